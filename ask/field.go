@@ -1,0 +1,281 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// Formats that a string field may have besides MCP's email, uri, date and
+// date-time.
+const (
+	FormatTime   = "time"     // HH:MM; in a schema it is TimePattern
+	FormatSecret = "password" // typed unseen
+	FormatLong   = "text"     // several lines
+)
+
+// TimePattern is how a schema says "a time of day, HH:MM": JSON Schema's own
+// format time demands seconds and a zone.
+const TimePattern = `^([01]\d|2[0-3]):[0-5]\d$`
+
+// A Field is one thing to fill in.
+type Field struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	// Type is the JSON type of the value: string, number, integer or boolean;
+	// array for a list of choices; empty for any JSON, as it stands in forms
+	// made from a tool's input schema, never in a question.
+	Type      string `json:"type,omitempty"`
+	Format    string `json:"format,omitempty"`
+	Required  bool   `json:"required,omitempty"`
+	MinLength int    `json:"minLength,omitempty"` // in characters
+	MaxLength int    `json:"maxLength,omitempty"` // 0 is no limit
+	Pattern   string `json:"pattern,omitempty"`   // RE2
+	// PatternHint says in words what the pattern wants.
+	PatternHint string   `json:"patternHint,omitempty"`
+	Minimum     *float64 `json:"minimum,omitempty"`
+	Maximum     *float64 `json:"maximum,omitempty"`
+	Step        *float64 `json:"step,omitempty"` // values are its multiples
+	// Earliest and Latest bound a date or date-time, in the field's format.
+	Earliest string          `json:"earliest,omitempty"`
+	Latest   string          `json:"latest,omitempty"`
+	Choices  []Choice        `json:"choices,omitempty"`
+	MinItems int             `json:"minItems,omitempty"`
+	MaxItems int             `json:"maxItems,omitempty"` // 0 is no limit
+	Default  json.RawMessage `json:"default,omitempty"`
+}
+
+// A Choice is one of several values. An empty title shows the value.
+type Choice struct {
+	Value string `json:"value"`
+	Title string `json:"title,omitempty"`
+}
+
+// Label is what people read.
+func (c Choice) Label() string {
+	if c.Title != "" {
+		return c.Title
+	}
+	return c.Value
+}
+
+// Label is what people read: the title, or the name.
+func (f *Field) Label() string {
+	if f.Title != "" {
+		return f.Title
+	}
+	return f.Name
+}
+
+// Fields are a form: a flat list of fields, in the order in which they are shown.
+type Fields []Field
+
+// Field returns the field of that name, or nil.
+func (f Fields) Field(name string) *Field {
+	for i := range f {
+		if f[i].Name == name {
+			return &f[i]
+		}
+	}
+	return nil
+}
+
+// Schema is the form as a JSON Schema with every rule that a schema can hold.
+func (f Fields) Schema() json.RawMessage { return f.schema(false) }
+
+// RequestedSchema is the form within the subset that MCP allows in
+// elicitation/create (2025-11-25): what Beam enforces beyond it (pattern,
+// step, date bounds) is said in the descriptions.
+func (f Fields) RequestedSchema() json.RawMessage { return f.schema(true) }
+
+func (f Fields) schema(subset bool) json.RawMessage {
+	s := &jsonschema.Schema{Type: "object", Properties: make(map[string]*jsonschema.Schema, len(f))}
+	for i := range f {
+		field := &f[i]
+		s.Properties[field.Name] = field.schema(subset)
+		s.PropertyOrder = append(s.PropertyOrder, field.Name)
+		if field.Required {
+			s.Required = append(s.Required, field.Name)
+		}
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("ask: encoding a form's schema: %v", err))
+	}
+	return raw
+}
+
+func (f *Field) schema(subset bool) *jsonschema.Schema {
+	s := &jsonschema.Schema{
+		Type: f.Type, Title: f.Title, Description: f.Description, Default: f.Default,
+		Minimum: f.Minimum, Maximum: f.Maximum,
+		MinLength: positive(f.MinLength), MaxLength: positive(f.MaxLength),
+		MinItems: positive(f.MinItems), MaxItems: positive(f.MaxItems),
+	}
+	switch f.Format {
+	case "email", "uri", "date", "date-time":
+		s.Format = f.Format
+	}
+	f.schemaChoices(s)
+	if subset {
+		s.Description = f.describe()
+		return s
+	}
+	s.Pattern, s.MultipleOf = f.Pattern, f.Step
+	s.UniqueItems = f.Type == "array"
+	return s
+}
+
+// schemaChoices writes plain choices as enum and titled ones as oneOf, or as
+// anyOf within a list (SEP-1330).
+func (f *Field) schemaChoices(s *jsonschema.Schema) {
+	if len(f.Choices) == 0 {
+		return
+	}
+	var plain []any
+	var titled []*jsonschema.Schema
+	for _, c := range f.Choices {
+		plain = append(plain, c.Value)
+		titled = append(titled, &jsonschema.Schema{Const: new(any(c.Value)), Title: c.Label()})
+	}
+	switch isTitled := f.titled(); {
+	case f.Type == "array" && isTitled:
+		s.Items = &jsonschema.Schema{AnyOf: titled}
+	case f.Type == "array":
+		s.Items = &jsonschema.Schema{Type: "string", Enum: plain}
+	case isTitled:
+		s.OneOf = titled
+	default:
+		s.Enum = plain
+	}
+}
+
+func (f *Field) titled() bool {
+	for _, c := range f.Choices {
+		if c.Title != "" && c.Title != c.Value {
+			return true
+		}
+	}
+	return false
+}
+
+// describe is the description with the rules that a subset schema can't hold.
+func (f *Field) describe() string {
+	parts := []string{f.Description}
+	if f.Pattern != "" {
+		if f.PatternHint != "" {
+			parts = append(parts, f.PatternHint)
+		} else {
+			parts = append(parts, "Must match "+f.Pattern)
+		}
+	}
+	if f.Step != nil {
+		parts = append(parts, "Must be a multiple of "+formatNumber(*f.Step))
+	}
+	if f.Earliest != "" {
+		parts = append(parts, "Not before "+f.Earliest)
+	}
+	if f.Latest != "" {
+		parts = append(parts, "Not after "+f.Latest)
+	}
+	var said []string
+	for _, p := range parts {
+		if p != "" {
+			said = append(said, strings.TrimSuffix(p, "."))
+		}
+	}
+	if len(said) <= 1 && f.Description != "" {
+		return f.Description
+	}
+	return strings.Join(said, ". ")
+}
+
+func positive(n int) *int {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}
+
+// Check validates content against every rule of the form and returns it with
+// unknown whitespace removed. Missing content is an empty object.
+func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
+	if len(content) == 0 {
+		content = json.RawMessage("{}")
+	}
+	schema, err := generators.ParseSchema(f.Schema())
+	if err != nil {
+		return nil, fmt.Errorf("ask: the form's own schema: %w", err)
+	}
+	if err := schema.Validate(content); err != nil {
+		return nil, f.rephrase(err)
+	}
+	return f.checkBeyond(content)
+}
+
+// rephrase puts a pattern's hint in the place of its regular expression.
+func (f Fields) rephrase(err error) error {
+	var invalid *generators.InvalidError
+	if !asInvalid(err, &invalid) {
+		return err
+	}
+	for i, e := range invalid.Fields {
+		if field := f.Field(e.Field()); field != nil && field.Pattern != "" && strings.HasPrefix(e.Message, "must match the pattern") {
+			if field.Format == FormatTime {
+				invalid.Fields[i].Message = "must be a time of day, such as 18:30"
+			} else if field.PatternHint != "" {
+				invalid.Fields[i].Message = field.PatternHint
+			}
+		}
+	}
+	return invalid
+}
+
+// checkBeyond enforces what JSON Schema has no keyword for, and drops what is
+// no field of the form.
+func (f Fields) checkBeyond(content json.RawMessage) (json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	if err := json.Unmarshal(content, &values); err != nil {
+		return nil, err
+	}
+	var errs []generators.FieldError
+	kept := make(map[string]json.RawMessage, len(f))
+	for i := range f {
+		field := &f[i]
+		value, ok := values[field.Name]
+		if !ok {
+			continue
+		}
+		kept[field.Name] = value
+		if message := field.outOfBounds(value); message != "" {
+			errs = append(errs, generators.At(field.Name, message))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, &generators.InvalidError{Fields: errs}
+	}
+	return json.Marshal(kept)
+}
+
+// outOfBounds compares dates, which ISO 8601 orders as text, and date-times.
+func (f *Field) outOfBounds(value json.RawMessage) string {
+	if f.Earliest == "" && f.Latest == "" {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(value, &s) != nil {
+		return ""
+	}
+	switch before := earlier(f.Format); {
+	case f.Earliest != "" && before(s, f.Earliest):
+		return "must not be before " + f.Earliest
+	case f.Latest != "" && before(f.Latest, s):
+		return "must not be after " + f.Latest
+	}
+	return ""
+}

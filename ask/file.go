@@ -1,0 +1,161 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"path"
+	"strings"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// DefaultMaxSize bounds a file for which nothing else was said.
+const DefaultMaxSize = 256 << 20
+
+// FileRules are what a file question accepts.
+type FileRules struct {
+	// Types are media types ("text/csv", "image/*") and endings (".csv"), as in
+	// the accept attribute of HTML. None accepts everything.
+	Types   []string `json:"types,omitempty"`
+	MaxSize int64    `json:"maxSize"` // of one file, in bytes
+	Min     int      `json:"min"`     // how many files
+	Max     int      `json:"max"`
+}
+
+// A FileRef is a file that was handed in and stored.
+type FileRef struct {
+	Name      string `json:"name"`
+	MediaType string `json:"mediaType"`
+	Size      int64  `json:"size"`   // in bytes
+	Digest    string `json:"digest"` // of its content, in the blob store
+}
+
+// A Handle is a file that the photon may read, as often as it likes, while
+// the run lasts.
+type Handle struct {
+	FileRef
+	open func(digest string) (io.ReadCloser, error)
+}
+
+// Open returns the file's content from its beginning.
+func (h Handle) Open() (io.ReadCloser, error) {
+	if h.open == nil {
+		return nil, errors.New("ask: the file has no content here")
+	}
+	return h.open(h.Digest)
+}
+
+// Accepting names the media types and endings that a file question accepts.
+func Accepting(types ...string) Option {
+	return files("Accepting", func(r *FileRules) { r.Types = types })
+}
+
+// MaxSize bounds each file, in bytes.
+func MaxSize(bytes int64) Option { return files("MaxSize", func(r *FileRules) { r.MaxSize = bytes }) }
+
+// Count bounds how many files are handed in.
+func Count(min, max int) Option {
+	return files("Count", func(r *FileRules) { r.Min, r.Max = min, max })
+}
+
+func files(name string, change func(*FileRules)) Option {
+	return func(q *Question) error {
+		if q.File == nil {
+			return fmt.Errorf("ask.%s is for files, not for a %s", name, q.Kind)
+		}
+		change(q.File)
+		return nil
+	}
+}
+
+// File asks for one file.
+func File(yield generators.Yield, key, message string, opts ...Option) (Handle, error) {
+	handles, err := ForFiles(key, message, opts...).Ask(yield)
+	if err != nil || len(handles) == 0 {
+		return Handle{}, err
+	}
+	return handles[0], nil
+}
+
+// Files asks for one file or more; bound them with [Count].
+func Files(yield generators.Yield, key, message string, opts ...Option) ([]Handle, error) {
+	return ForFiles(key, message, append([]Option{Count(1, 100)}, opts...)...).Ask(yield)
+}
+
+// ForFiles is the prompt of [File] and [Files].
+func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
+	p := &Prompt[[]Handle]{key: key, question: &Question{
+		Kind: KindFile, Message: message,
+		File: &FileRules{MaxSize: DefaultMaxSize, Min: 1, Max: 1},
+	}}
+	p.err = p.finish(opts)
+	p.decode = func(r generators.Reply) ([]Handle, error) {
+		var refs []FileRef
+		if err := json.Unmarshal(r.Value, &refs); err != nil {
+			return nil, err
+		}
+		handles := make([]Handle, len(refs))
+		for i, ref := range refs {
+			handles[i] = Handle{ref, r.Open}
+		}
+		return handles, nil
+	}
+	return p
+}
+
+// Accepts tells whether a file of that name and media type may be handed in;
+// if not, the error says what may.
+func (r *FileRules) Accepts(name, mediaType string) error {
+	if len(r.Types) == 0 {
+		return nil
+	}
+	mediaType, _, _ = mime.ParseMediaType(mediaType)
+	for _, t := range r.Types {
+		switch {
+		case strings.HasPrefix(t, "."):
+			if strings.EqualFold(path.Ext(name), t) {
+				return nil
+			}
+		case strings.HasSuffix(t, "/*"):
+			if strings.HasPrefix(mediaType, strings.TrimSuffix(t, "*")) {
+				return nil
+			}
+		case strings.EqualFold(t, mediaType):
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not accepted; accepted are %s", cmp.Or(name, "this file"), strings.Join(r.Types, ", "))
+}
+
+// check holds stored files against the rules.
+func (r *FileRules) check(refs []FileRef) error {
+	switch n := len(refs); {
+	case n < r.Min && r.Max == 1:
+		return invalid("file", "is required: choose a file")
+	case n < r.Min:
+		return invalid("file", fmt.Sprintf("must be at least %d files; these are %d", r.Min, n))
+	case n > r.Max:
+		return invalid("file", fmt.Sprintf("must be at most %d; these are %d", r.Max, n))
+	}
+	for _, f := range refs {
+		if err := r.Accepts(f.Name, f.MediaType); err != nil {
+			return invalid("file", err.Error())
+		}
+		if f.Size > r.MaxSize {
+			return invalid("file", fmt.Sprintf("%s has %d bytes; at most %d are accepted", f.Name, f.Size, r.MaxSize))
+		}
+	}
+	return nil
+}
+
+// A Store takes the content of files on its way to a run and gives it back by
+// its digest.
+type Store interface {
+	Put(ctx context.Context, r io.Reader) (digest string, size int64, err error)
+	Open(digest string) (io.ReadCloser, error)
+}

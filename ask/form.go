@@ -1,0 +1,76 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// Form asks for all fields of T at once, a flat struct; see
+// [generators.SchemaFor] for its tags. Fields tagged omitempty are optional.
+func Form[T any](yield generators.Yield, key, message string, opts ...Option) (T, error) {
+	return ForForm[T](key, message, opts...).Ask(yield)
+}
+
+// ForForm is the prompt of [Form].
+func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
+	p := &Prompt[T]{key: key, question: &Question{Kind: KindForm, Message: message}}
+	p.decode = func(r generators.Reply) (T, error) { return decodeAs[T](r.Value) }
+	form, err := formFor(reflect.TypeFor[T](), generators.SchemaFor[T])
+	if err != nil {
+		p.err = fmt.Errorf("ask %q: %w", key, err)
+		return p
+	}
+	p.question.Fields = slices.Clone(form)
+	p.err = p.finish(opts)
+	return p
+}
+
+// Fits tells whether T can be asked for as a form. Name it in the photon's
+// Options.Forms, and registering refuses the photon if it can't:
+//
+//	Forms: []func() error{ask.Fits[Preferences]}
+func Fits[T any]() error {
+	form, err := formFor(reflect.TypeFor[T](), generators.SchemaFor[T])
+	if err != nil {
+		return err
+	}
+	return refuseSecrets(form)
+}
+
+// forms remembers the form of each type, or why it has none.
+var forms sync.Map // reflect.Type → formEntry
+
+type formEntry struct {
+	form Fields
+	err  error
+}
+
+func formFor(t reflect.Type, schema func() (*generators.Schema, error)) (Fields, error) {
+	if e, ok := forms.Load(t); ok {
+		return e.(formEntry).form, e.(formEntry).err
+	}
+	var e formEntry
+	s, err := schema()
+	if err == nil {
+		e.form, err = Narrow(s.Document())
+	}
+	if err != nil {
+		e.err = fmt.Errorf("%s can't be asked as a form: %w", t, err)
+	}
+	forms.Store(t, e)
+	return e.form, e.err
+}
+
+// Values reads content into a map, for surfaces that show an answer.
+func Values(content json.RawMessage) map[string]any {
+	values := map[string]any{}
+	if json.Unmarshal(content, &values) != nil {
+		return nil
+	}
+	return values
+}

@@ -1,0 +1,158 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// Text asks for a line of text, or for several with [Long]. The key names the
+// ask within the run and the field in its form.
+func Text(yield generators.Yield, key, message string, opts ...Option) (string, error) {
+	return ForText(key, message, opts...).Ask(yield)
+}
+
+// ForText is the prompt of [Text].
+func ForText(key, message string, opts ...Option) *Prompt[string] {
+	return newPrompt(key, message, KindText, Field{Type: "string"}, opts, decodeAs[string])
+}
+
+// Secret asks for a text that nobody may see: it is typed unseen, sealed in
+// the log, and never part of a form over MCP.
+func Secret(yield generators.Yield, key, message string, opts ...Option) (string, error) {
+	return ForSecret(key, message, opts...).Ask(yield)
+}
+
+// ForSecret is the prompt of [Secret].
+func ForSecret(key, message string, opts ...Option) *Prompt[string] {
+	return newPrompt(key, message, KindSecret, Field{Type: "string", Format: FormatSecret}, opts, decodeAs[string])
+}
+
+// Confirm asks for a yes or a no. A no is false without an error; a decline is
+// not an answer to the question.
+func Confirm(yield generators.Yield, key, message string, opts ...Option) (bool, error) {
+	return ForConfirm(key, message, opts...).Ask(yield)
+}
+
+// ForConfirm is the prompt of [Confirm].
+func ForConfirm(key, message string, opts ...Option) *Prompt[bool] {
+	return newPrompt(key, message, KindConfirm, Field{Type: "boolean"}, opts, decodeAs[bool])
+}
+
+// Select asks for one of several choices and returns its value.
+func Select(yield generators.Yield, key, message string, choices []Choice, opts ...Option) (string, error) {
+	return ForSelect(key, message, choices, opts...).Ask(yield)
+}
+
+// ForSelect is the prompt of [Select].
+func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
+	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeAs[string])
+	if len(choices) == 0 && p.err == nil {
+		p.err = fmt.Errorf("ask %q: there is nothing to choose from", key)
+	}
+	return p
+}
+
+// MultiSelect asks for any number of several choices, bounded by [Items], and
+// returns their values.
+func MultiSelect(yield generators.Yield, key, message string, choices []Choice, opts ...Option) ([]string, error) {
+	return ForMultiSelect(key, message, choices, opts...).Ask(yield)
+}
+
+// ForMultiSelect is the prompt of [MultiSelect].
+func ForMultiSelect(key, message string, choices []Choice, opts ...Option) *Prompt[[]string] {
+	p := newPrompt(key, message, KindMultiSelect, Field{Type: "array", Choices: choices}, opts, decodeAs[[]string])
+	p.question.Fields[0].Required = p.question.Fields[0].MinItems > 0
+	return p
+}
+
+// Number asks for a number.
+func Number(yield generators.Yield, key, message string, opts ...Option) (float64, error) {
+	return ForNumber(key, message, opts...).Ask(yield)
+}
+
+// ForNumber is the prompt of [Number].
+func ForNumber(key, message string, opts ...Option) *Prompt[float64] {
+	return newPrompt(key, message, KindNumber, Field{Type: "number"}, opts, decodeAs[float64])
+}
+
+// Integer asks for a whole number.
+func Integer(yield generators.Yield, key, message string, opts ...Option) (int, error) {
+	return ForInteger(key, message, opts...).Ask(yield)
+}
+
+// ForInteger is the prompt of [Integer].
+func ForInteger(key, message string, opts ...Option) *Prompt[int] {
+	return newPrompt(key, message, KindInteger, Field{Type: "integer"}, opts, decodeInt)
+}
+
+// decodeInt takes 4.0 for 4, as JSON Schema does.
+func decodeInt(raw json.RawMessage) (int, error) {
+	var i int
+	if json.Unmarshal(raw, &i) == nil {
+		return i, nil
+	}
+	f, err := decodeAs[float64](raw)
+	if err == nil && (f != math.Trunc(f) || math.Abs(f) > 1<<53) {
+		err = fmt.Errorf("%s is no whole number that fits", raw)
+	}
+	return int(f), err
+}
+
+// Date asks for a day. The time returned is its midnight in UTC.
+func Date(yield generators.Yield, key, message string, opts ...Option) (time.Time, error) {
+	return ForDate(key, message, opts...).Ask(yield)
+}
+
+// ForDate is the prompt of [Date].
+func ForDate(key, message string, opts ...Option) *Prompt[time.Time] {
+	return newPrompt(key, message, KindDate, Field{Type: "string", Format: "date"}, opts, decodeTime(time.DateOnly))
+}
+
+// DateTime asks for a moment.
+func DateTime(yield generators.Yield, key, message string, opts ...Option) (time.Time, error) {
+	return ForDateTime(key, message, opts...).Ask(yield)
+}
+
+// ForDateTime is the prompt of [DateTime].
+func ForDateTime(key, message string, opts ...Option) *Prompt[time.Time] {
+	return newPrompt(key, message, KindDateTime, Field{Type: "string", Format: "date-time"}, opts, decodeTime(time.RFC3339))
+}
+
+func decodeTime(layout string) func(json.RawMessage) (time.Time, error) {
+	return func(raw json.RawMessage) (time.Time, error) {
+		s, err := decodeAs[string](raw)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return time.Parse(layout, s)
+	}
+}
+
+// URL asks the person to open an address, such as a sign-in page elsewhere. It
+// returns nil when the person has agreed to; whether they did there what they
+// should, the photon has to find out from the other side.
+func URL(yield generators.Yield, key, message, address string, opts ...Option) error {
+	_, err := ForURL(key, message, address, opts...).Ask(yield)
+	return err
+}
+
+// ForURL is the prompt of [URL]; its value is always true.
+func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
+	p := &Prompt[bool]{key: key, question: &Question{Kind: KindURL, Message: message, URL: address}}
+	p.err = p.finish(opts)
+	u, err := url.Parse(address)
+	switch {
+	case p.err != nil:
+	case err != nil:
+		p.err = fmt.Errorf("ask %q: %w", key, err)
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		p.err = fmt.Errorf("ask %q: %q is no http or https address", key, address)
+	}
+	p.decode = func(generators.Reply) (bool, error) { return true, nil }
+	return p
+}

@@ -1,0 +1,186 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// An Option refines a question. One that doesn't fit the question's kind makes
+// the ask fail with an error that says so.
+type Option func(*Question) error
+
+// Timeout bounds how long the question may stay open; then the ask fails with
+// [ErrTimeout].
+func Timeout(d time.Duration) Option {
+	return func(q *Question) error { q.Timeout = d; return nil }
+}
+
+// Destructive marks a confirmation whose yes destroys something.
+func Destructive() Option {
+	return func(q *Question) error {
+		q.Destructive = true
+		return only(q, "Destructive", KindConfirm)
+	}
+}
+
+// Verbs names the two buttons of a confirmation, as in "Delete", "Keep".
+func Verbs(yes, no string) Option {
+	return func(q *Question) error {
+		q.Yes, q.No = yes, no
+		return only(q, "Verbs", KindConfirm)
+	}
+}
+
+// Optional lets the person leave the field blank; then the ask returns the
+// zero value.
+func Optional() Option { return field("Optional", nil, func(f *Field) { f.Required = false }) }
+
+// Title is the field's label. The key is, without it.
+func Title(text string) Option { return field("Title", nil, func(f *Field) { f.Title = text }) }
+
+// Description explains the field.
+func Description(text string) Option {
+	return field("Description", nil, func(f *Field) { f.Description = text })
+}
+
+// Default fills the field in beforehand. The value is of the ask's own type: a
+// string, number or bool, a list of strings, or a date in the field's format.
+func Default(value any) Option {
+	return func(q *Question) error {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("ask.Default: %w", err)
+		}
+		if q.Kind == KindSecret {
+			return fmt.Errorf("ask.Default: a secret has no default")
+		}
+		return field("Default", nil, func(f *Field) { f.Default = raw })(q)
+	}
+}
+
+// Long gives a text several lines.
+func Long() Option { return field("Long", texts, func(f *Field) { f.Format = FormatLong }) }
+
+// Length bounds a text in characters. A max of 0 is no bound.
+func Length(min, max int) Option {
+	return field("Length", texts, func(f *Field) { f.MinLength, f.MaxLength = min, max })
+}
+
+// Pattern wants a text to match a regular expression (RE2); hint says in words
+// what would be right, as in "must be three capital letters".
+func Pattern(expr, hint string) Option {
+	return func(q *Question) error {
+		if _, err := regexp.Compile(expr); err != nil {
+			return fmt.Errorf("ask.Pattern: %w", err)
+		}
+		return field("Pattern", texts, func(f *Field) { f.Pattern, f.PatternHint = expr, hint })(q)
+	}
+}
+
+// Email and Address want a text to be an e-mail address or a web address.
+func Email() Option { return field("Email", texts, func(f *Field) { f.Format = "email" }) }
+
+// Address wants a text to be a whole web address; see [Email].
+func Address() Option { return field("Address", texts, func(f *Field) { f.Format = "uri" }) }
+
+// Range bounds a number, ends included.
+func Range(min, max float64) Option {
+	return field("Range", numbers, func(f *Field) { f.Minimum, f.Maximum = &min, &max })
+}
+
+// Step wants a number to be a multiple of step.
+func Step(step float64) Option { return field("Step", numbers, func(f *Field) { f.Step = &step }) }
+
+// Items bounds how many choices a MultiSelect may have. A max of 0 is no bound.
+func Items(min, max int) Option {
+	return field("Items", []Kind{KindMultiSelect}, func(f *Field) { f.MinItems, f.MaxItems = min, max })
+}
+
+// Between bounds a date or a date-time, ends included. A zero time is no bound.
+func Between(earliest, latest time.Time) Option {
+	return field("Between", []Kind{KindDate, KindDateTime}, func(f *Field) {
+		layout := time.RFC3339
+		if f.Format == "date" {
+			layout = time.DateOnly
+		}
+		if !earliest.IsZero() {
+			f.Earliest = earliest.Format(layout)
+		}
+		if !latest.IsZero() {
+			f.Latest = latest.Format(layout)
+		}
+	})
+}
+
+// Choose gives a form's field its choices, where they are known only when the
+// question is asked.
+func Choose(name string, choices ...Choice) Option {
+	return formField("Choose", name, func(f *Field) error {
+		if f.Type != "string" && f.Type != "array" {
+			return fmt.Errorf("is for strings and lists of strings, and %q is %s", name, f.Type)
+		}
+		f.Choices, f.Format, f.Pattern = choices, "", ""
+		return nil
+	})
+}
+
+// Preset fills a form's field in beforehand.
+func Preset(name string, value any) Option {
+	return formField("Preset", name, func(f *Field) (err error) {
+		f.Default, err = json.Marshal(value)
+		return err
+	})
+}
+
+// Choices makes choices of plain values.
+func Choices(values ...string) []Choice {
+	choices := make([]Choice, len(values))
+	for i, v := range values {
+		choices[i] = Choice{Value: v}
+	}
+	return choices
+}
+
+var (
+	texts   = []Kind{KindText, KindSecret}
+	numbers = []Kind{KindNumber, KindInteger}
+)
+
+// field changes the only field of a simple question.
+func field(name string, kinds []Kind, change func(*Field)) Option {
+	return func(q *Question) error {
+		if len(q.Fields) != 1 || q.Kind == KindForm {
+			return fmt.Errorf("ask.%s is for questions of one field, not for a %s", name, q.Kind)
+		}
+		if kinds != nil {
+			if err := only(q, name, kinds...); err != nil {
+				return err
+			}
+		}
+		change(&q.Fields[0])
+		return nil
+	}
+}
+
+func formField(option, name string, change func(*Field) error) Option {
+	return func(q *Question) error {
+		f := q.Fields.Field(name)
+		if q.Kind != KindForm || f == nil {
+			return fmt.Errorf("ask.%s: there is no field %q in this %s", option, name, q.Kind)
+		}
+		if err := change(f); err != nil {
+			return fmt.Errorf("ask.%s: %w", option, err)
+		}
+		return nil
+	}
+}
+
+func only(q *Question, option string, kinds ...Kind) error {
+	if !slices.Contains(kinds, q.Kind) {
+		return fmt.Errorf("ask.%s is for %v, not for a %s", option, kinds, q.Kind)
+	}
+	return nil
+}

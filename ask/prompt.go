@@ -1,0 +1,147 @@
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// A Prompt is a typed question that has not been asked yet. Ask puts it alone;
+// [All] puts several at once.
+type Prompt[T any] struct {
+	key      string
+	question *Question
+	decode   func(generators.Reply) (T, error)
+	err      error // in how the question was made
+}
+
+// Ask yields the question and waits for its answer. The error is ErrDeclined,
+// ErrCancelled, ErrTimeout, ErrUnsupported, ErrStopped, ErrSuspended, a
+// [*PolicyError], or says what is wrong with the question itself.
+func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
+	c, err := p.put(yield)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return p.take(c)
+}
+
+// put yields the call without waiting for its reply.
+func (p *Prompt[T]) put(yield generators.Yield) (*generators.Call, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	c := generators.NewCall(string(p.question.Kind), p.key, p.question)
+	if !yield(c) {
+		return nil, c.Wait().Err
+	}
+	return c, nil
+}
+
+func (p *Prompt[T]) take(c *generators.Call) (T, error) {
+	r := c.Wait()
+	if r.Err != nil {
+		var zero T
+		return zero, r.Err
+	}
+	return p.decode(r)
+}
+
+// Into makes the prompt one of several for [All], its answer going to *to.
+func (p *Prompt[T]) Into(to *T) Item { return &item[T]{p, to, nil} }
+
+// An Item is a question of [All]; [Prompt.Into] makes it.
+type Item interface {
+	put(generators.Yield) error
+	take() error
+}
+
+type item[T any] struct {
+	prompt *Prompt[T]
+	to     *T
+	call   *generators.Call
+}
+
+func (i *item[T]) put(yield generators.Yield) (err error) {
+	i.call, err = i.prompt.put(yield)
+	return err
+}
+
+func (i *item[T]) take() error {
+	v, err := i.prompt.take(i.call)
+	if err != nil {
+		return fmt.Errorf("%s: %w", i.prompt.key, err)
+	}
+	*i.to = v
+	return nil
+}
+
+// All asks several questions at once and goes on when all of them are settled.
+// The answers that came are set even if the error, which joins those of the
+// questions that have none, is not nil.
+func All(yield generators.Yield, items ...Item) error {
+	asked := make([]Item, 0, len(items))
+	var errs []error
+	for _, i := range items {
+		if err := i.put(yield); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		asked = append(asked, i)
+	}
+	for _, i := range asked {
+		errs = append(errs, i.take())
+	}
+	return errors.Join(errs...)
+}
+
+// newPrompt makes a prompt of one field that is named by the key.
+func newPrompt[T any](key, message string, kind Kind, f Field, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
+	f.Name, f.Required = key, true
+	q := &Question{Kind: kind, Message: message, Fields: Fields{f}}
+	p := &Prompt[T]{key: key, question: q}
+	p.err = p.finish(opts)
+	p.decode = func(r generators.Reply) (v T, err error) {
+		raw, err := property(r.Value, key)
+		if err != nil || raw == nil {
+			return v, err
+		}
+		if v, err = decode(raw); err != nil {
+			return v, fmt.Errorf("the answer to %s: %w", key, err)
+		}
+		return v, nil
+	}
+	return p
+}
+
+// finish applies the options and checks the question.
+func (p *Prompt[T]) finish(opts []Option) error {
+	for _, opt := range opts {
+		if err := opt(p.question); err != nil {
+			return fmt.Errorf("ask %q: %w", p.key, err)
+		}
+	}
+	if p.key == "" {
+		return errors.New("an ask needs a key")
+	}
+	if err := p.question.Fields.finish(); err != nil {
+		return fmt.Errorf("ask %q: %w", p.key, err)
+	}
+	return nil
+}
+
+// property takes one property out of an answer's content; nil if it is missing.
+func property(content json.RawMessage, name string) (json.RawMessage, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(content, &object); err != nil {
+		return nil, fmt.Errorf("the answer to %s: %w", name, err)
+	}
+	return object[name], nil
+}
+
+func decodeAs[T any](raw json.RawMessage) (v T, err error) {
+	return v, json.Unmarshal(raw, &v)
+}

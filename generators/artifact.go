@@ -1,0 +1,105 @@
+package generators
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Media types of the artifacts that have a shape of their own.
+const (
+	MarkdownType = "text/markdown"
+	JSONType     = "application/json"
+	TableType    = "application/vnd.beam.table+json"
+	ChartType    = "application/vnd.beam.chart+json"
+)
+
+// An Artifact is something that a run made: a document, a table, a picture, a
+// file. MediaType says which (RFC 6838); a surface shows what it knows and
+// offers the rest as a download.
+type Artifact struct {
+	Title     string `json:"title"`
+	MediaType string `json:"mediaType"`
+	// Body is the content, of any size. In a log it stands beside the entry
+	// when it is large; then Digest names it and Body is empty.
+	Body   []byte `json:"body,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	Size   int64  `json:"size"` // of the body, in bytes
+}
+
+// A Table is the body of an artifact of [TableType].
+type Table struct {
+	Columns []string `json:"columns"`
+	// Rows hold a value a column: string, number, bool or nil.
+	Rows [][]any `json:"rows"`
+}
+
+// A Chart is the body of an artifact of [ChartType]. Every series has a value
+// for each label.
+type Chart struct {
+	Kind   ChartKind `json:"kind"`
+	XTitle string    `json:"xTitle,omitempty"`
+	YTitle string    `json:"yTitle,omitempty"`
+	Labels []string  `json:"labels"`
+	Series []Series  `json:"series"`
+}
+
+// A Series is one set of values of a [Chart].
+type Series struct {
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"`
+}
+
+// ChartKind is the form of a [Chart].
+type ChartKind string
+
+// The forms of a chart.
+const (
+	Bars  ChartKind = "bars"
+	Lines ChartKind = "lines"
+)
+
+func artifact(title, mediaType string, body []byte) Event {
+	return &Artifact{Title: title, MediaType: mediaType, Body: body, Size: int64(len(body))}
+}
+
+// Markdown is a document in CommonMark with GitHub's tables. Raw HTML in it is
+// dropped where it is shown.
+func Markdown(title, text string) Event { return artifact(title, MarkdownType, []byte(text)) }
+
+// Code is a text in a programming language, named as in "go" or "python".
+func Code(title, language, text string) Event {
+	if strings.ContainsFunc(language, notToken) || language == "" {
+		language = "plain"
+	}
+	return artifact(title, "text/x-"+strings.ToLower(language), []byte(text))
+}
+
+// JSON is any value, shown as a tree. A value that encoding/json refuses
+// becomes a plain text that says why.
+func JSON(title string, value any) Event { return encoded(title, JSONType, value) }
+
+// TableOf is a table.
+func TableOf(title string, t Table) Event { return encoded(title, TableType, t) }
+
+// ChartOf is a chart; it is drawn where it is shown.
+func ChartOf(title string, c Chart) Event { return encoded(title, ChartType, c) }
+
+// Image is a picture of an image/* media type.
+func Image(title, mediaType string, body []byte) Event { return artifact(title, mediaType, body) }
+
+// File is a file of any media type, titled by its name.
+func File(name, mediaType string, body []byte) Event { return artifact(name, mediaType, body) }
+
+func encoded(title, mediaType string, v any) Event {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return artifact(title, "text/plain", fmt.Appendf(nil, "this value has no JSON form: %v", err))
+	}
+	return artifact(title, mediaType, raw)
+}
+
+// notToken tells the characters that may not stand in a media type.
+func notToken(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+-.", r))
+}

@@ -1,0 +1,52 @@
+package generators
+
+import "context"
+
+// ChanFunc is a generator that sends its events to a channel instead of
+// calling a [Yield]. The channel is drained until the function returns; it
+// must not close it.
+type ChanFunc[In, Out any] func(ctx context.Context, in In, events chan<- Event) (Out, error)
+
+// FromChan makes a photon of a generator that sends to a channel. It behaves
+// as one made by [New]. To ask a question or make a step, turn the channel
+// into a Yield with [Sender].
+func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Photon {
+	return New(name, func(ctx context.Context, in In, yield Yield) (out Out, err error) {
+		events := make(chan Event)
+		returned := make(chan struct{})
+		if !Go(yield, func(ctx context.Context) {
+			defer close(returned)
+			out, err = fn(ctx, in, events)
+		}) {
+			return out, ErrStopped
+		}
+		for {
+			select {
+			case e := <-events:
+				yield(e)
+			case <-returned:
+				return out, err
+			}
+		}
+	}, opts)
+}
+
+// Sender is a Yield over the channel of a [ChanFunc], for the helpers that
+// want one: Step, Go and the asks. It returns when the event has been taken.
+func Sender(ctx context.Context, events chan<- Event) Yield {
+	return func(e Event) bool {
+		h := &handoff{Event: e, taken: make(chan bool, 1)}
+		select {
+		case events <- h:
+			return <-h.taken
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// handoff is an event whose sender waits until it has been taken.
+type handoff struct {
+	Event
+	taken chan bool
+}

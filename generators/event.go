@@ -1,0 +1,191 @@
+package generators
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// An Event is what a generator yields: a [StatusEvent], [ProgressEvent],
+// [LogEvent], [ChunkEvent], [ToastEvent] or [Artifact] to be shown, a [*Call]
+// to be answered, a [*Stepped] that closes a step, or, last, the [*Result].
+// The set is closed: every surface knows how to show every kind.
+type Event interface{ event() }
+
+// Level says how grave a status, toast or log line is. Statuses and toasts use
+// Info, Success, Warning and Error; logs use the eight levels of RFC 5424, as
+// MCP's logging does.
+type Level string
+
+// The levels, mildest first.
+const (
+	Debug     Level = "debug"
+	Info      Level = "info"
+	Success   Level = "success"
+	Notice    Level = "notice"
+	Warning   Level = "warning"
+	Error     Level = "error"
+	Critical  Level = "critical"
+	Alert     Level = "alert"
+	Emergency Level = "emergency"
+)
+
+type (
+	// StatusEvent says in a sentence what the run is doing.
+	StatusEvent struct {
+		Level Level  `json:"level"`
+		Text  string `json:"text"`
+	}
+
+	// ProgressEvent says how far the run has come: Done of Total, in any unit.
+	// A Total of 0 means that nobody knows how much there is to do.
+	ProgressEvent struct {
+		Done  float64 `json:"done"`
+		Total float64 `json:"total,omitempty"`
+		Text  string  `json:"text,omitempty"`
+	}
+
+	// LogEvent is a structured line for whoever looks closely
+	// (MCP: notifications/message).
+	LogEvent struct {
+		Level  Level  `json:"level"`
+		Logger string `json:"logger,omitempty"`
+		Data   any    `json:"data"`
+	}
+
+	// ChunkEvent is a piece of text that continues the chunk before it.
+	ChunkEvent struct {
+		Text string `json:"text"`
+	}
+
+	// ToastEvent is a passing notice.
+	ToastEvent struct {
+		Level Level  `json:"level"`
+		Text  string `json:"text"`
+	}
+
+	// Result is the value that a run ends with, as JSON. The runtime yields it
+	// when the generator returns; a generator never does.
+	Result struct {
+		Value json.RawMessage `json:"value"`
+	}
+
+	// Stepped closes a step with its recorded value or error. [Step] yields it.
+	Stepped struct {
+		Key   string          `json:"key"`
+		Value json.RawMessage `json:"value,omitempty"`
+		Error string          `json:"error,omitempty"`
+	}
+)
+
+func (*StatusEvent) event()   {}
+func (*ProgressEvent) event() {}
+func (*LogEvent) event()      {}
+func (*ChunkEvent) event()    {}
+func (*ToastEvent) event()    {}
+func (*Artifact) event()      {}
+func (*Result) event()        {}
+func (*Stepped) event()       {}
+func (*Call) event()          {}
+
+// Status says what is going on.
+func Status(text string) Event { return &StatusEvent{Info, text} }
+
+// Statusf is [Status] with a format.
+func Statusf(format string, args ...any) Event { return Status(fmt.Sprintf(format, args...)) }
+
+// StatusAt is a status of the given level: Info, Success, Warning or Error.
+func StatusAt(level Level, text string) Event { return &StatusEvent{level, text} }
+
+// Progress says that done of total is done. Text may be empty.
+func Progress(done, total float64, text string) Event { return &ProgressEvent{done, total, text} }
+
+// Busy is progress of which nobody knows the end.
+func Busy(text string) Event { return &ProgressEvent{Text: text} }
+
+// Log is a log line of the photon's own logger. Data is anything that
+// encoding/json can encode.
+func Log(level Level, data any) Event { return &LogEvent{Level: level, Data: data} }
+
+// LogTo is [Log] under the name of a logger.
+func LogTo(logger string, level Level, data any) Event { return &LogEvent{level, logger, data} }
+
+// Chunk is the next piece of a streamed text.
+func Chunk(text string) Event { return &ChunkEvent{text} }
+
+// Toast is a passing notice.
+func Toast(level Level, text string) Event { return &ToastEvent{level, text} }
+
+// MaxText is the most bytes of text that an event carries. Longer text is cut
+// and says so: what is long belongs into an [Artifact].
+const MaxText = 16 << 10
+
+// Encode returns an event's kind and its JSON. Text longer than [MaxText] is
+// cut; log data that JSON has no form for is written as fmt prints it. A Call
+// has no encoding of its own: whoever drives a run records it.
+func Encode(e Event) (kind string, data json.RawMessage, err error) {
+	switch e := e.(type) {
+	case *StatusEvent:
+		kind, data = "status", marshal(StatusEvent{e.Level, clip(e.Text)})
+	case *ProgressEvent:
+		kind, data = "progress", marshal(ProgressEvent{finite(e.Done), finite(e.Total), clip(e.Text)})
+	case *LogEvent:
+		kind, data = "log", marshal(LogEvent{e.Level, clip(e.Logger), logData(e.Data)})
+	case *ChunkEvent:
+		kind, data = "chunk", marshal(ChunkEvent{clip(e.Text)})
+	case *ToastEvent:
+		kind, data = "toast", marshal(ToastEvent{e.Level, clip(e.Text)})
+	case *Artifact:
+		kind, data = "artifact", marshal(e)
+	case *Stepped:
+		kind, data = "stepped", marshal(e)
+	case *Result:
+		kind, data = "result", marshal(e)
+	default:
+		return "", nil, fmt.Errorf("generators: an event of type %T has no encoding", e)
+	}
+	return kind, data, nil
+}
+
+// Decode is the inverse of [Encode].
+func Decode(kind string, data json.RawMessage) (Event, error) {
+	var e Event
+	switch kind {
+	case "status":
+		e = new(StatusEvent)
+	case "progress":
+		e = new(ProgressEvent)
+	case "log":
+		e = new(LogEvent)
+	case "chunk":
+		e = new(ChunkEvent)
+	case "toast":
+		e = new(ToastEvent)
+	case "artifact":
+		e = new(Artifact)
+	case "stepped":
+		e = new(Stepped)
+	case "result":
+		e = new(Result)
+	default:
+		return nil, fmt.Errorf("generators: unknown event kind %q", kind)
+	}
+	if err := json.Unmarshal(data, e); err != nil {
+		return nil, fmt.Errorf("generators: event of kind %q: %w", kind, err)
+	}
+	return e, nil
+}
+
+var errTooLong = errors.New("too long")
+
+// logData makes any value fit for a log line.
+func logData(v any) any {
+	raw, err := json.Marshal(v)
+	if err == nil && len(raw) > MaxText {
+		err = errTooLong
+	}
+	if err != nil {
+		return clip(fmt.Sprint(v))
+	}
+	return json.RawMessage(raw)
+}

@@ -1,0 +1,162 @@
+// Package generators is what the author of a photon imports. A photon is a
+// tool: a Go function that yields events while it works, asks people questions
+// in between (package ask) and returns a value.
+//
+//	type Greeting struct {
+//		Name string `json:"name" title:"Who is it?" minLength:"1"`
+//	}
+//
+//	var Hello = generators.New("hello", func(ctx context.Context, in Greeting, yield generators.Yield) (string, error) {
+//		yield(generators.Status("thinking of something nice"))
+//		return "Hello, " + in.Name, nil
+//	}, nil)
+//
+// Underneath, a run is an iter.Seq2 of events; see [Photon.Run].
+package generators
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Yield hands an event to whoever follows the run. It returns false when the
+// run has stopped: then the generator should return. It may be called from
+// several goroutines, and after the run's end, where it is false.
+type Yield func(Event) bool
+
+// Func is a generator. Returning ends the run with a value or an error; the
+// error's text is shown to the person who started it.
+type Func[In, Out any] func(ctx context.Context, in In, yield Yield) (Out, error)
+
+// Options describe a photon. The zero value is fine.
+type Options struct {
+	Title       string // for people; the name, if empty
+	Description string // for people and models
+
+	ReadOnly    bool // changes nothing
+	Destructive bool // may destroy something
+	Idempotent  bool // a second run with the same input changes nothing more
+	OpenWorld   bool // reaches out beyond this machine
+
+	// Durable promises that code outside [Step] may run again, so that a run
+	// can be taken up from its log after a restart.
+	Durable bool
+	// TimeLimit bounds the time that a run may work. The time that it waits
+	// for a person doesn't count. 0 is no limit.
+	TimeLimit time.Duration
+	// Forms are checks that registering the photon makes: ask.Fits[T] for each
+	// T that it asks for with ask.Form.
+	Forms []func() error
+}
+
+// A Photon is a tool. It is immutable and may be run many times at once.
+type Photon struct {
+	name    string
+	options Options
+	input   *Schema
+	output  *Schema
+	invoke  func(context.Context, json.RawMessage, Yield) (any, error)
+	err     error // what Registry.Add will refuse it for
+}
+
+// New makes a photon of a generator. Its schemas come from In and Out; see
+// [SchemaFor] for the struct tags. A nil opts is the zero Options. What is
+// wrong with a photon (its name, a type without a schema) is reported by
+// [Registry.Add].
+func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
+	p := &Photon{name: name}
+	if opts != nil {
+		p.options = *opts
+	}
+	p.err = checkName(name)
+	p.describe(SchemaFor[In]())(&p.input, "input")
+	p.describe(SchemaFor[Out]())(&p.output, "output")
+	for _, check := range p.options.Forms {
+		p.refuse(check())
+	}
+	p.invoke = func(ctx context.Context, args json.RawMessage, yield Yield) (any, error) {
+		var in In
+		if err := json.Unmarshal(args, &in); err != nil {
+			return nil, fmt.Errorf("the arguments don't fit: %w", err)
+		}
+		return fn(ctx, in, yield)
+	}
+	return p
+}
+
+// describe sets one of the photon's schemas or notes why it can't.
+func (p *Photon) describe(s *Schema, err error) func(to **Schema, what string) {
+	return func(to **Schema, what string) {
+		*to = s
+		if err != nil {
+			p.refuse(fmt.Errorf("its %s has no schema: %w", what, err))
+		} else if what == "input" && s.doc.Type != "object" {
+			p.refuse(fmt.Errorf("its input must be a struct or a map, not %q", s.doc.Type))
+		}
+	}
+}
+
+func (p *Photon) refuse(err error) {
+	if err != nil && p.err == nil {
+		p.err = fmt.Errorf("photon %q: %w", p.name, err)
+	}
+}
+
+// Name is what the photon is called by.
+func (p *Photon) Name() string { return p.name }
+
+// Title is the photon's title, or else its name.
+func (p *Photon) Title() string {
+	if p.options.Title != "" {
+		return p.options.Title
+	}
+	return p.name
+}
+
+// Options returns a copy of the photon's options.
+func (p *Photon) Options() Options { return p.options }
+
+// Input is the schema of the arguments.
+func (p *Photon) Input() *Schema { return p.input }
+
+// Output is the schema of the result; it accepts anything if Out is an interface.
+func (p *Photon) Output() *Schema { return p.output }
+
+// Check holds arguments against the input schema, fills in its defaults, and
+// returns them ready for Run. Nil or empty args are an empty object. The error
+// is an [*InvalidError] with every violation.
+func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	return p.input.Check(args)
+}
+
+// Run executes the photon with arguments that [Photon.Check] returned. The
+// sequence's last pair is the *[Result] or the error that ended the run. A
+// generator's goroutine runs in the loop: breaking out of it makes yield
+// false, cancels the context and waits for the generator to return. Breaking
+// out, or a ctx that ends, is the only way to stop a run.
+func (p *Photon) Run(ctx context.Context, args json.RawMessage) iter.Seq2[Event, error] {
+	return func(body func(Event, error) bool) {
+		s := newSession(ctx, body)
+		result, err := s.run(p, args)
+		s.finish(result, err)
+	}
+}
+
+func (s *session) run(p *Photon, args json.RawMessage) (result *Result, err error) {
+	defer s.guard(&err)
+	value, err := p.invoke(s.ctx, args, s.yield)
+	if err != nil {
+		return nil, s.public(err)
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("the tool's result has no JSON form: %w", err)
+	}
+	return &Result{Value: raw}, nil
+}

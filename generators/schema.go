@@ -1,0 +1,197 @@
+package generators
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+
+	infer "github.com/google/jsonschema-go/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A Schema is a JSON Schema (draft 2020-12) that values can be held against.
+// It is immutable.
+type Schema struct {
+	raw      json.RawMessage
+	doc      *infer.Schema
+	compiled *validator.Schema
+}
+
+// SchemaFor returns the schema of a Go type. Structs become objects that allow
+// no other properties; fields tagged omitempty or omitzero are optional. These
+// struct tags say more, each named as the JSON Schema keyword that it sets:
+//
+//	title, description, format, pattern, default
+//	minimum, maximum, multipleOf          of numbers
+//	minLength, maxLength                  of strings, in characters
+//	minItems, maxItems                    of slices
+//	enum:"dev,prod"                       the choices; of a slice, those of its items
+//	enumTitles:"Development,Production"   what people read instead
+//
+// A value that a tag can't set, or a type that JSON Schema can't describe, is
+// an error that names the field.
+func SchemaFor[T any]() (*Schema, error) {
+	t := reflect.TypeFor[T]()
+	if t.Kind() == reflect.Interface {
+		return newSchema(&infer.Schema{})
+	}
+	doc, err := infer.ForType(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := annotate(t, doc); err != nil {
+		return nil, err
+	}
+	return newSchema(doc)
+}
+
+// ParseSchema reads a schema from its JSON. References to other documents are
+// refused.
+func ParseSchema(raw json.RawMessage) (*Schema, error) {
+	if s, ok := parsed.get(raw); ok {
+		return s, nil
+	}
+	doc := new(infer.Schema)
+	if err := json.Unmarshal(raw, doc); err != nil {
+		return nil, fmt.Errorf("not a JSON Schema: %w", err)
+	}
+	s, err := compile(raw, doc)
+	if err == nil {
+		parsed.put(raw, s)
+	}
+	return s, err
+}
+
+func newSchema(doc *infer.Schema) (*Schema, error) {
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	return compile(raw, doc)
+}
+
+func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
+	tree, err := validator.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	c := validator.NewCompiler()
+	c.UseLoader(noLoader{})
+	c.AssertFormat()
+	if err := c.AddResource("mem:schema", tree); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile("mem:schema")
+	if err != nil {
+		return nil, fmt.Errorf("not a JSON Schema: %w", err)
+	}
+	return &Schema{raw: raw, doc: doc, compiled: compiled}, nil
+}
+
+// noLoader keeps a schema from reaching files and the network.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("a reference to another document (%s) is not followed", url)
+}
+
+// MarshalJSON returns the schema itself.
+func (s *Schema) MarshalJSON() ([]byte, error) { return s.raw, nil }
+
+// Document returns the schema as a tree, properties in the order of the struct's
+// fields. It must not be changed.
+func (s *Schema) Document() *infer.Schema { return s.doc }
+
+// Check decodes a JSON value, fills in the defaults of missing properties and
+// holds the value against all of the schema. The error is an [*InvalidError]
+// with every violation.
+func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
+	tree, err := decodeTree(value)
+	if err != nil {
+		return nil, err
+	}
+	filled := s.fill(tree)
+	if err := s.compiled.Validate(tree); err != nil {
+		return nil, explain(err)
+	}
+	if !filled {
+		return value, nil
+	}
+	return json.Marshal(tree)
+}
+
+// Validate holds a JSON value against all of the schema. The error is an
+// [*InvalidError] with every violation.
+func (s *Schema) Validate(value json.RawMessage) error {
+	tree, err := decodeTree(value)
+	if err != nil {
+		return err
+	}
+	if err := s.compiled.Validate(tree); err != nil {
+		return explain(err)
+	}
+	return nil
+}
+
+func decodeTree(value json.RawMessage) (any, error) {
+	tree, err := validator.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return nil, &InvalidError{Fields: []FieldError{{Message: "must be one JSON value: " + err.Error()}}}
+	}
+	return tree, nil
+}
+
+// fill sets missing top-level properties to their defaults.
+func (s *Schema) fill(tree any) (changed bool) {
+	object, ok := tree.(map[string]any)
+	if !ok {
+		return false
+	}
+	for name, property := range s.doc.Properties {
+		if _, there := object[name]; there || property.Default == nil {
+			continue
+		}
+		if v, err := validator.UnmarshalJSON(bytes.NewReader(property.Default)); err == nil {
+			object[name] = v
+			changed = true
+		}
+	}
+	return changed
+}
+
+// parsed remembers schemas by their text: asks of one photon have the same one
+// every time, and compiling costs more than checking an answer.
+var parsed schemaCache
+
+type schemaCache struct {
+	mu     sync.Mutex
+	byText map[string]*Schema
+}
+
+// The cache is emptied when it holds this many schemas, and keeps none longer
+// than this.
+const (
+	cachedSchemas   = 512
+	cachedSchemaLen = 64 << 10
+)
+
+func (c *schemaCache) get(raw []byte) (*Schema, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.byText[string(raw)]
+	return s, ok
+}
+
+func (c *schemaCache) put(raw []byte, s *Schema) {
+	if len(raw) > cachedSchemaLen {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byText == nil || len(c.byText) >= cachedSchemas {
+		c.byText = make(map[string]*Schema)
+	}
+	c.byText[string(raw)] = s
+}

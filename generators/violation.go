@@ -1,0 +1,222 @@
+package generators
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// A FieldError says what is wrong with one place of a value, and what would be
+// right.
+type FieldError struct {
+	// Path is a JSON Pointer (RFC 6901) to the place; empty for the whole value.
+	Path string `json:"path"`
+	// Message is a sentence about the field, as in "must be at least 2
+	// characters long".
+	Message string `json:"message"`
+}
+
+// Field is the name of the top-level property that the error is about.
+func (e FieldError) Field() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(e.Path, "/"), "/")
+	return unescape.Replace(name)
+}
+
+// At returns a FieldError for a top-level property.
+func At(field, message string) FieldError {
+	return FieldError{Path: "/" + escape.Replace(field), Message: message}
+}
+
+// An InvalidError is a value that doesn't fit its schema.
+type InvalidError struct {
+	Fields []FieldError `json:"fields"`
+}
+
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		lines[i] = strings.TrimSpace(f.Path + " " + f.Message)
+	}
+	return strings.Join(lines, "; ")
+}
+
+var (
+	escape   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// maxViolations bounds what one bad value can make us say.
+const maxViolations = 100
+
+// explain flattens the validator's tree of errors into sentences.
+func explain(err error) error {
+	var root *validator.ValidationError
+	if !errors.As(err, &root) {
+		return err
+	}
+	var fields []FieldError
+	collect(root, &fields)
+	slices.SortStableFunc(fields, func(a, b FieldError) int { return strings.Compare(a.Path, b.Path) })
+	fields = slices.Compact(fields)
+	return &InvalidError{Fields: fields[:min(len(fields), maxViolations)]}
+}
+
+func collect(e *validator.ValidationError, to *[]FieldError) {
+	path := pointer(e.InstanceLocation)
+	add := func(path, message string) { *to = append(*to, FieldError{path, message}) }
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			add(path+"/"+escape.Replace(name), "is required")
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			add(path+"/"+escape.Replace(name), "is not a field of this form")
+		}
+	case *kind.OneOf, *kind.AnyOf:
+		if values, ok := choices(e); ok {
+			add(path, "must be one of "+strings.Join(values, ", "))
+			return
+		}
+		add(path, "must fit one of the forms that the schema allows")
+	default:
+		if len(e.Causes) == 0 {
+			add(path, sentence(e.ErrorKind))
+		}
+		for _, cause := range e.Causes {
+			collect(cause, to)
+		}
+	}
+}
+
+// choices returns the values of a oneOf or anyOf that is a list of constants.
+func choices(e *validator.ValidationError) ([]string, bool) {
+	var values []string
+	for _, cause := range e.Causes {
+		if c, ok := cause.ErrorKind.(*kind.Const); ok {
+			values = append(values, show(c.Want))
+			continue
+		}
+		for _, leaf := range cause.Causes {
+			c, ok := leaf.ErrorKind.(*kind.Const)
+			if !ok {
+				return nil, false
+			}
+			values = append(values, show(c.Want))
+		}
+	}
+	return values, len(values) > 0
+}
+
+func pointer(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString("/" + escape.Replace(t))
+	}
+	return b.String()
+}
+
+// sentence says what would be right.
+func sentence(k validator.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return fmt.Sprintf("must be %s, not %s", typeName(strings.Join(k.Want, " or ")), typeName(k.Got))
+	case *kind.Enum:
+		names := make([]string, len(k.Want))
+		for i, v := range k.Want {
+			names[i] = show(v)
+		}
+		return "must be one of " + strings.Join(names, ", ")
+	case *kind.Const:
+		return "must be " + show(k.Want)
+	case *kind.Format:
+		return formatSentence(k.Want)
+	case *kind.MinLength:
+		if k.Want == 1 {
+			return "must not be empty"
+		}
+		return fmt.Sprintf("must be at least %d characters long; it has %d", k.Want, k.Got)
+	case *kind.MaxLength:
+		return fmt.Sprintf("must be at most %d characters long; it has %d", k.Want, k.Got)
+	case *kind.Pattern:
+		return "must match the pattern " + k.Want
+	case *kind.Minimum:
+		return "must be at least " + decimal(k.Want)
+	case *kind.Maximum:
+		return "must be at most " + decimal(k.Want)
+	case *kind.ExclusiveMinimum:
+		return "must be more than " + decimal(k.Want)
+	case *kind.ExclusiveMaximum:
+		return "must be less than " + decimal(k.Want)
+	case *kind.MultipleOf:
+		return "must be a multiple of " + decimal(k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("must have at least %s; it has %d", plural(k.Want, "item"), k.Got)
+	case *kind.MaxItems:
+		return fmt.Sprintf("must have at most %s; it has %d", plural(k.Want, "item"), k.Got)
+	case *kind.UniqueItems:
+		return "must not have the same item twice"
+	case *kind.FalseSchema:
+		return "is not allowed here"
+	}
+	return "must fit the schema's keyword " + strings.Join(k.KeywordPath(), "/")
+}
+
+func formatSentence(format string) string {
+	switch format {
+	case "email":
+		return "must be an e-mail address, such as ada@example.org"
+	case "uri":
+		return "must be a whole web address, such as https://example.org/page"
+	case "date":
+		return "must be a date, such as 2026-12-31"
+	case "date-time":
+		return "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
+	case "time":
+		return "must be a time with its zone, such as 18:30:00Z"
+	}
+	return "must have the format " + format
+}
+
+func typeName(t string) string {
+	switch t {
+	case "string":
+		return "text"
+	case "number":
+		return "a number"
+	case "integer":
+		return "a whole number"
+	case "boolean":
+		return "true or false"
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	}
+	return t
+}
+
+func show(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return string(marshal(v))
+}
+
+func decimal(r *big.Rat) string {
+	f, _ := r.Float64()
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,109 @@
+package log
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+// Started is the first entry of a run.
+type Started struct {
+	Photon  string          `json:"photon"`
+	Title   string          `json:"title"`
+	Durable bool            `json:"durable,omitempty"`
+	Owner   string          `json:"owner"`
+	Surface string          `json:"surface"` // where it was started: browser, http, mcp, terminal
+	Args    json.RawMessage `json:"args"`
+	// Idempotency is the caller's Idempotency-Key, if it gave one.
+	Idempotency string `json:"idempotency,omitempty"`
+}
+
+// Claimed says that a worker has taken the run up. A worker of a lower epoch
+// may not write any more.
+type Claimed struct {
+	Epoch  int    `json:"epoch"`
+	Worker string `json:"worker"`
+}
+
+// Asked says that a question is open. Its ask id is the run's id and this
+// entry's ordinal; see [AskID].
+type Asked struct {
+	Key      string        `json:"key"`
+	Question *ask.Question `json:"question"`
+	// Deadline is when the question expires; zero if it doesn't.
+	Deadline time.Time `json:"deadline,omitzero"`
+	// Spent is how long the run has worked so far, waiting left out.
+	Spent time.Duration `json:"spent,omitempty"`
+}
+
+// Answered settles a question.
+type Answered struct {
+	Ask    uint64     `json:"ask"` // the ordinal of the Asked entry
+	Answer ask.Answer `json:"answer"`
+	// Sealed is the content of a secret answer, readable only with the run's
+	// own key; Answer has none then.
+	Sealed []byte `json:"sealed,omitempty"`
+	By     string `json:"by"` // the surface that it came from
+}
+
+// Stepped records a step's outcome.
+type Stepped struct {
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value,omitempty"`
+	Error string          `json:"error,omitempty"`
+	Spent time.Duration   `json:"spent,omitempty"`
+}
+
+// Withdrawn settles a question that nobody answered.
+type Withdrawn struct {
+	Ask    uint64 `json:"ask"`
+	Reason Reason `json:"reason"`
+}
+
+// Reason is why a question was withdrawn.
+type Reason string
+
+// The reasons.
+const (
+	Expired  Reason = "expired"  // its time ran out
+	RunEnded Reason = "run ended"
+)
+
+// Status is how a run ended.
+type Status string
+
+// The ends of a run.
+const (
+	Completed   Status = "completed"
+	Failed      Status = "failed"
+	Stopped     Status = "stopped"     // by a person
+	Interrupted Status = "interrupted" // by the end of the process
+)
+
+// Finished is the last entry of a run.
+type Finished struct {
+	Status Status          `json:"status"`
+	Result json.RawMessage `json:"result,omitempty"` // of a completed run
+	Error  string          `json:"error,omitempty"`  // of any other, for people
+	Spent  time.Duration   `json:"spent,omitempty"`
+}
+
+// New makes an entry of one of the types above.
+func New(kind Kind, data any) Entry {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		panic(fmt.Sprintf("log: encoding a %s entry: %v", kind, err)) // our own types
+	}
+	return Entry{Kind: kind, Data: raw}
+}
+
+// As decodes an entry's data.
+func As[T any](e Entry) (T, error) {
+	var v T
+	if err := json.Unmarshal(e.Data, &v); err != nil {
+		return v, fmt.Errorf("log: entry %d (%s): %w", e.Seq, e.Kind, err)
+	}
+	return v, nil
+}

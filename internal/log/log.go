@@ -1,0 +1,102 @@
+// Package log is the record: every run is an ordered, append-only log, and
+// everything that Beam knows about a run is read from it.
+//
+// The interface is small so that two engines can stand behind it: [Memory], and
+// one on a message broker. Package logtest holds the suite that both must pass.
+package log
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Kind says what an entry records: a kind of event (see generators.Encode) or
+// one of the kinds below.
+type Kind string
+
+// The kinds of entries that are no events. Each has a type of the same name for
+// its data.
+const (
+	KindStarted   Kind = "started"
+	KindClaimed   Kind = "claimed"
+	KindAsked     Kind = "asked"
+	KindAnswered  Kind = "answered"
+	KindStepped   Kind = "stepped"
+	KindWithdrawn Kind = "withdrawn"
+	KindFinished  Kind = "finished"
+)
+
+// IsEvent tells whether an entry is something that the generator yielded to be
+// shown: a status, progress, log line, chunk, toast or artifact.
+func (k Kind) IsEvent() bool {
+	switch k {
+	case KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindFinished:
+		return false
+	}
+	return true
+}
+
+// An Entry is one record of a run.
+type Entry struct {
+	// Seq is the entry's ordinal within its run: 1, 2, 3 and so on, without
+	// gaps. The log sets it.
+	Seq  uint64          `json:"seq"`
+	Time time.Time       `json:"time"`
+	Kind Kind            `json:"kind"`
+	Data json.RawMessage `json:"data,omitempty"`
+	// Blob names the data by its digest where it is too large for an entry;
+	// then Data is empty.
+	Blob string `json:"blob,omitempty"`
+}
+
+// MaxData is the most bytes of data that an entry holds itself. What is larger
+// goes to the blob store.
+const MaxData = 256 << 10
+
+// A Log keeps the entries of runs. Its methods may be called from several
+// goroutines. Entries that it hands out must not be changed.
+type Log interface {
+	// Append adds entries to a run, all or none, as those that follow the
+	// entry with the ordinal after (0 begins the run). If another append came
+	// first, the error is a [*ConflictError] and nothing is added. It returns
+	// the ordinal of the last entry added.
+	Append(ctx context.Context, run string, after uint64, entries ...Entry) (last uint64, err error)
+
+	// Read yields the entries of a run after an ordinal that are there now, in
+	// batches. A run that does not exist has none.
+	Read(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error]
+
+	// Follow yields the entries of a run after an ordinal, those that are
+	// there and those that come, in batches of what has arrived in the
+	// meantime. It ends after a finished entry, when the run is deleted, with
+	// [ErrNotFound] if there is no such run, or with ctx's error. A follower
+	// that is slow gets larger batches; it never slows an append.
+	Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error]
+
+	// Runs yields the ids of all runs.
+	Runs(ctx context.Context) iter.Seq2[string, error]
+
+	// Delete forgets a run. Deleting what is not there is no error.
+	Delete(ctx context.Context, run string) error
+}
+
+// MaxBatch is the most entries that Read and Follow yield at once.
+const MaxBatch = 1024
+
+// ErrNotFound: there is no such run.
+var ErrNotFound = errors.New("log: no such run")
+
+// A ConflictError is an append that another one preceded.
+type ConflictError struct {
+	Run   string
+	After uint64 // what the append expected to be last
+	Last  uint64 // what is last
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("log: run %s: entry %d was to be the last, and %d is", e.Run, e.After, e.Last)
+}

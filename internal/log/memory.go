@@ -1,0 +1,185 @@
+package log
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory is a log that lives as long as the process.
+type Memory struct {
+	mu   sync.RWMutex
+	runs map[string]*memoryRun
+}
+
+var _ Log = (*Memory)(nil)
+
+// memoryRun is one run's entries. Its slice only grows, so a reader may keep a
+// part of it without the lock.
+type memoryRun struct {
+	mu      sync.Mutex
+	entries []Entry
+	deleted bool
+	changed chan struct{} // closed by the next change; nil if nobody waits
+}
+
+// NewMemory returns an empty log.
+func NewMemory() *Memory { return &Memory{runs: make(map[string]*memoryRun)} }
+
+// Append implements [Log].
+func (m *Memory) Append(_ context.Context, run string, after uint64, entries ...Entry) (uint64, error) {
+	r := m.run(run, after == 0)
+	if r == nil {
+		return 0, ErrNotFound
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := uint64(len(r.entries))
+	if r.deleted {
+		return 0, ErrNotFound
+	}
+	if last != after {
+		return last, &ConflictError{Run: run, After: after, Last: last}
+	}
+	now := time.Now()
+	for _, e := range entries {
+		last++
+		e.Seq = last
+		if e.Time.IsZero() {
+			e.Time = now
+		}
+		r.entries = append(r.entries, e)
+	}
+	r.wake()
+	return last, nil
+}
+
+// run finds a run's entries, making them if create is true.
+func (m *Memory) run(id string, create bool) *memoryRun {
+	m.mu.RLock()
+	r := m.runs[id]
+	m.mu.RUnlock()
+	if r != nil || !create {
+		return r
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r = m.runs[id]; r == nil {
+		r = &memoryRun{}
+		m.runs[id] = r
+	}
+	return r
+}
+
+func (r *memoryRun) wake() {
+	if r.changed != nil {
+		close(r.changed)
+		r.changed = nil
+	}
+}
+
+// next returns a batch of what follows after. If there is nothing, it returns
+// a channel that is closed by the next change, or false if none will come.
+func (r *memoryRun) next(after uint64) (batch []Entry, changed <-chan struct{}, more bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := uint64(len(r.entries))
+	if after < n {
+		end := min(n, after+MaxBatch)
+		return r.entries[after:end:end], nil, true
+	}
+	if r.deleted || n > 0 && r.entries[n-1].Kind == KindFinished {
+		return nil, nil, false
+	}
+	if r.changed == nil {
+		r.changed = make(chan struct{})
+	}
+	return nil, r.changed, true
+}
+
+// Read implements [Log].
+func (m *Memory) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		r := m.run(run, false)
+		if r == nil {
+			return
+		}
+		for {
+			batch, _, _ := r.next(after)
+			if len(batch) == 0 || !yield(batch, nil) {
+				return
+			}
+			after = batch[len(batch)-1].Seq
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// Follow implements [Log].
+func (m *Memory) Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		r := m.run(run, false)
+		if r == nil {
+			yield(nil, ErrNotFound)
+			return
+		}
+		for {
+			batch, changed, more := r.next(after)
+			switch {
+			case !more:
+				return
+			case len(batch) > 0:
+				after = batch[len(batch)-1].Seq
+				if !yield(batch, nil) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				yield(nil, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+// Runs implements [Log].
+func (m *Memory) Runs(context.Context) iter.Seq2[string, error] {
+	m.mu.RLock()
+	ids := make([]string, 0, len(m.runs))
+	for id := range m.runs {
+		ids = append(ids, id)
+	}
+	m.mu.RUnlock()
+	slices.Sort(ids)
+	return func(yield func(string, error) bool) {
+		for _, id := range ids {
+			if !yield(id, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Delete implements [Log].
+func (m *Memory) Delete(_ context.Context, run string) error {
+	m.mu.Lock()
+	r := m.runs[run]
+	delete(m.runs, run)
+	m.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deleted = true
+	r.wake()
+	return nil
+}
