@@ -1,11 +1,10 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/json"
-	"math/big"
 	"net/url"
-	"slices"
-	"strconv"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -40,7 +39,10 @@ func (f *Field) decode(posted []string, zone *time.Location) (any, bool) {
 	if f.Type == "boolean" {
 		return decodeBool(text)
 	}
-	if strings.TrimSpace(text) == "" && (f.Format != FormatSecret || text == "") {
+	switch {
+	case text == "" && len(posted) > 0 && f.offers(""):
+		return "", true
+	case text == "" || f.Format != FormatSecret && strings.TrimSpace(text) == "":
 		return nil, false
 	}
 	switch {
@@ -59,13 +61,15 @@ func (f *Field) decode(posted []string, zone *time.Location) (any, bool) {
 // decodeList drops repeated values. A list that may be left out and is empty is
 // left out.
 func (f *Field) decodeList(posted []string) (any, bool) {
-	var list []string
+	list := []string{}
+	seen := make(map[string]bool, len(posted))
 	for _, v := range posted {
-		if v != "" && !slices.Contains(list, v) {
+		if !seen[v] && (v != "" || f.offers("")) {
 			list = append(list, v)
 		}
+		seen[v] = true
 	}
-	return list, list != nil
+	return list, len(list) > 0 || f.Required
 }
 
 func decodeBool(text string) (any, bool) {
@@ -78,15 +82,21 @@ func decodeBool(text string) (any, bool) {
 	return text, true
 }
 
+// numberText is what people type as a number, in parts: sign, whole part,
+// fraction, exponent.
+var numberText = regexp.MustCompile(`^([+-]?)(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$`)
+
 // decodeNumber keeps every digit of a number.
 func decodeNumber(text string) any {
-	if n, ok := new(big.Int).SetString(text, 10); ok {
-		return json.Number(n.String())
+	m := numberText.FindStringSubmatch(text)
+	if m == nil || m[2]+m[3] == "" {
+		return text
 	}
-	if v, err := strconv.ParseFloat(text, 64); err == nil && v-v == 0 { // finite
-		return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+	literal := strings.TrimPrefix(m[1], "+") + cmp.Or(strings.TrimLeft(m[2], "0"), "0")
+	if m[3] != "" {
+		literal += "." + m[3]
 	}
-	return text
+	return json.Number(literal + m[4])
 }
 
 func decodeJSON(text string) any {

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/photon-beam/beam/generators"
 )
 
 // Formats that a string field may have besides MCP's email, uri, date and
@@ -111,32 +112,34 @@ func (f Fields) schema(subset bool) json.RawMessage {
 }
 
 func (f *Field) schema(subset bool) *jsonschema.Schema {
-	s := &jsonschema.Schema{
-		Type: f.Type, Title: f.Title, Description: f.Description, Default: f.Default,
-		Minimum: f.Minimum, Maximum: f.Maximum,
-		MinLength: positive(f.MinLength), MaxLength: positive(f.MaxLength),
-		MinItems: positive(f.MinItems), MaxItems: positive(f.MaxItems),
+	s := &jsonschema.Schema{Type: f.Type, Title: f.Title, Description: f.Description, Default: f.Default}
+	switch {
+	case f.Type == "number" || f.Type == "integer":
+		s.Minimum, s.Maximum, s.MultipleOf = f.Minimum, f.Maximum, f.Step
+	case f.Type == "array":
+		s.MinItems, s.MaxItems = positive(f.MinItems), positive(f.MaxItems)
+		s.UniqueItems = true
+		f.schemaChoices(s)
+	case f.Type == "string" && len(f.Choices) > 0:
+		f.schemaChoices(s)
+	case f.Type == "string":
+		s.MinLength, s.MaxLength = positive(f.MinLength), positive(f.MaxLength)
+		s.Pattern = f.pattern()
+		switch f.Format {
+		case "email", "uri", "date", "date-time":
+			s.Format = f.Format
+		}
 	}
-	switch f.Format {
-	case "email", "uri", "date", "date-time":
-		s.Format = f.Format
-	}
-	f.schemaChoices(s)
 	if subset {
 		s.Description = f.describe()
-		return s
+		s.Pattern, s.MultipleOf, s.UniqueItems = "", nil, false
 	}
-	s.Pattern, s.MultipleOf = f.Pattern, f.Step
-	s.UniqueItems = f.Type == "array"
 	return s
 }
 
 // schemaChoices writes plain choices as enum and titled ones as oneOf, or as
 // anyOf within a list (SEP-1330).
 func (f *Field) schemaChoices(s *jsonschema.Schema) {
-	if len(f.Choices) == 0 {
-		return
-	}
 	var plain []any
 	var titled []*jsonschema.Schema
 	for _, c := range f.Choices {
@@ -166,33 +169,39 @@ func (f *Field) titled() bool {
 
 // describe is the description with the rules that a subset schema can't hold.
 func (f *Field) describe() string {
-	parts := []string{f.Description}
-	if f.Pattern != "" {
-		if f.PatternHint != "" {
-			parts = append(parts, f.PatternHint)
-		} else {
-			parts = append(parts, "Must match "+f.Pattern)
-		}
+	var rules []string
+	add := func(rule string) { rules = append(rules, strings.TrimSuffix(rule, ".")) }
+	switch {
+	case len(f.Choices) > 0 || f.pattern() == "":
+	case f.PatternHint != "":
+		add(upperFirst(f.PatternHint))
+	case f.pattern() == TimePattern:
+		add("A time of day, such as 18:30")
+	default:
+		add("Must match " + f.Pattern)
 	}
 	if f.Step != nil {
-		parts = append(parts, "Must be a multiple of "+formatNumber(*f.Step))
+		add("Must be a multiple of " + formatNumber(*f.Step))
 	}
 	if f.Earliest != "" {
-		parts = append(parts, "Not before "+f.Earliest)
+		add("Not before " + f.Earliest)
 	}
 	if f.Latest != "" {
-		parts = append(parts, "Not after "+f.Latest)
+		add("Not after " + f.Latest)
 	}
-	var said []string
-	for _, p := range parts {
-		if p != "" {
-			said = append(said, strings.TrimSuffix(p, "."))
-		}
-	}
-	if len(said) <= 1 && f.Description != "" {
+	switch {
+	case len(rules) == 0:
 		return f.Description
+	case f.Description != "":
+		rules = append([]string{strings.TrimSuffix(f.Description, ".")}, rules...)
 	}
-	return strings.Join(said, ". ")
+	return strings.Join(rules, ". ")
+}
+
+// upperFirst makes a hint, "must be three letters", the begin of a sentence.
+func upperFirst(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[size:]
 }
 
 func positive(n int) *int {
@@ -202,75 +211,8 @@ func positive(n int) *int {
 	return &n
 }
 
-// Check validates content against every rule of the form and returns it with
-// unknown whitespace removed. Missing content is an empty object.
-func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
-	if len(content) == 0 {
-		content = json.RawMessage("{}")
-	}
-	schema, err := generators.ParseSchema(f.Schema())
-	if err != nil {
-		return nil, fmt.Errorf("ask: the form's own schema: %w", err)
-	}
-	if err := schema.Validate(content); err != nil {
-		return nil, f.rephrase(err)
-	}
-	return f.checkBeyond(content)
-}
-
-// rephrase puts a pattern's hint in the place of its regular expression.
-func (f Fields) rephrase(err error) error {
-	var invalid *generators.InvalidError
-	if !asInvalid(err, &invalid) {
-		return err
-	}
-	for i, e := range invalid.Fields {
-		if field := f.Field(e.Field()); field != nil && field.Pattern != "" && strings.HasPrefix(e.Message, "must match the pattern") {
-			if field.Format == FormatTime {
-				invalid.Fields[i].Message = "must be a time of day, such as 18:30"
-			} else if field.PatternHint != "" {
-				invalid.Fields[i].Message = field.PatternHint
-			}
-		}
-	}
-	return invalid
-}
-
-// checkBeyond enforces what JSON Schema has no keyword for, and drops what is
-// no field of the form.
-func (f Fields) checkBeyond(content json.RawMessage) (json.RawMessage, error) {
-	values := map[string]json.RawMessage{}
-	if err := json.Unmarshal(content, &values); err != nil {
-		return nil, err
-	}
-	var errs []generators.FieldError
-	kept := make(map[string]json.RawMessage, len(f))
-	for i := range f {
-		field := &f[i]
-		value, ok := values[field.Name]
-		if !ok {
-			continue
-		}
-		kept[field.Name] = value
-		if message := field.outOfBounds(value); message != "" {
-			errs = append(errs, generators.At(field.Name, message))
-		}
-	}
-	if len(errs) > 0 {
-		return nil, &generators.InvalidError{Fields: errs}
-	}
-	return json.Marshal(kept)
-}
-
 // outOfBounds compares dates, which ISO 8601 orders as text, and date-times.
-func (f *Field) outOfBounds(value json.RawMessage) string {
-	if f.Earliest == "" && f.Latest == "" {
-		return ""
-	}
-	var s string
-	if json.Unmarshal(value, &s) != nil {
-		return ""
-	}
+func (f *Field) outOfBounds(s string) string {
 	switch before := earlier(f.Format); {
 	case f.Earliest != "" && before(s, f.Earliest):
 		return "must not be before " + f.Earliest
@@ -278,4 +220,24 @@ func (f *Field) outOfBounds(value json.RawMessage) string {
 		return "must not be after " + f.Latest
 	}
 	return ""
+}
+
+// earlier returns the order of a date format.
+func earlier(format string) func(a, b string) bool {
+	if format != "date-time" {
+		return func(a, b string) bool { return a < b }
+	}
+	return func(a, b string) bool {
+		at, errA := time.Parse(time.RFC3339, a)
+		bt, errB := time.Parse(time.RFC3339, b)
+		return errA == nil && errB == nil && at.Before(bt)
+	}
+}
+
+// pattern is the regular expression that a text must match, if any.
+func (f *Field) pattern() string {
+	if f.Pattern == "" && f.Format == FormatTime {
+		return TimePattern
+	}
+	return f.Pattern
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"path"
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
@@ -96,6 +95,9 @@ func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 	p.err = p.finish(opts)
 	p.decode = func(r generators.Reply) ([]Handle, error) {
 		var refs []FileRef
+		if len(r.Value) == 0 { // none was wanted
+			return nil, nil
+		}
 		if err := json.Unmarshal(r.Value, &refs); err != nil {
 			return nil, err
 		}
@@ -116,20 +118,38 @@ func (r *FileRules) Accepts(name, mediaType string) error {
 	}
 	mediaType, _, _ = mime.ParseMediaType(mediaType)
 	for _, t := range r.Types {
-		switch {
+		switch t = strings.ToLower(t); {
+		case t == "*/*":
+			return nil
 		case strings.HasPrefix(t, "."):
-			if strings.EqualFold(path.Ext(name), t) {
+			if strings.HasSuffix(strings.ToLower(name), t) {
 				return nil
 			}
 		case strings.HasSuffix(t, "/*"):
 			if strings.HasPrefix(mediaType, strings.TrimSuffix(t, "*")) {
 				return nil
 			}
-		case strings.EqualFold(t, mediaType):
+		case t == mediaType:
 			return nil
 		}
 	}
 	return fmt.Errorf("%s is not accepted; accepted are %s", cmp.Or(name, "this file"), strings.Join(r.Types, ", "))
+}
+
+// sound refuses rules that no file can keep.
+func (r *FileRules) sound() error {
+	if r.Min < 0 || r.Max < 1 || r.Min > r.Max {
+		return fmt.Errorf("can't be %d to %d files", r.Min, r.Max)
+	}
+	if r.MaxSize <= 0 {
+		return fmt.Errorf("can't have files of at most %d bytes", r.MaxSize)
+	}
+	for _, t := range r.Types {
+		if len(t) < 2 || !strings.HasPrefix(t, ".") && !strings.Contains(t, "/") {
+			return fmt.Errorf("%q is neither a media type such as text/csv nor an ending such as .csv", t)
+		}
+	}
+	return nil
 }
 
 // check holds stored files against the rules.

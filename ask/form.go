@@ -25,7 +25,7 @@ func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
 		p.err = fmt.Errorf("ask %q: %w", key, err)
 		return p
 	}
-	p.question.Fields = slices.Clone(form)
+	p.question.Fields = slices.Clone(form) // options change it
 	p.err = p.finish(opts)
 	return p
 }
@@ -57,7 +57,7 @@ func formFor(t reflect.Type, schema func() (*generators.Schema, error)) (Fields,
 	var e formEntry
 	s, err := schema()
 	if err == nil {
-		e.form, err = Narrow(s.Document())
+		e.form, err = narrowType(s.Document())
 	}
 	if err != nil {
 		e.err = fmt.Errorf("%s can't be asked as a form: %w", t, err)

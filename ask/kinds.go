@@ -52,7 +52,7 @@ func Select(yield generators.Yield, key, message string, choices []Choice, opts 
 func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
 	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeAs[string])
 	if len(choices) == 0 && p.err == nil {
-		p.err = fmt.Errorf("ask %q: there is nothing to choose from", key)
+		p.err = fmt.Errorf("ask %q: field %q: there is nothing to choose from", key, key)
 	}
 	return p
 }
@@ -66,7 +66,8 @@ func MultiSelect(yield generators.Yield, key, message string, choices []Choice, 
 // ForMultiSelect is the prompt of [MultiSelect].
 func ForMultiSelect(key, message string, choices []Choice, opts ...Option) *Prompt[[]string] {
 	p := newPrompt(key, message, KindMultiSelect, Field{Type: "array", Choices: choices}, opts, decodeAs[[]string])
-	p.question.Fields[0].Required = p.question.Fields[0].MinItems > 0
+	f := &p.question.Fields[0]
+	f.Required = f.Required && f.MinItems > 0
 	return p
 }
 

@@ -4,51 +4,93 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/photon-beam/beam/generators"
 )
 
 // maxFields bounds a form.
 const maxFields = 100
 
+var (
+	errNoChoices = errors.New("is a list without choices; give them by tag or with ask.Choose")
+	errFormat    = errors.New("a form knows email, uri, date and date-time")
+)
+
 // Narrow turns an object schema into a form. It refuses what a form can't ask:
-// nested objects, lists of anything but choices, unknown formats, more than
-// 100 fields. The error names the field.
+// nested objects, lists of anything but choices, unknown formats, conditions,
+// more than 100 fields. The error names the field.
 func Narrow(schema *jsonschema.Schema) (Fields, error) {
-	return narrow(schema, func(_ Field, err error) (Field, error) { return Field{}, err })
+	return narrowForm(schema, func(f Field, err error) (Field, error) { return f, err })
 }
 
-// Inputs turns the input schema of a tool into a form. A property that a form
-// can't ask becomes a field for JSON.
-func Inputs(schema *jsonschema.Schema) (Fields, error) {
-	return narrow(schema, func(f Field, _ error) (Field, error) {
-		f.Type, f.Format, f.Choices = "", "", nil
+// narrowType is Narrow for a type of which a list's choices may be given when
+// it is asked for.
+func narrowType(schema *jsonschema.Schema) (Fields, error) {
+	return narrowForm(schema, func(f Field, err error) (Field, error) {
+		if errors.Is(err, errNoChoices) {
+			return f, nil
+		}
+		return f, err
+	})
+}
+
+func narrowForm(schema *jsonschema.Schema, misfit func(Field, error) (Field, error)) (Fields, error) {
+	if schema == nil || schema.Type != "object" && len(schema.Properties) == 0 {
+		return nil, errors.New("a form is an object with properties")
+	}
+	if err := conditional(schema); err != nil {
+		return nil, fmt.Errorf("the form as a whole %w", err)
+	}
+	names := propertyNames(schema)
+	for _, name := range schema.Required {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("field %q: is required, but there is no such property", name)
+		}
+	}
+	return narrow(schema, names, func(name string, s *jsonschema.Schema) (Field, error) {
+		f, err := narrowField(name, s)
+		if err != nil {
+			return misfit(f, err)
+		}
 		return f, nil
 	})
 }
 
-func narrow(schema *jsonschema.Schema, misfit func(Field, error) (Field, error)) (Fields, error) {
-	if schema.Type != "object" && len(schema.Properties) == 0 {
-		return nil, fmt.Errorf("a form is an object with properties, not %q", schema.Type)
+// Inputs turns the input schema of a tool into a form. A property that a form
+// can't ask becomes a field for JSON, and a text of an unknown format a plain
+// text: whoever takes the form's content holds it against the schema.
+func Inputs(schema *jsonschema.Schema) (Fields, error) {
+	if schema == nil || schema.Type != "object" && len(schema.Properties) == 0 {
+		return nil, errors.New("a form is an object with properties")
 	}
-	names := propertyNames(schema)
+	return narrow(schema, propertyNames(schema), func(name string, s *jsonschema.Schema) (Field, error) {
+		f, err := narrowField(name, s)
+		if errors.Is(err, errFormat) || s != nil && s.Format == FormatTime {
+			plain := *s
+			plain.Format = ""
+			f, err = narrowField(name, &plain)
+		}
+		if err == nil {
+			return f, nil
+		}
+		return Field{Name: name, Title: f.Title, Description: f.Description, Default: f.Default}, nil
+	})
+}
+
+func narrow(schema *jsonschema.Schema, names []string, field func(string, *jsonschema.Schema) (Field, error)) (Fields, error) {
 	if len(names) > maxFields {
 		return nil, fmt.Errorf("a form has at most %d fields, and this has %d", maxFields, len(names))
 	}
 	form := make(Fields, 0, len(names))
 	for _, name := range names {
-		f, err := narrowField(name, schema.Properties[name])
-		f.Required = slices.Contains(schema.Required, name)
-		if err != nil {
-			if f, err = misfit(f, err); err != nil {
-				return nil, fmt.Errorf("field %q: %w", name, err)
-			}
+		if name == "" {
+			return nil, errors.New("a field has no name")
 		}
+		f, err := field(name, schema.Properties[name])
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", name, err)
+		}
+		f.Required = slices.Contains(schema.Required, name)
 		form = append(form, f)
 	}
 	return form, nil
@@ -57,15 +99,17 @@ func narrow(schema *jsonschema.Schema, misfit func(Field, error) (Field, error))
 // propertyNames lists an object's properties in their declared order, those
 // without one by name.
 func propertyNames(s *jsonschema.Schema) []string {
+	known := make(map[string]bool, len(s.Properties))
 	var names []string
 	for _, n := range s.PropertyOrder {
-		if s.Properties[n] != nil {
+		if _, there := s.Properties[n]; there && !known[n] {
 			names = append(names, n)
+			known[n] = true
 		}
 	}
 	var rest []string
 	for n := range s.Properties {
-		if !slices.Contains(names, n) {
+		if !known[n] {
 			rest = append(rest, n)
 		}
 	}
@@ -74,80 +118,129 @@ func propertyNames(s *jsonschema.Schema) []string {
 }
 
 func narrowField(name string, s *jsonschema.Schema) (Field, error) {
-	f := Field{
-		Name: name, Title: s.Title, Description: s.Description, Default: s.Default,
-		Type: s.Type, Format: s.Format, Pattern: s.Pattern,
-		Minimum: s.Minimum, Maximum: s.Maximum, Step: s.MultipleOf,
-		MinLength: deref(s.MinLength), MaxLength: deref(s.MaxLength),
-		MinItems: deref(s.MinItems), MaxItems: deref(s.MaxItems),
+	f := Field{Name: name}
+	if s == nil {
+		return f, errors.New("has no schema")
 	}
-	if s.Pattern == TimePattern {
-		f.Format = FormatTime
+	f.Title, f.Description, f.Default, f.Type = s.Title, s.Description, s.Default, s.Type
+	if f.Type == "" && len(s.Types) == 0 && (len(s.OneOf) > 0 || len(s.Enum) > 0) {
+		f.Type = "string"
 	}
-	switch s.Type {
+	if err := leftOver(s); err != nil {
+		return f, err
+	}
+	switch f.Type {
 	case "number", "integer", "boolean":
-		return f, leftOver(s)
+		return narrowScalar(f, s)
 	case "string":
 		return narrowString(f, s)
 	case "array":
 		return narrowList(f, s)
 	case "object":
 		return f, errors.New("is an object; a form is flat")
-	case "":
-		if len(s.OneOf) > 0 || len(s.Enum) > 0 {
-			f.Type = "string"
-			return narrowString(f, s)
-		}
 	}
 	return f, errors.New("has no single type out of string, number, integer, boolean and array")
 }
 
-func narrowString(f Field, s *jsonschema.Schema) (Field, error) {
-	switch f.Format {
-	case "", "email", "uri", "date", "date-time", FormatTime:
-	default:
-		return f, fmt.Errorf("has the format %q; a form knows email, uri, date and date-time", f.Format)
+func narrowScalar(f Field, s *jsonschema.Schema) (Field, error) {
+	if s.Enum != nil || len(s.OneOf) > 0 {
+		return f, errors.New("has choices that are no text; choices are strings")
 	}
-	var err error
-	if f.Choices, err = choicesOf(s.Enum, s.OneOf); err != nil {
-		return f, err
+	if f.Type == "boolean" {
+		return f, nil
 	}
-	if len(f.Choices) > 0 {
-		f.Format, f.Pattern = "", ""
-	}
-	return f, leftOver(s)
+	f.Minimum, f.Maximum, f.Step = s.Minimum, s.Maximum, s.MultipleOf
+	return f, f.soundBounds()
 }
 
-func narrowList(f Field, s *jsonschema.Schema) (Field, error) {
-	if s.Items == nil {
+func narrowString(f Field, s *jsonschema.Schema) (_ Field, err error) {
+	if f.Choices, err = choicesOf(s, s.OneOf); err != nil || len(f.Choices) > 0 {
+		return f, err
+	}
+	f.Format, f.Pattern = s.Format, s.Pattern
+	f.MinLength, f.MaxLength = deref(s.MinLength), deref(s.MaxLength)
+	switch f.Format {
+	case "", "email", "uri", "date", "date-time":
+		if f.Format == "" && s.Pattern == TimePattern {
+			f.Format = FormatTime
+		}
+	case FormatTime:
+		if f.Pattern == "" {
+			f.Pattern = TimePattern
+		}
+		if f.Pattern != TimePattern {
+			return f, errors.New("has the format time and a pattern; a form knows one of them")
+		}
+	default:
+		return f, fmt.Errorf("has the format %q; %w", f.Format, errFormat)
+	}
+	switch {
+	case s.ContentEncoding != "" || s.ContentMediaType != "":
+		return f, errors.New("is encoded; a form has plain text")
+	case s.MaxLength != nil && f.MaxLength == 0:
+		return f, errors.New("has room for no character")
+	}
+	return f, f.soundBounds()
+}
+
+func narrowList(f Field, s *jsonschema.Schema) (_ Field, err error) {
+	if s.Items == nil || s.Items.Type != "string" && (s.Items.Type != "" || len(s.Items.Types) > 0) {
 		return f, errors.New("is a list of anything; a form has lists of choices")
 	}
-	var err error
-	if f.Choices, err = choicesOf(s.Items.Enum, append(slices.Clone(s.Items.AnyOf), s.Items.OneOf...)); err != nil {
-		return f, err
+	if len(s.PrefixItems) > 0 || s.Contains != nil || s.Enum != nil || len(s.OneOf) > 0 {
+		return f, errors.New("is a list with rules that a form doesn't know")
 	}
-	return f, leftOver(s)
+	f.MinItems, f.MaxItems = deref(s.MinItems), deref(s.MaxItems)
+	if s.MaxItems != nil && f.MaxItems == 0 {
+		return f, errors.New("has room for no item")
+	}
+	f.Choices, err = choicesOf(s.Items, slices.Concat(s.Items.AnyOf, s.Items.OneOf))
+	if err == nil && len(f.Choices) == 0 {
+		err = errNoChoices
+	}
+	if err == nil {
+		err = f.soundBounds()
+	}
+	return f, err
 }
 
-// choicesOf reads plain or titled choices, which are strings.
-func choicesOf(enum []any, titled []*jsonschema.Schema) ([]Choice, error) {
+// choicesOf reads plain or titled choices, which are strings, and the titles
+// that MCP had before (enumNames). A choice that is there twice is one.
+func choicesOf(s *jsonschema.Schema, titled []*jsonschema.Schema) ([]Choice, error) {
+	enum := s.Enum
+	titles, _ := s.Extra["enumNames"].([]any)
+	if enum != nil && len(titled) > 0 || enum != nil && len(enum) == 0 {
+		return nil, errors.New("needs one list of choices")
+	}
 	var choices []Choice
-	for _, v := range enum {
-		text, ok := v.(string)
+	known := make(map[string]bool)
+	add := func(value any, title string) error {
+		text, ok := value.(string)
 		if !ok {
-			return nil, fmt.Errorf("has the choice %v; choices are strings", v)
+			return fmt.Errorf("has the choice %v; choices are strings", value)
 		}
-		choices = append(choices, Choice{Value: text})
+		if !known[text] {
+			known[text] = true
+			choices = append(choices, Choice{text, title})
+		}
+		return nil
+	}
+	for i, v := range enum {
+		title := ""
+		if len(titles) == len(enum) {
+			title, _ = titles[i].(string)
+		}
+		if err := add(v, title); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range titled {
-		if s.Const == nil {
+		if s == nil || s.Const == nil {
 			return nil, errors.New("has alternatives that are no constants; a form has choices only")
 		}
-		text, ok := (*s.Const).(string)
-		if !ok {
-			return nil, fmt.Errorf("has the choice %v; choices are strings", *s.Const)
+		if err := add(*s.Const, s.Title); err != nil {
+			return nil, err
 		}
-		choices = append(choices, Choice{Value: text, Title: s.Title})
 	}
 	return choices, nil
 }
@@ -167,13 +260,20 @@ func leftOver(s *jsonschema.Schema) error {
 	return nil
 }
 
-// finish checks a form that is about to be asked.
-func (f Fields) finish() error {
-	for i := range f {
-		field := &f[i]
-		if field.Type == "array" && len(field.Choices) == 0 {
-			return fmt.Errorf("field %q: is a list without choices; give them by tag or with ask.Choose", field.Name)
-		}
+// conditional refuses the keywords of an object that make its properties
+// depend on each other, or allow others.
+func conditional(s *jsonschema.Schema) error {
+	if err := leftOver(s); err != nil {
+		return err
+	}
+	switch {
+	case len(s.OneOf) > 0 || len(s.DependentRequired) > 0 || len(s.DependentSchemas) > 0 ||
+		len(s.DependencySchemas) > 0 || len(s.DependencyStrings) > 0:
+		return errors.New("is conditional; a form is flat")
+	case len(s.PatternProperties) > 0 || s.PropertyNames != nil || s.MinProperties != nil || s.MaxProperties != nil:
+		return errors.New("has properties without a name; a form has fields")
+	case len(s.Properties) == 0 && s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil:
+		return errors.New("is a map; a form has fields")
 	}
 	return nil
 }
@@ -183,20 +283,4 @@ func deref(n *int) int {
 		return 0
 	}
 	return *n
-}
-
-func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
-func asInvalid(err error, to **generators.InvalidError) bool { return errors.As(err, to) }
-
-// earlier returns the order of a date format.
-func earlier(format string) func(a, b string) bool {
-	if format != "date-time" {
-		return func(a, b string) bool { return strings.Compare(a, b) < 0 }
-	}
-	return func(a, b string) bool {
-		at, errA := time.Parse(time.RFC3339, a)
-		bt, errB := time.Parse(time.RFC3339, b)
-		return errA == nil && errB == nil && at.Before(bt)
-	}
 }

@@ -3,6 +3,7 @@ package ask
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"time"
@@ -15,7 +16,13 @@ type Option func(*Question) error
 // Timeout bounds how long the question may stay open; then the ask fails with
 // [ErrTimeout].
 func Timeout(d time.Duration) Option {
-	return func(q *Question) error { q.Timeout = d; return nil }
+	return func(q *Question) error {
+		if d < 0 {
+			return fmt.Errorf("ask.Timeout: %v is no time to wait", d)
+		}
+		q.Timeout = d
+		return nil
+	}
 }
 
 // Destructive marks a confirmation whose yes destroys something.
@@ -47,9 +54,13 @@ func Description(text string) Option {
 }
 
 // Default fills the field in beforehand. The value is of the ask's own type: a
-// string, number or bool, a list of strings, or a date in the field's format.
+// string, number or bool, a list of strings, or a time.Time. One that would be
+// refused as an answer makes the ask fail.
 func Default(value any) Option {
 	return func(q *Question) error {
+		if t, ok := value.(time.Time); ok && q.Kind == KindDate {
+			value = t.Format(time.DateOnly)
+		}
 		raw, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("ask.Default: %w", err)
@@ -86,9 +97,17 @@ func Email() Option { return field("Email", texts, func(f *Field) { f.Format = "
 // Address wants a text to be a whole web address; see [Email].
 func Address() Option { return field("Address", texts, func(f *Field) { f.Format = "uri" }) }
 
-// Range bounds a number, ends included.
+// Range bounds a number, ends included. An infinity is no bound.
 func Range(min, max float64) Option {
-	return field("Range", numbers, func(f *Field) { f.Minimum, f.Maximum = &min, &max })
+	return field("Range", numbers, func(f *Field) {
+		f.Minimum, f.Maximum = &min, &max
+		if math.IsInf(min, -1) {
+			f.Minimum = nil
+		}
+		if math.IsInf(max, 1) {
+			f.Maximum = nil
+		}
+	})
 }
 
 // Step wants a number to be a multiple of step.
@@ -122,7 +141,10 @@ func Choose(name string, choices ...Choice) Option {
 		if f.Type != "string" && f.Type != "array" {
 			return fmt.Errorf("is for strings and lists of strings, and %q is %s", name, f.Type)
 		}
-		f.Choices, f.Format, f.Pattern = choices, "", ""
+		if len(choices) == 0 {
+			return fmt.Errorf("there is nothing to choose from for %q", name)
+		}
+		f.Choices, f.Format, f.Pattern, f.MinLength, f.MaxLength = choices, "", "", 0, 0
 		return nil
 	})
 }

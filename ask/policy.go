@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -49,56 +50,81 @@ func refuseSecrets(form Fields) error {
 		if f.Type == "boolean" || len(f.Choices) > 0 {
 			continue
 		}
-		if word := secretWord(f.Name, f.Type); word != "" {
-			return secretError(f.Name, word)
-		}
-		if word := secretWord(f.Title, f.Type); word != "" {
-			return secretError(f.Name, word)
+		for _, name := range []string{f.Name, f.Title} {
+			if word := secretWord(name, f.Type); word != "" {
+				return &PolicyError{fmt.Sprintf("the field %q asks for a secret (%s), and forms are seen and kept: use ask.Secret", f.Name, word)}
+			}
 		}
 	}
 	return nil
 }
 
-func secretError(name, word string) error {
-	return &PolicyError{fmt.Sprintf("the field %q asks for a secret (%s), and forms are seen and kept: use ask.Secret", name, word)}
-}
-
 // Words that name secrets. Those of textSecrets name one only where the field
-// is a text: a number of tokens is no token.
+// is a text: a number of tokens is no token. Words that are written together,
+// as in userpassword, are found where nothing innocent contains them.
 var (
-	anySecrets  = []string{"password", "passwd", "passphrase", "pwd", "passcode", "card number", "credit card", "cvv", "cvc", "pin code", "social security number", "ssn"}
-	textSecrets = []string{"secret", "token", "api key", "apikey", "access key", "private key", "secret key", "credential", "credentials", "bearer"}
+	anySecrets = []string{
+		"password", "pass word", "passwd", "passphrase", "pass phrase", "passcode", "pwd",
+		"card number", "cardnumber", "credit card", "creditcard", "cvv", "cvc",
+		"pin code", "pincode", "pin number", "social security number", "ssn",
+	}
+	textSecrets = []string{
+		"secret", "token", "credential", "bearer",
+		"api key", "apikey", "access key", "accesskey", "private key", "privatekey", "secret key", "secretkey",
+		"accesstoken", "authtoken", "apitoken", "refreshtoken", "clientsecret",
+	}
+	within = []string{"password", "passwd", "passphrase", "passcode"}
 )
 
 func secretWord(name, fieldType string) string {
-	said := " " + words(name) + " "
+	said := words(name)
 	candidates := anySecrets
 	if fieldType == "string" {
-		candidates = append(candidates[:len(candidates):len(candidates)], textSecrets...)
+		candidates = slices.Concat(anySecrets, textSecrets)
 	}
 	for _, w := range candidates {
-		if strings.Contains(said, " "+w+" ") {
+		if strings.Contains(said, " "+w+" ") || strings.Contains(said, " "+w+"s ") {
 			return w
 		}
+	}
+	for _, w := range within {
+		if strings.Contains(said, w) {
+			return w
+		}
+	}
+	if said == " pin " {
+		return "pin"
 	}
 	return ""
 }
 
-// words splits apiKey, api_key and "API key" alike: "api key".
+// words splits apiKey, APIKey, api_key1 and "API key" alike: " api key ". Each
+// word has a space before and after it.
 func words(name string) string {
 	var b strings.Builder
-	var last rune
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+	runes := []rune(name)
+	for i, r := range runes {
+		if i > 0 && startsWord(runes[i-1], r, runes[i+1:]) {
 			b.WriteByte(' ')
-		case unicode.IsUpper(r) && unicode.IsLower(last):
-			b.WriteByte(' ')
-			b.WriteRune(unicode.ToLower(r))
-		default:
+		}
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			b.WriteRune(unicode.ToLower(r))
 		}
-		last = r
 	}
-	return strings.Join(strings.Fields(b.String()), " ")
+	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
+}
+
+// startsWord tells whether a word starts at r: after what is no letter or
+// digit, between letters and digits, and at a capital that follows a small
+// letter or that a small letter follows (the P of APIPath).
+func startsWord(last, r rune, rest []rune) bool {
+	switch {
+	case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+		return true
+	case unicode.IsDigit(r) != unicode.IsDigit(last):
+		return true
+	case unicode.IsUpper(r):
+		return unicode.IsLower(last) || len(rest) > 0 && unicode.IsLower(rest[0]) && unicode.IsUpper(last)
+	}
+	return !unicode.IsLetter(last) && !unicode.IsDigit(last)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A Prompt is a typed question that has not been asked yet. Ask puts it alone;
-// [All] puts several at once.
+// [All] puts several at once. It may be asked many times, also at once.
 type Prompt[T any] struct {
 	key      string
 	question *Question
@@ -29,15 +29,15 @@ func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 	return p.take(c)
 }
 
-// put yields the call without waiting for its reply.
+// put yields the call without waiting for its reply. The question is a copy,
+// since whoever admits it may set its time-out.
 func (p *Prompt[T]) put(yield generators.Yield) (*generators.Call, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	c := generators.NewCall(string(p.question.Kind), p.key, p.question)
-	if !yield(c) {
-		return nil, c.Wait().Err
-	}
+	q := *p.question
+	c := generators.NewCall(string(q.Kind), p.key, &q)
+	yield(c) // if it is false, the reply says why
 	return c, nil
 }
 
@@ -127,7 +127,7 @@ func (p *Prompt[T]) finish(opts []Option) error {
 	if p.key == "" {
 		return errors.New("an ask needs a key")
 	}
-	if err := p.question.Fields.finish(); err != nil {
+	if err := p.question.sound(); err != nil {
 		return fmt.Errorf("ask %q: %w", p.key, err)
 	}
 	return nil

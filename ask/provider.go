@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/photon-beam/beam/generators"
 )
@@ -50,6 +51,7 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var asks sync.WaitGroup
+	var open atomic.Int64
 	defer asks.Wait()
 	defer cancel()
 	for e, err := range p.Run(ctx, args) {
@@ -60,9 +62,23 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 		case *generators.Result:
 			return e.Value, nil
 		case *generators.Call:
-			if q, ok := Of(e); ok {
-				asks.Go(func() { e.Settle(d.ask(ctx, e.Key, q)) })
+			q, ok := Of(e)
+			if !ok {
+				continue // a step, which runs in the photon
 			}
+			n := int(open.Add(1))
+			if err := d.Policy.Admit(q, n-1, n-1); err != nil {
+				open.Add(-1)
+				e.Settle(generators.Reply{Err: err})
+				continue
+			}
+			asks.Go(func() {
+				r, ok := d.ask(ctx, e.Key, q)
+				open.Add(-1)
+				if ok {
+					e.Settle(r)
+				}
+			})
 		default:
 			if d.Events != nil {
 				d.Events(e)
@@ -72,10 +88,10 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 	return nil, ErrStopped
 }
 
-func (d Driver) ask(ctx context.Context, key string, q *Question) generators.Reply {
-	if err := d.Policy.Admit(q, 0, 0); err != nil {
-		return generators.Reply{Err: err}
-	}
+// ask gets the reply to a question. There is none if the run was stopped: the
+// reason for that is the photon's to say.
+func (d Driver) ask(run context.Context, key string, q *Question) (generators.Reply, bool) {
+	ctx := run
 	if q.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, q.Timeout, ErrTimeout)
@@ -93,9 +109,9 @@ func (d Driver) ask(ctx context.Context, key string, q *Question) generators.Rep
 		if errors.Is(context.Cause(ctx), ErrTimeout) {
 			err = ErrTimeout
 		}
-		return generators.Reply{Err: err}
+		return generators.Reply{Err: err}, run.Err() == nil
 	}
 	r := answer.Reply()
 	r.Open = d.Open
-	return r
+	return r, true
 }

@@ -97,6 +97,14 @@ var (
 	ErrSuspended = generators.ErrSuspended
 )
 
+// sound checks a question that is about to be asked.
+func (q *Question) sound() error {
+	if q.File != nil {
+		return q.File.sound()
+	}
+	return q.Fields.sound()
+}
+
 // Check validates an answer: a decline or a cancel has no content; what is
 // accepted fits every rule of the question. It returns the answer in the form
 // to be recorded. The error is a [*generators.InvalidError] with a message for

@@ -59,6 +59,17 @@ const (
 	Lines ChartKind = "lines"
 )
 
+// fit returns the artifact as it is recorded: its texts of a sane length, its
+// size as it is.
+func (a *Artifact) fit() *Artifact {
+	fit := *a
+	fit.Title, fit.MediaType = clip(a.Title), clip(a.MediaType)
+	if len(a.Body) > 0 {
+		fit.Size = int64(len(a.Body))
+	}
+	return &fit
+}
+
 func artifact(title, mediaType string, body []byte) Event {
 	return &Artifact{Title: title, MediaType: mediaType, Body: body, Size: int64(len(body))}
 }

@@ -1,6 +1,10 @@
 package generators
 
-import "context"
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+)
 
 // ChanFunc is a generator that sends its events to a channel instead of
 // calling a [Yield]. The channel is drained until the function returns; it
@@ -14,15 +18,24 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 	return New(name, func(ctx context.Context, in In, yield Yield) (out Out, err error) {
 		events := make(chan Event)
 		returned := make(chan struct{})
-		if !Go(yield, func(ctx context.Context) {
+		if !yield(&spawn{alone: true, fn: func(ctx context.Context) {
 			defer close(returned)
+			defer func() {
+				if v := recover(); v != nil { // what it sent before is still to be told
+					err = &PanicError{Value: v, Stack: debug.Stack()}
+				}
+			}()
+			err = errGone
 			out, err = fn(ctx, in, events)
-		}) {
-			return out, ErrStopped
+		}}) {
+			return out, stopCause(ctx)
 		}
-		for {
+		for taken := events; ; {
 			select {
-			case e := <-events:
+			case e, open := <-taken:
+				if !open { // against the rules, but no reason to spin
+					taken = nil
+				}
 				yield(e)
 			case <-returned:
 				return out, err
@@ -30,6 +43,9 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 		}
 	}, opts)
 }
+
+// errGone is how a run ends whose function called runtime.Goexit.
+var errGone = errors.New("the tool broke down: its goroutine ended")
 
 // Sender is a Yield over the channel of a [ChanFunc], for the helpers that
 // want one: Step, Go and the asks. It returns when the event has been taken.

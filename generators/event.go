@@ -1,9 +1,11 @@
 package generators
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // An Event is what a generator yields: a [StatusEvent], [ProgressEvent],
@@ -29,6 +31,15 @@ const (
 	Alert     Level = "alert"
 	Emergency Level = "emergency"
 )
+
+// known is the level, or Info if it is none.
+func (l Level) known() Level {
+	switch l {
+	case Debug, Info, Success, Notice, Warning, Error, Critical, Alert, Emergency:
+		return l
+	}
+	return Info
+}
 
 type (
 	// StatusEvent says in a sentence what the run is doing.
@@ -121,33 +132,42 @@ func Toast(level Level, text string) Event { return &ToastEvent{level, text} }
 const MaxText = 16 << 10
 
 // Encode returns an event's kind and its JSON. Text longer than [MaxText] is
-// cut; log data that JSON has no form for is written as fmt prints it. A Call
-// has no encoding of its own: whoever drives a run records it.
+// cut, an unknown level becomes Info, and log data that JSON has no form for is
+// written as fmt prints it. A Call has no encoding of its own: whoever drives a
+// run records it.
 func Encode(e Event) (kind string, data json.RawMessage, err error) {
+	if v := reflect.ValueOf(e); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return "", nil, fmt.Errorf("generators: a nil event (%T) has no encoding", e)
+	}
 	switch e := e.(type) {
 	case *StatusEvent:
-		kind, data = "status", marshal(StatusEvent{e.Level, clip(e.Text)})
+		kind, data = "status", marshal(StatusEvent{e.Level.known(), clip(e.Text)})
 	case *ProgressEvent:
 		kind, data = "progress", marshal(ProgressEvent{finite(e.Done), finite(e.Total), clip(e.Text)})
 	case *LogEvent:
-		kind, data = "log", marshal(LogEvent{e.Level, clip(e.Logger), logData(e.Data)})
+		kind, data = "log", marshal(LogEvent{e.Level.known(), clip(e.Logger), logData(e.Data)})
 	case *ChunkEvent:
 		kind, data = "chunk", marshal(ChunkEvent{clip(e.Text)})
 	case *ToastEvent:
-		kind, data = "toast", marshal(ToastEvent{e.Level, clip(e.Text)})
+		kind, data = "toast", marshal(ToastEvent{e.Level.known(), clip(e.Text)})
 	case *Artifact:
-		kind, data = "artifact", marshal(e)
+		kind, data = "artifact", marshal(e.fit())
 	case *Stepped:
-		kind, data = "stepped", marshal(e)
+		kind = "stepped"
+		data, err = json.Marshal(e)
 	case *Result:
-		kind, data = "result", marshal(e)
+		kind = "result"
+		data, err = json.Marshal(e)
 	default:
-		return "", nil, fmt.Errorf("generators: an event of type %T has no encoding", e)
+		err = errors.New("the type is unknown")
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("generators: an event of type %T has no encoding: %w", e, err)
 	}
 	return kind, data, nil
 }
 
-// Decode is the inverse of [Encode].
+// Decode is the inverse of [Encode]. Numbers in log data become json.Number.
 func Decode(kind string, data json.RawMessage) (Event, error) {
 	var e Event
 	switch kind {
@@ -170,22 +190,10 @@ func Decode(kind string, data json.RawMessage) (Event, error) {
 	default:
 		return nil, fmt.Errorf("generators: unknown event kind %q", kind)
 	}
-	if err := json.Unmarshal(data, e); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err := dec.Decode(e); err != nil {
 		return nil, fmt.Errorf("generators: event of kind %q: %w", kind, err)
 	}
 	return e, nil
-}
-
-var errTooLong = errors.New("too long")
-
-// logData makes any value fit for a log line.
-func logData(v any) any {
-	raw, err := json.Marshal(v)
-	if err == nil && len(raw) > MaxText {
-		err = errTooLong
-	}
-	if err != nil {
-		return clip(fmt.Sprint(v))
-	}
-	return json.RawMessage(raw)
 }

@@ -17,8 +17,10 @@ package generators
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"time"
 )
 
@@ -71,9 +73,12 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	if opts != nil {
 		p.options = *opts
 	}
-	p.err = checkName(name)
+	p.refuse(checkName(name))
+	if fn == nil {
+		p.refuse(errors.New("it has no function"))
+	}
 	p.describe(SchemaFor[In]())(&p.input, "input")
-	p.describe(SchemaFor[Out]())(&p.output, "output")
+	p.describe(schemaOf(reflect.TypeFor[Out](), true))(&p.output, "output")
 	for _, check := range p.options.Forms {
 		p.refuse(check())
 	}
@@ -122,13 +127,18 @@ func (p *Photon) Options() Options { return p.options }
 // Input is the schema of the arguments.
 func (p *Photon) Input() *Schema { return p.input }
 
-// Output is the schema of the result; it accepts anything if Out is an interface.
+// Output is the schema of the result; it accepts anything if Out is an
+// interface, and null where encoding/json writes it: for nil slices, maps and
+// pointers.
 func (p *Photon) Output() *Schema { return p.output }
 
 // Check holds arguments against the input schema, fills in its defaults, and
 // returns them ready for Run. Nil or empty args are an empty object. The error
-// is an [*InvalidError] with every violation.
+// is an [*InvalidError] with every violation, or what [Registry.Add] would say.
 func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
@@ -136,15 +146,27 @@ func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 }
 
 // Run executes the photon with arguments that [Photon.Check] returned. The
-// sequence's last pair is the *[Result] or the error that ended the run. A
-// generator's goroutine runs in the loop: breaking out of it makes yield
-// false, cancels the context and waits for the generator to return. Breaking
-// out, or a ctx that ends, is the only way to stop a run.
+// sequence's last pair is the *[Result] or the error that ended the run; it comes
+// when the generator and the goroutines that it started with [Go] have returned.
+// The generator runs in the loop: breaking out of it makes yield false, cancels
+// the context and waits for the generator to return. Breaking out, or a ctx that
+// ends, is the only way to stop a run.
+//
+// The loop body may run on a goroutine of the generator, one at a time; its
+// panic or runtime.Goexit reaches the goroutine that ranges all the same.
 func (p *Photon) Run(ctx context.Context, args json.RawMessage) iter.Seq2[Event, error] {
 	return func(body func(Event, error) bool) {
 		s := newSession(ctx, body)
+		returned := false
+		defer func() {
+			s.close()
+			if returned {
+				s.rethrow()
+			}
+		}()
 		result, err := s.run(p, args)
 		s.finish(result, err)
+		returned = true
 	}
 }
 

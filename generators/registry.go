@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +17,7 @@ func checkName(name string) error {
 	if nameRule.MatchString(name) {
 		return nil
 	}
-	return fmt.Errorf("photon %q: a name is 1 to 128 of the characters A-Z a-z 0-9 _ . - and begins with none of . -", name)
+	return errors.New("a name is 1 to 128 of the characters A-Z a-z 0-9 _ . - and begins with none of . -")
 }
 
 // A Registry is a set of photons by name. It may be used from several
@@ -42,7 +43,7 @@ func NewRegistry(photons ...*Photon) (*Registry, error) {
 // and a photon whose input, output or forms have no schema.
 func (r *Registry) Add(p *Photon) error {
 	if p == nil {
-		return fmt.Errorf("a nil photon can't be registered")
+		return errors.New("a nil photon can't be registered")
 	}
 	if p.err != nil {
 		return p.err

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	infer "github.com/google/jsonschema-go/jsonschema"
@@ -33,35 +37,51 @@ type Schema struct {
 // A value that a tag can't set, or a type that JSON Schema can't describe, is
 // an error that names the field.
 func SchemaFor[T any]() (*Schema, error) {
-	t := reflect.TypeFor[T]()
-	if t.Kind() == reflect.Interface {
-		return newSchema(&infer.Schema{})
-	}
-	doc, err := infer.ForType(t, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := annotate(t, doc); err != nil {
-		return nil, err
-	}
-	return newSchema(doc)
+	return schemaOf(reflect.TypeFor[T](), false)
 }
 
-// ParseSchema reads a schema from its JSON. References to other documents are
-// refused.
+// ParseSchema reads a schema from its JSON. Refused are references to other
+// documents, and schemas of more than 1 MB, 10,000 parts or 100 levels or whose
+// references go in a circle.
 func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	if s, ok := parsed.get(raw); ok {
 		return s, nil
+	}
+	if err := bound(raw); err != nil {
+		return nil, err
 	}
 	doc := new(infer.Schema)
 	if err := json.Unmarshal(raw, doc); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	s, err := compile(raw, doc)
+	doc.PropertyOrder = propertyOrder(raw)
+	s, err := compile(slices.Clone(raw), doc)
 	if err == nil {
 		parsed.put(raw, s)
 	}
 	return s, err
+}
+
+// propertyOrder lists the properties of a schema as its text does. Surfaces show
+// them in this order.
+func propertyOrder(raw []byte) []string {
+	var top struct{ Properties json.RawMessage }
+	if json.Unmarshal(raw, &top) != nil {
+		return nil
+	}
+	var names []string
+	dec := json.NewDecoder(bytes.NewReader(top.Properties))
+	for _, _ = dec.Token(); dec.More(); {
+		name, err := dec.Token()
+		var skipped json.RawMessage
+		if err != nil || dec.Decode(&skipped) != nil {
+			break
+		}
+		if text, ok := name.(string); ok && !slices.Contains(names, text) {
+			names = append(names, text)
+		}
+	}
+	return names
 }
 
 func newSchema(doc *infer.Schema) (*Schema, error) {
@@ -77,6 +97,9 @@ func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bad := plainNumbers(tree, ""); len(bad) > 0 {
+		return nil, fmt.Errorf("not a JSON Schema: %w", &InvalidError{Fields: bad})
+	}
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.AssertFormat()
@@ -86,6 +109,9 @@ func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
 	compiled, err := c.Compile("mem:schema")
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
+	}
+	if err := boundWork(compiled); err != nil {
+		return nil, err
 	}
 	return &Schema{raw: raw, doc: doc, compiled: compiled}, nil
 }
@@ -100,13 +126,14 @@ func (noLoader) Load(url string) (any, error) {
 // MarshalJSON returns the schema itself.
 func (s *Schema) MarshalJSON() ([]byte, error) { return s.raw, nil }
 
-// Document returns the schema as a tree, properties in the order of the struct's
-// fields. It must not be changed.
+// Document returns the schema as a tree, its own properties in the order of the
+// struct's fields or of the schema's text. It must not be changed.
 func (s *Schema) Document() *infer.Schema { return s.doc }
 
 // Check decodes a JSON value, fills in the defaults of missing properties and
-// holds the value against all of the schema. The error is an [*InvalidError]
-// with every violation.
+// holds the value against all of the schema. Whole numbers are returned without
+// a fraction or exponent, as Go's integers want them. The error is an
+// [*InvalidError] with every violation.
 func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
 	tree, err := decodeTree(value)
 	if err != nil {
@@ -116,7 +143,8 @@ func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
 	if err := s.compiled.Validate(tree); err != nil {
 		return nil, explain(err)
 	}
-	if !filled {
+	tree, wholed := wholeNumbers(tree)
+	if !filled && !wholed {
 		return value, nil
 	}
 	return json.Marshal(tree)
@@ -140,7 +168,37 @@ func decodeTree(value json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, &InvalidError{Fields: []FieldError{{Message: "must be one JSON value: " + err.Error()}}}
 	}
+	if bad := plainNumbers(tree, ""); len(bad) > 0 {
+		return nil, &InvalidError{Fields: bad}
+	}
 	return tree, nil
+}
+
+// wholeNumbers writes 4.0 and 4e2 as 4 and 400: for JSON Schema they are
+// integers, for encoding/json they are none.
+func wholeNumbers(tree any) (_ any, changed bool) {
+	switch v := tree.(type) {
+	case json.Number:
+		if !strings.ContainsAny(string(v), ".eE") {
+			return v, false
+		}
+		f, err := v.Float64()
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			return v, false
+		}
+		return json.Number(strconv.FormatInt(int64(f), 10)), true
+	case []any:
+		for i, e := range v {
+			whole, c := wholeNumbers(e)
+			v[i], changed = whole, changed || c
+		}
+	case map[string]any:
+		for name, e := range v {
+			whole, c := wholeNumbers(e)
+			v[name], changed = whole, changed || c
+		}
+	}
+	return tree, changed
 }
 
 // fill sets missing top-level properties to their defaults.

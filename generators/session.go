@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -18,16 +19,22 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return "the tool broke down: it panicked" }
 
-// Go runs fn in a goroutine that belongs to the run: its context ends with the
-// run's, the run waits for it before it lets go, and a panic in it ends the
-// run and not the process. Goroutines that yield calls must be started by it.
-// It returns false, and starts nothing, if the run has stopped.
+// Go runs fn in a goroutine that belongs to the run: its context ends when the
+// generator returns or the run is stopped, the run's last pair waits for it,
+// and a panic in it ends the run and not the process. Goroutines that yield
+// calls must be started by it. It returns false, and starts nothing, if the
+// run has stopped.
 func Go(yield Yield, fn func(ctx context.Context)) bool {
 	return yield(&spawn{fn: fn})
 }
 
 // spawn is how Go reaches the session behind a yield.
-type spawn struct{ fn func(context.Context) }
+type spawn struct {
+	fn func(context.Context)
+	// alone: the generator itself waits while fn runs, so that the order of its
+	// calls is the same in every run.
+	alone bool
+}
 
 func (*spawn) event() {}
 
@@ -39,12 +46,21 @@ type session struct {
 	body   func(Event, error) bool
 
 	mu       sync.Mutex
-	over     bool // the loop was left, or the generator returned
-	inBody   bool
+	over     bool    // yield is false from now on
+	left     bool    // the loop was left: the body must not be called again
+	thrown   *thrown // how it was left, if not by break or return
 	keys     map[string]int
 	spawned  bool
 	crash    *PanicError // of a goroutine started by Go
 	children sync.WaitGroup
+}
+
+// thrown is a panic of the loop body, or else its runtime.Goexit, as in
+// t.Fatal. The body may run on any goroutine that yields, but it belongs to
+// the one that ranges.
+type thrown struct {
+	value any
+	exit  bool
 }
 
 func newSession(ctx context.Context, body func(Event, error) bool) *session {
@@ -56,10 +72,11 @@ func newSession(ctx context.Context, body func(Event, error) bool) *session {
 func (s *session) yield(e Event) bool {
 	switch e := e.(type) {
 	case *spawn:
-		return s.spawn(e.fn)
+		return s.spawn(e)
 	case *handoff:
-		ok := s.yield(e.Event)
-		e.taken <- ok
+		ok := false
+		defer func() { e.taken <- ok }() // even if the body panics: its sender waits
+		ok = s.yield(e.Event)
 		return ok
 	case nil:
 		return s.ctx.Err() == nil
@@ -72,14 +89,30 @@ func (s *session) yield(e Event) bool {
 	if s.over || s.ctx.Err() != nil {
 		return false
 	}
-	s.inBody = true
-	ok := s.body(e, nil)
-	s.inBody = false
-	if !ok {
-		s.over = true
+	return s.hand(e, nil)
+}
+
+// hand calls the loop body, of which there is one at a time: s.mu is held.
+func (s *session) hand(e Event, err error) (more bool) {
+	returned := false
+	defer func() {
+		if more {
+			return
+		}
+		s.over, s.left = true, true
 		s.cancel(ErrStopped)
-	}
-	return ok
+		if returned {
+			return
+		}
+		v := recover()
+		s.thrown = &thrown{v, v == nil}
+		if v != nil {
+			panic(v)
+		}
+	}()
+	more = s.body(e, err)
+	returned = true
+	return more
 }
 
 // bind ties a call to this run and makes its key unique.
@@ -89,26 +122,28 @@ func (s *session) bind(c *Call) {
 	if s.keys == nil {
 		s.keys = make(map[string]int)
 	}
-	s.keys[c.Key]++
-	if n := s.keys[c.Key]; n > 1 {
-		c.Key += "#" + strconv.Itoa(n)
+	key := c.Key
+	for n := s.keys[key] + 1; s.keys[c.Key] > 0; n++ {
+		c.Key = key + "#" + strconv.Itoa(n)
+		s.keys[key] = n
 	}
+	s.keys[c.Key]++
 }
 
-func (s *session) spawn(fn func(context.Context)) bool {
+func (s *session) spawn(e *spawn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over || s.ctx.Err() != nil {
 		return false
 	}
-	s.spawned = true
+	s.spawned = s.spawned || !e.alone
 	s.children.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
 				s.crashed(v)
 			}
 		}()
-		fn(s.ctx)
+		e.fn(s.ctx)
 	})
 	return true
 }
@@ -123,27 +158,46 @@ func (s *session) crashed(v any) {
 	s.cancel(fmt.Errorf("%w: %w", ErrStopped, p))
 }
 
-// finish hands the last pair to the loop body, unless that was left already,
-// and waits for the run's goroutines.
+// finish waits for the run's goroutines, since one of them may yet panic, and
+// hands the last pair to the loop body, unless that was left already.
 func (s *session) finish(result *Result, err error) {
 	s.mu.Lock()
-	switch {
-	case s.crash != nil:
-		err = s.crash
-	case err == nil && s.ctx.Err() != nil:
+	s.over = true
+	if err == nil && s.ctx.Err() != nil {
 		err = stopCause(s.ctx)
 	}
-	if !s.over {
-		s.over = true
-		if err != nil {
-			s.body(nil, err)
-		} else {
-			s.body(result, nil)
-		}
-	}
 	s.mu.Unlock()
+	s.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.crash != nil {
+		err = s.crash
+	}
+	switch {
+	case s.left:
+	case err != nil:
+		s.hand(nil, err)
+	default:
+		s.hand(result, nil)
+	}
+}
+
+// close ends the run's context and waits for its goroutines.
+func (s *session) close() {
 	s.cancel(ErrStopped)
 	s.children.Wait()
+}
+
+// rethrow ends the goroutine that ranges as its loop body did on another one,
+// or in spite of a generator that recovered.
+func (s *session) rethrow() {
+	switch {
+	case s.thrown == nil:
+	case s.thrown.exit:
+		runtime.Goexit()
+	default:
+		panic(s.thrown.value)
+	}
 }
 
 // guard turns a panic of the generator into an error. A panic of the loop
@@ -154,10 +208,10 @@ func (s *session) guard(err *error) {
 		return
 	}
 	s.mu.Lock() // another goroutine may be in the body; ours has left it
-	inBody := s.inBody
+	t := s.thrown
 	s.mu.Unlock()
-	if inBody {
-		panic(v)
+	if t != nil && !t.exit {
+		panic(t.value)
 	}
 	*err = &PanicError{Value: v, Stack: debug.Stack()}
 }

@@ -25,7 +25,7 @@ type stepOptions struct {
 }
 
 // Retries runs a failing step up to n more times, waiting first for wait and
-// then twice as long each time. Only the last error is recorded.
+// then twice as long each time, up to a day. Only the last error is recorded.
 func Retries(n int, wait time.Duration) StepOption {
 	return func(o *stepOptions) { o.retries, o.wait = n, wait }
 }
@@ -74,11 +74,14 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 	return stepValue[T](c.Key, r)
 }
 
+// longestWait is where the doubling of a [Retries] ends.
+const longestWait = 24 * time.Hour
+
 func attempt[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o stepOptions) (T, error) {
 	wait := o.wait
 	for try := 0; ; try++ {
 		value, err := fn(c.Context())
-		if err == nil || try == o.retries {
+		if err == nil || try >= o.retries {
 			return value, err
 		}
 		yield(Log(Warning, fmt.Sprintf("step %s failed, try %d of %d: %v", c.Key, try+1, o.retries+1, err)))
@@ -87,7 +90,9 @@ func attempt[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o
 		case <-c.Context().Done():
 			return value, err
 		}
-		wait *= 2
+		if wait < longestWait {
+			wait = min(2*wait, longestWait)
+		}
 	}
 }
 

@@ -1,49 +1,78 @@
 package generators
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	infer "github.com/google/jsonschema-go/jsonschema"
 )
 
-// annotate writes what a type's struct tags say into its schema.
-func annotate(t reflect.Type, s *infer.Schema) error {
+// annotate writes what a type's struct tags say into its schema. With nulls,
+// the parts that may be nil may be null.
+func annotate(t reflect.Type, s *infer.Schema, nulls bool) error {
 	dropNull(s)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && s.Items != nil:
-		return annotate(t.Elem(), s.Items)
-	case t.Kind() == reflect.Map && s.AdditionalProperties != nil:
-		return annotate(t.Elem(), s.AdditionalProperties)
-	case t.Kind() != reflect.Struct || s.Properties == nil:
-		if t.PkgPath() == "time" && t.Name() == "Time" {
+	t = deref(t)
+	part := s.Items
+	switch t.Kind() {
+	case reflect.Map:
+		part = s.AdditionalProperties
+		fallthrough
+	case reflect.Slice, reflect.Array:
+		if part == nil {
+			return nil
+		}
+		err := annotate(t.Elem(), part, nulls)
+		if nulls {
+			orNull(t.Elem(), part)
+		}
+		return err
+	case reflect.Struct:
+		if t == reflect.TypeFor[time.Time]() {
 			s.Format = "date-time"
+			return nil
 		}
-		return nil
+		return annotateFields(t, s, nulls)
 	}
+	return nil
+}
+
+func annotateFields(t reflect.Type, s *infer.Schema, nulls bool) error {
 	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			name = f.Name
+		name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && s.Properties != nil && (name != "" || deref(f.Type).Kind() != reflect.Struct) && name != "-" {
+			return fmt.Errorf("field %s of %s: is embedded and yet a field of its own in JSON; give it a name", f.Name, t)
 		}
-		property := s.Properties[name]
-		if property == nil || !f.IsExported() {
+		property := s.Properties[cmp.Or(name, f.Name)]
+		if property == nil || f.Anonymous || !f.IsExported() {
 			continue
 		}
-		if err := annotate(f.Type, property); err != nil {
+		if err := annotate(f.Type, property, nulls); err != nil {
 			return err
 		}
 		if err := tagField(f.Tag, property); err != nil {
 			return fmt.Errorf("field %s of %s: %w", f.Name, t, err)
 		}
+		if nulls && omit == "" {
+			orNull(f.Type, property)
+		}
 	}
 	return nil
+}
+
+func deref(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
 }
 
 // dropNull removes "or null" from what pointers and slices infer to: a missing
@@ -55,16 +84,42 @@ func dropNull(s *infer.Schema) {
 }
 
 func tagField(tag reflect.StructTag, s *infer.Schema) error {
-	for keyword, set := range setters {
+	for _, keyword := range slices.Sorted(maps.Keys(setters)) {
 		value, ok := tag.Lookup(keyword)
 		if !ok {
 			continue
 		}
-		if err := set(s, value); err != nil {
+		if err := setters[keyword](s, value); err != nil {
 			return fmt.Errorf("tag %s:%q: %w", keyword, value, err)
 		}
 	}
-	return tagChoices(tag, s)
+	if err := tagChoices(tag, s); err != nil {
+		return err
+	}
+	return consistent(s)
+}
+
+// consistent refuses bounds that leave no value, and a default that the
+// field itself would refuse.
+func consistent(s *infer.Schema) error {
+	switch {
+	case over(s.MinLength, s.MaxLength), over(s.MinItems, s.MaxItems), over(s.Minimum, s.Maximum):
+		return errors.New("its least is more than its most")
+	case s.Default == nil:
+		return nil
+	}
+	own, err := newSchema(s)
+	if err == nil {
+		err = own.Validate(s.Default)
+	}
+	if err != nil {
+		return fmt.Errorf("its default %s %w", s.Default, err)
+	}
+	return nil
+}
+
+func over[T int | float64](least, most *T) bool {
+	return least != nil && most != nil && *least > *most
 }
 
 // setters write one tag each.
@@ -72,15 +127,33 @@ var setters = map[string]func(*infer.Schema, string) error{
 	"title":       func(s *infer.Schema, v string) error { s.Title = v; return nil },
 	"description": func(s *infer.Schema, v string) error { s.Description = v; return nil },
 	"format":      func(s *infer.Schema, v string) error { s.Format = v; return of(s, "string") },
-	"pattern":     func(s *infer.Schema, v string) error { s.Pattern = v; return of(s, "string") },
+	"pattern":     setPattern,
 	"minLength":   func(s *infer.Schema, v string) error { return count(&s.MinLength, v, of(s, "string")) },
 	"maxLength":   func(s *infer.Schema, v string) error { return count(&s.MaxLength, v, of(s, "string")) },
 	"minItems":    func(s *infer.Schema, v string) error { return count(&s.MinItems, v, of(s, "array")) },
 	"maxItems":    func(s *infer.Schema, v string) error { return count(&s.MaxItems, v, of(s, "array")) },
 	"minimum":     func(s *infer.Schema, v string) error { return number(&s.Minimum, v, of(s, "number", "integer")) },
 	"maximum":     func(s *infer.Schema, v string) error { return number(&s.Maximum, v, of(s, "number", "integer")) },
-	"multipleOf":  func(s *infer.Schema, v string) error { return number(&s.MultipleOf, v, of(s, "number", "integer")) },
+	"multipleOf":  setStep,
 	"default":     setDefault,
+}
+
+func setPattern(s *infer.Schema, v string) error {
+	s.Pattern = v
+	if _, err := regexp.Compile(v); err != nil {
+		return err
+	}
+	return of(s, "string")
+}
+
+func setStep(s *infer.Schema, v string) error {
+	if err := number(&s.MultipleOf, v, of(s, "number", "integer")); err != nil {
+		return err
+	}
+	if *s.MultipleOf <= 0 {
+		return errors.New("must be more than 0")
+	}
+	return nil
 }
 
 // of reports an error unless the schema is of one of the types.
@@ -99,7 +172,7 @@ func count(to **int, value string, err error) error {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 {
-		return fmt.Errorf("must be a whole number, 0 or more")
+		return errors.New("must be a whole number, 0 or more")
 	}
 	*to = &n
 	return nil
@@ -110,8 +183,8 @@ func number(to **float64, value string, err error) error {
 		return err
 	}
 	f, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return fmt.Errorf("must be a number")
+	if err != nil || finite(f) != f {
+		return errors.New("must be a number")
 	}
 	*to = &f
 	return nil
@@ -125,7 +198,7 @@ func setDefault(s *infer.Schema, value string) error {
 	case "string":
 		raw = marshal(value)
 	case "array":
-		raw = marshal(strings.Split(value, ","))
+		raw = marshal(list(value))
 	}
 	if !json.Valid(raw) {
 		return fmt.Errorf("must be a JSON %s", s.Type)
@@ -134,11 +207,23 @@ func setDefault(s *infer.Schema, value string) error {
 	return nil
 }
 
+// list splits a tag at its commas.
+func list(value string) []string {
+	parts := strings.Split(value, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
 // tagChoices writes the tags enum and enumTitles: plain choices as enum, titled
 // ones as MCP wants them, oneOf for a single and anyOf for several.
 func tagChoices(tag reflect.StructTag, s *infer.Schema) error {
-	list, ok := tag.Lookup("enum")
+	all, ok := tag.Lookup("enum")
 	if !ok {
+		if _, ok := tag.Lookup("enumTitles"); ok {
+			return errors.New("tag enumTitles: there is no tag enum")
+		}
 		return nil
 	}
 	target := s
@@ -148,10 +233,10 @@ func tagChoices(tag reflect.StructTag, s *infer.Schema) error {
 	if err := of(target, "string"); err != nil {
 		return fmt.Errorf("tag enum: %w", err)
 	}
-	values := strings.Split(list, ",")
+	values := list(all)
 	titles := values
 	if t, titled := tag.Lookup("enumTitles"); titled {
-		if titles = strings.Split(t, ","); len(titles) != len(values) {
+		if titles = list(t); len(titles) != len(values) {
 			return fmt.Errorf("tag enumTitles: %d titles for %d values", len(titles), len(values))
 		}
 		options := make([]*infer.Schema, len(values))

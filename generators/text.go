@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"unicode/utf8"
 )
 
@@ -14,7 +15,7 @@ func clip(s string) string {
 	}
 	note := fmt.Sprintf(" … (cut: %d bytes in all)", len(s))
 	end := MaxText - len(note)
-	for end > 0 && !utf8.RuneStart(s[end]) {
+	for i := 1; i < utf8.UTFMax && !utf8.RuneStart(s[end]); i++ {
 		end--
 	}
 	return s[:end] + note
@@ -35,4 +36,62 @@ func marshal(v any) json.RawMessage {
 		panic(fmt.Sprintf("generators: encoding %T: %v", v, err))
 	}
 	return raw
+}
+
+// logData makes any value fit for a log line. Whoever encodes an event is the
+// run's driver, so a value whose methods panic must not take that down.
+func logData(v any) (data any) {
+	defer func() {
+		if p := recover(); p != nil {
+			data = clip(fmt.Sprintf("this %T can't be shown: it panicked: %v", v, p))
+		}
+	}()
+	raw, err := json.Marshal(v)
+	switch text, isRaw := v.(json.RawMessage); {
+	case err == nil && len(raw) <= MaxText:
+		return json.RawMessage(raw)
+	case err == nil:
+		return clip(string(raw))
+	case isRaw:
+		return clip(string(text))
+	case !printable(v):
+		return clip(fmt.Sprintf("this %T can't be shown: %v", v, err))
+	}
+	return clip(fmt.Sprint(v))
+}
+
+// printable tells whether fmt comes to an end with a value: a map or slice
+// that contains itself would overflow the stack, which nothing recovers from.
+func printable(v any) bool {
+	values := 10_000
+	var walk func(v reflect.Value, depth int) bool
+	walk = func(v reflect.Value, depth int) bool {
+		if values--; values < 0 || depth > 50 {
+			return false
+		}
+		switch v.Kind() {
+		case reflect.Interface, reflect.Pointer:
+			return v.IsNil() || walk(v.Elem(), depth+1)
+		case reflect.Slice, reflect.Array:
+			for i := range v.Len() {
+				if !walk(v.Index(i), depth+1) {
+					return false
+				}
+			}
+		case reflect.Map:
+			for _, key := range v.MapKeys() {
+				if !walk(v.MapIndex(key), depth+1) {
+					return false
+				}
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if !walk(v.Field(i), depth+1) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return walk(reflect.ValueOf(v), 0)
 }

@@ -81,7 +81,7 @@ func collect(e *validator.ValidationError, to *[]FieldError) {
 		}
 	case *kind.OneOf, *kind.AnyOf:
 		if values, ok := choices(e); ok {
-			add(path, "must be one of "+strings.Join(values, ", "))
+			add(path, oneOf(values))
 			return
 		}
 		add(path, "must fit one of the forms that the schema allows")
@@ -126,13 +126,13 @@ func pointer(tokens []string) string {
 func sentence(k validator.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
-		return fmt.Sprintf("must be %s, not %s", typeName(strings.Join(k.Want, " or ")), typeName(k.Got))
+		return fmt.Sprintf("must be %s, not %s", typeNames(k.Want), typeName(k.Got))
 	case *kind.Enum:
 		names := make([]string, len(k.Want))
 		for i, v := range k.Want {
 			names[i] = show(v)
 		}
-		return "must be one of " + strings.Join(names, ", ")
+		return oneOf(names)
 	case *kind.Const:
 		return "must be " + show(k.Want)
 	case *kind.Format:
@@ -165,6 +165,9 @@ func sentence(k validator.ErrorKind) string {
 	case *kind.FalseSchema:
 		return "is not allowed here"
 	}
+	if _, ok := k.(*kind.Not); ok {
+		return "must not fit the schema's keyword not"
+	}
 	return "must fit the schema's keyword " + strings.Join(k.KeywordPath(), "/")
 }
 
@@ -182,6 +185,24 @@ func formatSentence(format string) string {
 		return "must be a time with its zone, such as 18:30:00Z"
 	}
 	return "must have the format " + format
+}
+
+// maxNamed is how many choices an error lists.
+const maxNamed = 20
+
+func oneOf(values []string) string {
+	if len(values) <= maxNamed {
+		return "must be one of " + strings.Join(values, ", ")
+	}
+	return fmt.Sprintf("must be one of %s … (%d in all)", strings.Join(values[:maxNamed], ", "), len(values))
+}
+
+func typeNames(types []string) string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = typeName(t)
+	}
+	return strings.Join(names, " or ")
 }
 
 func typeName(t string) string {

@@ -67,7 +67,7 @@ type Reason string
 
 // The reasons.
 const (
-	Expired  Reason = "expired"  // its time ran out
+	Expired  Reason = "expired" // its time ran out
 	RunEnded Reason = "run ended"
 )
 

@@ -1,7 +1,9 @@
 package log
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -30,10 +32,23 @@ func NewMemory() *Memory { return &Memory{runs: make(map[string]*memoryRun)} }
 
 // Append implements [Log].
 func (m *Memory) Append(_ context.Context, run string, after uint64, entries ...Entry) (uint64, error) {
-	r := m.run(run, after == 0)
-	if r == nil {
-		return 0, ErrNotFound
+	for {
+		r := m.run(run, after == 0 && len(entries) > 0)
+		if r == nil && after == 0 {
+			return 0, nil // nothing is added to nothing
+		}
+		if r == nil {
+			return 0, ErrNotFound
+		}
+		last, err := r.append(run, after, entries)
+		if after != 0 || !errors.Is(err, ErrNotFound) {
+			return last, err
+		}
+		// It was deleted in the meantime, and so may begin again.
 	}
+}
+
+func (r *memoryRun) append(run string, after uint64, entries []Entry) (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := uint64(len(r.entries))
@@ -47,6 +62,7 @@ func (m *Memory) Append(_ context.Context, run string, after uint64, entries ...
 	for _, e := range entries {
 		last++
 		e.Seq = last
+		e.Data = bytes.Clone(e.Data) // the caller may go on writing to it
 		if e.Time.IsZero() {
 			e.Time = now
 		}
@@ -71,6 +87,13 @@ func (m *Memory) run(id string, create bool) *memoryRun {
 		m.runs[id] = r
 	}
 	return r
+}
+
+// all returns the entries that are there now.
+func (r *memoryRun) all() []Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.entries
 }
 
 func (r *memoryRun) wake() {
@@ -106,16 +129,17 @@ func (m *Memory) Read(ctx context.Context, run string, after uint64) iter.Seq2[[
 		if r == nil {
 			return
 		}
-		for {
-			batch, _, _ := r.next(after)
-			if len(batch) == 0 || !yield(batch, nil) {
-				return
-			}
-			after = batch[len(batch)-1].Seq
+		now := r.all()
+		for after < uint64(len(now)) {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return
 			}
+			end := min(uint64(len(now)), after+MaxBatch)
+			if !yield(now[after:end:end], nil) {
+				return
+			}
+			after = end
 		}
 	}
 }
@@ -129,6 +153,10 @@ func (m *Memory) Follow(ctx context.Context, run string, after uint64) iter.Seq2
 			return
 		}
 		for {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
 			batch, changed, more := r.next(after)
 			switch {
 			case !more:

@@ -1,0 +1,73 @@
+# Beam's doors. `make` alone lists them.
+#
+# A binary needs no make: go generate ./static && go build ./cmd/beam
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# ARGS goes to beam in `make run`, and to Playwright in `make e2e`.
+ARGS ?=
+# BENCH chooses benchmarks; FUZZTIME is how long each fuzz target runs.
+BENCH ?= .
+FUZZTIME ?= 10s
+
+bundle := static/vendor/datastar.js
+npm := node_modules/.package-lock.json
+
+.PHONY: help
+help: ## list what there is
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## build what is missing and start Beam here (ARGS="--open --memory")
+	@exec bin/beam $(ARGS)
+
+.PHONY: build
+build: $(bundle) ## build bin/beam
+	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
+
+.PHONY: test
+test: check unit e2e ## everything that has to pass, from a fresh clone on
+
+.PHONY: check
+check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
+	scripts/check-generated
+	scripts/check-format
+	go vet ./...
+	go tool staticcheck ./...
+
+.PHONY: unit
+unit: $(bundle) ## Go tests, with the race detector
+	scripts/need gcc gcc libc6-dev
+	go test -race ./...
+
+.PHONY: e2e
+e2e: build $(npm) ## journeys in a real Chromium against the real binary (ARGS="csv.spec.js")
+	scripts/need "$${CHROMIUM:-chromium}" chromium
+	BEAM=bin/beam scripts/with-node npm run e2e -- $(ARGS)
+
+.PHONY: bench
+bench: $(bundle) ## benchmarks (BENCH=regexp)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: fuzz
+fuzz: $(bundle) ## every fuzz target for a short while (FUZZTIME=10s)
+	scripts/fuzz $(FUZZTIME)
+
+.PHONY: generate
+generate: ## make all generated code anew
+	go tool templ generate
+	go generate ./static
+
+.PHONY: clean
+clean: ## remove what was built, not what was downloaded
+	rm -rf bin dist e2e/results e2e/screenshots
+	find static/vendor -type f ! -name placeholder.txt -delete
+
+$(bundle): static/internal/bundle/main.go
+	go generate ./static
+
+$(npm): package.json package-lock.json .npmrc
+	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 scripts/with-node npm ci --no-audit --no-fund

@@ -1,0 +1,94 @@
+package ask
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// number holds a number against its field and returns it as it is recorded.
+// It compares as many digits as were sent, not only those of a float64.
+func (c *checker) number(f *Field, text string) json.RawMessage {
+	value, ok := ordinary(text)
+	if !ok {
+		c.say("must be a number of an ordinary size")
+		return nil
+	}
+	if f.Type == "integer" {
+		whole, isWhole := wholeNumber(text)
+		switch {
+		case !isWhole:
+			c.say("must be a whole number")
+		case whole == "":
+			c.say("must be between %d and %d", math.MinInt64, math.MaxInt64)
+		default:
+			text = whole
+		}
+	}
+	if f.Minimum != nil && compare(text, value, *f.Minimum) < 0 {
+		c.say("must be at least %s", formatNumber(*f.Minimum))
+	}
+	if f.Maximum != nil && compare(text, value, *f.Maximum) > 0 {
+		c.say("must be at most %s", formatNumber(*f.Maximum))
+	}
+	if f.Step != nil && !new(big.Rat).Quo(exact(text), exact(formatNumber(*f.Step))).IsInt() {
+		c.say("must be a multiple of %s", formatNumber(*f.Step))
+	}
+	return json.RawMessage(text)
+}
+
+// ordinary tells whether a JSON number has a size that a float64 can hold.
+// Computing with others takes for ever.
+func ordinary(text string) (float64, bool) {
+	const digits, exponent = 400, 330
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		if size, err := strconv.Atoi(text[i+1:]); err != nil || size <= -exponent || size >= exponent {
+			return 0, false
+		}
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	return value, err == nil && len(text) <= digits
+}
+
+// wholeNumber returns the plain digits of a whole number such as 4, 4.0 or 4e2;
+// they are empty if an int64 can't hold it.
+func wholeNumber(text string) (digits string, ok bool) {
+	if strings.ContainsAny(text, ".eE") {
+		n := exact(text)
+		if !n.IsInt() {
+			return "", false
+		}
+		text = n.Num().String()
+	}
+	if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+		return "", true
+	}
+	return text, true
+}
+
+// compare orders a number and a bound. Up to 15 digits, floats tell.
+func compare(text string, value, bound float64) int {
+	if len(text) > 15 {
+		return exact(text).Cmp(exact(formatNumber(bound)))
+	}
+	switch {
+	case value < bound:
+		return -1
+	case value > bound:
+		return 1
+	}
+	return 0
+}
+
+// exact reads an ordinary number.
+func exact(text string) *big.Rat {
+	n, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return new(big.Rat)
+	}
+	return n
+}
+
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

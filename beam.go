@@ -1,0 +1,106 @@
+// Package beam makes a program of photons. A main that serves them is
+//
+//	func main() { beam.Main(Hello, Deploy) }
+package beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// Exit statuses.
+const (
+	exitOK      = 0
+	exitFailed  = 1 // what was asked for could not be done
+	exitMisused = 2 // it was asked for wrongly
+)
+
+// Main runs the program with the photons given: it reads the command line, acts
+// on it until it is done or SIGINT or SIGTERM comes, and exits. A second signal
+// ends it at once.
+func Main(photons ...*generators.Photon) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr, photons...))
+}
+
+// Run is [Main] without the process: it returns the exit status, 0 when done,
+// 1 if something failed, and 2 if the command line or a photon is wrong.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer, photons ...*generators.Photon) int {
+	err := execute(ctx, args, stdout, stderr, photons)
+	var misuse *misuseError
+	switch {
+	case err == nil, errors.Is(err, errHelped):
+		return exitOK
+	case errors.As(err, &misuse):
+		fmt.Fprintln(stderr, "beam:", err)
+		return exitMisused
+	default:
+		fmt.Fprintln(stderr, "beam:", err)
+		return exitFailed
+	}
+}
+
+// A misuseError is a fault of whoever called the program.
+type misuseError struct{ err error }
+
+func (e *misuseError) Error() string { return e.err.Error() }
+func (e *misuseError) Unwrap() error { return e.err }
+
+func misusef(format string, args ...any) error { return &misuseError{fmt.Errorf(format, args...)} }
+
+// errHelped: the caller wanted help, and got it.
+var errHelped = errors.New("helped")
+
+// commands is the command line.
+type commands struct {
+	Serve serve `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what beam does without a command."`
+}
+
+const about = `Beam runs tools that stop to ask.
+
+A tool (a photon) works, says how far it is, and asks a person when it needs to. Whoever has the page open answers, and the tool goes on.
+
+Each flag can also be set as an environment variable, which --help names beside it.`
+
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer, photons []*generators.Photon) (err error) {
+	registry, err := generators.NewRegistry(photons...)
+	if err != nil {
+		return &misuseError{err}
+	}
+	var c commands
+	parser, err := kong.New(&c, kong.Name("beam"), kong.Description(about), kong.DefaultEnvars("BEAM"),
+		kong.Writers(stdout, stderr), kong.Exit(func(int) { panic(errHelped) }),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if v := recover(); v == errHelped {
+			err = errHelped
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return misusef("%w (beam --help lists what there is)", err)
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return parsed.Run(&program{registry: registry, stdout: stdout, stderr: stderr})
+}
+
+// program is what a command works with.
+type program struct {
+	registry       *generators.Registry
+	stdout, stderr io.Writer
+}

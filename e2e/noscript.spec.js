@@ -1,0 +1,46 @@
+// Without script the pages still do the whole main job.
+import { test, expect } from "./support/test.js";
+import { set, startRun } from "./support/run.js";
+
+test.use({ javaScriptEnabled: false });
+
+test("a run is started, asked, answered and read without script", async ({ page }) => {
+  await startRun(page, "kitchen-sink", { ask: "text" });
+  await until(page, page.locator('[name="text"]'));
+
+  await set(page, "text", "A");
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await expect(page.locator('[name="text"]')).toHaveAttribute("aria-invalid", "true");
+  await expect(page.locator('[name="text"]')).toHaveValue("A");
+
+  await set(page, "text", "Ada");
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await until(page, result(page));
+  await expect(result(page)).toContainText("Ada");
+});
+
+for (const verb of ["Decline", "Cancel"]) {
+  test(`${verb} works without script`, async ({ page }) => {
+    await startRun(page, "kitchen-sink", { ask: "form" });
+    await until(page, page.locator('[name="email"]'));
+    await page.getByRole("button", { name: verb, exact: true }).click();
+    await until(page, result(page));
+    await expect(result(page)).toContainText(verb.toLowerCase());
+  });
+}
+
+test("Stop works without script", async ({ page }) => {
+  await startRun(page, "kitchen-sink", { ask: "text" });
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await until(page, page.getByText(/stopped/i).first());
+});
+
+const result = (page) => page.locator("#timeline .row.result");
+
+// until reads the page again until something is there.
+async function until(page, locator) {
+  await expect(async () => {
+    if (!(await locator.isVisible())) await page.reload();
+    await expect(locator).toBeVisible({ timeout: 500 });
+  }).toPass({ timeout: 10_000 });
+}

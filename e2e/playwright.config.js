@@ -1,0 +1,36 @@
+import { defineConfig } from "@playwright/test";
+
+// The browser is the machine's own Chromium; none is ever downloaded.
+const chromium = process.env.CHROMIUM || "/usr/bin/chromium";
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: "results",
+  globalSetup: "./support/build.js",
+  fullyParallel: true,
+  workers: 2,
+  retries: 0,
+  forbidOnly: !!process.env.CI,
+  timeout: 30_000,
+  expect: { timeout: 5_000 },
+  reporter: [["list"], ["./support/count.js"]],
+  use: {
+    browserName: "chromium",
+    viewport: { width: 1280, height: 800 },
+    locale: "en-GB",
+    timezoneId: "UTC",
+    screenshot: "only-on-failure",
+    contextOptions: { reducedMotion: "reduce" },
+    launchOptions: {
+      executablePath: chromium,
+      args: [
+        "--no-sandbox",
+        "--disable-quic",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+      ],
+    },
+  },
+});

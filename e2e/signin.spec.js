@@ -1,0 +1,39 @@
+// Signing in as the operator, and how Beam ends.
+import { test, expect } from "./support/test.js";
+import { start } from "./support/beam.js";
+import { askKitchenSink, dialog, expectEnd } from "./support/run.js";
+
+test.describe("a sign-in address", () => {
+  test.use({ tolerated: [/status of 403/] });
+
+  test("works once", async ({ page, browser }) => {
+    const beam = await start();
+    const other = await browser.newContext();
+    try {
+      await page.goto(beam.signIn);
+      await expect(page).toHaveURL(`${beam.url}/`);
+      const late = await other.newPage();
+      const answer = await late.goto(beam.signIn);
+      expect(answer.status()).toBe(403);
+      await expect(late.getByRole("main")).toContainText("used already");
+    } finally {
+      await other.close();
+      await page.goto("about:blank");
+      await beam.stop();
+    }
+  });
+});
+
+test.describe("SIGTERM", () => {
+  // The page tries to reach the Beam that has gone.
+  test.use({ tolerated: [/ERR_CONNECTION_REFUSED/, /ERR_INCOMPLETE_CHUNKED_ENCODING/] });
+
+  test("ends Beam in good order while a question is open, and the page says so", async ({ page }) => {
+    const beam = await start();
+    await askKitchenSink(page, "text", beam.url);
+    await expect(dialog(page)).toBeVisible();
+    await beam.stop();
+    await expectEnd(page, "interrupted");
+    await expect(dialog(page)).toHaveCount(0);
+  });
+});

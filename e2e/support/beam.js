@@ -1,0 +1,60 @@
+// Starts the real binary and stops it again.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+const startsWithin = 15_000; // milliseconds
+const stopsWithin = 15_000;
+
+/**
+ * start runs beam on a free port and waits until it says where.
+ *
+ * @param {...string} args further flags; the log is in memory unless they hold --data
+ * @returns {Promise<{url: string, signIn: string, stop: () => Promise<void>}>}
+ *   its address, the single-use address to sign in at, and a function that ends
+ *   it with SIGTERM and throws if it doesn't end well
+ */
+export async function start(...args) {
+  const store = args.includes("--data") ? [] : ["--memory"];
+  const child = spawn(process.env.BEAM, ["--addr", "127.0.0.1:0", ...store, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let log = "";
+  child.stderr.on("data", (chunk) => (log += chunk));
+  const exit = once(child, "exit").then(([status, signal]) => status ?? signal);
+
+  const signIn = await Promise.race([
+    signInAddress(child),
+    exit.then((status) => Promise.reject(new Error(`it ended with ${status}`))),
+    after(startsWithin).then(() => Promise.reject(new Error("it said nowhere to sign in"))),
+  ]).catch((err) => {
+    child.kill("SIGKILL");
+    throw new Error(`beam did not start: ${err.message}\n${log}`);
+  });
+  return {
+    url: new URL(signIn).origin,
+    signIn,
+    async stop() {
+      child.kill("SIGTERM");
+      const status = await Promise.race([exit, after(stopsWithin)]);
+      if (status === 0) return;
+      child.kill("SIGKILL");
+      throw new Error(`beam ${status === undefined ? "did not end" : `ended with ${status}`}\n${log}`);
+    },
+  };
+}
+
+// signInAddress reads what beam prints until there is an address to sign in at.
+function signInAddress(child) {
+  return new Promise((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const address = line.match(/https?:\/\/\S+\/login\?\S+/);
+      if (address) resolve(address[0]);
+    });
+  });
+}
+
+// after resolves to nothing; it doesn't keep the process alive.
+function after(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
+}

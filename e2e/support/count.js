@@ -1,0 +1,18 @@
+// A reporter whose last line counts: "journeys: N passed, N failed".
+export default class Count {
+  passed = 0;
+  failed = 0;
+
+  printsToStdio() {
+    return false;
+  }
+
+  onTestEnd(test, result) {
+    if (result.status === "skipped") return;
+    test.ok() ? this.passed++ : this.failed++;
+  }
+
+  onExit() {
+    console.log(`journeys: ${this.passed} passed, ${this.failed} failed`);
+  }
+}

@@ -1,0 +1,19 @@
+// Pictures of a page's state, for people to look at; nothing compares them.
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL("../screenshots/", import.meta.url));
+const sizes = { phone: { width: 390, height: 844 }, laptop: { width: 1280, height: 800 } };
+
+/** picture takes e2e/screenshots/NAME-SIZE-SCHEME.png in both sizes, light and dark. */
+export async function picture(page, name) {
+  const before = page.viewportSize();
+  for (const [size, viewport] of Object.entries(sizes)) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: `${folder}${name}-${size}-${colorScheme}.png` });
+    }
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize(before);
+}

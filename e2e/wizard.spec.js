@@ -1,0 +1,35 @@
+// One question after another, with a side effect in between that happens once.
+import { test, expect } from "./support/test.js";
+import { dialog, expectResult, press, set, startRun } from "./support/run.js";
+
+test("a name, a form, a confirmation, and one reservation", async ({ page }) => {
+  await startRun(page, "wizard");
+  await set(dialog(page), "name", "Ada");
+  await press(dialog(page), "Submit");
+
+  await set(dialog(page), "email", "ada@example.org");
+  await set(dialog(page), "role", "editor");
+  await press(dialog(page), "Submit");
+
+  const reserved = page.getByText(/^reserved \d+$/);
+  await expect(reserved).toHaveCount(1);
+  const [, reservation] = (await reserved.textContent()).match(/reserved (\d+)/);
+  await expect(dialog(page)).toContainText(reservation);
+  await page.reload();
+  await expect(reserved).toHaveText(`reserved ${reservation}`);
+
+  await press(dialog(page), "Confirm");
+  await expectResult(page, {
+    name: "Ada",
+    email: "ada@example.org",
+    role: "editor",
+    confirmed: true,
+    reservation,
+  });
+});
+
+test("a question that is declined ends the wizard", async ({ page }) => {
+  await startRun(page, "wizard");
+  await press(dialog(page), "Decline");
+  await expect(page.locator("#timeline .row.result")).toContainText("declined");
+});

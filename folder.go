@@ -1,0 +1,105 @@
+package beam
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/web"
+)
+
+// folder is where Beam keeps what outlives a request. One process owns it.
+type folder struct {
+	dir       string
+	temporary bool
+	lock      *flock.Flock
+	keys      web.Keys
+	blobs     *blob.Store
+}
+
+// openFolder takes a folder into use, making it if need be; an empty dir is the
+// user's own folder for programs' state.
+func openFolder(dir string) (*folder, error) {
+	if dir == "" {
+		var err error
+		if dir, err = stateDir(); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the data folder can't be made: %w", err)
+	}
+	f := &folder{dir: dir, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}
+	locked, err := f.lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("the data folder can't be used: %w", err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("the data folder %s is in use by another Beam: end that, or choose another folder with --data, or --memory", dir)
+	}
+	return f.filled()
+}
+
+// temporaryFolder is a folder that is removed when it is closed.
+func temporaryFolder() (*folder, error) {
+	dir, err := os.MkdirTemp("", "beam-")
+	if err != nil {
+		return nil, fmt.Errorf("no temporary folder can be made: %w", err)
+	}
+	f := &folder{dir: dir, temporary: true}
+	return f.filled()
+}
+
+// filled opens what the folder holds, or lets it go again.
+func (f *folder) filled() (*folder, error) {
+	err := f.fill()
+	switch {
+	case err == nil:
+		return f, nil
+	case f.temporary:
+		return nil, errors.Join(err, os.RemoveAll(f.dir))
+	default:
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+}
+
+// fill opens what the folder holds. Files of runs whose log was in memory
+// belong to nobody any more.
+func (f *folder) fill() (err error) {
+	if f.keys, err = web.LoadKeys(f.dir); err != nil {
+		return fmt.Errorf("the data folder can't be used: %w", err)
+	}
+	blobs := filepath.Join(f.dir, "blobs")
+	if err := os.RemoveAll(blobs); err != nil {
+		return fmt.Errorf("the data folder can't be used: %w", err)
+	}
+	if f.blobs, err = blob.Open(blobs); err != nil {
+		return fmt.Errorf("the data folder can't be used: %w", err)
+	}
+	return nil
+}
+
+// close lets the folder go.
+func (f *folder) close() error {
+	err := f.blobs.Close()
+	if f.temporary {
+		return errors.Join(err, os.RemoveAll(f.dir))
+	}
+	return errors.Join(err, os.RemoveAll(filepath.Join(f.dir, "blobs")), f.lock.Unlock())
+}
+
+// stateDir is where the user's programs keep their state (XDG Base Directory).
+func stateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "beam"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no home folder to keep data in (%w): name one with --data, or use --memory", err)
+	}
+	return filepath.Join(home, ".local", "state", "beam"), nil
+}

@@ -1,0 +1,147 @@
+package generators_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// TestKeysAreUnique: repeated keys get a number, and one that was given by hand
+// is not given again.
+func TestKeysAreUnique(t *testing.T) {
+	tests := []struct{ keys, want []string }{
+		{[]string{"a", "b", "a", "a"}, []string{"a", "b", "a#2", "a#3"}},
+		{[]string{"a", "a#2", "a", "a"}, []string{"a", "a#2", "a#3", "a#4"}},
+		{[]string{"a", "a", "a#2"}, []string{"a", "a#2", "a#2#2"}},
+		{[]string{"", ""}, []string{"", "#2"}},
+	}
+	for _, tt := range tests {
+		p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+			for _, k := range tt.keys {
+				if _, err := ask(yield, k); err != nil {
+					return 0, err
+				}
+			}
+			return 0, nil
+		})
+		var got []string
+		_, _, err := run(t.Context(), p, func(c *generators.Call) generators.Reply {
+			got = append(got, c.Key)
+			return value("1")
+		})
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%q became %q, want %q (%v)", tt.keys, got, tt.want, err)
+		}
+	}
+}
+
+// TestKeysOfStepsAndAsksAreShared within a run, and start anew in the next.
+func TestKeysOfStepsAndAsksAreShared(t *testing.T) {
+	p := photon(func(_ context.Context, yield generators.Yield) (string, error) {
+		if _, err := generators.Step(yield, "k", func(context.Context) (int, error) { return 1, nil }); err != nil {
+			return "", err
+		}
+		c := generators.NewCall("text", "k", nil)
+		yield(c)
+		return c.Key, c.Wait().Err
+	})
+	for range 2 {
+		_, result, err := run(t.Context(), p, func(*generators.Call) generators.Reply { return value("1") })
+		if err != nil || result != `"k#2"` {
+			t.Errorf("the second key was %s, %v", result, err)
+		}
+	}
+}
+
+// TestFirstReplyHolds, whoever else tries, and from whichever goroutine.
+func TestFirstReplyHolds(t *testing.T) {
+	c := generators.NewCall("text", "k", nil)
+	if _, ok := c.Settled(); ok {
+		t.Error("a new call is settled")
+	}
+	var firsts atomic.Int32
+	var winner atomic.Value
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			v := strconv.Itoa(i)
+			if c.Settle(value(v)) {
+				firsts.Add(1)
+				winner.Store(v)
+			}
+		})
+	}
+	all.Wait()
+	r, ok := c.Settled()
+	if firsts.Load() != 1 || !ok || string(r.Value) != winner.Load() || string(c.Wait().Value) != winner.Load() {
+		t.Errorf("%d firsts; the winner is %v, the reply %s", firsts.Load(), winner.Load(), r.Value)
+	}
+}
+
+// TestReplyBeforeTheEndHolds: an answer that came is not lost to a stop that
+// came after it.
+func TestReplyBeforeTheEndHolds(t *testing.T) {
+	for range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var got string
+		p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+			var err error
+			got, err = ask(yield, "k")
+			return 0, err
+		})
+		for e := range p.Run(ctx, []byte("{}")) {
+			if c, ok := e.(*generators.Call); ok {
+				c.Settle(value(`"in time"`))
+				cancel()
+			}
+		}
+		if got != `"in time"` {
+			t.Fatalf("the generator got %q", got)
+		}
+	}
+}
+
+// TestSettleLater: a driver may answer long after, from another goroutine.
+func TestSettleLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return ask(yield, "k") })
+		calls := make(chan *generators.Call, 1)
+		go func() {
+			c := <-calls
+			synctest.Wait() // the run is waiting
+			c.Settle(value(`"late"`))
+		}()
+		_, result, err := run(t.Context(), p, func(c *generators.Call) generators.Reply { return value(`"at once"`) })
+		if err != nil || result != `"\"at once\""` {
+			t.Errorf("at once: %s, %v", result, err)
+		}
+		for e, err := range p.Run(t.Context(), []byte("{}")) {
+			switch e := e.(type) {
+			case *generators.Call:
+				calls <- e
+			case *generators.Result:
+				if string(e.Value) != `"\"late\""` {
+					t.Errorf("later: %s", e.Value)
+				}
+			default:
+				t.Error(e, err)
+			}
+		}
+	})
+}
+
+// TestCallThatWasNeverYielded doesn't block for ever.
+func TestCallThatWasNeverYielded(t *testing.T) {
+	r := generators.NewCall("text", "k", nil).Wait()
+	if !errors.Is(r.Err, generators.ErrStopped) {
+		t.Errorf("got %v", r.Err)
+	}
+}

@@ -1,0 +1,142 @@
+package csv
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// A kind is what the cells of a column are.
+type kind int
+
+const (
+	empty kind = iota
+	integer
+	decimal
+	date
+	boolean
+	text
+)
+
+func (k kind) String() string {
+	return [...]string{"empty", "whole number", "number", "date", "yes or no", "text"}[k]
+}
+
+func (k kind) numeric() bool { return k == integer || k == decimal }
+
+// A column is what was learnt about one.
+type column struct {
+	name    string
+	example string // its first cell that isn't blank
+	counts  [text + 1]int
+}
+
+func (c *column) take(cell string, f figures) {
+	cell = strings.TrimSpace(cell)
+	k := kindOf(cell, f)
+	c.counts[k]++
+	if c.example == "" && cell != "" {
+		c.example = strings.Clone(clip(cell, shownText))
+	}
+}
+
+func kindOf(cell string, f figures) kind {
+	if cell == "" {
+		return empty
+	}
+	if n, ok := f.decimals(cell); ok {
+		if n == 0 {
+			return integer
+		}
+		return decimal
+	}
+	switch {
+	case isDate(cell):
+		return date
+	case len(cell) <= 5 && isBoolean(cell):
+		return boolean
+	}
+	return text
+}
+
+func isBoolean(cell string) bool {
+	for _, word := range [...]string{"true", "false", "yes", "no"} {
+		if strings.EqualFold(cell, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// filled counts the cells that aren't blank.
+func (c *column) filled() int {
+	n := 0
+	for _, count := range c.counts[integer:] {
+		n += count
+	}
+	return n
+}
+
+// kind is what at least nine in ten of the filled cells are: an "n/a" among
+// numbers doesn't make them text. Yes and no must be all of them.
+func (c *column) kind() kind {
+	filled := c.filled()
+	switch numbers := c.counts[integer] + c.counts[decimal]; {
+	case filled == 0:
+		return empty
+	case numbers*10 >= filled*9 && c.counts[decimal] == 0:
+		return integer
+	case numbers*10 >= filled*9:
+		return decimal
+	case c.counts[date]*10 >= filled*9:
+		return date
+	case c.counts[boolean] == filled:
+		return boolean
+	}
+	return text
+}
+
+// maxName bounds a column's name, in characters: all names stand in a question.
+const maxName = 60
+
+// columnsOf names the columns after the first record, which may be shorter, or
+// by number where that has nothing. No two get the same name.
+func columnsOf(header []string, cells int) []column {
+	columns := make([]column, min(cells, maxColumns))
+	taken := make(map[string]bool, len(columns))
+	for i := range columns {
+		name := ""
+		if i < len(header) {
+			name = legible(header[i])
+		}
+		if name == "" {
+			name = fmt.Sprintf("column %d", i+1)
+		}
+		columns[i].name = unlike(taken, name)
+		taken[columns[i].name] = true
+	}
+	return columns
+}
+
+// legible leaves what can be seen of a name, on one line.
+func legible(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r):
+			return -1
+		}
+		return r
+	}, name)
+	return clip(strings.Join(strings.Fields(name), " "), maxName)
+}
+
+// unlike tells a name from those that are taken by a number after it.
+func unlike(taken map[string]bool, name string) string {
+	numbered := name
+	for n := 2; taken[numbered]; n++ {
+		numbered = fmt.Sprintf("%s (%d)", name, n)
+	}
+	return numbered
+}

@@ -1,0 +1,108 @@
+// Package csv ships the photon csv: it looks into a file of comma-separated
+// values, says what is in it, asks what to make of it, and summarises it.
+//
+// A file is read twice from beginning to end and never held: memory is bounded
+// by the longest record, the number of columns and the number of groups.
+package csv
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// Photon asks for a file and for what to make of it.
+var Photon = generators.New("csv", explore, &generators.Options{
+	Title:       "Explore a CSV file",
+	Description: "Asks for a CSV file, shows its columns and first rows, and counts, adds up or compares the columns you choose, in groups if you like. The file stays on this machine.",
+	ReadOnly:    true,
+	Idempotent:  true,
+	Forms:       []func() error{ask.Fits[Choice]},
+})
+
+const (
+	maxSize    = 256 << 20 // of a file, in bytes
+	maxRecord  = 1 << 20   // of one record, in bytes
+	maxColumns = 500       // that are looked at; the rest is counted
+	maxGroups  = 1000      // that are told apart; the rest goes together
+)
+
+// A Choice is what to make of the file. Its choices are made from the file.
+type Choice struct {
+	Columns []string `json:"columns" title:"Columns" description:"What to summarise: 1 to 20 columns" minItems:"1" maxItems:"20"`
+	Summary string   `json:"summary" title:"Summary" enum:"count,sum,mean,min,max" enumTitles:"Count of filled cells,Sum,Mean,Smallest,Largest"`
+	GroupBy string   `json:"groupBy,omitempty" title:"Group by" description:"Leave it blank for one value over all rows"`
+}
+
+// A Summary is what came out.
+type Summary struct {
+	File    string `json:"file"`
+	Rows    int    `json:"rows"`    // without the row of names
+	Columns int    `json:"columns"` // of the file
+	Summary string `json:"summary,omitempty"`
+	GroupBy string `json:"groupBy,omitempty"`
+	// Values are in the order of the groups, and within one of the columns.
+	Values   []Value  `json:"values"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// A Value is the summary of a column, over all rows or over those of a group.
+type Value struct {
+	Group  string `json:"group,omitempty"`
+	Column string `json:"column"`
+	// Value is a number; for the smallest and largest of a column of dates a
+	// text; null if there is nothing to make it of.
+	Value any `json:"value"`
+}
+
+func explore(ctx context.Context, _ struct{}, yield generators.Yield) (Summary, error) {
+	handle, err := ask.File(yield, "file", "Which CSV file shall be summarised?", ask.MaxSize(maxSize),
+		ask.Accepting(".csv", ".tsv", ".txt", "text/csv", "text/tab-separated-values", "text/plain"))
+	if err != nil {
+		return Summary{}, err
+	}
+	f := &file{Handle: handle, ctx: ctx, yield: yield}
+	found, err := f.survey()
+	if err != nil {
+		return Summary{}, f.explain(err)
+	}
+	warnings := found.show(yield, f.name())
+	result := Summary{File: f.name(), Rows: found.rows, Columns: found.width(), Values: []Value{}, Warnings: warnings}
+	if found.rows == 0 {
+		return result, nil
+	}
+	chosen, err := askChoice(yield, found)
+	if err != nil {
+		return Summary{}, err
+	}
+	totals, err := f.summarise(found, chosen)
+	if err != nil {
+		return Summary{}, f.explain(err)
+	}
+	result.Summary, result.GroupBy = chosen.Summary, chosen.GroupBy
+	result.Values = totals.values()
+	result.Warnings = append(result.Warnings, totals.show(yield)...)
+	return result, nil
+}
+
+// askChoice offers the file's columns, with what is most likely wanted filled
+// in: the sum of the first columns of numbers, or else a count.
+func askChoice(yield generators.Yield, found *survey) (Choice, error) {
+	var names, numeric []string
+	for _, c := range found.columns {
+		names = append(names, c.name)
+		if c.kind().numeric() && len(numeric) < 5 {
+			numeric = append(numeric, c.name)
+		}
+	}
+	preset, summary := numeric, "sum"
+	if len(numeric) == 0 {
+		preset, summary = names[:1], "count"
+	}
+	columns := ask.Choices(names...)
+	return ask.Form[Choice](yield, "summary", fmt.Sprintf("What shall be made of the %s?", count(found.rows, "row")),
+		ask.Choose("columns", columns...), ask.Preset("columns", preset), ask.Preset("summary", summary),
+		ask.Choose("groupBy", columns...))
+}

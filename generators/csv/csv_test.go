@@ -1,0 +1,179 @@
+package csv_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/csv"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+func TestSummaries(t *testing.T) {
+	for _, test := range []struct {
+		summary, groupBy string
+		columns          []string
+		want             string
+	}{
+		{"sum", "", []string{"amount"}, "amount=62.1"},
+		{"mean", "", []string{"amount"}, "amount=15.525"},
+		{"min", "", []string{"amount", "date"}, "amount=1.5 date=2026-01-05"},
+		{"max", "", []string{"amount", "date"}, "amount=30.3 date=2026-01-08"},
+		{"count", "", []string{"note", "amount"}, "note=3 amount=4"},
+		{"sum", "country", []string{"amount"}, "DE/amount=40.4 FR/amount=20.2 (blank)/amount=1.5"},
+		{"count", "country", []string{"date", "note"}, "DE/date=2 DE/note=1 FR/date=1 FR/note=1 (blank)/date=1 (blank)/note=1"},
+		{"sum", "", []string{"country"}, "country=<nil>"},
+		{"max", "", []string{"note"}, "note=<nil>"},
+	} {
+		got := photontest.Decode[csv.Summary](t, hand(t, sales, choice(test.summary, test.groupBy, test.columns...)))
+		if told(got) != test.want {
+			t.Errorf("%s of %v by %q: got %s, want %s", test.summary, test.columns, test.groupBy, told(got), test.want)
+		}
+		if got.Rows != 4 || got.Columns != 4 || got.Summary != test.summary || got.GroupBy != test.groupBy || got.File != "data.csv" {
+			t.Errorf("got %+v", got)
+		}
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	p := hand(t, sales, choice("sum", "country", "amount"))
+	photontest.Registrable(t, csv.Photon)
+	photontest.GoldenPhoton(t, csv.Photon, p)
+	rules, err := json.Marshal(p.Asked["file"].File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	photontest.Golden(t, "file", rules)
+	if got := p.Asked["summary"].Message; got != "What shall be made of the 4 rows?" {
+		t.Errorf("the message is %q", got)
+	}
+}
+
+func TestWithoutNumbersACountIsProposed(t *testing.T) {
+	q := hand(t, "name,town\nAda,London\n", choice("count", "", "name")).Asked["summary"]
+	for field, want := range map[string]string{"columns": `["name"]`, "summary": `"count"`} {
+		if got := string(q.Fields.Field(field).Default); got != want {
+			t.Errorf("proposed for %s is %s, want %s", field, got, want)
+		}
+	}
+}
+
+func TestWhatIsShown(t *testing.T) {
+	p := hand(t, sales, choice("sum", "country", "amount"))
+	statuses := p.Statuses()
+	for _, want := range []string{
+		"data.csv: 4 rows × 4 columns, separated by commas, UTF-8",
+		"Sum of amount by country, over 4 rows",
+	} {
+		if !slices.Contains(statuses, want) {
+			t.Errorf("the statuses are %q; %q is missing", statuses, want)
+		}
+	}
+	shown := tables(t, p)
+	wantRows := [][]any{
+		{"2026-01-05", "DE", "10.10", `says "hi"`}, {"2026-01-06", "FR", "20.20", "two\nlines"},
+		{"2026-01-07", "DE", "30.30", ""}, {"2026-01-08", "", "1.5", "plain"},
+	}
+	if got := shown["First rows of data.csv"]; !reflect.DeepEqual(got.Rows, wantRows) {
+		t.Errorf("the first rows are %v", got)
+	}
+	wantTypes := [][]any{
+		{"date", "date", 4., 0., "2026-01-05"}, {"country", "text", 3., 1., "DE"},
+		{"amount", "number", 4., 0., "10.10"}, {"note", "text", 3., 1., `says "hi"`},
+	}
+	if got := shown["Columns"]; !reflect.DeepEqual(got.Rows, wantTypes) {
+		t.Errorf("the columns are %v", got.Rows)
+	}
+	wantSums := generators.Table{
+		Columns: []string{"country", "amount", "Rows"},
+		Rows:    [][]any{{"DE", 40.4, 2.}, {"FR", 20.2, 1.}, {"(blank)", 1.5, 1.}},
+	}
+	if got := shown["Sum of amount by country"]; !reflect.DeepEqual(got, wantSums) {
+		t.Errorf("the summary is %v", got)
+	}
+	wantChart := generators.Chart{
+		Kind: generators.Bars, XTitle: "country", YTitle: "sum", Labels: []string{"DE", "FR", "(blank)"},
+		Series: []generators.Series{{Name: "amount", Values: []float64{40.4, 20.2, 1.5}}},
+	}
+	if got := charts(t, p)["Sum of amount by country"]; !reflect.DeepEqual(got, wantChart) {
+		t.Errorf("the chart is %v", got)
+	}
+}
+
+func TestChartOverTimeIsALine(t *testing.T) {
+	p := hand(t, sales, choice("sum", "date", "amount"))
+	got := charts(t, p)["Sum of amount by date"]
+	if got.Kind != generators.Lines || len(got.Labels) != 4 {
+		t.Errorf("the chart is %+v, want lines of 4 days", got)
+	}
+	p = hand(t, sales, choice("sum", "", "amount", "note"))
+	got = charts(t, p)["Sum of amount, note"]
+	if got.Kind != generators.Bars || !slices.Equal(got.Labels, []string{"amount"}) {
+		t.Errorf("the chart is %+v, want a bar of the only column with a sum", got)
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	lines := map[error]photontest.Line{
+		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
+	}
+	for want, line := range lines {
+		if p := hand(t, sales, line); !errors.Is(p.Err, want) || p.Result != nil {
+			t.Errorf("summary: got %s, %v; want %v", p.Result, p.Err, want)
+		}
+		p := photontest.Stage{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
+		if !errors.Is(p.Err, want) || len(p.Events) > 0 {
+			t.Errorf("file: got %d events, %v; want %v", len(p.Events), p.Err, want)
+		}
+	}
+}
+
+func TestRefusedAnswers(t *testing.T) {
+	for _, line := range []photontest.Line{
+		choice("sum", ""), choice("sum", "", "price"), choice("median", "", "amount"), choice("sum", "price", "amount"),
+		choice("", "", "amount"), photontest.Accept(`{}`),
+	} {
+		var invalid *generators.InvalidError
+		if p := hand(t, sales, line); !errors.As(p.Err, &invalid) {
+			t.Errorf("%s: got %s, %v", line.Answer.Content, p.Result, p.Err)
+		}
+	}
+	for name, line := range map[string]photontest.Line{
+		"a picture":  photontest.Hand(ask.FileRef{Name: "a.png", MediaType: "image/png", Size: 10}),
+		"257 MB":     photontest.Hand(ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 257 << 20}),
+		"no file":    photontest.Accept(`{}`),
+		"a workbook": photontest.Hand(ask.FileRef{Name: "a.xlsx", MediaType: "application/vnd.ms-excel", Size: 10}),
+	} {
+		p := photontest.Stage{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
+		var invalid *generators.InvalidError
+		if !errors.As(p.Err, &invalid) {
+			t.Errorf("%s: got %v", name, p.Err)
+		}
+	}
+}
+
+// A person who stops the run while the file is read doesn't wait for its end.
+func TestStopWhileReading(t *testing.T) {
+	content := "n\n" + strings.Repeat("1\n", 1<<20)
+	var seen int
+	for e, err := range csv.Photon.Run(t.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := e.(*generators.Call); ok {
+			c.Settle(fileReply(content))
+			continue
+		}
+		if seen++; seen == 2 {
+			break
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d events came, want 2 before the stop", seen)
+	}
+}

@@ -1,0 +1,141 @@
+package csv
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/transform"
+)
+
+// lastLine is put after the text. If the record that it makes doesn't come, a
+// quote is open; package csv, when it is lenient, doesn't tell.
+const lastLine = "\x03end of file\x03"
+
+const readAhead = 64 << 10
+
+var errLongRecord = errors.New("a record is too long")
+
+// records reads a text's records, one at a time.
+type records struct {
+	csv   *csv.Reader
+	leash *leash
+	line  int // where the last record began
+	blank int // records without any content, which are left out
+}
+
+// records reads a file of this layout.
+func (l layout) records(raw io.Reader) (*records, error) {
+	if _, err := io.CopyN(io.Discard, raw, int64(l.charset.bom)); err != nil {
+		return nil, err
+	}
+	text := raw
+	if l.charset.decoder != nil {
+		text = transform.NewReader(raw, l.charset.decoder())
+	}
+	if l.bareCR {
+		text = &newliner{text}
+	}
+	if _, err := io.CopyN(io.Discard, text, int64(l.preamble)); err != nil {
+		return nil, err
+	}
+	r := newRecords(text, l.delimiter)
+	if l.preamble > 0 {
+		r.line = 1
+	}
+	return r, nil
+}
+
+func newRecords(text io.Reader, delimiter rune) *records {
+	r := &records{leash: &leash{from: io.MultiReader(text, strings.NewReader("\n"+lastLine+"\n"))}}
+	r.csv = csv.NewReader(bufio.NewReaderSize(r.leash, readAhead))
+	r.csv.Comma = delimiter
+	r.csv.LazyQuotes = true // a quote in the middle of a cell is no error
+	r.csv.FieldsPerRecord = -1
+	r.csv.ReuseRecord = true
+	return r
+}
+
+// next returns a record that holds until next is called again. The error is
+// io.EOF after the last one.
+func (r *records) next() ([]string, error) {
+	for {
+		r.leash.limit = r.csv.InputOffset() + maxRecord + readAhead
+		record, err := r.csv.Read()
+		switch {
+		case errors.Is(err, errLongRecord):
+			return nil, r.openQuote("doesn't end within 1 MB")
+		case err == io.EOF:
+			return nil, r.openQuote("doesn't end")
+		case err != nil:
+			return nil, err
+		}
+		last := record[len(record)-1]
+		if len(record) == 1 && last == lastLine {
+			return nil, io.EOF
+		}
+		if strings.HasSuffix(last, lastLine+"\n") {
+			return nil, r.openQuote("doesn't end")
+		}
+		r.line, _ = r.csv.FieldPos(0)
+		if !isBlank(record) {
+			return record, nil
+		}
+		r.blank++
+	}
+}
+
+// openQuote is the error for a record that takes in what follows it.
+func (r *records) openQuote(fault string) error {
+	where := "the first record"
+	if r.line > 0 {
+		where = fmt.Sprintf("the record after line %d", r.line)
+	}
+	return fmt.Errorf(`%s %s: a quote that opens there is never closed. A cell that begins with a quote (") ends with one, and a quote within it is written twice ("")`,
+		where, fault)
+}
+
+func isBlank(record []string) bool {
+	for _, cell := range record {
+		if strings.TrimSpace(cell) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// A leash ends a read that goes beyond its limit: without it, a stray quote
+// would draw the rest of the file into memory as one cell.
+type leash struct {
+	from         io.Reader
+	given, limit int64
+}
+
+func (l *leash) Read(p []byte) (int, error) {
+	if l.given > l.limit {
+		return 0, errLongRecord
+	}
+	n, err := l.from.Read(p)
+	l.given += int64(n)
+	return n, err
+}
+
+// A newliner makes the line ends of the classic Macintosh, which Excel still
+// writes, those that everybody knows.
+type newliner struct{ from io.Reader }
+
+func (n *newliner) Read(p []byte) (int, error) {
+	count, err := n.from.Read(p)
+	for rest := p[:count]; ; {
+		i := bytes.IndexByte(rest, '\r')
+		if i < 0 {
+			return count, err
+		}
+		rest[i] = '\n'
+		rest = rest[i+1:]
+	}
+}

@@ -1,0 +1,123 @@
+package csv_test
+
+import (
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/csv"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+// playReader plays the photon with a file that is made as it is read.
+func playReader(t testing.TB, open func() (io.ReadCloser, error), size int64, second photontest.Line) *photontest.Play {
+	t.Helper()
+	stage := photontest.Stage{
+		Script: photontest.Script{
+			"file":    photontest.Hand(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: size, Digest: "d"}),
+			"summary": second,
+		},
+		Open: func(string) (io.ReadCloser, error) { return open() },
+	}
+	return stage.Run(t, csv.Photon, "{}")
+}
+
+const (
+	streamHeader = "date,country,product,amount,note\n"
+	streamRows   = "2026-01-05,DE,lamp,10.10,an ordinary note\n2026-01-06,FR,\"chair, red\",20.20,\n2026-01-07,IT,table,1204.5,\"two\nlines\"\n"
+)
+
+// newStream is a file of the given number of times streamRows.
+func newStream(times int) io.ReadCloser {
+	block := strings.Repeat(streamRows, 1000)
+	parts := []io.Reader{strings.NewReader(streamHeader)}
+	for range times / 1000 {
+		parts = append(parts, strings.NewReader(block))
+	}
+	parts = append(parts, strings.NewReader(strings.Repeat(streamRows, times%1000)))
+	return io.NopCloser(io.MultiReader(parts...))
+}
+
+func streamSize(times int) int64 { return int64(len(streamHeader) + times*len(streamRows)) }
+
+func TestHundredMegabytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 100 MB twice")
+	}
+	const times = 100 << 20 / len(streamRows)
+	var peak uint64
+	watch := func(e generators.Event) {
+		if _, ok := e.(*generators.ProgressEvent); ok {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.HeapAlloc)
+		}
+	}
+	stage := photontest.Stage{
+		Script: photontest.Script{
+			"file":    photontest.Hand(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: streamSize(times), Digest: "d"}),
+			"summary": choice("sum", "country", "amount"),
+		},
+		Open:  func(string) (io.ReadCloser, error) { return newStream(times), nil },
+		Watch: watch,
+	}
+	p := stage.Run(t, csv.Photon, "{}")
+	got := photontest.Decode[csv.Summary](t, p)
+	if got.Rows != 3*times {
+		t.Errorf("%d rows, want %d", got.Rows, 3*times)
+	}
+	if v := got.Values[0]; v.Group != "DE" || v.Value != float64(times)*101/10 {
+		t.Errorf("got %v, want the sum %v for DE", v, float64(times)*101/10)
+	}
+	const most = 64 << 20
+	if peak > most {
+		t.Errorf("%d MB were in use, want at most %d", peak>>20, most>>20)
+	}
+	t.Logf("at most %d MB were in use", peak>>20)
+	checkProgress(t, p, float64(streamSize(times)))
+}
+
+// checkProgress wants two passes that go up to the file's size in steps that a
+// person can follow, not more.
+func checkProgress(t *testing.T, p *photontest.Play, total float64) {
+	t.Helper()
+	var events, passes int
+	last := 0.0
+	for _, e := range p.Events {
+		if e, ok := e.(*generators.ProgressEvent); ok {
+			events++
+			if e.Total != total {
+				t.Fatalf("the progress is %v of %v, want of %v", e.Done, e.Total, total)
+			}
+			if e.Done < last && last != total {
+				t.Errorf("the progress went from %v to %v", last, e.Done)
+			}
+			if last = e.Done; e.Done == total {
+				passes++
+			}
+		}
+	}
+	if passes != 2 || events < 100 || events > 210 {
+		t.Errorf("%d progress events in %d passes, want some 200 in 2", events, passes)
+	}
+}
+
+func BenchmarkCSV(b *testing.B) {
+	const times = 8 << 20 / len(streamRows)
+	for name, line := range map[string]photontest.Line{
+		"survey": photontest.Decline(), // the first pass only
+		"total":  choice("sum", "", "amount"),
+		"groups": choice("sum", "country", "amount"),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(streamSize(times))
+			b.ReportAllocs()
+			for b.Loop() {
+				playReader(b, func() (io.ReadCloser, error) { return newStream(times), nil }, streamSize(times), line)
+			}
+		})
+	}
+}

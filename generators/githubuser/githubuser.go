@@ -1,0 +1,36 @@
+// Package githubuser ships the photon github_user: one question, one answer.
+// It is short so that it can be copied.
+package githubuser
+
+import (
+	"context"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// Photon asks for a GitHub user name and returns where its profile is.
+var Photon = generators.New("github_user", findProfile, &generators.Options{
+	Title:       "GitHub profile",
+	Description: "Asks for a GitHub user name and returns the address of its profile. Nothing is sent to GitHub.",
+	ReadOnly:    true,
+	Idempotent:  true,
+	Durable:     true,
+})
+
+// Profile is where a GitHub user is found.
+type Profile struct {
+	Name string `json:"name"`
+	URL  string `json:"url" format:"uri"`
+}
+
+func findProfile(_ context.Context, _ struct{}, yield generators.Yield) (Profile, error) {
+	name, err := ask.Text(yield, "name", "Please provide your GitHub username",
+		ask.Title("GitHub user name"),
+		ask.Length(1, 39),
+		ask.Pattern(`^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$`, "must be letters and digits, with single hyphens between them"))
+	if err != nil {
+		return Profile{}, err
+	}
+	return Profile{Name: name, URL: "https://github.com/" + name}, nil
+}

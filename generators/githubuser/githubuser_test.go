@@ -1,0 +1,54 @@
+package githubuser_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/githubuser"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+func play(t *testing.T, line photontest.Line) *photontest.Play {
+	t.Helper()
+	return photontest.Stage{Script: photontest.Script{"name": line}}.Run(t, githubuser.Photon, "{}")
+}
+
+func TestProfile(t *testing.T) {
+	p := play(t, photontest.Accept(`{"name":"octocat"}`))
+	got := photontest.Decode[githubuser.Profile](t, p)
+	if want := (githubuser.Profile{Name: "octocat", URL: "https://github.com/octocat"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	photontest.Registrable(t, githubuser.Photon)
+	photontest.GoldenPhoton(t, githubuser.Photon, p)
+}
+
+func TestNames(t *testing.T) {
+	for name, legal := range map[string]bool{
+		"a": true, "A-1": true, strings.Repeat("x", 39): true,
+		"": false, "-a": false, "a-": false, "a--b": false, "a_b": false, "a/b": false, "a b": false,
+		strings.Repeat("x", 40): false,
+	} {
+		p := play(t, photontest.Accept(`{"name":"`+name+`"}`))
+		var invalid *generators.InvalidError
+		if refused := errors.As(p.Err, &invalid); refused == legal {
+			t.Errorf("name %q: refused is %t (%v)", name, refused, p.Err)
+		}
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	for want, line := range map[error]photontest.Line{
+		ask.ErrDeclined:    photontest.Decline(),
+		ask.ErrCancelled:   photontest.Cancel(),
+		ask.ErrTimeout:     photontest.Fail(ask.ErrTimeout),
+		ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
+	} {
+		if p := play(t, line); !errors.Is(p.Err, want) || p.Result != nil {
+			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
+		}
+	}
+}

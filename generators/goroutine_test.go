@@ -1,0 +1,174 @@
+package generators_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// TestConcurrentYields: events of many goroutines arrive one at a time, each
+// goroutine's in order, none lost.
+func TestConcurrentYields(t *testing.T) {
+	const workers, each = 20, 200
+	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		var all sync.WaitGroup
+		for w := range workers {
+			all.Add(1)
+			generators.Go(yield, func(context.Context) {
+				defer all.Done()
+				for i := range each {
+					yield(generators.Progress(float64(i), each, fmt.Sprint(w)))
+				}
+			})
+		}
+		all.Wait()
+		return 0, nil
+	})
+	next := make(map[string]float64)
+	inBody := 0
+	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inBody++; inBody != 1 {
+			t.Fatal("two loop bodies at once")
+		}
+		if e, ok := e.(*generators.ProgressEvent); ok {
+			if e.Done != next[e.Text] {
+				t.Fatalf("worker %s: event %v, want %v", e.Text, e.Done, next[e.Text])
+			}
+			next[e.Text]++
+		}
+		inBody--
+	}
+	for w := range workers {
+		if next[fmt.Sprint(w)] != each {
+			t.Errorf("worker %d: %v events of %d", w, next[fmt.Sprint(w)], each)
+		}
+	}
+}
+
+// TestProgressWhileAQuestionIsOpen: one goroutine waits, another one works.
+func TestProgressWhileAQuestionIsOpen(t *testing.T) {
+	p := photon(func(_ context.Context, yield generators.Yield) (string, error) {
+		generators.Go(yield, func(ctx context.Context) {
+			for i := range 3 {
+				yield(generators.Progress(float64(i+1), 3, ""))
+			}
+		})
+		return ask(yield, "name")
+	})
+	var open *generators.Call
+	seen := 0
+	var result string
+	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := e.(type) {
+		case *generators.Call:
+			if !e.Concurrent {
+				t.Error("a call beside goroutines must say so: its place in the order may change")
+			}
+			open = e
+		case *generators.ProgressEvent:
+			seen++
+		case *generators.Result:
+			result = string(e.Value)
+		}
+		if open != nil && seen == 3 {
+			open.Settle(value(`"ada"`))
+		}
+	}
+	if seen != 3 || result != `"\"ada\""` {
+		t.Errorf("%d progress events, result %s", seen, result)
+	}
+}
+
+// TestRunWaitsForGoroutines, whose context ends when the generator returns.
+func TestRunWaitsForGoroutines(t *testing.T) {
+	for _, leave := range []bool{false, true} {
+		t.Run(fmt.Sprintf("leave=%v", leave), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var running atomic.Int32
+				p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+					for range 3 {
+						running.Add(1)
+						generators.Go(yield, func(ctx context.Context) {
+							defer running.Add(-1)
+							<-ctx.Done()
+							time.Sleep(time.Minute)
+						})
+					}
+					yield(generators.Status("on"))
+					return 1, nil
+				})
+				for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, ok := e.(*generators.Result); ok && running.Load() > 0 {
+						t.Error("the result came while goroutines ran: one may yet panic")
+					}
+					if leave {
+						break
+					}
+				}
+				if n := running.Load(); n > 0 {
+					t.Errorf("%d goroutines outlive the run", n)
+				}
+			})
+		})
+	}
+}
+
+// TestGoThroughSender: the helpers work over a channel too, and calls count as
+// concurrent only then.
+func TestGoThroughSender(t *testing.T) {
+	p := generators.FromChan("p", func(ctx context.Context, _ none, events chan<- generators.Event) (int, error) {
+		yield := generators.Sender(ctx, events)
+		if _, err := ask(yield, "before"); err != nil {
+			return 0, err
+		}
+		done := make(chan struct{})
+		if !generators.Go(yield, func(context.Context) { defer close(done); yield(generators.Status("beside")) }) {
+			return 0, generators.ErrStopped
+		}
+		<-done
+		_, err := ask(yield, "after")
+		return 1, err
+	}, nil)
+	concurrent := map[string]bool{}
+	events, _, err := run(t.Context(), p, func(c *generators.Call) generators.Reply {
+		concurrent[c.Key] = c.Concurrent
+		return value("1")
+	})
+	if err != nil || len(texts(events)) != 1 {
+		t.Errorf("events %q, error %v", texts(events), err)
+	}
+	if concurrent["before"] || !concurrent["after"] {
+		t.Errorf("concurrent: %v", concurrent)
+	}
+}
+
+// TestSenderAfterTheRun returns false instead of blocking.
+func TestSenderAfterTheRun(t *testing.T) {
+	var late generators.Yield
+	p := generators.FromChan("p", func(ctx context.Context, _ none, events chan<- generators.Event) (int, error) {
+		late = generators.Sender(ctx, events)
+		return 1, nil
+	}, nil)
+	if _, _, err := run(t.Context(), p, nil); err != nil {
+		t.Fatal(err)
+	}
+	if late(generators.Status("late")) {
+		t.Error("it was true")
+	}
+}

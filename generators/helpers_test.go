@@ -1,0 +1,76 @@
+package generators_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+type none struct{}
+
+// photon makes a photon without arguments.
+func photon[Out any](fn func(ctx context.Context, yield generators.Yield) (Out, error)) *generators.Photon {
+	return generators.New("test", func(ctx context.Context, _ none, yield generators.Yield) (Out, error) {
+		return fn(ctx, yield)
+	}, nil)
+}
+
+// run drives a photon to its end. Steps run; other calls are settled by reply,
+// if it is not nil.
+func run(ctx context.Context, p *generators.Photon, reply func(*generators.Call) generators.Reply) (events []generators.Event, result string, err error) {
+	for e, err := range p.Run(ctx, json.RawMessage("{}")) {
+		if err != nil {
+			return events, "", err
+		}
+		if r, ok := e.(*generators.Result); ok {
+			return events, string(r.Value), nil
+		}
+		if c, ok := e.(*generators.Call); ok && c.Kind != generators.StepKind && reply != nil {
+			c.Settle(reply(c))
+		}
+		events = append(events, e)
+	}
+	return events, "", errors.New("the run ended without a last pair")
+}
+
+// texts are the texts of the statuses among events.
+func texts(events []generators.Event) []string {
+	var all []string
+	for _, e := range events {
+		if s, ok := e.(*generators.StatusEvent); ok {
+			all = append(all, s.Text)
+		}
+	}
+	return all
+}
+
+// ask yields a call that is no step and waits for its reply.
+func ask(yield generators.Yield, key string) (string, error) {
+	c := generators.NewCall("text", key, nil)
+	yield(c)
+	r := c.Wait()
+	return string(r.Value), r.Err
+}
+
+// value is a reply with a JSON value.
+func value(raw string) generators.Reply { return generators.Reply{Value: json.RawMessage(raw)} }
+
+// fields are what an InvalidError says, by path.
+func fields(t *testing.T, err error) map[string]string {
+	t.Helper()
+	var invalid *generators.InvalidError
+	if !errors.As(err, &invalid) {
+		t.Fatalf("the error is a %T (%v), not an InvalidError", err, err)
+	}
+	said := make(map[string]string)
+	for _, f := range invalid.Fields {
+		if said[f.Path] != "" {
+			said[f.Path] += "; "
+		}
+		said[f.Path] += f.Message
+	}
+	return said
+}

@@ -1,0 +1,77 @@
+package kitchensink_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"image/png"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+// TestEveryKindOfEvent counts what is shown, by kind, level and media type.
+func TestEveryKindOfEvent(t *testing.T) {
+	seen := map[string]int{}
+	for _, e := range play(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
+		seen[describe(e)]++
+	}
+	want := []string{
+		"status info", "status success", "status warning", "status error", "toast",
+		"busy", "progress", "chunk", "plain log",
+		"log debug", "log info", "log notice", "log warning", "log error", "log critical", "log alert", "log emergency",
+		"artifact " + generators.MarkdownType, "artifact text/x-go", "artifact " + generators.JSONType,
+		"artifact " + generators.TableType, "artifact image/png", "artifact text/plain", "chart bars", "chart lines",
+	}
+	for _, w := range want {
+		if seen[w] == 0 {
+			t.Errorf("nothing shows the kind %q; shown are %v", w, seen)
+		}
+	}
+	if seen["chunk"] < 3 {
+		t.Errorf("the text came in %d pieces, want several", seen["chunk"])
+	}
+}
+
+func describe(e generators.Event) string {
+	switch e := e.(type) {
+	case *generators.StatusEvent:
+		return "status " + string(e.Level)
+	case *generators.ToastEvent:
+		return "toast"
+	case *generators.ProgressEvent:
+		if e.Total == 0 {
+			return "busy"
+		}
+		return "progress"
+	case *generators.ChunkEvent:
+		return "chunk"
+	case *generators.LogEvent:
+		if e.Logger == "" {
+			return "plain log"
+		}
+		return "log " + string(e.Level)
+	case *generators.Artifact:
+		if e.MediaType == generators.ChartType {
+			var chart generators.Chart
+			_ = json.Unmarshal(e.Body, &chart) // a broken chart has no kind, which the test misses
+			return "chart " + string(chart.Kind)
+		}
+		return "artifact " + e.MediaType
+	}
+	return "something else"
+}
+
+func TestPictureIsAPicture(t *testing.T) {
+	for _, e := range play(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
+		if a, ok := e.(*generators.Artifact); ok && a.MediaType == "image/png" {
+			img, err := png.Decode(bytes.NewReader(a.Body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := img.Bounds().Size().String(); got != "(96,64)" {
+				t.Errorf("the picture measures %s", got)
+			}
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package kitchensink_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/kitchensink"
+)
+
+func play(t *testing.T, kind string, script photontest.Script) *photontest.Play {
+	t.Helper()
+	return photontest.Stage{Script: script}.Run(t, kitchensink.Photon, fmt.Sprintf(`{"ask":%q}`, kind))
+}
+
+var accepted = map[string]struct {
+	line photontest.Line
+	want string
+}{
+	"text":        {photontest.Accept(`{"text":"Beam"}`), `"Beam"`},
+	"secret":      {photontest.Accept(`{"secret":"hunter2!"}`), `{"length":8}`},
+	"confirm":     {photontest.Accept(`{"confirm":false}`), `false`},
+	"select":      {photontest.Accept(`{"select":"prod"}`), `"prod"`},
+	"multiselect": {photontest.Accept(`{"multiselect":["auth","tracing"]}`), `["auth","tracing"]`},
+	"number":      {photontest.Accept(`{"number":7.5}`), `7.5`},
+	"integer":     {photontest.Accept(`{"integer":20}`), `20`},
+	"date":        {photontest.Accept(`{"date":"2026-12-31"}`), `"2026-12-31"`},
+	"datetime":    {photontest.Accept(`{"datetime":"2027-01-01T18:30:00+02:00"}`), `"2027-01-01T18:30:00+02:00"`},
+	"file": {photontest.Hand(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
+		`{"name":"a.bin","size":1048576,"mediaType":"application/octet-stream"}`},
+	"form": {photontest.Accept(`{"name":"Ada","email":"ada@example.org"}`), `{"name":"Ada","email":"ada@example.org"}`},
+	"url":  {photontest.Accept(`{}`), `true`},
+}
+
+func TestAccepted(t *testing.T) {
+	for kind, test := range accepted {
+		t.Run(kind, func(t *testing.T) {
+			p := play(t, kind, photontest.Script{kind: test.line})
+			want := `{"action":"accept","answer":` + test.want + `}`
+			if p.Err != nil || string(p.Result) != want {
+				t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
+			}
+			if q := p.Asked[kind]; string(q.Kind) != kind {
+				t.Errorf("asked for a %s, want a %s", q.Kind, kind)
+			}
+			photontest.GoldenPhoton(t, kitchensink.Photon, p)
+		})
+	}
+	photontest.Registrable(t, kitchensink.Photon)
+}
+
+func TestFormKeepsEveryField(t *testing.T) {
+	const content = `{"name":"Ada","email":"ada@example.org","age":36,"role":"dev","topics":["auth","metrics"],"newsletter":false,"website":"https://example.org/ada"}`
+	p := play(t, "form", photontest.Script{"form": photontest.Accept(content)})
+	if want := `{"action":"accept","answer":` + content + `}`; string(p.Result) != want {
+		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
+	}
+}
+
+func TestFormIsTheDefault(t *testing.T) {
+	script := photontest.Script{"form": photontest.Decline()}
+	p := photontest.Stage{Script: script}.Run(t, kitchensink.Photon, "{}")
+	if want := `{"action":"decline"}`; string(p.Result) != want {
+		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, test := range []struct{ kind, content string }{
+		{"text", `{"text":"B"}`}, {"text", `{"text":"` + strings.Repeat("b", 41) + `"}`}, {"text", `{}`}, {"secret", `{}`}, {"confirm", `{}`},
+		{"select", `{"select":"Production"}`}, {"multiselect", `{"multiselect":[]}`},
+		{"multiselect", `{"multiselect":["auth","logging","metrics"]}`}, {"multiselect", `{"multiselect":["auth","auth"]}`},
+		{"number", `{"number":7.3}`}, {"number", `{"number":10.5}`}, {"integer", `{"integer":0}`}, {"integer", `{"integer":2.5}`},
+		{"date", `{"date":"2025-12-31"}`}, {"date", `{"date":"2027-01-01"}`}, {"datetime", `{"datetime":"2027-01-01"}`},
+		{"form", `{"name":"Ada"}`}, {"form", `{"name":"Ada","email":"ada@example.org","age":17}`},
+		{"form", `{"name":"Ada","email":"ada@example.org","topics":["auth","logging","metrics"]}`},
+		{"form", `{"name":"Ada","email":"ada@example.org","website":"example.org"}`},
+	} {
+		p := play(t, test.kind, photontest.Script{test.kind: photontest.Accept(test.content)})
+		var invalid *generators.InvalidError
+		if !errors.As(p.Err, &invalid) {
+			t.Errorf("%s %s: got %s, %v", test.kind, test.content, p.Result, p.Err)
+		}
+	}
+	p := play(t, "file", photontest.Script{"file": photontest.Hand(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
+	if p.Err == nil {
+		t.Errorf("a file of more than 1 MB was taken: %s", p.Result)
+	}
+}
+
+func TestNotAccepted(t *testing.T) {
+	lines := map[string]photontest.Line{
+		"decline": photontest.Decline(), "cancel": photontest.Cancel(), "timeout": photontest.Fail(ask.ErrTimeout),
+	}
+	for kind := range accepted {
+		for action, line := range lines {
+			p := play(t, kind, photontest.Script{kind: line})
+			if want := fmt.Sprintf(`{"action":%q}`, action); p.Err != nil || string(p.Result) != want {
+				t.Errorf("%s: got %s, %v; want %s", kind, p.Result, p.Err, want)
+			}
+		}
+	}
+}
+
+func TestOtherErrorsEndTheRun(t *testing.T) {
+	for _, want := range []error{ask.ErrUnsupported, ask.ErrStopped, ask.ErrSuspended, &ask.PolicyError{Reason: "too many"}} {
+		p := play(t, "text", photontest.Script{"text": photontest.Fail(want)})
+		if !errors.Is(p.Err, want) || p.Result != nil {
+			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
+		}
+	}
+}
+
+func TestAll(t *testing.T) {
+	name, environment := photontest.Accept(`{"name":"Beam"}`), photontest.Accept(`{"environment":"staging"}`)
+	for _, test := range []struct {
+		name, environment photontest.Line
+		want              string
+		err               error
+	}{
+		{name, environment, `{"action":"accept","answer":{"name":"Beam","environment":"staging"}}`, nil},
+		{photontest.Decline(), environment, `{"action":"decline"}`, nil},
+		{name, photontest.Cancel(), `{"action":"cancel"}`, nil},
+		{photontest.Cancel(), photontest.Decline(), `{"action":"decline"}`, nil},
+		{photontest.Fail(ask.ErrTimeout), photontest.Cancel(), `{"action":"cancel"}`, nil},
+		{photontest.Fail(ask.ErrTimeout), environment, `{"action":"timeout"}`, nil},
+		{photontest.Decline(), photontest.Fail(ask.ErrUnsupported), ``, ask.ErrUnsupported},
+	} {
+		p := play(t, "all", photontest.Script{"name": test.name, "environment": test.environment})
+		if !errors.Is(p.Err, test.err) || string(p.Result) != test.want {
+			t.Errorf("got %s, %v; want %s, %v", p.Result, p.Err, test.want, test.err)
+		}
+		photontest.GoldenPhoton(t, kitchensink.Photon, p)
+	}
+}
+
+func TestSecretIsNowhere(t *testing.T) {
+	p := play(t, "secret", photontest.Script{"secret": accepted["secret"].line})
+	said := string(p.Result)
+	for _, e := range p.Events {
+		_, data, err := generators.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said += string(data)
+	}
+	if strings.Contains(said, "hunter2") {
+		t.Error("the secret was told")
+	}
+}
+
+func TestUnknownKind(t *testing.T) {
+	if _, err := kitchensink.Photon.Check(json.RawMessage(`{"ask":"riddle"}`)); err == nil || !strings.Contains(err.Error(), "must be one of text") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What is shown is the same every time, as a durable run's must be.
+func TestEventsAreTheSameEveryTime(t *testing.T) {
+	script := photontest.Script{"confirm": photontest.Decline()}
+	a, b := play(t, "confirm", script), play(t, "confirm", script)
+	if !slices.Equal(encode(t, a), encode(t, b)) {
+		t.Error("two runs showed different events")
+	}
+}
+
+func encode(t *testing.T, p *photontest.Play) []string {
+	t.Helper()
+	var all []string
+	for _, e := range p.Events {
+		kind, data, err := generators.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, kind+" "+string(data))
+	}
+	return all
+}

@@ -1,0 +1,158 @@
+package generators_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// TestPanicEndsTheRun: with an error that says nothing of the cause to the
+// person, but all to the log.
+func TestPanicEndsTheRun(t *testing.T) {
+	breakDown := func() { panic("disk on fire") }
+	tests := map[string]*generators.Photon{
+		"generator": photon(func(_ context.Context, yield generators.Yield) (int, error) {
+			yield(generators.Status("on"))
+			breakDown()
+			return 1, nil
+		}),
+		"FromChan": generators.FromChan("p", func(_ context.Context, _ none, events chan<- generators.Event) (int, error) {
+			events <- generators.Status("on")
+			breakDown()
+			return 1, nil
+		}, nil),
+		"step": photon(func(_ context.Context, yield generators.Yield) (int, error) {
+			yield(generators.Status("on"))
+			return generators.Step(yield, "s", func(context.Context) (int, error) { breakDown(); return 1, nil })
+		}),
+		"goroutine that the generator waits for": photon(func(_ context.Context, yield generators.Yield) (int, error) {
+			yield(generators.Status("on"))
+			var wg sync.WaitGroup
+			wg.Add(1)
+			generators.Go(yield, func(context.Context) { defer wg.Done(); breakDown() })
+			wg.Wait()
+			return 1, nil
+		}),
+		"goroutine that nobody waits for": photon(func(ctx context.Context, yield generators.Yield) (int, error) {
+			yield(generators.Status("on"))
+			generators.Go(yield, func(ctx context.Context) { <-ctx.Done(); breakDown() })
+			return 1, nil
+		}),
+	}
+	for name, p := range tests {
+		t.Run(name, func(t *testing.T) {
+			events, result, err := run(t.Context(), p, nil)
+			var panicked *generators.PanicError
+			if !errors.As(err, &panicked) {
+				t.Fatalf("the run ended with %v, result %q", err, result)
+			}
+			if got := texts(events); len(got) != 1 {
+				t.Errorf("the events before it: %q", got)
+			}
+			if panicked.Value != "disk on fire" || !strings.Contains(string(panicked.Stack), "TestPanicEndsTheRun") {
+				t.Errorf("value %v, stack\n%s", panicked.Value, panicked.Stack)
+			}
+			if strings.Contains(err.Error(), "fire") {
+				t.Errorf("the person is told %q", err)
+			}
+		})
+	}
+}
+
+// bodies run a loop whose body is left in a way that the generator notices only
+// by yield, and on whatever goroutine the generator yields on.
+var bodies = map[string]*generators.Photon{
+	"the generator's own": photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		yield(generators.Status("on"))
+		return 1, nil
+	}),
+	"a goroutine's": photon(func(ctx context.Context, yield generators.Yield) (int, error) {
+		generators.Go(yield, func(context.Context) { yield(generators.Status("on")) })
+		<-ctx.Done()
+		return 1, nil
+	}),
+	"a channel's": generators.FromChan("p", func(ctx context.Context, _ none, events chan<- generators.Event) (int, error) {
+		generators.Sender(ctx, events)(generators.Status("on"))
+		return 1, nil
+	}, nil),
+	"one that recovers": photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		func() {
+			defer func() { _ = recover() }()
+			yield(generators.Status("on"))
+		}()
+		yield(generators.Status("again"))
+		return 1, nil
+	}),
+	"one that panics in turn": photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		defer func() { panic("generator") }()
+		yield(generators.Status("on"))
+		return 1, nil
+	}),
+}
+
+// TestBodyPanicReachesItsOwner: the loop belongs to whoever ranges.
+func TestBodyPanicReachesItsOwner(t *testing.T) {
+	for name, p := range bodies {
+		t.Run(name, func(t *testing.T) {
+			times := 0
+			defer func() {
+				if v := recover(); v != "body" {
+					t.Errorf("recovered %v, want the body's panic", v)
+				}
+				if times != 1 {
+					t.Errorf("the body was called %d times", times)
+				}
+			}()
+			for range p.Run(t.Context(), json.RawMessage("{}")) {
+				times++
+				panic("body")
+			}
+		})
+	}
+}
+
+// TestBodyGoexitReachesItsOwner: a test's t.Fatal within the loop ends the
+// test, also where the event came from another goroutine.
+func TestBodyGoexitReachesItsOwner(t *testing.T) {
+	for name, p := range bodies {
+		if strings.Contains(name, "panics") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			left := make(chan string, 1)
+			go func() {
+				how := "exited"
+				defer func() { left <- how }()
+				defer func() {
+					if v := recover(); v != nil {
+						how = "panicked"
+					}
+				}()
+				for range p.Run(t.Context(), json.RawMessage("{}")) {
+					runtime.Goexit()
+				}
+				how = "went on"
+			}()
+			if how := <-left; how != "exited" {
+				t.Errorf("the goroutine that ranges %s", how)
+			}
+		})
+	}
+}
+
+// TestGoexitOfTheGenerator's own goroutine is no success.
+func TestGoexitOfTheGenerator(t *testing.T) {
+	p := generators.FromChan("p", func(context.Context, none, chan<- generators.Event) (int, error) {
+		runtime.Goexit()
+		return 1, nil
+	}, nil)
+	if _, result, err := run(t.Context(), p, nil); err == nil {
+		t.Errorf("the run completed with %q", result)
+	}
+}

@@ -1,0 +1,90 @@
+package preferences_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/preferences"
+)
+
+func play(t *testing.T, line photontest.Line) *photontest.Play {
+	t.Helper()
+	return photontest.Stage{Script: photontest.Script{"preferences": line}}.Run(t, preferences.Photon, "{}")
+}
+
+func TestPreferences(t *testing.T) {
+	for _, test := range []struct{ content, want string }{
+		{
+			`{"outputFormat":"markdown","verbosity":"normal","includeTimestamps":true}`,
+			"User preferences: {\n  \"outputFormat\": \"markdown\",\n  \"verbosity\": \"normal\",\n  \"includeTimestamps\": true\n}",
+		},
+		{ // a no is not a blank
+			`{"outputFormat":"json","includeTimestamps":false}`,
+			"User preferences: {\n  \"outputFormat\": \"json\",\n  \"includeTimestamps\": false\n}",
+		},
+		{ // the default is a proposal, not an answer
+			`{"outputFormat":"plain"}`,
+			"User preferences: {\n  \"outputFormat\": \"plain\"\n}",
+		},
+	} {
+		p := play(t, photontest.Accept(test.content))
+		if got := photontest.Decode[string](t, p); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.content, got, test.want)
+		}
+		photontest.GoldenPhoton(t, preferences.Photon, p)
+	}
+	photontest.Registrable(t, preferences.Photon)
+}
+
+// The form is a contract with clients that were tested against it elsewhere.
+func TestQuestionIsTheSources(t *testing.T) {
+	q := play(t, photontest.Decline()).Asked["preferences"]
+	if want := "Please configure your preferences for this operation:"; q.Message != want {
+		t.Errorf("the message is %q, want %q", q.Message, want)
+	}
+	const source = `{
+		"type": "object",
+		"properties": {
+			"outputFormat": {"type": "string", "title": "Output Format",
+				"description": "How should results be formatted?", "enum": ["json", "markdown", "plain"]},
+			"verbosity": {"type": "string", "title": "Verbosity Level", "enum": ["minimal", "normal", "verbose"]},
+			"includeTimestamps": {"type": "boolean", "title": "Include Timestamps", "default": true}
+		},
+		"required": ["outputFormat"]
+	}`
+	if got, want := tree(t, q.Fields.RequestedSchema()), tree(t, []byte(source)); !reflect.DeepEqual(got, want) {
+		t.Errorf("the schema is\n%v, want\n%v", got, want)
+	}
+}
+
+func tree(t *testing.T, raw []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestRefused(t *testing.T) {
+	for _, content := range []string{`{}`, `{"verbosity":"normal"}`, `{"outputFormat":"xml"}`, `{"outputFormat":"json","includeTimestamps":"yes"}`} {
+		var invalid *generators.InvalidError
+		if p := play(t, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
+			t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
+		}
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	for want, line := range map[error]photontest.Line{
+		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
+	} {
+		if p := play(t, line); !errors.Is(p.Err, want) || p.Result != nil {
+			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package generators_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+type target struct {
+	Env   string `json:"env"`
+	Count int    `json:"count,omitempty"`
+}
+
+// TestNewAndFromChanAreEquivalent runs the same generator in both forms.
+func TestNewAndFromChanAreEquivalent(t *testing.T) {
+	work := func(in target, yield generators.Yield, err error) (target, error) {
+		yield(generators.Status("one"))
+		got, askErr := ask(yield, "name")
+		yield(generators.Status(got))
+		if askErr != nil {
+			return target{}, askErr
+		}
+		n, stepErr := generators.Step(yield, "add", func(context.Context) (int, error) { return in.Count + 1, nil })
+		if stepErr != nil {
+			return target{}, stepErr
+		}
+		yield(generators.Progress(1, 1, ""))
+		return target{in.Env, n}, err
+	}
+	tests := []struct {
+		name   string
+		fail   error
+		reply  generators.Reply
+		cancel bool
+	}{
+		{name: "result", reply: value(`"ada"`)},
+		{name: "error", reply: value(`"ada"`), fail: errors.New("no disk")},
+		{name: "refused", reply: generators.Reply{Err: errors.New("declined")}},
+		{name: "stopped", cancel: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			forms := map[string]*generators.Photon{
+				"New": generators.New("p", func(_ context.Context, in target, yield generators.Yield) (target, error) {
+					return work(in, yield, tt.fail)
+				}, nil),
+				"FromChan": generators.FromChan("p", func(ctx context.Context, in target, events chan<- generators.Event) (target, error) {
+					return work(in, generators.Sender(ctx, events), tt.fail)
+				}, nil),
+			}
+			seen := make(map[string][]string)
+			for name, p := range forms {
+				seen[name] = transcript(t, p, tt.reply, tt.cancel)
+			}
+			if !reflect.DeepEqual(seen["New"], seen["FromChan"]) {
+				t.Errorf("New      %q\nFromChan %q", seen["New"], seen["FromChan"])
+			}
+			if len(seen["New"]) < 3 {
+				t.Errorf("nothing much happened: %q", seen["New"])
+			}
+		})
+	}
+}
+
+// transcript is what a driver sees of a run.
+func transcript(t *testing.T, p *generators.Photon, reply generators.Reply, cancel bool) []string {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var lines []string
+	for e, err := range p.Run(ctx, json.RawMessage(`{"env":"prod","count":3}`)) {
+		if err != nil {
+			lines = append(lines, "error: "+err.Error())
+			continue
+		}
+		c, ok := e.(*generators.Call)
+		switch {
+		case !ok:
+			kind, data, err := generators.Encode(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, kind+" "+string(data))
+			continue
+		case c.Kind == generators.StepKind:
+		case cancel:
+			stop()
+		default:
+			c.Settle(reply)
+		}
+		lines = append(lines, "call "+c.Kind+" "+c.Key)
+		if c.Concurrent {
+			lines = append(lines, "concurrent")
+		}
+	}
+	return lines
+}
+
+func TestFromChanPlainSendsAndClosedChannel(t *testing.T) {
+	p := generators.FromChan("p", func(_ context.Context, _ none, events chan<- generators.Event) (int, error) {
+		events <- generators.Status("a")
+		events <- nil
+		events <- generators.Status("b")
+		close(events) // against the rules
+		return 7, nil
+	}, nil)
+	events, result, err := run(t.Context(), p, nil)
+	if got := texts(events); err != nil || result != "7" || !reflect.DeepEqual(got, []string{"a", "b"}) {
+		t.Errorf("got %q, result %s, error %v", got, result, err)
+	}
+}
+
+func TestRunOfArgumentsAndResults(t *testing.T) {
+	p := generators.New("p", func(_ context.Context, in target, _ generators.Yield) (any, error) {
+		if in.Env == "fun" {
+			return func() {}, nil
+		}
+		return in.Count, nil
+	}, nil)
+	tests := []struct{ args, result, err string }{
+		{`{"env":"a","count":2}`, "2", ""},
+		{`{"env":"a"}`, "0", ""},
+		{`{"env":"fun"}`, "", "the tool's result has no JSON form"},
+		{`{"env":1}`, "", "the arguments don't fit"},
+		{``, "", "the arguments don't fit"},
+	}
+	for _, tt := range tests {
+		pairs := 0
+		for e, err := range p.Run(t.Context(), json.RawMessage(tt.args)) {
+			pairs++
+			switch {
+			case err != nil && (tt.err == "" || !strings.Contains(err.Error(), tt.err)):
+				t.Errorf("%s: error %v, want %q", tt.args, err, tt.err)
+			case err == nil && string(e.(*generators.Result).Value) != tt.result:
+				t.Errorf("%s: result %s, want %s", tt.args, e.(*generators.Result).Value, tt.result)
+			}
+		}
+		if pairs != 1 {
+			t.Errorf("%s: %d pairs, want the last one only", tt.args, pairs)
+		}
+	}
+}
+
+func TestCheckOfArguments(t *testing.T) {
+	p := generators.New("p", func(context.Context, target, generators.Yield) (int, error) { return 0, nil }, nil)
+	if _, err := p.Check(nil); fields(t, err)["/env"] != "is required" {
+		t.Errorf("no arguments: %v", err)
+	}
+	if _, err := p.Check(json.RawMessage("null")); fields(t, err)[""] != "must be an object, not null" {
+		t.Errorf("null: %v", err)
+	}
+	// JSON Schema takes 4.0 and 4e1 for integers; Go's decoder must get them so.
+	args, err := p.Check(json.RawMessage(`{"env":"a","count":4e1}`))
+	if err != nil || string(args) != `{"count":40,"env":"a"}` {
+		t.Errorf("4e1 became %s, %v", args, err)
+	}
+	broken := generators.New("p", func(context.Context, chan int, generators.Yield) (int, error) { return 0, nil }, nil)
+	if _, err := broken.Check(nil); err == nil {
+		t.Error("a photon without a schema checked its arguments")
+	}
+}
+
+// TestRunsAreIndependent runs one photon many times at once.
+func TestRunsAreIndependent(t *testing.T) {
+	p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return ask(yield, "k") })
+	done := make(chan string)
+	for i := range 50 {
+		go func() {
+			n, _ := json.Marshal(i)
+			_, result, err := run(t.Context(), p, func(c *generators.Call) generators.Reply { return value(string(n)) })
+			if err != nil || result != `"`+string(n)+`"` {
+				result = "wrong: " + result
+			}
+			done <- result
+		}()
+	}
+	for range 50 {
+		if r := <-done; strings.HasPrefix(r, "wrong") {
+			t.Error(r)
+		}
+	}
+}

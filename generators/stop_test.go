@@ -1,0 +1,165 @@
+package generators_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// TestBreakStopsTheGenerator: leaving the loop makes yield false, ends the
+// context, runs the defers, and returns only when the generator has.
+func TestBreakStopsTheGenerator(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		p := photon(func(ctx context.Context, yield generators.Yield) (int, error) {
+			defer func() { order = append(order, "deferred") }()
+			yield(generators.Status("go on"))
+			if yield(generators.Status("leave")) {
+				t.Error("yield was true after the loop was left")
+			}
+			order = append(order, "yield was false")
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), generators.ErrStopped) {
+				t.Errorf("the cause is %v", context.Cause(ctx))
+			}
+			time.Sleep(time.Hour) // it takes its time to tidy up
+			order = append(order, "tidied up")
+			return 1, nil
+		})
+		start := time.Now()
+		for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.(*generators.StatusEvent).Text == "leave" {
+				break
+			}
+		}
+		order = append(order, "left")
+		want := []string{"yield was false", "tidied up", "deferred", "left"}
+		if len(order) != len(want) {
+			t.Fatalf("got %q, want %q", order, want)
+		}
+		for i := range want {
+			if order[i] != want[i] {
+				t.Errorf("got %q, want %q", order, want)
+				break
+			}
+		}
+		if time.Since(start) != time.Hour {
+			t.Errorf("the loop was left after %v", time.Since(start))
+		}
+	})
+}
+
+// TestContextEndsARun: whoever waits learns why, and so does the driver.
+func TestContextEndsARun(t *testing.T) {
+	tests := []struct {
+		name  string
+		cause error
+		want  error
+	}{
+		{"no cause", nil, generators.ErrStopped},
+		{"suspended", generators.ErrSuspended, generators.ErrSuspended},
+		{"time limit", generators.ErrTimeLimit, generators.ErrTimeLimit},
+		{"stopped", generators.ErrStopped, generators.ErrStopped},
+		{"another cause", errors.New("shutting down"), generators.ErrStopped},
+		{"wrapped", errors.Join(errors.New("parked"), generators.ErrSuspended), generators.ErrSuspended},
+	}
+	waits := map[string]func(context.Context, generators.Yield) error{
+		"call": func(_ context.Context, yield generators.Yield) error { _, err := ask(yield, "k"); return err },
+		"step": func(_ context.Context, yield generators.Yield) error {
+			_, err := generators.Step(yield, "k", func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+			return err
+		},
+		"work": func(ctx context.Context, yield generators.Yield) error {
+			yield(generators.Status("k"))
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	}
+	for _, tt := range tests {
+		for kind, wait := range waits {
+			t.Run(tt.name+"/"+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithCancelCause(t.Context())
+					go func() {
+						synctest.Wait() // it waits by now
+						cancel(tt.cause)
+					}()
+					var told error
+					_, _, err := run(ctx, photon(func(ctx context.Context, yield generators.Yield) (int, error) {
+						told = wait(ctx, yield)
+						return 0, told
+					}), nil)
+					if !errors.Is(err, tt.want) {
+						t.Errorf("the run ended with %v, want %v", err, tt.want)
+					}
+					if kind != "work" && !errors.Is(told, tt.want) {
+						t.Errorf("the generator was told %v, want %v", told, tt.want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestStoppedRunHasNoResult: a generator that overlooks the stop and returns a
+// value has not completed.
+func TestStoppedRunHasNoResult(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		cancel(generators.ErrSuspended)
+		if yield(generators.Status("unheard")) {
+			t.Error("yield was true after the context ended")
+		}
+		return 1, nil
+	})
+	events, result, err := run(ctx, p, nil)
+	if len(events) > 0 || result != "" || !errors.Is(err, generators.ErrSuspended) {
+		t.Errorf("got %d events, result %q, error %v", len(events), result, err)
+	}
+	if _, _, err := run(ctx, p, nil); !errors.Is(err, generators.ErrSuspended) {
+		t.Errorf("a run that begins stopped ended with %v", err)
+	}
+}
+
+// TestYieldAfterTheEnd: it is false, whoever calls it, and nothing panics.
+func TestYieldAfterTheEnd(t *testing.T) {
+	for _, how := range []string{"returned", "left", "failed"} {
+		t.Run(how, func(t *testing.T) {
+			var kept generators.Yield
+			p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+				kept = yield
+				yield(generators.Status("on"))
+				if how == "failed" {
+					panic("broken")
+				}
+				return 1, nil
+			})
+			for e := range p.Run(t.Context(), json.RawMessage("{}")) {
+				if _, ok := e.(*generators.StatusEvent); ok && how == "left" {
+					break
+				}
+			}
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() {
+					if kept(generators.Status("late")) || kept(nil) || generators.Go(kept, func(context.Context) {}) {
+						t.Error("yield was true after the end")
+					}
+					if _, err := ask(kept, "k"); !errors.Is(err, generators.ErrStopped) {
+						t.Errorf("a late ask returned %v", err)
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}

@@ -1,0 +1,128 @@
+// Package blob keeps what is too large for a log: files, big artifacts, big
+// answers. Each belongs to a run, is named by the SHA-256 of its content, and
+// is deleted with the run.
+package blob
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotFound: the run has no such blob.
+var ErrNotFound = errors.New("blob: not found")
+
+// A Store keeps blobs in a folder, a folder a run. It may be used from several
+// goroutines.
+type Store struct{ root *os.Root }
+
+// Open returns the store in a folder, which it makes, readable by its owner
+// alone.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{root: root}, nil
+}
+
+// Close releases the folder.
+func (s *Store) Close() error { return s.root.Close() }
+
+// Put stores what r yields, of any size, without holding it in memory.
+func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string, size int64, err error) {
+	if err := checkName(run); err != nil {
+		return "", 0, err
+	}
+	if err := s.root.MkdirAll(run, 0o700); err != nil {
+		return "", 0, err
+	}
+	temp := filepath.Join(run, "incoming-"+rand.Text())
+	defer func() {
+		if err != nil {
+			_ = s.root.Remove(temp) // it may never have been made
+		}
+	}()
+	digest, size, err = s.write(temp, contextReader{ctx, r})
+	if err != nil {
+		return "", 0, err
+	}
+	return digest, size, s.root.Rename(temp, filepath.Join(run, digest))
+}
+
+func (s *Store) write(name string, r io.Reader) (digest string, size int64, err error) {
+	f, err := s.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", 0, err
+	}
+	hash := sha256.New()
+	size, err = io.Copy(io.MultiWriter(f, hash), r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", 0, err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), size, nil
+}
+
+// Open returns a blob's content from its beginning.
+func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
+	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
+		return nil, err
+	}
+	f, err := s.root.Open(filepath.Join(run, digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	return f, err
+}
+
+// Remove deletes one blob. Removing what is not there is no error.
+func (s *Store) Remove(run, digest string) error {
+	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
+		return err
+	}
+	err := s.root.Remove(filepath.Join(run, digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Delete deletes all blobs of a run.
+func (s *Store) Delete(run string) error {
+	if err := checkName(run); err != nil {
+		return err
+	}
+	return s.root.RemoveAll(run)
+}
+
+// checkName keeps names to what ids and digests are made of.
+func checkName(name string) error {
+	if name == "" || strings.Trim(name, "0123456789abcdef") != "" {
+		return fmt.Errorf("blob: %q is no id", name)
+	}
+	return nil
+}
+
+// contextReader stops reading when its context ends.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}

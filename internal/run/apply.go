@@ -1,0 +1,147 @@
+package run
+
+import (
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// apply takes in one entry: it moves the run's state and, where a generator
+// waits here, replies to it. Callers hold mu and apply every entry once, in
+// order.
+func (r *record) apply(e log.Entry) {
+	before, asks := r.state, len(r.asks)
+	r.last = e.Seq
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	if err := r.takeIn(e); err != nil {
+		r.engine.logger.Error("reading a run's log", "run", r.id, "err", err)
+	}
+	if !r.state.Ended() {
+		r.state = Running
+		if len(r.asks) > 0 {
+			r.state = Waiting
+		}
+	}
+	if before != r.state || asks != len(r.asks) {
+		r.engine.index.moved(r, before, r.state, len(r.asks)-asks)
+		r.clock()
+	}
+}
+
+func (r *record) takeIn(e log.Entry) error {
+	switch e.Kind {
+	case log.KindClaimed:
+		c, err := log.As[log.Claimed](e)
+		if c.Epoch > r.epoch {
+			r.epoch = c.Epoch
+			r.halt(generators.ErrSuspended) // another process has the run now
+		}
+		return err
+	case log.KindAsked:
+		a, err := log.As[log.Asked](e)
+		if err != nil {
+			return err
+		}
+		r.hear(a.Spent)
+		r.asks = append(r.asks, r.arm(&openAsk{seq: e.Seq, since: e.Time, Asked: a}))
+	case log.KindAnswered:
+		a, err := log.As[log.Answered](e)
+		if err != nil {
+			return err
+		}
+		r.answered(a)
+	case log.KindWithdrawn:
+		w, err := log.As[log.Withdrawn](e)
+		if err != nil {
+			return err
+		}
+		r.withdrawn(w)
+	case log.KindStepped:
+		s, err := log.As[log.Stepped](e)
+		r.hear(s.Spent)
+		return err
+	case log.KindFinished:
+		f, err := log.As[log.Finished](e)
+		r.state, r.cause, r.ended = State(f.Status), f.Error, e.Time
+		r.hear(f.Spent)
+		r.halt(generators.ErrStopped)
+		r.engine.keys.forget(r.id)
+		r.engine.sweepSoon()
+		return err
+	}
+	return nil
+}
+
+// hear takes the time that a run has spent from its log, unless the worker that
+// measures it is here.
+func (r *record) hear(spent time.Duration) {
+	if r.work == nil {
+		r.spent = spent
+	}
+}
+
+// arm starts an ask's deadline.
+func (r *record) arm(a *openAsk) *openAsk {
+	if !a.Deadline.IsZero() {
+		a.timer = time.AfterFunc(time.Until(a.Deadline), func() { r.expire(a.seq) })
+	}
+	return a
+}
+
+func (r *record) answered(a log.Answered) {
+	for _, f := range a.Answer.Files {
+		if r.files == nil {
+			r.files = make(map[string]bool)
+		}
+		r.files[f.Digest] = true
+	}
+	o := r.open(a.Ask)
+	if o == nil {
+		return
+	}
+	r.settle(o, func(r *record) generators.Reply { return r.reply(a) })
+}
+
+// settle closes a question. If a generator waits, it gets the reply; if it is
+// being replayed and has not come to the question yet, it will get it then.
+func (r *record) settle(o *openAsk, reply func(*record) generators.Reply) {
+	r.drop(o)
+	switch {
+	case o.call != nil:
+		o.call.Settle(reply(r))
+	case r.work != nil && r.work.history != nil:
+		r.work.history.settle(o.seq, reply)
+	}
+}
+
+func (r *record) withdrawn(w log.Withdrawn) {
+	if o := r.open(w.Ask); o != nil {
+		r.settle(o, func(*record) generators.Reply { return withdrawnReply(w.Reason) })
+	}
+}
+
+func withdrawnReply(reason log.Reason) generators.Reply {
+	if reason == log.Expired {
+		return generators.Reply{Err: ask.ErrTimeout}
+	}
+	return generators.Reply{Err: generators.ErrStopped}
+}
+
+// reply turns a recorded answer into what the generator gets.
+func (r *record) reply(a log.Answered) generators.Reply {
+	answer := a.Answer
+	if a.Sealed != nil {
+		content, err := r.engine.keys.open(r.id, a.Sealed)
+		if err != nil {
+			return generators.Reply{Err: err}
+		}
+		answer.Content = content
+	}
+	reply := answer.Reply()
+	reply.Open = r.opener()
+	return reply
+}

@@ -1,0 +1,209 @@
+// Package run is the engine. Surfaces use its four verbs, [Engine.Start],
+// [Engine.Follow], [Engine.Answer] and [Engine.Cancel], and read its lists;
+// nothing else starts, answers or ends a run.
+//
+// Everything that happens in a run is appended to its log. What the engine
+// keeps in memory, it has read there.
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/blob"
+)
+
+// Options set up an engine. Photons, Log and Blobs are required.
+type Options struct {
+	Photons *generators.Registry
+	Log     log.Log
+	Blobs   *blob.Store
+	// Ephemeral says that the log ends with the process, so that even durable
+	// runs are interrupted by closing the engine.
+	Ephemeral bool
+	Policy    ask.Policy
+	Limits    Limits
+	Logger    *slog.Logger // nil discards
+}
+
+// Limits bound what runs may take. The zero value of a field is its default.
+type Limits struct {
+	Events       int           // yielded by a run; 250,000
+	Bytes        int64         // of events in a run's log; 64 MiB
+	Artifact     int64         // bytes of an artifact; 64 MiB
+	Active       int           // runs of an owner that haven't ended; 30,000
+	KeepFinished int           // finished runs kept; 1,000
+	KeepFor      time.Duration // that finished runs are kept; 7 days
+}
+
+func (l Limits) withDefaults() Limits {
+	fallback(&l.Events, 250_000)
+	fallback(&l.Bytes, 64<<20)
+	fallback(&l.Artifact, 64<<20)
+	fallback(&l.Active, 30_000)
+	fallback(&l.KeepFinished, 1_000)
+	fallback(&l.KeepFor, 7*24*time.Hour)
+	return l
+}
+
+func fallback[T comparable](value *T, to T) {
+	var zero T
+	if *value == zero {
+		*value = to
+	}
+}
+
+// An Engine runs photons. Its methods may be called from several goroutines.
+type Engine struct {
+	photons   *generators.Registry
+	log       log.Log
+	blobs     *blob.Store
+	policy    ask.Policy
+	limits    Limits
+	logger    *slog.Logger
+	ephemeral bool
+	keys      keyring
+	index     *index
+
+	ctx     context.Context // of all generators
+	cancel  context.CancelCauseFunc
+	workers sync.WaitGroup
+	ended   chan struct{} // has a token when a run has ended since the last sweep
+	closing chan struct{} // closed when no more runs are taken
+	once    sync.Once
+}
+
+// New returns an engine. Call [Engine.Recover] before using it, and
+// [Engine.Close] when done.
+func New(o Options) *Engine {
+	e := &Engine{
+		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
+		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
+		index: newIndex(), closing: make(chan struct{}), ended: make(chan struct{}, 1),
+	}
+	if e.logger == nil {
+		e.logger = slog.New(slog.DiscardHandler)
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	go e.retain()
+	return e
+}
+
+// Request says what to start.
+type Request struct {
+	Photon  string
+	Args    json.RawMessage // held against the photon's input schema
+	Surface string          // where the request came from: browser, http, mcp, terminal
+	// Idempotency, if not empty, makes a second request of the same owner with
+	// the same key return the first one's run.
+	Idempotency string
+}
+
+// Start begins a run that belongs to who and returns at once. The error is
+// ErrNoPhoton, a [*generators.InvalidError] with every violation, ErrReused,
+// ErrTooMany, ErrClosing, or the log's.
+func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, error) {
+	if e.isClosing() {
+		return Info{}, ErrClosing
+	}
+	photon, ok := e.photons.Lookup(req.Photon)
+	if !ok {
+		return Info{}, ErrNoPhoton
+	}
+	args, err := photon.Check(req.Args)
+	if err != nil {
+		return Info{}, err
+	}
+	r := newRecord(e, who.Owner(), photon, log.Started{
+		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable,
+		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
+	})
+	first, err := e.index.add(r, e.limits.Active)
+	if err != nil {
+		return Info{}, err
+	}
+	if first != r {
+		return first.repeated(photon.Name(), args)
+	}
+	info, err := r.begin(ctx)
+	if err != nil {
+		e.index.remove(r)
+		return Info{}, fmt.Errorf("recording the start: %w", err)
+	}
+	return info, nil
+}
+
+// Cancel stops a run: its open questions are withdrawn, its context ends and
+// its defers run. Stopping a run that has ended is no error.
+func (e *Engine) Cancel(ctx context.Context, who Caller, id string) error {
+	r, err := e.find(who, id)
+	if err != nil {
+		return err
+	}
+	return r.stop(ctx)
+}
+
+// find returns a run that who may see.
+func (e *Engine) find(who Caller, id string) (*record, error) {
+	r := e.index.get(id)
+	switch {
+	case r == nil:
+		return nil, ErrNotFound
+	case !who.Owns(r.owner):
+		return nil, ErrForbidden
+	}
+	return r, nil
+}
+
+func (e *Engine) isClosing() bool {
+	select {
+	case <-e.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// Closing is closed when the engine takes no more runs.
+func (e *Engine) Closing() <-chan struct{} { return e.closing }
+
+// Close takes no more runs, lets those that work go on until ctx ends, then
+// lets go of what is left: durable runs are suspended, to be taken up again
+// from their log; the others, and all runs of an ephemeral log, are marked
+// interrupted and their questions withdrawn. It returns when the generators
+// have returned, or ctx's error if some ignore that they should.
+func (e *Engine) Close(ctx context.Context) error {
+	e.once.Do(func() { close(e.closing) })
+	e.index.settled(ctx)
+	for _, r := range e.index.all() {
+		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {
+			e.logger.Error("letting go of a run", "run", r.id, "err", err)
+		}
+	}
+	e.cancel(generators.ErrSuspended)
+	return e.await(ctx)
+}
+
+// lastCall is how long generators have to return after they were told to.
+const lastCall = 2 * time.Second
+
+func (e *Engine) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCall)
+	defer cancel()
+	done := make(chan struct{})
+	go func() { e.workers.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.New("some tools did not stop when they were told to")
+	}
+}

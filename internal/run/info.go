@@ -1,0 +1,52 @@
+package run
+
+import (
+	"time"
+
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// State is where a run is in its life.
+type State string
+
+// The states of a run. The last four are ends.
+const (
+	Running     State = "running"
+	Waiting     State = "waiting" // for an answer
+	Completed   State = State(log.Completed)
+	Failed      State = State(log.Failed)
+	Stopped     State = State(log.Stopped)
+	Interrupted State = State(log.Interrupted)
+)
+
+// Ended tells whether a run in this state is over.
+func (s State) Ended() bool { return s != Running && s != Waiting }
+
+// Info is what lists show of a run. It is a copy and may be kept.
+type Info struct {
+	ID      string    `json:"id"`
+	Photon  string    `json:"photon"`
+	Title   string    `json:"title"`
+	Surface string    `json:"surface"`
+	Durable bool      `json:"durable"`
+	State   State     `json:"state"`
+	Error   string    `json:"error,omitempty"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended,omitzero"`
+	// Last is the ordinal of the newest entry.
+	Last uint64 `json:"last"`
+	// Asks are the open questions, oldest first.
+	Asks []Open `json:"asks,omitempty"`
+	// Owner is who may see, answer and stop the run.
+	Owner string `json:"-"`
+}
+
+// Open is a question that waits for its answer.
+type Open struct {
+	ID     string    `json:"id"` // of the ask
+	Run    string    `json:"run"`
+	Photon string    `json:"photon"`
+	Title  string    `json:"title"` // of the photon
+	Since  time.Time `json:"since"`
+	log.Asked
+}

@@ -1,0 +1,156 @@
+package run
+
+import (
+	"context"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// Follow yields a run's entries after an ordinal, those that are there and
+// those that come, until it ends; see [log.Log]. The error is ErrNotFound or
+// ErrForbidden.
+func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]log.Entry, error], error) {
+	if _, err := e.find(who, id); err != nil {
+		return nil, err
+	}
+	return e.hydrated(id, e.log.Follow(ctx, id, after)), nil
+}
+
+// Read yields the entries that are there now.
+func (e *Engine) Read(ctx context.Context, who Caller, id string) (iter.Seq2[[]log.Entry, error], error) {
+	if _, err := e.find(who, id); err != nil {
+		return nil, err
+	}
+	return e.hydrated(id, e.log.Read(ctx, id, 0)), nil
+}
+
+func (e *Engine) hydrated(id string, batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {
+	return func(yield func([]log.Entry, error) bool) {
+		for batch, err := range batches {
+			cloned := false
+			for i := range batch {
+				if batch[i].Blob == "" || err != nil {
+					continue
+				}
+				if !cloned {
+					batch, cloned = slices.Clone(batch), true
+				}
+				batch[i], err = e.hydrate(id, batch[i])
+			}
+			if !yield(batch, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Info returns one run.
+func (e *Engine) Info(who Caller, id string) (Info, error) {
+	r, err := e.find(who, id)
+	if err != nil {
+		return Info{}, err
+	}
+	return r.snapshot(), nil
+}
+
+// Runs returns the caller's runs, newest first, at most limit (0: all) of those
+// that keep accepts (nil: all).
+func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
+	var infos []Info
+	for _, r := range e.newest(who) {
+		info := r.snapshot()
+		if info.Last == 0 || keep != nil && !keep(info) {
+			continue
+		}
+		infos = append(infos, info)
+		if limit > 0 && len(infos) == limit {
+			break
+		}
+	}
+	return infos
+}
+
+// newest returns the caller's runs, newest first.
+func (e *Engine) newest(who Caller) []*record {
+	var all []*record
+	for _, owner := range who.owners() {
+		all = append(all, e.index.ofOwner(owner)...)
+	}
+	slices.SortStableFunc(all, func(a, b *record) int { return b.born.Compare(a.born) })
+	return all
+}
+
+// Inbox returns the caller's open questions, oldest first, at most limit (0:
+// all).
+func (e *Engine) Inbox(who Caller, limit int) []Open {
+	var open []Open
+	for _, r := range slices.Backward(e.newest(who)) {
+		r.mu.Lock()
+		open = append(open, r.openAsks()...)
+		r.mu.Unlock()
+		if limit > 0 && len(open) >= limit {
+			return open[:limit]
+		}
+	}
+	return open
+}
+
+// OpenAsks counts the caller's open questions.
+func (e *Engine) OpenAsks(who Caller) int {
+	n := 0
+	for _, owner := range who.owners() {
+		n += e.index.openAsks(owner)
+	}
+	return n
+}
+
+// Watch yields once at once and then after every change of the caller's lists,
+// until ctx ends. Changes that come while the loop's body runs count as one.
+func (e *Engine) Watch(ctx context.Context, who Caller) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		changed, end := e.index.watch(who.owners())
+		defer end()
+		for yield(struct{}{}) {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// Artifact opens the body of the artifact with an ordinal.
+func (e *Engine) Artifact(ctx context.Context, who Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
+	batches, err := e.Read(ctx, who, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	for batch, err := range batches {
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, entry := range batch {
+			if entry.Seq == seq && entry.Kind == "artifact" {
+				return e.openArtifact(id, entry)
+			}
+		}
+	}
+	return nil, nil, ErrNotFound
+}
+
+func (e *Engine) openArtifact(id string, entry log.Entry) (*generators.Artifact, io.ReadSeekCloser, error) {
+	a, err := log.As[generators.Artifact](entry)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.Digest == "" {
+		return &a, nil, nil
+	}
+	f, err := e.blobs.Open(id, a.Digest)
+	return &a, f, err
+}

@@ -1,0 +1,234 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// A worker drives a run's generator: it ranges over its events, records them
+// and hands it what was recorded. Its fields are guarded by the record's mu.
+type worker struct {
+	*record
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	history *history // what a run that is taken up again did before; nil if nothing
+	batch   batch
+	events  int
+	bytes   int64
+
+	// limit is the timer of the run's own time limit; nil if it has none. It
+	// stands still while a question is open: resumed is when it last went on,
+	// zero while it stands.
+	limit   *time.Timer
+	resumed time.Time
+}
+
+// launch sets the generator going. Callers hold mu.
+func (r *record) launch(h *history) {
+	w := &worker{record: r, history: h}
+	w.ctx, w.cancel = context.WithCancelCause(r.engine.ctx)
+	r.work = w
+	r.clock()
+	r.engine.workers.Go(w.drive)
+}
+
+// drive runs in the generator's goroutine.
+func (w *worker) drive() {
+	defer w.retire()
+	for e, err := range w.photon.Run(w.ctx, w.started.Args) {
+		if err != nil {
+			w.failed(err)
+			return
+		}
+		if !w.take(e) {
+			return
+		}
+	}
+}
+
+// retire makes sure that a run whose loop ended has ended.
+func (w *worker) retire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cancel(generators.ErrStopped)
+	if w.limit != nil {
+		w.limit.Stop()
+	}
+	if w.work == w {
+		w.work = nil
+	}
+}
+
+// take records one event. It returns false when the run is over.
+func (w *worker) take(e generators.Event) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.work != w {
+		return false
+	}
+	var err error
+	switch e := e.(type) {
+	case *generators.Call:
+		err = w.call(e)
+	case *generators.Stepped:
+		err = w.flush(w.ctx, log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: w.elapsed()}))
+	case *generators.Result:
+		err = w.complete(e)
+	default:
+		err = w.event(e)
+	}
+	if err == nil {
+		return true
+	}
+	w.broken(err)
+	return false
+}
+
+// broken ends a run that could not go on.
+func (w *worker) broken(err error) {
+	var fault *faultError
+	switch {
+	case errors.Is(err, errOver), w.ctx.Err() != nil:
+		return
+	case errors.As(err, &fault):
+		w.end(log.Finished{Status: log.Failed, Error: fault.text})
+	default:
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
+		w.end(log.Finished{Status: log.Failed, Error: "Beam could not record what the tool did"})
+	}
+}
+
+// A faultError is a fault of the tool, in words for people.
+type faultError struct{ text string }
+
+func (e *faultError) Error() string { return e.text }
+
+func faultf(format string, args ...any) error { return &faultError{fmt.Sprintf(format, args...)} }
+
+// call answers a call from the history or opens a question. A step that is not
+// in the history is left to its helper, which runs it.
+func (w *worker) call(c *generators.Call) error {
+	if w.history != nil {
+		if known, err := w.recall(c); known || err != nil {
+			return err
+		}
+	}
+	q, ok := ask.Of(c)
+	if !ok {
+		return w.flush(w.ctx)
+	}
+	if err := w.engine.policy.Admit(q, len(w.asks), w.engine.index.openAsks(w.owner)); err != nil {
+		c.Settle(generators.Reply{Err: err})
+		return nil
+	}
+	asked := log.Asked{Key: c.Key, Question: q, Deadline: deadline(q.Timeout), Spent: w.elapsed()}
+	if err := w.flush(w.ctx, log.New(log.KindAsked, asked)); err != nil {
+		return err
+	}
+	w.asks[len(w.asks)-1].call = c
+	return nil
+}
+
+// failed ends a run whose generator returned an error or was stopped.
+func (w *worker) failed(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.work != w {
+		return
+	}
+	text := err.Error()
+	var panicked *generators.PanicError
+	switch {
+	case errors.As(err, &panicked):
+		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
+			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
+		text = panicked.Error()
+	case errors.Is(context.Cause(w.ctx), generators.ErrTimeLimit):
+		text = fmt.Sprintf("the tool used up its time limit of %s", w.photon.Options().TimeLimit)
+	}
+	w.end(log.Finished{Status: log.Failed, Error: text})
+}
+
+func (w *worker) complete(result *generators.Result) error {
+	if w.history != nil {
+		if err := w.history.unmet(); err != nil {
+			return err
+		}
+	}
+	w.end(log.Finished{Status: log.Completed, Result: result.Value})
+	return nil
+}
+
+// end records the end of a run: what is still open is withdrawn. Callers hold
+// mu.
+func (r *record) end(f log.Finished) {
+	f.Spent, f.Error = r.elapsed(), clip(f.Error)
+	entries := make([]log.Entry, 0, len(r.asks)+1)
+	for _, a := range r.asks {
+		entries = append(entries, log.New(log.KindWithdrawn, log.Withdrawn{Ask: a.seq, Reason: log.RunEnded}))
+	}
+	entries = append(entries, log.New(log.KindFinished, f))
+	// The end is recorded even if what wanted it has gone away.
+	err := r.flush(context.WithoutCancel(r.engine.ctx), entries...)
+	if err != nil && !errors.Is(err, errOver) {
+		r.engine.logger.Error("recording the end of a run", "run", r.id, "err", err)
+		r.halt(generators.ErrStopped)
+	}
+}
+
+// stop ends a run by a person's wish.
+func (r *record) stop(context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.state.Ended() {
+		r.end(log.Finished{Status: log.Stopped, Error: "stopped"})
+	}
+	return nil
+}
+
+// letGo ends the part of a run that this process has, because it is closing.
+func (r *record) letGo(context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.state.Ended():
+	case r.started.Durable && !r.engine.ephemeral:
+		err := r.flush(context.WithoutCancel(r.engine.ctx))
+		r.halt(generators.ErrSuspended)
+		return err
+	default:
+		r.end(log.Finished{Status: log.Interrupted, Error: "Beam was shut down while this was running"})
+	}
+	return nil
+}
+
+// halt tells the generator to return; nothing that it yields counts any more.
+// Callers hold mu.
+func (r *record) halt(cause error) {
+	for _, a := range r.asks {
+		if a.timer != nil {
+			a.timer.Stop()
+		}
+	}
+	if r.work == nil {
+		return
+	}
+	r.work.batch.stop()
+	r.work.cancel(cause)
+	r.work = nil
+}
+
+// clip bounds what people read of an error.
+func clip(text string) string {
+	const most = 4 << 10
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + " …"
+}

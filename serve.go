@@ -1,0 +1,185 @@
+package beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/cli/browser"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/web"
+)
+
+// serve is the command that serves the playground.
+type serve struct {
+	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 takes a free one. An address that other machines reach needs --token."`
+	Token     string   `placeholder:"SECRET" help:"What everybody must present: scripts as 'Authorization: Bearer', browsers at /login. Set it as $$BEAM_TOKEN, where the list of processes doesn't show it."`
+	AllowHost []string `placeholder:"NAME" help:"A host name that requests may use to reach Beam, besides localhost. May be repeated."`
+	Open      bool     `help:"Open the playground in the browser, signed in."`
+
+	Data   string `placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: the keys of browser sessions and the files that people hand in. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
+	Memory bool   `help:"Keep nothing: use a folder that is removed at the end."`
+
+	LogLevel  slog.Level `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
+	LogFormat string     `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
+}
+
+// How long the end may take: runs that work may go on, then connections may
+// finish.
+const (
+	drainRuns        = 5 * time.Second
+	drainConnections = 2 * time.Second
+)
+
+// The most that people can have open. Each waiting question costs some
+// kilobytes.
+var policy = ask.Policy{OpenPerRun: 100, OpenPerOwner: 30_000}
+
+// Validate is called once the flags are read.
+func (s *serve) Validate() error {
+	if s.Memory && s.Data != "" {
+		return errors.New("--memory and --data exclude each other")
+	}
+	host, _, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return fmt.Errorf("--addr %q is no address: it is to be HOST:PORT, as in 127.0.0.1:3008", s.Addr)
+	}
+	if s.Token == "" && !loopback(host) {
+		return fmt.Errorf("--addr %s can be reached from other machines: that needs --token", s.Addr)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}
+
+// Run serves until ctx ends.
+func (s *serve) Run(ctx context.Context, p *program) (err error) {
+	logger := s.logger(p)
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.close()) }()
+
+	engine := run.New(run.Options{
+		Photons: p.registry, Log: log.NewMemory(), Blobs: store.blobs, Ephemeral: true,
+		Policy: policy, Logger: logger,
+	})
+	if err := engine.Recover(ctx); err != nil {
+		return err
+	}
+	site, err := web.New(web.Config{
+		Engine: engine, Photons: p.registry, Keys: store.keys,
+		Hosts: s.hosts(), Token: s.Token, Logger: logger,
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return listenError(s.Addr, err)
+	}
+	s.announce(p, site, listener.Addr())
+	return serveUntil(ctx, listener, site, engine, logger)
+}
+
+func (s *serve) logger(p *program) *slog.Logger {
+	options := &slog.HandlerOptions{Level: s.LogLevel}
+	if s.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(p.stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, options))
+}
+
+func (s *serve) open() (*folder, error) {
+	if s.Memory {
+		return temporaryFolder()
+	}
+	return openFolder(s.Data)
+}
+
+// hosts are the host names that requests may use.
+func (s *serve) hosts() []string {
+	var hosts []string
+	for _, h := range s.AllowHost {
+		hosts = append(hosts, strings.ToLower(h))
+	}
+	host, _, _ := net.SplitHostPort(s.Addr) // Validate has split it
+	if addr, err := netip.ParseAddr(host); err == nil && !addr.IsUnspecified() {
+		hosts = append(hosts, addr.String())
+	} else if err != nil && host != "" {
+		hosts = append(hosts, strings.ToLower(host))
+	}
+	return hosts
+}
+
+// announce says where the playground is.
+func (s *serve) announce(p *program, site *web.Server, addr net.Addr) {
+	base := "http://" + addr.String()
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		base = fmt.Sprintf("http://localhost:%d", tcp.Port)
+	}
+	fmt.Fprintf(p.stdout, "Beam listens on %s\n", base)
+	fmt.Fprintf(p.stdout, "Sign in as its operator, once: %s%s\n", base, site.SignInPath())
+	if !site.Scripted() {
+		fmt.Fprintln(p.stdout, "The pages are plain: Beam was built without their script (go generate ./static fetches it).")
+	}
+	if s.Open {
+		if err := browser.OpenURL(base + site.SignInPath()); err != nil {
+			fmt.Fprintln(p.stderr, "beam: no browser could be opened:", err)
+		}
+	}
+}
+
+// serveUntil serves until ctx ends, then drains: no new runs, those that work
+// may go on for a while, followers are told, and connections are closed.
+func serveUntil(ctx context.Context, l net.Listener, site *web.Server, engine *run.Engine, logger *slog.Logger) error {
+	server := &http.Server{
+		Handler: site, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		logger.Info("draining")
+	}
+	runs, cancel := context.WithTimeout(context.Background(), drainRuns)
+	defer cancel()
+	if e := engine.Close(runs); e != nil {
+		logger.Warn("closing the engine", "err", e)
+	}
+	site.Close()
+	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
+	defer cancel()
+	if server.Shutdown(connections) != nil {
+		server.Close()
+	}
+	return err
+}
+
+// listenError says what can be done about an address that can't be had.
+func listenError(addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is taken by another program, maybe another Beam: choose another address with --addr", addr)
+	}
+	return fmt.Errorf("can't listen on %s: %w", addr, errors.Unwrap(err))
+}

@@ -1,0 +1,217 @@
+// Package sse serves a followed log as server-sent events (WHATWG HTML, section
+// 9.2). What the events say is up to a [Renderer]: JSON-RPC messages are made
+// here, the browser's patches in package web.
+//
+// The log is the buffer: a stream reads it at its reader's pace, so a slow
+// reader gets larger steps and never slows a run. One that takes nothing for
+// [Stalled] is dropped; it may come back with the id of the last event that it
+// has, and misses nothing.
+package sse
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// The times of a stream.
+const (
+	// Heartbeat is how long a stream may be silent before a comment is sent, so
+	// that nothing on the way takes it for dead.
+	Heartbeat = 15 * time.Second
+	// Stalled is how long a write may take before the reader is dropped.
+	Stalled = 10 * time.Second
+	// Frame is how long a stream that coalesces collects before it writes
+	// again.
+	Frame = 16 * time.Millisecond
+)
+
+// A Message is one server-sent event.
+type Message struct {
+	ID   uint64 // the ordinal of the log entry it tells; 0 has none
+	Type string // the event field; empty is "message"
+	Data []byte // any text; its lines become data fields
+}
+
+// A Renderer turns log entries into messages. It sees every entry of a run
+// that follows the ordinal where the stream began, once, in order.
+type Renderer interface {
+	Render(batch []log.Entry) ([]Message, error)
+}
+
+// Options change how a stream is served.
+type Options struct {
+	// Coalesce collects what arrives within a [Frame] into one Render. What a
+	// person waits for (a question, an answer, the end) is not held up.
+	Coalesce bool
+}
+
+// After is the ordinal that a request wants to continue after: the
+// Last-Event-ID header, which a reconnecting reader sends, or else the query
+// parameter after; 0 without either.
+func After(r *http.Request) (uint64, error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return 0, nil
+	}
+	after, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("Last-Event-ID or after must be the id of an event, a whole number, not %q", text)
+	}
+	return after, nil
+}
+
+// Serve writes a run's entries to a response until the run ends, the reader
+// goes away or stalls, or ctx ends. Its error is for the log: the response is
+// under way.
+func Serve(ctx context.Context, w http.ResponseWriter, batches iter.Seq2[[]log.Entry, error], render Renderer, o Options) error {
+	s := newStream(w)
+	defer s.close()
+	if err := s.open(); err != nil {
+		return err
+	}
+	for batch, err := range batches {
+		if err != nil {
+			return err
+		}
+		messages, err := render.Render(batch)
+		if err != nil {
+			return err
+		}
+		if err := s.send(messages); err != nil {
+			return err
+		}
+		if o.Coalesce && !urgent(batch) && !pause(ctx, Frame) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// urgent tells whether a batch has something that a person waits for.
+func urgent(batch []log.Entry) bool {
+	for _, e := range batch {
+		if !e.Kind.IsEvent() {
+			return true
+		}
+	}
+	return false
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// stream writes to one response, heartbeats included.
+type stream struct {
+	w    http.ResponseWriter
+	ctl  *http.ResponseController
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	beat *time.Timer
+	err  error // of an earlier write
+}
+
+func newStream(w http.ResponseWriter) *stream {
+	return &stream{w: w, ctl: http.NewResponseController(w)}
+}
+
+// open sends the headers and a first comment, so that the reader knows that it
+// is connected.
+func (s *stream) open() error {
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	s.w.WriteHeader(http.StatusOK)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf.WriteString("retry: 300\n\n")
+	s.beat = time.AfterFunc(Heartbeat, s.heartbeat)
+	return s.write()
+}
+
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.beat != nil {
+		s.beat.Stop()
+	}
+	if s.err == nil {
+		s.err = http.ErrServerClosed
+	}
+}
+
+func (s *stream) heartbeat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.buf.WriteString(":\n\n")
+	_ = s.write() // kept in s.err
+}
+
+func (s *stream) send(messages []Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range messages {
+		m.append(&s.buf)
+	}
+	if s.buf.Len() == 0 {
+		return s.err
+	}
+	return s.write()
+}
+
+// write sends what is in the buffer. Callers hold mu.
+func (s *stream) write() error {
+	if s.err != nil {
+		return s.err
+	}
+	// Not every writer has deadlines; those of net/http's server do.
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(Stalled))
+	if _, s.err = s.w.Write(s.buf.Bytes()); s.err == nil {
+		s.err = s.ctl.Flush()
+	}
+	if s.buf.Reset(); s.buf.Cap() > 1<<20 {
+		s.buf = bytes.Buffer{}
+	}
+	s.beat.Reset(Heartbeat)
+	return s.err
+}
+
+// append writes the message in the wire format.
+func (m Message) append(b *bytes.Buffer) {
+	if m.Type != "" {
+		b.WriteString("event: " + m.Type + "\n")
+	}
+	if m.ID > 0 {
+		b.WriteString("id: ")
+		b.Write(strconv.AppendUint(b.AvailableBuffer(), m.ID, 10))
+		b.WriteByte('\n')
+	}
+	for line := range bytes.Lines(m.Data) {
+		b.WriteString("data: ")
+		b.Write(bytes.TrimRight(line, "\r\n"))
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+}

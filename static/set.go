@@ -1,0 +1,145 @@
+package static
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Prefix is where the files live on the server.
+const Prefix = "/static/"
+
+// A Set serves files under hashed names. It doesn't change once it is made, so
+// any number of goroutines may use it.
+type Set struct {
+	urls  map[string]string // by name
+	files map[string]*file  // by URL
+}
+
+type file struct {
+	contentType string
+	plain       []byte
+	gzipped     []byte // nil where it is no shorter
+}
+
+var _ http.Handler = (*Set)(nil)
+
+// New makes a set of all files of fsys. References from a stylesheet to other
+// files of the set are rewritten to their hashed names; one that leads to no
+// file of the set is an error.
+func New(fsys fs.FS) (*Set, error) {
+	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}}
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			_, err = b.add(name)
+		}
+		return err
+	})
+	return b.set, err
+}
+
+// URL returns the address of the named file, such as
+// "/static/beam.0f3a….css" for "beam.css", or "" if there is none.
+func (s *Set) URL(name string) string { return s.urls[name] }
+
+// Has tells whether there is a file of that name.
+func (s *Set) Has(name string) bool { return s.urls[name] != "" }
+
+// ServeHTTP serves GET and HEAD of the addresses that URL returns.
+func (s *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "only GET and HEAD are served here", http.StatusMethodNotAllowed)
+		return
+	}
+	f, ok := s.files[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	f.serve(w, r)
+}
+
+func (f *file) serve(w http.ResponseWriter, r *http.Request) {
+	h, body := w.Header(), f.plain
+	if f.gzipped != nil {
+		h.Set("Vary", "Accept-Encoding")
+		if acceptsGzip(r.Header) {
+			h.Set("Content-Encoding", "gzip")
+			body = f.gzipped
+		}
+	}
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Content-Type", f.contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method == http.MethodGet {
+		w.Write(body)
+	}
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3). A star is taken for
+// no: the plain file is always right.
+func acceptsGzip(h http.Header) bool {
+	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		coding, weight, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
+		}
+		q, weighed := strings.CutPrefix(strings.ToLower(strings.TrimSpace(weight)), "q=")
+		v, err := strconv.ParseFloat(q, 64)
+		return !weighed || err == nil && v > 0
+	}
+	return false
+}
+
+// types names the media types itself, since package mime asks the machine.
+var types = map[string]string{
+	".css":   "text/css; charset=utf-8",
+	".ico":   "image/x-icon",
+	".js":    "text/javascript; charset=utf-8",
+	".json":  "application/json",
+	".md":    "text/plain; charset=utf-8",
+	".png":   "image/png",
+	".svg":   "image/svg+xml",
+	".txt":   "text/plain; charset=utf-8",
+	".woff2": "font/woff2",
+}
+
+func newFile(name string, content []byte) (*file, error) {
+	contentType := types[path.Ext(name)]
+	if contentType == "" {
+		return nil, fmt.Errorf("%s: no media type is known for its ending", name)
+	}
+	gzipped, err := compress(content)
+	return &file{contentType, content, gzipped}, err
+}
+
+func compress(content []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil || b.Len() >= len(content) {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// hashed puts a digest of the content before the name's ending.
+func hashed(name string, content []byte) string {
+	sum := sha256.Sum256(content)
+	ext := path.Ext(name)
+	return Prefix + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext
+}

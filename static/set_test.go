@@ -1,0 +1,169 @@
+package static
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func files(pairs ...string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for i := 0; i < len(pairs); i += 2 {
+		fsys[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1])}
+	}
+	return fsys
+}
+
+func newSet(t *testing.T, pairs ...string) *Set {
+	t.Helper()
+	set, err := New(files(pairs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func get(set *Set, method, url string, header ...string) *http.Response {
+	r := httptest.NewRequest(method, url, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	set.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func TestURL(t *testing.T) {
+	set := newSet(t, "a.css", "a{}", "vendor/b.js", "let b")
+	for name, want := range map[string]string{
+		"a.css":       "/static/a.5f546eb4606b5c2b.css",
+		"vendor/b.js": "/static/vendor/b.819ed8b411d82655.js",
+		"b.js":        "",
+		"":            "",
+	} {
+		if got := set.URL(name); got != want {
+			t.Errorf("URL(%q) = %q, want %q", name, got, want)
+		}
+		if got := set.Has(name); got != (want != "") {
+			t.Errorf("Has(%q) = %v", name, got)
+		}
+	}
+}
+
+func TestServe(t *testing.T) {
+	script := strings.Repeat("let again;\n", 100)
+	set := newSet(t, "a.js", script, "a.txt", "short", "a.svg", "<svg/>")
+	hashed := set.URL("a.js")
+	for _, c := range []struct {
+		name, method, url, accept string
+		status                    int
+		contentType, encoding     string
+	}{
+		{"plain", "GET", hashed, "", 200, "text/javascript; charset=utf-8", ""},
+		{"gzip", "GET", hashed, "br, gzip", 200, "text/javascript; charset=utf-8", "gzip"},
+		{"gzip by weight", "GET", hashed, "GZIP ; Q=0.5", 200, "text/javascript; charset=utf-8", "gzip"},
+		{"gzip refused", "GET", hashed, "gzip;q=0.0, *", 200, "text/javascript; charset=utf-8", ""},
+		{"gzip garbled", "GET", hashed, "gzip;q=much", 200, "text/javascript; charset=utf-8", ""},
+		{"no gain in gzip", "GET", set.URL("a.txt"), "gzip", 200, "text/plain; charset=utf-8", ""},
+		{"svg", "GET", set.URL("a.svg"), "", 200, "image/svg+xml", ""},
+		{"head", "HEAD", hashed, "gzip", 200, "text/javascript; charset=utf-8", "gzip"},
+		{"no hash", "GET", "/static/a.js", "", 404, "text/plain; charset=utf-8", ""},
+		{"wrong hash", "GET", "/static/a.0000000000000000.js", "", 404, "text/plain; charset=utf-8", ""},
+		{"another's hash", "GET", strings.Replace(hashed, ".js", ".txt", 1), "", 404, "text/plain; charset=utf-8", ""},
+		{"folder", "GET", "/static/", "", 404, "text/plain; charset=utf-8", ""},
+		{"post", "POST", hashed, "", 405, "text/plain; charset=utf-8", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			resp := get(set, c.method, c.url, "Accept-Encoding", c.accept)
+			h := resp.Header
+			if resp.StatusCode != c.status {
+				t.Fatalf("the status is %d, want %d", resp.StatusCode, c.status)
+			}
+			if got := h.Get("Content-Type"); got != c.contentType {
+				t.Errorf("Content-Type is %q, want %q", got, c.contentType)
+			}
+			if got := h.Get("Content-Encoding"); got != c.encoding {
+				t.Errorf("Content-Encoding is %q, want %q", got, c.encoding)
+			}
+			if got := h.Get("X-Content-Type-Options"); got != "nosniff" {
+				t.Errorf("X-Content-Type-Options is %q", got)
+			}
+			if got, want := h.Get("Cache-Control") != "", c.status == 200; got != want {
+				t.Errorf("Cache-Control is %q", h.Get("Cache-Control"))
+			}
+		})
+	}
+}
+
+func TestServeBody(t *testing.T) {
+	script := strings.Repeat("let again;\n", 100)
+	set := newSet(t, "a.js", script)
+
+	plain, err := io.ReadAll(get(set, "GET", set.URL("a.js")).Body)
+	if err != nil || string(plain) != script {
+		t.Errorf("the plain body is %q, %v", plain, err)
+	}
+	zipped := get(set, "GET", set.URL("a.js"), "Accept-Encoding", "gzip")
+	r, err := gzip.NewReader(zipped.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unzipped, err := io.ReadAll(r); err != nil || string(unzipped) != script {
+		t.Errorf("the unzipped body is %q, %v", unzipped, err)
+	}
+	if got := zipped.Header.Get("Vary"); got != "Accept-Encoding" {
+		t.Errorf("Vary is %q", got)
+	}
+	head := get(set, "HEAD", set.URL("a.js"))
+	if body, _ := io.ReadAll(head.Body); len(body) != 0 || head.Header.Get("Content-Length") != "1100" {
+		t.Errorf("HEAD answers %q with Content-Length %s", body, head.Header.Get("Content-Length"))
+	}
+}
+
+func TestReferences(t *testing.T) {
+	set := newSet(t,
+		"a.css", `@import "css/b.css" layer(x); /* url(gone.png) */ c{background:url( '#d' ), url("data:image/png,x y")}`,
+		"css/b.css", `d{background:url("../icons/e.svg")}`,
+		"icons/e.svg", "<svg/>")
+	for name, want := range map[string]string{
+		"a.css":     `@import "` + set.URL("css/b.css") + `" layer(x);  c{background:url( '#d' ), url("data:image/png,x y")}`,
+		"css/b.css": `d{background:url("` + set.URL("icons/e.svg") + `")}`,
+	} {
+		got, err := io.ReadAll(get(set, "GET", set.URL(name)).Body)
+		if err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		files fstest.MapFS
+		want  string
+	}{
+		"a missing file":    {files("a.css", "b{background:url(c.png)}"), "a.css refers to c.png"},
+		"another host":      {files("a.css", `@import "https://example.com/b.css"`), "a.css refers to https://example.com"},
+		"a circle":          {files("a.css", `@import "b.css"`, "b.css", `@import "a.css"`), "a.css: b.css: a.css imports itself"},
+		"an unknown ending": {files("a.exe", "MZ"), "a.exe: no media type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := New(c.files); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAssets(t *testing.T) {
+	set := Assets()
+	if !set.Has("icons/beam.svg") {
+		t.Error("there is no icon")
+	}
+	if resp := get(set, "GET", set.URL("icons/beam.svg")); resp.StatusCode != 200 {
+		t.Errorf("the icon answers %s", resp.Status)
+	}
+}

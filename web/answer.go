@@ -1,0 +1,223 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/web/ui"
+)
+
+// answer is the way back: a JSON-RPC response to a question that a stream told,
+// or the fields of the form that a page showed.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	switch mediaType(r) {
+	case jsonType:
+		return s.answerRPC(w, r, who)
+	case formType, multipartType:
+		return s.answerForm(w, r, who)
+	}
+	return unsupported(r, jsonType+", "+formType+" or "+multipartType)
+}
+
+// response is a JSON-RPC 2.0 response, as strictly as its specification.
+type response struct {
+	Version string          `json:"jsonrpc"`
+	ID      *string         `json:"id"`
+	Result  *elicitResult   `json:"result"`
+	Error   json.RawMessage `json:"error"`
+	Method  *string         `json:"method"`
+}
+
+// elicitResult is MCP's ElicitResult.
+type elicitResult struct {
+	Action  ask.Action      `json:"action"`
+	Content json.RawMessage `json:"content"`
+}
+
+// decodeResponse reads one JSON-RPC response. The error says what is wrong.
+func decodeResponse(body []byte) (response, error) {
+	var m response
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '[' {
+		return m, errors.New("a batch is not taken: send one response a request")
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		return m, errors.New("the body must be one JSON-RPC response, with the question's id as a string")
+	}
+	switch {
+	case m.Version != "2.0":
+		return m, errors.New(`jsonrpc must be "2.0"`)
+	case m.Method != nil:
+		return m, errors.New("this is a request; what is taken here are responses to questions")
+	case m.ID == nil || *m.ID == "":
+		return m, errors.New("id must be the id of the question")
+	case (m.Result == nil) == (len(m.Error) == 0):
+		return m, errors.New("there must be a result or an error, and not both")
+	}
+	return m, nil
+}
+
+// answer is what a response says; an error puts the question away.
+func (m response) answer() ask.Answer {
+	if m.Result == nil {
+		return ask.Answer{Action: ask.Cancel}
+	}
+	return ask.Answer{Action: m.Result.Action, Content: m.Result.Content}
+}
+
+func (s *Server) answerRPC(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	body, err := readAll(w, r)
+	if err != nil {
+		return err
+	}
+	m, err := decodeResponse(body)
+	if err != nil {
+		s.failRPC(w, r, nil, refuse(http.StatusBadRequest, "%v", err))
+		return nil
+	}
+	if err := s.settle(r, who, *m.ID, m.answer()); err != nil {
+		s.failRPC(w, r, m.ID, err)
+		return nil
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// settle answers a question, but for one thing: to accept a request in URL mode
+// without content is to agree to open the address, and for a secret or a file
+// that is not the answer yet.
+func (s *Server) settle(r *http.Request, who run.Caller, id string, a ask.Answer) error {
+	open, err := s.engine.Ask(r.Context(), who, id)
+	if err != nil {
+		return err
+	}
+	kind := open.Question.Kind
+	if a.Action == ask.Accept && len(a.Content) == 0 && (kind == ask.KindSecret || kind == ask.KindFile) {
+		return nil
+	}
+	if a.Action == ask.Accept && kind == ask.KindFile {
+		return refuse(http.StatusUnprocessableEntity, "A file is handed in as multipart/form-data at /mcp/request?ask=%s&action=accept, in the part %q.", id, "file")
+	}
+	return s.engine.Answer(r.Context(), who, id, a, "http")
+}
+
+// JSON-RPC's codes for what a caller did wrong.
+const (
+	invalidRequest = -32600
+	invalidParams  = -32602
+)
+
+// failRPC writes an error as a JSON-RPC error response.
+func (s *Server) failRPC(w http.ResponseWriter, r *http.Request, id *string, err error) {
+	status, text, fields := classify(err)
+	code := invalidParams
+	switch status {
+	case http.StatusBadRequest:
+		code = invalidRequest
+	case http.StatusInternalServerError:
+		code = -32603
+		s.logger.Error("taking an answer", "path", r.URL.Path, "err", err)
+	}
+	e := map[string]any{"code": code, "message": text}
+	if fields != nil {
+		e["data"] = map[string]any{"fields": fields}
+	}
+	writeJSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
+}
+
+// answerForm takes what a page's form posts. Which question and which action
+// the address says, so that they can't be mistaken for fields.
+func (s *Server) answerForm(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	id := r.URL.Query().Get("ask")
+	open, err := s.engine.Ask(r.Context(), who, id)
+	if err != nil {
+		return s.notAnswered(w, r, who, id, err)
+	}
+	a := ask.Answer{Action: ask.Action(r.URL.Query().Get("action"))}
+	if a.Action == ask.Accept {
+		if a, err = s.filledIn(w, r, who, open); err != nil {
+			s.discard(open, a)
+			return s.invalidForm(w, r, who, open, err)
+		}
+	}
+	if err := s.engine.Answer(r.Context(), who, id, a, "browser"); err != nil {
+		s.discard(open, a)
+		return s.invalidForm(w, r, who, open, err)
+	}
+	return done(w, r, "/runs/"+open.Run)
+}
+
+// filledIn reads the answer that a form holds.
+func (s *Server) filledIn(w http.ResponseWriter, r *http.Request, who run.Caller, open run.Open) (ask.Answer, error) {
+	a := ask.Answer{Action: ask.Accept}
+	if open.Question.Kind == ask.KindFile {
+		return s.upload(w, r, who, open)
+	}
+	if err := readAnyForm(w, r); err != nil {
+		return a, err
+	}
+	a.Content = open.Question.Fields.Decode(r.PostForm, zone(r.PostForm))
+	return a, nil
+}
+
+// readAnyForm parses a form of either encoding. None of its parts is a file.
+func readAnyForm(w http.ResponseWriter, r *http.Request) error {
+	if mediaType(r) == formType {
+		return readForm(w, r)
+	}
+	limitBody(w, r, maxBody)
+	defer bodyDone(w)
+	if err := r.ParseMultipartForm(maxBody); err != nil {
+		return refuse(http.StatusBadRequest, "The form could not be read: %v.", err)
+	}
+	return nil
+}
+
+// discard removes uploads of an answer that was not taken.
+func (s *Server) discard(open run.Open, a ask.Answer) {
+	for _, f := range a.Files {
+		s.engine.Discard(open.Run, f.Digest)
+	}
+}
+
+// invalidForm shows the form again with what is wrong. To a page with script
+// that is a patch, which must be a 200; without, the whole page.
+func (s *Server) invalidForm(w http.ResponseWriter, r *http.Request, who run.Caller, open run.Open, err error) error {
+	var invalid *generators.InvalidError
+	switch {
+	case !errors.As(err, &invalid):
+		return s.notAnswered(w, r, who, open.ID, err)
+	case isPatch(r):
+		return s.render(w, r, http.StatusOK, ui.AskForm(open, invalid.Fields, nil))
+	case wantsPage(r):
+		return s.render(w, r, http.StatusUnprocessableEntity,
+			ui.AskPage(s.chrome(r, who, open.Title), open, invalid.Fields, r.PostForm))
+	}
+	return err
+}
+
+// notAnswered tells a page with script in its place that the question is not
+// open any more; everybody else gets the error.
+func (s *Server) notAnswered(w http.ResponseWriter, r *http.Request, who run.Caller, id string, err error) error {
+	if !isPatch(r) {
+		return err
+	}
+	_, text, _ := classify(err)
+	gone := run.Open{ID: id}
+	if id, _, ok := log.SplitAskID(id); ok {
+		if info, err := s.engine.Info(who, id); err == nil {
+			gone.Run, gone.Photon, gone.Title = info.ID, info.Photon, info.Title
+		}
+	}
+	return s.render(w, r, http.StatusOK, ui.AskGone(gone, text))
+}
+
+// isPatch tells a request that Datastar made: the body of its 200 is morphed
+// into the page, and that of any other status is ignored.
+func isPatch(r *http.Request) bool { return r.Header.Get("Datastar-Request") == "true" }

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// artifact serves an artifact's body: pictures to be shown, everything as a
+// download. What a tool made is never a page of ours.
+func (s *Server) artifact(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
+	if err != nil {
+		return errNoPage
+	}
+	a, large, err := s.engine.Artifact(r.Context(), who, r.PathValue("id"), seq)
+	if err != nil {
+		return err
+	}
+	var body io.ReadSeeker = bytes.NewReader(a.Body)
+	if large != nil {
+		defer large.Close()
+		body = large
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Type", servedType(a.MediaType))
+	h.Set("Cache-Control", "private, max-age=3600")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(a)}))
+	http.ServeContent(w, r, "", time.Time{}, body)
+	return nil
+}
+
+// servedType is the media type that an artifact is served with: its own if it
+// is a picture, else one that no browser shows.
+func servedType(declared string) string {
+	t, _, err := mime.ParseMediaType(declared)
+	switch {
+	case err != nil:
+		return "application/octet-stream"
+	case strings.HasPrefix(t, "image/"):
+		return t
+	case strings.HasPrefix(t, "text/"):
+		return "text/plain; charset=utf-8"
+	case strings.HasSuffix(t, "json"):
+		return "application/json"
+	}
+	return "application/octet-stream"
+}
+
+// fileName makes a title a name to save under.
+func fileName(a *generators.Artifact) string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, a.Title)
+	if name = strings.Trim(name, ". -"); name == "" {
+		name = "artifact"
+	}
+	if len(name) > 120 {
+		name = strings.ToValidUTF8(name[:120], "")
+	}
+	if path.Ext(name) == "" {
+		name += extension(a.MediaType)
+	}
+	return name
+}
+
+func extension(mediaType string) string {
+	switch mediaType {
+	case generators.MarkdownType:
+		return ".md"
+	case generators.TableType, generators.ChartType, generators.JSONType:
+		return ".json"
+	case "image/png":
+		return ".png"
+	case "image/svg+xml":
+		return ".svg"
+	case "image/jpeg":
+		return ".jpg"
+	case "text/csv":
+		return ".csv"
+	}
+	if lang, ok := strings.CutPrefix(mediaType, "text/x-"); ok && lang != "plain" {
+		return "." + lang
+	}
+	if strings.HasPrefix(mediaType, "text/") {
+		return ".txt"
+	}
+	return ""
+}

@@ -1,0 +1,221 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/ui"
+)
+
+// What lists show at most.
+const (
+	recentRuns = 8
+	listedRuns = 200
+	listedAsks = 200
+)
+
+// render writes a component once it is whole, so that an error in it becomes
+// an error page and not half of one.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+	var b bytes.Buffer
+	if err := c.Render(r.Context(), &b); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Add("Vary", "Accept, Cookie")
+	w.WriteHeader(status)
+	_, err := w.Write(b.Bytes())
+	if err != nil {
+		s.logger.Debug("writing a page", "path", r.URL.Path, "err", err)
+	}
+	return nil
+}
+
+// chrome is what surrounds every page.
+func (s *Server) chrome(r *http.Request, who run.Caller, title string) ui.Chrome {
+	c := ui.Chrome{
+		Title: title, Style: s.assets.URL("beam.css"), Icon: s.assets.URL("icons/beam.svg"), Script: s.assets.URL(bundle),
+		Inbox: s.engine.OpenAsks(who), Operator: who.Owns(Operator),
+	}
+	if who == nil {
+		return c
+	}
+	current := strings.TrimPrefix(r.URL.Path, "/photons/")
+	for _, p := range s.photons.All() {
+		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
+	}
+	c.Recent = s.engine.Runs(who, recentRuns, nil)
+	return c
+}
+
+func (s *Server) home(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	if wantsJSON(r) {
+		all := s.photons.All()
+		list := make([]photonJSON, len(all))
+		for i, p := range all {
+			list[i] = describe(p)
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"photons": list})
+		return nil
+	}
+	var cards []ui.PhotonCard
+	for _, p := range s.photons.All() {
+		cards = append(cards, ui.PhotonCard{Name: p.Name(), Title: p.Title(), Description: p.Options().Description, Traits: traits(p.Options())})
+	}
+	return s.render(w, r, http.StatusOK, ui.Home(s.chrome(r, who, "Photons"), cards))
+}
+
+// photonJSON is a photon as MCP's tools/list describes a tool.
+type photonJSON struct {
+	Name         string             `json:"name"`
+	Title        string             `json:"title"`
+	Description  string             `json:"description"`
+	InputSchema  *generators.Schema `json:"inputSchema"`
+	OutputSchema *generators.Schema `json:"outputSchema,omitempty"`
+	Annotations  map[string]bool    `json:"annotations"`
+	Durable      bool               `json:"durable"`
+}
+
+func describe(p *generators.Photon) photonJSON {
+	o := p.Options()
+	return photonJSON{
+		Name: p.Name(), Title: p.Title(), Description: o.Description,
+		InputSchema: p.Input(), OutputSchema: p.Output(), Durable: o.Durable,
+		Annotations: map[string]bool{
+			"readOnlyHint": o.ReadOnly, "destructiveHint": o.Destructive,
+			"idempotentHint": o.Idempotent, "openWorldHint": o.OpenWorld,
+		},
+	}
+}
+
+func (s *Server) photon(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	p, ok := s.photons.Lookup(r.PathValue("name"))
+	if !ok {
+		return run.ErrNoPhoton
+	}
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, describe(p))
+		return nil
+	}
+	fields, err := ask.Inputs(p.Input().Document())
+	if err != nil {
+		return err
+	}
+	page := photonPage(p, fields)
+	page.Values = prefill(fields, r.URL.Query())
+	return s.render(w, r, http.StatusOK, ui.Photon(s.chrome(r, who, p.Title()), page))
+}
+
+func photonPage(p *generators.Photon, fields ask.Fields) ui.PhotonPage {
+	o := p.Options()
+	return ui.PhotonPage{
+		Name: p.Name(), Title: p.Title(), Description: o.Description, Fields: fields,
+		Traits: traits(o),
+	}
+}
+
+func traits(o generators.Options) ui.Traits {
+	return ui.Traits{
+		ReadOnly: o.ReadOnly, Destructive: o.Destructive, Idempotent: o.Idempotent,
+		OpenWorld: o.OpenWorld, Durable: o.Durable,
+	}
+}
+
+// prefill takes the fields that a link fills in; nil if it has none. It never
+// starts anything.
+func prefill(fields ask.Fields, query url.Values) url.Values {
+	var values url.Values
+	for _, f := range fields {
+		if v, ok := query[f.Name]; ok {
+			if values == nil {
+				values = url.Values{}
+			}
+			values[f.Name] = v
+		}
+	}
+	return values
+}
+
+func (s *Server) runs(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	infos := s.engine.Runs(who, listedRuns, nil)
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, map[string]any{"runs": orEmpty(infos)})
+		return nil
+	}
+	return s.render(w, r, http.StatusOK, ui.Runs(s.chrome(r, who, "Runs"), infos))
+}
+
+func (s *Server) runPage(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	id := r.PathValue("id")
+	info, err := s.engine.Info(who, id)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, info)
+		return nil
+	}
+	told, err := s.fold(r, who, id)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, ui.RunPage(s.chrome(r, who, told.Title+" "+told.Short()), told))
+}
+
+// fold reads a run's log into what its page shows.
+func (s *Server) fold(r *http.Request, who run.Caller, id string) (*timeline.Run, error) {
+	batches, err := s.engine.Read(r.Context(), who, id)
+	if err != nil {
+		return nil, err
+	}
+	told := timeline.New(id)
+	for batch, err := range batches {
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range batch {
+			told.Apply(e)
+		}
+	}
+	return told, nil
+}
+
+func (s *Server) asks(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	open := s.engine.Inbox(who, listedAsks)
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, map[string]any{"asks": orEmpty(open), "count": s.engine.OpenAsks(who)})
+		return nil
+	}
+	return s.render(w, r, http.StatusOK, ui.Asks(s.chrome(r, who, "Inbox"), open))
+}
+
+// askPage shows one question alone: where links to it lead, and where secrets
+// and files are handed in.
+func (s *Server) askPage(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+	open, err := s.engine.Ask(r.Context(), who, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, open)
+		return nil
+	}
+	return s.render(w, r, http.StatusOK, ui.AskPage(s.chrome(r, who, open.Title), open, nil, nil))
+}
+
+// orEmpty makes an empty list of no list, for JSON.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

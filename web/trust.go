@@ -1,0 +1,87 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// policy is the content security policy of every page: our own files only.
+// Datastar compiles the expressions in our own attributes, hence unsafe-eval.
+const policy = "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard refuses, before any routing, requests that name another host (DNS
+// rebinding) and requests that another site's page made (cross-site request
+// forgery), and sets the headers that every response has.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if !s.knownHost(r.Host) {
+			s.fail(w, r, refuse(http.StatusForbidden, "The host %q is not one that Beam answers to; allow it with --allow-host.", r.Host))
+			return
+		}
+		if sensitive(r) && !sameOrigin(r) {
+			s.fail(w, r, refuse(http.StatusForbidden, "This request came from another site's page."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// knownHost holds the Host header against the allowlist.
+func (s *Server) knownHost(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	switch host {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	}
+	return slices.Contains(s.hosts, host)
+}
+
+// sensitive tells requests that change something, and those whose response is
+// a stream that a foreign page could keep open.
+func sensitive(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return true
+	}
+	p := r.URL.Path
+	return p == "/mcp" || p == "/updates" || strings.HasSuffix(p, "/events")
+}
+
+// sameOrigin tells whether a request comes from one of our own pages, or from
+// no page at all, as a script's does.
+func sameOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		return false
+	}
+	origin, sent := r.Header["Origin"]
+	if !sent {
+		return true
+	}
+	u, err := url.Parse(strings.Join(origin, ","))
+	return err == nil && u.Host == r.Host && u.Scheme == scheme(r)
+}
+
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// origin is what addresses of this server begin with, as the caller sees it.
+func origin(r *http.Request) string { return scheme(r) + "://" + r.Host }

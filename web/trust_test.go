@@ -1,0 +1,147 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func must(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
+	s := newSite(t, "")
+	p := s.person()
+	run := p.start("wizard", "{}")
+	own, _ := url.Parse(s.URL)
+	tests := []struct {
+		name    string
+		method  string
+		path    string
+		headers []string
+		want    int
+	}{
+		{"a foreign host", "GET", "/", []string{"Host", "evil.example"}, 403},
+		{"a foreign host on health", "GET", "/healthz", []string{"Host", "evil.example:3008"}, 403},
+		{"localhost", "GET", "/", []string{"Host", "localhost:1"}, 200},
+		{"loopback, v6", "GET", "/", []string{"Host", "[::1]:3008"}, 200},
+		{"an allowed host", "GET", "/", []string{"Host", "beam.test"}, 200},
+		{"a host like ours", "GET", "/", []string{"Host", "localhost.evil.example"}, 403},
+		{"a foreign origin posts", "POST", run.URL + "/cancel", []string{"Origin", "https://evil.example"}, 403},
+		{"a null origin posts", "POST", run.URL + "/cancel", []string{"Origin", "null"}, 403},
+		{"another port posts", "POST", run.URL + "/cancel", []string{"Origin", "http://127.0.0.1:1"}, 403},
+		{"another scheme posts", "POST", run.URL + "/cancel", []string{"Origin", "https://" + own.Host}, 403},
+		{"cross-site posts", "POST", run.URL + "/cancel", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"same-site posts", "POST", run.URL + "/cancel", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"a foreign origin follows", "GET", run.Events, []string{"Origin", "https://evil.example"}, 403},
+		{"cross-site follows", "GET", run.Events, []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"a foreign origin at /mcp", "GET", "/mcp", []string{"Origin", "https://evil.example"}, 403},
+		{"a link from elsewhere", "GET", "/", []string{"Sec-Fetch-Site", "cross-site"}, 200},
+		{"our own page posts", "POST", run.URL + "/cancel", []string{"Origin", s.URL, "Sec-Fetch-Site", "same-origin"}, 202},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { status(t, p.do(tt.method, tt.path, "", tt.headers...), tt.want) })
+	}
+}
+
+func TestEveryResponseHasTheSecurityHeaders(t *testing.T) {
+	p := newSite(t, "").person()
+	for _, path := range []string{"/", "/runs", "/asks", "/login", "/healthz", "/nowhere", "/photons/wizard"} {
+		h := p.do("GET", path, "", "Accept", "text/html").Header
+		if csp := h.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe-inline") {
+			t.Errorf("%s: policy %q", path, csp)
+		}
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: headers %v", path, h)
+		}
+	}
+}
+
+func TestTheSessionCookieIsGuarded(t *testing.T) {
+	s := newSite(t, "")
+	res := s.person().do("GET", "/", "", "Accept", "text/html")
+	cookies := res.Cookies()
+	if len(cookies) != 1 {
+		t.Fatalf("cookies: %v", cookies)
+	}
+	c := cookies[0]
+	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || !strings.HasPrefix(c.Name, "beam_") {
+		t.Errorf("cookie: %+v", c)
+	}
+	forged := s.person()
+	res = forged.do("GET", "/asks", "", "Accept", "application/json", "Cookie", c.Name+"="+c.Value[:len(c.Value)-4]+"AAAA")
+	status(t, res, 200)
+	if len(res.Cookies()) != 1 {
+		t.Error("a forged cookie was not replaced by a new session")
+	}
+}
+
+func TestTheSignInAddressWorksOnce(t *testing.T) {
+	s := newSite(t, "")
+	path := s.web.SignInPath()
+	operator, late := s.person(), s.person()
+	status(t, operator.do("GET", path, "", "Accept", "text/html"), http.StatusSeeOther)
+	status(t, late.do("GET", path, "", "Accept", "text/html"), http.StatusForbidden)
+	run := operator.start("wizard", "{}")
+	status(t, operator.json("GET", run.URL, ""), 200)
+	status(t, late.json("GET", run.URL, ""), 403)
+
+	other := s.person()
+	status(t, other.do("GET", s.web.SignInPath(), "", "Accept", "text/html"), http.StatusSeeOther)
+	status(t, other.json("GET", run.URL, ""), 200) // it is the operator's, too
+}
+
+func TestSigningInKeepsWhatTheSessionHad(t *testing.T) {
+	s := newSite(t, "")
+	p := s.person()
+	run := p.start("wizard", "{}")
+	status(t, p.do("GET", s.web.SignInPath(), "", "Accept", "text/html"), http.StatusSeeOther)
+	status(t, p.json("GET", run.URL, ""), 200)
+}
+
+func TestWithATokenNothingIsServedWithoutIt(t *testing.T) {
+	s := newSite(t, "s3cret")
+	p := s.person()
+	status(t, p.json("GET", "/", ""), 401)
+	status(t, p.json("POST", "/photons/wizard/runs", "{}"), 401)
+	status(t, p.json("GET", "/", "", "Authorization", "Bearer wrong"), 401)
+	res := p.do("GET", "/runs?x=1", "", "Accept", "text/html")
+	status(t, res, http.StatusSeeOther)
+	if to := res.Header.Get("Location"); to != "/login?next=%2Fruns%3Fx%3D1" {
+		t.Errorf("sent to %s", to)
+	}
+	status(t, p.do("GET", "/healthz", ""), 200)
+
+	res = p.json("POST", "/photons/wizard/runs", "{}", "Authorization", "Bearer s3cret")
+	status(t, res, 201)
+	if len(res.Cookies()) != 0 {
+		t.Error("a bearer was given a cookie")
+	}
+	run := decode[started](t, res)
+
+	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
+	status(t, p.do("POST", "/login?next=/runs", "token=wrong", form...), 403)
+	res = p.do("POST", "/login?next=/runs", "token=s3cret", form...)
+	status(t, res, http.StatusSeeOther)
+	if to := res.Header.Get("Location"); to != "/runs" {
+		t.Errorf("sent to %s", to)
+	}
+	status(t, p.json("GET", run.URL, ""), 200) // the token's holder sees the token's runs
+}
+
+func TestSigningInLeadsToNoOtherHost(t *testing.T) {
+	s := newSite(t, "s3cret")
+	for _, next := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "javascript:alert(1)", "evil"} {
+		res := s.person().do("POST", "/login?"+url.Values{"next": {next}}.Encode(), "token=s3cret", "Content-Type", "application/x-www-form-urlencoded")
+		if to := res.Header.Get("Location"); to != "/" {
+			t.Errorf("next=%s led to %s", next, to)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package ui
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// What a chart shows at most.
+const (
+	maxPoints = 1000
+	maxSeries = 12
+	colours   = 6 // then they begin again
+)
+
+// chartView is a chart as it is drawn: once for wide screens and once for
+// narrow ones, so that its text has one size on both.
+type chartView struct {
+	id    string
+	chart generators.Chart
+	note  string // what of it is not shown
+}
+
+// readChart reads the body of a chart; ok is false if it is none.
+func readChart(id, title string, body []byte) (v chartView, ok bool) {
+	var c generators.Chart
+	if json.Unmarshal(body, &c) != nil || c.Kind != generators.Bars && c.Kind != generators.Lines {
+		return v, false
+	}
+	v = viewChart(c)
+	v.id = id
+	return v, true
+}
+
+// viewChart bounds a chart and gives every series a value for each label, NaN
+// where there is none.
+func viewChart(c generators.Chart) chartView {
+	v := chartView{chart: c}
+	n := len(c.Labels)
+	if n == 0 {
+		for _, s := range c.Series {
+			n = max(n, len(s.Values))
+		}
+	}
+	if len(c.Series) > maxSeries {
+		v.note = "The first " + grouped(maxSeries) + " of " + grouped(len(c.Series)) + " series. "
+	}
+	if n > maxPoints {
+		v.note += "The first " + grouped(maxPoints) + " of " + grouped(n) + " values."
+		n = maxPoints
+	}
+	v.chart.Labels = make([]string, n)
+	for i := range n {
+		v.chart.Labels[i] = strconv.Itoa(i + 1)
+		if i < len(c.Labels) {
+			v.chart.Labels[i] = c.Labels[i]
+		}
+	}
+	v.chart.Series = nil
+	for _, s := range c.Series[:min(len(c.Series), maxSeries)] {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = math.NaN()
+			if i < len(s.Values) && !math.IsInf(s.Values[i], 0) {
+				values[i] = s.Values[i]
+			}
+		}
+		v.chart.Series = append(v.chart.Series, generators.Series{Name: s.Name, Values: values})
+	}
+	return v
+}
+
+// empty tells whether there is nothing to draw.
+func (v chartView) empty() bool {
+	lo, _ := v.span()
+	return math.IsNaN(lo)
+}
+
+// span is the least and the greatest value; NaN if there is none.
+func (v chartView) span() (lo, hi float64) {
+	lo, hi = math.NaN(), math.NaN()
+	for _, s := range v.chart.Series {
+		for _, y := range s.Values {
+			if math.IsNaN(y) {
+				continue
+			}
+			if math.IsNaN(lo) || y < lo {
+				lo = y
+			}
+			if math.IsNaN(hi) || y > hi {
+				hi = y
+			}
+		}
+	}
+	return lo, hi
+}
+
+// about says in a sentence what the chart shows, for those who don't see it.
+func (v chartView) about() string {
+	lo, hi := v.span()
+	kind := "Bar chart"
+	if v.chart.Kind == generators.Lines {
+		kind = "Line chart"
+	}
+	return kind + " of " + count(len(v.chart.Series), "series", "series") + " with " +
+		count(len(v.chart.Labels), "value", "values") + " each, from " + short(lo) + " to " + short(hi) + "."
+}
+
+// table is the chart's data.
+func (v chartView) table(caption string) tableView {
+	first := v.chart.XTitle
+	t := generators.Table{Columns: []string{first}}
+	for _, s := range v.chart.Series {
+		t.Columns = append(t.Columns, s.Name)
+	}
+	for i, label := range v.chart.Labels {
+		row := []any{label}
+		for _, s := range v.chart.Series {
+			if math.IsNaN(s.Values[i]) {
+				row = append(row, nil)
+			} else {
+				row = append(row, s.Values[i])
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return viewTable(caption, t)
+}
+
+// scale maps values to pixels, along ticks that people like.
+type scale struct {
+	lo, hi   float64 // values
+	from, to float64 // pixels
+	ticks    []float64
+	step     float64
+}
+
+// newScale spans from lo to hi with about n ticks at multiples of 1, 2 or 5
+// times a power of ten.
+func newScale(lo, hi float64, n int) scale {
+	if lo == hi { // also where both are 0
+		pad := math.Max(math.Abs(lo)/2, 1)
+		if lo >= 0 && lo-pad < 0 {
+			lo, hi = 0, hi+pad
+		} else {
+			lo, hi = lo-pad, hi+pad
+		}
+	}
+	step := niceStep((hi/2 - lo/2) / float64(n) * 2)
+	s := scale{step: step}
+	first, last := math.Floor(lo/step+1e-9), math.Ceil(hi/step-1e-9)
+	for k := first; k <= last && len(s.ticks) < 50; k++ {
+		s.ticks = append(s.ticks, k*step)
+	}
+	s.lo, s.hi = s.ticks[0], s.ticks[len(s.ticks)-1]
+	return s
+}
+
+func niceStep(raw float64) float64 {
+	if raw <= 0 || math.IsInf(raw, 0) || math.IsNaN(raw) {
+		return 1
+	}
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	if power == 0 {
+		return raw
+	}
+	switch m := raw / power; {
+	case m <= 1:
+		return power
+	case m <= 2:
+		return 2 * power
+	case m <= 5:
+		return 5 * power
+	}
+	return 10 * power
+}
+
+func (s scale) at(v float64) float64 {
+	f := (v/2 - s.lo/2) / (s.hi/2 - s.lo/2)
+	return s.from + f*(s.to-s.from)
+}
+
+// label is a tick's number, as exact as the ticks are apart.
+func (s scale) label(v float64) string {
+	if math.Abs(v) < s.step/1e6 {
+		return "0"
+	}
+	if largest := math.Max(math.Abs(s.lo), math.Abs(s.hi)); largest >= 1e4 || largest < 1e-4 {
+		return short(v)
+	}
+	digits := max(0, -int(math.Floor(math.Log10(s.step)+1e-9)))
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+// short is a number in few characters: 950, 12.5k, 3M, 1T.
+func short(v float64) string {
+	abs := math.Abs(v)
+	if abs >= 1e15 || abs != 0 && abs < 1e-3 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	unit := ""
+	for _, u := range []string{"k", "M", "B", "T"} {
+		if abs < 9999.5 && unit == "" || abs < 999.5 {
+			break
+		}
+		abs, v, unit = abs/1000, v/1000, u
+	}
+	digits := 3 - int(math.Floor(math.Log10(math.Max(abs, 1)))) - 1
+	s := strconv.FormatFloat(v, 'f', max(digits, 0), 64)
+	return trimZeros(s) + unit
+}
+
+func trimZeros(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '.' {
+			continue
+		}
+		end := len(s)
+		for s[end-1] == '0' {
+			end--
+		}
+		if s[end-1] == '.' {
+			end--
+		}
+		return s[:end]
+	}
+	return s
+}

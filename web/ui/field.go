@@ -1,0 +1,324 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// control is a field as it is drawn.
+type control struct {
+	*ask.Field
+	id     string
+	widget string   // the kind of control, see widgetOf
+	values []string // what is filled in
+	errors []string
+	by     string // id of what labels it, if it has no label of its own
+}
+
+// The widgets other than the types of <input>.
+const (
+	textarea   = "textarea"
+	radios     = "radios"
+	choice     = "select"
+	checkboxes = "checkboxes"
+	checkbox   = "checkbox"
+)
+
+// maxRadios is how many choices are all in sight; more are a select.
+const maxRadios = 6
+
+// controls prepares a form's fields. Nil values fill in the defaults.
+func controls(prefix string, fields ask.Fields, values url.Values, errs []generators.FieldError) []*control {
+	list := make([]*control, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		c := &control{Field: f, id: prefix + "-" + strconv.Itoa(i), widget: widgetOf(f)}
+		switch {
+		case values == nil:
+			c.values = defaults(f)
+		case f.Format != ask.FormatSecret:
+			c.values = values[f.Name]
+		}
+		for _, e := range errs {
+			if e.Field() == f.Name && e.Path != "" {
+				c.errors = append(c.errors, e.Message)
+			}
+		}
+		list[i] = c
+	}
+	return list
+}
+
+// otherErrors are those that belong to no field.
+func otherErrors(fields ask.Fields, errs []generators.FieldError) []string {
+	var other []string
+	for _, e := range errs {
+		if e.Path == "" || fields.Field(e.Field()) == nil {
+			other = append(other, e.Message)
+		}
+	}
+	return other
+}
+
+func widgetOf(f *ask.Field) string {
+	switch {
+	case f.Type == "array":
+		return checkboxes
+	case len(f.Choices) > maxRadios:
+		return choice
+	case len(f.Choices) > 0:
+		return radios
+	case f.Type == "boolean":
+		return checkbox
+	case f.Type == "number" || f.Type == "integer":
+		return "number"
+	case f.Type == "" || f.Format == ask.FormatLong:
+		return textarea
+	}
+	switch f.Format {
+	case ask.FormatSecret:
+		return "password"
+	case "date", "email", ask.FormatTime:
+		return f.Format
+	case "date-time":
+		return "datetime-local"
+	case "uri":
+		return "url"
+	}
+	if f.MaxLength > 300 {
+		return textarea
+	}
+	return "text"
+}
+
+// defaults are a field's default as a form posts it.
+func defaults(f *ask.Field) []string {
+	if len(f.Default) == 0 || f.Format == ask.FormatSecret {
+		return nil
+	}
+	var v any
+	if json.Unmarshal(f.Default, &v) != nil {
+		return nil
+	}
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		if f.Type == "" {
+			return []string{string(f.Default)}
+		}
+		if f.Format == "date-time" {
+			return []string{localTime(v)}
+		}
+		return []string{v}
+	case bool:
+		if f.Type == "boolean" {
+			if v {
+				return []string{"on"}
+			}
+			return nil
+		}
+	case []any:
+		if f.Type == "array" {
+			var list []string
+			for _, e := range v {
+				if s, ok := e.(string); ok {
+					list = append(list, s)
+				}
+			}
+			return list
+		}
+	}
+	return []string{string(f.Default)}
+}
+
+// localTime is a moment as an input of type datetime-local wants it, in UTC.
+func localTime(rfc3339 string) string {
+	t, err := time.Parse(time.RFC3339, rfc3339)
+	if err != nil {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04")
+}
+
+func (c *control) value() string {
+	if len(c.values) == 0 {
+		return ""
+	}
+	return c.values[len(c.values)-1]
+}
+
+func (c *control) has(value string) bool { return slices.Contains(c.values, value) }
+
+func (c *control) checked() bool {
+	switch c.value() {
+	case "", "off", "false":
+		return false
+	}
+	return true
+}
+
+// choose is the id of one of the field's choices.
+func (c *control) choose(n int) string { return c.id + "-" + strconv.Itoa(n) }
+
+// described lists the ids of what describes the field.
+func (c *control) described() string {
+	var ids []string
+	if c.Description != "" {
+		ids = append(ids, c.id+"-about")
+	}
+	if c.hint() != "" {
+		ids = append(ids, c.id+"-hint")
+	}
+	if len(c.errors) > 0 {
+		ids = append(ids, c.id+"-error")
+	}
+	return strings.Join(ids, " ")
+}
+
+func (c *control) invalid() bool { return len(c.errors) > 0 }
+
+// hint says in words what the field's rules are.
+func (c *control) hint() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if s := between(c.MinLength, c.MaxLength, "character", "characters"); s != "" {
+		add("%s", s)
+	}
+	if s := between(c.MinItems, c.MaxItems, "choice", "choices"); s != "" && c.Type == "array" {
+		add("%s", s)
+	}
+	switch lo, hi := c.Minimum, c.Maximum; {
+	case lo != nil && hi != nil:
+		add("from %s to %s", number(*lo), number(*hi))
+	case lo != nil:
+		add("%s or more", number(*lo))
+	case hi != nil:
+		add("at most %s", number(*hi))
+	}
+	if c.Step != nil && !(c.Type == "integer" && *c.Step == 1) {
+		add("in steps of %s", number(*c.Step))
+	}
+	switch lo, hi := shownTime(c.Earliest), shownTime(c.Latest); {
+	case lo != "" && hi != "":
+		add("from %s to %s", lo, hi)
+	case lo != "":
+		add("not before %s", lo)
+	case hi != "":
+		add("not after %s", hi)
+	}
+	if c.Pattern != "" && c.PatternHint != "" {
+		add("%s", c.PatternHint)
+	}
+	if c.Type == "" {
+		add("as JSON")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	s := strings.Join(parts, ", ")
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func shownTime(s string) string {
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return s
+}
+
+func between(lo, hi int, one, many string) string {
+	switch {
+	case lo > 0 && hi > 0 && lo == hi:
+		return count(lo, one, many)
+	case lo > 0 && hi > 0:
+		return fmt.Sprintf("%s to %s", grouped(lo), count(hi, one, many))
+	case lo > 1:
+		return "at least " + count(lo, one, many)
+	case hi > 0:
+		return "at most " + count(hi, one, many)
+	}
+	return ""
+}
+
+// attributes are the bounds of an <input>.
+func (c *control) attributes() map[string]any {
+	a := map[string]any{}
+	switch c.widget {
+	case "number":
+		a["inputmode"] = "decimal"
+		a["step"] = "any"
+		step := 0.0
+		if c.Type == "integer" {
+			step = 1
+			a["inputmode"] = "numeric"
+			a["step"] = "1"
+		}
+		if c.Step != nil && *c.Step > 0 {
+			step = *c.Step
+			a["step"] = number(step)
+		}
+		if c.Minimum != nil {
+			a["min"] = number(alignUp(*c.Minimum, step))
+		}
+		if c.Maximum != nil {
+			a["max"] = number(*c.Maximum)
+		}
+	case "date":
+		bound(a, "min", c.Earliest)
+		bound(a, "max", c.Latest)
+	case "datetime-local":
+		bound(a, "min", localTime(c.Earliest))
+		bound(a, "max", localTime(c.Latest))
+	case "text", "password", "email", "url", textarea:
+		if c.MinLength > 0 {
+			a["minlength"] = strconv.Itoa(c.MinLength)
+		}
+		if c.MaxLength > 0 {
+			a["maxlength"] = strconv.Itoa(c.MaxLength)
+		}
+		if c.Pattern != "" && c.widget != textarea && c.Format != ask.FormatTime {
+			a["pattern"] = htmlPattern(c.Pattern)
+		}
+	}
+	if c.widget == "password" {
+		a["autocomplete"] = "off"
+		a["spellcheck"] = "false"
+	}
+	return a
+}
+
+func bound(a map[string]any, name, value string) {
+	if value != "" {
+		a[name] = value
+	}
+}
+
+// alignUp is the least multiple of step that is no less than lo: an input counts
+// its steps from min, and the rule from 0.
+func alignUp(lo, step float64) float64 {
+	if step <= 0 {
+		return lo
+	}
+	if n := lo / step; n != math.Trunc(n) {
+		return math.Ceil(n) * step
+	}
+	return lo
+}
+
+// htmlPattern makes a pattern that must match somewhere one that must match all.
+func htmlPattern(p string) string {
+	if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") && !strings.Contains(p, "|") {
+		return p
+	}
+	return "[\\s\\S]*(?:" + p + ")[\\s\\S]*"
+}

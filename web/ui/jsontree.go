@@ -1,0 +1,164 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// What a JSON tree shows at most.
+const (
+	maxNodes   = 2000
+	maxDepth   = 24
+	openNodes  = 12   // objects and lists of up to so many members stand open
+	openLevels = 2    // down to this depth
+	maxScalar  = 2000 // bytes of one string
+	maxTree    = 1 << 20
+)
+
+// jsonTree shows any JSON value, its members in their order and its numbers
+// with all their digits. What is no JSON is shown as text.
+func jsonTree(raw []byte) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		node, ok := parseTree(raw)
+		if !ok {
+			return highlight(w, "", string(raw[:min(len(raw), maxCode)]))
+		}
+		var b strings.Builder
+		b.WriteString(`<div class="json">`)
+		left := maxNodes
+		writeNode(&b, "", false, node, 0, &left)
+		b.WriteString(`</div>`)
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+// jsonNode is a value of a JSON document: a scalar, or a list of members, which
+// in an object have names.
+type jsonNode struct {
+	open    byte // '{', '[' or 0
+	scalar  string
+	class   string
+	names   []string
+	members []*jsonNode
+}
+
+var errNotTree = errors.New("too deep")
+
+func parseTree(raw []byte) (*jsonNode, bool) {
+	if len(raw) > maxTree || !json.Valid(raw) {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	n, err := parseNode(d, 0)
+	return n, err == nil
+}
+
+func parseNode(d *json.Decoder, depth int) (*jsonNode, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	delim, ok := t.(json.Delim)
+	if !ok {
+		return scalar(t), nil
+	}
+	if depth > maxDepth {
+		return nil, errNotTree
+	}
+	n := &jsonNode{open: byte(delim)}
+	for d.More() {
+		if n.open == '{' {
+			key, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			name, _ := key.(string)
+			n.names = append(n.names, name)
+		}
+		m, err := parseNode(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n.members = append(n.members, m)
+	}
+	_, err = d.Token()
+	return n, err
+}
+
+func scalar(t json.Token) *jsonNode {
+	switch v := t.(type) {
+	case string:
+		if len(v) > maxScalar {
+			v = strings.ToValidUTF8(v[:maxScalar], "") + " …"
+		}
+		return &jsonNode{scalar: strconv.Quote(v), class: "s"}
+	case json.Number:
+		return &jsonNode{scalar: v.String(), class: "m"}
+	case bool:
+		return &jsonNode{scalar: strconv.FormatBool(v), class: "k"}
+	}
+	return &jsonNode{scalar: "null", class: "k"}
+}
+
+func writeNode(b *strings.Builder, name string, named bool, n *jsonNode, depth int, left *int) {
+	*left--
+	if n.open == 0 || len(n.members) == 0 {
+		b.WriteString(`<div class="leaf">`)
+		writeName(b, name, named)
+		if n.open == 0 {
+			b.WriteString(`<span class="` + n.class + `">` + templ.EscapeString(n.scalar) + `</span>`)
+		} else {
+			b.WriteString(emptyOf(n.open))
+		}
+		b.WriteString(`</div>`)
+		return
+	}
+	b.WriteString(`<details`)
+	if depth == 0 || depth < openLevels && len(n.members) <= openNodes {
+		b.WriteString(` open`)
+	}
+	b.WriteString(`><summary>`)
+	writeName(b, name, named)
+	b.WriteString(`<span class="faint">` + summaryOf(n) + `</span></summary><div class="members">`)
+	for i, m := range n.members {
+		if *left <= 0 {
+			b.WriteString(`<div class="leaf faint">` + count(len(n.members)-i, "more", "more") + `</div>`)
+			break
+		}
+		if n.open == '{' {
+			writeNode(b, n.names[i], true, m, depth+1, left)
+		} else {
+			writeNode(b, strconv.Itoa(i), true, m, depth+1, left)
+		}
+	}
+	b.WriteString(`</div></details>`)
+}
+
+func writeName(b *strings.Builder, name string, named bool) {
+	if named {
+		b.WriteString(`<span class="na">` + templ.EscapeString(name) + `</span> `)
+	}
+}
+
+func emptyOf(open byte) string {
+	if open == '{' {
+		return "{}"
+	}
+	return "[]"
+}
+
+func summaryOf(n *jsonNode) string {
+	if n.open == '{' {
+		return "{" + grouped(len(n.members)) + "}"
+	}
+	return "[" + grouped(len(n.members)) + "]"
+}

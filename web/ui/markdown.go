@@ -1,0 +1,174 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/a-h/templ"
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	gmtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// maxMarkdown is the longest document that is rendered, in bytes; longer ones
+// are shown as they are written.
+const maxMarkdown = 256 << 10
+
+// markdown renders a document of CommonMark with GitHub's additions. Raw HTML in
+// it is dropped, nothing is loaded from anywhere, and Datastar is told to leave
+// it alone. Its headings begin below the page's own.
+func markdown(source []byte) templ.Component {
+	if len(source) > maxMarkdown {
+		return codeBlock("markdown", source)
+	}
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		html, err := markdownHTML(source)
+		if err != nil {
+			return codeBlock("markdown", source).Render(context.Background(), w)
+		}
+		if _, err := io.WriteString(w, `<div class="prose" data-ignore>`); err != nil {
+			return err
+		}
+		if _, err := w.Write(html); err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, `</div>`)
+		return err
+	})
+}
+
+func markdownHTML(source []byte) ([]byte, error) {
+	var b bytes.Buffer
+	if err := converter().Convert(source, &b); err != nil {
+		return nil, err
+	}
+	return sanitiser().SanitizeBytes(b.Bytes()), nil
+}
+
+var converter = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(headings{}, 500))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
+	)
+})
+
+// sanitiser lets through what goldmark and the code highlighter write, and no
+// picture, style, id or script.
+var sanitiser = sync.OnceValue(func() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code", "span",
+		"em", "strong", "del", "ul", "li", "table", "thead", "tbody", "tr", "th", "td")
+	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
+	p.AllowElements("ol")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z][a-z0-9]{0,2}$`)).OnElements("span")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^code$`)).OnElements("pre")
+	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^0$`)).OnElements("pre")
+	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|center|right)$`)).OnElements("th", "td")
+	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
+	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.AllowRelativeURLs(false)
+	p.RequireParseableURLs(true)
+	p.RequireNoFollowOnLinks(true)
+	p.RequireNoReferrerOnLinks(true)
+	p.AddTargetBlankToFullyQualifiedLinks(true) // adds noopener, too
+	return p
+})
+
+// headings gives a document's headings levels without gaps, from 3 on.
+type headings struct{}
+
+func (headings) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Context) {
+	var open []int // the levels of the headings that this one stands under
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		h, ok := n.(*ast.Heading)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		for len(open) > 0 && open[len(open)-1] >= h.Level {
+			open = open[:len(open)-1]
+		}
+		open = append(open, h.Level)
+		h.Level = min(len(open)+2, 6)
+		return ast.WalkSkipChildren, nil
+	})
+}
+
+// blocks renders what Beam has its own way for: code is highlighted, and a
+// picture is a link to it.
+type blocks struct{}
+
+func (b blocks) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindFencedCodeBlock, b.code)
+	reg.Register(ast.KindCodeBlock, b.code)
+	reg.Register(ast.KindImage, b.image)
+}
+
+func (blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	var language string
+	if fenced, ok := n.(*ast.FencedCodeBlock); ok {
+		language = string(fenced.Language(source))
+	}
+	var code bytes.Buffer
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		code.Write(line.Value(source))
+	}
+	return ast.WalkSkipChildren, highlight(w, language, code.String())
+}
+
+func (blocks) image(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	img := n.(*ast.Image)
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	alt := strings.TrimSpace(plainText(n, source))
+	if alt == "" {
+		alt = "picture"
+	}
+	if bytes.HasPrefix(img.Destination, []byte("http")) {
+		_, _ = w.WriteString(`<a href="`)
+		_, _ = w.Write(util.EscapeHTML(util.URLEscape(img.Destination, true)))
+		_, _ = w.WriteString(`">`)
+		_, _ = w.Write(util.EscapeHTML([]byte(alt)))
+		_, _ = w.WriteString(`</a>`)
+	} else {
+		_, _ = w.Write(util.EscapeHTML([]byte(alt)))
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+// plainText is the text below a node.
+func plainText(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			b.Write(n.Segment.Value(source))
+			if n.SoftLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.String:
+			b.Write(n.Value)
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}

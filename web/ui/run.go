@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+// follow is the expression that opens the page's stream.
+func follow(r *timeline.Run) string {
+	return "@get('/runs/" + safeID(r.ID) + "/events',{retry:'always',retryInterval:300,retryMaxCount:Infinity," +
+		"requestCancellation:'cleanup',headers:{'last-event-id':'" + strconv.FormatUint(r.Last, 10) + "'}})"
+}
+
+// watch notes when the page's stream is away, and when it is back, which its
+// first patch shows.
+const watch = "evt.detail.el === el && ($_away = evt.detail.type === 'retrying' || evt.detail.type === 'error')"
+
+func stop(r *timeline.Run) string {
+	return "@post('/runs/" + safeID(r.ID) + "/cancel',{contentType:'form'})"
+}
+
+// show is the expression that brings a question up again.
+func show(a *timeline.Ask) string {
+	return "document.getElementById('" + cssID(a.ID) + "')?.show()"
+}
+
+// startClock and showClock keep the elapsed time going between patches.
+func startClock(r *timeline.Run) string {
+	return fmt.Sprintf("$_start = Date.now() - %d; $_ms = Date.now() - $_start", elapsed(r.Started, r.Ended).Milliseconds())
+}
+
+const showClock = "(s => (s >= 3600 ? Math.floor(s / 3600) + ':' + String(Math.floor(s / 60) % 60).padStart(2, '0') : Math.floor(s / 60)) + ':' + String(s % 60).padStart(2, '0'))(Math.floor(($_ms ?? 0) / 1000))"
+
+func runTitle(r *timeline.Run) string {
+	title := orName(r.Title, r.Photon) + " · run " + r.Short()
+	if n := len(r.Open); n > 0 {
+		return "(" + strconv.Itoa(n) + ") " + title
+	}
+	return title
+}
+
+// announcement tells how a run stands, for those who don't see it.
+func announcement(r *timeline.Run) string {
+	if n := len(r.Open); n > 0 {
+		return fmt.Sprintf("%s: %s", count(n, "question waits", "questions wait"), message(r.Open[n-1].Open))
+	}
+	switch r.State {
+	case run.Running:
+		return "The run is going on."
+	case run.Failed:
+		return "The run failed: " + r.Error
+	}
+	return "The run is " + string(r.State) + "."
+}
+
+type levelOf = generators.Level
+
+// levelClass is a level as a class of ours, so that no other can come in.
+func levelClass(l generators.Level) string {
+	switch l {
+	case generators.Debug, generators.Info, generators.Success, generators.Notice, generators.Warning, generators.Error:
+		return string(l)
+	case generators.Critical, generators.Alert, generators.Emergency:
+		return "error"
+	}
+	return "info"
+}
+
+// wordOf is the word for a level that is shown by colour and sign alone.
+func wordOf(l generators.Level) string {
+	switch levelClass(l) {
+	case "success":
+		return "Success"
+	case "warning":
+		return "Warning"
+	case "error":
+		return "Error"
+	}
+	return ""
+}
+
+func rowClass(i *timeline.Item) string {
+	switch i.Kind {
+	case timeline.Asked:
+		return string(i.Ask.State)
+	case timeline.Result:
+		return string(i.State)
+	case timeline.Status, timeline.Toast, timeline.Log, timeline.Step:
+		return levelClass(i.Level)
+	}
+	return ""
+}
+
+func emptyJSON(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "{}", "null", "[]":
+		return true
+	}
+	return false
+}
+
+// jsonText is a JSON string's text.
+func jsonText(raw json.RawMessage) (string, bool) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
+}

@@ -1,0 +1,185 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+// offset is how far into its run something happened: "0.3" seconds, "1:23",
+// "1:02:03".
+func offset(from, at time.Time) string {
+	d := max(at.Sub(from), 0)
+	if from.IsZero() {
+		d = 0
+	}
+	if d < time.Minute-50*time.Millisecond {
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64)
+	}
+	return clock(d)
+}
+
+// clock is a duration as minutes and seconds, with hours if there are any.
+func clock(d time.Duration) string {
+	s := int(d / time.Second)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// took is a duration in words: "0.4 s", "1 min 5 s", "3 h 20 min".
+func took(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute-50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// ago is how long something is past, roughly: "just now", "5 min ago".
+func ago(t time.Time) string {
+	switch d := time.Since(t); {
+	case t.IsZero():
+		return ""
+	case d < 10*time.Second:
+		return "just now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	}
+}
+
+// elapsed is how long a run has been going, or went on.
+func elapsed(started, ended time.Time) time.Duration {
+	switch {
+	case started.IsZero():
+		return 0
+	case ended.IsZero():
+		return max(time.Since(started), 0)
+	}
+	return max(ended.Sub(started), 0)
+}
+
+// stamp is a moment for a datetime attribute.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// surface says where something came from.
+func surface(name string) string {
+	switch name {
+	case "browser":
+		return "in the browser"
+	case "http":
+		return "over HTTP"
+	case "mcp":
+		return "over MCP"
+	case "terminal":
+		return "at the terminal"
+	case "":
+		return ""
+	}
+	return "by " + name
+}
+
+// stateWord is a run's state for people.
+func stateWord(s run.State) string {
+	if s == run.Waiting {
+		return "waiting for an answer"
+	}
+	return string(s)
+}
+
+// askWord is what became of a question, for people.
+func askWord(a *timeline.Ask) string {
+	by := surface(a.By)
+	switch a.State {
+	case timeline.Answered:
+		if a.Secret() {
+			return strings.TrimSpace("answered, kept secret " + by)
+		}
+		return strings.TrimSpace("answered " + by)
+	case timeline.Declined:
+		return strings.TrimSpace("declined " + by)
+	case timeline.Cancelled:
+		return strings.TrimSpace("cancelled " + by)
+	case timeline.Expired:
+		return "expired: nobody answered in time"
+	case timeline.Withdrawn:
+		return "withdrawn: the run ended first"
+	}
+	return "waits for an answer"
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(n) + " " + many
+}
+
+// grouped writes thousands apart: 12,345.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// number writes a float as people do: no exponent unless it is very large or
+// small, no digits that say nothing.
+func number(f float64) string {
+	abs := math.Abs(f)
+	if abs != 0 && (abs >= 1e15 || abs < 1e-6) {
+		return strconv.FormatFloat(f, 'g', 6, 64)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// percent is a fraction as a whole percentage, 100 only when all is done.
+func percent(f float64) string {
+	p := int(math.Floor(f * 100))
+	return strconv.Itoa(p) + " %"
+}
+
+// cssID is an ask's id as an id in the document. Ask ids are hexadecimal digits
+// and dots; anything else is dropped, as what comes out stands in code.
+func cssID(ask string) string {
+	return "ask-" + strings.Map(func(r rune) rune {
+		switch {
+		case r == '.':
+			return '-'
+		case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '-':
+			return r
+		}
+		return -1
+	}, ask)
+}
+
+// safeID drops everything from an id that has no place in one, as it stands in
+// code that Datastar evaluates.
+func safeID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_' || r == '.' {
+			return r
+		}
+		return -1
+	}, id)
+}

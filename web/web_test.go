@@ -1,0 +1,208 @@
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/web"
+)
+
+// site is a playground on a real listener.
+type site struct {
+	*httptest.Server
+	t      testing.TB
+	web    *web.Server
+	engine *run.Engine
+}
+
+func newSite(t testing.TB, token string, photons ...*generators.Photon) *site {
+	t.Helper()
+	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := blob.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := run.New(run.Options{Photons: registry, Log: log.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
+	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: web.NewKeys(), Token: token, Hosts: []string{"beam.test"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{Server: httptest.NewServer(server), t: t, web: server, engine: engine}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		engine.Close(ctx)
+		server.Close()
+		s.Server.Close()
+		blobs.Close()
+	})
+	return s
+}
+
+// person is somebody with a browser session of their own.
+type person struct {
+	*site
+	client *http.Client
+}
+
+func (s *site) person() *person {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &person{site: s, client: client}
+}
+
+// do sends a request; headers are pairs of names and values.
+func (p *person) do(method, path, body string, headers ...string) *http.Response {
+	p.t.Helper()
+	r, err := http.NewRequest(method, p.URL+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+			continue
+		}
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := p.client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+func (p *person) json(method, path, body string, headers ...string) *http.Response {
+	p.t.Helper()
+	return p.do(method, path, body, append([]string{"Content-Type", "application/json", "Accept", "application/json"}, headers...)...)
+}
+
+func text(t testing.TB, res *http.Response) string {
+	t.Helper()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func decode[T any](t testing.TB, res *http.Response) (v T) {
+	t.Helper()
+	raw := text(t, res)
+	if err := json.Unmarshal([]byte(raw), &v); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	return v
+}
+
+type started struct{ ID, URL, Events string }
+
+// start starts a run and returns its addresses.
+func (p *person) start(photon, args string) started {
+	p.t.Helper()
+	res := p.json("POST", "/photons/"+photon+"/runs", args)
+	if res.StatusCode != http.StatusCreated {
+		p.t.Fatalf("start: %s %s", res.Status, text(p.t, res))
+	}
+	return decode[started](p.t, res)
+}
+
+// event is one server-sent event with a JSON-RPC message.
+type event struct {
+	id  string
+	msg message
+}
+
+type message struct {
+	Version string `json:"jsonrpc"`
+	ID      string
+	Method  string
+	Params  map[string]any
+	Result  map[string]any
+}
+
+// follow reads a stream until stop is true or it ends.
+func (p *person) follow(path, after string, stop func(event) bool) []event {
+	p.t.Helper()
+	var headers []string
+	if after != "" {
+		headers = []string{"Last-Event-ID", after}
+	}
+	res := p.do("GET", path, "", headers...)
+	if res.StatusCode != http.StatusOK {
+		p.t.Fatalf("follow: %s %s", res.Status, text(p.t, res))
+	}
+	defer res.Body.Close()
+	return readEvents(p.t, res.Body, stop)
+}
+
+func readEvents(t testing.TB, r io.Reader, stop func(event) bool) []event {
+	t.Helper()
+	var events []event
+	var e event
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		switch line := lines.Text(); {
+		case strings.HasPrefix(line, "id: "):
+			e.id = line[4:]
+		case strings.HasPrefix(line, "data: "):
+			if err := json.Unmarshal([]byte(line[6:]), &e.msg); err != nil {
+				t.Fatalf("%v in %s", err, line)
+			}
+		case line == "" && e.id != "":
+			events = append(events, e)
+			if stop != nil && stop(e) {
+				return events
+			}
+			e = event{}
+		}
+	}
+	return events
+}
+
+func asks(e event) bool { return e.msg.Method == "elicitation/create" }
+
+// answer sends a JSON-RPC response.
+func (p *person) answer(id string, result any) *http.Response {
+	p.t.Helper()
+	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.json("POST", "/mcp/request", string(raw))
+}
+
+func accept(content string) map[string]any {
+	return map[string]any{"action": "accept", "content": json.RawMessage(content)}
+}
+
+func status(t testing.TB, res *http.Response, want int) {
+	t.Helper()
+	if res.StatusCode != want {
+		t.Errorf("%s %s: %s, want %d\n%s", res.Request.Method, res.Request.URL.Path, res.Status, want, bytes.TrimSpace([]byte(text(t, res))))
+	}
+}
