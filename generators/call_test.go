@@ -25,7 +25,7 @@ func TestKeysAreUnique(t *testing.T) {
 	for _, tt := range tests {
 		p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 			for _, k := range tt.keys {
-				if _, err := ask(yield, k); err != nil {
+				if _, err := question(yield, k); err != nil {
 					return 0, err
 				}
 			}
@@ -94,7 +94,7 @@ func TestReplyBeforeTheEndHolds(t *testing.T) {
 		var got string
 		p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 			var err error
-			got, err = ask(yield, "k")
+			got, err = question(yield, "k")
 			return 0, err
 		})
 		for e := range p.Run(ctx, []byte("{}")) {
@@ -112,7 +112,7 @@ func TestReplyBeforeTheEndHolds(t *testing.T) {
 // TestSettleLater: a driver may answer long after, from another goroutine.
 func TestSettleLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return ask(yield, "k") })
+		p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return question(yield, "k") })
 		calls := make(chan *generators.Call, 1)
 		go func() {
 			c := <-calls

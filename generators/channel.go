@@ -15,6 +15,9 @@ type ChanFunc[In, Out any] func(ctx context.Context, in In, events chan<- Event)
 // as one made by [New]. To ask a question or make a step, turn the channel
 // into a Yield with [Sender].
 func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Photon {
+	if fn == nil {
+		return New[In, Out](name, nil, opts) // which Registry.Add refuses
+	}
 	return New(name, func(ctx context.Context, in In, yield Yield) (out Out, err error) {
 		events := make(chan Event)
 		returned := make(chan struct{})

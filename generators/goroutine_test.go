@@ -63,7 +63,7 @@ func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 				yield(generators.Progress(float64(i+1), 3, ""))
 			}
 		})
-		return ask(yield, "name")
+		return question(yield, "name")
 	})
 	var open *generators.Call
 	seen := 0
@@ -134,7 +134,7 @@ func TestRunWaitsForGoroutines(t *testing.T) {
 func TestGoThroughSender(t *testing.T) {
 	p := generators.FromChan("p", func(ctx context.Context, _ none, events chan<- generators.Event) (int, error) {
 		yield := generators.Sender(ctx, events)
-		if _, err := ask(yield, "before"); err != nil {
+		if _, err := question(yield, "before"); err != nil {
 			return 0, err
 		}
 		done := make(chan struct{})
@@ -142,7 +142,7 @@ func TestGoThroughSender(t *testing.T) {
 			return 0, generators.ErrStopped
 		}
 		<-done
-		_, err := ask(yield, "after")
+		_, err := question(yield, "after")
 		return 1, err
 	}, nil)
 	concurrent := map[string]bool{}

@@ -47,8 +47,8 @@ func texts(events []generators.Event) []string {
 	return all
 }
 
-// ask yields a call that is no step and waits for its reply.
-func ask(yield generators.Yield, key string) (string, error) {
+// question yields a call that is no step and waits for its reply.
+func question(yield generators.Yield, key string) (string, error) {
 	c := generators.NewCall("text", key, nil)
 	yield(c)
 	r := c.Wait()

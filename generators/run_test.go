@@ -20,7 +20,7 @@ type target struct {
 func TestNewAndFromChanAreEquivalent(t *testing.T) {
 	work := func(in target, yield generators.Yield, err error) (target, error) {
 		yield(generators.Status("one"))
-		got, askErr := ask(yield, "name")
+		got, askErr := question(yield, "name")
 		yield(generators.Status(got))
 		if askErr != nil {
 			return target{}, askErr
@@ -167,7 +167,7 @@ func TestCheckOfArguments(t *testing.T) {
 
 // TestRunsAreIndependent runs one photon many times at once.
 func TestRunsAreIndependent(t *testing.T) {
-	p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return ask(yield, "k") })
+	p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return question(yield, "k") })
 	done := make(chan string)
 	for i := range 50 {
 		go func() {

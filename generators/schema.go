@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
+	"math/big"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -182,11 +181,11 @@ func wholeNumbers(tree any) (_ any, changed bool) {
 		if !strings.ContainsAny(string(v), ".eE") {
 			return v, false
 		}
-		f, err := v.Float64()
-		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		n, ok := new(big.Rat).SetString(string(v))
+		if !ok || !n.IsInt() || !n.Num().IsInt64() {
 			return v, false
 		}
-		return json.Number(strconv.FormatInt(int64(f), 10)), true
+		return json.Number(n.Num().String()), true
 	case []any:
 		for i, e := range v {
 			whole, c := wholeNumbers(e)

@@ -73,7 +73,7 @@ func TestContextEndsARun(t *testing.T) {
 		{"wrapped", errors.Join(errors.New("parked"), generators.ErrSuspended), generators.ErrSuspended},
 	}
 	waits := map[string]func(context.Context, generators.Yield) error{
-		"call": func(_ context.Context, yield generators.Yield) error { _, err := ask(yield, "k"); return err },
+		"call": func(_ context.Context, yield generators.Yield) error { _, err := question(yield, "k"); return err },
 		"step": func(_ context.Context, yield generators.Yield) error {
 			_, err := generators.Step(yield, "k", func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 			return err
@@ -154,7 +154,7 @@ func TestYieldAfterTheEnd(t *testing.T) {
 					if kept(generators.Status("late")) || kept(nil) || generators.Go(kept, func(context.Context) {}) {
 						t.Error("yield was true after the end")
 					}
-					if _, err := ask(kept, "k"); !errors.Is(err, generators.ErrStopped) {
+					if _, err := question(kept, "k"); !errors.Is(err, generators.ErrStopped) {
 						t.Errorf("a late ask returned %v", err)
 					}
 				})

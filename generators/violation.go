@@ -126,6 +126,9 @@ func pointer(tokens []string) string {
 func sentence(k validator.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
+		if k.Got == "number" && slices.Equal(k.Want, []string{"integer"}) {
+			return "must be a whole number"
+		}
 		return fmt.Sprintf("must be %s, not %s", typeNames(k.Want), typeName(k.Got))
 	case *kind.Enum:
 		names := make([]string, len(k.Want))

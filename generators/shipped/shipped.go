@@ -11,9 +11,14 @@ import (
 	"github.com/photon-beam/beam/generators/wizard"
 )
 
-// Photons returns them all.
+// Photons returns them all, by name.
 func Photons() []*generators.Photon {
 	return []*generators.Photon{
-		bookdinner.Photon, csv.Photon, githubuser.Photon, kitchensink.Photon, preferences.Photon, wizard.Photon,
+		preferences.Photon,
+		bookdinner.Photon,
+		csv.Photon,
+		githubuser.Photon,
+		kitchensink.Photon,
+		wizard.Photon,
 	}
 }

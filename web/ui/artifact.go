@@ -1,6 +1,11 @@
 package ui
 
 import (
+	"bytes"
+	"image"
+	_ "image/gif" // formats whose sizes are known
+	_ "image/jpeg"
+	_ "image/png"
 	"mime"
 	"net/url"
 	"strconv"
@@ -20,7 +25,7 @@ func downloadURL(r *timeline.Run, i *timeline.Item) templ.SafeURL {
 // What an artifact can be shown as, besides a tableView, a chartView and a
 // templ.Component.
 type (
-	picture   struct{}
+	picture   struct{ width, height int } // 0 if nobody knows
 	elsewhere string // why it is not shown
 )
 
@@ -32,7 +37,7 @@ func viewOf(i *timeline.Item) any {
 		media = "application/octet-stream"
 	}
 	if pictureTypes[media] {
-		return picture{}
+		return pictureOf(a.Body)
 	}
 	if len(a.Body) == 0 {
 		if a.Size == 0 && a.Digest == "" && !i.Large {
@@ -74,4 +79,13 @@ func languageOf(media string) (string, bool) {
 		return "", false
 	}
 	return strings.TrimPrefix(sub, "x-"), true
+}
+
+// pictureOf finds a picture's size, so that the page doesn't jump when it comes.
+func pictureOf(body []byte) picture {
+	c, _, err := image.DecodeConfig(bytes.NewReader(body))
+	if err != nil {
+		return picture{}
+	}
+	return picture{c.Width, c.Height}
 }

@@ -253,7 +253,7 @@ func topBar(c Chrome) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<header class=\"top\"><button type=\"button\" class=\"menu quiet\" popovertarget=\"nav\" aria-label=\"Menu\"><span class=\"icon icon-menu\" aria-hidden=\"true\"></span></button> <a class=\"brand\" href=\"/\"><span class=\"mark\" aria-hidden=\"true\"></span>beam</a><form class=\"find\" role=\"search\" method=\"get\" action=\"/\"><label class=\"hidden\" for=\"find\">Find a photon</label> <input id=\"find\" type=\"search\" name=\"q\" placeholder=\"Find a photon\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<header class=\"top\"><button type=\"button\" class=\"menu quiet\" popovertarget=\"nav\" aria-label=\"Menu\"><span class=\"icon icon-menu\" aria-hidden=\"true\"></span></button> <a class=\"brand\" href=\"/\"><span class=\"logo\" aria-hidden=\"true\"></span>beam</a><form class=\"find\" role=\"search\" method=\"get\" action=\"/\"><label class=\"hidden\" for=\"find\">Find a photon</label> <input id=\"find\" type=\"search\" name=\"q\" placeholder=\"Find a photon\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -433,9 +433,9 @@ func sidebar(c Chrome) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var17 string
-				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(ago(r.Started))
+				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(since(r.Started))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `layout.templ`, Line: 109, Col: 43}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `layout.templ`, Line: 109, Col: 45}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {

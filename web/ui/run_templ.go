@@ -783,7 +783,7 @@ func Row(r *timeline.Run, i *timeline.Item) templ.Component {
 			templ_7745c5c3_Var38 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var39 = []any{"row", string(i.Kind), rowClass(i)}
+		var templ_7745c5c3_Var39 = []any{"row", "r-" + string(i.Kind), rowClass(i)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var39...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

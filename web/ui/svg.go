@@ -245,7 +245,7 @@ func (d *drawing) lyingBars() {
 			x := d.y.at(v)
 			d.bar(k, i, math.Min(x, zero), y, math.Abs(x-zero), math.Max(thick-1.5, 1))
 			if d.single() && v >= 0 {
-				d.text("value", x+5, y+thick/2+3.5, "start", short(v))
+				d.text("amount", x+5, y+thick/2+3.5, "start", short(v))
 			}
 		}
 	}
@@ -279,7 +279,7 @@ func (d *drawing) lines() {
 func (d *drawing) dots(k int, values []float64) {
 	for i, v := range values {
 		if !math.IsNaN(v) {
-			fmt.Fprintf(d, `<circle class="mark %s" cx="%s" cy="%s" r="3">`, seriesClass(k), px(d.x(i, false)), px(d.y.at(v)))
+			fmt.Fprintf(d, `<circle class="shape %s" cx="%s" cy="%s" r="3">`, seriesClass(k), px(d.x(i, false)), px(d.y.at(v)))
 			d.tip(k, i)
 			d.WriteString("</circle>")
 		}
@@ -287,7 +287,7 @@ func (d *drawing) dots(k int, values []float64) {
 }
 
 func (d *drawing) bar(series, i int, x, y, w, h float64) {
-	fmt.Fprintf(d, `<rect class="mark %s" x="%s" y="%s" width="%s" height="%s" rx="%s">`,
+	fmt.Fprintf(d, `<rect class="shape %s" x="%s" y="%s" width="%s" height="%s" rx="%s">`,
 		seriesClass(series), px(x), px(y), px(w), px(h), px(math.Min(2, math.Min(w, h)/4)))
 	d.tip(series, i)
 	d.WriteString("</rect>")

@@ -66,6 +66,18 @@ func ago(t time.Time) string {
 	}
 }
 
+// since is [ago] in few letters, for lists: "now", "5 min", "3 h".
+func since(t time.Time) string {
+	switch s := strings.TrimSuffix(ago(t), " ago"); {
+	case s == "just now":
+		return "now"
+	case strings.HasSuffix(s, " days"):
+		return strings.TrimSuffix(s, "ays")
+	default:
+		return s
+	}
+}
+
 // elapsed is how long a run has been going, or went on.
 func elapsed(started, ended time.Time) time.Duration {
 	switch {
@@ -111,7 +123,7 @@ func askWord(a *timeline.Ask) string {
 	switch a.State {
 	case timeline.Answered:
 		if a.Secret() {
-			return strings.TrimSpace("answered, kept secret " + by)
+			return strings.TrimSpace("answered "+by) + ", kept secret"
 		}
 		return strings.TrimSpace("answered " + by)
 	case timeline.Declined:

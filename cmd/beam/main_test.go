@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"beam": main})
+}
+
+// The scripts run the real program, with curl for a client.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("HOME", env.WorkDir)
+			env.Values[processes{}] = map[string]*process{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serve":   serve,
+			"signal":  signal,
+			"ended":   ended,
+			"capture": capture,
+		},
+	})
+}
+
+// processes is the key under which a script's servers are kept.
+type processes struct{}
+
+type process struct {
+	*exec.Cmd
+	done chan error
+}
+
+func running(ts *testscript.TestScript, name string) *process {
+	p := ts.Value(processes{}).(map[string]*process)[name]
+	if p == nil {
+		ts.Fatalf("there is no server %q", name)
+	}
+	return p
+}
+
+var listens = regexp.MustCompile(`^Beam listens on (http://\S+)`)
+
+// serve NAME ARGS... starts beam serve on a free port and sets $NAME to its
+// address, and $NAME_SIGNIN to its sign-in address.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: serve name args...")
+	}
+	name := args[0]
+	beam, err := exec.LookPath("beam")
+	ts.Check(err)
+	// testscript puts its own beam first on the PATH of the script.
+	if path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "beam"); exists(path) {
+		beam = path
+	}
+	p := &process{exec.Command(beam, append([]string{"serve", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan error, 1)}
+	p.Dir = ts.Getenv("WORK")
+	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"))
+	logs, err := os.Create(ts.MkAbs(name + ".log"))
+	ts.Check(err)
+	p.Stderr = logs
+	out, err := p.StdoutPipe()
+	ts.Check(err)
+	ts.Check(p.Start())
+	lines := bufio.NewReader(out)
+	ts.Setenv(name, find(ts, lines, listens))
+	ts.Setenv(name+"_SIGNIN", find(ts, lines, regexp.MustCompile(`^Sign in as its operator, once: (http://\S+)`)))
+	go func() {
+		_, _ = io.Copy(io.Discard, lines) // until it ends
+		p.done <- p.Wait()
+		logs.Close()
+	}()
+	ts.Value(processes{}).(map[string]*process)[name] = p
+	ts.Defer(func() { _ = p.Process.Kill() })
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// find reads lines up to one that matches, and returns its group.
+func find(ts *testscript.TestScript, lines *bufio.Reader, want *regexp.Regexp) string {
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			ts.Fatalf("beam ended before it said %s", want)
+		}
+		if m := want.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
+}
+
+// signal NAME SIGNAL sends SIGTERM, SIGINT or SIGKILL to a server.
+func signal(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL}
+	ts.Check(running(ts, args[0]).Process.Signal(signals[args[1]]))
+}
+
+// ended NAME [SECONDS] waits until a server has ended with exit status 0, or,
+// negated, with another one.
+func ended(ts *testscript.TestScript, neg bool, args []string) {
+	limit := 10 * time.Second
+	if len(args) > 1 {
+		d, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		limit = d
+	}
+	select {
+	case err := <-running(ts, args[0]).done:
+		if (err != nil) != neg {
+			ts.Fatalf("%s ended with %v", args[0], err)
+		}
+	case <-time.After(limit):
+		ts.Fatalf("%s has not ended within %s", args[0], limit)
+	}
+}
+
+// capture VAR REGEXP sets a variable to the group that matches in stdout.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: capture var regexp")
+	}
+	out := ts.ReadFile("stdout")
+	m := regexp.MustCompile(args[1]).FindStringSubmatch(out)
+	if m == nil {
+		ts.Fatalf("no match for %s in %s", args[1], fmt.Sprintf("%.2000s", out))
+	}
+	ts.Setenv(args[0], m[1])
+}

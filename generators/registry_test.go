@@ -1,0 +1,149 @@
+package generators_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+func none0(context.Context, none, generators.Yield) (int, error) { return 0, nil }
+
+// of makes a photon of the given input and output types.
+func of[In, Out any](opts *generators.Options) *generators.Photon {
+	return generators.New("p", func(context.Context, In, generators.Yield) (out Out, err error) { return out, nil }, opts)
+}
+
+type (
+	inner  struct{ Ch chan int }
+	outer  struct{ Jobs []map[string]*inner }
+	cycle  struct{ Next *cycle }
+	badTag struct {
+		Age int `json:"age" minimum:"young"`
+	}
+	nestedForm struct {
+		Home struct{ Street string } `json:"home"`
+	}
+	secretForm struct {
+		APIKey string `json:"apiKey"`
+	}
+	listForm struct {
+		Tags []string `json:"tags"`
+	}
+)
+
+// TestRegistryRefuses what would only fail when it is run or asked.
+func TestRegistryRefuses(t *testing.T) {
+	forms := func(checks ...func() error) *generators.Options { return &generators.Options{Forms: checks} }
+	tests := []struct {
+		name   string
+		photon *generators.Photon
+		want   []string
+	}{
+		{"nil", nil, []string{"nil"}},
+		{"no function", generators.New[none, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
+		{"no channel function", generators.FromChan[none, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
+		{"empty name", generators.New("", none0, nil), []string{`photon ""`, "a name is 1 to 128"}},
+		{"a space", generators.New("a b", none0, nil), []string{`"a b"`, "a name is"}},
+		{"a slash", generators.New("a/b", none0, nil), []string{"a name is"}},
+		{"a dot first", generators.New("..", none0, nil), []string{"a name is"}},
+		{"not ASCII", generators.New("größe", none0, nil), []string{"a name is"}},
+		{"too long", generators.New(strings.Repeat("a", 129), none0, nil), []string{"a name is"}},
+		{"channel field", of[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
+		{"channel result", of[none, outer](nil), []string{"its output has no schema", "field Ch of"}},
+		{"function", of[none, func()](nil), []string{"its output has no schema", "func()"}},
+		{"cycle", of[cycle, int](nil), []string{"field Next of", "cycle"}},
+		{"bad tag", of[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
+		{"text as input", of[string, int](nil), []string{"must be a struct or a map"}},
+		{"anything as input", of[any, int](nil), []string{"must be a struct or a map"}},
+		{"nested form", of[none, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
+		{"form with a secret", of[none, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
+		{"form with a channel", of[none, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := generators.NewRegistry(tt.photon)
+			for _, want := range tt.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("the error is %v, and doesn't say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRegistryRefusesDuplicates(t *testing.T) {
+	r, err := generators.NewRegistry(generators.New("a", none0, nil), generators.New("A", none0, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(generators.New("a", none0, nil)); err == nil || !strings.Contains(err.Error(), `photon "a"`) {
+		t.Errorf("a second %q: %v", "a", err)
+	}
+	if _, err := generators.NewRegistry(generators.New("b", none0, nil), generators.New("b", none0, nil)); err == nil {
+		t.Error("two of one name made a registry")
+	}
+}
+
+func TestRegistryFindsPhotons(t *testing.T) {
+	r, err := generators.NewRegistry(
+		generators.New("zeta", none0, &generators.Options{Title: "Z"}),
+		generators.New("alpha.1", none0, nil),
+		generators.New("_", none0, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range r.All() {
+		names = append(names, p.Name()+"="+p.Title())
+	}
+	if got := fmt.Sprint(names); got != "[_=_ alpha.1=alpha.1 zeta=Z]" {
+		t.Errorf("all are %s", got)
+	}
+	if p, ok := r.Lookup("zeta"); !ok || p.Name() != "zeta" {
+		t.Error("zeta is not found")
+	}
+	if _, ok := r.Lookup("Zeta"); ok {
+		t.Error("Zeta is found")
+	}
+}
+
+func TestRegistryIsConcurrent(t *testing.T) {
+	r, err := generators.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			err := r.Add(generators.New(fmt.Sprint(i%25), none0, nil))
+			if _, ok := r.Lookup(fmt.Sprint(i % 25)); !ok || len(r.All()) == 0 {
+				t.Errorf("%d: not there (%v)", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(r.All()); n != 25 {
+		t.Errorf("%d photons, want 25", n)
+	}
+}
+
+// TestOptionsAreCopied: who changes them afterwards changes no photon.
+func TestOptionsAreCopied(t *testing.T) {
+	opts := &generators.Options{Title: "before", Forms: []func() error{func() error { return nil }}}
+	p := of[none, int](opts)
+	opts.Title = "after"
+	if p.Title() != "before" || p.Options().Title != "before" {
+		t.Errorf("the title is %q", p.Title())
+	}
+	failing := errors.New("no")
+	opts.Forms[0] = func() error { return failing }
+	if _, err := generators.NewRegistry(p); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+}

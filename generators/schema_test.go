@@ -1,0 +1,205 @@
+package generators_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares JSON with a file of testdata.
+func golden(t *testing.T, name string, raw []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteByte('\n')
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("%s differs (go test -update writes it):\n%s", name, b.Bytes())
+	}
+}
+
+// Base is embedded: its fields are the outer struct's.
+type Base struct {
+	ID string `json:"id" pattern:"^[a-z]+$" title:"Id" description:"What it is called by."`
+}
+
+// everything uses every tag, and every type that JSON writes in its own way.
+type everything struct {
+	Base
+	Mail    string            `json:"mail" format:"email" minLength:"3" maxLength:"254"`
+	Name    string            `json:"name,omitempty" default:"Ada, née Byron"`
+	Level   string            `json:"level" enum:"dev, prod" default:"dev"`
+	Titled  string            `json:"titled" enum:"d,p" enumTitles:"Development,Production"`
+	Tags    []string          `json:"tags,omitempty" enum:"a,b,c" minItems:"1" maxItems:"2" default:"a, b"`
+	Colours []string          `json:"colours" enum:"r,g" enumTitles:"Red,Green"`
+	Count   int               `json:"count" minimum:"-1" maximum:"10" default:"3"`
+	Share   float64           `json:"share" multipleOf:"0.25" maximum:"1e2"`
+	Small   uint8             `json:"small"`
+	Sure    bool              `json:"sure,omitempty" default:"true"`
+	Maybe   *string           `json:"maybe,omitempty" minLength:"1"`
+	When    time.Time         `json:"when"`
+	Took    time.Duration     `json:"took"`
+	Address netip.Addr        `json:"address"`
+	Blob    []byte            `json:"blob"`
+	Raw     json.RawMessage   `json:"raw"`
+	Number  json.Number       `json:"number"`
+	Any     any               `json:"any"`
+	Labels  map[string]string `json:"labels"`
+	Parts   []part            `json:"parts"`
+	Hidden  string            `json:"-"`
+	Dash    string            `json:"-,"`
+	Untold  string
+	private string
+}
+
+type part struct {
+	Size *int `json:"size" minimum:"0"`
+}
+
+func TestSchemaOfEveryTag(t *testing.T) {
+	s, err := generators.SchemaFor[everything]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := s.MarshalJSON()
+	golden(t, "everything.json", raw)
+	_ = everything{}.private
+}
+
+// TestResultSchema allows null where encoding/json writes it: a client that
+// holds a result against its schema must not refuse what Go returned.
+func TestResultSchema(t *testing.T) {
+	p := generators.New("p", func(context.Context, none, generators.Yield) (everything, error) {
+		return everything{}, nil
+	}, nil)
+	raw, _ := p.Output().MarshalJSON()
+	golden(t, "everything-result.json", raw)
+	tests := []*generators.Photon{
+		of[none, struct {
+			List  []string       `json:"list"`
+			Map   map[string]int `json:"map"`
+			Ptr   *part          `json:"ptr"`
+			Bytes []byte         `json:"bytes"`
+			Parts [1]*part       `json:"parts"`
+			Pick  *string        `json:"pick" enum:"a,b"`
+			Named *string        `json:"named" enum:"a,b" enumTitles:"A,B"`
+			Left  []string       `json:"left,omitempty"`
+		}](nil),
+		of[none, []string](nil), of[none, []part](nil), of[none, string](nil), of[none, any](nil),
+	}
+	for _, p := range tests {
+		_, result, err := run(t.Context(), p, nil)
+		if err != nil {
+			t.Errorf("%v", err)
+		} else if err := p.Output().Validate(json.RawMessage(result)); err != nil {
+			t.Errorf("%s: its own schema says: %v", result, err)
+		}
+	}
+}
+
+// TestBadTagsNameTheField, and say what would be right.
+func TestBadTagsNameTheField(t *testing.T) {
+	tests := []struct {
+		schema func() (*generators.Schema, error)
+		want   string
+	}{
+		{generators.SchemaFor[struct {
+			F string `minimum:"1"`
+		}], `tag minimum:"1": is for number and integer, and the field is of type "string"`},
+		{generators.SchemaFor[struct {
+			F int `minimum:"NaN"`
+		}], "must be a number"},
+		{generators.SchemaFor[struct {
+			F int `maximum:"Inf"`
+		}], "must be a number"},
+		{generators.SchemaFor[struct {
+			F float64 `multipleOf:"0"`
+		}], "must be more than 0"},
+		{generators.SchemaFor[struct {
+			F int `pattern:"a"`
+		}], `tag pattern:"a": is for string`},
+		{generators.SchemaFor[struct {
+			F string `pattern:"("`
+		}], "missing closing )"},
+		{generators.SchemaFor[struct {
+			F []int `format:"email"`
+		}], "is for string"},
+		{generators.SchemaFor[struct {
+			F string `minLength:"-1"`
+		}], "must be a whole number, 0 or more"},
+		{generators.SchemaFor[struct {
+			F string `minLength:"3" maxLength:"2"`
+		}], "its least is more than its most"},
+		{generators.SchemaFor[struct {
+			F int `minimum:"3" maximum:"2"`
+		}], "its least is more than its most"},
+		{generators.SchemaFor[struct {
+			F string `minItems:"1"`
+		}], "is for array"},
+		{generators.SchemaFor[struct {
+			F int `enum:"1,2"`
+		}], "tag enum: is for string"},
+		{generators.SchemaFor[struct {
+			F string `enum:"a,b" enumTitles:"A"`
+		}], "tag enumTitles: 1 titles for 2 values"},
+		{generators.SchemaFor[struct {
+			F string `enumTitles:"A"`
+		}], "tag enumTitles: there is no tag enum"},
+		{generators.SchemaFor[struct {
+			F int `default:"many"`
+		}], "must be a JSON integer"},
+		{generators.SchemaFor[struct {
+			F int `default:"1.5"`
+		}], "its default 1.5 must be a whole number"},
+		{generators.SchemaFor[struct {
+			F string `maxLength:"2" default:"abc"`
+		}], `its default "abc" must be at most 2 characters long; it has 3`},
+		{generators.SchemaFor[struct {
+			F string `enum:"a,b" default:"c"`
+		}], `its default "c" must be one of a, b`},
+		{generators.SchemaFor[struct {
+			F []string `enum:"a,b" default:"a,c"`
+		}], "must be one of a, b"},
+		{generators.SchemaFor[struct {
+			F struct{ Ch chan int }
+		}], "field Ch of"},
+		{generators.SchemaFor[struct {
+			F map[float64]string
+		}], "map key"},
+		{generators.SchemaFor[struct {
+			Base `json:"F"`
+		}], "field Base of"},
+	}
+	for _, tt := range tests {
+		s, err := tt.schema()
+		switch {
+		case err == nil:
+			raw, _ := s.MarshalJSON()
+			t.Errorf("accepted, want %q: %s", tt.want, raw)
+		case !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "field "):
+			t.Errorf("the error is %q, want %q and the field", err, tt.want)
+		}
+	}
+}

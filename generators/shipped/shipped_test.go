@@ -1,0 +1,32 @@
+package shipped_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/shipped"
+)
+
+// The names are a contract with clients, and so is which runs survive a restart.
+func TestPhotons(t *testing.T) {
+	want := map[string]bool{ // durable?
+		"ask_user_preferences": true, "book_dinner": true, "csv": false, "github_user": true, "kitchen-sink": true, "wizard": true,
+	}
+	var names []string
+	for _, p := range shipped.Photons() {
+		photontest.Registrable(t, p)
+		names = append(names, p.Name())
+		durable, known := want[p.Name()]
+		if !known || durable != p.Options().Durable {
+			t.Errorf("photon %s: known is %t, durable is %t", p.Name(), known, p.Options().Durable)
+		}
+	}
+	if len(names) != len(want) || !slices.IsSorted(names) {
+		t.Errorf("the photons are %v, want %d by name", names, len(want))
+	}
+	if _, err := generators.NewRegistry(shipped.Photons()...); err != nil {
+		t.Error(err)
+	}
+}
