@@ -1,6 +1,6 @@
 // Without script the pages still do the whole main job.
 import { test, expect } from "./support/test.js";
-import { set, startRun } from "./support/run.js";
+import { result, set, startRun } from "./support/run.js";
 
 test.use({ javaScriptEnabled: false });
 
@@ -34,8 +34,6 @@ test("Stop works without script", async ({ page }) => {
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await until(page, page.getByText(/stopped/i).first());
 });
-
-const result = (page) => page.locator("#timeline .row.result");
 
 // until reads the page again until something is there.
 async function until(page, locator) {

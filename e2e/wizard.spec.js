@@ -1,6 +1,6 @@
 // One question after another, with a side effect in between that happens once.
 import { test, expect } from "./support/test.js";
-import { dialog, expectResult, press, set, startRun } from "./support/run.js";
+import { dialog, expectResult, press, result, set, startRun } from "./support/run.js";
 
 test("a name, a form, a confirmation, and one reservation", async ({ page }) => {
   await startRun(page, "wizard");
@@ -31,5 +31,5 @@ test("a name, a form, a confirmation, and one reservation", async ({ page }) => 
 test("a question that is declined ends the wizard", async ({ page }) => {
   await startRun(page, "wizard");
   await press(dialog(page), "Decline");
-  await expect(page.locator("#timeline .row.result")).toContainText("declined");
+  await expect(result(page)).toContainText("declined");
 });

@@ -102,10 +102,10 @@ func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.AssertFormat()
-	if err := c.AddResource("mem:schema", tree); err != nil {
+	if err := c.AddResource("mem:///schema", tree); err != nil {
 		return nil, err
 	}
-	compiled, err := c.Compile("mem:schema")
+	compiled, err := c.Compile("mem:///schema")
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}

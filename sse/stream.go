@@ -48,8 +48,9 @@ type Renderer interface {
 
 // Options change how a stream is served.
 type Options struct {
-	// Coalesce collects what arrives within a [Frame] into one Render. What a
-	// person waits for (a question, an answer, the end) is not held up.
+	// Coalesce collects what arrives within a [Frame] into one Render. The first
+	// entry after a quiet frame, and whatever follows something that a person
+	// waits for (a question, an answer, the end), is not held up.
 	Coalesce bool
 }
 

@@ -9,7 +9,7 @@ export default class Count {
 
   onTestEnd(test, result) {
     if (result.status === "skipped") return;
-    test.ok() ? this.passed++ : this.failed++;
+    result.status === test.expectedStatus ? this.passed++ : this.failed++;
   }
 
   onExit() {

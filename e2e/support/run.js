@@ -103,15 +103,28 @@ export const reopen = (page) => page.getByRole("link", { name: /^Answer/ }).clic
 /** stop presses Stop. */
 export const stop = (page) => page.getByRole("button", { name: "Stop", exact: true }).click();
 
+/** result is the timeline's last row, which tells how the run ended. */
+export const result = (page) => page.locator("#timeline .r-result");
+
 /** expectEnd expects the run to have come to an end, such as "completed". */
 export async function expectEnd(page, state) {
-  await expect(page.locator("#timeline .row.result")).toContainText(state);
+  await expect(result(page)).toContainText(state);
   await expect(page.getByRole("button", { name: "Stop", exact: true })).toHaveCount(0);
 }
 
 /** expectResult expects the run to be completed, with this among its result. */
 export async function expectResult(page, want) {
   await expectEnd(page, "completed");
-  const shown = await page.locator("#timeline .row.result .value").textContent();
-  expect(JSON.parse(shown)).toMatchObject(want);
+  expect(await result(page).locator(".json > *").evaluate(readTree)).toMatchObject(want);
+}
+
+// readTree reads the JSON that a tree shows. It runs in the page.
+function readTree(node) {
+  if (node.matches(".leaf")) return JSON.parse(node.lastChild.textContent);
+  const members = Array.from(node.querySelector(":scope > .members").children, (member) => [
+    member.querySelector(":scope > .na, :scope > summary > .na").textContent,
+    readTree(member),
+  ]);
+  const isList = node.querySelector("summary > .faint").textContent.startsWith("[");
+  return isList ? members.map(([, value]) => value) : Object.fromEntries(members);
 }

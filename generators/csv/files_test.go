@@ -58,7 +58,7 @@ func TestManyKindsOfFile(t *testing.T) {
 		"name on two lines":         {"\"unit\nprice\",b\n1,2\n", "unit price", "unit price=1", "1 row × 2 columns"},
 		"no names":                  {"1,2\n3,4\n", "column 2", "column 2=6", "The first row is all numbers"},
 		"short and long rows":       {"a,b,c\n1,2,3\n1,2\n1,2,3,4\n1,2,3\n", "c", "c=9", "2 of 4 rows do not have 3 cells"},
-		"a cell too many in all":    {"a,b\n1,2,\n1,2,\n", "column 3", "column 3=<nil>", "2 rows × 3 columns"},
+		"a cell too many in all":    {"a,b\n1,2,\n1,2,\n", "column 3", "column 3=<nil>", "The first row has 2 cells and most others have 3"},
 		"blank rows":                {"a,b\n1,2\n,\n , \n\n", "b", "b=2", "2 rows without any content are left out"},
 		"other cells among numbers": {"a\n" + strings.Repeat("1\n", 9) + "n/a\n", "a", "a=9", "1 cell of a is no number and is left out"},
 		"no exact fractions":        {"a,b\n0.1,x\n0.2,x\n", "a", "a=0.3", "2 rows"},

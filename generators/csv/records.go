@@ -68,9 +68,9 @@ func (r *records) next() ([]string, error) {
 		record, err := r.csv.Read()
 		switch {
 		case errors.Is(err, errLongRecord):
-			return nil, r.openQuote("doesn't end within 1 MB")
+			return nil, r.openQuote("doesn't end within 1 MB: most likely")
 		case err == io.EOF:
-			return nil, r.openQuote("doesn't end")
+			return nil, r.openQuote("doesn't end:")
 		case err != nil:
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (r *records) next() ([]string, error) {
 			return nil, io.EOF
 		}
 		if strings.HasSuffix(last, lastLine+"\n") {
-			return nil, r.openQuote("doesn't end")
+			return nil, r.openQuote("doesn't end:")
 		}
 		r.line, _ = r.csv.FieldPos(0)
 		if !isBlank(record) {
@@ -95,7 +95,7 @@ func (r *records) openQuote(fault string) error {
 	if r.line > 0 {
 		where = fmt.Sprintf("the record after line %d", r.line)
 	}
-	return fmt.Errorf(`%s %s: a quote that opens there is never closed. A cell that begins with a quote (") ends with one, and a quote within it is written twice ("")`,
+	return fmt.Errorf(`%s %s a quote that opens there is never closed. A cell that begins with a quote (") ends with one, and a quote within it is written twice ("")`,
 		where, fault)
 }
 

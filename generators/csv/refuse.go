@@ -99,40 +99,45 @@ func lowerHead(text string) string { return strings.ToLower(text[:min(len(text),
 // refuseProse knows running text and logs: many words in a cell, few numbers,
 // no quotes, and no delimiter that divides all lines alike.
 func (g guess) refuseProse() error {
-	if g.quoted {
+	p := g.measure()
+	if g.quoted || g.cells > 1 && p.numbers*10 >= p.cells {
 		return nil
 	}
-	var cells, words, letters, numbers, sentences int
+	wordy := p.words >= 3*p.cells
+	sentences := 2*p.sentences >= len(g.records)
+	prose := wordy && (sentences || g.share < 0.8)
+	if g.cells == 1 {
+		prose = p.words >= 5*p.cells || p.letters >= 60*p.cells || sentences && (wordy || p.letters >= 20*p.cells)
+	}
+	if !prose {
+		return nil
+	}
+	return notCSV("running text: no comma, semicolon, tab or | divides its lines in the same way", "")
+}
+
+// prosody counts what tells prose from a table.
+type prosody struct{ cells, words, letters, numbers, sentences int }
+
+func (g guess) measure() (p prosody) {
 	for _, record := range g.records {
 		for _, cell := range record {
 			cell = strings.TrimSpace(cell)
 			if cell == "" {
 				continue
 			}
-			cells++
-			words += len(strings.Fields(cell))
-			letters += utf8.RuneCountInString(cell)
-			if cell[0] >= '0' && cell[0] <= '9' && !strings.Contains(cell, " ") {
-				numbers++
+			p.cells++
+			words := len(strings.Fields(cell))
+			p.words += words
+			p.letters += utf8.RuneCountInString(cell)
+			if words == 1 && isDigit(cell[0]) {
+				p.numbers++
 			}
 		}
 		if strings.ContainsAny(lastRune(record), ".!?。！？") {
-			sentences++
+			p.sentences++
 		}
 	}
-	if g.cells > 1 && numbers*10 >= cells {
-		return nil
-	}
-	perCell, full := float64(words)/float64(max(1, cells)), 2*sentences >= len(g.records)
-	long := letters >= 60*cells
-	switch {
-	case g.cells == 1 && (perCell >= 5 || long || full && (perCell >= 3 || letters >= 20*cells)):
-	case g.cells > 1 && perCell >= 3 && full:
-	case g.cells > 1 && perCell >= 3 && g.share < 0.8:
-	default:
-		return nil
-	}
-	return notCSV("running text: no comma, semicolon, tab or | divides its lines in the same way", "")
+	return p
 }
 
 func lastRune(record []string) string {

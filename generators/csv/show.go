@@ -48,6 +48,9 @@ func (s *survey) warnings() []string {
 	if s.nameless {
 		add("The first row is all numbers, so it is taken as data and the columns are numbered.")
 	}
+	if !s.nameless && s.names < s.width() {
+		add("The first row has %s and most others have %s: the columns without a name are numbered.", count(s.names, "cell"), thousands(s.width()))
+	}
 	if s.rows == 0 {
 		add("There are column names but no rows below them: there is nothing to summarise.")
 	}

@@ -20,6 +20,7 @@ type survey struct {
 	layout
 	columns []column // the first maxColumns
 	named   bool     // the row of names has been read, or there is none
+	names   int      // cells of the row of names
 	rows    int
 	blank   int        // records without content, which are no rows
 	ragged  int        // rows with more or fewer cells than there are columns
@@ -52,7 +53,7 @@ func (f *file) surveyAs(l layout) (*survey, error) {
 	var err error
 	s.blank, err = f.each(l, "looking at the rows", func(record []string) {
 		if !s.named {
-			s.columns, s.named = columnsOf(record, l.cells), true
+			s.columns, s.named, s.names = columnsOf(record, l.cells), true, len(record)
 			return
 		}
 		s.take(record)

@@ -355,7 +355,7 @@ func tableOf(v tableView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for n, cell := range row {
-				var templ_7745c5c3_Var20 = []any{templ.KV("num", v.columns[n].numeric)}
+				var templ_7745c5c3_Var20 = []any{templ.KV("num", v.columns[n].numeric), templ.KV("short", v.columns[n].short)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var20...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -380,7 +380,7 @@ func tableOf(v tableView) templ.Component {
 				var templ_7745c5c3_Var22 string
 				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(cell)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 60, Col: 65}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 60, Col: 104}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 				if templ_7745c5c3_Err != nil {
@@ -509,7 +509,7 @@ func chartOf(v chartView, title string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.svg(title, 340, true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.svg(title, 310, true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

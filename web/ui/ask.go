@@ -79,6 +79,11 @@ func (v *askView) busy() string {
 	return "_busy" + strconv.FormatUint(seq, 10)
 }
 
+// takeFocus is the expression that brings the focus to a question when it
+// comes, if the focus is nowhere and no keyboard would spring up on the screen.
+const takeFocus = "document.activeElement === document.body && matchMedia('(pointer: fine)').matches && " +
+	"(el.querySelector('input:not([type=hidden]), select, textarea') ?? el.querySelector('h2')).focus({preventScroll: true})"
+
 func (v *askView) multipart() bool { return v.Question.Kind == ask.KindFile }
 func (v *askView) confirm() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
@@ -208,7 +213,7 @@ func (v *askView) fileHint() string {
 	if rules.MaxSize > 0 {
 		parts = append(parts, "at most "+timeline.Bytes(rules.MaxSize)+each(rules.Max))
 	}
-	return upper(strings.Join(parts, " · "))
+	return strings.Join(parts, " · ")
 }
 
 func each(n int) string {

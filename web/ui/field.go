@@ -240,6 +240,8 @@ func between(lo, hi int, one, many string) string {
 	switch {
 	case lo > 0 && hi > 0 && lo == hi:
 		return count(lo, one, many)
+	case lo > 0 && hi == lo+1:
+		return fmt.Sprintf("%s or %s", grouped(lo), count(hi, one, many))
 	case lo > 0 && hi > 0:
 		return fmt.Sprintf("%s to %s", grouped(lo), count(hi, one, many))
 	case lo > 1:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -29,6 +30,14 @@ const maxRows = 500
 
 // maxToasts bounds the notices that one batch of changes brings up.
 const maxToasts = 3
+
+// Pause is how long a page is busy with a batch of that many changes, so how
+// long whoever sends them should gather what comes before sending the next.
+// Patches that come faster than they can be drawn freeze the page.
+func Pause(changes int) time.Duration {
+	const frame, row, most = 16 * time.Millisecond, 300 * time.Microsecond, 200 * time.Millisecond
+	return min(frame+time.Duration(min(changes, maxRows*4))*row, most)
+}
 
 // Patches returns what an open page of the run must change for a batch of
 // entries that were applied to r already.

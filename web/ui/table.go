@@ -28,6 +28,7 @@ type tableView struct {
 type column struct {
 	name    string
 	numeric bool
+	short   bool // nothing in it is worth a line break
 }
 
 // readTable reads the body of a table; ok is false if it is none.
@@ -49,12 +50,16 @@ func viewTable(caption string, t generators.Table) tableView {
 	for c := range v.columns {
 		v.columns[c].numeric = numericColumn(t.Rows, c)
 	}
+	for c := range v.columns {
+		v.columns[c].short = true
+	}
 	for _, row := range t.Rows[:min(len(t.Rows), maxTableRows)] {
 		cells := make([]string, len(v.columns))
 		for c := range cells {
 			if c < len(row) {
 				cells[c] = cellText(row[c])
 			}
+			v.columns[c].short = v.columns[c].short && len(cells[c]) <= 24
 		}
 		v.rows = append(v.rows, cells)
 	}

@@ -120,6 +120,9 @@ func stateWord(s run.State) string {
 // askWord is what became of a question, for people.
 func askWord(a *timeline.Ask) string {
 	by := surface(a.By)
+	if !a.Settled.IsZero() && !a.Since.IsZero() {
+		by = strings.TrimSpace(by + " after " + took(a.Settled.Sub(a.Since)))
+	}
 	switch a.State {
 	case timeline.Answered:
 		if a.Secret() {

@@ -1,0 +1,85 @@
+package ask_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+type none struct{}
+
+// photon makes a photon of a function that asks.
+func photon[T any](fn func(yield generators.Yield) (T, error)) *generators.Photon {
+	return generators.New("test", func(_ context.Context, _ none, yield generators.Yield) (T, error) { return fn(yield) }, nil)
+}
+
+// answers is a provider that gives the same answer to every question.
+func answers(a ask.Answer, err error) ask.Provider {
+	return ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) { return a, err })
+}
+
+// accepts answers every question with content.
+func accepts(content string) ask.Provider {
+	return answers(ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}, nil)
+}
+
+// asked runs one ask and returns its value, as JSON, and its error.
+func asked[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (T, error)) (value string, err error) {
+	t.Helper()
+	_, _ = d.Run(t.Context(), photon(func(yield generators.Yield) (int, error) {
+		var v T
+		v, err = fn(yield)
+		raw, encodeErr := json.Marshal(v)
+		if encodeErr != nil {
+			t.Error(encodeErr)
+		}
+		value = string(raw)
+		return 0, nil
+	}), nil)
+	return value, err
+}
+
+// question is what a prompt asks.
+func question[T any](t *testing.T, p *ask.Prompt[T]) *ask.Question {
+	t.Helper()
+	var q *ask.Question
+	d := ask.Driver{Provider: ask.ProviderFunc(func(_ context.Context, _ string, asked *ask.Question) (ask.Answer, error) {
+		q = asked
+		return ask.Answer{Action: ask.Cancel}, nil
+	})}
+	if _, err := asked(t, d, p.Ask); q == nil {
+		t.Fatalf("nothing was asked: %v", err)
+	}
+	return q
+}
+
+// sentences are what an InvalidError says, by path.
+func sentences(t *testing.T, err error) map[string]string {
+	t.Helper()
+	var invalid *generators.InvalidError
+	if !errors.As(err, &invalid) {
+		t.Fatalf("the error is a %T (%v), not an InvalidError", err, err)
+	}
+	said := make(map[string]string)
+	for _, f := range invalid.Fields {
+		if said[f.Path] != "" {
+			said[f.Path] += "; "
+		}
+		said[f.Path] += f.Message
+	}
+	return said
+}
+
+// schema reads a schema's document.
+func schema(t *testing.T, raw string) *generators.Schema {
+	t.Helper()
+	s, err := generators.ParseSchema(json.RawMessage(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

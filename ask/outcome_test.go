@@ -1,0 +1,184 @@
+package ask_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+type preferences struct {
+	Name  string   `json:"name"`
+	Tags  []string `json:"tags,omitempty" enum:"a,b"`
+	Count int      `json:"count"`
+}
+
+// An outcome is what a kind of question gives for an accepted answer.
+type kindTest struct {
+	ask    func(generators.Yield, ...ask.Option) (any, error)
+	accept ask.Answer
+	want   string // the value, as JSON
+	zero   string // the value of every other outcome
+}
+
+func content(raw string) ask.Answer {
+	return ask.Answer{Action: ask.Accept, Content: json.RawMessage(raw)}
+}
+
+var aFile = ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 3, Digest: "d1"}
+
+// kinds has every kind of question.
+var kinds = map[ask.Kind]kindTest{
+	ask.KindText: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Text(y, "k", "m", o...) },
+		content(`{"k":"Ada"}`), `"Ada"`, `""`},
+	ask.KindSecret: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Secret(y, "k", "m", o...) },
+		content(`{"k":"s3cret"}`), `"s3cret"`, `""`},
+	ask.KindConfirm: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Confirm(y, "k", "m", o...) },
+		content(`{"k":true}`), `true`, `false`},
+	ask.KindSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
+		return ask.Select(y, "k", "m", ask.Choices("a", "b"), o...)
+	}, content(`{"k":"b"}`), `"b"`, `""`},
+	ask.KindMultiSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
+		return ask.MultiSelect(y, "k", "m", ask.Choices("a", "b", "c"), o...)
+	}, content(`{"k":["c","a"]}`), `["c","a"]`, `null`},
+	ask.KindNumber: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Number(y, "k", "m", o...) },
+		content(`{"k":1.5}`), `1.5`, `0`},
+	ask.KindInteger: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Integer(y, "k", "m", o...) },
+		content(`{"k":4.0}`), `4`, `0`},
+	ask.KindDate: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Date(y, "k", "m", o...) },
+		content(`{"k":"2026-02-28"}`), `"2026-02-28T00:00:00Z"`, `"0001-01-01T00:00:00Z"`},
+	ask.KindDateTime: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.DateTime(y, "k", "m", o...) },
+		content(`{"k":"2026-02-28T18:30:00+01:00"}`), `"2026-02-28T18:30:00+01:00"`, `"0001-01-01T00:00:00Z"`},
+	ask.KindFile: {func(y generators.Yield, o ...ask.Option) (any, error) {
+		h, err := ask.File(y, "k", "m", o...)
+		return h.Name, err
+	}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{aFile}}, `"a.csv"`, `""`},
+	ask.KindForm: {func(y generators.Yield, o ...ask.Option) (any, error) {
+		return ask.Form[preferences](y, "k", "m", o...)
+	}, content(`{"name":"Ada","tags":["b"],"count":2e0}`), `{"name":"Ada","tags":["b"],"count":2}`, `{"name":"","count":0}`},
+	ask.KindURL: {func(y generators.Yield, o ...ask.Option) (any, error) {
+		return "opened", ask.URL(y, "k", "m", "https://example.org/login", o...)
+	}, ask.Answer{Action: ask.Accept}, `"opened"`, `"opened"`},
+}
+
+// TestEveryKindHasEveryOutcome, each a distinct one, and none a silent default.
+func TestEveryKindHasEveryOutcome(t *testing.T) {
+	broken := errors.New("the terminal is gone")
+	outcomes := []struct {
+		name   string
+		answer ask.Provider // nil: the kind's own answer
+		opts   []ask.Option
+		want   error
+	}{
+		{"accept", nil, nil, nil},
+		{"decline", answers(ask.Answer{Action: ask.Decline, Content: json.RawMessage(`{"k":"x"}`)}, nil), nil, ask.ErrDeclined},
+		{"cancel", answers(ask.Answer{Action: ask.Cancel}, nil), nil, ask.ErrCancelled},
+		{"timeout", waits, []ask.Option{ask.Timeout(time.Minute)}, ask.ErrTimeout},
+		{"unsupported", ask.Nobody, nil, ask.ErrUnsupported},
+		{"broken", answers(ask.Answer{}, broken), nil, broken},
+		{"stopped", waits, nil, ask.ErrStopped},
+		{"suspended", waits, nil, ask.ErrSuspended},
+	}
+	for kind, k := range kinds {
+		for _, o := range outcomes {
+			t.Run(string(kind)+"/"+o.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					d := ask.Driver{Provider: o.answer}
+					if d.Provider == nil {
+						d.Provider = answers(k.accept, nil)
+					}
+					ctx, cancel := context.WithCancelCause(t.Context())
+					defer cancel(nil)
+					if o.want == ask.ErrStopped || o.want == ask.ErrSuspended {
+						time.AfterFunc(time.Second, func() { cancel(o.want) })
+					}
+					var got any
+					var err error
+					_, _ = d.Run(ctx, photon(func(yield generators.Yield) (int, error) {
+						got, err = k.ask(yield, o.opts...)
+						return 0, nil
+					}), nil)
+					value, encodeErr := json.Marshal(got)
+					want := k.zero
+					if o.want == nil {
+						want = k.want
+					}
+					if encodeErr != nil || string(value) != want {
+						t.Errorf("the value is %s, want %s", value, want)
+					}
+					if !errors.Is(err, o.want) {
+						t.Errorf("the error is %v, want %v", err, o.want)
+					}
+					for _, other := range outcomes {
+						if other.want != nil && other.want != o.want && errors.Is(err, other.want) {
+							t.Errorf("the error %v is also %v", err, other.want)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// waits is a person who doesn't answer.
+var waits = ask.ProviderFunc(func(ctx context.Context, _ string, _ *ask.Question) (ask.Answer, error) {
+	<-ctx.Done()
+	return ask.Answer{}, ctx.Err()
+})
+
+// TestTimeoutOfThePolicy holds for questions that have none.
+func TestTimeoutOfThePolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := ask.Driver{Provider: waits, Policy: ask.Policy{Timeout: time.Hour}}
+		prompt := ask.ForText("k", "m")
+		start := time.Now()
+		for range 2 {
+			if _, err := asked(t, d, prompt.Ask); !errors.Is(err, ask.ErrTimeout) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if took := time.Since(start); took != 2*time.Hour {
+			t.Errorf("two asks took %v", took)
+		}
+		if q := question(t, prompt); q.Timeout != 0 {
+			t.Errorf("the policy's time-out stuck to the prompt: %v", q.Timeout)
+		}
+		_, err := asked(t, d, ask.ForText("k", "m", ask.Timeout(time.Minute)).Ask)
+		if took := time.Since(start); took != 2*time.Hour+time.Minute || !errors.Is(err, ask.ErrTimeout) {
+			t.Errorf("its own time-out took until %v", took)
+		}
+	})
+}
+
+// TestDriver runs a photon as its tests do: events, steps, asks, files.
+func TestDriver(t *testing.T) {
+	p := generators.New("p", func(ctx context.Context, in preferences, yield generators.Yield) (string, error) {
+		yield(generators.Status("on"))
+		n, err := generators.Step(yield, "s", func(context.Context) (int, error) { return in.Count + 1, nil })
+		if err != nil || n != 3 {
+			t.Errorf("the step returned %d, %v", n, err)
+		}
+		return ask.Text(yield, "k", "m")
+	}, nil)
+	var seen int
+	d := ask.Driver{Provider: accepts(`{"k":"Ada"}`), Events: func(generators.Event) { seen++ }}
+	result, err := d.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2.0}`))
+	if err != nil || string(result) != `"Ada"` || seen != 2 {
+		t.Errorf("result %s, error %v, %d events", result, err, seen)
+	}
+	if _, err := d.Run(t.Context(), p, nil); sentences(t, err)["/name"] != "is required" {
+		t.Errorf("without arguments: %v", err)
+	}
+	if _, err := (ask.Driver{}).Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); !errors.Is(err, ask.ErrUnsupported) {
+		t.Errorf("without a provider: %v", err)
+	}
+	bad := ask.Driver{Provider: accepts(`{"k":1}`)}
+	if _, err := bad.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); sentences(t, err)["/k"] != "must be text, not a number" {
+		t.Errorf("an invalid answer: %v", err)
+	}
+}

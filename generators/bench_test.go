@@ -1,0 +1,84 @@
+package generators_test
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// BenchmarkEvent is an event on its way through the iterator. Target: less than
+// 100 ns, and no allocation but the event itself.
+func BenchmarkEvent(b *testing.B) {
+	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		for range b.N {
+			yield(generators.Status("on"))
+		}
+		return 0, nil
+	})
+	b.ReportAllocs()
+	for _, err := range p.Run(b.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEventFromChan is the same over a channel.
+func BenchmarkEventFromChan(b *testing.B) {
+	p := generators.FromChan("p", func(_ context.Context, _ none, events chan<- generators.Event) (int, error) {
+		for range b.N {
+			events <- generators.Status("on")
+		}
+		return 0, nil
+	}, nil)
+	b.ReportAllocs()
+	for _, err := range p.Run(b.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkStep is a step that does nothing.
+func BenchmarkStep(b *testing.B) {
+	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		for i := range b.N {
+			if _, err := generators.Step(yield, strconv.Itoa(i), func(context.Context) (int, error) { return 1, nil }); err != nil {
+				return 0, err
+			}
+		}
+		return 0, nil
+	})
+	b.ReportAllocs()
+	for _, err := range p.Run(b.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEncodeStatus(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := generators.Encode(generators.Status("looking up the account")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	s, err := generators.ParseSchema(json.RawMessage(order))
+	if err != nil {
+		b.Fatal(err)
+	}
+	value := json.RawMessage(`{"id":"ab","mail":"ada@example.org","items":[{"sku":"a","n":1}],"count":4}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Check(value); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package generators_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// FuzzCheckSchema holds any value against any schema. Nothing panics or hangs;
+// what Check returns conforms, is returned again unchanged, and what it refuses
+// it explains field by field.
+func FuzzCheckSchema(f *testing.F) {
+	f.Add(order, `{"id":"ab","items":[{"sku":"a"}],"count":4.0}`)
+	f.Add(order, `{"id":1,"items":[{"sku":"a"},{"n":0}],"tags":["a","a"]}`)
+	f.Add(`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`, `1`)
+	f.Add(`{"properties":{"a":{"$ref":"#"}},"unevaluatedProperties":false}`, `{"a":{"a":{}}}`)
+	f.Add(`{"patternProperties":{"^a":{"default":1}},"dependentRequired":{"a":["b"]},"if":true,"then":{"minProperties":1}}`, `{}`)
+	f.Add(`{"properties":{"a":{"default":1e2}},"contains":{"const":4.0},"prefixItems":[{"type":["integer","null"]}]}`, `{"b":1E-320}`)
+	f.Add(`{"multipleOf":1e-300}`, `1e300`)
+	f.Add(`{"type":"string","pattern":"^(a+)+$","format":"date-time"}`, `"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"`)
+	f.Fuzz(func(t *testing.T, schema, value string) {
+		s, err := generators.ParseSchema(json.RawMessage(schema))
+		if err != nil {
+			return
+		}
+		checked, err := s.Check(json.RawMessage(value))
+		if err != nil {
+			var invalid *generators.InvalidError
+			if !errors.As(err, &invalid) || len(invalid.Fields) == 0 {
+				t.Fatalf("%s refuses %s with a %T: %v", schema, value, err, err)
+			}
+			for _, field := range invalid.Fields {
+				if field.Message == "" || !utf8.ValidString(field.Message) && utf8.ValidString(schema+value) {
+					t.Fatalf("%s refuses %s with %+v", schema, value, field)
+				}
+			}
+			return
+		}
+		if err := s.Validate(checked); err != nil {
+			t.Fatalf("%s made %s of %s, which doesn't conform: %v", schema, checked, value, err)
+		}
+		again, err := s.Check(checked)
+		if err != nil || string(again) != string(checked) {
+			t.Fatalf("%s made %s of %s, and then %s (%v)", schema, checked, value, again, err)
+		}
+	})
+}
+
+// FuzzDecode reads any record of an event; what it reads, it writes and reads
+// again as the same.
+func FuzzDecode(f *testing.F) {
+	f.Add("status", `{"level":"info","text":"a"}`)
+	f.Add("log", `{"level":"x","data":{"n":1e400,"a":[1,null]}}`)
+	f.Add("progress", `{"done":1e-5,"total":3}`)
+	f.Add("artifact", `{"title":"a","mediaType":"b","body":"AAAA","size":-1}`)
+	f.Add("stepped", `{"key":"a","value":{"a":1}}`)
+	f.Add("result", `{"value":[1]}`)
+	f.Fuzz(func(t *testing.T, kind, data string) {
+		e, err := generators.Decode(kind, json.RawMessage(data))
+		if err != nil {
+			return
+		}
+		_, first, err := generators.Encode(e)
+		if err != nil {
+			t.Fatalf("%s %s: %v", kind, data, err)
+		}
+		e, err = generators.Decode(kind, first)
+		if err != nil {
+			t.Fatalf("%s %s: %v", kind, first, err)
+		}
+		if _, second, err := generators.Encode(e); err != nil || string(second) != string(first) {
+			t.Fatalf("%s: %s became %s (%v)", kind, first, second, err)
+		}
+	})
+}
