@@ -72,6 +72,12 @@ function blank(wrong) {
   return Object.fromEntries(names.map((name) => [name, ""]));
 }
 
+test("a text can't be typed longer than it may be", async ({ page }) => {
+  await askKitchenSink(page, "text");
+  await set(dialog(page), "text", "A".repeat(41));
+  await expectSet(dialog(page), "text", "A".repeat(40));
+});
+
 test("the answer No to a confirm is an answer", async ({ page }) => {
   await askKitchenSink(page, "confirm");
   await press(dialog(page), "No");

@@ -90,8 +90,7 @@ export async function expectSet(scope, name, value) {
 export async function expectError(scope, name, says) {
   const control = field(scope, name);
   if (["radio", "checkbox"].includes(await control.getAttribute("type"))) {
-    const group = scope.getByRole("group").or(scope.getByRole("radiogroup")).filter({ has: control });
-    return expect(group).toHaveAccessibleDescription(says);
+    return expect(control.locator("xpath=ancestor::fieldset[1]")).toHaveAccessibleDescription(says);
   }
   await expect(control).toHaveAttribute("aria-invalid", "true");
   await expect(control).toHaveAccessibleDescription(says);
