@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type PolicyError struct{ Reason string }
 func (e *PolicyError) Error() string { return "this may not be asked: " + e.Reason }
 
 // Admit decides whether a question may be asked, given how many are open
-// already, and sets its time-out. The error is a [*PolicyError].
+// already. The error is a [*PolicyError].
 func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 	if p.OpenPerRun > 0 && openInRun >= p.OpenPerRun {
 		return &PolicyError{fmt.Sprintf("the run has %d questions open, and no more are allowed", openInRun)}
@@ -35,14 +36,15 @@ func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 	if p.OpenPerOwner > 0 && openOfOwner >= p.OpenPerOwner {
 		return &PolicyError{fmt.Sprintf("%d questions are open for this person, and no more are allowed", openOfOwner)}
 	}
-	if q.Timeout == 0 {
-		q.Timeout = p.Timeout
-	}
 	if q.Kind == KindSecret {
 		return nil
 	}
 	return refuseSecrets(q.Fields)
 }
+
+// TimeoutOf is how long a question may stay open: its own time-out, or else the
+// policy's. 0 is for ever.
+func (p Policy) TimeoutOf(q *Question) time.Duration { return cmp.Or(q.Timeout, p.Timeout) }
 
 // refuseSecrets finds fields that ask for secrets in the clear.
 func refuseSecrets(form Fields) error {

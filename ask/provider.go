@@ -92,9 +92,9 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 // reason for that is the photon's to say.
 func (d Driver) ask(run context.Context, key string, q *Question) (generators.Reply, bool) {
 	ctx := run
-	if q.Timeout > 0 {
+	if timeout := d.Policy.TimeoutOf(q); timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, q.Timeout, ErrTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
 		defer cancel()
 	}
 	provider := d.Provider

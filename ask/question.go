@@ -102,7 +102,7 @@ func (q *Question) sound() error {
 	if q.File != nil {
 		return q.File.sound()
 	}
-	return q.Fields.sound()
+	return q.Fields.Sound()
 }
 
 // Check validates an answer: a decline or a cancel has no content; what is

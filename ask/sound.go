@@ -6,10 +6,11 @@ import (
 	"math"
 )
 
-// sound checks a form that is about to be asked: each field must have a name
+// Sound checks a form that is about to be asked: each field must have a name
 // of its own and be one that can be filled in, and a default must be an answer
-// that would be accepted. The error names the field.
-func (f Fields) sound() error {
+// that would be accepted. The error names the field. Prompts call it; so should
+// whoever makes the fields of a question in another way.
+func (f Fields) Sound() error {
 	names := make(map[string]bool, len(f))
 	for i := range f {
 		field := &f[i]

@@ -3,7 +3,7 @@ import { test, expect } from "./support/test.js";
 import { dataset } from "./support/data.js";
 import { kinds } from "./support/kinds.js";
 import { picture } from "./support/looks.js";
-import { askKitchenSink, dialog, expectEnd, press, startRun, stop } from "./support/run.js";
+import { askKitchenSink, dialog, expectEnd, press, set, startRun, stop } from "./support/run.js";
 
 for (const [name, path] of Object.entries({
   start: "/",
@@ -45,12 +45,15 @@ test("a form refused, parked, stopped", async ({ page }) => {
 
 test("csv from the file to the chart", async ({ page }) => {
   await startRun(page, "csv");
-  await dialog(page).locator('input[type="file"]').setInputFiles(dataset("seattle-weather.csv"));
+  await picture(page, "csv-file");
+  await set(dialog(page), "file", { path: dataset("seattle-weather.csv") });
   await press(dialog(page), "Submit");
-  await expect(dialog(page).getByLabel("precipitation", { exact: true })).toBeVisible();
+  await set(dialog(page), "columns", ["precipitation", "wind"]);
+  await set(dialog(page), "summary", "mean");
+  await set(dialog(page), "groupBy", "weather");
   await picture(page, "csv-form");
-  await dialog(page).getByLabel("precipitation", { exact: true }).check();
   await press(dialog(page), "Submit");
-  await expect(page.getByRole("main").getByRole("img").first()).toBeVisible();
+  await expectEnd(page, "completed");
+  await page.getByRole("main").getByRole("img").last().scrollIntoViewIfNeeded();
   await picture(page, "csv-result");
 });

@@ -2,7 +2,8 @@
 import { test, expect } from "./support/test.js";
 import { result, set, startRun } from "./support/run.js";
 
-test.use({ javaScriptEnabled: false });
+// A refused form is a whole page then, with the status that says so.
+test.use({ javaScriptEnabled: false, tolerated: [/status of 422/] });
 
 test("a run is started, asked, answered and read without script", async ({ page }) => {
   await startRun(page, "kitchen-sink", { ask: "text" });

@@ -1,8 +1,10 @@
 package sse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -24,6 +26,7 @@ type JSONRPC struct {
 	Base string
 }
 
+// rpc is a JSON-RPC 2.0 message.
 type rpc struct {
 	Version string `json:"jsonrpc"`
 	ID      string `json:"id,omitempty"`
@@ -32,7 +35,62 @@ type rpc struct {
 	Result  any    `json:"result,omitempty"`
 }
 
-type object = map[string]any
+// The params and the result of the messages, as MCP has them; _meta says what
+// MCP has no word for.
+type (
+	progressParams struct {
+		Token    string  `json:"progressToken"`
+		Progress float64 `json:"progress"`
+		Total    float64 `json:"total,omitempty"`
+		Message  string  `json:"message,omitempty"`
+	}
+	messageParams struct {
+		Level  generators.Level `json:"level"`
+		Logger string           `json:"logger"`
+		Data   any              `json:"data"`
+		Meta   messageMeta      `json:"_meta"`
+	}
+	messageMeta struct {
+		Kind string `json:"beam/kind"` // of the event
+	}
+	artifactData struct {
+		Title     string `json:"title"`
+		MediaType string `json:"mediaType"`
+		Size      int64  `json:"size"`
+		URL       string `json:"url"`
+	}
+	elicitParams struct {
+		Mode            string          `json:"mode"`
+		Message         string          `json:"message"`
+		RequestedSchema json.RawMessage `json:"requestedSchema,omitempty"`
+		ElicitationID   string          `json:"elicitationId,omitempty"`
+		URL             string          `json:"url,omitempty"`
+		Meta            elicitMeta      `json:"_meta"`
+	}
+	elicitMeta struct {
+		Kind     ask.Kind  `json:"beam/kind"`
+		Key      string    `json:"beam/key"`
+		Run      string    `json:"beam/run"`
+		Deadline time.Time `json:"beam/deadline,omitzero"`
+	}
+	cancelledParams struct {
+		RequestID string `json:"requestId"`
+		Reason    string `json:"reason"`
+	}
+	toolResult struct {
+		Content    []textContent   `json:"content"`
+		Structured json.RawMessage `json:"structuredContent,omitempty"`
+		IsError    bool            `json:"isError,omitempty"`
+		Meta       resultMeta      `json:"_meta"`
+	}
+	textContent struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	resultMeta struct {
+		Status log.Status `json:"beam/status"`
+	}
+)
 
 // Render implements [Renderer].
 func (j *JSONRPC) Render(batch []log.Entry) ([]Message, error) {
@@ -74,7 +132,7 @@ func (j *JSONRPC) message(e log.Entry) (*rpc, error) {
 		return j.settled(w.Ask, string(w.Reason)), err
 	case log.KindFinished:
 		f, err := log.As[log.Finished](e)
-		return &rpc{ID: j.Run, Result: toolResult(f)}, err
+		return &rpc{ID: j.Run, Result: result(f)}, err
 	}
 	event, err := generators.Decode(string(e.Kind), e.Data)
 	if err != nil {
@@ -86,14 +144,7 @@ func (j *JSONRPC) message(e log.Entry) (*rpc, error) {
 func (j *JSONRPC) event(event generators.Event, seq uint64) *rpc {
 	switch e := event.(type) {
 	case *generators.ProgressEvent:
-		params := object{"progressToken": j.Run, "progress": e.Done}
-		if e.Total > 0 {
-			params["total"] = e.Total
-		}
-		if e.Text != "" {
-			params["message"] = e.Text
-		}
-		return &rpc{Method: "notifications/progress", Params: params}
+		return &rpc{Method: "notifications/progress", Params: progressParams{j.Run, e.Done, e.Total, e.Text}}
 	case *generators.LogEvent:
 		return j.log(e.Level, e.Logger, e.Data, "log")
 	case *generators.StatusEvent:
@@ -103,10 +154,8 @@ func (j *JSONRPC) event(event generators.Event, seq uint64) *rpc {
 	case *generators.ChunkEvent:
 		return j.log(generators.Info, "", e.Text, "chunk")
 	case *generators.Artifact:
-		return j.log(generators.Info, "", object{
-			"title": e.Title, "mediaType": e.MediaType, "size": e.Size,
-			"url": fmt.Sprintf("%s/runs/%s/artifacts/%d", j.Base, j.Run, seq),
-		}, "artifact")
+		url := fmt.Sprintf("%s/runs/%s/artifacts/%d", j.Base, j.Run, seq)
+		return j.log(generators.Info, "", artifactData{e.Title, e.MediaType, e.Size, url}, "artifact")
 	}
 	return nil
 }
@@ -116,52 +165,45 @@ func (j *JSONRPC) log(level generators.Level, logger string, data any, kind stri
 	if level == generators.Success {
 		level = generators.Notice
 	}
-	if logger == "" {
-		logger = j.Logger
-	}
-	return &rpc{Method: "notifications/message", Params: object{
-		"level": level, "logger": logger, "data": data, "_meta": object{"beam/kind": kind},
-	}}
+	return &rpc{Method: "notifications/message", Params: messageParams{level, cmp.Or(logger, j.Logger), data, messageMeta{kind}}}
 }
 
 // elicitation is the params of elicitation/create: form mode where MCP has a
 // form for the question, else URL mode, to Beam's own page for secrets and
 // files (MCP 2025-11-25, Client Features, Elicitation).
-func (j *JSONRPC) elicitation(seq uint64, a log.Asked) object {
+func (j *JSONRPC) elicitation(seq uint64, a log.Asked) elicitParams {
 	q, id := a.Question, log.AskID(j.Run, seq)
-	params := object{"message": q.Message, "_meta": object{"beam/kind": q.Kind, "beam/key": a.Key, "beam/run": j.Run}}
-	if !a.Deadline.IsZero() {
-		params["_meta"].(object)["beam/deadline"] = a.Deadline
-	}
+	p := elicitParams{Mode: "url", Message: q.Message, ElicitationID: id, Meta: elicitMeta{q.Kind, a.Key, j.Run, a.Deadline}}
 	switch q.Kind {
 	case ask.KindSecret, ask.KindFile:
-		params["mode"], params["elicitationId"], params["url"] = "url", id, j.Base+"/asks/"+id
+		p.URL = j.Base + "/asks/" + id
 	case ask.KindURL:
-		params["mode"], params["elicitationId"], params["url"] = "url", id, q.URL
+		p.URL = q.URL
 	default:
-		params["mode"], params["requestedSchema"] = "form", q.Fields.RequestedSchema()
+		p.Mode, p.ElicitationID, p.RequestedSchema = "form", "", q.Fields.RequestedSchema()
 	}
-	return params
+	return p
 }
 
 func (j *JSONRPC) settled(seq uint64, how string) *rpc {
-	return &rpc{Method: "notifications/cancelled", Params: object{"requestId": log.AskID(j.Run, seq), "reason": how}}
+	return &rpc{Method: "notifications/cancelled", Params: cancelledParams{log.AskID(j.Run, seq), how}}
 }
 
-// toolResult is a run's end as the result of tools/call.
-func toolResult(f log.Finished) object {
-	meta := object{"beam/status": f.Status}
+// result is a run's end as the result of tools/call.
+func result(f log.Finished) toolResult {
+	r := toolResult{Meta: resultMeta{f.Status}}
 	if f.Status != log.Completed {
-		return object{"content": []object{text(f.Error)}, "isError": true, "_meta": meta}
+		r.IsError, r.Content = true, text(f.Error)
+		return r
 	}
-	result := object{"content": []object{text(resultText(f.Result))}, "_meta": meta}
+	r.Content = text(resultText(f.Result))
 	if len(f.Result) > 0 && f.Result[0] == '{' {
-		result["structuredContent"] = f.Result
+		r.Structured = f.Result
 	}
-	return result
+	return r
 }
 
-func text(s string) object { return object{"type": "text", "text": s} }
+func text(s string) []textContent { return []textContent{{"text", s}} }
 
 // resultText shows a string as itself and anything else as JSON.
 func resultText(raw json.RawMessage) string {

@@ -94,13 +94,13 @@ func TestHowEndsAreTold(t *testing.T) {
 		want string
 	}{
 		{"a text", log.Finished{Status: log.Completed, Result: []byte(`"done & dusted"`)},
-			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"completed"},"content":[{"text":"done \u0026 dusted","type":"text"}]}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"done \u0026 dusted"}],"_meta":{"beam/status":"completed"}}}`},
 		{"a list", log.Finished{Status: log.Completed, Result: []byte(`[1]`)},
-			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"completed"},"content":[{"text":"[1]","type":"text"}]}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"[1]"}],"_meta":{"beam/status":"completed"}}}`},
 		{"a failure", log.Finished{Status: log.Failed, Error: "no"},
-			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"failed"},"content":[{"text":"no","type":"text"}],"isError":true}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"beam/status":"failed"}}}`},
 		{"a stop", log.Finished{Status: log.Stopped, Error: "stopped"},
-			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"text":"stopped","type":"text"}],"isError":true}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"stopped"}],"isError":true,"_meta":{"beam/status":"stopped"}}}`},
 	}
 	for _, tt := range tests {
 		render := &sse.JSONRPC{Run: "a"}

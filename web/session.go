@@ -161,7 +161,7 @@ func (s *sessions) owners(session *gorilla.Session) run.Caller {
 
 // get returns the request's session; a cookie that can't be read is as none.
 func (s *sessions) get(r *http.Request) *gorilla.Session {
-	session, err := s.store.Get(r, s.name)
+	session, err := s.store.New(r, s.name)
 	if err != nil {
 		session = gorilla.NewSession(s.store, s.name)
 		options := *s.store.Options

@@ -96,11 +96,14 @@ func New(kind Kind, data any) Entry {
 	if err != nil {
 		panic(fmt.Sprintf("log: encoding a %s entry: %v", kind, err)) // our own types
 	}
-	return Entry{Kind: kind, Data: raw}
+	return Entry{Kind: kind, Data: raw, value: data}
 }
 
 // As decodes an entry's data.
 func As[T any](e Entry) (T, error) {
+	if v, ok := e.value.(T); ok {
+		return v, nil
+	}
 	var v T
 	if err := json.Unmarshal(e.Data, &v); err != nil {
 		return v, fmt.Errorf("log: entry %d (%s): %w", e.Seq, e.Kind, err)

@@ -51,6 +51,10 @@ type Entry struct {
 	// Blob names the data by its digest where it is too large for an entry;
 	// then Data is empty.
 	Blob string `json:"blob,omitempty"`
+
+	// value is what Data encodes, where the entry was just made: who makes an
+	// entry and takes it in need not decode it. No log keeps it.
+	value any
 }
 
 // MaxData is the most bytes of data that an entry holds itself. What is larger

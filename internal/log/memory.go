@@ -61,7 +61,7 @@ func (r *memoryRun) append(run string, after uint64, entries []Entry) (uint64, e
 	now := time.Now()
 	for _, e := range entries {
 		last++
-		e.Seq = last
+		e.Seq, e.value = last, nil
 		e.Data = bytes.Clone(e.Data) // the caller may go on writing to it
 		if e.Time.IsZero() {
 			e.Time = now

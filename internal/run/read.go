@@ -14,10 +14,26 @@ import (
 // those that come, until it ends; see [log.Log]. The error is ErrNotFound or
 // ErrForbidden.
 func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]log.Entry, error], error) {
-	if _, err := e.find(who, id); err != nil {
+	r, err := e.find(who, id)
+	if err != nil {
 		return nil, err
 	}
-	return e.hydrated(id, e.log.Follow(ctx, id, after)), nil
+	return func(yield func([]log.Entry, error) bool) {
+		for batch, err := range e.hydrated(id, e.log.Follow(ctx, id, after)) {
+			r.catchBreath()
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}, nil
+}
+
+// catchBreath waits until what is in the log is in the lists too: whoever
+// appends holds mu until it is. So who sees a run end in its stream doesn't
+// find it going on in a list.
+func (r *record) catchBreath() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 }
 
 // Read yields the entries that are there now.

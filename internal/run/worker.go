@@ -127,7 +127,7 @@ func (w *worker) call(c *generators.Call) error {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}
-	asked := log.Asked{Key: c.Key, Question: q, Deadline: deadline(q.Timeout), Spent: w.elapsed()}
+	asked := log.Asked{Key: c.Key, Question: q, Deadline: deadline(w.engine.policy.TimeoutOf(q)), Spent: w.elapsed()}
 	if err := w.flush(w.ctx, log.New(log.KindAsked, asked)); err != nil {
 		return err
 	}

@@ -84,6 +84,9 @@ func (v *askView) busy() string {
 const takeFocus = "document.activeElement === document.body && matchMedia('(pointer: fine)').matches && " +
 	"(el.querySelector('input:not([type=hidden]), select, textarea') ?? el.querySelector('h2')).focus({preventScroll: true})"
 
+// elsewhere tells whether the question can't be answered on a page with script.
+func (v *askView) elsewhere() bool { return !v.alone && !v.plain && shadows(v.Question.Fields) }
+
 func (v *askView) multipart() bool { return v.Question.Kind == ask.KindFile }
 func (v *askView) confirm() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1

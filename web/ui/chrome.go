@@ -10,7 +10,7 @@ import (
 
 // Chrome is what stands around every page.
 type Chrome struct {
-	Title    string // of the document; may be empty
+	Title    string // of the document, if the page has none of its own
 	Photons  []PhotonLink
 	Recent   []run.Info // newest first
 	Inbox    int        // questions that wait for this person

@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,6 +33,35 @@ func (c *control) inputAttributes() templ.Attributes {
 		a[k] = v
 	}
 	return a
+}
+
+// localTimes are the attributes that turn a moment's default and bounds from UTC
+// into the time of whoever looks, where there is script.
+func (c *control) localTimes() templ.Attributes {
+	a := templ.Attributes{}
+	if e := localExpression(c.Earliest); e != "" {
+		a["data-attr:min"] = e
+	}
+	if e := localExpression(c.Latest); e != "" {
+		a["data-attr:max"] = e
+	}
+	var value string
+	if json.Unmarshal(c.Default, &value) == nil && c.value() == localTime(value) {
+		if e := localExpression(value); e != "" {
+			a["data-init"] = "el.value === el.defaultValue && (el.value = " + e + ")"
+		}
+	}
+	return a
+}
+
+// localExpression is the expression for a moment in the time zone of the browser.
+// Nothing of the text stands in it but the moment's number.
+func localExpression(rfc3339 string) string {
+	t, err := time.Parse(time.RFC3339, rfc3339)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("(d => new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16))(new Date(%d))", t.UnixMilli())
 }
 
 func fragment(id string) templ.SafeURL { return templ.SafeURL("#" + id) }

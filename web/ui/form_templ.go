@@ -977,6 +977,10 @@ func input(f *control) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, f.localTimes())
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "> <input type=\"hidden\" name=\"beam:tz\" data-attr:value=\"Intl.DateTimeFormat().resolvedOptions().timeZone\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -523,7 +523,7 @@ func stateMark(s run.State) templ.Component {
 
 func documentTitle(c Chrome, p page) string {
 	title := p.title
-	if c.Title != "" {
+	if title == "" {
 		title = c.Title
 	}
 	if title == "" {

@@ -368,7 +368,7 @@ func Photon(c Chrome, p PhotonPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(c, page{title: orName(p.Title, p.Name), class: "photon"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(c, page{title: orName(p.Title, p.Name), class: "photon", plain: shadows(p.Fields)}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -953,7 +953,7 @@ func askPage(c Chrome, v *askView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(c, page{title: message(v.Open), class: "alone"}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(c, page{title: message(v.Open), class: "alone", plain: shadows(v.Question.Fields)}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -68,7 +68,7 @@ func Sync(r *timeline.Run) []Patch {
 	b := &batch{}
 	b.outer(RunHead(r), Announce(r), Hidden(r.Hidden))
 	b.add("#timeline", "inner", Rows(r))
-	b.outer(ProgressBar(r.Progress), Dock(r, true))
+	b.outer(ProgressBar(r.Progress), dock(r, false))
 	if r.State.Ended() {
 		b.add("#live", "remove", nil)
 	}

@@ -1,0 +1,173 @@
+package ask_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// TestAllWithMixedOutcomes: the answers that came are set, each question that
+// has none says why, and nothing goes on before all are settled.
+func TestAllWithMixedOutcomes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var order []string
+		d := ask.Driver{Provider: ask.ProviderFunc(func(ctx context.Context, key string, q *ask.Question) (ask.Answer, error) {
+			mu.Lock()
+			order = append(order, key)
+			mu.Unlock()
+			switch key {
+			case "name":
+				time.Sleep(time.Hour)
+				return content(`{"name":"Ada"}`), nil
+			case "count":
+				return content(`{"count":7}`), nil
+			case "sure":
+				return ask.Answer{Action: ask.Decline}, nil
+			case "level":
+				return ask.Answer{Action: ask.Cancel}, nil
+			case "wrong":
+				return content(`{"wrong":5}`), nil
+			case "file":
+				return ask.Answer{}, ask.ErrUnsupported
+			}
+			<-ctx.Done()
+			return ask.Answer{}, ctx.Err()
+		})}
+		name, count, sure, level, wrong, late := "before", 1, true, "before", "before", 0.5
+		var files []ask.Handle
+		var err error
+		start := time.Now()
+		_, _ = d.Run(t.Context(), photon(func(yield generators.Yield) (int, error) {
+			err = ask.All(yield,
+				ask.ForText("name", "m").Into(&name),
+				ask.ForInteger("count", "m").Into(&count),
+				ask.ForConfirm("sure", "m").Into(&sure),
+				ask.ForSelect("level", "m", ask.Choices("a")).Into(&level),
+				ask.ForText("wrong", "m").Into(&wrong),
+				ask.ForNumber("late", "m", ask.Timeout(2*time.Hour)).Into(&late),
+				ask.ForFiles("file", "m").Into(&files),
+				ask.ForText("", "m").Into(&wrong),
+			)
+			return 0, nil
+		}), nil)
+		if took := time.Since(start); took != 2*time.Hour {
+			t.Errorf("it went on after %v", took)
+		}
+		if name != "Ada" || count != 7 || !sure || level != "before" || wrong != "before" || late != 0.5 || files != nil {
+			t.Errorf("set: %q %d %v %q %q %v %v", name, count, sure, level, wrong, late, files)
+		}
+		for _, want := range []error{ask.ErrDeclined, ask.ErrCancelled, ask.ErrTimeout, ask.ErrUnsupported} {
+			if !errors.Is(err, want) {
+				t.Errorf("the error doesn't say %v: %v", want, err)
+			}
+		}
+		for _, want := range []string{"sure: the question was declined", "wrong: /wrong must be text", "late: ", "an ask needs a key"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("the error doesn't say %q: %v", want, err)
+			}
+		}
+		if len(order) != 7 {
+			t.Errorf("asked: %q", order)
+		}
+	})
+}
+
+func TestAllAnswered(t *testing.T) {
+	var a, b string
+	d := ask.Driver{Provider: ask.ProviderFunc(func(_ context.Context, key string, _ *ask.Question) (ask.Answer, error) {
+		return content(`{"k":"` + key + `"}`), nil
+	})}
+	p := photon(func(yield generators.Yield) ([]string, error) {
+		err := ask.All(yield, ask.ForText("k", "m").Into(&a), ask.ForText("k", "m").Into(&b))
+		return []string{a, b}, err
+	})
+	result, err := d.Run(t.Context(), p, nil)
+	if err != nil || string(result) != `["k","k#2"]` {
+		t.Errorf("two questions of one key: %s, %v", result, err)
+	}
+	if err := ask.All(nil); err != nil {
+		t.Errorf("none at all: %v", err)
+	}
+}
+
+// TestAllWhenTheRunStops: every question says so.
+func TestAllWhenTheRunStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(generators.ErrSuspended) })
+		var a, b string
+		_, err := ask.Driver{Provider: waits}.Run(ctx, photon(func(yield generators.Yield) (int, error) {
+			return 0, ask.All(yield, ask.ForText("a", "m").Into(&a), ask.ForText("b", "m").Into(&b))
+		}), nil)
+		if !errors.Is(err, ask.ErrSuspended) || errors.Is(err, ask.ErrStopped) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestPromptsAreReusable, also by several runs at once.
+func TestPromptsAreReusable(t *testing.T) {
+	prompt := ask.ForText("k", "m", ask.Length(1, 9))
+	d := ask.Driver{Provider: accepts(`{"k":"v"}`), Policy: ask.Policy{Timeout: time.Minute}}
+	p := photon(func(yield generators.Yield) (string, error) {
+		a, errA := prompt.Ask(yield)
+		b, errB := prompt.Ask(yield)
+		return a + b, errors.Join(errA, errB)
+	})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if result, err := d.Run(t.Context(), p, nil); err != nil || string(result) != `"vv"` {
+				t.Errorf("got %s, %v", result, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestAnsweredAndLeft: a driver may answer and leave the loop in one go.
+func TestAnsweredAndLeft(t *testing.T) {
+	var got string
+	p := photon(func(yield generators.Yield) (string, error) {
+		var err error
+		got, err = ask.Text(yield, "k", "m")
+		return got, err
+	})
+	for e := range p.Run(t.Context(), json.RawMessage("{}")) {
+		if c, ok := e.(*generators.Call); ok {
+			c.Settle(content(`{"k":"v"}`).Reply())
+			break
+		}
+	}
+	if got != "v" && got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestQuestionsOfTheKinds is what surfaces get to see.
+func TestQuestionsOfTheKinds(t *testing.T) {
+	q := question(t, ask.ForConfirm("k", "m", ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Title("T"), ask.Description("D"), ask.Timeout(time.Hour)))
+	want := &ask.Question{Kind: ask.KindConfirm, Message: "m", Destructive: true, Yes: "Delete", No: "Keep", Timeout: time.Hour,
+		Fields: ask.Fields{{Name: "k", Title: "T", Description: "D", Type: "boolean", Required: true}}}
+	if !reflect.DeepEqual(q, want) {
+		t.Errorf("got %+v\nwant %+v", q, want)
+	}
+	raw, err := json.Marshal(q)
+	var back ask.Question
+	if err != nil || json.Unmarshal(raw, &back) != nil || !reflect.DeepEqual(&back, want) {
+		t.Errorf("through JSON it became %+v (%v)", back, err)
+	}
+	if f := question(t, ask.ForText("k", "m", ask.Long(), ask.Optional())).Fields[0]; f.Format != ask.FormatLong || f.Required || f.Label() != "k" {
+		t.Errorf("a long text: %+v", f)
+	}
+}

@@ -1,0 +1,153 @@
+package ask_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+func TestFileRules(t *testing.T) {
+	file := func(name, mediaType string, size int64) ask.FileRef {
+		return ask.FileRef{Name: name, MediaType: mediaType, Size: size, Digest: "d"}
+	}
+	csv := file("a.csv", "text/csv; charset=utf-8", 10)
+	tests := []struct {
+		name  string
+		opts  []ask.Option
+		files []ask.FileRef
+		want  string
+	}{
+		{"one", nil, []ask.FileRef{csv}, ""},
+		{"none", nil, nil, "is required: choose a file"},
+		{"two", nil, []ask.FileRef{csv, csv}, "must be at most 1; these are 2"},
+		{"too few", []ask.Option{ask.Count(2, 3)}, []ask.FileRef{csv}, "must be at least 2 files; these are 1"},
+		{"none, where that is allowed", []ask.Option{ask.Count(0, 3)}, nil, ""},
+		{"too large", []ask.Option{ask.MaxSize(9)}, []ask.FileRef{csv}, "a.csv has 10 bytes; at most 9 are accepted"},
+		{"just so large", []ask.Option{ask.MaxSize(10)}, []ask.FileRef{csv}, ""},
+		{"by type", []ask.Option{ask.Accepting("text/csv")}, []ask.FileRef{csv}, ""},
+		{"by type in capitals", []ask.Option{ask.Accepting("TEXT/CSV")}, []ask.FileRef{csv}, ""},
+		{"by another type", []ask.Option{ask.Accepting("text/plain", ".txt")}, []ask.FileRef{csv}, "a.csv is not accepted; accepted are text/plain, .txt"},
+		{"by kind of type", []ask.Option{ask.Accepting("image/*")}, []ask.FileRef{file("a", "image/png", 1)}, ""},
+		{"by another kind", []ask.Option{ask.Accepting("image/*")}, []ask.FileRef{file("a", "imagex/png", 1)}, "a is not accepted; accepted are image/*"},
+		{"any type", []ask.Option{ask.Accepting("*/*")}, []ask.FileRef{file("a", "", 1)}, ""},
+		{"by ending", []ask.Option{ask.Accepting(".CSV")}, []ask.FileRef{file("A.csv", "application/vnd.ms-excel", 1)}, ""},
+		{"by a double ending", []ask.Option{ask.Accepting(".tar.gz")}, []ask.FileRef{file("a.tar.gz", "", 1)}, ""},
+		{"by no ending", []ask.Option{ask.Accepting(".csv")}, []ask.FileRef{file("csv", "text/csv", 1)}, "csv is not accepted; accepted are .csv"},
+		{"broken type", []ask.Option{ask.Accepting("image/*")}, []ask.FileRef{file("", "image/;;", 1)}, "this file is not accepted; accepted are image/*"},
+		{"the second one", []ask.Option{ask.Count(1, 2), ask.Accepting(".csv")}, []ask.FileRef{csv, file("b.exe", "", 1)}, "b.exe is not accepted; accepted are .csv"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			q := question(t, ask.ForFiles("k", "m", tt.opts...))
+			_, err := q.Check(ask.Answer{Action: ask.Accept, Files: tt.files})
+			if tt.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if got := sentences(t, err)["/file"]; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestUnsoundFileRules(t *testing.T) {
+	for want, opts := range map[string][]ask.Option{
+		"can't be 3 to 2 files":                    {ask.Count(3, 2)},
+		"can't be 0 to 0 files":                    {ask.Count(0, 0)},
+		"can't be -1 to 1 files":                   {ask.Count(-1, 1)},
+		"can't have files of at most 0 bytes":      {ask.MaxSize(0)},
+		`"csv" is neither a media type such as`:    {ask.Accepting("csv")},
+		`"" is neither a media type such as`:       {ask.Accepting("")},
+		"ask.Length is for questions of one field": {ask.Length(1, 2)},
+	} {
+		_, err := asked(t, ask.Driver{}, ask.ForFiles("k", "m", opts...).Ask)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+	}
+}
+
+// TestFilesAreRead from where the driver keeps them, as often as one likes.
+func TestFilesAreRead(t *testing.T) {
+	two := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{aFile, {Name: "b.csv", Size: 1, Digest: "d2"}}}
+	d := ask.Driver{Provider: answers(two, nil), Open: func(digest string) (io.ReadCloser, error) {
+		if digest == "d2" {
+			return nil, errors.New("gone")
+		}
+		return io.NopCloser(strings.NewReader("content of " + digest)), nil
+	}}
+	p := photon(func(yield generators.Yield) (string, error) {
+		handles, err := ask.Files(yield, "k", "m")
+		if err != nil || len(handles) != 2 || handles[0].FileRef != aFile {
+			t.Errorf("got %+v, %v", handles, err)
+		}
+		for range 2 {
+			r, err := handles[0].Open()
+			if err != nil {
+				return "", err
+			}
+			if text, _ := io.ReadAll(r); string(text) != "content of d1" {
+				t.Errorf("read %q", text)
+			}
+		}
+		_, err = handles[1].Open()
+		return "", err
+	})
+	if _, err := d.Run(t.Context(), p, nil); err == nil || err.Error() != "gone" {
+		t.Errorf("got %v", err)
+	}
+	d.Open = nil
+	_, err := asked(t, d, func(yield generators.Yield) (int, error) {
+		handles, err := ask.Files(yield, "k", "m")
+		if err == nil {
+			_, err = handles[0].Open()
+		}
+		return 0, err
+	})
+	if err == nil || !strings.Contains(err.Error(), "no content here") {
+		t.Errorf("without a store: %v", err)
+	}
+	if _, err := (ask.Handle{}).Open(); err == nil {
+		t.Error("no file opens")
+	}
+}
+
+func TestNoFileWhereNoneIsNeeded(t *testing.T) {
+	d := ask.Driver{Provider: answers(ask.Answer{Action: ask.Accept}, nil)}
+	value, err := asked(t, d, func(yield generators.Yield) (string, error) {
+		h, err := ask.File(yield, "k", "m", ask.Count(0, 1))
+		return h.Name, err
+	})
+	if err != nil || value != `""` {
+		t.Errorf("got %s, %v", value, err)
+	}
+}
+
+// TestURL opens nothing but web addresses.
+func TestURL(t *testing.T) {
+	for address, fine := range map[string]bool{
+		"https://example.org/login?x=1#y": true, "http://127.0.0.1:8080/": true, "HTTPS://EXAMPLE.ORG": true, "https://[::1]/": true,
+		"javascript:alert(1)": false, "JavaScript://example.org/%0aalert(1)": false, "ftp://example.org/a": false, "file:///etc/passwd": false,
+		"data:text/html,hi": false, "/login": false, "//example.org/login": false, "example.org": false, "https:": false, "https:///path": false,
+		"https:example.org": false, "": false, "http://a b/": false, "https://example.org/\nSet-Cookie: a": false, " https://example.org": false,
+	} {
+		q := ask.Driver{Provider: answers(ask.Answer{Action: ask.Accept, Content: []byte(`{"any":1}`)}, nil)}
+		_, err := asked(t, q, func(yield generators.Yield) (int, error) { return 0, ask.URL(yield, "k", "m", address) })
+		if (err == nil) != fine {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if q := question(t, ask.ForURL("k", "m", "https://example.org/login")); q.URL != "https://example.org/login" || q.Fields != nil {
+		t.Errorf("asked: %+v", q)
+	}
+	if _, err := asked(t, ask.Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions of one field, not for a url") {
+		t.Errorf("with a field's option: %v", err)
+	}
+}
