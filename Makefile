@@ -58,8 +58,7 @@ fuzz: $(bundle) ## every fuzz target for a short while (FUZZTIME=10s)
 
 .PHONY: generate
 generate: ## make all generated code anew
-	go tool templ generate
-	go generate ./static
+	go generate ./...
 
 .PHONY: clean
 clean: ## remove what was built, not what was downloaded

@@ -149,7 +149,7 @@ func TestAnsweredAndLeft(t *testing.T) {
 			break
 		}
 	}
-	if got != "v" && got != "" {
+	if got != "v" {
 		t.Errorf("got %q", got)
 	}
 }

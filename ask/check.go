@@ -24,19 +24,24 @@ import (
 // to that), but needs no schema: forms are flat, asked often, and may have
 // thousands of choices.
 func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
-	values := map[string]json.RawMessage{}
-	if len(content) > 0 {
-		if err := json.Unmarshal(content, &values); err != nil || values == nil {
-			return nil, notObject(content)
-		}
+	if len(content) == 0 {
+		content = json.RawMessage("{}")
 	}
-	c := &checker{}
-	out := []byte{'{'}
-	for i := range f {
+	if !json.Valid(content) || typeOf(content) != isObject {
+		return nil, notObject(content)
+	}
+	values := make([]json.RawMessage, len(f))
+	members(content, func(name string, value json.RawMessage) {
+		if i := f.index(name); i >= 0 {
+			values[i] = value
+		}
+	})
+	c := checker{}
+	out := append(make([]byte, 0, len(content)), '{')
+	for i, raw := range values {
 		field := &f[i]
 		c.path = field.Name
-		raw, ok := values[field.Name]
-		if !ok {
+		if raw == nil {
 			if field.Required {
 				c.say("is required")
 			}
@@ -46,7 +51,8 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(append(out, encode(field.Name)...), ':'), value...)
+		out = append(appendText(out, field.Name), ':')
+		out = append(out, value...)
 	}
 	if len(c.errs) > 0 {
 		return nil, &generators.InvalidError{Fields: c.errs}
@@ -80,19 +86,26 @@ func (c *checker) check(f *Field, raw json.RawMessage) json.RawMessage {
 	got := typeOf(raw)
 	switch f.Type {
 	case "string":
-		var s string
-		if json.Unmarshal(raw, &s) != nil || got != isText {
+		if got != isText {
 			c.say("must be %s, not %s", isText, got)
 			return nil
 		}
+		s, plain := decodeText(raw)
 		c.text(f, s)
+		if plain {
+			return raw
+		}
 		return encode(s)
 	case "number", "integer":
-		if got != isNumber {
-			c.say("must be %s, not %s", map[string]string{"number": isNumber, "integer": "a whole number"}[f.Type], got)
-			return nil
+		if got == isNumber {
+			return c.number(f, string(raw))
 		}
-		return c.number(f, string(raw))
+		want := isNumber
+		if f.Type == "integer" {
+			want = "a whole number"
+		}
+		c.say("must be %s, not %s", want, got)
+		return nil
 	case "boolean":
 		if got != isBool {
 			c.say("must be %s, not %s", isBool, got)
@@ -183,11 +196,11 @@ func (c *checker) list(f *Field, raw json.RawMessage) {
 	seen := make(map[string]bool, len(items))
 	twice := false
 	for i, item := range items {
-		var s string
 		at := generators.FieldError{Path: generators.At(f.Name, "").Path + "/" + strconv.Itoa(i)}
-		if got := typeOf(item); json.Unmarshal(item, &s) != nil || got != isText {
+		s := string(item)
+		if got := typeOf(item); got != isText {
 			at.Message = fmt.Sprintf("must be %s, not %s", isText, got)
-		} else if !f.offers(s) {
+		} else if s, _ = decodeText(item); !f.offers(s) {
 			at.Message = f.oneOf()
 		}
 		if at.Message != "" && len(c.errs) < maxErrors {
@@ -236,6 +249,7 @@ const (
 	isNumber = "a number"
 	isBool   = "true or false"
 	isList   = "a list"
+	isObject = "an object"
 )
 
 func typeOf(raw json.RawMessage) string {
@@ -251,7 +265,7 @@ func typeOf(raw json.RawMessage) string {
 	case '[':
 		return isList
 	case '{':
-		return "an object"
+		return isObject
 	case 'n':
 		return "null"
 	}
@@ -325,6 +339,16 @@ func encode(s string) json.RawMessage {
 		panic(err) // a string has a JSON form
 	}
 	return raw
+}
+
+// appendText is encode for what needs no escaping, as a rule.
+func appendText(to []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return append(to, encode(s)...)
+		}
+	}
+	return append(append(append(to, '"'), s...), '"')
 }
 
 func compact(raw json.RawMessage) json.RawMessage {

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -72,12 +73,14 @@ type Fields []Field
 
 // Field returns the field of that name, or nil.
 func (f Fields) Field(name string) *Field {
-	for i := range f {
-		if f[i].Name == name {
-			return &f[i]
-		}
+	if i := f.index(name); i >= 0 {
+		return &f[i]
 	}
 	return nil
+}
+
+func (f Fields) index(name string) int {
+	return slices.IndexFunc(f, func(field Field) bool { return field.Name == name })
 }
 
 // outOfBounds compares dates, which ISO 8601 orders as text, and date-times.

@@ -18,7 +18,7 @@ func Text(yield generators.Yield, key, message string, opts ...Option) (string, 
 
 // ForText is the prompt of [Text].
 func ForText(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindText, Field{Type: "string"}, opts, decodeAs[string])
+	return newPrompt(key, message, KindText, Field{Type: "string"}, opts, decodeString)
 }
 
 // Secret asks for a text that nobody may see: it is typed unseen, sealed in
@@ -29,7 +29,7 @@ func Secret(yield generators.Yield, key, message string, opts ...Option) (string
 
 // ForSecret is the prompt of [Secret].
 func ForSecret(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindSecret, Field{Type: "string", Format: FormatSecret}, opts, decodeAs[string])
+	return newPrompt(key, message, KindSecret, Field{Type: "string", Format: FormatSecret}, opts, decodeString)
 }
 
 // Confirm asks for a yes or a no. A no is false without an error; a decline is
@@ -50,7 +50,7 @@ func Select(yield generators.Yield, key, message string, choices []Choice, opts 
 
 // ForSelect is the prompt of [Select].
 func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
-	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeAs[string])
+	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeString)
 	if len(choices) == 0 && p.err == nil {
 		p.err = fmt.Errorf("ask %q: field %q: there is nothing to choose from", key, key)
 	}
@@ -126,7 +126,7 @@ func ForDateTime(key, message string, opts ...Option) *Prompt[time.Time] {
 
 func decodeTime(layout string) func(json.RawMessage) (time.Time, error) {
 	return func(raw json.RawMessage) (time.Time, error) {
-		s, err := decodeAs[string](raw)
+		s, err := decodeString(raw)
 		if err != nil {
 			return time.Time{}, err
 		}

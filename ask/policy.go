@@ -3,10 +3,10 @@ package ask
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A Policy bounds what photons may ask. The zero Policy bounds nothing but
@@ -61,72 +61,82 @@ func refuseSecrets(form Fields) error {
 	return nil
 }
 
-// Words that name secrets. Those of textSecrets name one only where the field
-// is a text: a number of tokens is no token. Words that are written together,
-// as in userpassword, are found where nothing innocent contains them.
+// Names of secrets. Those of textSecrets name one only where the field is a
+// text: a number of tokens is no token.
 var (
-	anySecrets = []string{
-		"password", "pass word", "passwd", "passphrase", "pass phrase", "passcode", "pwd",
+	anySecrets = set("password", "pass word", "passwd", "passphrase", "pass phrase", "passcode", "pwd",
 		"card number", "cardnumber", "credit card", "creditcard", "cvv", "cvc",
-		"pin code", "pincode", "pin number", "social security number", "ssn",
-	}
-	textSecrets = []string{
-		"secret", "token", "credential", "bearer",
+		"pin code", "pincode", "pin number", "social security", "ssn")
+	textSecrets = set("secret", "token", "credential", "bearer",
 		"api key", "apikey", "access key", "accesskey", "private key", "privatekey", "secret key", "secretkey",
-		"accesstoken", "authtoken", "apitoken", "refreshtoken", "clientsecret",
-	}
+		"accesstoken", "authtoken", "apitoken", "refreshtoken", "clientsecret")
+	// within are found in words written together, as in userpassword: nothing
+	// innocent contains them.
 	within = []string{"password", "passwd", "passphrase", "passcode"}
 )
 
+func set(names ...string) map[string]bool {
+	all := make(map[string]bool)
+	for _, n := range names {
+		all[n], all[n+"s"] = true, true
+	}
+	return all
+}
+
+// secretWord returns the word or two of a name that name a secret.
 func secretWord(name, fieldType string) string {
 	said := words(name)
-	candidates := anySecrets
-	if fieldType == "string" {
-		candidates = slices.Concat(anySecrets, textSecrets)
-	}
-	for _, w := range candidates {
-		if strings.Contains(said, " "+w+" ") || strings.Contains(said, " "+w+"s ") {
-			return w
+	for i, word := range said {
+		pair := ""
+		if i > 0 {
+			pair = said[i-1] + " " + word
+		}
+		for _, w := range []string{word, pair} {
+			if anySecrets[w] || fieldType == "string" && textSecrets[w] {
+				return w
+			}
+		}
+		for _, w := range within {
+			if strings.Contains(word, w) {
+				return w
+			}
 		}
 	}
-	for _, w := range within {
-		if strings.Contains(said, w) {
-			return w
-		}
-	}
-	if said == " pin " {
+	if len(said) == 1 && said[0] == "pin" {
 		return "pin"
 	}
 	return ""
 }
 
-// words splits apiKey, APIKey, api_key1 and "API key" alike: " api key ". Each
-// word has a space before and after it.
-func words(name string) string {
+// words splits apiKey, APIKey, api_key1 and "API key" alike: api, key.
+func words(name string) []string {
 	var b strings.Builder
-	runes := []rune(name)
-	for i, r := range runes {
-		if i > 0 && startsWord(runes[i-1], r, runes[i+1:]) {
+	last := rune(0)
+	for i, r := range name {
+		_, size := utf8.DecodeRuneInString(name[i:])
+		if i > 0 && startsWord(last, r, name[i+size:]) {
 			b.WriteByte(' ')
 		}
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			b.WriteRune(unicode.ToLower(r))
 		}
+		last = r
 	}
-	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
+	return strings.Fields(b.String())
 }
 
 // startsWord tells whether a word starts at r: after what is no letter or
 // digit, between letters and digits, and at a capital that follows a small
 // letter or that a small letter follows (the P of APIPath).
-func startsWord(last, r rune, rest []rune) bool {
+func startsWord(last, r rune, rest string) bool {
 	switch {
 	case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 		return true
 	case unicode.IsDigit(r) != unicode.IsDigit(last):
 		return true
 	case unicode.IsUpper(r):
-		return unicode.IsLower(last) || len(rest) > 0 && unicode.IsLower(rest[0]) && unicode.IsUpper(last)
+		next, _ := utf8.DecodeRuneInString(rest)
+		return unicode.IsLower(last) || unicode.IsLower(next) && unicode.IsUpper(last)
 	}
 	return !unicode.IsLetter(last) && !unicode.IsDigit(last)
 }

@@ -50,7 +50,7 @@ func TestInnocentsAreAllowed(t *testing.T) {
 		{Name: "compass", Type: "string"}, {Name: "passage", Type: "string"}, {Name: "passenger", Type: "string"}, {Name: "passport", Type: "string"},
 		{Name: "spinner", Type: "string"}, {Name: "pinned", Type: "string"}, {Name: "shipping", Type: "string"}, {Name: "opinion", Type: "string"},
 		{Name: "secretary", Type: "string"}, {Name: "discard number", Type: "string"}, {Name: "card", Type: "string"}, {Name: "credit", Type: "number"},
-		{Name: "assn", Type: "string"}, {Name: "lessness", Type: "string"}, {Name: "", Type: "string"}, {Name: "名前", Type: "string"}, {Name: "forbearers", Type: "string"},
+		{Name: "assn", Type: "string"}, {Name: "lessness", Type: "string"}, {Name: "", Type: "string"}, {Name: "名前", Type: "string"}, {Name: "a\xff", Type: "string"}, {Name: "forbearers", Type: "string"},
 	} {
 		if err := (ask.Policy{}).Admit(&ask.Question{Kind: ask.KindForm, Fields: ask.Fields{f}}, 0, 0); err != nil {
 			t.Errorf("%+v: %v", f, err)

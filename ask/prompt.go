@@ -29,14 +29,12 @@ func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 	return p.take(c)
 }
 
-// put yields the call without waiting for its reply. The question is a copy,
-// since whoever admits it may set its time-out.
+// put yields the call without waiting for its reply.
 func (p *Prompt[T]) put(yield generators.Yield) (*generators.Call, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	q := *p.question
-	c := generators.NewCall(string(q.Kind), p.key, &q)
+	c := generators.NewCall(string(p.question.Kind), p.key, p.question)
 	yield(c) // if it is false, the reply says why
 	return c, nil
 }
@@ -135,11 +133,23 @@ func (p *Prompt[T]) finish(opts []Option) error {
 
 // property takes one property out of an answer's content; nil if it is missing.
 func property(content json.RawMessage, name string) (json.RawMessage, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(content, &object); err != nil {
-		return nil, fmt.Errorf("the answer to %s: %w", name, err)
+	if !json.Valid(content) || typeOf(content) != isObject {
+		return nil, fmt.Errorf("the answer to %s is no object", name)
 	}
-	return object[name], nil
+	var found json.RawMessage
+	members(content, func(n string, value json.RawMessage) {
+		if n == name {
+			found = value
+		}
+	})
+	return found, nil
+}
+
+func decodeString(raw json.RawMessage) (string, error) {
+	if isPlain(raw) {
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	return decodeAs[string](raw)
 }
 
 func decodeAs[T any](raw json.RawMessage) (v T, err error) {

@@ -37,7 +37,8 @@ const (
 )
 
 // A Question is what a photon wants to know, in a form that can be recorded
-// and shown on any surface.
+// and shown on any surface. It must not be changed once it is asked: the same
+// one may be asked again.
 type Question struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`

@@ -131,6 +131,8 @@ func TestRefusals(t *testing.T) {
 		{"bad resume", p.do("GET", run.Events, "", "Last-Event-ID", "x"), 400},
 		{"unknown artifact", p.do("GET", run.URL+"/artifacts/1", ""), 404},
 		{"unknown page", p.json("GET", "/nowhere", ""), 404},
+		{"another method", p.json("PUT", "/runs", ""), 405},
+		{"another method on a post", p.json("GET", "/mcp/request", ""), 405},
 
 		{"a stranger reads", stranger.json("GET", run.URL, ""), 403},
 		{"a stranger follows", stranger.do("GET", run.Events, ""), 403},

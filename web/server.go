@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/klauspost/compress/gzhttp"
 
@@ -96,7 +97,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
 	mux.Handle("GET /static/", s.assets)
 	mux.HandleFunc("GET /healthz", ok)
 	mux.Handle("GET /readyz", s.handleOpen(s.ready))
-	mux.Handle("/", s.handleOpen(s.nothing))
+	mux.Handle("/", s.handleOpen(nothing(mux)))
 	return mux
 }
 
@@ -116,6 +117,22 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// nothing answers what no route matches; a known path with another method is
-// told which it has.
-func (s *Server) nothing(http.ResponseWriter, *http.Request) error { return errNoPage }
+// nothing answers what no route matches. A known address that is asked with
+// another method is told which it takes.
+func nothing(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		var takes []string
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); pattern != "/" {
+				takes = append(takes, method)
+			}
+		}
+		if takes == nil {
+			return errNoPage
+		}
+		w.Header().Set("Allow", strings.Join(takes, ", "))
+		return refuse(http.StatusMethodNotAllowed, "This address takes %s, not %s.", strings.Join(takes, " and "), r.Method)
+	}
+}

@@ -26,7 +26,7 @@ func downloadURL(r *timeline.Run, i *timeline.Item) templ.SafeURL {
 // templ.Component.
 type (
 	picture   struct{ width, height int } // 0 if nobody knows
-	elsewhere string // why it is not shown
+	elsewhere string                      // why it is not shown
 )
 
 // viewOf decides how an artifact is shown.

@@ -111,6 +111,9 @@ func (v chartView) about() string {
 // table is the chart's data.
 func (v chartView) table(caption string) tableView {
 	first := v.chart.XTitle
+	if first == "" {
+		first = "label"
+	}
 	t := generators.Table{Columns: []string{first}}
 	for _, s := range v.chart.Series {
 		t.Columns = append(t.Columns, s.Name)

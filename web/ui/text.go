@@ -181,18 +181,18 @@ func cssID(ask string) string {
 		switch {
 		case r == '.':
 			return '-'
-		case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '-':
+		case r >= '0' && r <= '9', r >= 'a' && r <= 'f', r == '-':
 			return r
 		}
 		return -1
 	}, ask)
 }
 
-// safeID drops everything from an id that has no place in one, as it stands in
-// code that Datastar evaluates.
+// safeID drops everything from an id but hexadecimal digits, dots and dashes, as
+// it stands in code that Datastar evaluates.
 func safeID(id string) string {
 	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_' || r == '.' {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r == '-' || r == '.' {
 			return r
 		}
 		return -1
