@@ -30,6 +30,8 @@ type serve struct {
 	Data   string `placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: the keys of browser sessions and the files that people hand in. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
 	Memory bool   `help:"Keep nothing: use a folder that is removed at the end."`
 
+	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
+
 	LogLevel  slog.Level `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
 	LogFormat string     `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
 }
@@ -78,7 +80,7 @@ func (s *serve) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, store.close()) }()
 
 	engine := run.New(run.Options{
-		Photons: p.registry, Log: log.NewMemory(), Blobs: store.blobs, Ephemeral: true,
+		Photons: p.registry, Log: log.NewMemory(), Blobs: store.blobs, Ephemeral: true, Root: s.Root,
 		Policy: policy, Logger: logger,
 	})
 	if err := engine.Recover(ctx); err != nil {

@@ -1,15 +1,11 @@
 package ask
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
@@ -31,8 +27,8 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 		return nil, notObject(content)
 	}
 	values := make([]json.RawMessage, len(f))
-	members(content, func(name string, value json.RawMessage) {
-		if i := f.index(name); i >= 0 {
+	members(content, func(name []byte, value json.RawMessage) {
+		if i := f.index(string(name)); i >= 0 {
 			values[i] = value
 		}
 	})
@@ -143,50 +139,6 @@ func (c *checker) text(f *Field, s string) {
 	}
 }
 
-// format holds a text against one of the formats that MCP knows.
-func (c *checker) format(format, s string) bool {
-	var layout string
-	switch format {
-	case "date":
-		layout = time.DateOnly
-	case "date-time":
-		layout = time.RFC3339 // the schema's format has leap seconds, Go's time has not
-	case "email", "uri":
-	default:
-		return true
-	}
-	if layout != "" {
-		if _, err := time.Parse(layout, s); err != nil {
-			c.say("%s", formatSentence(format))
-			return false
-		}
-	}
-	if formats()[format].Validate(encode(s)) != nil {
-		c.say("%s", formatSentence(format))
-		return false
-	}
-	return true
-}
-
-func (c *checker) pattern(f *Field, s string) {
-	expr := f.pattern()
-	if expr == "" {
-		return
-	}
-	re, err := patterns.compile(expr)
-	switch {
-	case err != nil:
-		c.say("can't be checked: %v", err)
-	case re.MatchString(s):
-	case expr == TimePattern:
-		c.say("must be a time of day, such as 18:30")
-	case f.PatternHint != "":
-		c.say("%s", f.PatternHint)
-	default:
-		c.say("must match the pattern %s", expr)
-	}
-}
-
 func (c *checker) list(f *Field, raw json.RawMessage) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
@@ -243,118 +195,9 @@ func (f *Field) oneOf() string {
 	return said
 }
 
-// What the types of JSON are called.
-const (
-	isText   = "text"
-	isNumber = "a number"
-	isBool   = "true or false"
-	isList   = "a list"
-	isObject = "an object"
-)
-
-func typeOf(raw json.RawMessage) string {
-	raw = bytes.TrimLeft(raw, " \t\r\n")
-	if len(raw) == 0 {
-		return "null"
-	}
-	switch raw[0] {
-	case '"':
-		return isText
-	case 't', 'f':
-		return isBool
-	case '[':
-		return isList
-	case '{':
-		return isObject
-	case 'n':
-		return "null"
-	}
-	return isNumber
-}
-
 func items1(n int) string {
 	if n == 1 {
 		return "1 item"
 	}
 	return fmt.Sprintf("%d items", n)
-}
-
-func formatSentence(format string) string {
-	switch format {
-	case "email":
-		return "must be an e-mail address, such as ada@example.org"
-	case "uri":
-		return "must be a whole web address, such as https://example.org/page"
-	case "date":
-		return "must be a date, such as 2026-12-31"
-	}
-	return "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
-}
-
-// formats are the formats of MCP's forms, as schemas.
-var formats = sync.OnceValue(func() map[string]*generators.Schema {
-	schemas := make(map[string]*generators.Schema)
-	for _, format := range []string{"email", "uri", "date", "date-time"} {
-		s, err := generators.ParseSchema(fmt.Appendf(nil, `{"type":"string","format":%q}`, format))
-		if err != nil {
-			panic(err) // a constant
-		}
-		schemas[format] = s
-	}
-	return schemas
-})
-
-// patterns remembers compiled patterns: compiling costs more than matching.
-var patterns patternCache
-
-// maxPatterns is how many a patternCache holds before it is emptied.
-const maxPatterns = 512
-
-type patternCache struct {
-	mu     sync.Mutex
-	byExpr map[string]*regexp.Regexp
-}
-
-func (p *patternCache) compile(expr string) (*regexp.Regexp, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if re, ok := p.byExpr[expr]; ok {
-		return re, nil
-	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return nil, err
-	}
-	if p.byExpr == nil || len(p.byExpr) >= maxPatterns {
-		p.byExpr = make(map[string]*regexp.Regexp)
-	}
-	p.byExpr[expr] = re
-	return re, nil
-}
-
-// encode is the JSON of a text.
-func encode(s string) json.RawMessage {
-	raw, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string has a JSON form
-	}
-	return raw
-}
-
-// appendText is encode for what needs no escaping, as a rule.
-func appendText(to []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			return append(to, encode(s)...)
-		}
-	}
-	return append(append(append(to, '"'), s...), '"')
-}
-
-func compact(raw json.RawMessage) json.RawMessage {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
 }

@@ -72,6 +72,7 @@ func TestConstraints(t *testing.T) {
 		{"range", `1.0000000000000000000000001`, "must be at most 1", `1`, number(ask.Range(0, 1))},
 		{"range without an end", `-1`, "must be at least 0", `1e300`, number(ask.Range(0, math.Inf(1)))},
 		{"range without a begin", `1`, "must be at most 0.5", `-1e300`, number(ask.Range(math.Inf(-1), 0.5))},
+		{"a tiny step", `1e-9`, "must be a multiple of 2e-09", `4e-9`, number(ask.Step(2e-9))},
 		{"step", `0.25`, "must be a multiple of 0.1", `0.3`, number(ask.Step(0.1))},
 		{"integer", `1.5`, "must be a whole number", `1.50e1`, integer()},
 		{"integer", `true`, "must be a whole number, not true or false", `-3`, integer()},

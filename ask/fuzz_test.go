@@ -174,3 +174,36 @@ func beneath(form ask.Fields) ask.Fields {
 	}
 	return out
 }
+
+// FuzzReply settles an ask with anything: the generator gets the field's value
+// as encoding/json reads it, or an error.
+func FuzzReply(f *testing.F) {
+	f.Add(`{"k":"a"}`)
+	f.Add(` { "x" : [ {"k":"no"} , "]" , -1e5 ] , "\u006b" : "\u00e4\n" , "k":"last" } `)
+	f.Add(`{"k":"<\\\"` + "\xff" + `"}`)
+	f.Add(`{"k"`)
+	f.Fuzz(func(t *testing.T, reply string) {
+		var got string
+		var err error
+		p := photon(func(yield generators.Yield) (int, error) {
+			got, err = ask.Text(yield, "k", "m")
+			return 0, nil
+		})
+		for e, runErr := range p.Run(t.Context(), json.RawMessage("{}")) {
+			if runErr != nil {
+				t.Fatalf("%q: %v", reply, runErr)
+			}
+			if c, ok := e.(*generators.Call); ok {
+				c.Settle(generators.Reply{Value: json.RawMessage(reply)})
+			}
+		}
+		var want map[string]any
+		if json.Unmarshal([]byte(reply), &want) != nil || want == nil {
+			return
+		}
+		text, isText := want["k"].(string)
+		if isText && (err != nil || got != text) || !isText && got != "" {
+			t.Fatalf("%q: got %q (%v), want %v", reply, got, err, want["k"])
+		}
+	})
+}

@@ -91,4 +91,11 @@ func exact(text string) *big.Rat {
 	return n
 }
 
-func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// formatNumber writes a number as people do, unless that were a row of zeros.
+func formatNumber(f float64) string {
+	format := byte('f')
+	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
+		format = 'g'
+	}
+	return strconv.FormatFloat(f, format, -1, 64)
+}

@@ -1,14 +1,15 @@
 package ask
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 )
 
-// members calls each with the properties of a JSON object that is known to be
-// valid, in their order. An answer is read several times on its way; this costs
-// a tenth of decoding it into a map.
-func members(object json.RawMessage, each func(name string, value json.RawMessage)) {
+// members calls each with the properties of a JSON object, in their order. Of
+// what is no valid JSON it makes something or other. An answer is read several
+// times on its way; this costs a tenth of decoding it into a map.
+func members(object json.RawMessage, each func(name []byte, value json.RawMessage)) {
 	i := skipSpace(object, 0) + 1 // {
 	for {
 		i = skipSpace(object, i)
@@ -19,10 +20,19 @@ func members(object json.RawMessage, each func(name string, value json.RawMessag
 			i++
 			continue
 		}
-		end := skipValue(object, i)
-		name, _ := decodeText(object[i:end])
+		end := max(skipValue(object, i), i+1)
+		name := object[i:end]
+		if isPlain(name) {
+			name = name[1 : len(name)-1]
+		} else {
+			text, _ := decodeText(name)
+			name = []byte(text)
+		}
 		i = skipSpace(object, skipSpace(object, end)+1) // :
-		end = skipValue(object, i)
+		if i >= len(object) {
+			return
+		}
+		end = max(skipValue(object, i), i+1)
 		each(name, object[i:end])
 		i = end
 	}
@@ -73,18 +83,74 @@ func decodeText(raw json.RawMessage) (text string, plain bool) {
 	if isPlain(raw) {
 		return string(raw[1 : len(raw)-1]), true
 	}
-	_ = json.Unmarshal(raw, &text) // known to be valid
+	_ = json.Unmarshal(raw, &text) // a string, as a rule
 	return strings.ToValidUTF8(text, "\ufffd"), false
 }
 
 func isPlain(raw json.RawMessage) bool {
-	if len(raw) < 2 || raw[0] != '"' {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return false
 	}
 	for _, c := range raw[1 : len(raw)-1] {
-		if c < ' ' || c > '~' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if c < ' ' || c > '~' || c == '\\' || c == '"' || c == '<' || c == '>' || c == '&' {
 			return false
 		}
 	}
 	return true
+}
+
+// What the types of JSON are called.
+const (
+	isText   = "text"
+	isNumber = "a number"
+	isBool   = "true or false"
+	isList   = "a list"
+	isObject = "an object"
+)
+
+func typeOf(raw json.RawMessage) string {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	if len(raw) == 0 {
+		return "null"
+	}
+	switch raw[0] {
+	case '"':
+		return isText
+	case 't', 'f':
+		return isBool
+	case '[':
+		return isList
+	case '{':
+		return isObject
+	case 'n':
+		return "null"
+	}
+	return isNumber
+}
+
+// encode is the JSON of a text.
+func encode(s string) json.RawMessage {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string has a JSON form
+	}
+	return raw
+}
+
+// appendText is encode for what needs no escaping, as a rule.
+func appendText(to []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return append(to, encode(s)...)
+		}
+	}
+	return append(append(append(to, '"'), s...), '"')
+}
+
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
 }

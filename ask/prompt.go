@@ -133,12 +133,12 @@ func (p *Prompt[T]) finish(opts []Option) error {
 
 // property takes one property out of an answer's content; nil if it is missing.
 func property(content json.RawMessage, name string) (json.RawMessage, error) {
-	if !json.Valid(content) || typeOf(content) != isObject {
+	if typeOf(content) != isObject {
 		return nil, fmt.Errorf("the answer to %s is no object", name)
 	}
 	var found json.RawMessage
-	members(content, func(n string, value json.RawMessage) {
-		if n == name {
+	members(content, func(n []byte, value json.RawMessage) {
+		if string(n) == name {
 			found = value
 		}
 	})

@@ -1,5 +1,6 @@
 // Without script the pages still do the whole main job.
 import { test, expect } from "./support/test.js";
+import { dataset } from "./support/data.js";
 import { result, set, startRun } from "./support/run.js";
 
 // A refused form is a whole page then, with the status that says so.
@@ -18,6 +19,20 @@ test("a run is started, asked, answered and read without script", async ({ page 
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await until(page, result(page));
   await expect(result(page)).toContainText("Ada");
+});
+
+test("a CSV file becomes a table and a chart without script", async ({ page }) => {
+  await startRun(page, "csv");
+  await until(page, page.locator('[name="file"]'));
+  await set(page, "file", { path: dataset("seattle-weather.csv") });
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await until(page, page.locator('[name="columns"]').first());
+  await set(page, "columns", ["wind"]);
+  await set(page, "summary", "mean");
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await until(page, result(page));
+  await expect(page.getByRole("table", { name: "Mean of wind" })).toBeVisible();
+  await expect(page.getByRole("img", { name: "Mean of wind" })).toBeVisible();
 });
 
 for (const verb of ["Decline", "Cancel"]) {

@@ -23,6 +23,19 @@ test("a second tab shows the same open question, and an answer there closes it h
   await expectResult(second, { action: "accept", answer: "prod" });
 });
 
+test("an answer by JSON-RPC closes the question on the page", async ({ page }) => {
+  await askKitchenSink(page, "integer");
+  await expect(dialog(page)).toBeVisible();
+  const headers = { Accept: "application/json" };
+  const { asks } = await (await page.request.get(page.url(), { headers })).json();
+  const answer = { jsonrpc: "2.0", id: asks[0].id, result: { action: "accept", content: { integer: 4 } } };
+  const recorded = await page.request.post("/mcp/request", { data: answer });
+  expect(recorded.status()).toBe(202);
+  await expect(dialog(page)).toBeHidden();
+  await expectResult(page, { action: "accept", answer: 4 });
+  expect((await page.request.post("/mcp/request", { data: answer })).status()).toBe(409);
+});
+
 test("what is typed here survives what happens meanwhile", async ({ page, context }) => {
   await askKitchenSink(page, "all");
   const name = dialog(page).filter({ has: page.locator('[name="name"]') });

@@ -69,7 +69,6 @@ type everything struct {
 	Labels  map[string]string `json:"labels"`
 	Parts   []part            `json:"parts"`
 	Hidden  string            `json:"-"`
-	Dash    string            `json:"-,"`
 	Untold  string
 	private string
 }

@@ -43,7 +43,7 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			ran := 0
-			outcome := func(record *generators.Stepped) (got release, err error, stepped *generators.Stepped) {
+			outcome := func(record *generators.Stepped) (got release, stepped *generators.Stepped, err error) {
 				p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 					got, err = generators.Step(yield, "deploy", func(ctx context.Context) (release, error) { ran++; return tt.step(ctx) })
 					return 0, nil
@@ -58,10 +58,10 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 						stepped = e
 					}
 				}
-				return got, err, stepped
+				return got, stepped, err
 			}
-			live, liveErr, record := outcome(nil)
-			again, againErr, rewritten := outcome(record)
+			live, record, liveErr := outcome(nil)
+			again, rewritten, againErr := outcome(record)
 			if ran != 1 || rewritten != nil {
 				t.Errorf("it ran %d times; the replay recorded %v", ran, rewritten)
 			}

@@ -3,6 +3,7 @@ package generators
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -235,7 +236,11 @@ func show(v any) string {
 
 func decimal(r *big.Rat) string {
 	f, _ := r.Float64()
-	return strconv.FormatFloat(f, 'f', -1, 64)
+	format := byte('f')
+	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
+		format = 'g'
+	}
+	return strconv.FormatFloat(f, format, -1, 64)
 }
 
 func plural(n int, what string) string {

@@ -28,9 +28,6 @@ const (
 	Heartbeat = 15 * time.Second
 	// Stalled is how long a write may take before the reader is dropped.
 	Stalled = 10 * time.Second
-	// Frame is how long a stream that coalesces collects before it writes
-	// again.
-	Frame = 16 * time.Millisecond
 )
 
 // A Message is one server-sent event.
@@ -48,10 +45,12 @@ type Renderer interface {
 
 // Options change how a stream is served.
 type Options struct {
-	// Coalesce collects what arrives within a [Frame] into one Render. The first
-	// entry after a quiet frame, and whatever follows something that a person
-	// waits for (a question, an answer, the end), is not held up.
-	Coalesce bool
+	// Pause, if not nil, is how long to collect what comes after so many
+	// entries, before the next Render: a page that is patched faster than it
+	// can draw freezes. The first entry after a quiet time, and whatever
+	// follows something that a person waits for (a question, an answer, the
+	// end), is not held up.
+	Pause func(entries int) time.Duration
 }
 
 // After is the ordinal that a request wants to continue after: the
@@ -76,24 +75,36 @@ func After(r *http.Request) (uint64, error) {
 // goes away or stalls, or ctx ends. Its error is for the log: the response is
 // under way.
 func Serve(ctx context.Context, w http.ResponseWriter, batches iter.Seq2[[]log.Entry, error], render Renderer, o Options) error {
+	return Send(w, func(yield func([]Message, error) bool) {
+		for batch, err := range batches {
+			var messages []Message
+			if err == nil {
+				messages, err = render.Render(batch)
+			}
+			if !yield(messages, err) || err != nil {
+				return
+			}
+			if o.Pause != nil && !urgent(batch) && !Pause(ctx, o.Pause(len(batch))) {
+				return
+			}
+		}
+	})
+}
+
+// Send writes messages to a response, all of a step at once, until there are
+// no more steps, a step is an error, or the reader goes away or stalls.
+func Send(w http.ResponseWriter, steps iter.Seq2[[]Message, error]) error {
 	s := newStream(w)
 	defer s.close()
 	if err := s.open(); err != nil {
 		return err
 	}
-	for batch, err := range batches {
+	for messages, err := range steps {
+		if err == nil {
+			err = s.send(messages)
+		}
 		if err != nil {
 			return err
-		}
-		messages, err := render.Render(batch)
-		if err != nil {
-			return err
-		}
-		if err := s.send(messages); err != nil {
-			return err
-		}
-		if o.Coalesce && !urgent(batch) && !pause(ctx, Frame) {
-			return ctx.Err()
 		}
 	}
 	return nil
@@ -109,7 +120,8 @@ func urgent(batch []log.Entry) bool {
 	return false
 }
 
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits. It returns false, and at once, if ctx ends.
+func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -107,6 +107,8 @@ func TestSilenceIsBrokenByComments(t *testing.T) {
 	})
 }
 
+func frame(int) time.Duration { return 16 * time.Millisecond }
+
 func TestWhatComesWithinAFrameIsOneStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := log.NewMemory()
@@ -115,13 +117,13 @@ func TestWhatComesWithinAFrameIsOneStep(t *testing.T) {
 		last, _ := l.Append(ctx, "a", 0, entry(log.KindStarted, "start"))
 		render := &echo{}
 		w := newRecorder()
-		go sse.Serve(ctx, w, l.Follow(ctx, "a", 0), render, sse.Options{Coalesce: true})
+		go sse.Serve(ctx, w, l.Follow(ctx, "a", 0), render, sse.Options{Pause: frame})
 		synctest.Wait()
 		for range 100 {
 			last, _ = l.Append(ctx, "a", last, entry("status", "tick"))
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(2 * sse.Frame)
+		time.Sleep(2 * frame(0))
 		synctest.Wait()
 		if got := strings.Count(w.text(), "data: tick"); got != 100 {
 			t.Errorf("%d of 100 events were told", got)
@@ -229,8 +231,12 @@ func TestManyFollowers(t *testing.T) {
 	outs := make([]*recorder, 100)
 	for i := range outs {
 		outs[i] = newRecorder()
+		var o sse.Options
+		if i%2 == 0 {
+			o.Pause = frame
+		}
 		wg.Go(func() {
-			sse.Serve(t.Context(), outs[i], l.Follow(t.Context(), "a", 0), &echo{}, sse.Options{Coalesce: i%2 == 0})
+			sse.Serve(t.Context(), outs[i], l.Follow(t.Context(), "a", 0), &echo{}, o)
 		})
 	}
 	for range 200 {

@@ -2,10 +2,48 @@ package web
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/sse"
+	"github.com/photon-beam/beam/web/ui"
 )
 
+// updates keeps a page with a list up to date: it sends the list, and what
+// stands around every page, whenever one of the caller's runs has moved.
 func (s *Server) updates(w http.ResponseWriter, r *http.Request, who run.Caller) error {
-	return errNoPage
+	list, ok := s.lists()[r.URL.Query().Get("page")]
+	if !ok {
+		return refuse(http.StatusBadRequest, "The parameter page must be home, runs or asks.")
+	}
+	ctx, cancel := s.untilClosing(r.Context())
+	defer cancel()
+	err := sse.Send(w, func(yield func([]sse.Message, error) bool) {
+		for range s.engine.Watch(ctx, who) {
+			patches := append(ui.Around(s.chrome(r, who, "")), list(who)...)
+			if !yield(patchMessages(ctx, patches)) || !sse.Pause(ctx, listPause) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		s.logger.Debug("a list's stream ended", "err", err)
+	}
+	return nil
+}
+
+// listPause is how long changes of a list are collected.
+const listPause = 100 * time.Millisecond
+
+// lists make the patches of each page that has a list.
+func (s *Server) lists() map[string]func(run.Caller) []ui.Patch {
+	return map[string]func(run.Caller) []ui.Patch{
+		"home": func(run.Caller) []ui.Patch { return nil },
+		"runs": func(who run.Caller) []ui.Patch {
+			return ui.List(ui.RunsList(s.engine.Runs(who, listedRuns, nil)))
+		},
+		"asks": func(who run.Caller) []ui.Patch {
+			return ui.List(ui.AsksList(s.engine.Inbox(who, listedAsks)))
+		},
+	}
 }

@@ -67,11 +67,29 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, who run.Caller) er
 		writeJSON(w, http.StatusOK, map[string]any{"photons": list})
 		return nil
 	}
+	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	var cards []ui.PhotonCard
 	for _, p := range s.photons.All() {
+		if !matches(p, q) {
+			continue
+		}
 		cards = append(cards, ui.PhotonCard{Name: p.Name(), Title: p.Title(), Description: p.Options().Description, Traits: traits(p.Options())})
 	}
-	return s.render(w, r, http.StatusOK, ui.Home(s.chrome(r, who, "Photons"), cards))
+	c := s.chrome(r, who, "Photons")
+	c.SearchQuery = q
+	return s.render(w, r, http.StatusOK, ui.Home(c, cards))
+}
+
+// matches tells whether every word of a search stands in what a photon says of
+// itself.
+func matches(p *generators.Photon, search string) bool {
+	said := strings.ToLower(p.Name() + " " + p.Title() + " " + p.Options().Description)
+	for word := range strings.FieldsSeq(strings.ToLower(search)) {
+		if !strings.Contains(said, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // photonJSON is a photon as MCP's tools/list describes a tool.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -37,7 +38,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who run.Caller) 
 		return s.stream(ctx, w, who, id, after, render, sse.Options{})
 	}
 	render := &patches{ctx: ctx, after: after, until: info.Last, again: r.Header.Get("Last-Event-ID") != "", told: timeline.New(id)}
-	return s.stream(ctx, w, who, id, 0, render, sse.Options{Coalesce: true})
+	render.around = func() []ui.Patch { return ui.Around(s.chrome(r, who, "")) }
+	return s.stream(ctx, w, who, id, 0, render, sse.Options{Pause: ui.Pause})
 }
 
 func (s *Server) stream(ctx context.Context, w http.ResponseWriter, who run.Caller, id string, after uint64, render sse.Renderer, o sse.Options) error {
@@ -69,8 +71,10 @@ type patches struct {
 	until uint64 // where the log was when the page came
 	again bool   // the page was here before
 	told  *timeline.Run
-	begun bool
-	queue []timeline.Change
+	// around makes the patches of what stands around the page.
+	around func() []ui.Patch
+	begun  bool
+	queue  []timeline.Change
 }
 
 var _ sse.Renderer = (*patches)(nil)
@@ -91,18 +95,34 @@ func (p *patches) Render(batch []log.Entry) ([]sse.Message, error) {
 	} else {
 		list = ui.Patches(p.told, p.queue)
 	}
+	if moved(p.queue) || !p.begun {
+		list = append(p.around(), list...)
+	}
 	p.begun, p.queue = true, p.queue[:0]
-	messages := make([]sse.Message, 0, len(list))
-	for _, patch := range list {
-		m, err := patchMessage(p.ctx, patch)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, m)
+	messages, err := patchMessages(p.ctx, list)
+	if err != nil {
+		return nil, err
 	}
 	// The last one carries the id: who got fewer has not got the batch.
 	if n := len(messages); n > 0 {
 		messages[n-1].ID = p.told.Last
+	}
+	return messages, nil
+}
+
+// moved tells whether changes concern more than the run's own page.
+func moved(changes []timeline.Change) bool {
+	return slices.ContainsFunc(changes, func(c timeline.Change) bool { return c.Head || c.Asks })
+}
+
+func patchMessages(ctx context.Context, list []ui.Patch) ([]sse.Message, error) {
+	messages := make([]sse.Message, 0, len(list))
+	for _, patch := range list {
+		m, err := patchMessage(ctx, patch)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, m)
 	}
 	return messages, nil
 }

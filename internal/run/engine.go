@@ -29,9 +29,11 @@ type Options struct {
 	// Ephemeral says that the log ends with the process, so that even durable
 	// runs are interrupted by closing the engine.
 	Ephemeral bool
-	Policy    ask.Policy
-	Limits    Limits
-	Logger    *slog.Logger // nil discards
+	// Root is the folder that photons may read; empty for none.
+	Root   string
+	Policy ask.Policy
+	Limits Limits
+	Logger *slog.Logger // nil discards
 }
 
 // Limits bound what runs may take. The zero value of a field is its default.
@@ -92,7 +94,11 @@ func New(o Options) *Engine {
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
-	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	ctx := context.Background()
+	if o.Root != "" {
+		ctx = generators.WithRoot(ctx, o.Root)
+	}
+	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	go e.retain()
 	return e
 }

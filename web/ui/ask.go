@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"net"
 	"net/url"
 	"strconv"
@@ -91,23 +92,6 @@ func (v *askView) multipart() bool { return v.Question.Kind == ask.KindFile }
 func (v *askView) confirm() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
 }
-func (v *askView) problems() int {
-	n := len(v.other) + len(v.files)
-	for _, c := range v.controls {
-		n += len(c.errors)
-	}
-	return n
-}
-
-func (v *askView) hasDateTime() bool {
-	for _, c := range v.controls {
-		if c.widget == "datetime-local" {
-			return true
-		}
-	}
-	return false
-}
-
 func (v *askView) submit() string {
 	if v.Question.Kind == ask.KindURL {
 		return "I agree, continue"
@@ -163,24 +147,22 @@ func (v *askView) accept() string {
 
 // address is a URL in the parts that its reader should tell apart.
 type address struct {
-	before, host, after string
-	ok                  bool // it is an http or https address
+	link                string // the address itself; empty if it is no http or https address
+	before, host, after string // as it is shown
 	warnings            []string
 }
 
 func readAddress(s string) address {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return address{before: s}
+		return address{before: visible(s)}
 	}
-	a := address{ok: true}
-	if at := strings.Index(s, u.Host); at >= 0 {
-		a.before, a.host, a.after = s[:at], s[at:at+len(u.Host)], s[at+len(u.Host):]
-	} else {
-		a.before = s
+	a := address{link: s, before: visible(s)}
+	if before, after, ok := cutHost(s, u); ok {
+		a.before, a.host, a.after = visible(before), visible(u.Host), visible(after)
 	}
 	if u.User != nil {
-		a.warnings = append(a.warnings, "What stands before the @ is not the site. The site is "+u.Host+".")
+		a.warnings = append(a.warnings, "What stands before the @ is not the site. The site is "+visible(u.Host)+".")
 	}
 	host := u.Hostname()
 	if strings.Contains("."+strings.ToLower(host), ".xn--") || strings.ContainsFunc(host, func(r rune) bool { return r > 127 }) {
@@ -190,6 +172,35 @@ func readAddress(s string) address {
 		a.warnings = append(a.warnings, "The connection to this site is not encrypted.")
 	}
 	return a
+}
+
+// cutHost cuts an address around its host, which stands after the scheme and
+// who signs in.
+func cutHost(s string, u *url.URL) (before, after string, ok bool) {
+	authority := strings.Index(s, "//") + len("//")
+	end := len(s)
+	if n := strings.IndexAny(s[authority:], "/?#"); n >= 0 {
+		end = authority + n
+	}
+	at := strings.LastIndex(s[authority:end], "@") + 1 + authority
+	if s[at:end] != u.Host {
+		return "", "", false
+	}
+	return s[:at], s[end:], true
+}
+
+// visible writes what can't be seen, or can reorder what stands around it, as it
+// travels: in percent signs.
+func visible(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 func loopback(host string) bool {

@@ -97,6 +97,9 @@ func (v chartView) span() (lo, hi float64) {
 	return lo, hi
 }
 
+// drawable keeps a value where there are ticks beyond it.
+func drawable(v float64) float64 { return math.Max(-1e300, math.Min(1e300, v)) }
+
 // about says in a sentence what the chart shows, for those who don't see it.
 func (v chartView) about() string {
 	lo, hi := v.span()
@@ -181,7 +184,7 @@ func niceStep(raw float64) float64 {
 }
 
 func (s scale) at(v float64) float64 {
-	f := (v/2 - s.lo/2) / (s.hi/2 - s.lo/2)
+	f := (drawable(v)/2 - s.lo/2) / (s.hi/2 - s.lo/2)
 	return s.from + f*(s.to-s.from)
 }
 

@@ -44,9 +44,9 @@ func golden(t *testing.T, name string, c templ.Component) {
 	}
 }
 
-var between1 = regexp.MustCompile(`(>) ?(<)`)
+var gaps = regexp.MustCompile(`(>) ?(<)`)
 
-func lines(html string) string { return between1.ReplaceAllString(html, "$1\n$2") + "\n" }
+func lines(html string) string { return gaps.ReplaceAllString(html, "$1\n$2") + "\n" }
 
 func firstDifference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")

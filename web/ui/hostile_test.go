@@ -26,7 +26,7 @@ var nasty = []string{
 	`" onmouseover="pwn(1)" style="pwn" data-on:click="pwn(1)`,
 	`javascript:pwn(1)`,
 	"pwn\rdata: mode inner\rdata: selector body\r\rdata: elements <b data-init=\"pwn(1)\">",
-	"pwn\x00\x1b[31m\u202e‮",
+	"pwn\x00\x1b[31m\u202e\u202e",
 	"pwn <!-- ${pwn} $pwn @post('pwn') {{pwn}} `pwn`",
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	gmtext "github.com/yuin/goldmark/text"
@@ -67,7 +68,7 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 // picture, style, id or script.
 var sanitiser = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code", "span",
+	p.AllowElements("h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code", "span",
 		"em", "strong", "del", "ul", "li", "table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	p.AllowElements("ol")
@@ -75,8 +76,6 @@ var sanitiser = sync.OnceValue(func() *bluemonday.Policy {
 	p.AllowAttrs("class").Matching(regexp.MustCompile(`^code$`)).OnElements("pre")
 	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^0$`)).OnElements("pre")
 	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|center|right)$`)).OnElements("th", "td")
-	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
-	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowURLSchemes("http", "https", "mailto")
 	p.AllowRelativeURLs(false)
@@ -87,7 +86,7 @@ var sanitiser = sync.OnceValue(func() *bluemonday.Policy {
 	return p
 })
 
-// headings gives a document's headings levels without gaps, from 3 on.
+// headings gives a document's headings levels without gaps, from 2 on.
 type headings struct{}
 
 func (headings) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Context) {
@@ -101,7 +100,7 @@ func (headings) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Context) 
 			open = open[:len(open)-1]
 		}
 		open = append(open, h.Level)
-		h.Level = min(len(open)+2, 6)
+		h.Level = min(len(open)+1, 6)
 		return ast.WalkSkipChildren, nil
 	})
 }
@@ -114,6 +113,7 @@ func (b blocks) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindFencedCodeBlock, b.code)
 	reg.Register(ast.KindCodeBlock, b.code)
 	reg.Register(ast.KindImage, b.image)
+	reg.Register(east.KindTaskCheckBox, b.task)
 }
 
 func (blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -130,6 +130,18 @@ func (blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 		code.Write(line.Value(source))
 	}
 	return ast.WalkSkipChildren, highlight(w, language, code.String())
+}
+
+// task draws the box of a task: a control that can't be used is none.
+func (blocks) task(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		box := "☐ "
+		if n.(*east.TaskCheckBox).IsChecked {
+			box = "☑ "
+		}
+		_, _ = w.WriteString(box)
+	}
+	return ast.WalkContinue, nil
 }
 
 func (blocks) image(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -39,6 +39,20 @@ func Pause(changes int) time.Duration {
 	return min(frame+time.Duration(min(changes, maxRows*4))*row, most)
 }
 
+// Around returns what changes around every page as runs come and go.
+func Around(c Chrome) []Patch {
+	b := &batch{}
+	b.outer(InboxLink(c), Recent(c))
+	return b.patches
+}
+
+// List returns what replaces a page's list: RunsList or AsksList.
+func List(list templ.Component) []Patch {
+	b := &batch{}
+	b.outer(list)
+	return b.patches
+}
+
 // Patches returns what an open page of the run must change for a batch of
 // entries that were applied to r already.
 func Patches(r *timeline.Run, changes []timeline.Change) []Patch {
@@ -47,7 +61,7 @@ func Patches(r *timeline.Run, changes []timeline.Change) []Patch {
 		b.outer(RunHead(r), Announce(r))
 	}
 	b.rows(r)
-	if b.progress || b.head {
+	if b.progress {
 		b.outer(ProgressBar(r.Progress))
 	}
 	if b.askChanged {
@@ -69,6 +83,7 @@ func Sync(r *timeline.Run) []Patch {
 	b.outer(RunHead(r), Announce(r), Hidden(r.Hidden))
 	b.add("#timeline", "inner", Rows(r))
 	b.outer(ProgressBar(r.Progress), dock(r, false))
+	b.places(r)
 	if r.State.Ended() {
 		b.add("#live", "remove", nil)
 	}
@@ -81,163 +96,6 @@ func Back(r *timeline.Run) []Patch {
 	b := &batch{}
 	b.outer(RunHead(r))
 	return b.patches
-}
-
-// batch gathers what a batch of changes comes to.
-type batch struct {
-	patches []Patch
-
-	order    []*timeline.Item // changed rows, in the order of their first change
-	rowState map[*timeline.Item]*rowChange
-	dropped  []uint64
-	toasts   []templ.Component
-
-	head, progress, askChanged bool
-}
-
-type rowChange struct {
-	added    bool
-	whole    bool // more changed than text at the end
-	appended strings.Builder
-}
-
-func collect(changes []timeline.Change) *batch {
-	b := &batch{rowState: make(map[*timeline.Item]*rowChange)}
-	for i := range changes {
-		c := &changes[i]
-		b.head = b.head || c.Head
-		b.progress = b.progress || c.Progress
-		b.askChanged = b.askChanged || c.Asks
-		if c.Item != nil {
-			b.row(c.Item, c)
-		}
-		for _, also := range c.Also {
-			b.row(also, &timeline.Change{Item: also})
-		}
-		if c.Dropped != 0 {
-			b.drop(c.Dropped)
-		}
-	}
-	return b
-}
-
-func (b *batch) row(i *timeline.Item, c *timeline.Change) {
-	s := b.rowState[i]
-	if s == nil {
-		s = &rowChange{}
-		b.rowState[i] = s
-		b.order = append(b.order, i)
-	}
-	s.added = s.added || c.Added
-	if c.Appended != "" && !c.Added {
-		s.appended.WriteString(c.Appended)
-	} else {
-		s.whole = true
-	}
-	if c.Added && i.Kind == timeline.Toast {
-		b.toasts = append(b.toasts, ToastNote(i))
-	}
-}
-
-// drop forgets a row that came and went within the batch, and has any other
-// one removed.
-func (b *batch) drop(seq uint64) {
-	b.dropped = append(b.dropped, seq)
-}
-
-// rows patches the timeline.
-func (b *batch) rows(r *timeline.Run) {
-	if len(b.dropped) > 0 {
-		b.outer(Hidden(r.Hidden))
-	}
-	gone := make(map[uint64]bool, len(b.dropped))
-	for _, seq := range b.dropped {
-		gone[seq] = true
-	}
-	b.order = slices.DeleteFunc(b.order, func(i *timeline.Item) bool {
-		if !gone[i.Seq] {
-			return false
-		}
-		if b.rowState[i].added {
-			delete(gone, i.Seq) // the page never had it
-		}
-		return true
-	})
-	if len(b.order)+len(gone) > maxRows {
-		b.add("#timeline", "inner", Rows(r))
-		return
-	}
-	b.remove(gone)
-	var added, changed []templ.Component
-	for _, i := range b.order {
-		switch s := b.rowState[i]; {
-		case s.added:
-			added = append(added, Row(r, i))
-		case s.whole:
-			changed = append(changed, Row(r, i))
-		default:
-			b.add("#"+i.ID()+"-text", "append", text(s.appended.String()))
-		}
-	}
-	if len(changed) > 0 {
-		b.outer(changed...)
-	}
-	if len(added) > 0 {
-		b.add("#timeline", "append", join(added...))
-	}
-}
-
-func (b *batch) remove(gone map[uint64]bool) {
-	if len(gone) == 0 {
-		return
-	}
-	var ids []string
-	for _, seq := range b.dropped {
-		if gone[seq] {
-			ids = append(ids, "#"+(&timeline.Item{Seq: seq}).ID())
-		}
-	}
-	b.add(strings.Join(ids, ","), "remove", nil)
-}
-
-// asks patches the dock: forms that are there already are left alone, with what
-// is typed and what was found wrong in them.
-func (b *batch) asks(r *timeline.Run) {
-	var settled []string
-	var opened []templ.Component
-	for _, i := range b.order {
-		if i.Kind != timeline.Asked {
-			continue
-		}
-		switch s := b.rowState[i]; {
-		case i.Ask.State != timeline.Open && !s.added:
-			settled = append(settled, "#"+cssID(i.Ask.ID))
-		case i.Ask.State == timeline.Open && s.added:
-			opened = append(opened, AskForm(i.Ask.Open, nil, nil))
-		}
-	}
-	if len(settled) > 0 {
-		b.add(strings.Join(settled, ","), "remove", nil)
-	}
-	if len(opened) > 0 {
-		b.add("#asks", "append", join(opened...))
-	}
-	var places []templ.Component
-	for n, a := range r.Open {
-		places = append(places, AskPlace(a.ID, n+1, len(r.Open)))
-	}
-	if len(places) > 0 {
-		b.outer(places...)
-	}
-	if !b.head {
-		b.outer(Announce(r))
-	}
-}
-
-func (b *batch) outer(c ...templ.Component) { b.add("", "outer", join(c...)) }
-
-func (b *batch) add(selector, mode string, c templ.Component) {
-	b.patches = append(b.patches, Patch{selector, mode, oneLine(c)})
 }
 
 // live tells whether a page of a run in this state gets patches.

@@ -1,0 +1,120 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// A Driver runs photons without a log: for their tests, and for commands that
+// run once.
+type Driver struct {
+	Provider Provider               // nil is Nobody
+	Policy   Policy                 // what may be asked
+	Events   func(generators.Event) // gets what is yielded but the calls; may be nil
+	// Open opens the files that the provider's answers name by digest.
+	Open func(digest string) (io.ReadCloser, error)
+}
+
+// Run checks the arguments, runs the photon to its end and returns its result
+// as JSON. Answers are validated as everywhere; an invalid one fails its ask.
+func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMessage) (json.RawMessage, error) {
+	args, err := p.Check(args)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a := &asking{driver: d, run: ctx, more: make(chan *generators.Call)}
+	defer a.workers.Wait()
+	defer close(a.more)
+	defer cancel()
+	for e, err := range p.Run(ctx, args) {
+		if err != nil {
+			return nil, err
+		}
+		switch e := e.(type) {
+		case *generators.Result:
+			return e.Value, nil
+		case *generators.Call:
+			a.put(e)
+		default:
+			if d.Events != nil {
+				d.Events(e)
+			}
+		}
+	}
+	return nil, ErrStopped
+}
+
+// asking is the questions of one run.
+type asking struct {
+	driver  Driver
+	run     context.Context
+	open    atomic.Int64
+	more    chan *generators.Call // to a worker that has nothing to do
+	workers sync.WaitGroup
+}
+
+// put lets a worker answer a question. Steps run in the photon.
+func (a *asking) put(c *generators.Call) {
+	q, ok := Of(c)
+	if !ok {
+		return
+	}
+	n := int(a.open.Add(1))
+	if err := a.driver.Policy.Admit(q, n-1, n-1); err != nil {
+		a.open.Add(-1)
+		c.Settle(generators.Reply{Err: err})
+		return
+	}
+	select {
+	case a.more <- c:
+	default:
+		a.workers.Go(func() {
+			for ok := true; ok; c, ok = <-a.more {
+				a.answer(c)
+			}
+		})
+	}
+}
+
+// answer settles a question. It leaves it open if the run was stopped: the
+// reason for that is the photon's to say.
+func (a *asking) answer(c *generators.Call) {
+	q, _ := Of(c)
+	r := a.driver.ask(a.run, c.Key, q)
+	a.open.Add(-1)
+	if r.Err == nil || a.run.Err() == nil {
+		c.Settle(r)
+	}
+}
+
+func (d Driver) ask(ctx context.Context, key string, q *Question) generators.Reply {
+	if timeout := d.Policy.TimeoutOf(q); timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+		defer cancel()
+	}
+	provider := d.Provider
+	if provider == nil {
+		provider = Nobody
+	}
+	answer, err := provider.Ask(ctx, key, q)
+	if err == nil {
+		answer, err = q.Check(answer)
+	}
+	if err != nil {
+		if errors.Is(context.Cause(ctx), ErrTimeout) {
+			err = ErrTimeout
+		}
+		return generators.Reply{Err: err}
+	}
+	r := answer.Reply()
+	r.Open = d.Open
+	return r
+}

@@ -1,0 +1,107 @@
+package ask
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// format holds a text against one of the formats that MCP knows.
+func (c *checker) format(format, s string) bool {
+	var layout string
+	switch format {
+	case "date":
+		layout = time.DateOnly
+	case "date-time":
+		layout = time.RFC3339 // the schema's format has leap seconds, Go's time has not
+	case "email", "uri":
+	default:
+		return true
+	}
+	if layout != "" {
+		if _, err := time.Parse(layout, s); err != nil {
+			c.say("%s", formatSentence(format))
+			return false
+		}
+	}
+	if formats()[format].Validate(encode(s)) != nil {
+		c.say("%s", formatSentence(format))
+		return false
+	}
+	return true
+}
+
+func (c *checker) pattern(f *Field, s string) {
+	expr := f.pattern()
+	if expr == "" {
+		return
+	}
+	re, err := patterns.compile(expr)
+	switch {
+	case err != nil:
+		c.say("can't be checked: %v", err)
+	case re.MatchString(s):
+	case expr == TimePattern:
+		c.say("must be a time of day, such as 18:30")
+	case f.PatternHint != "":
+		c.say("%s", f.PatternHint)
+	default:
+		c.say("must match the pattern %s", expr)
+	}
+}
+
+func formatSentence(format string) string {
+	switch format {
+	case "email":
+		return "must be an e-mail address, such as ada@example.org"
+	case "uri":
+		return "must be a whole web address, such as https://example.org/page"
+	case "date":
+		return "must be a date, such as 2026-12-31"
+	}
+	return "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
+}
+
+// formats are the formats of MCP's forms, as schemas.
+var formats = sync.OnceValue(func() map[string]*generators.Schema {
+	schemas := make(map[string]*generators.Schema)
+	for _, format := range []string{"email", "uri", "date", "date-time"} {
+		s, err := generators.ParseSchema(fmt.Appendf(nil, `{"type":"string","format":%q}`, format))
+		if err != nil {
+			panic(err) // a constant
+		}
+		schemas[format] = s
+	}
+	return schemas
+})
+
+// patterns remembers compiled patterns: compiling costs more than matching.
+var patterns patternCache
+
+// maxPatterns is how many a patternCache holds before it is emptied.
+const maxPatterns = 512
+
+type patternCache struct {
+	mu     sync.Mutex
+	byExpr map[string]*regexp.Regexp
+}
+
+func (p *patternCache) compile(expr string) (*regexp.Regexp, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if re, ok := p.byExpr[expr]; ok {
+		return re, nil
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	if p.byExpr == nil || len(p.byExpr) >= maxPatterns {
+		p.byExpr = make(map[string]*regexp.Regexp)
+	}
+	p.byExpr[expr] = re
+	return re, nil
+}

@@ -1,0 +1,108 @@
+package countdown_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/countdown"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+// TestCountdown: ten progress events a second, each at its time.
+func TestCountdown(t *testing.T) {
+	for args, seconds := range map[string]int{`{}`: 10, `{"seconds":1}`: 1, `{"seconds":3600}`: 3600} {
+		synctest.Test(t, func(t *testing.T) {
+			began, n := time.Now(), 0
+			watch := func(e generators.Event) {
+				left := (10*seconds - n + 9) / 10
+				want := &generators.ProgressEvent{Done: float64(n) / 10, Total: float64(seconds), Text: fmt.Sprintf("%d s left", left)}
+				if got, ok := e.(*generators.ProgressEvent); !ok || *got != *want {
+					t.Fatalf("event %d is %+v, want %+v", n, e, want)
+				}
+				if at := time.Since(began); at != time.Duration(n)*100*time.Millisecond {
+					t.Fatalf("event %d came after %v", n, at)
+				}
+				n++
+			}
+			p := photontest.Stage{Watch: watch}.Run(t, countdown.Photon, args)
+			if got := photontest.Decode[string](t, p); got != "lift-off" {
+				t.Errorf("got %q", got)
+			}
+			if n != 10*seconds+1 {
+				t.Errorf("%s: %d events, want %d", args, n, 10*seconds+1)
+			}
+		})
+	}
+}
+
+// TestSlowReader: whoever reads slowly gets fewer events and no later end.
+func TestSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := photontest.Stage{Watch: func(generators.Event) { time.Sleep(700 * time.Millisecond) }}.Run(t, countdown.Photon, `{"seconds":3}`)
+		last, ok := p.Events[len(p.Events)-1].(*generators.ProgressEvent)
+		if !ok || last.Done != 3 || last.Text != "0 s left" {
+			t.Errorf("the last event is %+v", last)
+		}
+		if took := time.Since(began); p.Err != nil || took > 5*time.Second || len(p.Events) > 7 {
+			t.Errorf("it took %v and %d events (%v)", took, len(p.Events), p.Err)
+		}
+	})
+}
+
+// TestStop, at an event and between two of them: it ends at once.
+func TestStop(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, 250 * time.Millisecond, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			time.AfterFunc(after, stop)
+			began, seen := time.Now(), 0
+			for e, err := range countdown.Photon.Run(ctx, json.RawMessage(`{"seconds":60}`)) {
+				if seen++; e == nil && !errors.Is(err, generators.ErrStopped) {
+					t.Errorf("it ended with %v", err)
+				}
+			}
+			if took := time.Since(began); took != after {
+				t.Errorf("stopped after %v, it ended after %v", after, took)
+			}
+			if most := int(after/(100*time.Millisecond)) + 2; seen > most {
+				t.Errorf("stopped after %v, %d events came", after, seen)
+			}
+		})
+	}
+}
+
+func TestLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, seen := time.Now(), 0
+		for range countdown.Photon.Run(t.Context(), json.RawMessage(`{"seconds":60}`)) {
+			if seen++; seen == 6 {
+				break
+			}
+		}
+		if took := time.Since(began); took != 500*time.Millisecond {
+			t.Errorf("left at the 6th event, it ended after %v", took)
+		}
+	})
+}
+
+func TestSchema(t *testing.T) {
+	photontest.Registrable(t, countdown.Photon)
+	photontest.GoldenPhoton(t, countdown.Photon, &photontest.Play{})
+}
+
+func TestRefusedArguments(t *testing.T) {
+	for _, args := range []string{`{"seconds":0}`, `{"seconds":-5}`, `{"seconds":3601}`, `{"seconds":0.5}`, `{"seconds":"10"}`, `{"minutes":1}`} {
+		var invalid *generators.InvalidError
+		if _, err := countdown.Photon.Check(json.RawMessage(args)); !errors.As(err, &invalid) {
+			t.Errorf("%s: got %v", args, err)
+		}
+	}
+}

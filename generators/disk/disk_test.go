@@ -1,0 +1,170 @@
+package disk_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/disk"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+// home is an ordinary folder.
+func home(t testing.TB) string {
+	t.Helper()
+	root := tree(t, t.TempDir(), map[string]int64{
+		"a.txt": 1200, "notes/b.txt": 300, "notes/c.TXT": 0, "photos/2026/sea.jpg": 2_500_000,
+		"photos/2026/moon.jpg": 2_500_000, "Makefile": 50, ".profile": 1, "empty/": 0,
+	})
+	day := 24 * time.Hour
+	for name, age := range map[string]time.Duration{
+		"a.txt": 0, "notes/b.txt": 2 * day, "notes/c.TXT": 8 * day, "Makefile": 100 * day,
+		".profile": 1000 * day, "photos/2026/sea.jpg": 5000 * day, "photos/2026/moon.jpg": -3 * day,
+	} {
+		changed(t, root, name, time.Now().Add(-age))
+	}
+	return root
+}
+
+func TestLists(t *testing.T) {
+	root := home(t)
+	for _, test := range []struct{ folder, list, want string }{
+		{".", "largest", "photos/2026/moon.jpg=2500000 photos/2026/sea.jpg=2500000 a.txt=1200 notes/b.txt=300 Makefile=50 .profile=1 notes/c.TXT=0"},
+		{".", "types", ".jpg=2×5000000 .txt=3×1500 (none)=2×51"},
+		{".", "ages", "In the future=2500000 Up to a day=1200 1 to 7 days=300 7 to 30 days=0 30 days to a year=50 1 to 5 years=1 More than 5 years=2500000"},
+		{"notes", "largest", "b.txt=300 c.TXT=0"},
+		{"notes", "types", ".txt=2×300"},
+		{"./photos/../notes/", "ages", "Up to a day=0×0 1 to 7 days=300 7 to 30 days=0 30 days to a year=0×0 1 to 5 years=0×0 More than 5 years=0×0"},
+	} {
+		p := play(t, root, `{"folder":"`+test.folder+`"}`, list(test.list))
+		got := photontest.Decode[disk.Report](t, p)
+		if told(got) != test.want {
+			t.Errorf("%s of %s: got %s, want %s", test.list, test.folder, told(got), test.want)
+		}
+		want := disk.Report{Folder: ".", Files: 7, Folders: 4, Bytes: 5_001_551, List: test.list, Items: got.Items}
+		if test.folder != "." {
+			want.Folder, want.Files, want.Folders, want.Bytes = "notes", 2, 0, 300
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", test.folder, got, want)
+		}
+	}
+}
+
+func TestWhatIsShown(t *testing.T) {
+	root := home(t)
+	p := play(t, root, `{}`, list("largest"))
+	said := strings.Join(p.Statuses(), "\n")
+	if want := "looking through the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 lines of 7 files in 5 folders, 5.0 MB"; said != want {
+		t.Errorf("said was\n%s\nwant\n%s", said, want)
+	}
+	if q := p.Asked["list"].Message; q != "7 files in 5 folders, 5.0 MB. What shall be listed?" {
+		t.Errorf("the message is %q", q)
+	}
+	table := artifacts[generators.Table](t, p, generators.TableType)["Largest files"]
+	if !reflect.DeepEqual(table.Columns, []string{"File", "Size", "Bytes", "Last changed (UTC)"}) || len(table.Rows) != 7 {
+		t.Errorf("the table is %v", table)
+	}
+	if row := table.Rows[2]; row[0] != "a.txt" || row[1] != "1.2 kB" || row[2] != 1200. || !strings.HasPrefix(row[3].(string), time.Now().UTC().Format("20")) {
+		t.Errorf("a row is %v", row)
+	}
+	if n := len(artifacts[generators.Chart](t, p, generators.ChartType)); n > 0 {
+		t.Errorf("%d charts of single files", n)
+	}
+
+	p = play(t, root, `{}`, list("types"))
+	want := generators.Table{Columns: []string{"Type", "Files", "Size", "Bytes"},
+		Rows: [][]any{{".jpg", 2., "5.0 MB", 5e6}, {".txt", 3., "1.5 kB", 1500.}, {"(none)", 2., "51 bytes", 51.}}}
+	if got := artifacts[generators.Table](t, p, generators.TableType)["Files by type"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("the table is %v", got)
+	}
+	wantChart := generators.Chart{Kind: generators.Bars, XTitle: "Type", YTitle: "MB", Labels: []string{".jpg", ".txt", "(none)"},
+		Series: []generators.Series{{Name: "MB", Values: []float64{5, 0.0015, 0.000051}}}}
+	if got := artifacts[generators.Chart](t, p, generators.ChartType)["Files by type"]; !reflect.DeepEqual(got, wantChart) {
+		t.Errorf("the chart is %v", got)
+	}
+	if got := artifacts[generators.Chart](t, play(t, root, `{}`, list("ages")), generators.ChartType)["Files by age"]; len(got.Labels) != 7 {
+		t.Errorf("the chart of ages is %v", got)
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	p := play(t, home(t), `{}`, list("ages"))
+	photontest.Registrable(t, disk.Photon)
+	photontest.GoldenPhoton(t, disk.Photon, p)
+}
+
+func TestNoAnswer(t *testing.T) {
+	root := home(t)
+	for want, line := range map[error]photontest.Line{
+		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
+		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
+	} {
+		p := play(t, root, `{}`, line)
+		if !errors.Is(p.Err, want) || p.Result != nil {
+			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
+		}
+		if n := len(artifacts[any](t, p, generators.TableType)); n > 0 {
+			t.Errorf("%v, and yet %d tables were shown", want, n)
+		}
+	}
+	for _, content := range []string{`{}`, `{"list":"Largest files"}`, `{"list":""}`, `{"list":["types"]}`} {
+		var invalid *generators.InvalidError
+		if p := play(t, root, `{}`, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
+			t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
+		}
+	}
+}
+
+// TestWithoutARoot nothing is read, and it says what would allow it.
+func TestWithoutARoot(t *testing.T) {
+	p := photontest.Stage{}.Run(t, disk.Photon, `{}`)
+	if p.Err == nil || !strings.Contains(p.Err.Error(), "--root") || len(p.Events) > 0 {
+		t.Errorf("got %v after %d events", p.Err, len(p.Events))
+	}
+}
+
+func TestRefusedArguments(t *testing.T) {
+	for _, args := range []string{`{"folder":5}`, `{"folder":null}`, `{"path":"."}`, `{"folder":"` + strings.Repeat("x", 4097) + `"}`} {
+		var invalid *generators.InvalidError
+		if _, err := disk.Photon.Check(json.RawMessage(args)); !errors.As(err, &invalid) {
+			t.Errorf("%s: got %v", args, err)
+		}
+	}
+}
+
+// A folder without files leaves nothing to ask.
+func TestEmptyFolder(t *testing.T) {
+	p := photontest.Stage{}.Run(rooted{t, tree(t, t.TempDir(), map[string]int64{"a/b/": 0})}, disk.Photon, `{"folder":"a"}`)
+	if want := `{"folder":"a","files":0,"folders":1,"bytes":0,"items":[]}`; string(p.Result) != want || p.Err != nil {
+		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
+	}
+	if said := strings.Join(p.Statuses(), "\n"); !strings.Contains(said, "a: 0 files in 2 folders, 0 bytes") {
+		t.Errorf("said was %s", said)
+	}
+	checkProgress(t, p)
+}
+
+// checkProgress wants a bar that goes from somewhere to its end and never back.
+func checkProgress(t *testing.T, p *photontest.Play) {
+	t.Helper()
+	var all []*generators.ProgressEvent
+	for _, e := range p.Events {
+		if e, ok := e.(*generators.ProgressEvent); ok {
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 || all[len(all)-1].Done != 100 {
+		t.Fatalf("the progress is %v", all)
+	}
+	for i, e := range all {
+		if e.Total != 100 || e.Done > 100 || i > 0 && e.Done < all[i-1].Done {
+			t.Errorf("progress %d is %+v", i, e)
+		}
+	}
+}

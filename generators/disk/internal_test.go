@@ -1,0 +1,183 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// wide is a folder of 40 folders of 25 files each, and one large one.
+func wide(t testing.TB) *os.Root {
+	t.Helper()
+	place := t.TempDir()
+	for i := range 1600 {
+		folder := filepath.Join(place, fmt.Sprintf("d%02d", min(i/25, 40)))
+		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return root
+}
+
+func newWalker(ctx context.Context, yield generators.Yield) *walker {
+	return &walker{ctx: ctx, yield: yield, found: newFound(".", time.Now())}
+}
+
+// TestProgressIsOfTheWhole: told at every entry, it goes up in steps that are
+// no larger than a folder's share.
+func TestProgressIsOfTheWhole(t *testing.T) {
+	var all []*generators.ProgressEvent
+	w := newWalker(t.Context(), func(e generators.Event) bool { all = append(all, e.(*generators.ProgressEvent)); return true })
+	if err := w.walk(wide(t)); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 1600+41+1 { // files, folders and the end
+		t.Errorf("%d progress events", len(all))
+	}
+	for i, e := range all[1:] {
+		if step := e.Done - all[i].Done; step < 0 || step > 0.21 || e.Total != 100 {
+			t.Fatalf("after %+v comes %+v", all[i], e)
+		}
+	}
+	if last := all[len(all)-1]; all[0].Done != 0 || last.Done != 100 || last.Text != "1,600 files, 0 bytes so far" {
+		t.Errorf("from %+v to %+v", all[0], last)
+	}
+}
+
+// TestProgressIsNotTooMuch for who reads along.
+func TestProgressIsNotTooMuch(t *testing.T) {
+	n := 0
+	w := newWalker(t.Context(), func(generators.Event) bool { n++; return true })
+	w.every = time.Hour
+	if err := w.walk(wide(t)); err != nil || n != 2 {
+		t.Errorf("%d progress events, %v; want the first and the last", n, err)
+	}
+}
+
+// TestStopWhileWalking: not one more entry is looked at.
+func TestStopWhileWalking(t *testing.T) {
+	for _, at := range []int{1, 100, 1000, 1600} {
+		ctx, stop := context.WithCancel(t.Context())
+		n := 0
+		w := newWalker(ctx, func(generators.Event) bool {
+			if n++; n == at {
+				stop()
+			}
+			return ctx.Err() == nil
+		})
+		if err := w.walk(wide(t)); !errors.Is(err, context.Canceled) || n != at {
+			t.Errorf("stopped at %d, it ended after %d events with %v", at, n, err)
+		}
+		stop()
+	}
+}
+
+// TestWhatCannotBeOpened is counted, wherever it is. A closed folder stands for
+// one without permission, which root doesn't know.
+func TestWhatCannotBeOpened(t *testing.T) {
+	root := wide(t)
+	root.Close()
+	w := newWalker(t.Context(), func(generators.Event) bool { return true })
+	w.enter(root, "a", "a", 1, 1)
+	w.entry(root, "b", "c", 1, 1)
+	w.folder(root, "d", 1, 1)
+	if w.found.unreadable != (tally{3, "a"}) || w.rest(root) != 0 {
+		t.Errorf("counted are %+v", w.found.unreadable)
+	}
+	if got := w.found.warnings(); len(got) != 1 || got[0] != "3 files or folders can't be read and are left out, such as a." {
+		t.Errorf("warned was %q", got)
+	}
+	w = newWalker(t.Context(), func(generators.Event) bool { return true })
+	if err := w.walk(root); err != nil || w.found.unreadable.n != 1 {
+		t.Errorf("%+v, %v", w.found.unreadable, err)
+	}
+}
+
+// TestTypesAreBounded: beyond so many, they go together.
+func TestTypesAreBounded(t *testing.T) {
+	f := newFound(".", time.Now())
+	for i := range 5000 {
+		f.typeOf(fmt.Sprintf("f.x%d", i)).add(sum{1, 2})
+	}
+	if len(f.types) != maxTypes || f.other != (sum{5000 - maxTypes, 2 * (5000 - maxTypes)}) {
+		t.Errorf("%d types, and %+v together", len(f.types), f.other)
+	}
+	items := f.byType()
+	if last := items[len(items)-1]; len(items) != listed+1 || last.Files != 5000-listed || last.Bytes != 2*(5000-listed) {
+		t.Errorf("%d items, the last of which is %+v", len(items), last)
+	}
+}
+
+func TestExtension(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.txt": ".txt", "a.TXT": ".txt", "a.tar.gz": ".gz", ".profile": "", ".config.json": ".json", "Makefile": "", "a.": "", ".": "", "..": "",
+		"v1.2 final draft": "", "a." + strings.Repeat("x", 16): "", "a." + strings.Repeat("é", 15): "." + strings.Repeat("é", 15), "ÄÖ.ÄÖ": ".äö",
+	} {
+		if got := extension(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for bytes, want := range map[int64]string{
+		0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 9_940: "9.9 kB", 9_950: "10 kB", 999_499: "999 kB", 999_500: "1.0 MB",
+		1 << 30: "1.1 GB", 5e12: "5.0 TB", 5e15: "5.0 PB", math.MaxInt64: "9.2 EB",
+	} {
+		if got := size(bytes); got != want {
+			t.Errorf("%d: got %s, want %s", bytes, got, want)
+		}
+	}
+	s := sum{1, math.MaxInt64 - 1}
+	if s.add(sum{2, math.MaxInt64 / 2}); s != (sum{3, math.MaxInt64}) {
+		t.Errorf("the sum is %+v", s)
+	}
+	if got := thousands(1_234_567); got != "1,234,567" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestAges, at both ends of each.
+func TestAges(t *testing.T) {
+	const day = 24 * time.Hour
+	f := newFound(".", time.Now())
+	for old, want := range map[time.Duration]string{
+		-30 * day: "In the future", -day - 1: "Up to a day", 0: "Up to a day", day: "Up to a day", day + 1: "1 to 7 days", 7 * day: "1 to 7 days",
+		30 * day: "7 to 30 days", 365 * day: "30 days to a year", 365*day + 1: "1 to 5 years", 10_000 * day: "More than 5 years",
+	} {
+		if old == -day-1 {
+			continue
+		}
+		if got := ageNames[f.age(f.now.Add(-old))]; got != want {
+			t.Errorf("%v: got %s, want %s", old, got, want)
+		}
+	}
+	if got := ageNames[f.age(time.Time{})]; got != "More than 5 years" {
+		t.Errorf("no time at all: got %s", got)
+	}
+}
+
+func BenchmarkWalk(b *testing.B) {
+	root := wide(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		w := newWalker(b.Context(), func(generators.Event) bool { return true })
+		w.every = time.Second / 10
+		if err := w.walk(root); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package disk_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/disk"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+// TestNothingOutsideIsReached, by a path, by a link on the way, or by a link
+// within the folder.
+func TestNothingOutsideIsReached(t *testing.T) {
+	place := tree(t, t.TempDir(), map[string]int64{"root/in/a.txt": 5, "secret/key.pem": 999, "root/file": 3})
+	root := filepath.Join(place, "root")
+	for link, target := range map[string]string{
+		"out": "../secret", "absolute": filepath.Join(place, "secret"), "up": "..", "in/out": "../../secret",
+		"key": "../secret/key.pem", "loop": "loop", "in/circle": "..", "inside": "in", "dangling": "nowhere",
+	} {
+		must(t, os.Symlink(target, filepath.Join(root, link)))
+	}
+	for folder, want := range map[string]string{
+		"..": "is not below", "../secret": "is not below", "in/../../secret": "is not below", place: "is not below", "/": "is not below",
+		"out": "path escapes", "absolute": "path escapes", "up": "path escapes", "up/secret": "path escapes", "in/out": "path escapes",
+		"in/circle/out": "path escapes", "loop": "symbolic links", "dangling": "no such file", "nowhere": "no such file", "file": "not a directory",
+		"key": "path escapes", "a\x00b": "invalid argument",
+	} {
+		err := refused(t, root, `{"folder":"`+strings.ReplaceAll(folder, "\x00", `\u0000`)+`"}`)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("folder %q: got %v, want …%s…", folder, err, want)
+		}
+		if err != nil && folder != place && strings.Contains(err.Error(), place) {
+			t.Errorf("folder %q: %v tells where the folder is", folder, err)
+		}
+	}
+
+	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, list("largest")))
+	if told(got) != "in/a.txt=5 file=3" || got.Folders != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if w := strings.Join(got.Warnings, "\n"); !strings.HasPrefix(w, "9 symbolic links are not followed, such as ") || len(got.Warnings) != 1 {
+		t.Errorf("warned was %s", w)
+	}
+	got = photontest.Decode[disk.Report](t, play(t, root, `{"folder":"inside"}`, list("largest")))
+	if told(got) != "a.txt=5" {
+		t.Errorf("by a link that stays inside: got %s", told(got))
+	}
+}
+
+func TestUnreadableFoldersAreLeftOut(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root can read everything; TestWhatCannotBeOpened stands in")
+	}
+	root := tree(t, t.TempDir(), map[string]int64{"a.txt": 5, "locked/b.txt": 7, "z/c.txt": 2, "unlisted/d.txt": 1})
+	for name, mode := range map[string]os.FileMode{"locked": 0, "unlisted": 0o600} {
+		path := filepath.Join(root, name)
+		must(t, os.Chmod(path, mode))
+		t.Cleanup(func() { must(t, os.Chmod(path, 0o755)) })
+	}
+	p := play(t, root, `{}`, list("largest"))
+	got := photontest.Decode[disk.Report](t, p)
+	if told(got) != "a.txt=5 z/c.txt=2" || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "2 files or folders can't be read") {
+		t.Errorf("got %+v", got)
+	}
+	checkProgress(t, p)
+	if err := refused(t, root, `{"folder":"locked"}`); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRootThatIsGone(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "gone")
+	if err := refused(t, root, `{}`); !errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), root) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestManyFiles: only the largest are listed, in an order of their own, and a
+// folder may hold more names than are read at once.
+func TestManyFiles(t *testing.T) {
+	sizes := map[string]int64{}
+	for i := range 1100 {
+		sizes[fmt.Sprintf("many/f%04d.t%d", i, i)] = int64(i / 2)
+	}
+	root := tree(t, t.TempDir(), sizes)
+	p := play(t, root, `{}`, list("largest"))
+	got := photontest.Decode[disk.Report](t, p)
+	if got.Files != 1100 || len(got.Items) != 50 {
+		t.Fatalf("%d files, of which %d are listed", got.Files, len(got.Items))
+	}
+	for i, item := range got.Items { // pairs of one size
+		if want := fmt.Sprintf("many/f%04d", 1098-i/2*2+i%2); !strings.HasPrefix(item.Name, want) {
+			t.Errorf("item %d is %+v, want %s", i, item, want)
+		}
+	}
+	checkProgress(t, p)
+
+	got = photontest.Decode[disk.Report](t, play(t, root, `{}`, list("types")))
+	last := got.Items[len(got.Items)-1]
+	if len(got.Items) != 51 || last.Name != "(other)" || last.Files != 1050 {
+		t.Errorf("%d types, the last of which is %+v", len(got.Items), last)
+	}
+	files, bytes := 0, int64(0)
+	for _, i := range got.Items {
+		files, bytes = files+i.Files, bytes+i.Bytes
+	}
+	if files != got.Files || bytes != got.Bytes {
+		t.Errorf("the types have %d files of %d bytes, all are %d of %d", files, bytes, got.Files, got.Bytes)
+	}
+}
+
+// TestDeepFolders have an end, since each on the way down takes a handle.
+func TestDeepFolders(t *testing.T) {
+	root := t.TempDir()
+	deep := strings.Repeat("d/", 256)
+	tree(t, root, map[string]int64{deep + "last.txt": 4, deep + "d/beyond.txt": 8})
+	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, list("largest")))
+	if len(got.Items) != 1 || got.Bytes != 4 || got.Folders != 257 {
+		t.Errorf("got %+v", got)
+	}
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "too deep down") {
+		t.Errorf("warned was %q", got.Warnings)
+	}
+}
+
+// TestStrangeFiles: names that lie to the eye, dates that no calendar has, sizes
+// whose sum no number holds.
+func TestStrangeFiles(t *testing.T) {
+	root := tree(t, t.TempDir(), map[string]int64{"two\nlines": 3, "a\u202egnp.exe": 2, "\xff\xfe.bin": 1})
+	for _, name := range []string{"huge1", "huge2", "huge3"} {
+		path := filepath.Join(root, name)
+		must(t, os.WriteFile(path, nil, 0o644))
+		if err := os.Truncate(path, 1<<62); err != nil {
+			t.Logf("this file system has no files so large: %v", err)
+		}
+	}
+	far := time.Date(40_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(root, "two\nlines"), far, far); err != nil {
+		t.Logf("this file system has no dates so far: %v", err)
+	}
+	p := play(t, root, `{}`, list("largest"))
+	got := photontest.Decode[disk.Report](t, p)
+	if got.Files != 6 || got.Bytes < 0 || len(got.Items) != 6 {
+		t.Errorf("got %+v", got)
+	}
+	var names []string
+	for _, row := range artifacts[generators.Table](t, p, generators.TableType)["Largest files"].Rows {
+		names = append(names, row[0].(string))
+	}
+	said := strings.Join(names, " ")
+	for _, want := range []string{`"two\nlines"`, `"a\u202egnp.exe"`, `"\xff\xfe.bin"`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the table shows %s, not %s", said, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// The bar shows for how long the questions have been open. When it is full it
+// stands still: they may be open for days, and what is told is recorded.
+const (
+	full = time.Minute
+	tick = time.Second / 4
+)
+
+// startBar sets a progress bar going; ok is false if the run has stopped. It
+// ends when finish is called, which returns when it has.
+func startBar(yield generators.Yield) (finish func(), ok bool) {
+	// What is told before and after the questions comes from the generator's own
+	// goroutine, so that it has the same place in every replay.
+	if !yield(generators.Progress(0, full.Seconds(), "three questions are open")) {
+		return nil, false
+	}
+	settled, ended := make(chan struct{}), make(chan struct{})
+	if !generators.Go(yield, func(ctx context.Context) {
+		defer close(ended)
+		run(ctx, yield, settled)
+	}) {
+		return nil, false
+	}
+	return func() {
+		close(settled)
+		<-ended
+		yield(generators.Progress(full.Seconds(), full.Seconds(), "the questions are settled"))
+	}, true
+}
+
+// run moves the bar until the questions are settled or the run ends.
+func run(ctx context.Context, yield generators.Yield, settled <-chan struct{}) {
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	for gone := tick; ; gone += tick {
+		select {
+		case <-settled:
+			return
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		if gone >= full {
+			yield(generators.Busy(fmt.Sprintf("waiting for more than %.0f s", full.Seconds())))
+			return
+		}
+		yield(generators.Progress(gone.Seconds(), full.Seconds(), fmt.Sprintf("waiting for %.0f s", gone.Truncate(time.Second).Seconds())))
+	}
+}

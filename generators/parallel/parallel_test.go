@@ -1,0 +1,194 @@
+package parallel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/parallel"
+)
+
+// script is a person who answers everything, but for the changes.
+func script(changes photontest.Script) photontest.Script {
+	s := photontest.Script{
+		"name":   photontest.Accept(`{"name":"Ada"}`),
+		"color":  photontest.Accept(`{"color":"green"}`),
+		"number": photontest.Accept(`{"number":7}`),
+	}
+	for key, line := range changes {
+		s[key] = line
+	}
+	return s
+}
+
+func play(t *testing.T, changes photontest.Script) *photontest.Play {
+	t.Helper()
+	return photontest.Stage{Script: script(changes)}.Run(t, parallel.Photon, "{}")
+}
+
+func TestAnswers(t *testing.T) {
+	p := play(t, nil)
+	got := photontest.Decode[parallel.Answers](t, p)
+	if want := (parallel.Answers{Name: "Ada", Color: "green", Number: 7}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if said := strings.Join(p.Statuses(), "\n"); said != "Ada chose green and 7" {
+		t.Errorf("said was %q", said)
+	}
+	photontest.Registrable(t, parallel.Photon)
+	photontest.GoldenPhoton(t, parallel.Photon, p)
+}
+
+// TestNotAnswered: the error names each question that has no answer, and why.
+func TestNotAnswered(t *testing.T) {
+	for want, line := range map[error]photontest.Line{
+		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
+		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
+	} {
+		for _, key := range []string{"name", "color", "number"} {
+			p := play(t, photontest.Script{key: line})
+			if !errors.Is(p.Err, want) || p.Result != nil {
+				t.Errorf("%s: got %s, %v; want %v", key, p.Result, p.Err, want)
+			}
+			if said := "not every question was answered: " + key + ": " + want.Error(); p.Err.Error() != said {
+				t.Errorf("%s: said is %q, want %q", key, p.Err, said)
+			}
+			if len(p.Asked) != 3 || len(p.Statuses()) > 0 {
+				t.Errorf("%s: %d questions were asked, and said was %q", key, len(p.Asked), p.Statuses())
+			}
+		}
+	}
+	p := play(t, photontest.Script{"name": photontest.Decline(), "number": photontest.Cancel()})
+	if want := "not every question was answered: name: the question was declined; number: the question was cancelled"; p.Err == nil || p.Err.Error() != want {
+		t.Errorf("got %v, want %s", p.Err, want)
+	}
+}
+
+func TestRefusedAnswers(t *testing.T) {
+	for key, contents := range map[string][]string{
+		"name":   {`{"name":""}`, `{"name":"` + strings.Repeat("x", 81) + `"}`, `{}`},
+		"color":  {`{"color":"Red"}`, `{"color":"yellow"}`, `{}`},
+		"number": {`{"number":0}`, `{"number":11}`, `{"number":2.5}`, `{"number":"two"}`},
+	} {
+		for _, content := range contents {
+			var invalid *generators.InvalidError
+			if p := play(t, photontest.Script{key: photontest.Accept(content)}); !errors.As(p.Err, &invalid) {
+				t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
+			}
+		}
+	}
+	if _, err := parallel.Photon.Check(json.RawMessage(`{"name":"Ada"}`)); err == nil {
+		t.Error("arguments were taken, of which there are none")
+	}
+}
+
+// slow is a person who answers each question after a while.
+type slow map[string]time.Duration
+
+func (s slow) Ask(ctx context.Context, key string, _ *ask.Question) (ask.Answer, error) {
+	select {
+	case <-time.After(s[key]):
+		return script(nil)[key].Answer, nil
+	case <-ctx.Done():
+		return ask.Answer{}, ctx.Err()
+	}
+}
+
+// bar are the progress events of a run, each with its time since the beginning.
+type bar struct {
+	began  time.Time
+	at     []time.Duration
+	events []*generators.ProgressEvent
+}
+
+func (b *bar) take(e generators.Event) {
+	if e, ok := e.(*generators.ProgressEvent); ok {
+		b.at, b.events = append(b.at, time.Since(b.began)), append(b.events, e)
+	}
+}
+
+func (b *bar) last() generators.ProgressEvent { return *b.events[len(b.events)-1] }
+
+// TestBarRunsWhileTheQuestionsAreOpen, all three of them, and ends with them.
+func TestBarRunsWhileTheQuestionsAreOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bar{began: time.Now()}
+		d := ask.Driver{Provider: slow{"name": 3 * time.Second, "color": 0, "number": 10100 * time.Millisecond}, Events: b.take}
+		if _, err := d.Run(t.Context(), parallel.Photon, nil); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(b.began); took != 10100*time.Millisecond {
+			t.Errorf("the questions were not asked at once: it took %v", took)
+		}
+		if len(b.events) != 42 { // one before, 40 in ten seconds, one after
+			t.Errorf("%d progress events", len(b.events))
+		}
+		for i, e := range b.events[:len(b.events)-1] {
+			if want := time.Duration(i) * time.Second / 4; b.at[i] != want || e.Done != want.Seconds() || e.Total != 60 {
+				t.Errorf("event %d is %+v after %v", i, e, b.at[i])
+			}
+		}
+		if got := b.last(); got.Done != 60 || got.Total != 60 {
+			t.Errorf("the last event is %+v", got)
+		}
+	})
+}
+
+// TestBarStandsStill while the questions are open for days: what is told is
+// recorded.
+func TestBarStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bar{began: time.Now()}
+		d := ask.Driver{Provider: slow{"number": 72 * time.Hour}, Events: b.take}
+		if _, err := d.Run(t.Context(), parallel.Photon, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(b.events); n != 242 || b.events[240].Total != 0 || b.at[240] != time.Minute || b.last().Done != 60 {
+			t.Errorf("%d events, the last of which is %+v", n, b.last())
+		}
+	})
+}
+
+// TestStop: it ends at once, and with it the bar and the questions.
+func TestStop(t *testing.T) {
+	for _, cause := range []error{generators.ErrStopped, generators.ErrSuspended} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			time.AfterFunc(1100*time.Millisecond, func() { stop(cause) })
+			b := &bar{began: time.Now()}
+			d := ask.Driver{Provider: slow{"name": time.Second, "color": time.Hour, "number": time.Hour}, Events: b.take}
+			_, err := d.Run(ctx, parallel.Photon, nil)
+			if took := time.Since(b.began); !errors.Is(err, cause) || took != 1100*time.Millisecond {
+				t.Errorf("it ended after %v with %v, want %v", took, err, cause)
+			}
+			if len(b.events) != 5 {
+				t.Errorf("%d progress events, want 5", len(b.events))
+			}
+		})
+	}
+}
+
+func TestLeave(t *testing.T) {
+	for range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
+		break // at the first event, before the bar runs
+	}
+	calls := 0
+	for e := range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
+		if _, ok := e.(*generators.Call); ok {
+			if calls++; calls == 2 {
+				break
+			}
+		}
+	}
+	if calls != 2 {
+		t.Errorf("%d calls came, want 2 before the loop was left", calls)
+	}
+}

@@ -1,0 +1,47 @@
+package generators_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+func TestRoot(t *testing.T) {
+	allowed := generators.WithRoot(t.Context(), "/srv/files")
+	for name, test := range map[string]struct {
+		ctx  context.Context
+		want string
+	}{
+		"none":      {t.Context(), ""},
+		"one":       {allowed, "/srv/files"},
+		"another":   {generators.WithRoot(allowed, "/tmp"), "/tmp"},
+		"withdrawn": {generators.WithRoot(allowed, ""), ""},
+	} {
+		if dir, ok := generators.Root(test.ctx); dir != test.want || ok != (test.want != "") {
+			t.Errorf("%s: got %q, %t; want %q", name, dir, ok, test.want)
+		}
+	}
+}
+
+// TestRootReachesTheGenerator, and the goroutines and steps of its run.
+func TestRootReachesTheGenerator(t *testing.T) {
+	p := photon(func(ctx context.Context, yield generators.Yield) (int, error) {
+		told := make(chan struct{})
+		tell := func(ctx context.Context) {
+			dir, _ := generators.Root(ctx)
+			yield(generators.Status(dir))
+		}
+		tell(ctx)
+		generators.Go(yield, func(ctx context.Context) { defer close(told); tell(ctx) })
+		<-told
+		return generators.Step(yield, "step", func(ctx context.Context) (int, error) { tell(ctx); return 1, nil })
+	})
+	events, _, err := run(generators.WithRoot(t.Context(), "/srv/files"), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(events); len(got) != 3 || got[0] != "/srv/files" || got[1] != got[0] || got[2] != got[0] {
+		t.Errorf("the folders are %q", got)
+	}
+}

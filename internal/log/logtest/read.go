@@ -1,0 +1,143 @@
+package logtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// testReadBatches reads long runs in parts, from anywhere.
+func testReadBatches(t *testing.T, l log.Log) {
+	const last = 2*log.MaxBatch + 100
+	run := newRun()
+	write(t, l, run, 0, last, 500)
+	for _, after := range []uint64{0, 1, 99, 100, log.MaxBatch, last - 1, last, last + 1, 1 << 63} {
+		all := read(t, l, run, after)
+		want := max(0, last-int(min(after, last)))
+		if len(all) != want {
+			t.Errorf("after %d: %d entries, want %d", after, len(all), want)
+		}
+		numbers(t, all)
+	}
+	if all := read(t, l, newRun(), 0); len(all) != 0 {
+		t.Errorf("a run that doesn't exist has %d entries", len(all))
+	}
+	// An iterator may be used twice, and tells each time what is there then.
+	seq := l.Read(within(t), run, last)
+	for range 2 {
+		n := 0
+		for batch, err := range seq {
+			if err != nil {
+				t.Error(err)
+			}
+			n += len(batch)
+		}
+		if n > 0 && n != 1 {
+			t.Errorf("%d entries after the last", n)
+		}
+		if n == 0 {
+			mustAppend(t, l, run, last, entry(last+1))
+		}
+	}
+}
+
+// testReadEnds: with what was there when it began, where it is left, or with
+// ctx.
+func testReadEnds(t *testing.T, l log.Log) {
+	run := newRun()
+	write(t, l, run, 0, 2*log.MaxBatch, 500)
+	seen, last := 0, 2*log.MaxBatch
+	for batch, err := range l.Read(within(t), run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen += len(batch); seen > 20*log.MaxBatch {
+			t.Fatal("it goes on as long as somebody writes")
+		}
+		write(t, l, run, last, last+500, 500)
+		last += 500
+	}
+	if seen < 2*log.MaxBatch {
+		t.Errorf("%d entries, and %d were there", seen, 2*log.MaxBatch)
+	}
+	for range l.Read(within(t), run, 0) {
+		break
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var end error
+	for _, err := range l.Read(ctx, run, 0) {
+		end = err
+		cancel()
+	}
+	cancel()
+	if !errors.Is(end, context.Canceled) {
+		t.Errorf("it ended with %v", end)
+	}
+}
+
+func runs(t *testing.T, l log.Log) []string {
+	t.Helper()
+	var ids []string
+	for id, err := range l.Runs(within(t)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// testRuns: each once, whether it has ended or not.
+func testRuns(t *testing.T, l log.Log) {
+	if ids := runs(t, l); len(ids) != 0 {
+		t.Errorf("a new log has the runs %q", ids)
+	}
+	var want []string
+	for i := range 50 {
+		run := newRun()
+		write(t, l, run, 0, i%5+1, 2)
+		if i%3 == 0 {
+			mustAppend(t, l, run, uint64(i%5+1), finished)
+		}
+		want = append(want, run)
+	}
+	slices.Sort(want)
+	if got := runs(t, l); !slices.Equal(got, want) {
+		t.Errorf("%d runs, want %d", len(got), len(want))
+	}
+	for range l.Runs(within(t)) {
+		break
+	}
+}
+
+// testDelete: the run is forgotten, at once and for good, and no other one.
+func testDelete(t *testing.T, l log.Log) {
+	gone, kept := newRun(), newRun()
+	write(t, l, gone, 0, 5, 5)
+	write(t, l, kept, 0, 5, 5)
+	for range 2 { // deleting what is not there is no error
+		if err := l.Delete(t.Context(), gone); err != nil {
+			t.Errorf("deleting: %v", err)
+		}
+		if all := read(t, l, gone, 0); len(all) != 0 {
+			t.Errorf("%d entries are left", len(all))
+		}
+		if ids := runs(t, l); !slices.Equal(ids, []string{kept}) {
+			t.Errorf("the runs are %q", ids)
+		}
+	}
+	if err := l.Delete(t.Context(), newRun()); err != nil {
+		t.Errorf("deleting what never was: %v", err)
+	}
+	if _, err := l.Append(t.Context(), gone, 5, entry(6)); err == nil {
+		t.Error("a run that was deleted goes on")
+	}
+	numbers(t, read(t, l, kept, 0))
+	write(t, l, kept, 5, 6, 1)
+	write(t, l, gone, 0, 2, 1) // it is as if it had never been
+	numbers(t, read(t, l, gone, 0))
+}

@@ -1,0 +1,280 @@
+package ui
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+// A document is a page that is open: patches are applied to it as Datastar
+// does, a morph being taken for a replacement.
+type document struct {
+	t    *testing.T
+	root *html.Node
+}
+
+func openPage(t *testing.T, r *timeline.Run) *document {
+	root, err := html.Parse(strings.NewReader(rendered(t, RunPage(chrome(), r))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &document{t, root}
+}
+
+func (d *document) byID(id string) *html.Node {
+	for n := range d.root.Descendants() {
+		if n.Type == html.ElementNode && attribute(n, "id") == id {
+			return n
+		}
+	}
+	return nil
+}
+
+func (d *document) find(selector string) []*html.Node {
+	var found []*html.Node
+	for id := range strings.SplitSeq(selector, ",") {
+		if n := d.byID(strings.TrimPrefix(id, "#")); n != nil {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func (d *document) apply(p Patch) {
+	d.t.Helper()
+	var nodes []*html.Node
+	if p.Component != nil {
+		var err error
+		nodes, err = html.ParseFragment(strings.NewReader(rendered(d.t, p.Component)), &html.Node{Type: html.ElementNode, Data: "template", DataAtom: atom.Template})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	targets := d.find(p.Selector)
+	if p.Mode != "outer" && len(targets) == 0 {
+		d.t.Errorf("nothing in the page is %s, to %s", p.Selector, p.Mode)
+		return
+	}
+	switch p.Mode {
+	case "outer":
+		d.outer(nodes)
+	case "inner":
+		for c := targets[0].FirstChild; c != nil; c = targets[0].FirstChild {
+			targets[0].RemoveChild(c)
+		}
+		fallthrough
+	case "append":
+		for _, n := range nodes {
+			targets[0].AppendChild(n)
+		}
+	case "remove":
+		if len(targets) != strings.Count(p.Selector, ",")+1 {
+			d.t.Errorf("only %d of %s are in the page", len(targets), p.Selector)
+		}
+		for _, n := range targets {
+			n.Parent.RemoveChild(n)
+		}
+	default:
+		d.t.Errorf("a patch has the mode %q", p.Mode)
+	}
+}
+
+func (d *document) outer(nodes []*html.Node) {
+	d.t.Helper()
+	for _, n := range nodes {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		old := d.byID(attribute(n, "id"))
+		if old == nil {
+			d.t.Errorf("nothing in the page has the id %q", attribute(n, "id"))
+			continue
+		}
+		old.Parent.InsertBefore(n, old)
+		old.Parent.RemoveChild(old)
+	}
+}
+
+// shown is a part of the page as HTML, texts that follow each other joined.
+func (d *document) shown(id string) string {
+	n := d.byID(id)
+	if n == nil {
+		return "(there is none)"
+	}
+	var b strings.Builder
+	if err := html.Render(&b, n); err != nil {
+		d.t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// TestPatchesLeadToThePage applies what a page gets of random runs, cut into
+// random batches, and holds it against the page that a reload would show.
+func TestPatchesLeadToThePage(t *testing.T) {
+	for seed := range uint64(24) {
+		still(t, func(t *testing.T) { randomRun(t, rand.New(rand.NewPCG(seed, 1))) })
+	}
+}
+
+func randomRun(t *testing.T, rnd *rand.Rand) {
+	w := newWriter("{}")
+	grow(w, rnd, rnd.IntN(20))
+	w.taken()
+	d := openPage(t, w.r)
+	for range 1 + rnd.IntN(12) {
+		size := rnd.IntN(12)
+		if rnd.IntN(6) == 0 {
+			size = 300 + rnd.IntN(400)
+		}
+		grow(w, rnd, size)
+		for _, p := range Patches(w.r, w.taken()) {
+			d.apply(p)
+		}
+		same(t, d, w.r)
+	}
+	if rnd.IntN(2) == 0 {
+		w.finish(log.Completed, `{"a":1}`, "")
+		for _, p := range Patches(w.r, w.taken()) {
+			d.apply(p)
+		}
+		if d.byID("live") != nil {
+			t.Error("the page of an ended run still follows it")
+		}
+		same(t, d, w.r)
+	}
+}
+
+// grow adds random entries to a run.
+func grow(w *writer, rnd *rand.Rand, n int) {
+	for range n {
+		w.wait(time.Millisecond)
+		switch k := rnd.IntN(20); {
+		case k < 6:
+			w.events(generators.Statusf("status %d", rnd.IntN(3)))
+		case k < 9:
+			w.events(generators.Chunk(fmt.Sprintf("<word %d>\n", rnd.IntN(100))))
+		case k < 11:
+			w.events(generators.Progress(float64(rnd.IntN(10)), 10, "going"))
+		case k < 12:
+			w.events(generators.Toast(generators.Info, "hey"))
+		case k < 13:
+			w.events(generators.Log(generators.Warning, map[string]int{"n": 1}))
+		case k < 14:
+			w.events(generators.File("a.txt", "text/plain", []byte("text")))
+		case k < 15:
+			w.events(generators.Chunk(strings.Repeat("long ", 3000)))
+		case k < 17 && len(w.r.Open) < 4:
+			w.ask(questions()["text"])
+		case len(w.r.Open) > 0:
+			a := w.r.Open[rnd.IntN(len(w.r.Open))]
+			_, seq, _ := log.SplitAskID(a.ID)
+			w.answer(seq, ask.Accept, `{"key":"Ada"}`)
+		}
+	}
+}
+
+// same compares what is shown with what a reload would show.
+func same(t *testing.T, d *document, r *timeline.Run) {
+	t.Helper()
+	fresh := openPage(t, r)
+	for _, id := range []string{"run-head", "announce", "hidden", "timeline", "progress", "asks"} {
+		if got, want := d.shown(id), fresh.shown(id); got != want {
+			t.Fatalf("#%s is\n%s\nand a reload would show\n%s", id, around(got, want), around(want, got))
+		}
+	}
+}
+
+// around is where a text begins to differ from another.
+func around(s, other string) string {
+	i := 0
+	for i < len(s) && i < len(other) && s[i] == other[i] {
+		i++
+	}
+	return "…" + s[max(0, i-200):min(len(s), i+400)]
+}
+
+func TestSyncLeadsToThePage(t *testing.T) {
+	still(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(7, 7))
+		w := newWriter("{}")
+		grow(w, rnd, 10)
+		d := openPage(t, w.r)
+		grow(w, rnd, 900)
+		for range 2 { // the second finds nothing to do
+			for _, p := range Sync(w.r) {
+				d.apply(p)
+			}
+			same(t, d, w.r)
+		}
+		for _, p := range Back(w.r) {
+			d.apply(p)
+		}
+		same(t, d, w.r)
+	})
+}
+
+// modes are the patches of a batch, in short.
+func modes(ps []Patch) []string {
+	var list []string
+	for _, p := range ps {
+		list = append(list, strings.TrimSpace(p.Mode+" "+p.Selector))
+	}
+	return list
+}
+
+func TestPatchesAreFew(t *testing.T) {
+	w := newWriter("{}")
+	check := func(what string, want ...string) {
+		t.Helper()
+		if got := modes(Patches(w.r, w.taken())); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	w.taken()
+	check("nothing")
+	w.events(generators.Status("a"), generators.Status("b"))
+	check("two statuses", "append #timeline")
+	w.events(generators.Status("b"))
+	check("the same again", "outer")
+	w.events(generators.Progress(1, 2, ""), generators.Progress(2, 2, ""))
+	check("progress", "outer")
+	w.events(generators.Chunk("a"))
+	check("a chunk", "append #timeline")
+	w.events(generators.Chunk("b"), generators.Chunk("c"))
+	check("more of it", "append #e-7-text")
+	w.events(generators.Toast(generators.Info, "t"))
+	check("a toast", "append #timeline", "append #toasts")
+	seq := w.ask(questions()["text"])
+	check("a question", "outer", "append #timeline", "append #asks", "inner #ask-"+runID+"-11-place")
+	w.answer(seq, ask.Decline, "")
+	check("its answer", "outer", "outer", "remove #ask-"+runID+"-11")
+	for i := range 600 {
+		w.events(generators.Statusf("%d", i))
+	}
+	check("many", "outer", "inner #timeline")
+	w.finish(log.Failed, "", "no")
+	check("the end", "outer", "append #timeline", "outer", "remove #live")
+}
+
+func TestWhatCameAndWentIsNotPatched(t *testing.T) {
+	w := newWriter("{}")
+	w.taken()
+	seq := w.ask(questions()["text"])
+	w.answer(seq, ask.Decline, "")
+	for _, p := range Patches(w.r, w.taken()) {
+		if strings.Contains(p.Selector, "ask-") || p.Selector == "#asks" {
+			t.Errorf("a question that was settled at once: %s %s", p.Mode, p.Selector)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+func TestMarkdown(t *testing.T) {
+	for source, want := range map[string]string{
+		"# a\n\n### b\n\n# c":                "<h2>a</h2>\n<h3>b</h3>\n<h2>c</h2>\n",
+		"#### deep":                          "<h2>deep</h2>\n",
+		"<b>raw</b> & <script>x</script>":    "<p>raw &amp; x</p>\n",
+		"![alt](data:image/png;base64,aaaa)": "<p>alt</p>\n",
+		"![](https://e.example/x.png)":       `<p><a href="https://e.example/x.png" rel="nofollow noreferrer noopener" target="_blank">picture</a></p>` + "\n",
+		"[x](javascript:alert(1)) [y](/runs/1) [z](mailto:a@b.example)": `<p>x y <a href="mailto:a@b.example" rel="nofollow noreferrer">z</a></p>` + "\n",
+		"www.example.com":           `<p><a href="http://www.example.com" rel="nofollow noreferrer noopener" target="_blank">www.example.com</a></p>` + "\n",
+		"`<a data-on:click=\"x\">`": "<p><code>&lt;a data-on:click=&#34;x&#34;&gt;</code></p>\n",
+		"- [x] done\n- [ ] open":    "<ul>\n<li>☑ done</li>\n<li>☐ open</li>\n</ul>\n",
+		"~~no~~ **yes**":            "<p><del>no</del> <strong>yes</strong></p>\n",
+		"3. three":                  "<ol start=\"3\">\n<li>three</li>\n</ol>\n",
+		"    indented <code>":       `<pre class="code" tabindex="0"><code>indented &lt;code&gt;</code></pre>`,
+		"```nolanguage\nx < y\n```": `<pre class="code" tabindex="0"><code>x &lt; y</code></pre>`,
+	} {
+		got, err := markdownHTML([]byte(source))
+		if err != nil || string(got) != want {
+			t.Errorf("%q:\n%s\nwant\n%s (%v)", source, got, want, err)
+		}
+	}
+}
+
+func TestLongMarkdownIsShownAsItIs(t *testing.T) {
+	got := rendered(t, markdown([]byte(strings.Repeat("> ", maxMarkdown))))
+	if !strings.HasPrefix(got, `<pre class="code"`) {
+		t.Errorf("it is %.60s", got)
+	}
+}
+
+func TestCodeIsBounded(t *testing.T) {
+	began := time.Now()
+	for name, source := range map[string]string{
+		"long":      strings.Repeat("x := 1 // y\n", 100_000),
+		"one line":  strings.Repeat("(((((", 20_000),
+		"backtrack": strings.Repeat("a\"'`", 400) + "\n" + strings.Repeat("/*", 900),
+	} {
+		got := rendered(t, codeBlock("go", []byte(source)))
+		if len(got) > 40*len(source) {
+			t.Errorf("%s: %d bytes are shown as %d", name, len(source), len(got))
+		}
+		if name == "long" && !strings.Contains(got, "not shown") {
+			t.Error("it doesn't say that there is more")
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestJSONTrees(t *testing.T) {
+	for name, raw := range map[string]string{
+		"deep":  strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
+		"none":  `{"a":`,
+		"empty": ``,
+	} {
+		if got := rendered(t, jsonTree([]byte(raw))); !strings.HasPrefix(got, "<pre") {
+			t.Errorf("%s: %.80s", name, got)
+		}
+	}
+	wide := make([]int, 10_000)
+	raw, _ := json.Marshal(map[string]any{"list": wide})
+	got := rendered(t, jsonTree(raw))
+	if n := strings.Count(got, `class="leaf"`); n > maxNodes || !strings.Contains(got, "more</div>") {
+		t.Errorf("%d leaves are shown", n)
+	}
+	if got := rendered(t, jsonTree([]byte(`{"b":1.50,"a":12345678901234567890}`))); !strings.Contains(got, "1.50") || !strings.Contains(got, "12345678901234567890") || strings.Index(got, ">b<") > strings.Index(got, ">a<") {
+		t.Errorf("numbers or order are not kept: %s", got)
+	}
+}
+
+func TestTables(t *testing.T) {
+	big := generators.Table{Columns: make([]string, 100)}
+	for range 1000 {
+		big.Rows = append(big.Rows, make([]any, 100))
+	}
+	v := viewTable("t", big)
+	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.left() != "The first 200 of 1,000 rows, the first 60 of 100 columns. Download it to see all." {
+		t.Errorf("%d rows of %d columns: %s", len(v.rows), len(v.columns), v.left())
+	}
+	raw, _ := json.Marshal(generators.Table{Columns: []string{"a", "b", "c"}, Rows: [][]any{{1, "x"}, {nil, "y", true, "more"}, {2.50, 3}}})
+	v, ok := readTable("t", raw)
+	if !ok || !v.columns[0].numeric || v.columns[1].numeric || v.columns[2].numeric {
+		t.Errorf("the columns are %+v", v.columns)
+	}
+	if got := fmt.Sprint(v.rows); got != "[[1 x ] [ y true] [2.5 3 ]]" {
+		t.Errorf("the rows are %s", got)
+	}
+	if _, ok := readTable("t", []byte(`[]`)); ok {
+		t.Error("a list was taken for a table")
+	}
+}
+
+func TestDeeds(t *testing.T) {
+	for question, want := range map[string]string{
+		"Delete 3 environments?":    "Yes, delete 3 environments",
+		"Shall I wipe the disk?":    "Yes, wipe the disk",
+		"Do you want to drop it?":   "Yes, drop it",
+		"Are you sure?":             "Yes, go ahead",
+		"What now?":                 "Yes, go ahead",
+		"Delete it. Sure?":          "Yes, go ahead",
+		"This destroys everything.": "Yes, go ahead",
+		"Delete " + strings.Repeat("everything ", 9) + "?": "Yes, go ahead",
+		"?": "Yes, go ahead", "": "Yes, go ahead",
+	} {
+		if got := deed(question); got != want {
+			t.Errorf("%q: %q, want %q", question, got, want)
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for _, tt := range []struct {
+		in, shown string
+		link      bool
+		warnings  int
+	}{
+		{"https://example.com/a?b#c", "https://|example.com|/a?b#c", true, 0},
+		{"http://127.0.0.1:3008/", "http://|127.0.0.1:3008|/", true, 0},
+		{"http://example.com", "http://|example.com|", true, 1},
+		{"https://bank.example@evil.example/bank.example", "https://bank.example@|evil.example|/bank.example", true, 1},
+		{"https://bank.example/@evil.example", "https://|bank.example|/@evil.example", true, 0},
+		{"https://xn--e1awd7f.example/", "https://|xn--e1awd7f.example|/", true, 1},
+		{"https://аpple.example/", "https://|%D0%B0pple.example|/", true, 1},
+		{"https://example.com/\u202egro", "https://|example.com|/%E2%80%AEgro", true, 0},
+		{"javascript:alert(1)", "javascript:alert(1)||", false, 0},
+		{"//example.com", "//example.com||", false, 0},
+		{"https://%zz", "https://%zz||", false, 0},
+	} {
+		a := readAddress(tt.in)
+		if got := a.before + "|" + a.host + "|" + a.after; got != tt.shown || (a.link != "") != tt.link || len(a.warnings) != tt.warnings {
+			t.Errorf("%s: %s, link %q, %q", tt.in, got, a.link, a.warnings)
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for _, tt := range []struct{ lo, step, want float64 }{{1, 2, 2}, {0, 0.5, 0}, {-3, 2, -2}, {5, 0, 5}, {4, 2, 4}} {
+		if got := alignUp(tt.lo, tt.step); got != tt.want {
+			t.Errorf("alignUp(%v, %v) = %v, want %v", tt.lo, tt.step, got, tt.want)
+		}
+	}
+}
+
+func TestTimesInWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0 ms", 50 * time.Millisecond: "50 ms", 1500 * time.Millisecond: "1.5 s", 59990 * time.Millisecond: "0 min 59 s", 61 * time.Second: "1 min 1 s", 3 * time.Hour: "3 h 0 min", 80 * time.Hour: "3 days"} {
+		if got := took(d); got != want {
+			t.Errorf("took(%v) = %q, want %q", d, got, want)
+		}
+	}
+	start := time.Unix(0, 0)
+	for d, want := range map[time.Duration]string{-time.Second: "0.0", 340 * time.Millisecond: "0.3", 59940 * time.Millisecond: "59.9", 59960 * time.Millisecond: "0:59", 83 * time.Second: "1:23", 3723 * time.Second: "1:02:03"} {
+		if got := offset(start, start.Add(d)); got != want {
+			t.Errorf("offset(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func BenchmarkRunPage500(b *testing.B) {
+	w := newWriter("{}")
+	for i := range 500 {
+		w.events(generators.Statusf("event %d of a run that goes on", i))
+	}
+	c := chrome()
+	var buf bytes.Buffer
+	b.ReportAllocs()
+	for b.Loop() {
+		buf.Reset()
+		if err := RunPage(c, w.r).Render(b.Context(), &buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(buf.Len()))
+}
+
+func BenchmarkPatches(b *testing.B) {
+	w := newWriter("{}")
+	w.taken()
+	for i := range 100 {
+		w.events(generators.Statusf("event %d of a run that goes on", i))
+	}
+	changes := w.taken()
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, p := range Patches(w.r, changes) {
+			var buf bytes.Buffer
+			if err := p.Component.Render(b.Context(), &buf); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+func BenchmarkArtifacts(b *testing.B) {
+	w := newWriter("{}")
+	for _, a := range artifacts() {
+		w.events(a)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var buf bytes.Buffer
+		if err := Rows(w.r).Render(b.Context(), &buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
