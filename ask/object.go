@@ -57,7 +57,7 @@ func skipValue(raw []byte, i int) int {
 				}
 			}
 			if depth == 0 {
-				return i + 1
+				return min(i+1, len(raw))
 			}
 		case '{', '[':
 			depth++

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -83,8 +84,43 @@ func set(names ...string) map[string]bool {
 	return all
 }
 
+// judged remembers what was made of names: the asks of a program have few.
+var judged struct {
+	sync.RWMutex
+	words map[judgedName]string
+}
+
+type judgedName struct{ name, fieldType string }
+
+// It forgets them all when there are this many, and remembers none that is
+// longer than this.
+const (
+	maxJudged     = 4096
+	maxJudgedName = 100
+)
+
 // secretWord returns the word or two of a name that name a secret.
 func secretWord(name, fieldType string) string {
+	key := judgedName{name, fieldType}
+	judged.RLock()
+	word, known := judged.words[key]
+	judged.RUnlock()
+	if known {
+		return word
+	}
+	word = judge(name, fieldType)
+	if len(name) <= maxJudgedName {
+		judged.Lock()
+		defer judged.Unlock()
+		if judged.words == nil || len(judged.words) >= maxJudged {
+			judged.words = make(map[judgedName]string)
+		}
+		judged.words[key] = word
+	}
+	return word
+}
+
+func judge(name, fieldType string) string {
 	said := words(name)
 	for i, word := range said {
 		pair := ""

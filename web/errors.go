@@ -30,9 +30,8 @@ func refuse(status int, format string, args ...any) error {
 }
 
 var (
-	errNoPage   = refuse(http.StatusNotFound, "There is nothing at this address.")
-	errSignIn   = refuse(http.StatusUnauthorized, "Sign in first: send the token as Authorization: Bearer, or open /login in a browser.")
-	errNotYours = refuse(http.StatusForbidden, "This belongs to somebody else. Sign in as its owner to see it.")
+	errNoPage = refuse(http.StatusNotFound, "There is nothing at this address.")
+	errSignIn = refuse(http.StatusUnauthorized, "Sign in first: send the token as Authorization: Bearer, or open /login in a browser.")
 )
 
 // statuses maps the engine's refusals to HTTP statuses.

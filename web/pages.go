@@ -148,17 +148,19 @@ func traits(o generators.Options) ui.Traits {
 	}
 }
 
-// prefill takes the fields that a link fills in; nil if it has none. It never
-// starts anything.
+// prefill fills a form in as a link wants it, what the link leaves out with its
+// default; nil if the link wants nothing. It never starts anything.
 func prefill(fields ask.Fields, query url.Values) url.Values {
-	var values url.Values
+	values, wanted := url.Values{}, false
 	for _, f := range fields {
 		if v, ok := query[f.Name]; ok {
-			if values == nil {
-				values = url.Values{}
-			}
+			values[f.Name], wanted = v, true
+		} else if v := ui.Defaults(&f); v != nil {
 			values[f.Name] = v
 		}
+	}
+	if !wanted {
+		return nil
 	}
 	return values
 }

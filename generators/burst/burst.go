@@ -29,12 +29,14 @@ type Told struct {
 }
 
 func burst(ctx context.Context, in Size, yield generators.Yield) (Told, error) {
-	for n := 1; n <= in.Events; n++ {
-		if !yield(event(n, in.Events)) {
-			return Told{}, ctx.Err()
+	var told Told
+	for told.Events < in.Events {
+		if !yield(event(told.Events+1, in.Events)) {
+			return told, ctx.Err()
 		}
+		told.Events++
 	}
-	return Told{Events: in.Events}, nil
+	return told, nil
 }
 
 // event is the nth of so many events. All bear their number, so that whoever

@@ -142,7 +142,7 @@ func (f *found) name() string {
 
 // soFar says how much has been seen while it is looked for.
 func (f *found) soFar() string {
-	return fmt.Sprintf("%s, %s so far", count(f.all.files, "file"), size(f.all.bytes))
+	return fmt.Sprintf("%s, %s", count(f.all.files, "file"), size(f.all.bytes))
 }
 
 // warnings say what the sums leave out.

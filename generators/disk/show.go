@@ -2,7 +2,6 @@ package disk
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -28,7 +27,7 @@ func (f *found) show(yield generators.Yield, list string) []Item {
 		yield(generators.TableOf(title, sumTable("Last changed", items)))
 		yield(generators.ChartOf(title, chart("Last changed", items)))
 	}
-	yield(generators.StatusAt(generators.Success, fmt.Sprintf("%s: %s of %s", title, count(len(items), "line"), f.describe())))
+	yield(generators.StatusAt(generators.Success, title+": "+f.describe()))
 	return items
 }
 

@@ -18,8 +18,8 @@ const (
 // startBar sets a progress bar going; ok is false if the run has stopped. It
 // ends when finish is called, which returns when it has.
 func startBar(yield generators.Yield) (finish func(), ok bool) {
-	// What is told before and after the questions comes from the generator's own
-	// goroutine, so that it has the same place in every replay.
+	// What comes before and after the questions is told by the generator itself,
+	// so that it has the same place among them in every run.
 	if !yield(generators.Progress(0, full.Seconds(), "three questions are open")) {
 		return nil, false
 	}

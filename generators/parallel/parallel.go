@@ -4,7 +4,6 @@ package parallel
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
@@ -41,7 +40,6 @@ func askAll(ctx context.Context, _ struct{}, yield generators.Yield) (Answers, e
 	if err != nil {
 		return Answers{}, unansweredError{err}
 	}
-	yield(generators.StatusAt(generators.Success, fmt.Sprintf("%s chose %s and %d", a.Name, a.Color, a.Number)))
 	return a, nil
 }
 

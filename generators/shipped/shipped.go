@@ -4,9 +4,13 @@ package shipped
 import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/bookdinner"
+	"github.com/photon-beam/beam/generators/burst"
+	"github.com/photon-beam/beam/generators/countdown"
 	"github.com/photon-beam/beam/generators/csv"
+	"github.com/photon-beam/beam/generators/disk"
 	"github.com/photon-beam/beam/generators/githubuser"
 	"github.com/photon-beam/beam/generators/kitchensink"
+	"github.com/photon-beam/beam/generators/parallel"
 	"github.com/photon-beam/beam/generators/preferences"
 	"github.com/photon-beam/beam/generators/wizard"
 )
@@ -16,9 +20,13 @@ func Photons() []*generators.Photon {
 	return []*generators.Photon{
 		preferences.Photon,
 		bookdinner.Photon,
+		burst.Photon,
+		countdown.Photon,
 		csv.Photon,
+		disk.Photon,
 		githubuser.Photon,
 		kitchensink.Photon,
+		parallel.Photon,
 		wizard.Photon,
 	}
 }

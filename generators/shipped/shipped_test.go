@@ -12,7 +12,8 @@ import (
 // The names are a contract with clients, and so is which runs survive a restart.
 func TestPhotons(t *testing.T) {
 	want := map[string]bool{ // durable?
-		"ask_user_preferences": true, "book_dinner": true, "csv": false, "github_user": true, "kitchen-sink": true, "wizard": true,
+		"ask_user_preferences": true, "book_dinner": true, "burst": true, "countdown": false, "csv": false, "disk": false,
+		"github_user": true, "kitchen-sink": true, "parallel": true, "wizard": true,
 	}
 	var names []string
 	for _, p := range shipped.Photons() {

@@ -67,7 +67,8 @@ type Log interface {
 	// Append adds entries to a run, all or none, as those that follow the
 	// entry with the ordinal after (0 begins the run). If another append came
 	// first, the error is a [*ConflictError] and nothing is added. It returns
-	// the ordinal of the last entry added.
+	// the ordinal of the last entry added. Appending no entries begins no run;
+	// what the caller writes to its slices afterwards changes no entry.
 	Append(ctx context.Context, run string, after uint64, entries ...Entry) (last uint64, err error)
 
 	// Read yields the entries of a run after an ordinal that are there now, in

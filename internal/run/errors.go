@@ -12,9 +12,9 @@ var (
 	ErrNoAsk     = errors.New("there is no such question")
 	ErrForbidden = errors.New("this belongs to somebody else")
 	ErrSettled   = errors.New("this question is settled already")
-	ErrReused    = errors.New("the Idempotency-Key was used before, for another request")
+	ErrReused    = errors.New("the idempotency key was used before, for another request")
 	ErrTooMany   = errors.New("too many runs are going on; end some first")
-	ErrClosing   = errors.New("Beam is shutting down and takes no new runs")
+	ErrClosing   = errors.New("no new runs are taken: Beam is shutting down")
 )
 
 // A Caller is who uses a verb: the owners whose runs they may see, answer and

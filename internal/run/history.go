@@ -104,6 +104,9 @@ func (w *worker) recall(c *generators.Call) (known bool, err error) {
 		return false, faultf("the tool has changed since this run began: it comes to the %s %q now, where %s was recorded",
 			c.Kind, c.Key, h.describe())
 	case past == nil:
+		if len(h.calls) == 0 {
+			h.told = 0 // beyond what was recorded
+		}
 		return false, nil
 	case past.kind != c.Kind:
 		return false, faultf("the tool has changed since this run began: %q is a %s now, where a %s was recorded", c.Key, c.Kind, past.kind)

@@ -501,7 +501,7 @@ func chartOf(v chartView, title string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.svg(title, 720, false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.svg(title, 600, false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -236,3 +236,13 @@ func each(n int) string {
 	}
 	return ""
 }
+
+// fileNotes are the ids of what describes the file input: what is wrong with
+// the choice, if anything, and what may be chosen.
+func (v *askView) fileNotes() string {
+	hint := v.id + "-file-hint"
+	if len(v.files) > 0 {
+		return v.id + "-file-error " + hint
+	}
+	return hint
+}

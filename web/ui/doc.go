@@ -9,4 +9,4 @@
 // the functions of this package only.
 package ui
 
-//go:generate go tool templ generate -path . -lazy
+//go:generate go tool templ generate -path .

@@ -42,7 +42,7 @@ func controls(prefix string, fields ask.Fields, values url.Values, errs []genera
 		c := &control{Field: f, id: prefix + "-" + strconv.Itoa(i), widget: widgetOf(f)}
 		switch {
 		case values == nil:
-			c.values = defaults(f)
+			c.values = Defaults(f)
 		case f.Format != ask.FormatSecret:
 			c.values = values[f.Name]
 		}
@@ -98,8 +98,8 @@ func widgetOf(f *ask.Field) string {
 	return "text"
 }
 
-// defaults are a field's default as a form posts it.
-func defaults(f *ask.Field) []string {
+// Defaults are a field's default as a form posts it.
+func Defaults(f *ask.Field) []string {
 	if len(f.Default) == 0 || f.Format == ask.FormatSecret {
 		return nil
 	}

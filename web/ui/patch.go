@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/a-h/templ"

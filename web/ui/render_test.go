@@ -99,6 +99,11 @@ func TestTables(t *testing.T) {
 	if got := fmt.Sprint(v.rows); got != "[[1 x ] [ y true] [2.5 3 ]]" {
 		t.Errorf("the rows are %s", got)
 	}
+	for s, want := range map[string]bool{"1": true, "-1.5": true, "0": true, "0.5": true, "007": false, "1e5": false, "NaN": false, "-": false, "1.2.3": false, "2026-01": false, "": false} {
+		if decimal(s) != want {
+			t.Errorf("decimal(%q) is not %v", s, want)
+		}
+	}
 	if _, ok := readTable("t", []byte(`[]`)); ok {
 		t.Error("a list was taken for a table")
 	}

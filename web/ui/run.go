@@ -11,10 +11,12 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// follow is the expression that opens the page's stream.
+// follow is the expression that opens the page's stream after what the page
+// shows. Reconnecting, Datastar says in a header what came last; so a page that
+// comes back can be told from one that is new.
 func follow(r *timeline.Run) string {
-	return "@get('/runs/" + safeID(r.ID) + "/events',{retry:'always',retryInterval:300,retryMaxCount:Infinity," +
-		"requestCancellation:'cleanup',headers:{'last-event-id':'" + strconv.FormatUint(r.Last, 10) + "'}})"
+	return "@get('/runs/" + safeID(r.ID) + "/events?after=" + strconv.FormatUint(r.Last, 10) +
+		"',{retry:'always',retryInterval:300,retryMaxCount:Infinity,requestCancellation:'cleanup'})"
 }
 
 // watch notes when the page's stream is away, and when it is back, which its

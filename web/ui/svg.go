@@ -15,7 +15,7 @@ import (
 
 // Sizes of what is drawn, in pixels of the SVG's own.
 const (
-	charWidth  = 6.6 // of a character of the charts' text, on average
+	charWidth  = 6.9 // of a character of the charts' text, on average
 	lineHeight = 16
 	gap        = 8
 	rowHeight  = 24 // of a lying bar

@@ -73,14 +73,33 @@ func numericColumn(rows [][]any, c int) bool {
 		if c >= len(row) || row[c] == nil {
 			continue
 		}
-		switch row[c].(type) {
+		switch v := row[c].(type) {
 		case json.Number, float64, int, int64:
+			some = true
+		case string:
+			if v == "" {
+				continue
+			}
+			if !decimal(v) {
+				return false
+			}
 			some = true
 		default:
 			return false
 		}
 	}
 	return some
+}
+
+// decimal tells whether a text is a number that people count with. What begins
+// with a needless 0, such as a postcode, is not.
+func decimal(s string) bool {
+	digits := strings.TrimPrefix(s, "-")
+	if strings.Trim(digits, "0123456789.") != "" || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+		return false
+	}
+	_, err := strconv.ParseFloat(digits, 64)
+	return err == nil
 }
 
 func cellText(v any) string {
