@@ -133,7 +133,7 @@ func (r *FileRules) Accepts(name, mediaType string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is not accepted; accepted are %s", cmp.Or(name, "this file"), strings.Join(r.Types, ", "))
+	return fmt.Errorf("must be %s; %s is not accepted", strings.Join(r.Types, " or "), cmp.Or(name, "this file"))
 }
 
 // sound refuses rules that no file can keep.
