@@ -1,15 +1,9 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"net/http"
-	"slices"
-	"strings"
 
-	"github.com/a-h/templ"
-
-	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/timeline"
@@ -59,101 +53,4 @@ func (s *Server) untilClosing(ctx context.Context) (context.Context, context.Can
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.closed, cancel)
 	return ctx, func() { stop(); cancel() }
-}
-
-// patches renders a run as changes of its page. It folds the log from its
-// beginning, silently up to where the page already is. A page that comes back
-// after a broken connection may have got half of a batch, so it is shown the
-// whole run again: morphing what is there already changes nothing.
-type patches struct {
-	ctx   context.Context
-	after uint64 // where the page is
-	until uint64 // where the log was when the page came
-	again bool   // the page was here before
-	told  *timeline.Run
-	// around makes the patches of what stands around the page.
-	around func() []ui.Patch
-	begun  bool
-	queue  []timeline.Change
-}
-
-var _ sse.Renderer = (*patches)(nil)
-
-// Render implements [sse.Renderer].
-func (p *patches) Render(batch []log.Entry) ([]sse.Message, error) {
-	for _, e := range batch {
-		if c := p.told.Apply(e); e.Seq > p.after {
-			p.queue = append(p.queue, c)
-		}
-	}
-	if p.told.Last < p.until {
-		return nil, nil
-	}
-	var list []ui.Patch
-	if !p.begun && p.again {
-		list = ui.Sync(p.told)
-	} else {
-		list = ui.Patches(p.told, p.queue)
-	}
-	if moved(p.queue) || !p.begun {
-		list = append(p.around(), list...)
-	}
-	p.begun, p.queue = true, p.queue[:0]
-	messages, err := patchMessages(p.ctx, list)
-	if err != nil {
-		return nil, err
-	}
-	// The last one carries the id: who got fewer has not got the batch.
-	if n := len(messages); n > 0 {
-		messages[n-1].ID = p.told.Last
-	}
-	return messages, nil
-}
-
-// moved tells whether changes concern more than the run's own page.
-func moved(changes []timeline.Change) bool {
-	return slices.ContainsFunc(changes, func(c timeline.Change) bool { return c.Head || c.Asks })
-}
-
-func patchMessages(ctx context.Context, list []ui.Patch) ([]sse.Message, error) {
-	messages := make([]sse.Message, 0, len(list))
-	for _, patch := range list {
-		m, err := patchMessage(ctx, patch)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, m)
-	}
-	return messages, nil
-}
-
-// patchMessage is one datastar-patch-elements event.
-func patchMessage(ctx context.Context, p ui.Patch) (sse.Message, error) {
-	var b strings.Builder
-	if p.Selector != "" {
-		b.WriteString("selector " + p.Selector + "\n")
-	}
-	if p.Mode != "" && p.Mode != "outer" {
-		b.WriteString("mode " + p.Mode + "\n")
-	}
-	if p.Component != nil {
-		html, err := renderText(ctx, p.Component)
-		if err != nil {
-			return sse.Message{}, err
-		}
-		for line := range strings.Lines(html) {
-			b.WriteString("elements " + strings.TrimRight(line, "\n") + "\n")
-		}
-	}
-	return sse.Message{Type: "datastar-patch-elements", Data: []byte(b.String())}, nil
-}
-
-// renderText renders a component. A lone carriage return would end a line of
-// the stream, so it becomes a line feed.
-func renderText(ctx context.Context, c templ.Component) (string, error) {
-	var b bytes.Buffer
-	if err := c.Render(ctx, &b); err != nil {
-		return "", err
-	}
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(b.String()), nil
 }
