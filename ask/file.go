@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,11 +170,4 @@ func (r *FileRules) check(refs []FileRef) error {
 		}
 	}
 	return nil
-}
-
-// A Store takes the content of files on its way to a run and gives it back by
-// its digest.
-type Store interface {
-	Put(ctx context.Context, r io.Reader) (digest string, size int64, err error)
-	Open(digest string) (io.ReadCloser, error)
 }

@@ -37,7 +37,10 @@ func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 	if p.OpenPerOwner > 0 && openOfOwner >= p.OpenPerOwner {
 		return &PolicyError{fmt.Sprintf("%d questions are open for this person, and no more are allowed", openOfOwner)}
 	}
-	if q.Kind == KindSecret {
+	switch {
+	case q.Kind == KindFile && q.File == nil:
+		return &PolicyError{"a file question needs its rules: use ask.File"}
+	case q.Kind == KindSecret:
 		return nil
 	}
 	return refuseSecrets(q.Fields)

@@ -61,7 +61,7 @@ type Question struct {
 // Of returns the question of a call, if it has one.
 func Of(c *generators.Call) (*Question, bool) {
 	q, ok := c.Question.(*Question)
-	return q, ok
+	return q, ok && q != nil
 }
 
 // Action is what a person did with a question (MCP: ElicitResult.action).

@@ -174,6 +174,7 @@ func (s *session) run(p *Photon, args json.RawMessage) (result *Result, err erro
 	defer s.guard(&err)
 	value, err := p.invoke(s.ctx, args, s.yield)
 	if err != nil {
+		_ = err.Error() // a typed nil panics here, where that is the tool's fault
 		return nil, s.public(err)
 	}
 	raw, err := json.Marshal(value)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -81,6 +82,9 @@ func (s *session) yield(e Event) bool {
 	case nil:
 		return s.ctx.Err() == nil
 	}
+	if isNil(e) {
+		return s.ctx.Err() == nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c, ok := e.(*Call); ok {
@@ -90,6 +94,12 @@ func (s *session) yield(e Event) bool {
 		return false
 	}
 	return s.hand(e, nil)
+}
+
+// isNil tells a typed nil, which says as much as a nil event.
+func isNil(e Event) bool {
+	v := reflect.ValueOf(e)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // hand calls the loop body, of which there is one at a time: s.mu is held.

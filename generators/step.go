@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,7 +63,7 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 		}
 	}
 	if err != nil {
-		record.Error = clip(err.Error())
+		record.Error = cmp.Or(clip(err.Error()), "the step failed") // empty is success, in the log
 	}
 	if !yield(record) {
 		return zero, stopCause(c.Context())

@@ -84,7 +84,8 @@ func Serve(ctx context.Context, w http.ResponseWriter, batches iter.Seq2[[]log.E
 			if !yield(messages, err) || err != nil {
 				return
 			}
-			if o.Pause != nil && !urgent(batch) && !Pause(ctx, o.Pause(len(batch))) {
+			// What rendered to nothing is a page catching up: nobody draws it.
+			if o.Pause != nil && len(messages) > 0 && !urgent(batch) && !Pause(ctx, o.Pause(len(batch))) {
 				return
 			}
 		}

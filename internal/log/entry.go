@@ -23,8 +23,7 @@ type Started struct {
 // Claimed says that a worker has taken the run up. A worker of a lower epoch
 // may not write any more.
 type Claimed struct {
-	Epoch  int    `json:"epoch"`
-	Worker string `json:"worker"`
+	Epoch int `json:"epoch"`
 }
 
 // Asked says that a question is open. Its ask id is the run's id and this

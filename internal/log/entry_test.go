@@ -16,7 +16,7 @@ func TestEntriesRoundTrip(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	q := &ask.Question{Kind: ask.KindText, Message: "m", Fields: ask.Fields{{Name: "k", Type: "string", Required: true}}}
 	trip(t, log.KindStarted, log.Started{Photon: "p", Title: "P", Durable: true, Owner: "o", Surface: "mcp", Args: json.RawMessage(`{"a":1}`)})
-	trip(t, log.KindClaimed, log.Claimed{Epoch: 2, Worker: "w"})
+	trip(t, log.KindClaimed, log.Claimed{Epoch: 2})
 	trip(t, log.KindAsked, log.Asked{Key: "k", Question: q, Deadline: at, Spent: time.Second})
 	trip(t, log.KindAnswered, log.Answered{Ask: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"k":"a"}`)}, By: "browser"})
 	trip(t, log.KindAnswered, log.Answered{Ask: 3, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte{0, 255}, By: "browser"})

@@ -83,7 +83,11 @@ func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Ans
 		}
 		entry.Answer.Content = nil
 	}
-	return orSettled(r.flush(ctx, log.New(log.KindAnswered, entry)))
+	// The batch is the worker's: it must not be lost with an answer that fails.
+	if err := r.flush(context.WithoutCancel(ctx)); err != nil {
+		return orSettled(err)
+	}
+	return orSettled(r.append(ctx, log.New(log.KindAnswered, entry)))
 }
 
 // orSettled says of an answer that came after the run's end what it is.
@@ -107,23 +111,31 @@ func (e *Engine) Upload(ctx context.Context, who Caller, askID string, content i
 	}
 	limit := open.Question.File.MaxSize
 	digest, size, err = e.blobs.Put(ctx, open.Run, io.LimitReader(content, limit+1))
-	if err == nil && size > limit {
-		e.Discard(open.Run, digest)
+	if err != nil {
+		return "", 0, err
+	}
+	if r := e.index.get(open.Run); r != nil {
+		r.mu.Lock()
+		r.refer(digest, size)
+		r.mu.Unlock()
+	}
+	if size > limit {
+		e.Discard(open.Run, digest, size)
 		err = &generators.InvalidError{Fields: []generators.FieldError{
 			generators.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
 	}
 	return digest, size, err
 }
 
-// Discard removes an uploaded file that no answer names.
-func (e *Engine) Discard(run, digest string) {
+// Discard takes an upload back that no answer names.
+func (e *Engine) Discard(run, digest string, size int64) {
 	r := e.index.get(run)
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.files[digest] {
+	if !r.release(digest, size) {
 		return
 	}
 	if err := e.blobs.Remove(run, digest); err != nil {
@@ -139,7 +151,11 @@ func (r *record) expire(seq uint64) {
 		return
 	}
 	entry := log.New(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: log.Expired})
-	if err := r.flush(r.engine.ctx, entry); err != nil && !errors.Is(err, errOver) && !errors.Is(err, ErrSettled) {
+	err := r.flush(r.engine.ctx)
+	if err == nil {
+		err = r.append(r.engine.ctx, entry)
+	}
+	if err != nil && !errors.Is(err, errOver) && !errors.Is(err, ErrSettled) {
 		r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
 	}
 }

@@ -14,6 +14,10 @@ import (
 func (r *record) apply(e log.Entry) {
 	before, asks := r.state, len(r.asks)
 	r.last = e.Seq
+	r.bytes += int64(len(e.Data))
+	if e.Kind.IsEvent() {
+		r.events++
+	}
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
@@ -38,7 +42,9 @@ func (r *record) takeIn(e log.Entry) error {
 		c, err := log.As[log.Claimed](e)
 		if c.Epoch > r.epoch {
 			r.epoch = c.Epoch
-			r.halt(generators.ErrSuspended) // another process has the run now
+			if r.work != nil {
+				r.halt(generators.ErrSuspended) // another process has the run now
+			}
 		}
 		return err
 	case log.KindAsked:
@@ -93,12 +99,6 @@ func (r *record) arm(a *openAsk) *openAsk {
 }
 
 func (r *record) answered(a log.Answered) {
-	for _, f := range a.Answer.Files {
-		if r.files == nil {
-			r.files = make(map[string]bool)
-		}
-		r.files[f.Digest] = true
-	}
 	o := r.open(a.Ask)
 	if o == nil {
 		return

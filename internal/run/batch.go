@@ -51,12 +51,6 @@ func (w *worker) event(e generators.Event) error {
 	if err != nil {
 		return err
 	}
-	w.events++
-	w.bytes += int64(len(data))
-	if limits := w.engine.limits; w.events > limits.Events || w.bytes > limits.Bytes {
-		return faultf("the tool said more than a run may: %d events of %d bytes, where %d events and %d bytes are allowed",
-			w.events, w.bytes, limits.Events, limits.Bytes)
-	}
 	return w.enqueue(log.Entry{Kind: log.Kind(kind), Data: data, Time: time.Now()})
 }
 
@@ -111,10 +105,11 @@ func (w *worker) store(a *generators.Artifact) (*generators.Artifact, error) {
 	if len(a.Body) <= inlineArtifact {
 		return &stored, nil
 	}
-	digest, _, err := w.engine.blobs.Put(w.ctx, w.id, bytes.NewReader(a.Body))
+	digest, size, err := w.engine.blobs.Put(w.ctx, w.id, bytes.NewReader(a.Body))
 	if err != nil {
 		return nil, err
 	}
+	w.refer(digest, size)
 	stored.Body, stored.Digest = nil, digest
 	return &stored, nil
 }

@@ -7,6 +7,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,28 +40,25 @@ type Options struct {
 // Limits bound what runs may take. The zero value of a field is its default.
 type Limits struct {
 	Events       int           // yielded by a run; 250,000
-	Bytes        int64         // of events in a run's log; 64 MiB
+	Bytes        int64         // of a run's log; 64 MiB
 	Artifact     int64         // bytes of an artifact; 64 MiB
+	Stored       int64         // bytes of artifacts and files beside a run's log; 4 GiB
 	Active       int           // runs of an owner that haven't ended; 30,000
-	KeepFinished int           // finished runs kept; 1,000
+	KeepFinished int           // finished runs of an owner kept; 1,000
+	KeepAll      int           // finished runs of everybody kept; 20,000
 	KeepFor      time.Duration // that finished runs are kept; 7 days
 }
 
 func (l Limits) withDefaults() Limits {
-	fallback(&l.Events, 250_000)
-	fallback(&l.Bytes, 64<<20)
-	fallback(&l.Artifact, 64<<20)
-	fallback(&l.Active, 30_000)
-	fallback(&l.KeepFinished, 1_000)
-	fallback(&l.KeepFor, 7*24*time.Hour)
+	l.Events = cmp.Or(l.Events, 250_000)
+	l.Bytes = cmp.Or(l.Bytes, 64<<20)
+	l.Artifact = cmp.Or(l.Artifact, 64<<20)
+	l.Stored = cmp.Or(l.Stored, 4<<30)
+	l.Active = cmp.Or(l.Active, 30_000)
+	l.KeepFinished = cmp.Or(l.KeepFinished, 1_000)
+	l.KeepAll = cmp.Or(l.KeepAll, 20_000)
+	l.KeepFor = cmp.Or(l.KeepFor, 7*24*time.Hour)
 	return l
-}
-
-func fallback[T comparable](value *T, to T) {
-	var zero T
-	if *value == zero {
-		*value = to
-	}
 }
 
 // An Engine runs photons. Its methods may be called from several goroutines.
@@ -99,7 +97,6 @@ func New(o Options) *Engine {
 		ctx = generators.WithRoot(ctx, o.Root)
 	}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
-	go e.retain()
 	return e
 }
 
@@ -117,8 +114,8 @@ type Request struct {
 // ErrNoPhoton, a [*generators.InvalidError] with every violation, ErrReused,
 // ErrTooMany, ErrClosing, or the log's.
 func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, error) {
-	if e.isClosing() {
-		return Info{}, ErrClosing
+	if who.Owner() == "" {
+		return Info{}, ErrForbidden
 	}
 	photon, ok := e.photons.Lookup(req.Photon)
 	if !ok {
@@ -132,6 +129,8 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
 	})
+	r.mu.Lock() // until it has begun: a repeat of the request waits for it
+	defer r.mu.Unlock()
 	first, err := e.index.add(r, e.limits.Active)
 	if err != nil {
 		return Info{}, err
@@ -154,7 +153,7 @@ func (e *Engine) Cancel(ctx context.Context, who Caller, id string) error {
 	if err != nil {
 		return err
 	}
-	return r.stop(ctx)
+	return r.stop()
 }
 
 // find returns a run that who may see.
@@ -169,15 +168,6 @@ func (e *Engine) find(who Caller, id string) (*record, error) {
 	return r, nil
 }
 
-func (e *Engine) isClosing() bool {
-	select {
-	case <-e.closing:
-		return true
-	default:
-		return false
-	}
-}
-
 // Closing is closed when the engine takes no more runs.
 func (e *Engine) Closing() <-chan struct{} { return e.closing }
 
@@ -185,9 +175,9 @@ func (e *Engine) Closing() <-chan struct{} { return e.closing }
 // lets go of what is left: durable runs are suspended, to be taken up again
 // from their log; the others, and all runs of an ephemeral log, are marked
 // interrupted and their questions withdrawn. It returns when the generators
-// have returned, or ctx's error if some ignore that they should.
+// have returned, or an error if some ignore for two seconds that they should.
 func (e *Engine) Close(ctx context.Context) error {
-	e.once.Do(func() { close(e.closing) })
+	e.once.Do(func() { close(e.closing); e.index.close() })
 	e.index.settled(ctx)
 	for _, r := range e.index.all() {
 		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {

@@ -144,14 +144,16 @@ func (h *history) describe() string {
 }
 
 // Recover reads the log: it takes durable runs up where they were left, and
-// marks the others interrupted. Call it once, before the engine is used.
+// marks the others interrupted. A run whose log can't be read is left out, and
+// the logger told. Call it once, before the engine is used.
 func (e *Engine) Recover(ctx context.Context) error {
+	go e.retain()
 	for id, err := range e.log.Runs(ctx) {
 		if err != nil {
 			return err
 		}
 		if err := e.recover(ctx, id); err != nil {
-			return fmt.Errorf("run %s: %w", id, err)
+			e.logger.Error("a run can't be read back, and is left out", "run", id, "err", err)
 		}
 	}
 	return nil
@@ -159,12 +161,17 @@ func (e *Engine) Recover(ctx context.Context) error {
 
 func (e *Engine) recover(ctx context.Context, id string) error {
 	r := &record{engine: e, id: id, state: Running}
+	r.mu.Lock() // until all is read: no deadline may pass in the middle
+	defer r.mu.Unlock()
 	h := &history{calls: make(map[string]*pastCall)}
 	for batch, err := range e.log.Read(ctx, id, 0) {
 		if err != nil {
 			return err
 		}
 		for _, entry := range batch {
+			if err := r.rememberBlobs(entry); err != nil {
+				return err
+			}
 			if entry, err = e.hydrate(id, entry); err != nil {
 				return err
 			}
@@ -176,14 +183,39 @@ func (e *Engine) recover(ctx context.Context, id string) error {
 	if r.last == 0 {
 		return errors.New("its log is empty")
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	switch {
 	case r.state.Ended():
-	case !r.started.Durable || r.photon == nil:
-		r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
+	case r.photon == nil:
+		return r.end(log.Finished{Status: log.Interrupted, Error: fmt.Sprintf("the photon %s is not here any more", r.started.Photon)})
+	case !r.started.Durable:
+		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
 	default:
 		return r.resume(ctx, h)
+	}
+	return nil
+}
+
+// rememberBlobs counts what an entry of a log that is being read back names.
+func (r *record) rememberBlobs(entry log.Entry) error {
+	switch {
+	case entry.Blob != "":
+		r.refer(entry.Blob, 0)
+	case entry.Kind == "artifact":
+		a, err := log.As[generators.Artifact](entry)
+		if err != nil {
+			return err
+		}
+		if a.Digest != "" {
+			r.refer(a.Digest, a.Size)
+		}
+	case entry.Kind == log.KindAnswered:
+		a, err := log.As[log.Answered](entry)
+		if err != nil {
+			return err
+		}
+		for _, f := range a.Answer.Files {
+			r.refer(f.Digest, f.Size)
+		}
 	}
 	return nil
 }
@@ -201,17 +233,17 @@ func (r *record) remember(h *history, entry log.Entry) error {
 			return err
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.apply(entry)
 	return h.taken(entry)
 }
 
 // resume claims a run and replays it.
 func (r *record) resume(ctx context.Context, h *history) error {
-	epoch := r.epoch + 1
-	r.epoch = epoch
-	if err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: epoch})); err != nil {
+	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: r.epoch + 1}))
+	if errors.Is(err, errOver) {
+		return nil // another process has it
+	}
+	if err != nil {
 		return err
 	}
 	r.launch(h)

@@ -13,7 +13,7 @@ type index struct {
 	runs   map[string]*record
 	owners map[string]*owner
 	keys   map[idempotencyKey]*record
-	active int // runs that haven't ended
+	closed bool // no more runs are taken
 	// idle is closed when no run works; nil if nobody waits for it.
 	working int
 	idle    chan struct{}
@@ -46,6 +46,9 @@ func newIndex() *index {
 func (x *index) add(r *record, limit int) (*record, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.closed {
+		return nil, ErrClosing
+	}
 	key := idempotencyKey{r.owner, r.started.Idempotency}
 	if first := x.keys[key]; key.key != "" && first != nil {
 		return first, nil
@@ -60,9 +63,15 @@ func (x *index) add(r *record, limit int) (*record, error) {
 	x.runs[r.id] = r
 	o.runs = append(o.runs, r)
 	o.active++
-	x.active++
 	x.working++
 	return r, nil
+}
+
+// close takes no more runs.
+func (x *index) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
 }
 
 func (x *index) owner(name string) *owner {
@@ -99,7 +108,6 @@ func (x *index) moved(r *record, from, to State, asks int) {
 	o.asks += asks
 	if to.Ended() && !from.Ended() {
 		o.active--
-		x.active--
 	}
 	if from == Running && to != Running {
 		x.working--
@@ -140,9 +148,9 @@ func (x *index) settled(ctx context.Context) {
 	}
 }
 
-// remove forgets a run.
+// remove forgets a run. Callers hold r.mu.
 func (x *index) remove(r *record) {
-	state, asks := r.standing()
+	state, asks := r.state, len(r.asks)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.runs[r.id] != r {
@@ -159,7 +167,6 @@ func (x *index) remove(r *record) {
 	o.asks -= asks
 	if !state.Ended() {
 		o.active--
-		x.active--
 	}
 	if state == Running {
 		x.working--

@@ -20,7 +20,7 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 	}
 	return func(yield func([]log.Entry, error) bool) {
 		for batch, err := range e.hydrated(id, e.log.Follow(ctx, id, after)) {
-			r.catchBreath()
+			r.indexed()
 			if !yield(batch, err) {
 				return
 			}
@@ -28,10 +28,10 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 	}, nil
 }
 
-// catchBreath waits until what is in the log is in the lists too: whoever
-// appends holds mu until it is. So who sees a run end in its stream doesn't
-// find it going on in a list.
-func (r *record) catchBreath() {
+// indexed returns when what is in the log is in the lists too: whoever appends
+// holds mu until it is. So who sees a run end in its stream doesn't find it
+// going on in a list.
+func (r *record) indexed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 }
@@ -140,26 +140,32 @@ func (e *Engine) Watch(ctx context.Context, who Caller) iter.Seq[struct{}] {
 	}
 }
 
-// Artifact opens the body of the artifact with an ordinal.
+// Artifact opens the artifact with an ordinal. Its body is in the artifact
+// itself or, if it is large, in the reader, which the caller closes.
 func (e *Engine) Artifact(ctx context.Context, who Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
-	batches, err := e.Read(ctx, who, id)
-	if err != nil {
+	if _, err := e.find(who, id); err != nil {
 		return nil, nil, err
 	}
-	for batch, err := range batches {
+	if seq == 0 {
+		return nil, nil, ErrNotFound
+	}
+	for batch, err := range e.log.Read(ctx, id, seq-1) {
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, entry := range batch {
-			if entry.Seq == seq && entry.Kind == "artifact" {
-				return e.openArtifact(id, entry)
-			}
+		if len(batch) > 0 && batch[0].Seq == seq && batch[0].Kind == "artifact" {
+			return e.openArtifact(id, batch[0])
 		}
+		break
 	}
 	return nil, nil, ErrNotFound
 }
 
 func (e *Engine) openArtifact(id string, entry log.Entry) (*generators.Artifact, io.ReadSeekCloser, error) {
+	entry, err := e.hydrate(id, entry)
+	if err != nil {
+		return nil, nil, err
+	}
 	a, err := log.As[generators.Artifact](entry)
 	if err != nil {
 		return nil, nil, err

@@ -36,8 +36,14 @@ type record struct {
 	asks  []*openAsk
 	epoch int
 	spent time.Duration
-	work  *worker         // nil if no generator lives here
-	files map[string]bool // digests that answers name
+	work  *worker // nil if no generator lives here
+	// blobs counts what names each blob of the run: uploads, and entries.
+	blobs map[string]int
+	// What the run has written so far: events, bytes in its log, and bytes
+	// beside it.
+	events int
+	bytes  int64
+	stored int64
 }
 
 // openAsk is a question without an answer.
@@ -59,11 +65,8 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// begin records the start and sets the generator going.
+// begin records the start and sets the generator going. Callers hold mu.
 func (r *record) begin(ctx context.Context) (Info, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.epoch = 1
 	started := log.New(log.KindStarted, r.started)
 	started.Time = r.born
 	err := r.append(ctx, started, log.New(log.KindClaimed, log.Claimed{Epoch: 1}))
@@ -79,8 +82,11 @@ func (r *record) repeated(photon string, args json.RawMessage) (Info, error) {
 	if r.started.Photon != photon || !bytes.Equal(r.started.Args, args) {
 		return Info{}, ErrReused
 	}
-	r.mu.Lock()
+	r.mu.Lock() // until it has begun
 	defer r.mu.Unlock()
+	if r.last == 0 {
+		return Info{}, errors.New("the first request with this idempotency key could not be recorded")
+	}
 	return r.info(), nil
 }
 
@@ -171,12 +177,33 @@ func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
 	if len(e.Data) <= log.MaxData {
 		return e, nil
 	}
-	digest, _, err := r.engine.blobs.Put(ctx, r.id, bytes.NewReader(e.Data))
+	digest, size, err := r.engine.blobs.Put(ctx, r.id, bytes.NewReader(e.Data))
 	if err != nil {
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
+	r.refer(digest, size)
 	e.Data, e.Blob = nil, digest
 	return e, nil
+}
+
+// refer counts one more that names a blob. Callers hold mu.
+func (r *record) refer(digest string, size int64) {
+	if r.blobs == nil {
+		r.blobs = make(map[string]int)
+	}
+	r.blobs[digest]++
+	r.stored += size
+}
+
+// release counts one less, and tells whether nothing names the blob any more.
+// Callers hold mu.
+func (r *record) release(digest string, size int64) bool {
+	r.stored -= size
+	if r.blobs[digest]--; r.blobs[digest] > 0 {
+		return false
+	}
+	delete(r.blobs, digest)
+	return true
 }
 
 func (r *record) open(seq uint64) *openAsk {
@@ -215,12 +242,6 @@ func (r *record) snapshot() Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.info()
-}
-
-func (r *record) standing() (State, int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.state, len(r.asks)
 }
 
 func (r *record) drop(a *openAsk) {

@@ -42,10 +42,12 @@ func (e *Engine) sweep() {
 			done = append(done, finished{r, at})
 		}
 	}
-	slices.SortFunc(done, func(a, b finished) int { return a.at.Compare(b.at) })
+	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
 	old := time.Now().Add(-e.limits.KeepFor)
+	kept := make(map[string]int) // by owner: nobody's runs push out another's
 	for i, r := range done {
-		if i < len(done)-e.limits.KeepFinished || r.at.Before(old) {
+		kept[r.owner]++
+		if kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || r.at.Before(old) {
 			e.delete(r.record)
 		}
 	}
@@ -53,7 +55,9 @@ func (e *Engine) sweep() {
 
 // delete forgets a finished run, its log and its files.
 func (e *Engine) delete(r *record) {
+	r.mu.Lock()
 	e.index.remove(r)
+	r.mu.Unlock()
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
 		e.logger.Error("deleting a run's log", "run", r.id, "err", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -19,8 +20,6 @@ type worker struct {
 	cancel  context.CancelCauseFunc
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
-	events  int
-	bytes   int64
 
 	// limit is the timer of the run's own time limit; nil if it has none. It
 	// stands still while a question is open: resumed is when it last went on,
@@ -56,6 +55,13 @@ func (w *worker) drive() {
 func (w *worker) retire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.work == w { // the loop was left, or its goroutine ended, before an end was recorded
+		text := "the tool broke down: its goroutine ended"
+		if errors.Is(context.Cause(w.ctx), generators.ErrTimeLimit) {
+			text = w.overtime()
+		}
+		w.end(log.Finished{Status: log.Failed, Error: text})
+	}
 	w.cancel(generators.ErrStopped)
 	if w.limit != nil {
 		w.limit.Stop()
@@ -72,22 +78,42 @@ func (w *worker) take(e generators.Event) bool {
 	if w.work != w {
 		return false
 	}
-	var err error
-	switch e := e.(type) {
-	case *generators.Call:
-		err = w.call(e)
-	case *generators.Stepped:
-		err = w.flush(w.ctx, log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: w.elapsed()}))
-	case *generators.Result:
-		err = w.complete(e)
-	default:
-		err = w.event(e)
+	err := w.bounded()
+	if err == nil {
+		err = w.note(e)
 	}
 	if err == nil {
 		return true
 	}
 	w.broken(err)
 	return false
+}
+
+// note records one event by its kind.
+func (w *worker) note(e generators.Event) error {
+	switch e := e.(type) {
+	case *generators.Call:
+		return w.call(e)
+	case *generators.Stepped:
+		return w.flush(w.ctx, log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: w.elapsed()}))
+	case *generators.Result:
+		return w.complete(e)
+	}
+	return w.event(e)
+}
+
+// bounded tells whether the run may still write. It may end in any case.
+func (w *worker) bounded() error {
+	limits := w.engine.limits
+	switch {
+	case w.events+len(w.batch.entries) > limits.Events:
+		return faultf("the tool said more than a run may: at most %d events are allowed", limits.Events)
+	case w.bytes+int64(w.batch.bytes) > limits.Bytes:
+		return faultf("the tool said more than a run may: at most %d bytes are allowed, artifacts not counted", limits.Bytes)
+	case w.stored > limits.Stored:
+		return faultf("the run keeps more than it may: at most %d bytes of artifacts and files are allowed", limits.Stored)
+	}
+	return nil
 }
 
 // broken ends a run that could not go on.
@@ -150,9 +176,13 @@ func (w *worker) failed(err error) {
 			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.ctx), generators.ErrTimeLimit):
-		text = fmt.Sprintf("the tool used up its time limit of %s", w.photon.Options().TimeLimit)
+		text = w.overtime()
 	}
 	w.end(log.Finished{Status: log.Failed, Error: text})
+}
+
+func (w *worker) overtime() string {
+	return fmt.Sprintf("the tool used up its time limit of %s", w.photon.Options().TimeLimit)
 }
 
 func (w *worker) complete(result *generators.Result) error {
@@ -167,29 +197,43 @@ func (w *worker) complete(result *generators.Result) error {
 
 // end records the end of a run: what is still open is withdrawn. Callers hold
 // mu.
-func (r *record) end(f log.Finished) {
+func (r *record) end(f log.Finished) error {
 	f.Spent, f.Error = r.elapsed(), clip(f.Error)
+	// The end is recorded even if what wanted it has gone away.
+	ctx := context.WithoutCancel(r.engine.ctx)
+	err := r.flush(ctx)
+	for err == nil {
+		// If another process settles one of them first, those that are left
+		// are withdrawn.
+		if err = r.append(ctx, r.ending(f)...); !errors.Is(err, ErrSettled) {
+			break
+		}
+		err = nil
+	}
+	if err == nil || errors.Is(err, errOver) && r.state.Ended() {
+		return nil
+	}
+	r.engine.logger.Error("recording the end of a run", "run", r.id, "err", err)
+	r.halt(generators.ErrStopped)
+	return err
+}
+
+func (r *record) ending(f log.Finished) []log.Entry {
 	entries := make([]log.Entry, 0, len(r.asks)+1)
 	for _, a := range r.asks {
 		entries = append(entries, log.New(log.KindWithdrawn, log.Withdrawn{Ask: a.seq, Reason: log.RunEnded}))
 	}
-	entries = append(entries, log.New(log.KindFinished, f))
-	// The end is recorded even if what wanted it has gone away.
-	err := r.flush(context.WithoutCancel(r.engine.ctx), entries...)
-	if err != nil && !errors.Is(err, errOver) {
-		r.engine.logger.Error("recording the end of a run", "run", r.id, "err", err)
-		r.halt(generators.ErrStopped)
-	}
+	return append(entries, log.New(log.KindFinished, f))
 }
 
 // stop ends a run by a person's wish.
-func (r *record) stop(context.Context) error {
+func (r *record) stop() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.state.Ended() {
-		r.end(log.Finished{Status: log.Stopped, Error: "stopped"})
+	if r.state.Ended() {
+		return nil
 	}
-	return nil
+	return r.end(log.Finished{Status: log.Stopped, Error: "stopped"})
 }
 
 // letGo ends the part of a run that this process has, because it is closing.
@@ -230,5 +274,5 @@ func clip(text string) string {
 	if len(text) <= most {
 		return text
 	}
-	return text[:most] + " …"
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
