@@ -21,6 +21,9 @@ type folder struct {
 	blobs     *blob.Store
 }
 
+// blobFolder is emptied at start and end. Its name is nobody else's.
+const blobFolder = "beam-blobs"
+
 // openFolder takes a folder into use, making it if need be; an empty dir is the
 // user's own folder for programs' state.
 func openFolder(dir string) (*folder, error) {
@@ -73,7 +76,7 @@ func (f *folder) fill() (err error) {
 	if f.keys, err = web.LoadKeys(f.dir); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
 	}
-	blobs := filepath.Join(f.dir, "blobs")
+	blobs := filepath.Join(f.dir, blobFolder)
 	if err := os.RemoveAll(blobs); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
 	}
@@ -89,7 +92,7 @@ func (f *folder) close() error {
 	if f.temporary {
 		return errors.Join(err, os.RemoveAll(f.dir))
 	}
-	return errors.Join(err, os.RemoveAll(filepath.Join(f.dir, "blobs")), f.lock.Unlock())
+	return errors.Join(err, os.RemoveAll(filepath.Join(f.dir, blobFolder)), f.lock.Unlock())
 }
 
 // stateDir is where the user's programs keep their state (XDG Base Directory).

@@ -143,9 +143,12 @@ func (s *serve) announce(p *program, site *web.Server, addr net.Addr) {
 		fmt.Fprintln(p.stdout, "The pages are plain: Beam was built without their script (go generate ./static fetches it).")
 	}
 	if s.Open {
-		if err := browser.OpenURL(base + site.SignInPath()); err != nil {
-			fmt.Fprintln(p.stderr, "beam: no browser could be opened:", err)
-		}
+		address := base + site.SignInPath()
+		go func() { // some openers end only with the browser
+			if err := browser.OpenURL(address); err != nil {
+				fmt.Fprintln(p.stderr, "beam: no browser could be opened:", err)
+			}
+		}()
 	}
 }
 

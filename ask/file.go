@@ -140,8 +140,11 @@ func (r *FileRules) sound() error {
 	if r.Min < 0 || r.Max < 1 || r.Min > r.Max {
 		return fmt.Errorf("can't be %d to %d files", r.Min, r.Max)
 	}
-	if r.MaxSize <= 0 {
-		return fmt.Errorf("can't have files of at most %d bytes", r.MaxSize)
+	if r.Max > 10_000 {
+		return fmt.Errorf("can't be %d files: 10,000 are the most", r.Max)
+	}
+	if r.MaxSize <= 0 || r.MaxSize > 1<<40 {
+		return fmt.Errorf("can't have files of at most %d bytes: 1 byte to 1 TiB are possible", r.MaxSize)
 	}
 	for _, t := range r.Types {
 		if len(t) < 2 || !strings.HasPrefix(t, ".") && !strings.Contains(t, "/") {

@@ -11,6 +11,7 @@ package sse
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -29,6 +30,9 @@ const (
 	// Stalled is how long a write may take before the reader is dropped.
 	Stalled = 10 * time.Second
 )
+
+// ErrGone: the reader went away, or took nothing for [Stalled].
+var ErrGone = errors.New("sse: the reader is gone")
 
 // A Message is one server-sent event.
 type Message struct {
@@ -202,8 +206,12 @@ func (s *stream) write() error {
 	}
 	// Not every writer has deadlines; those of net/http's server do.
 	_ = s.ctl.SetWriteDeadline(time.Now().Add(Stalled))
-	if _, s.err = s.w.Write(s.buf.Bytes()); s.err == nil {
-		s.err = s.ctl.Flush()
+	_, err := s.w.Write(s.buf.Bytes())
+	if err == nil {
+		err = s.ctl.Flush()
+	}
+	if err != nil {
+		s.err = fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	if s.buf.Reset(); s.buf.Cap() > 1<<20 {
 		s.buf = bytes.Buffer{}
@@ -222,10 +230,20 @@ func (m Message) append(b *bytes.Buffer) {
 		b.Write(strconv.AppendUint(b.AvailableBuffer(), m.ID, 10))
 		b.WriteByte('\n')
 	}
-	for line := range bytes.Lines(m.Data) {
+	for line := range bytes.Lines(noReturns(m.Data)) {
 		b.WriteString("data: ")
-		b.Write(bytes.TrimRight(line, "\r\n"))
+		b.Write(bytes.TrimSuffix(line, []byte("\n")))
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
+}
+
+// noReturns writes every line's end as a line feed: a carriage return is one
+// for the reader, too, and would let a text say what only the stream may.
+func noReturns(data []byte) []byte {
+	if bytes.IndexByte(data, '\r') < 0 {
+		return data
+	}
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
 }

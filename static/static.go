@@ -1,5 +1,5 @@
-// Package static holds the files that Beam's pages load: the stylesheets, the
-// icons and the Datastar bundle. They are embedded in the program and served
+// Package static holds the files that Beam's pages load: the stylesheet, our
+// own script, the icons and the Datastar bundle. They are embedded in the program and served
 // under names that contain a digest of their content, so that a browser may
 // keep them for ever and never sees an old one beside a new page.
 //
@@ -15,7 +15,7 @@ import (
 
 //go:generate go run ./internal/bundle vendor
 
-//go:embed *.css icons vendor
+//go:embed *.css *.js icons vendor
 var embedded embed.FS
 
 // Assets is the set of the embedded files. It is made once, when it is first

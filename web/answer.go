@@ -174,7 +174,7 @@ func readAnyForm(w http.ResponseWriter, r *http.Request) error {
 	limitBody(w, r, maxBody)
 	defer bodyDone(w)
 	if err := r.ParseMultipartForm(maxBody); err != nil {
-		return refuse(http.StatusBadRequest, "The form could not be read: %v.", err)
+		return unreadable(err)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func readAnyForm(w http.ResponseWriter, r *http.Request) error {
 // discard removes uploads of an answer that was not taken.
 func (s *Server) discard(open run.Open, a ask.Answer) {
 	for _, f := range a.Files {
-		s.engine.Discard(open.Run, f.Digest)
+		s.engine.Discard(open.Run, f.Digest, f.Size)
 	}
 }
 

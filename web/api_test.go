@@ -155,6 +155,8 @@ func TestRefusals(t *testing.T) {
 		{"unknown action", p.json("POST", "/mcp/request", response(id, `"result":{"action":"maybe"}`)), 422},
 		{"too short", p.json("POST", "/mcp/request", response(id, `"result":{"action":"accept","content":{"text":"x"}}`)), 422},
 		{"form too short", p.do("POST", "/mcp/request?ask="+id+"&action=accept", "text=x", form...), 422},
+		{"a broken multipart form", p.do("POST", "/mcp/request?ask="+id+"&action=accept", "no parts", "Content-Type", "multipart/form-data; boundary=x"), 400},
+		{"a huge form", p.do("POST", "/mcp/request?ask="+id+"&action=accept", "text="+strings.Repeat("x", 2<<20), form...), 413},
 		{"form of nothing", p.do("POST", "/mcp/request", "text=hello", form...), 404},
 
 		{"accepted", p.json("POST", "/mcp/request", response(id, yes)), 202},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -29,7 +30,20 @@ func bodyDone(w http.ResponseWriter) {
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	limitBody(w, r, maxBody)
 	defer bodyDone(w)
-	return io.ReadAll(r.Body)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return body, nil
+}
+
+// unreadable makes an error of reading a request its sender's: it was too
+// large, or ended early, came too slowly, or is not what it says it is.
+func unreadable(err error) error {
+	if large := new(http.MaxBytesError); errors.As(err, &large) {
+		return err
+	}
+	return refuse(http.StatusBadRequest, "The request's body could not be read: it is malformed, or ended too early.")
 }
 
 // readForm parses a bounded, URL-encoded form.
@@ -37,10 +51,7 @@ func readForm(w http.ResponseWriter, r *http.Request) error {
 	limitBody(w, r, maxBody)
 	defer bodyDone(w)
 	if err := r.ParseForm(); err != nil {
-		if large := new(http.MaxBytesError); asLarge(err, &large) {
-			return err
-		}
-		return refuse(http.StatusBadRequest, "The form could not be read: %v.", err)
+		return unreadable(err)
 	}
 	return nil
 }

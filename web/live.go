@@ -12,9 +12,12 @@ import (
 // updates keeps a page with a list up to date: it sends the list, and what
 // stands around every page, whenever one of the caller's runs has moved.
 func (s *Server) updates(w http.ResponseWriter, r *http.Request, who run.Caller) error {
-	list, ok := s.lists()[r.URL.Query().Get("page")]
+	list, ok := s.lists(r.URL.Query().Get("state"))[r.URL.Query().Get("page")]
 	if !ok {
 		return refuse(http.StatusBadRequest, "The parameter page must be home, runs or asks.")
+	}
+	if r.Method == http.MethodHead {
+		return nil
 	}
 	ctx, cancel := s.untilClosing(r.Context())
 	defer cancel()
@@ -26,21 +29,20 @@ func (s *Server) updates(w http.ResponseWriter, r *http.Request, who run.Caller)
 			}
 		}
 	})
-	if err != nil {
-		s.logger.Debug("a list's stream ended", "err", err)
-	}
+	s.streamed(ctx, err, "page", r.URL.Query().Get("page"))
 	return nil
 }
 
 // listPause is how long changes of a list are collected.
 const listPause = 100 * time.Millisecond
 
-// lists make the patches of each page that has a list.
-func (s *Server) lists() map[string]func(run.Caller) []ui.Patch {
+// lists make the patches of each page that has a list; that of runs may be
+// narrowed to a state.
+func (s *Server) lists(state string) map[string]func(run.Caller) []ui.Patch {
 	return map[string]func(run.Caller) []ui.Patch{
 		"home": func(run.Caller) []ui.Patch { return nil },
 		"runs": func(who run.Caller) []ui.Patch {
-			return ui.List(ui.RunsList(s.engine.Runs(who, listedRuns, nil)))
+			return ui.List(ui.RunsList(s.engine.Runs(who, listedRuns, inState(state)), state != ""))
 		},
 		"asks": func(who run.Caller) []ui.Patch {
 			return ui.List(ui.AsksList(s.engine.Inbox(who, listedAsks)))

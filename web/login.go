@@ -56,11 +56,11 @@ func (s *Server) SignInPath() string { return "/login?code=" + s.signIns.issue()
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	code := r.URL.Query().Get("code")
-	if code == "" {
-		return s.loginPage(w, r, http.StatusOK, "")
+	if code == "" || r.Method == http.MethodHead { // a checker of links uses nothing up
+		return s.loginPage(w, r, http.StatusOK, "", next(r))
 	}
 	if !s.signIns.redeem(code) {
-		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. Start Beam again, and it prints a new one.")
+		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. Start Beam again, and it prints a new one.", next(r))
 	}
 	if err := s.sessions.grant(w, r, "operator", true); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (s *Server) loginToken(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !s.sessions.isToken(r.PostForm.Get("token")) {
-		return s.loginPage(w, r, http.StatusForbidden, "That is not the token that this Beam was started with.")
+		return s.loginPage(w, r, http.StatusForbidden, "That is not the token that this Beam was started with.", next(r))
 	}
 	if err := s.sessions.grant(w, r, "bearer", s.sessions.bearer); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (s *Server) loginToken(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem string) error {
-	page := ui.LoginPage{Error: problem, Next: next(r), Token: s.sessions.token != ""}
+func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {
+	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.token != ""}
 	return s.render(w, r, status, ui.Login(s.chrome(r, nil, "Sign in"), page))
 }
 

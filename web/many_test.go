@@ -99,7 +99,11 @@ func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 	bystander := p.start("wizard", "{}")
 	told := p.follow(bystander.Events, "", asks)
 	for name, want := range map[string]string{"endless-talk": "250000 events", "huge": "said", "crash": "panicked"} {
-		all := p.follow(p.start(name, "{}").Events, "", nil)
+		after := "0"
+		if name == "endless-talk" {
+			after = "249000" // the rest is as the end
+		}
+		all := p.follow(p.start(name, "{}").Events, after, nil)
 		last := string(must(all[len(all)-1].msg.Result))
 		if !strings.Contains(last, want) || strings.Contains(last, "script") {
 			t.Errorf("%s ended with %.300s", name, last)

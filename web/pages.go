@@ -2,9 +2,12 @@ package web
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -43,7 +46,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 // chrome is what surrounds every page.
 func (s *Server) chrome(r *http.Request, who run.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
-		Title: title, Style: s.assets.URL("beam.css"), Icon: s.assets.URL("icons/beam.svg"), Script: s.assets.URL(bundle),
+		Title: title, Style: s.assets.URL("beam.css"), Icon: s.assets.URL("icons/beam.svg"), Script: s.assets.URL(bundle), Own: s.assets.URL("beam.js"),
 		Inbox: s.engine.OpenAsks(who), Operator: who.Owns(Operator),
 	}
 	if who == nil {
@@ -70,10 +73,10 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, who run.Caller) er
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	var cards []ui.PhotonCard
 	for _, p := range s.photons.All() {
-		if !matches(p, q) {
-			continue
-		}
-		cards = append(cards, ui.PhotonCard{Name: p.Name(), Title: p.Title(), Description: p.Options().Description, Traits: traits(p.Options())})
+		cards = append(cards, ui.PhotonCard{
+			Name: p.Name(), Title: p.Title(), Description: p.Options().Description,
+			Traits: traits(p.Options()), Hidden: !matches(p, q),
+		})
 	}
 	c := s.chrome(r, who, "Photons")
 	c.SearchQuery = q
@@ -154,7 +157,7 @@ func prefill(fields ask.Fields, query url.Values) url.Values {
 	values, wanted := url.Values{}, false
 	for _, f := range fields {
 		if v, ok := query[f.Name]; ok {
-			values[f.Name], wanted = v, true
+			values[f.Name], wanted = formValues(&f, v), true
 		} else if v := ui.Defaults(&f); v != nil {
 			values[f.Name] = v
 		}
@@ -165,13 +168,50 @@ func prefill(fields ask.Fields, query url.Values) url.Values {
 	return values
 }
 
+// formValues are a link's values as a form posts them: a list may come as JSON,
+// and a moment in RFC 3339.
+func formValues(f *ask.Field, link []string) []string {
+	if len(link) != 1 {
+		return link
+	}
+	var list []string
+	if f.Type == "array" && json.Unmarshal([]byte(link[0]), &list) == nil {
+		return list
+	}
+	if t, err := time.Parse(time.RFC3339, link[0]); err == nil && f.Format == "date-time" {
+		return []string{t.UTC().Format("2006-01-02T15:04")}
+	}
+	return link
+}
+
+// argsField is the form field that holds all arguments as JSON: those of a run
+// that is to be run again.
+const argsField = "beam:args"
+
+// arguments reads a photon's arguments from a form.
+func arguments(form url.Values, fields ask.Fields) json.RawMessage {
+	if args := form.Get(argsField); json.Valid([]byte(args)) {
+		return json.RawMessage(args)
+	}
+	return fields.Decode(form, zone(form))
+}
+
+// inState keeps the runs in a state; empty keeps all.
+func inState(state string) func(run.Info) bool {
+	return func(i run.Info) bool { return state == "" || string(i.State) == state }
+}
+
 func (s *Server) runs(w http.ResponseWriter, r *http.Request, who run.Caller) error {
-	infos := s.engine.Runs(who, listedRuns, nil)
+	state := r.URL.Query().Get("state")
+	if state != "" && !slices.Contains(ui.RunStates, run.State(state)) {
+		return refuse(http.StatusBadRequest, "The parameter state is none that a run can be in.")
+	}
+	infos := s.engine.Runs(who, listedRuns, inState(state))
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, map[string]any{"runs": orEmpty(infos)})
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Runs(s.chrome(r, who, "Runs"), infos))
+	return s.render(w, r, http.StatusOK, ui.Runs(s.chrome(r, who, "Runs"), ui.RunsPage{State: state, Runs: infos}))
 }
 
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request, who run.Caller) error {

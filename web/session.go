@@ -209,6 +209,10 @@ func (s *Server) handle(h handler) http.Handler {
 		if err == nil {
 			err = h(w, r, who)
 		}
+		if errors.Is(err, run.ErrForbidden) && wantsPage(r) && r.Method == http.MethodGet {
+			// A link carries no authority: whose it is may sign in.
+			err = s.loginPage(w, r, http.StatusForbidden, "This belongs to somebody else. Sign in as its owner to see it.", r.URL.RequestURI())
+		}
 		if err != nil {
 			s.fail(w, r, err)
 		}

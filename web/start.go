@@ -62,7 +62,7 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request, who run.Calle
 		return err
 	}
 	info, err := s.engine.Start(r.Context(), who, run.Request{
-		Photon: p.Name(), Args: fields.Decode(r.PostForm, zone(r.PostForm)), Surface: "browser",
+		Photon: p.Name(), Args: arguments(r.PostForm, fields), Surface: "browser",
 		Idempotency: r.Header.Get("Idempotency-Key"),
 	})
 	var invalid *generators.InvalidError

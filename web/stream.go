@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/photon-beam/beam/internal/run"
@@ -25,6 +26,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who run.Caller) 
 		w.WriteHeader(http.StatusNoContent) // tells an EventSource not to come back
 		return nil
 	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	ctx, cancel := s.untilClosing(r.Context())
 	defer cancel()
 	if !isPatch(r) {
@@ -41,10 +45,19 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, who run.Call
 	if err != nil {
 		return err
 	}
-	if err := sse.Serve(ctx, w, batches, render, o); err != nil {
-		s.logger.Debug("a stream ended", "run", id, "err", err)
-	}
+	s.streamed(ctx, sse.Serve(ctx, w, batches, render, o), "run", id)
 	return nil
+}
+
+// streamed logs how a stream ended: a reader that went away is no fault.
+func (s *Server) streamed(ctx context.Context, err error, about ...any) {
+	switch {
+	case err == nil:
+	case errors.Is(err, sse.ErrGone), ctx.Err() != nil:
+		s.logger.Debug("a reader went away", append(about, "err", err)...)
+	default:
+		s.logger.Error("a stream broke off", append(about, "err", err)...)
+	}
 }
 
 // untilClosing ends a stream when the server is told to stop, so that it does

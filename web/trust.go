@@ -65,7 +65,9 @@ func sensitive(r *http.Request) bool {
 // no page at all, as a script's does.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
+	case "same-origin", "none":
+		return true // the browser says so itself, and TLS may end before us
+	case "":
 	default:
 		return false
 	}

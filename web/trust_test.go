@@ -44,6 +44,7 @@ func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
 		{"cross-site follows", "GET", run.Events, []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"a foreign origin at /mcp", "GET", "/mcp", []string{"Origin", "https://evil.example"}, 403},
 		{"a link from elsewhere", "GET", "/", []string{"Sec-Fetch-Site", "cross-site"}, 200},
+		{"our own page behind TLS posts", "POST", run.URL + "/cancel", []string{"Origin", "https://" + own.Host, "Sec-Fetch-Site", "same-origin"}, 202},
 		{"our own page posts", "POST", run.URL + "/cancel", []string{"Origin", s.URL, "Sec-Fetch-Site", "same-origin"}, 202},
 	}
 	for _, tt := range tests {
@@ -81,6 +82,30 @@ func TestTheSessionCookieIsGuarded(t *testing.T) {
 	if len(res.Cookies()) != 1 {
 		t.Error("a forged cookie was not replaced by a new session")
 	}
+}
+
+func TestWhoCameByALinkMaySignIn(t *testing.T) {
+	s := newSite(t, "")
+	owner, stranger := s.person(), s.person()
+	run := owner.start("wizard", "{}")
+	told := owner.follow(run.Events, "", asks)
+	for _, path := range []string{run.URL, "/asks/" + told[len(told)-1].msg.ID} {
+		res := stranger.do("GET", path, "", "Accept", "text/html")
+		page := text(t, res)
+		if res.StatusCode != 403 || !strings.Contains(page, "Sign in") || strings.Contains(page, "name?") {
+			t.Errorf("%s: %s %.200s", path, res.Status, page)
+		}
+	}
+}
+
+func TestCheckersOfLinksUseNothingUp(t *testing.T) {
+	s := newSite(t, "")
+	path := s.web.SignInPath()
+	status(t, s.person().do("HEAD", path, ""), 200)
+	status(t, s.person().do("GET", path, "", "Accept", "text/html"), http.StatusSeeOther)
+	run := s.person()
+	id := run.start("wizard", "{}")
+	status(t, run.do("HEAD", id.Events, ""), 200) // and returns
 }
 
 func TestTheSignInAddressWorksOnce(t *testing.T) {

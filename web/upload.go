@@ -26,7 +26,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request, who run.Caller, 
 	defer bodyDone(w)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return a, refuse(http.StatusBadRequest, "The form could not be read: %v.", err)
+		return a, unreadable(err)
 	}
 	for {
 		part, err := parts.NextPart()
@@ -34,7 +34,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request, who run.Caller, 
 			return a, nil
 		}
 		if err != nil {
-			return a, uploadError(err)
+			return a, unreadable(err)
 		}
 		if part.FormName() != "file" || part.FileName() == "" {
 			continue
@@ -44,7 +44,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request, who run.Caller, 
 		}
 		ref, err := s.storePart(w, r, who, open, part)
 		if err != nil {
-			return a, uploadError(err)
+			return a, err
 		}
 		a.Files = append(a.Files, ref)
 	}
@@ -55,29 +55,29 @@ func (s *Server) storePart(w http.ResponseWriter, r *http.Request, who run.Calle
 	if ref.MediaType == "" {
 		ref.MediaType = "application/octet-stream"
 	}
-	content := patient{part, http.NewResponseController(w)}
+	content := &patient{Reader: part, ctl: http.NewResponseController(w)}
 	var err error
 	ref.Digest, ref.Size, err = s.engine.Upload(r.Context(), who, open.ID, content)
+	if content.err != nil {
+		err = unreadable(content.err)
+	}
 	return ref, err
 }
 
-// patient gives a large body more time as long as it keeps coming.
+// patient gives a large body more time as long as it keeps coming, and
+// remembers what was wrong with it, so that a fault of the sender can be told
+// from one of the store.
 type patient struct {
 	io.Reader
 	ctl *http.ResponseController
+	err error
 }
 
-func (p patient) Read(b []byte) (int, error) {
+func (p *patient) Read(b []byte) (int, error) {
 	_ = p.ctl.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has one
-	return p.Reader.Read(b)
-}
-
-// uploadError makes errors of reading the request the caller's.
-func uploadError(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return refuse(http.StatusBadRequest, "The upload ended too early.")
+	n, err := p.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.err = err
 	}
-	return err
+	return n, err
 }
-
-func asLarge(err error, to **http.MaxBytesError) bool { return errors.As(err, to) }

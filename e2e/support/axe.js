@@ -5,17 +5,23 @@ import { expect } from "./test.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** expectAccessible expects axe to find nothing wrong with a page, light and dark. */
+const looks = {
+  light: { colorScheme: "light", forcedColors: "none" },
+  dark: { colorScheme: "dark", forcedColors: "none" },
+  "forced colours": { colorScheme: "dark", forcedColors: "active" },
+};
+
+/** expectAccessible expects axe to find nothing wrong with a page, light, dark and in forced colours. */
 export async function expectAccessible(page) {
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
+  for (const [name, media] of Object.entries(looks)) {
+    await page.emulateMedia(media);
     const { violations } = await page.evaluate(`(async () => {
       ${axe}
       return axe.run({ resultTypes: ["violations"] });
     })()`);
-    expect(violations.map(summary), `what axe finds, ${colorScheme}`).toEqual([]);
+    expect(violations.map(summary), `what axe finds, ${name}`).toEqual([]);
   }
-  await page.emulateMedia({ colorScheme: null });
+  await page.emulateMedia({ colorScheme: null, forcedColors: null });
 }
 
 const summary = ({ id, help, nodes }) => ({

@@ -39,6 +39,7 @@ type Item struct {
 	Level generators.Level // of a status, log line, toast or step
 	Text  string           // of a status, toast or step; the surface of a start; the error of a result
 	Count int              // how many equal statuses this stands for; 0 and 1 are one
+	Until time.Time        // of a status: when what it says was over; zero while it goes on
 
 	Logger string          // of a log line
 	Data   json.RawMessage // of a log line; a start's arguments; a result's value
@@ -52,6 +53,18 @@ type Item struct {
 	text []byte // of a chunk
 	Cut  int    // how many bytes of a chunk's text, from its beginning, were not kept
 }
+
+// Lasted is how long what a status says went on, if that is long enough to be
+// told, and else 0.
+func (i *Item) Lasted() time.Duration {
+	if d := i.Until.Sub(i.Time); i.Kind == Status && !i.Until.IsZero() && d >= minPhase {
+		return d
+	}
+	return 0
+}
+
+// minPhase is the shortest phase that is told.
+const minPhase = 100 * time.Millisecond
 
 // ID is the item's id in a document: e-, and the ordinal of its first entry.
 func (i *Item) ID() string { return "e-" + strconv.FormatUint(i.Seq, 10) }

@@ -52,6 +52,9 @@ func (r *Run) drop(from *int, kinds func(Kind) bool) uint64 {
 		}
 	}
 	r.Hidden++
+	if r.phase == i {
+		r.phase = nil
+	}
 	r.chunked -= len(i.text)
 	if i.Artifact != nil {
 		r.bodies -= len(i.Artifact.Body)

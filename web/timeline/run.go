@@ -32,6 +32,7 @@ type Run struct {
 	Last     uint64        // the ordinal of the newest entry
 
 	asks        map[uint64]*Item // open questions by ordinal
+	phase       *Item            // the status that goes on; nil if none does
 	plain       int              // items that may be dropped
 	artifacts   int
 	bodies      int // bytes
@@ -150,7 +151,9 @@ func (r *Run) asked(e log.Entry, d log.Asked) Change {
 	}}
 	r.Open = append(r.Open, a)
 	r.spent(d.Spent)
+	ended := r.endPhase(e.Time)
 	c := r.add(&Item{Seq: e.Seq, Time: e.Time, Kind: Asked, Ask: a})
+	c.Also = ended
 	r.asks[e.Seq] = c.Item
 	return r.settled(c)
 }
@@ -224,8 +227,10 @@ func (r *Run) finished(e log.Entry, d log.Finished) Change {
 			}
 		}
 	}
+	asked := len(also) > 0
+	also = append(also, r.endPhase(e.Time)...)
 	c := r.add(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Text: d.Error, Data: d.Result, Large: e.Blob != ""})
-	c.Head, c.Progress, c.Asks, c.Also = true, true, len(also) > 0, also
+	c.Head, c.Progress, c.Asks, c.Also = true, true, asked, also
 	return c
 }
 
@@ -238,7 +243,36 @@ func (r *Run) status(e log.Entry, d generators.StatusEvent) Change {
 			return Change{Item: i}
 		}
 	}
-	return r.add(&Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: d.Level, Text: d.Text})
+	ended := r.endPhase(e.Time)
+	r.phase = &Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: d.Level, Text: d.Text}
+	c := r.add(r.phase)
+	c.Also = ended
+	return c
+}
+
+// endPhase ends what the latest status said, and returns its row if that shows.
+func (r *Run) endPhase(at time.Time) []*Item {
+	i := r.phase
+	if i == nil {
+		return nil
+	}
+	r.phase, i.Until = nil, at
+	if i.Lasted() == 0 {
+		return nil
+	}
+	return []*Item{i}
+}
+
+// Answered are the questions that were answered, in the order in which they
+// were asked.
+func (r *Run) Answered() []*Ask {
+	var list []*Ask
+	for _, i := range r.Items {
+		if i.Kind == Asked && i.Ask.State == Answered {
+			list = append(list, i.Ask)
+		}
+	}
+	return list
 }
 
 func (r *Run) progress(e log.Entry, d generators.ProgressEvent) Change {

@@ -140,6 +140,38 @@ func TestAnswersInWords(t *testing.T) {
 	}
 }
 
+func TestPhases(t *testing.T) {
+	w := newWriter()
+	one := w.event(generators.Status("one")).Item
+	w.event(generators.Status("one"))
+	w.event(generators.Log(generators.Info, "a line ends no phase"))
+	if one.Lasted() != 0 {
+		t.Errorf("a phase that goes on lasted %v", one.Lasted())
+	}
+	c := w.event(generators.Status("two"))
+	if one.Lasted() != 3*time.Second || len(c.Also) != 1 || c.Also[0] != one {
+		t.Errorf("the first phase lasted %v, and its end changed %v", one.Lasted(), c.Also)
+	}
+	two := c.Item
+	seq := w.ask(text("a"))
+	w.answer(seq, ask.Answer{Action: ask.Decline})
+	if two.Lasted() != time.Second {
+		t.Errorf("the phase before a question lasted %v: waiting is no part of it", two.Lasted())
+	}
+	three := w.event(generators.Status("three")).Item
+	w.add(log.New(log.KindFinished, log.Finished{Status: log.Completed}))
+	if three.Lasted() != time.Second {
+		t.Errorf("the last phase lasted %v", three.Lasted())
+	}
+	gone := w.event(generators.Status("gone")).Item
+	for i := range maxPlain {
+		w.event(generators.Log(generators.Info, i))
+	}
+	if c := w.event(generators.Status("next")); len(c.Also) != 0 {
+		t.Errorf("the end of a phase whose row is gone changed %v (%s)", c.Also, gone.Text)
+	}
+}
+
 func TestRepeatedStatuses(t *testing.T) {
 	w := newWriter()
 	first := w.event(generators.Status("again")).Item

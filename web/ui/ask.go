@@ -80,10 +80,31 @@ func (v *askView) busy() string {
 	return "_busy" + strconv.FormatUint(seq, 10)
 }
 
-// takeFocus is the expression that brings the focus to a question when it
-// comes, if the focus is nowhere and no keyboard would spring up on the screen.
-const takeFocus = "document.activeElement === document.body && matchMedia('(pointer: fine)').matches && " +
-	"(el.querySelector('input:not([type=hidden]), select, textarea') ?? el.querySelector('h2')).focus({preventScroll: true})"
+// maxEarlier is how many earlier answers stand beside a question.
+const maxEarlier = 20
+
+// inBrief are answers in one line, the latest first.
+func inBrief(list []*timeline.Ask) string {
+	var parts []string
+	for i := len(list) - 1; i >= 0 && len(parts) < 4; i-- {
+		if a := list[i]; len(a.Values) > 0 {
+			text, _, _ := strings.Cut(a.Values[0].Text, "\n")
+			if a.Question.Kind == ask.KindFile {
+				text = a.Values[0].Label
+			}
+			parts = append(parts, clipped(text, 40))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// clipped is at most n characters of a text.
+func clipped(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
 
 // elsewhere tells whether the question can't be answered on a page with script.
 func (v *askView) elsewhere() bool { return !v.alone && !v.plain && shadows(v.Question.Fields) }

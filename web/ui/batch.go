@@ -130,11 +130,13 @@ func (b *batch) remove(gone map[uint64]bool) {
 // is typed and what was found wrong in them.
 func (b *batch) asks(r *timeline.Run) {
 	var settled []string
+	answers := false
 	var opened []templ.Component
 	for _, i := range b.order {
 		if i.Kind != timeline.Asked {
 			continue
 		}
+		answers = answers || i.Ask.State == timeline.Answered
 		switch s := b.rowState[i]; {
 		case i.Ask.State != timeline.Open && !s.added:
 			settled = append(settled, "#"+cssID(i.Ask.ID))
@@ -149,6 +151,9 @@ func (b *batch) asks(r *timeline.Run) {
 		b.add("#asks", "append", join(opened...))
 	}
 	b.places(r)
+	if answers {
+		b.outer(Earlier(r))
+	}
 	if !b.head {
 		b.outer(Announce(r))
 	}

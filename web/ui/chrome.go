@@ -18,6 +18,7 @@ type Chrome struct {
 	SignedIn bool       // there is something to sign out of
 
 	Script string // address of the Datastar bundle; empty: the pages do without
+	Own    string // address of our own script, which does nothing without the other
 	Style  string // address of the stylesheet
 	Icon   string // address of the icon
 
@@ -37,6 +38,8 @@ type PhotonCard struct {
 	Title       string
 	Description string
 	Traits
+	// Hidden has it left out of sight: it is not what is searched for.
+	Hidden bool
 }
 
 // Traits are what a photon says about itself.

@@ -34,6 +34,14 @@ const (
 // maxRadios is how many choices are all in sight; more are a select.
 const maxRadios = 6
 
+// maxSelect is how many choices a select has without a filter.
+const maxSelect = 20
+
+// long tells whether there are so many choices that one looks for one.
+func (c *control) long() bool {
+	return c.widget == checkboxes && len(c.Choices) > maxRadios || c.widget == choice && len(c.Choices) > maxSelect
+}
+
 // controls prepares a form's fields. Nil values fill in the defaults.
 func controls(prefix string, fields ask.Fields, values url.Values, errs []generators.FieldError) []*control {
 	list := make([]*control, len(fields))

@@ -99,8 +99,9 @@ func TestPages(t *testing.T) {
 			{ID: "c", Photon: "csv", State: run.Interrupted, Error: "Beam was stopped", Started: now.Add(-72 * time.Hour), Ended: now.Add(-71 * time.Hour)},
 			{ID: "d", Photon: "csv", State: run.Completed, Started: now.Add(-time.Second), Ended: now},
 		}
-		golden(t, "runs", Runs(c, infos))
-		golden(t, "runs-empty", Runs(c, nil))
+		golden(t, "runs", Runs(c, RunsPage{Runs: infos}))
+		golden(t, "runs-empty", Runs(c, RunsPage{}))
+		golden(t, "runs-narrowed", Runs(c, RunsPage{State: "failed"}))
 		asks := []run.Open{w.r.Open[0].Open, w.r.Open[1].Open}
 		asks[1].Deadline = now.Add(90 * time.Second)
 		golden(t, "inbox", Asks(c, asks))

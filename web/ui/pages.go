@@ -2,6 +2,7 @@ package ui
 
 import (
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/a-h/templ"
@@ -49,11 +50,58 @@ func message(o run.Open) string {
 	return o.Question.Message
 }
 
-func inboxTitle(n int) string {
-	if n == 0 {
-		return "Inbox"
+// keyMap is what the page's own script does at which keys.
+var keyMap = []struct {
+	keys []string
+	then string // between the keys
+	does string
+}{
+	{[]string{"/"}, "", "Find a photon"},
+	{[]string{"g", "h"}, "then", "Go to the photons"},
+	{[]string{"g", "r"}, "then", "Go to the runs"},
+	{[]string{"g", "i"}, "then", "Go to the inbox"},
+	{[]string{"j", "k"}, "and", "Next and previous question, or row"},
+	{[]string{"s"}, "", "Stop this run; asks before it does"},
+	{[]string{"Ctrl", "Enter"}, "+", "Submit, from any field of a form; ⌘ Enter on a Mac"},
+	{[]string{"Esc"}, "", "Put the question aside; what you typed stays"},
+	{[]string{"?"}, "", "Show this"},
+}
+
+// A RunsPage is the list of runs in a state, or in any.
+type RunsPage struct {
+	State string // one of RunStates, or empty
+	Runs  []run.Info
+}
+
+// RunStates are what the list of runs can be narrowed to.
+var RunStates = []run.State{run.Running, run.Waiting, run.Completed, run.Failed, run.Stopped, run.Interrupted}
+
+func statesURL(s run.State) templ.SafeURL {
+	return templ.SafeURL("/runs?state=" + url.QueryEscape(string(s)))
+}
+
+// listOf names what keeps the list of runs up to date.
+func (p RunsPage) listOf() string {
+	for _, s := range RunStates {
+		if string(s) == p.State {
+			return "runs&state=" + string(s)
+		}
 	}
-	return "(" + grouped(n) + ") Inbox"
+	return "runs"
+}
+
+// left is how many milliseconds there are until then.
+func left(deadline time.Time) string {
+	return strconv.FormatInt(max(time.Until(deadline), 0).Milliseconds(), 10)
+}
+
+func found(photons []PhotonCard) bool {
+	for _, p := range photons {
+		if !p.Hidden {
+			return true
+		}
+	}
+	return false
 }
 
 // expires says when a question does.

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strconv"
+
+	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/run"
@@ -40,11 +43,43 @@ func startClock(r *timeline.Run) string {
 const showClock = "(s => (s >= 3600 ? Math.floor(s / 3600) + ':' + String(Math.floor(s / 60) % 60).padStart(2, '0') : Math.floor(s / 60)) + ':' + String(s % 60).padStart(2, '0'))(Math.floor(($_ms ?? 0) / 1000))"
 
 func runTitle(r *timeline.Run) string {
-	title := orName(r.Title, r.Photon) + " · run " + r.Short()
-	if n := len(r.Open); n > 0 {
-		return "(" + strconv.Itoa(n) + ") " + title
+	return orName(r.Title, r.Photon) + " · run " + r.Short()
+}
+
+// What of a run's input is offered to be run again, in bytes.
+const (
+	maxSame = 64 << 10
+	maxEdit = 1500 // it stands in an address
+)
+
+// sameArgs is the input of a run for another of the same; empty if it is not
+// known or too large to be held in a page.
+func sameArgs(r *timeline.Run) string {
+	if len(r.Args) > maxSame || !json.Valid(r.Args) {
+		return ""
 	}
-	return title
+	return string(r.Args)
+}
+
+// editURL is the address of the photon's form with a run's input filled in; empty
+// if there is none, or more than an address should hold.
+func editURL(r *timeline.Run) templ.SafeURL {
+	var args map[string]json.RawMessage
+	if len(r.Args) > maxEdit || json.Unmarshal(r.Args, &args) != nil || len(args) == 0 {
+		return ""
+	}
+	query := url.Values{}
+	for name, raw := range args {
+		text, ok := jsonText(raw)
+		if !ok {
+			text = string(raw)
+		}
+		if bytes.HasPrefix(raw, []byte("{")) {
+			return "" // nothing to fill in by hand
+		}
+		query.Set(name, text)
+	}
+	return photonURL(r.Photon) + templ.SafeURL("?"+query.Encode())
 }
 
 // announcement tells how a run stands, for those who don't see it.

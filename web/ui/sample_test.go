@@ -133,7 +133,7 @@ func chrome() Chrome {
 		Photons: []PhotonLink{{Name: "csv", Title: "Explore a CSV file"}, {Name: "wizard", Title: "Wizard", Current: true}},
 		Recent:  []run.Info{{ID: runID, Photon: "wizard", Title: "Wizard", State: run.Waiting, Started: time.Now().Add(-5 * time.Minute)}},
 		Inbox:   2, Operator: true,
-		Script: "/static/vendor/datastar.js", Style: "/static/beam.css", Icon: "/static/icons/beam.svg",
+		Script: "/static/vendor/datastar.js", Own: "/static/beam.js", Style: "/static/beam.css", Icon: "/static/icons/beam.svg",
 	}
 }
 

@@ -1,0 +1,112 @@
+// The timeline while it grows and when it is done.
+import { test, expect } from "./support/test.js";
+import { dataset } from "./support/data.js";
+import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, press, set, startRun, stop } from "./support/run.js";
+
+test("log lines are filtered by level, and stay so", async ({ page }) => {
+  await askKitchenSink(page, "text");
+  const line = (level) => page.locator("#timeline .r-log").filter({ hasText: `level ${level}` });
+  const levels = page.getByRole("combobox", { name: "Log lines" });
+  await expect(line("debug")).toBeVisible();
+  await levels.selectOption("warning");
+  for (const level of ["debug", "info", "notice"]) await expect(line(level)).toBeHidden();
+  for (const level of ["warning", "error", "emergency"]) await expect(line(level)).toBeVisible();
+  await page.reload();
+  await expect(line("info")).toBeHidden();
+  await levels.selectOption("");
+  await expect(line("debug")).toBeVisible();
+});
+
+test("the page keeps to the newest row until one scrolls up", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await askKitchenSink(page, "text");
+  const atEnd = () => page.evaluate(() => innerHeight + scrollY >= document.documentElement.scrollHeight - 48);
+  await expect.poll(atEnd).toBe(true);
+  const follow = page.getByRole("button", { name: "Follow" });
+  await expect(follow).toHaveAttribute("aria-pressed", "true");
+
+  await page.evaluate(() => scrollTo(0, 0));
+  await expect(follow).toHaveAttribute("aria-pressed", "false");
+  await set(dialog(page), "text", "Ada");
+  await press(dialog(page), "Submit");
+  await expectEnd(page, "completed");
+  expect(await atEnd()).toBe(false);
+  const newer = page.getByRole("button", { name: /^\d+ new$/ });
+  await expect(newer).toBeVisible();
+  await newer.click();
+  await expect.poll(atEnd).toBe(true);
+  await expect(newer).toBeHidden();
+});
+
+test("elapsed time ticks, and each phase tells how long it lasted", async ({ page }) => {
+  await startRun(page, "countdown", { seconds: "60" });
+  const elapsed = page.locator(".elapsed");
+  await expect(elapsed).toHaveText("0:02");
+  await stop(page);
+  await expectEnd(page, "stopped");
+});
+
+test.describe("a table", () => {
+  test.use({ contextOptions: { permissions: ["clipboard-read", "clipboard-write"], reducedMotion: "reduce" } });
+
+  test("is sorted and copied", async ({ page }) => {
+    await startRun(page, "csv");
+    await set(dialog(page), "file", { path: dataset("seattle-weather.csv") });
+    await press(dialog(page), "Submit");
+    await set(dialog(page), "columns", ["wind"]);
+    await set(dialog(page), "summary", "mean");
+    await set(dialog(page), "groupBy", "weather");
+    await press(dialog(page), "Submit");
+    await expectEnd(page, "completed");
+
+    const artifact = page.locator(".artifact").filter({ has: page.getByRole("table", { name: /^Mean of wind/ }) }).first();
+    const first = () => artifact.locator("tbody td:first-child").allTextContents();
+    const before = await first();
+    const head = artifact.getByRole("columnheader").nth(1);
+    const numbers = async () => (await artifact.locator("tbody td:nth-child(2)").allTextContents()).map(Number);
+    await head.getByRole("button").click();
+    await expect(head).toHaveAttribute("aria-sort", "ascending");
+    expect(await numbers()).toEqual((await numbers()).sort((a, b) => a - b));
+    await head.getByRole("button").click();
+    await expect(head).toHaveAttribute("aria-sort", "descending");
+    expect(await numbers()).toEqual((await numbers()).sort((a, b) => b - a));
+    const sorted = await first();
+    await artifact.getByRole("button", { name: "Copy as CSV" }).click();
+    await expect(artifact.getByRole("button", { name: "Copied" })).toBeVisible();
+    const copied = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n");
+    expect(copied.slice(1).map((line) => line.split(",")[0])).toEqual(sorted);
+    await head.getByRole("button").click();
+    expect(await first()).toEqual(before);
+  });
+});
+
+test("a run is run again with the same input, or with another", async ({ page }) => {
+  await askKitchenSink(page, "confirm");
+  await press(dialog(page), "Yes");
+  await expectEnd(page, "completed");
+  const before = page.url();
+  await page.getByRole("button", { name: "Run again", exact: true }).click();
+  await expect(page).not.toHaveURL(before);
+  await expect(dialog(page)).toContainText("Shall it go on?");
+  await press(dialog(page), "Yes");
+  await expectResult(page, { action: "accept", answer: true });
+  await page.getByRole("link", { name: "Edit and run again" }).click();
+  await expect(page).toHaveURL(/\/photons\/kitchen-sink\?ask=confirm/);
+  await expectSet(page.getByRole("main"), "ask", "confirm");
+});
+
+test("nothing jumps while a run is watched", async ({ page }) => {
+  await page.addInitScript(() => {
+    globalThis.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const s of list.getEntries()) if (!s.hadRecentInput) shifts.push([s.value, s.sources.map((x) => x.node?.outerHTML?.slice(0, 120))]);
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto("/");
+  await page.goto("/photons/kitchen-sink");
+  expect(await page.evaluate(() => shifts.filter(([v]) => v > 0.01))).toEqual([]);
+  await askKitchenSink(page, "text");
+  await expect(dialog(page)).toBeVisible();
+  await page.waitForTimeout(500);
+  expect(await page.evaluate(() => shifts.filter(([v]) => v > 0.05))).toEqual([]);
+});
