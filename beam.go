@@ -93,7 +93,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, photo
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return misusef("%w (beam --help lists what there is)", err)
+		return misusef("%w (beam serve --help lists what there is)", err)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(&program{registry: registry, stdout: stdout, stderr: stderr})

@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"github.com/photon-beam/beam/generators"
+
 	"encoding/json"
 	"slices"
 	"time"
@@ -16,7 +18,7 @@ const (
 
 // TimePattern is how a schema says "a time of day, HH:MM": JSON Schema's own
 // format time demands seconds and a zone.
-const TimePattern = `^([01]\d|2[0-3]):[0-5]\d$`
+const TimePattern = generators.TimePattern
 
 // A Field is one thing to fill in.
 type Field struct {

@@ -52,6 +52,10 @@ var (
 	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
+// TimePattern is the pattern of a time of day, HH:MM, which JSON Schema has no
+// format for: its own demands seconds and a zone.
+const TimePattern = `^([01]\d|2[0-3]):[0-5]\d$`
+
 // maxViolations bounds what one bad value can make us say.
 const maxViolations = 100
 
@@ -149,6 +153,9 @@ func sentence(k validator.ErrorKind) string {
 	case *kind.MaxLength:
 		return fmt.Sprintf("must be at most %d characters long; it has %d", k.Want, k.Got)
 	case *kind.Pattern:
+		if k.Want == TimePattern {
+			return "must be a time of day, such as 18:30"
+		}
 		return "must match the pattern " + k.Want
 	case *kind.Minimum:
 		return "must be at least " + decimal(k.Want)

@@ -19,6 +19,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who run.Caller) 
 	}
 	id := r.PathValue("id")
 	info, err := s.engine.Info(who, id)
+	if errors.Is(err, run.ErrNotFound) && isPatch(r) {
+		return s.render(w, r, http.StatusOK, ui.RunGone(id))
+	}
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,9 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request, who run.Caller, 
 		return a, unsupported(r, multipartType)
 	}
 	rules := open.Question.File
-	limitBody(w, r, rules.MaxSize*int64(rules.Max)+formSlack)
+	limitBody(w, r, rules.MaxSize*int64(rules.Max)+formSlack+drained)
 	defer bodyDone(w)
+	defer drain(w, r)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return a, unreadable(err)
@@ -48,6 +49,15 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request, who run.Caller, 
 		}
 		a.Files = append(a.Files, ref)
 	}
+}
+
+// drained is how much of a body that is refused is read all the same. A browser
+// that is still sending takes no answer: it would find its connection reset,
+// and its person would not learn what was wrong.
+const drained = 1 << 30
+
+func drain(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, &patient{Reader: r.Body, ctl: http.NewResponseController(w)}) // what is wrong with it was said
 }
 
 func (s *Server) storePart(w http.ResponseWriter, r *http.Request, who run.Caller, open run.Open, part *multipart.Part) (ask.FileRef, error) {

@@ -72,7 +72,7 @@ func (v *askView) action(action string) string {
 // post is the expression that submits a form; busy is the signal that says that
 // one is on its way.
 func (v *askView) post(action string) string {
-	return "$" + v.busy() + " || @post('" + v.action(action) + "',{contentType:'form'})"
+	return "$" + v.busy() + " || @post('" + v.action(action) + "',{contentType:'form',retry:'never'})"
 }
 
 func (v *askView) busy() string {

@@ -27,7 +27,7 @@ func follow(r *timeline.Run) string {
 const watch = "evt.detail.el === el && ($_away = evt.detail.type === 'retrying' || evt.detail.type === 'error')"
 
 func stop(r *timeline.Run) string {
-	return "@post('/runs/" + safeID(r.ID) + "/cancel',{contentType:'form'})"
+	return "@post('/runs/" + safeID(r.ID) + "/cancel',{contentType:'form',retry:'never'})"
 }
 
 // show is the expression that brings a question up again.
