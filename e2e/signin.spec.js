@@ -26,12 +26,14 @@ test.describe("a sign-in address", () => {
 
 test.describe("SIGTERM", () => {
   // The page tries to reach the Beam that has gone.
-  test.use({ tolerated: [/ERR_CONNECTION_REFUSED/, /ERR_INCOMPLETE_CHUNKED_ENCODING/] });
+  test.use({ tolerated: [/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING/] });
 
   test("ends Beam in good order while a question is open, and the page says so", async ({ page }) => {
     const beam = await start();
+    const stream = page.waitForResponse(/\/events/); // once it is open, it is told how the run ends
     await askKitchenSink(page, "text", beam.url);
     await expect(dialog(page)).toBeVisible();
+    await stream;
     await beam.stop();
     await expectEnd(page, "interrupted");
     await expect(dialog(page)).toHaveCount(0);

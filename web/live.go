@@ -19,7 +19,7 @@ func (s *Server) updates(w http.ResponseWriter, r *http.Request, who run.Caller)
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	ctx, cancel := s.untilClosing(r.Context())
+	ctx, cancel := s.untilClosing(r.Context(), 0)
 	defer cancel()
 	err := sse.Send(w, func(yield func([]sse.Message, error) bool) {
 		for range s.engine.Watch(ctx, who) {

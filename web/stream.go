@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/sse"
@@ -32,7 +33,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who run.Caller) 
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	ctx, cancel := s.untilClosing(r.Context())
+	ctx, cancel := s.untilClosing(r.Context(), lastWords)
 	defer cancel()
 	if !isPatch(r) {
 		render := &sse.JSONRPC{Run: id, Logger: info.Photon, Base: origin(r)}
@@ -63,10 +64,14 @@ func (s *Server) streamed(ctx context.Context, err error, about ...any) {
 	}
 }
 
-// untilClosing ends a stream when the server is told to stop, so that it does
-// not wait for its readers.
-func (s *Server) untilClosing(ctx context.Context) (context.Context, context.CancelFunc) {
+// lastWords is how long the stream of a run goes on after the server was told
+// to stop: the run has ended by then, and its follower is to be told.
+const lastWords = 500 * time.Millisecond
+
+// untilClosing ends a stream some time after the server is told to stop, so
+// that it does not wait for its readers.
+func (s *Server) untilClosing(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.closed, cancel)
+	stop := context.AfterFunc(s.closed, func() { time.AfterFunc(grace, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
