@@ -41,6 +41,7 @@ check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
 .PHONY: unit
 unit: $(bundle) ## Go tests, with the race detector
 	scripts/need gcc gcc libc6-dev
+	scripts/need curl curl
 	go test -race ./...
 
 .PHONY: e2e
