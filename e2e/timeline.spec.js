@@ -95,6 +95,16 @@ test("a run is run again with the same input, or with another", async ({ page })
   await expectSet(page.getByRole("main"), "ask", "confirm");
 });
 
+/** drawn waits until the page has been drawn so many times. */
+const drawn = (page, frames) =>
+  page.evaluate(
+    (left) => new Promise((done) => {
+      const tick = () => (left-- > 0 ? requestAnimationFrame(tick) : done());
+      tick();
+    }),
+    frames,
+  );
+
 test("nothing jumps while a run is watched", async ({ page }) => {
   await page.addInitScript(() => {
     globalThis.shifts = [];
@@ -107,6 +117,6 @@ test("nothing jumps while a run is watched", async ({ page }) => {
   expect(await page.evaluate(() => shifts.filter(([v]) => v > 0.01))).toEqual([]);
   await askKitchenSink(page, "text");
   await expect(dialog(page)).toBeVisible();
-  await page.waitForTimeout(500);
+  await drawn(page, 30);
   expect(await page.evaluate(() => shifts.filter(([v]) => v > 0.05))).toEqual([]);
 });
