@@ -23,12 +23,12 @@ func (c *checker) format(format, s string) bool {
 	}
 	if layout != "" {
 		if _, err := time.Parse(layout, s); err != nil {
-			c.say("%s", formatSentence(format))
+			c.say("%s", generators.FormatRule(format))
 			return false
 		}
 	}
 	if formats()[format].Validate(encode(s)) != nil {
-		c.say("%s", formatSentence(format))
+		c.say("%s", generators.FormatRule(format))
 		return false
 	}
 	return true
@@ -51,18 +51,6 @@ func (c *checker) pattern(f *Field, s string) {
 	default:
 		c.say("must match the pattern %s", expr)
 	}
-}
-
-func formatSentence(format string) string {
-	switch format {
-	case "email":
-		return "must be an e-mail address, such as ada@example.org"
-	case "uri":
-		return "must be a whole web address, such as https://example.org/page"
-	case "date":
-		return "must be a date, such as 2026-12-31"
-	}
-	return "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
 }
 
 // formats are the formats of MCP's forms, as schemas.

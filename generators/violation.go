@@ -144,7 +144,7 @@ func sentence(k validator.ErrorKind) string {
 	case *kind.Const:
 		return "must be " + show(k.Want)
 	case *kind.Format:
-		return formatSentence(k.Want)
+		return FormatRule(k.Want)
 	case *kind.MinLength:
 		if k.Want == 1 {
 			return "must not be empty"
@@ -182,7 +182,9 @@ func sentence(k validator.ErrorKind) string {
 	return "must fit the schema's keyword " + strings.Join(k.KeywordPath(), "/")
 }
 
-func formatSentence(format string) string {
+// FormatRule says in words what a JSON Schema format wants, as in "must be a
+// date, such as 2026-12-31".
+func FormatRule(format string) string {
 	switch format {
 	case "email":
 		return "must be an e-mail address, such as ada@example.org"

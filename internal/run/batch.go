@@ -1,9 +1,7 @@
 package run
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -16,9 +14,6 @@ const (
 	frame     = 16 * time.Millisecond
 	batchSize = 64 << 10
 )
-
-// inlineArtifact is the largest body that an artifact's entry holds itself.
-const inlineArtifact = 64 << 10
 
 // batch is what a worker has yet to append.
 type batch struct {
@@ -93,85 +88,4 @@ func (r *record) flush(ctx context.Context, entries ...log.Entry) error {
 		return nil
 	}
 	return r.append(ctx, entries...)
-}
-
-// store moves an artifact's body to the blob store if it is large.
-func (w *worker) store(a *generators.Artifact) (*generators.Artifact, error) {
-	if int64(len(a.Body)) > w.engine.limits.Artifact {
-		return nil, faultf("the artifact %q has %d bytes, and at most %d are allowed", clip(a.Title), len(a.Body), w.engine.limits.Artifact)
-	}
-	stored := *a
-	stored.Title, stored.Size = clip(a.Title), int64(len(a.Body))
-	if len(a.Body) <= inlineArtifact {
-		return &stored, nil
-	}
-	digest, size, err := w.engine.blobs.Put(w.ctx, w.id, bytes.NewReader(a.Body))
-	if err != nil {
-		return nil, err
-	}
-	w.refer(digest, size)
-	stored.Body, stored.Digest = nil, digest
-	return &stored, nil
-}
-
-// elapsed is how long the run has worked, waiting left out. Callers hold mu.
-func (r *record) elapsed() time.Duration {
-	if r.work == nil || r.work.resumed.IsZero() {
-		return r.spent
-	}
-	return r.spent + time.Since(r.work.resumed)
-}
-
-// clock lets the run's time go on while no question is open, and stand still
-// otherwise. Callers hold mu.
-func (r *record) clock() {
-	w := r.work
-	if w == nil {
-		return
-	}
-	switch goes := r.state == Running; {
-	case goes && w.resumed.IsZero():
-		w.resumed = time.Now()
-		w.startLimit()
-	case !goes && !w.resumed.IsZero():
-		r.spent = r.elapsed()
-		w.resumed = time.Time{}
-		if w.limit != nil {
-			w.limit.Stop()
-		}
-	}
-}
-
-func (w *worker) startLimit() {
-	total := w.photon.Options().TimeLimit
-	if total <= 0 {
-		return
-	}
-	left := total - w.spent
-	if w.limit != nil {
-		w.limit.Reset(left)
-		return
-	}
-	w.limit = time.AfterFunc(left, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.work == w && !w.resumed.IsZero() {
-			w.cancel(generators.ErrTimeLimit)
-		}
-	})
-}
-
-// hydrate reads an entry's data where it was too large to be in it.
-func (e *Engine) hydrate(run string, entry log.Entry) (log.Entry, error) {
-	if entry.Blob == "" {
-		return entry, nil
-	}
-	f, err := e.blobs.Open(run, entry.Blob)
-	if err != nil {
-		return entry, err
-	}
-	var b bytes.Buffer
-	_, err = b.ReadFrom(f)
-	entry.Data, entry.Blob = b.Bytes(), ""
-	return entry, errors.Join(err, f.Close())
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -170,40 +169,6 @@ func (r *record) catchUp(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// spill moves data that is too large for an entry to the blob store.
-func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
-	if len(e.Data) <= log.MaxData {
-		return e, nil
-	}
-	digest, size, err := r.engine.blobs.Put(ctx, r.id, bytes.NewReader(e.Data))
-	if err != nil {
-		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
-	}
-	r.refer(digest, size)
-	e.Data, e.Blob = nil, digest
-	return e, nil
-}
-
-// refer counts one more that names a blob. Callers hold mu.
-func (r *record) refer(digest string, size int64) {
-	if r.blobs == nil {
-		r.blobs = make(map[string]int)
-	}
-	r.blobs[digest]++
-	r.stored += size
-}
-
-// release counts one less, and tells whether nothing names the blob any more.
-// Callers hold mu.
-func (r *record) release(digest string, size int64) bool {
-	r.stored -= size
-	if r.blobs[digest]--; r.blobs[digest] > 0 {
-		return false
-	}
-	delete(r.blobs, digest)
-	return true
 }
 
 func (r *record) open(seq uint64) *openAsk {

@@ -102,7 +102,7 @@ func (w *worker) note(e generators.Event) error {
 	return w.event(e)
 }
 
-// bounded tells whether the run may still write. It may end in any case.
+// bounded tells whether the run has kept to what it may write.
 func (w *worker) bounded() error {
 	limits := w.engine.limits
 	switch {

@@ -1,0 +1,85 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// What is too large for a log stands beside it, in the blob store: the data of
+// large entries, and the bodies of large artifacts.
+
+// inlineArtifact is the largest body that an artifact's entry holds itself.
+const inlineArtifact = 64 << 10
+
+// spill moves data that is too large for an entry to the blob store.
+func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
+	if len(e.Data) <= log.MaxData {
+		return e, nil
+	}
+	digest, size, err := r.engine.blobs.Put(ctx, r.id, bytes.NewReader(e.Data))
+	if err != nil {
+		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
+	}
+	r.refer(digest, size)
+	e.Data, e.Blob = nil, digest
+	return e, nil
+}
+
+// refer counts one more that names a blob. Callers hold mu.
+func (r *record) refer(digest string, size int64) {
+	if r.blobs == nil {
+		r.blobs = make(map[string]int)
+	}
+	r.blobs[digest]++
+	r.stored += size
+}
+
+// release counts one less, and tells whether nothing names the blob any more.
+// Callers hold mu.
+func (r *record) release(digest string, size int64) bool {
+	r.stored -= size
+	if r.blobs[digest]--; r.blobs[digest] > 0 {
+		return false
+	}
+	delete(r.blobs, digest)
+	return true
+}
+
+// store moves an artifact's body to the blob store if it is large.
+func (w *worker) store(a *generators.Artifact) (*generators.Artifact, error) {
+	if int64(len(a.Body)) > w.engine.limits.Artifact {
+		return nil, faultf("the artifact %q has %d bytes, and at most %d are allowed", clip(a.Title), len(a.Body), w.engine.limits.Artifact)
+	}
+	stored := *a
+	stored.Title, stored.Size = clip(a.Title), int64(len(a.Body))
+	if len(a.Body) <= inlineArtifact {
+		return &stored, nil
+	}
+	digest, size, err := w.engine.blobs.Put(w.ctx, w.id, bytes.NewReader(a.Body))
+	if err != nil {
+		return nil, err
+	}
+	w.refer(digest, size)
+	stored.Body, stored.Digest = nil, digest
+	return &stored, nil
+}
+
+// hydrate reads an entry's data where it was too large to be in it.
+func (e *Engine) hydrate(run string, entry log.Entry) (log.Entry, error) {
+	if entry.Blob == "" {
+		return entry, nil
+	}
+	f, err := e.blobs.Open(run, entry.Blob)
+	if err != nil {
+		return entry, err
+	}
+	var b bytes.Buffer
+	_, err = b.ReadFrom(f)
+	entry.Data, entry.Blob = b.Bytes(), ""
+	return entry, errors.Join(err, f.Close())
+}
