@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,26 @@ func TestAllAnswered(t *testing.T) {
 }
 
 // TestAllWhenTheRunStops: every question says so.
+// Nobody answers a hundred questions only to hear that there was one too many.
+func TestTooManyAtOnceAreNotAsked(t *testing.T) {
+	d := ask.Driver{Provider: ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) {
+		t.Error("a question was asked")
+		return ask.Answer{Action: ask.Decline}, nil
+	})}
+	_, err := asked(t, d, func(yield generators.Yield) (bool, error) {
+		var to [ask.MaxAtOnce + 1]bool
+		var items []ask.Item
+		for i := range to {
+			items = append(items, ask.ForConfirm("k"+strconv.Itoa(i), "?").Into(&to[i]))
+		}
+		return false, ask.All(yield, items...)
+	})
+	var policy *ask.PolicyError
+	if !errors.As(err, &policy) || !strings.Contains(err.Error(), "at most 100") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAllWhenTheRunStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -157,7 +178,7 @@ func TestAnsweredAndLeft(t *testing.T) {
 // TestQuestionsOfTheKinds is what surfaces get to see.
 func TestQuestionsOfTheKinds(t *testing.T) {
 	q := question(t, ask.ForConfirm("k", "m", ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Title("T"), ask.Description("D"), ask.Timeout(time.Hour)))
-	want := &ask.Question{Kind: ask.KindConfirm, Message: "m", Destructive: true, Yes: "Delete", No: "Keep", Timeout: time.Hour,
+	want := &ask.Question{Kind: ask.KindConfirm, Message: "m", Destructive: true, Yes: "Delete", No: "Keep", Timeout: ask.Millis(time.Hour),
 		Fields: ask.Fields{{Name: "k", Title: "T", Description: "D", Type: "boolean", Required: true}}}
 	if !reflect.DeepEqual(q, want) {
 		t.Errorf("got %+v\nwant %+v", q, want)

@@ -31,7 +31,7 @@ type Field struct {
 	Type      string `json:"type,omitempty"`
 	Format    string `json:"format,omitempty"`
 	Required  bool   `json:"required,omitempty"`
-	MinLength int    `json:"minLength,omitempty"` // in characters
+	MinLength int    `json:"minLength,omitempty"` // in Unicode code points
 	MaxLength int    `json:"maxLength,omitempty"` // 0 is no limit
 	Pattern   string `json:"pattern,omitempty"`   // RE2
 	// PatternHint says in words what the pattern wants.
@@ -40,12 +40,15 @@ type Field struct {
 	Maximum     *float64 `json:"maximum,omitempty"`
 	Step        *float64 `json:"step,omitempty"` // values are its multiples
 	// Earliest and Latest bound a date or date-time, in the field's format.
-	Earliest string          `json:"earliest,omitempty"`
-	Latest   string          `json:"latest,omitempty"`
-	Choices  []Choice        `json:"choices,omitempty"`
-	MinItems int             `json:"minItems,omitempty"`
-	MaxItems int             `json:"maxItems,omitempty"` // 0 is no limit
-	Default  json.RawMessage `json:"default,omitempty"`
+	Earliest string   `json:"earliest,omitempty"`
+	Latest   string   `json:"latest,omitempty"`
+	Choices  []Choice `json:"choices,omitempty"`
+	// EnumNames has the titles of a single choice's values written as MCP did
+	// before 2025-11-25, for clients that know no other way.
+	EnumNames bool            `json:"enumNames,omitempty"`
+	MinItems  int             `json:"minItems,omitempty"`
+	MaxItems  int             `json:"maxItems,omitempty"` // 0 is no limit
+	Default   json.RawMessage `json:"default,omitempty"`
 }
 
 // A Choice is one of several values. An empty title shows the value.

@@ -27,7 +27,7 @@ type FileRules struct {
 
 // A FileRef is a file that was handed in and stored.
 type FileRef struct {
-	Name      string `json:"name"`
+	Name      string `json:"name"` // as [CleanName] leaves it
 	MediaType string `json:"mediaType"`
 	Size      int64  `json:"size"`   // in bytes
 	Digest    string `json:"digest"` // of its content, in the blob store
@@ -86,6 +86,8 @@ func Files(yield generators.Yield, key, message string, opts ...Option) ([]Handl
 }
 
 // ForFiles is the prompt of [File] and [Files].
+//
+//go:noinline
 func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 	p := &Prompt[[]Handle]{key: key, question: &Question{
 		Kind: KindFile, Message: message,

@@ -57,6 +57,27 @@ func TestFileRules(t *testing.T) {
 	}
 }
 
+// A name says what it seems to say, whatever marks it came with.
+func TestFileNamesAreClean(t *testing.T) {
+	q := question(t, ask.ForFiles("f", "m", ask.Count(1, 9)))
+	a := ask.Answer{Action: ask.Accept}
+	for _, name := range []string{"plain näme.csv", "bill\u202efdp.exe", "a\u2066b\u2069\u200e.txt", "two\nlines\x00\x1b[31m", "bad\xff"} {
+		a.Files = append(a.Files, ask.FileRef{Name: name})
+	}
+	taken, err := q.Check(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"plain näme.csv", "billfdp.exe", "ab.txt", "twolines[31m", "bad\ufffd"} {
+		if got := taken.Files[i].Name; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if a.Files[1].Name == taken.Files[1].Name {
+		t.Error("the caller's own answer was changed")
+	}
+}
+
 func TestUnsoundFileRules(t *testing.T) {
 	for want, opts := range map[string][]ask.Option{
 		"can't be 3 to 2 files":                    {ask.Count(3, 2)},

@@ -11,12 +11,15 @@ import (
 )
 
 // Form asks for all fields of T at once, a flat struct; see
-// [generators.SchemaFor] for its tags. Fields tagged omitempty are optional.
+// [generators.SchemaFor] for its tags. Fields tagged omitempty are optional;
+// left blank they are the zero value, or nil if they are pointers.
 func Form[T any](yield generators.Yield, key, message string, opts ...Option) (T, error) {
 	return ForForm[T](key, message, opts...).Ask(yield)
 }
 
 // ForForm is the prompt of [Form].
+//
+//go:noinline
 func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
 	p := &Prompt[T]{key: key, question: &Question{Kind: KindForm, Message: message}}
 	p.decode = func(r generators.Reply) (T, error) { return decodeAs[T](r.Value) }

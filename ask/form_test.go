@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 )
 
 type booking struct {
@@ -185,6 +186,26 @@ func TestDefaultsThatFit(t *testing.T) {
 	for _, tt := range tests {
 		if got := string(tt.q.Fields[0].Default); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.q.Kind, got, tt.want)
+		}
+	}
+}
+
+// What is left blank is nil in a pointer field, and the zero value in others.
+func TestBlankFieldsOfAForm(t *testing.T) {
+	type blank struct {
+		Text    *string  `json:"text,omitempty"`
+		Number  *float64 `json:"number,omitempty"`
+		Whole   *int     `json:"whole,omitempty"`
+		Plain   int      `json:"plain,omitempty"`
+		Decided *bool    `json:"decided,omitempty"`
+	}
+	put := func(yield generators.Yield) (blank, error) { return ask.Form[blank](yield, "k", "m") }
+	for content, want := range map[string]string{
+		`{}`: `{}`,
+		`{"text":"","number":0,"whole":0,"plain":0,"decided":false}`: `{"text":"","number":0,"whole":0,"decided":false}`,
+	} {
+		if got, err := asked(t, ask.Driver{Provider: accepts(content)}, put); err != nil || got != want {
+			t.Errorf("%s: got %s, %v", content, got, err)
 		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
+// The functions that make prompts are not inlined into those that ask: the
+// fields that they build would stand on the stack while a question waits.
+
 // Text asks for a line of text, or for several with [Long]. The key names the
 // ask within the run and the field in its form.
 func Text(yield generators.Yield, key, message string, opts ...Option) (string, error) {
@@ -17,6 +20,8 @@ func Text(yield generators.Yield, key, message string, opts ...Option) (string, 
 }
 
 // ForText is the prompt of [Text].
+//
+//go:noinline
 func ForText(key, message string, opts ...Option) *Prompt[string] {
 	return newPrompt(key, message, KindText, Field{Type: "string"}, opts, decodeString)
 }
@@ -28,6 +33,8 @@ func Secret(yield generators.Yield, key, message string, opts ...Option) (string
 }
 
 // ForSecret is the prompt of [Secret].
+//
+//go:noinline
 func ForSecret(key, message string, opts ...Option) *Prompt[string] {
 	return newPrompt(key, message, KindSecret, Field{Type: "string", Format: FormatSecret}, opts, decodeString)
 }
@@ -39,6 +46,8 @@ func Confirm(yield generators.Yield, key, message string, opts ...Option) (bool,
 }
 
 // ForConfirm is the prompt of [Confirm].
+//
+//go:noinline
 func ForConfirm(key, message string, opts ...Option) *Prompt[bool] {
 	return newPrompt(key, message, KindConfirm, Field{Type: "boolean"}, opts, decodeAs[bool])
 }
@@ -49,6 +58,8 @@ func Select(yield generators.Yield, key, message string, choices []Choice, opts 
 }
 
 // ForSelect is the prompt of [Select].
+//
+//go:noinline
 func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
 	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeString)
 	if len(choices) == 0 && p.err == nil {
@@ -64,6 +75,8 @@ func MultiSelect(yield generators.Yield, key, message string, choices []Choice, 
 }
 
 // ForMultiSelect is the prompt of [MultiSelect].
+//
+//go:noinline
 func ForMultiSelect(key, message string, choices []Choice, opts ...Option) *Prompt[[]string] {
 	p := newPrompt(key, message, KindMultiSelect, Field{Type: "array", Choices: choices}, opts, decodeAs[[]string])
 	f := &p.question.Fields[0]
@@ -77,6 +90,8 @@ func Number(yield generators.Yield, key, message string, opts ...Option) (float6
 }
 
 // ForNumber is the prompt of [Number].
+//
+//go:noinline
 func ForNumber(key, message string, opts ...Option) *Prompt[float64] {
 	return newPrompt(key, message, KindNumber, Field{Type: "number"}, opts, decodeAs[float64])
 }
@@ -87,6 +102,8 @@ func Integer(yield generators.Yield, key, message string, opts ...Option) (int, 
 }
 
 // ForInteger is the prompt of [Integer].
+//
+//go:noinline
 func ForInteger(key, message string, opts ...Option) *Prompt[int] {
 	return newPrompt(key, message, KindInteger, Field{Type: "integer"}, opts, decodeInt)
 }
@@ -110,6 +127,8 @@ func Date(yield generators.Yield, key, message string, opts ...Option) (time.Tim
 }
 
 // ForDate is the prompt of [Date].
+//
+//go:noinline
 func ForDate(key, message string, opts ...Option) *Prompt[time.Time] {
 	return newPrompt(key, message, KindDate, Field{Type: "string", Format: "date"}, opts, decodeTime(time.DateOnly))
 }
@@ -120,6 +139,8 @@ func DateTime(yield generators.Yield, key, message string, opts ...Option) (time
 }
 
 // ForDateTime is the prompt of [DateTime].
+//
+//go:noinline
 func ForDateTime(key, message string, opts ...Option) *Prompt[time.Time] {
 	return newPrompt(key, message, KindDateTime, Field{Type: "string", Format: "date-time"}, opts, decodeTime(time.RFC3339))
 }
@@ -135,14 +156,18 @@ func decodeTime(layout string) func(json.RawMessage) (time.Time, error) {
 }
 
 // URL asks the person to open an address, such as a sign-in page elsewhere. It
-// returns nil when the person has agreed to; whether they did there what they
-// should, the photon has to find out from the other side.
+// returns nil on consent, when the person has agreed to open it, which over MCP
+// is the accept of a URL mode request; with [UntilDone] it returns on
+// completion, when they say on Beam's page that they are done. Whether they did
+// there what they should, the photon has to find out from the other side.
 func URL(yield generators.Yield, key, message, address string, opts ...Option) error {
 	_, err := ForURL(key, message, address, opts...).Ask(yield)
 	return err
 }
 
 // ForURL is the prompt of [URL]; its value is always true.
+//
+//go:noinline
 func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
 	p := &Prompt[bool]{key: key, question: &Question{Kind: KindURL, Message: message, URL: address}}
 	p.err = p.finish(opts)

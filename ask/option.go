@@ -20,7 +20,7 @@ func Timeout(d time.Duration) Option {
 		if d < 0 {
 			return fmt.Errorf("ask.Timeout: %v is no time to wait", d)
 		}
-		q.Timeout = d
+		q.Timeout = Millis(d)
 		return nil
 	}
 }
@@ -41,8 +41,18 @@ func Verbs(yes, no string) Option {
 	}
 }
 
+// UntilDone keeps a URL question open until the person says, on Beam's page,
+// that what they opened the address for is done; see [URL].
+func UntilDone() Option {
+	return func(q *Question) error {
+		q.UntilDone = true
+		return only(q, "UntilDone", KindURL)
+	}
+}
+
 // Optional lets the person leave the field blank; then the ask returns the
-// zero value.
+// zero value, as for a text that is empty or a number that is 0. Where the
+// difference matters, ask a [Form] with a pointer field.
 func Optional() Option { return field("Optional", nil, func(f *Field) { f.Required = false }) }
 
 // Title is the field's label. The key is, without it.
@@ -75,7 +85,9 @@ func Default(value any) Option {
 // Long gives a text several lines.
 func Long() Option { return field("Long", texts, func(f *Field) { f.Format = FormatLong }) }
 
-// Length bounds a text in characters. A max of 0 is no bound.
+// Length bounds a text in characters, as JSON Schema counts them: Unicode code
+// points. A max of 0 is no bound. Browsers count a character beyond U+FFFF, such
+// as an emoji, twice, so what one lets people type is never too long.
 func Length(min, max int) Option {
 	return field("Length", texts, func(f *Field) { f.MinLength, f.MaxLength = min, max })
 }
@@ -174,7 +186,7 @@ var (
 // field changes the only field of a simple question.
 func field(name string, kinds []Kind, change func(*Field)) Option {
 	return func(q *Question) error {
-		if len(q.Fields) != 1 || q.Kind == KindForm {
+		if len(q.Fields) != 1 || q.Kind == KindForm || q.Kind == KindSample || q.Kind == KindRoots {
 			return fmt.Errorf("ask.%s is for questions of one field, not for a %s", name, q.Kind)
 		}
 		if kinds != nil {

@@ -64,6 +64,12 @@ var kinds = map[ask.Kind]kindTest{
 	ask.KindURL: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return "opened", ask.URL(y, "k", "m", "https://example.org/login", o...)
 	}, ask.Answer{Action: ask.Accept}, `"opened"`, `"opened"`},
+	ask.KindSample: {func(y generators.Yield, o ...ask.Option) (any, error) {
+		r, err := ask.Sample(y, "k", greeting, o...)
+		return r.Text(), err
+	}, content(`{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m-1","stopReason":"endTurn"}`), `"Hello"`, `""`},
+	ask.KindRoots: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Roots(y, "k", o...) },
+		content(`{"roots":[{"uri":"file:///home/ada","name":"Home"}]}`), `[{"uri":"file:///home/ada","name":"Home"}]`, `null`},
 }
 
 // TestEveryKindHasEveryOutcome, each a distinct one, and none a silent default.

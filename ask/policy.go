@@ -40,6 +40,8 @@ func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 	switch {
 	case q.Kind == KindFile && q.File == nil:
 		return &PolicyError{"a file question needs its rules: use ask.File"}
+	case q.Kind == KindSample && q.Sample == nil:
+		return &PolicyError{"a model needs a request: use ask.Sample"}
 	case q.Kind == KindSecret:
 		return nil
 	}
@@ -48,7 +50,9 @@ func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 
 // TimeoutOf is how long a question may stay open: its own time-out, or else the
 // policy's. 0 is for ever.
-func (p Policy) TimeoutOf(q *Question) time.Duration { return cmp.Or(q.Timeout, p.Timeout) }
+func (p Policy) TimeoutOf(q *Question) time.Duration {
+	return cmp.Or(time.Duration(q.Timeout), p.Timeout)
+}
 
 // refuseSecrets finds fields that ask for secrets in the clear.
 func refuseSecrets(form Fields) error {

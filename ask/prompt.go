@@ -18,29 +18,33 @@ type Prompt[T any] struct {
 }
 
 // Ask yields the question and waits for its answer. The error is ErrDeclined,
-// ErrCancelled, ErrTimeout, ErrUnsupported, ErrStopped, ErrSuspended, a
-// [*PolicyError], or says what is wrong with the question itself.
+// ErrCancelled, ErrTimeout, ErrUnsupported, ErrInvalid, ErrStopped,
+// ErrSuspended, a [*PolicyError], or says what is wrong with the question
+// itself.
 func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
-	c, err := p.put(yield)
+	c, err := p.put(yield, false)
 	if err != nil {
-		var zero T
-		return zero, err
+		return p.take(generators.Reply{Err: err})
 	}
-	return p.take(c)
+	return p.take(c.Wait())
 }
 
-// put yields the call without waiting for its reply.
-func (p *Prompt[T]) put(yield generators.Yield) (*generators.Call, error) {
+// put yields the call without waiting for its reply. Like take, it is not
+// inlined: while the question waits, its frame needn't stand on the stack.
+//
+//go:noinline
+func (p *Prompt[T]) put(yield generators.Yield, more bool) (*generators.Call, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
 	c := generators.NewCall(string(p.question.Kind), p.key, p.question)
+	c.More = more
 	yield(c) // if it is false, the reply says why
 	return c, nil
 }
 
-func (p *Prompt[T]) take(c *generators.Call) (T, error) {
-	r := c.Wait()
+//go:noinline
+func (p *Prompt[T]) take(r generators.Reply) (T, error) {
 	if r.Err != nil {
 		var zero T
 		return zero, r.Err
@@ -53,7 +57,8 @@ func (p *Prompt[T]) Into(to *T) Item { return &item[T]{p, to, nil} }
 
 // An Item is a question of [All]; [Prompt.Into] makes it.
 type Item interface {
-	put(generators.Yield) error
+	fault() error
+	put(yield generators.Yield, more bool) error
 	take() error
 }
 
@@ -63,13 +68,15 @@ type item[T any] struct {
 	call   *generators.Call
 }
 
-func (i *item[T]) put(yield generators.Yield) (err error) {
-	i.call, err = i.prompt.put(yield)
+func (i *item[T]) fault() error { return i.prompt.err }
+
+func (i *item[T]) put(yield generators.Yield, more bool) (err error) {
+	i.call, err = i.prompt.put(yield, more)
 	return err
 }
 
 func (i *item[T]) take() error {
-	v, err := i.prompt.take(i.call)
+	v, err := i.prompt.take(i.call.Wait())
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.prompt.key, err)
 	}
@@ -77,18 +84,28 @@ func (i *item[T]) take() error {
 	return nil
 }
 
+// MaxAtOnce is the most questions that [All] asks at once.
+const MaxAtOnce = 100
+
 // All asks several questions at once and goes on when all of them are settled.
 // The answers that came are set even if the error, which joins those of the
-// questions that have none, is not nil.
+// questions that have none, is not nil. More than [MaxAtOnce] are a
+// [*PolicyError], and none of them is asked: nobody shall answer in vain.
 func All(yield generators.Yield, items ...Item) error {
+	if n := len(items); n > MaxAtOnce {
+		return &PolicyError{fmt.Sprintf("%d questions at once are too many; ask at most %d, or one form", n, MaxAtOnce)}
+	}
 	asked := make([]Item, 0, len(items))
 	var errs []error
 	for _, i := range items {
-		if err := i.put(yield); err != nil {
+		if err := i.fault(); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		asked = append(asked, i)
+	}
+	for n, i := range asked {
+		errs = append(errs, i.put(yield, n < len(asked)-1))
 	}
 	for _, i := range asked {
 		errs = append(errs, i.take())

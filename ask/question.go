@@ -12,7 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/photon-beam/beam/generators"
 )
@@ -34,6 +34,8 @@ const (
 	KindFile        Kind = "file"
 	KindForm        Kind = "form"
 	KindURL         Kind = "url"
+	KindSample      Kind = "sample" // for a model
+	KindRoots       Kind = "roots"
 )
 
 // A Question is what a photon wants to know, in a form that can be recorded
@@ -49,13 +51,19 @@ type Question struct {
 	File *FileRules `json:"file,omitempty"`
 	// URL is the http or https address that a URL question wants opened.
 	URL string `json:"url,omitempty"`
+	// UntilDone marks a URL question that is answered when the person says that
+	// what the address is for is done; without it, when they agree to open it.
+	UntilDone bool `json:"untilDone,omitempty"`
+	// Sample is what a model is asked. Fields is for a person who answers in its
+	// place.
+	Sample *SampleRequest `json:"sample,omitempty"`
 	// Destructive marks a confirmation whose yes destroys something.
 	Destructive bool `json:"destructive,omitempty"`
 	// Yes and No are the verbs of a confirmation's two buttons.
 	Yes string `json:"yes,omitempty"`
 	No  string `json:"no,omitempty"`
 	// Timeout is how long the question may stay open; 0 is for ever.
-	Timeout time.Duration `json:"timeout,omitempty"`
+	Timeout Millis `json:"timeout,omitempty"`
 }
 
 // Of returns the question of a call, if it has one.
@@ -93,6 +101,8 @@ var (
 	ErrTimeout = errors.New("the question was not answered in time")
 	// ErrUnsupported: there is nobody who can be asked.
 	ErrUnsupported = errors.New("nobody can be asked here")
+	// ErrInvalid: what was answered did not fit, and was asked too often.
+	ErrInvalid = errors.New("the answers did not fit the question")
 	// ErrStopped and ErrSuspended: the run ended before the answer came.
 	ErrStopped   = generators.ErrStopped
 	ErrSuspended = generators.ErrSuspended
@@ -102,6 +112,9 @@ var (
 func (q *Question) sound() error {
 	if q.File != nil {
 		return q.File.sound()
+	}
+	if q.Sample != nil {
+		return q.Sample.sound()
 	}
 	return q.Fields.Sound()
 }
@@ -125,13 +138,27 @@ func (q *Question) Check(a Answer) (Answer, error) {
 		if err := q.File.check(a.Files); err != nil {
 			return a, err
 		}
-		return Answer{Action: Accept, Files: a.Files}, nil
+		files := slices.Clone(a.Files)
+		for i := range files {
+			files[i].Name = CleanName(files[i].Name)
+		}
+		return Answer{Action: Accept, Files: files}, nil
 	}
-	content, err := q.Fields.Check(a.Content)
+	content, err := q.checkContent(a.Content)
 	if err != nil {
 		return a, err
 	}
 	return Answer{Action: Accept, Content: content}, nil
+}
+
+func (q *Question) checkContent(content json.RawMessage) (json.RawMessage, error) {
+	switch q.Kind {
+	case KindSample:
+		return q.checkSample(content)
+	case KindRoots:
+		return q.checkRoots(content)
+	}
+	return q.Fields.Check(content)
 }
 
 // Reply is what the waiting generator gets for an answer.

@@ -59,6 +59,7 @@ type fieldSchema struct {
 	Description string          `json:"description,omitempty"`
 	Default     json.RawMessage `json:"default,omitempty"`
 	Enum        []string        `json:"enum,omitempty"`
+	EnumNames   []string        `json:"enumNames,omitempty"`
 	MultipleOf  *float64        `json:"multipleOf,omitempty"`
 	Minimum     *float64        `json:"minimum,omitempty"`
 	Maximum     *float64        `json:"maximum,omitempty"`
@@ -117,6 +118,11 @@ func (f *Field) schemaChoices(s *fieldSchema) {
 		s.Items = &fieldSchema{AnyOf: titled}
 	case f.Type == "array":
 		s.Items = &fieldSchema{Type: "string", Enum: plain}
+	case isTitled && f.EnumNames:
+		s.Enum, s.EnumNames = plain, nil
+		for _, c := range titled {
+			s.EnumNames = append(s.EnumNames, c.Title)
+		}
 	case isTitled:
 		s.OneOf = titled
 	default:

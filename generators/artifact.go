@@ -20,6 +20,8 @@ const (
 type Artifact struct {
 	Title     string `json:"title"`
 	MediaType string `json:"mediaType"`
+	// URI names the resource that the body is a copy of, if there is one.
+	URI string `json:"uri,omitempty"`
 	// Body is the content, of any size. In a log it stands beside the entry
 	// when it is large; then Digest names it and Body is empty.
 	Body   []byte `json:"body,omitempty"`
@@ -63,7 +65,7 @@ const (
 // size as it is.
 func (a *Artifact) fit() *Artifact {
 	fit := *a
-	fit.Title, fit.MediaType = clip(a.Title), clip(a.MediaType)
+	fit.Title, fit.MediaType, fit.URI = clip(a.Title), clip(a.MediaType), clip(a.URI)
 	if len(a.Body) > 0 {
 		fit.Size = int64(len(a.Body))
 	}
@@ -101,6 +103,12 @@ func Image(title, mediaType string, body []byte) Event { return artifact(title, 
 
 // File is a file of any media type, titled by its name.
 func File(name, mediaType string, body []byte) Event { return artifact(name, mediaType, body) }
+
+// Resource is a copy of the resource that the URI names, of any media type
+// (MCP: EmbeddedResource).
+func Resource(uri, mediaType string, body []byte) Event {
+	return &Artifact{Title: uri, MediaType: mediaType, URI: uri, Body: body, Size: int64(len(body))}
+}
 
 func encoded(title, mediaType string, v any) Event {
 	raw, err := json.Marshal(v)

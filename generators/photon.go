@@ -83,9 +83,9 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 		p.refuse(check())
 	}
 	p.invoke = func(ctx context.Context, args json.RawMessage, yield Yield) (any, error) {
-		var in In
-		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, fmt.Errorf("the arguments don't fit: %w", err)
+		in, err := decodeArgs[In](args)
+		if err != nil {
+			return nil, err
 		}
 		return fn(ctx, in, yield)
 	}
@@ -155,31 +155,17 @@ func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 // The loop body may run on a goroutine of the generator, one at a time; its
 // panic or runtime.Goexit reaches the goroutine that ranges all the same.
 func (p *Photon) Run(ctx context.Context, args json.RawMessage) iter.Seq2[Event, error] {
-	return func(body func(Event, error) bool) {
-		s := newSession(ctx, body)
-		returned := false
-		defer func() {
-			s.close()
-			if returned {
-				s.rethrow()
-			}
-		}()
-		result, err := s.run(p, args)
-		s.finish(result, err)
-		returned = true
-	}
+	return func(body func(Event, error) bool) { p.Prepare(ctx, args).All(body) }
 }
 
-func (s *session) run(p *Photon, args json.RawMessage) (result *Result, err error) {
-	defer s.guard(&err)
-	value, err := p.invoke(s.ctx, args, s.yield)
-	if err != nil {
-		_ = err.Error() // a typed nil panics here, where that is the tool's fault
-		return nil, s.public(err)
+// Prepare returns an execution that [Run.All] begins and that [Run.Stop] or the
+// end of ctx stops. One that is never begun takes up
+// room until ctx ends.
+func (p *Photon) Prepare(ctx context.Context, args json.RawMessage) *Run {
+	r := &Run{photon: p, args: args}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	if ctx.Done() != nil {
+		r.unlink = context.AfterFunc(ctx, func() { r.Stop(context.Cause(ctx)) })
 	}
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("the tool's result has no JSON form: %w", err)
-	}
-	return &Result{Value: raw}, nil
+	return r
 }

@@ -3,6 +3,7 @@ package generators
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,14 +24,15 @@ func checkName(name string) error {
 // A Registry is a set of photons by name. It may be used from several
 // goroutines.
 type Registry struct {
-	mu     sync.RWMutex
-	byName map[string]*Photon
+	mu       sync.RWMutex
+	byName   map[string]*Photon
+	watchers map[*func()]struct{}
 }
 
 // NewRegistry returns a registry of the given photons, or the reason why one
 // of them is refused.
 func NewRegistry(photons ...*Photon) (*Registry, error) {
-	r := &Registry{byName: make(map[string]*Photon)}
+	r := &Registry{byName: make(map[string]*Photon), watchers: make(map[*func()]struct{})}
 	for _, p := range photons {
 		if err := r.Add(p); err != nil {
 			return nil, err
@@ -49,12 +51,49 @@ func (r *Registry) Add(p *Photon) error {
 		return p.err
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, taken := r.byName[p.name]; taken {
+	_, taken := r.byName[p.name]
+	if !taken {
+		r.byName[p.name] = p
+	}
+	r.mu.Unlock()
+	if taken {
 		return fmt.Errorf("photon %q: the name is taken by another photon", p.name)
 	}
-	r.byName[p.name] = p
+	r.changed()
 	return nil
+}
+
+// Remove forgets the photon of that name. Its runs go on.
+func (r *Registry) Remove(name string) {
+	r.mu.Lock()
+	_, there := r.byName[name]
+	delete(r.byName, name)
+	r.mu.Unlock()
+	if there {
+		r.changed()
+	}
+}
+
+// Watch has f called after every change, from the goroutine that made it, until
+// stop is called.
+func (r *Registry) Watch(f func()) (stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watchers[&f] = struct{}{}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.watchers, &f)
+	}
+}
+
+func (r *Registry) changed() {
+	r.mu.RLock()
+	watchers := slices.Collect(maps.Keys(r.watchers))
+	r.mu.RUnlock()
+	for _, f := range watchers {
+		(*f)()
+	}
 }
 
 // Lookup returns the photon of that name.

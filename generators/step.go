@@ -34,7 +34,8 @@ func Retries(n int, wait time.Duration) StepOption {
 // Step runs a side effect once in the life of a run. Its value or error is
 // recorded; when a durable run is taken up again, the recorded outcome is
 // returned and fn does not run. A crash between the effect and its record
-// makes it run again: at least once, not exactly once.
+// makes it run again: at least once, not exactly once. [IdempotencyKey] tells
+// fn's context a key for services that can tell a repeat.
 //
 // T must survive encoding/json, since the value that Step returns has been
 // through it. Errors come back as a [*StepError], or as the reason why the run
@@ -80,8 +81,9 @@ const longestWait = 24 * time.Hour
 
 func attempt[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o stepOptions) (T, error) {
 	wait := o.wait
+	ctx := c.stepContext()
 	for try := 0; ; try++ {
-		value, err := fn(c.Context())
+		value, err := fn(ctx)
 		if err == nil || try >= o.retries {
 			return value, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/words"
 )
 
 // show tells the summary as a table and a chart. It returns the warnings.
@@ -19,7 +20,7 @@ func (t *totals) show(yield generators.Yield) []string {
 	if chart, ok := t.chart(groups); ok {
 		yield(generators.ChartOf(t.title(), chart))
 	}
-	yield(generators.StatusAt(generators.Success, fmt.Sprintf("%s, over %s", t.title(), count(t.found.rows, "row"))))
+	yield(generators.StatusAt(generators.Success, fmt.Sprintf("%s, over %s", t.title(), words.Count(t.found.rows, "row"))))
 	return warnings
 }
 

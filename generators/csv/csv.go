@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/words"
 )
 
 // Photon asks for a file and for what to make of it.
@@ -102,7 +103,7 @@ func askChoice(yield generators.Yield, found *survey) (Choice, error) {
 		preset, summary = names[:1], "count"
 	}
 	columns := ask.Choices(names...)
-	return ask.Form[Choice](yield, "summary", fmt.Sprintf("What shall be made of the %s?", count(found.rows, "row")),
+	return ask.Form[Choice](yield, "summary", fmt.Sprintf("What shall be made of the %s?", words.Count(found.rows, "row")),
 		ask.Choose("columns", columns...), ask.Preset("columns", preset), ask.Preset("summary", summary),
 		ask.Choose("groupBy", columns...))
 }

@@ -216,3 +216,12 @@ func TestFileThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// A sum that no number can hold is missing, and the person is told why.
+func TestASumBeyondNumbersIsSaidSo(t *testing.T) {
+	p := hand(t, "who,n\na,9e307\na,9e307\na,9e307\nb,1\n", choice("sum", "who", "n"))
+	got := photontest.Decode[csv.Summary](t, p)
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "more than a number can hold: there is no sum") {
+		t.Errorf("warnings are %q, values %+v", got.Warnings, got.Values)
+	}
+}

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/words"
 )
 
 // show tells what the file holds. It returns the warnings among that.
 func (s *survey) show(yield generators.Yield, name string) []string {
-	yield(generators.Statusf("%s: %s × %s, %s", name, count(s.rows, "row"), count(s.width(), "column"), s.describe()))
+	yield(generators.Statusf("%s: %s × %s, %s", name, words.Count(s.rows, "row"), words.Count(s.width(), "column"), s.describe()))
 	warnings := s.warnings()
 	warn(yield, warnings)
 	if s.rows > 0 {
@@ -49,20 +50,20 @@ func (s *survey) warnings() []string {
 		add("The first row is all numbers, so it is taken as data and the columns are numbered.")
 	}
 	if !s.nameless && s.names < s.width() {
-		add("The first row has %s and most others have %s: the columns without a name are numbered.", count(s.names, "cell"), thousands(s.width()))
+		add("The first row has %s and most others have %s: the columns without a name are numbered.", words.Count(s.names, "cell"), words.Thousands(s.width()))
 	}
 	if s.rows == 0 {
 		add("There are column names but no rows below them: there is nothing to summarise.")
 	}
 	if s.ragged > 0 {
 		add("%s of %s %s not have %s. Missing cells count as blank, and those beyond the last column are left out.",
-			thousands(s.ragged), count(s.rows, "row"), plural(s.ragged, "does", "do"), count(s.width(), "cell"))
+			words.Thousands(s.ragged), words.Count(s.rows, "row"), words.Plural(s.ragged, "does", "do"), words.Count(s.width(), "cell"))
 	}
 	if s.blank > 0 {
-		add("%s without any content %s left out.", count(s.blank, "row"), plural(s.blank, "is", "are"))
+		add("%s without any content %s left out.", words.Count(s.blank, "row"), words.Plural(s.blank, "is", "are"))
 	}
 	if s.width() > len(s.columns) {
-		add("Only the first %s are looked at.", count(len(s.columns), "column"))
+		add("Only the first %s are looked at.", words.Count(len(s.columns), "column"))
 	}
 	return all
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/words"
 )
 
 // maxKey bounds the name of a group, in bytes: a longer text is no group.
@@ -152,24 +154,32 @@ func (t *totals) warnings() []string {
 	var all []string
 	if t.other != nil {
 		all = append(all, fmt.Sprintf("%s has more than %s different values, or very long ones: %s in the group \"(other)\".",
-			t.choice.GroupBy, thousands(maxGroups), count(t.other.rows, "row")))
+			t.choice.GroupBy, words.Thousands(maxGroups), words.Count(t.other.rows, "row")))
 	}
 	if t.choice.Summary == "count" {
 		return all
 	}
 	for i, name := range t.choice.Columns {
-		var filled, used int
+		var filled, used, lost int
 		for _, g := range t.sorted() {
 			filled += g.tallies[i].filled
-			used += g.tallies[i].used(t.choice.Summary)
+			u := g.tallies[i].used(t.choice.Summary)
+			used += u
+			if u > 0 && t.value(g, i) == nil {
+				lost++
+			}
+		}
+		if lost > 0 {
+			all = append(all, fmt.Sprintf("The numbers of %s add up to more than a number can hold: %s no %s.",
+				name, words.Plural(lost, "there is", words.Count(lost, "group")+" have"), summaryTitle(t.choice.Summary)))
 		}
 		switch what := t.wanted(i); {
 		case used == 0:
 			all = append(all, fmt.Sprintf("%s holds no %ss, so it has no %s.", name, what, summaryTitle(t.choice.Summary)))
 		case used < filled:
 			left := filled - used
-			all = append(all, fmt.Sprintf("%s of %s %s and %s left out.", count(left, "cell"), name,
-				plural(left, "is no "+what, "are no "+what+"s"), plural(left, "is", "are")))
+			all = append(all, fmt.Sprintf("%s of %s %s and %s left out.", words.Count(left, "cell"), name,
+				words.Plural(left, "is no "+what, "are no "+what+"s"), words.Plural(left, "is", "are")))
 		}
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/words"
 )
 
 // Photon walks a folder below [generators.Root].
@@ -98,5 +99,5 @@ const (
 
 // describe says how much there is.
 func (f *found) describe() string {
-	return fmt.Sprintf("%s in %s, %s", count(f.all.files, "file"), count(f.folders+1, "folder"), size(f.all.bytes))
+	return fmt.Sprintf("%s in %s, %s", words.Count(f.all.files, "file"), words.Count(f.folders+1, "folder"), words.Size(f.all.bytes))
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/photon-beam/beam/internal/words"
 )
 
 const (
@@ -142,7 +144,7 @@ func (f *found) name() string {
 
 // soFar says how much has been seen while it is looked for.
 func (f *found) soFar() string {
-	return fmt.Sprintf("%s, %s", count(f.all.files, "file"), size(f.all.bytes))
+	return fmt.Sprintf("%s, %s", words.Count(f.all.files, "file"), words.Size(f.all.bytes))
 }
 
 // warnings say what the sums leave out.
@@ -152,7 +154,7 @@ func (f *found) warnings() []string {
 		if t.n == 1 {
 			all = append(all, fmt.Sprintf("%s: %s.", one, shown(t.first)))
 		} else if t.n > 1 {
-			all = append(all, fmt.Sprintf("%s %s, such as %s.", thousands(t.n), many, shown(t.first)))
+			all = append(all, fmt.Sprintf("%s %s, such as %s.", words.Thousands(t.n), many, shown(t.first)))
 		}
 	}
 	add(f.links, "1 symbolic link is not followed", "symbolic links are not followed")

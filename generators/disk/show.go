@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/words"
 )
 
 // show tells the list as a table and, where there are sums to compare, as a
@@ -76,7 +77,7 @@ func (f *found) byAge() []Item {
 func fileTable(items []Item) generators.Table {
 	t := generators.Table{Columns: []string{"File", "Size", "Bytes", "Last changed (UTC)"}}
 	for _, i := range items {
-		t.Rows = append(t.Rows, []any{shown(i.Name), size(i.Bytes), i.Bytes, i.Modified})
+		t.Rows = append(t.Rows, []any{shown(i.Name), words.Size(i.Bytes), i.Bytes, i.Modified})
 	}
 	return t
 }
@@ -84,7 +85,7 @@ func fileTable(items []Item) generators.Table {
 func sumTable(what string, items []Item) generators.Table {
 	t := generators.Table{Columns: []string{what, "Files", "Size", "Bytes"}}
 	for _, i := range items {
-		t.Rows = append(t.Rows, []any{shown(i.Name), i.Files, size(i.Bytes), i.Bytes})
+		t.Rows = append(t.Rows, []any{shown(i.Name), i.Files, words.Size(i.Bytes), i.Bytes})
 	}
 	return t
 }
@@ -98,7 +99,7 @@ func chart(what string, items []Item) generators.Chart {
 	for _, i := range items {
 		most = max(most, i.Bytes)
 	}
-	divisor, unit := unitOf(most)
+	divisor, unit := words.UnitOf(most)
 	s := generators.Series{Name: unit}
 	c := generators.Chart{Kind: generators.Bars, XTitle: what, YTitle: unit}
 	for _, i := range items[:min(len(items), maxBars)] {

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators/kitchensink"
 	"github.com/photon-beam/beam/generators/parallel"
 	"github.com/photon-beam/beam/generators/preferences"
+	"github.com/photon-beam/beam/generators/summarize"
 	"github.com/photon-beam/beam/generators/wizard"
 )
 
@@ -27,6 +28,7 @@ func Photons() []*generators.Photon {
 		githubuser.Photon,
 		kitchensink.Photon,
 		parallel.Photon,
+		summarize.Photon,
 		wizard.Photon,
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestPhotons(t *testing.T) {
 	want := map[string]bool{ // durable?
 		"ask_user_preferences": true, "book_dinner": true, "burst": true, "countdown": false, "csv": false, "disk": false,
-		"github_user": true, "kitchen-sink": true, "parallel": true, "wizard": true,
+		"github_user": true, "kitchen-sink": true, "parallel": true, "summarize": true, "wizard": true,
 	}
 	var names []string
 	for _, p := range shipped.Photons() {

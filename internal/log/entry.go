@@ -34,7 +34,10 @@ type Asked struct {
 	// Deadline is when the question expires; zero if it doesn't.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Spent is how long the run has worked so far, waiting left out.
-	Spent time.Duration `json:"spent,omitempty"`
+	Spent ask.Millis `json:"spent,omitempty"`
+	// More tells that further questions follow at once, before the generator
+	// waits; see [generators.Call].
+	More bool `json:"more,omitempty"`
 }
 
 // Answered settles a question.
@@ -52,13 +55,14 @@ type Stepped struct {
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value,omitempty"`
 	Error string          `json:"error,omitempty"`
-	Spent time.Duration   `json:"spent,omitempty"`
+	Spent ask.Millis      `json:"spent,omitempty"`
 }
 
 // Withdrawn settles a question that nobody answered.
 type Withdrawn struct {
 	Ask    uint64 `json:"ask"`
 	Reason Reason `json:"reason"`
+	Error  string `json:"error,omitempty"` // what was in the way, for people
 }
 
 // Reason is why a question was withdrawn.
@@ -66,8 +70,10 @@ type Reason string
 
 // The reasons.
 const (
-	Expired  Reason = "expired" // its time ran out
-	RunEnded Reason = "run ended"
+	Expired     Reason = "expired" // its time ran out
+	RunEnded    Reason = "run ended"
+	Unsupported Reason = "unsupported" // nobody could be asked
+	Invalid     Reason = "invalid"     // the answers did not fit, too often
 )
 
 // Status is how a run ended.
@@ -86,7 +92,7 @@ type Finished struct {
 	Status Status          `json:"status"`
 	Result json.RawMessage `json:"result,omitempty"` // of a completed run
 	Error  string          `json:"error,omitempty"`  // of any other, for people
-	Spent  time.Duration   `json:"spent,omitempty"`
+	Spent  ask.Millis      `json:"spent,omitempty"`
 }
 
 // New makes an entry of one of the types above.

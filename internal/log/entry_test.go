@@ -17,7 +17,9 @@ func TestEntriesRoundTrip(t *testing.T) {
 	q := &ask.Question{Kind: ask.KindText, Message: "m", Fields: ask.Fields{{Name: "k", Type: "string", Required: true}}}
 	trip(t, log.KindStarted, log.Started{Photon: "p", Title: "P", Durable: true, Owner: "o", Surface: "mcp", Args: json.RawMessage(`{"a":1}`)})
 	trip(t, log.KindClaimed, log.Claimed{Epoch: 2})
-	trip(t, log.KindAsked, log.Asked{Key: "k", Question: q, Deadline: at, Spent: time.Second})
+	trip(t, log.KindAsked, log.Asked{Key: "k", Question: q, Deadline: at, Spent: ask.Millis(time.Second)})
+	trip(t, log.KindAsked, log.Asked{Key: "k", Question: q, More: true})
+	trip(t, log.KindWithdrawn, log.Withdrawn{Ask: 3, Reason: log.Unsupported, Error: "no forms"})
 	trip(t, log.KindAnswered, log.Answered{Ask: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"k":"a"}`)}, By: "browser"})
 	trip(t, log.KindAnswered, log.Answered{Ask: 3, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte{0, 255}, By: "browser"})
 	trip(t, log.KindStepped, log.Stepped{Key: "s", Error: "no"})

@@ -59,6 +59,7 @@ func (r *memoryRun) append(run string, after uint64, entries []Entry) (uint64, e
 		return last, &ConflictError{Run: run, After: after, Last: last}
 	}
 	now := time.Now()
+	r.reserve(len(entries))
 	for _, e := range entries {
 		last++
 		e.Seq, e.value = last, nil
@@ -70,6 +71,16 @@ func (r *memoryRun) append(run string, after uint64, entries []Entry) (uint64, e
 	}
 	r.wake()
 	return last, nil
+}
+
+// short is how many entries a run may have whose slice grows no faster than it
+// must: runs that wait for their first answer are many, and have three.
+const short = 4
+
+func (r *memoryRun) reserve(n int) {
+	if size := len(r.entries) + n; size > cap(r.entries) && size <= short {
+		r.entries = append(make([]Entry, 0, size), r.entries...)
+	}
 }
 
 // run finds a run's entries, making them if create is true.

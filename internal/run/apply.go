@@ -31,9 +31,11 @@ func (r *record) apply(e log.Entry) {
 		}
 	}
 	if before != r.state || asks != len(r.asks) {
-		r.engine.index.moved(r, before, r.state, len(r.asks)-asks)
+		r.engine.index.moved(r, before, r.state)
 		r.clock()
 	}
+	r.warmed()
+	r.wake()
 }
 
 func (r *record) takeIn(e log.Entry) error {
@@ -53,7 +55,7 @@ func (r *record) takeIn(e log.Entry) error {
 			return err
 		}
 		r.hear(a.Spent)
-		r.asks = append(r.asks, r.arm(&openAsk{seq: e.Seq, since: e.Time, Asked: a}))
+		r.ask(&openAsk{seq: e.Seq, since: e.Time, Asked: a})
 	case log.KindAnswered:
 		a, err := log.As[log.Answered](e)
 		if err != nil {
@@ -75,7 +77,9 @@ func (r *record) takeIn(e log.Entry) error {
 		r.state, r.cause, r.ended = State(f.Status), f.Error, e.Time
 		r.hear(f.Spent)
 		r.halt(generators.ErrStopped)
-		r.engine.keys.forget(r.id)
+		if err := r.engine.keys.forget(r.id); err != nil {
+			r.engine.logger.Error("removing a run's key", "run", r.id, "err", err)
+		}
 		r.engine.sweepSoon()
 		return err
 	}
@@ -84,18 +88,19 @@ func (r *record) takeIn(e log.Entry) error {
 
 // hear takes the time that a run has spent from its log, unless the worker that
 // measures it is here.
-func (r *record) hear(spent time.Duration) {
+func (r *record) hear(spent ask.Millis) {
 	if r.work == nil {
-		r.spent = spent
+		r.spent = time.Duration(spent)
 	}
 }
 
-// arm starts an ask's deadline.
-func (r *record) arm(a *openAsk) *openAsk {
+// ask opens a question and starts its deadline.
+func (r *record) ask(a *openAsk) {
 	if !a.Deadline.IsZero() {
 		a.timer = time.AfterFunc(time.Until(a.Deadline), func() { r.expire(a.seq) })
 	}
-	return a
+	r.asks = append(r.asks, a)
+	r.engine.index.asked(r, a)
 }
 
 func (r *record) answered(a log.Answered) {
@@ -115,20 +120,16 @@ func (r *record) settle(o *openAsk, reply func(*record) generators.Reply) {
 		o.call.Settle(reply(r))
 	case r.work != nil && r.work.history != nil:
 		r.work.history.settle(o.seq, reply)
+	case r.wanted() && !r.reading:
+		r.waking = true
+		go r.warm()
 	}
 }
 
 func (r *record) withdrawn(w log.Withdrawn) {
 	if o := r.open(w.Ask); o != nil {
-		r.settle(o, func(*record) generators.Reply { return withdrawnReply(w.Reason) })
+		r.settle(o, func(*record) generators.Reply { return withdrawnReply(w) })
 	}
-}
-
-func withdrawnReply(reason log.Reason) generators.Reply {
-	if reason == log.Expired {
-		return generators.Reply{Err: ask.ErrTimeout}
-	}
-	return generators.Reply{Err: generators.ErrStopped}
 }
 
 // reply turns a recorded answer into what the generator gets.

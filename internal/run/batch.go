@@ -55,7 +55,7 @@ func (w *worker) enqueue(e log.Entry) error {
 	b.bytes += len(e.Data)
 	wait := frame - time.Since(b.flushed)
 	if wait <= 0 || b.bytes >= batchSize {
-		return w.flush(w.ctx)
+		return w.flush(w.engine.ctx)
 	}
 	if b.timer == nil {
 		b.timer = time.AfterFunc(wait, w.flushLater)
@@ -70,7 +70,7 @@ func (w *worker) flushLater() {
 		return
 	}
 	w.batch.timer = nil
-	if err := w.flush(w.ctx); err != nil {
+	if err := w.flush(w.engine.ctx); err != nil {
 		w.broken(err)
 	}
 }

@@ -3,7 +3,9 @@ package run_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -40,35 +42,52 @@ func BenchmarkAskRoundTrip(b *testing.B) {
 	}
 }
 
-// BenchmarkWaiting is what a run costs while it waits for an answer.
+// BenchmarkWaiting is what a run costs while it waits for an answer: of the Go
+// heap and the stacks, and of the process's resident memory.
 func BenchmarkWaiting(b *testing.B) {
-	p := photon("waiter", func(_ context.Context, yield generators.Yield) (bool, error) {
-		return ask.Confirm(yield, "go", "Go on?")
-	}, nil)
 	const runs = 10_000
 	for b.Loop() {
-		e := newBench(b, p)
-		before := resident()
-		ids := make([]string, runs)
-		for i := range ids {
-			ids[i] = e.start("waiter", "")
-		}
-		for _, id := range ids {
-			e.asked(id, 0)
-		}
-		after := resident()
-		b.ReportMetric(float64(after-before)/runs, "B/run")
-		if n := e.OpenAsks(me); n != runs {
-			b.Fatal(fmt.Errorf("%d of %d wait", n, runs))
-		}
-		e.close()
+		memory, resident := wait(b, runs)
+		b.ReportMetric(float64(memory)/runs, "B/run")
+		b.ReportMetric(float64(resident)/runs, "RSS-B/run")
 	}
 }
 
-func resident() uint64 {
-	runtime.GC()
-	runtime.GC()
+// wait starts runs that wait for an answer, and returns how much more memory
+// there is in use, and how much more the process has.
+func wait(t testing.TB, runs int) (memory, resident int64) {
+	p := photon("waiter", func(_ context.Context, yield generators.Yield) (bool, error) {
+		return ask.Confirm(yield, "go", "Go on?")
+	}, nil)
+	e := newBench(t, p)
+	memory, resident = used()
+	ids := make([]string, runs)
+	for i := range ids {
+		ids[i] = e.start("waiter", "")
+	}
+	for _, id := range ids {
+		e.asked(id, 0)
+	}
+	memoryNow, residentNow := used()
+	if n := e.OpenAsks(me); n != runs {
+		t.Fatalf("%d of %d wait", n, runs)
+	}
+	e.close()
+	return memoryNow - memory, residentNow - resident
+}
+
+// used is the memory in use once the garbage is gone, and the process's resident
+// memory, which is 0 where the system doesn't tell.
+func used() (memory, resident int64) {
+	for range 3 { // a stack shrinks by half at each
+		debug.FreeOSMemory()
+	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return m.HeapInuse + m.StackInuse
+	var size int64
+	if f, err := os.Open("/proc/self/statm"); err == nil {
+		_, _ = fmt.Fscan(f, &size, &resident)
+		f.Close()
+	}
+	return int64(m.HeapInuse + m.StackInuse), resident * int64(os.Getpagesize())
 }

@@ -60,7 +60,7 @@ func (w *worker) store(a *generators.Artifact) (*generators.Artifact, error) {
 	if len(a.Body) <= inlineArtifact {
 		return &stored, nil
 	}
-	digest, size, err := w.engine.blobs.Put(w.ctx, w.id, bytes.NewReader(a.Body))
+	digest, size, err := w.engine.blobs.Put(w.engine.ctx, w.id, bytes.NewReader(a.Body))
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (w *worker) startLimit() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.work == w && !w.resumed.IsZero() {
-			w.cancel(generators.ErrTimeLimit)
+			w.run.Stop(generators.ErrTimeLimit)
 		}
 	})
 }

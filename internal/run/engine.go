@@ -27,6 +27,9 @@ type Options struct {
 	Photons *generators.Registry
 	Log     log.Log
 	Blobs   *blob.Store
+	// Keys is the folder for the keys of secret answers; empty keeps them in
+	// memory, for a log that is there, too.
+	Keys string
 	// Ephemeral says that the log ends with the process, so that even durable
 	// runs are interrupted by closing the engine.
 	Ephemeral bool
@@ -47,6 +50,8 @@ type Limits struct {
 	KeepFinished int           // finished runs of an owner kept; 1,000
 	KeepAll      int           // finished runs of everybody kept; 20,000
 	KeepFor      time.Duration // that finished runs are kept; 7 days
+	HotFor       time.Duration // that a durable run waits in memory; 10 minutes
+	HotMax       int           // durable runs that wait in memory; 10,000
 }
 
 func (l Limits) withDefaults() Limits {
@@ -58,6 +63,8 @@ func (l Limits) withDefaults() Limits {
 	l.KeepFinished = cmp.Or(l.KeepFinished, 1_000)
 	l.KeepAll = cmp.Or(l.KeepAll, 20_000)
 	l.KeepFor = cmp.Or(l.KeepFor, 7*24*time.Hour)
+	l.HotFor = cmp.Or(l.HotFor, 10*time.Minute)
+	l.HotMax = cmp.Or(l.HotMax, 10_000)
 	return l
 }
 
@@ -72,9 +79,11 @@ type Engine struct {
 	ephemeral bool
 	keys      keyring
 	index     *index
+	heat      heat
 
-	ctx     context.Context // of all generators
+	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc
+	base    context.Context // under all generators; it doesn't end, since each run is stopped by itself
 	workers sync.WaitGroup
 	ended   chan struct{} // has a token when a run has ended since the last sweep
 	closing chan struct{} // closed when no more runs are taken
@@ -87,16 +96,17 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), closing: make(chan struct{}), ended: make(chan struct{}, 1),
+		index: newIndex(), keys: keyring{dir: o.Keys}, closing: make(chan struct{}), ended: make(chan struct{}, 1),
 	}
+	e.heat.over = make(chan struct{}, 1)
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
-	ctx := context.Background()
+	e.base = context.Background()
 	if o.Root != "" {
-		ctx = generators.WithRoot(ctx, o.Root)
+		e.base = generators.WithRoot(e.base, o.Root)
 	}
-	e.ctx, e.cancel = context.WithCancelCause(ctx)
+	e.ctx, e.cancel = context.WithCancelCause(e.base)
 	return e
 }
 
@@ -178,7 +188,7 @@ func (e *Engine) Closing() <-chan struct{} { return e.closing }
 // have returned, or an error if some ignore for two seconds that they should.
 func (e *Engine) Close(ctx context.Context) error {
 	e.once.Do(func() { close(e.closing); e.index.close() })
-	e.index.settled(ctx)
+	e.index.quiet(ctx)
 	for _, r := range e.index.all() {
 		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {
 			e.logger.Error("letting go of a run", "run", r.id, "err", err)

@@ -54,7 +54,7 @@ func (h *history) taken(e log.Entry) error {
 		if err != nil {
 			return err
 		}
-		h.settle(w.Ask, func(*record) generators.Reply { return withdrawnReply(w.Reason) })
+		h.settle(w.Ask, func(*record) generators.Reply { return withdrawnReply(w) })
 	default:
 		if e.Kind.IsEvent() {
 			h.told++
@@ -148,6 +148,7 @@ func (h *history) describe() string {
 // the logger told. Call it once, before the engine is used.
 func (e *Engine) Recover(ctx context.Context) error {
 	go e.retain()
+	go e.cool()
 	for id, err := range e.log.Runs(ctx) {
 		if err != nil {
 			return err
@@ -160,7 +161,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 }
 
 func (e *Engine) recover(ctx context.Context, id string) error {
-	r := &record{engine: e, id: id, state: Running}
+	r := &record{engine: e, id: id, state: Running, reading: true}
 	r.mu.Lock() // until all is read: no deadline may pass in the middle
 	defer r.mu.Unlock()
 	h := &history{calls: make(map[string]*pastCall)}
@@ -180,6 +181,7 @@ func (e *Engine) recover(ctx context.Context, id string) error {
 			}
 		}
 	}
+	r.reading = false
 	if r.last == 0 {
 		return errors.New("its log is empty")
 	}
@@ -189,6 +191,8 @@ func (e *Engine) recover(ctx context.Context, id string) error {
 		return r.end(log.Finished{Status: log.Interrupted, Error: fmt.Sprintf("the photon %s is not here any more", r.started.Photon)})
 	case !r.started.Durable:
 		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
+	case r.state == Waiting && h.told == 0:
+		// It has nothing to do until it is answered, and stays cold.
 	default:
 		return r.resume(ctx, h)
 	}

@@ -2,7 +2,7 @@ package run
 
 import (
 	"context"
-	"slices"
+	"iter"
 	"sync"
 )
 
@@ -19,11 +19,12 @@ type index struct {
 	idle    chan struct{}
 }
 
-// owner is one owner's runs, in the order of their start.
+// owner is one owner's runs, in the order of their start, and open questions,
+// in the order in which they were asked.
 type owner struct {
 	runs   []*record
+	asks   []asking
 	active int
-	asks   int
 	// watchers are told of changes in what lists show.
 	watchers map[watcher]struct{}
 }
@@ -61,7 +62,7 @@ func (x *index) add(r *record, limit int) (*record, error) {
 		x.keys[key] = r
 	}
 	x.runs[r.id] = r
-	o.runs = append(o.runs, r)
+	o.runs = insert(o.runs, r, byBirth)
 	o.active++
 	x.working++
 	return r, nil
@@ -99,13 +100,27 @@ func (x *index) all() []*record {
 	return all
 }
 
-// moved counts a change of a run's state or of its open questions, and wakes
-// those who watch its owner.
-func (x *index) moved(r *record, from, to State, asks int) {
+// asked takes in a question of a run. Callers hold r.mu.
+func (x *index) asked(r *record, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.owner(r.owner)
-	o.asks += asks
+	o.asks = insert(o.asks, asking{r, a}, bySince)
+}
+
+// settled takes a question out. Callers hold r.mu.
+func (x *index) settled(r *record, a *openAsk) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o := x.owner(r.owner)
+	o.asks = remove(o.asks, asking{r, a}, bySince)
+}
+
+// moved counts a change of a run's state, and wakes those who watch its owner.
+func (x *index) moved(r *record, from, to State) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	o := x.owner(r.owner)
 	if to.Ended() && !from.Ended() {
 		o.active--
 	}
@@ -130,8 +145,8 @@ func (o *owner) wake() {
 	}
 }
 
-// settled waits until no run works, or ctx ends.
-func (x *index) settled(ctx context.Context) {
+// quiet waits until no run works, or ctx ends.
+func (x *index) quiet(ctx context.Context) {
 	x.mu.Lock()
 	if x.working == 0 {
 		x.mu.Unlock()
@@ -150,7 +165,7 @@ func (x *index) settled(ctx context.Context) {
 
 // remove forgets a run. Callers hold r.mu.
 func (x *index) remove(r *record) {
-	state, asks := r.state, len(r.asks)
+	state := r.state
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.runs[r.id] != r {
@@ -161,10 +176,10 @@ func (x *index) remove(r *record) {
 		delete(x.keys, key)
 	}
 	o := x.owner(r.owner)
-	if i := slices.Index(o.runs, r); i >= 0 {
-		o.runs = slices.Delete(o.runs, i, i+1)
+	o.runs = remove(o.runs, r, byBirth)
+	for _, a := range r.asks {
+		o.asks = remove(o.asks, asking{r, a}, bySince)
 	}
-	o.asks -= asks
 	if !state.Ended() {
 		o.active--
 	}
@@ -175,21 +190,36 @@ func (x *index) remove(r *record) {
 	x.tidy(r.owner, o)
 }
 
-// ofOwner returns a copy of an owner's runs, oldest first.
-func (x *index) ofOwner(name string) []*record {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if o := x.owners[name]; o != nil {
-		return slices.Clone(o.runs)
-	}
-	return nil
+// newest yields the runs of some owners, newest first.
+func (x *index) newest(owners []string) iter.Seq[*record] {
+	newerFirst := func(a, b *record) int { return byBirth(b, a) }
+	return merged(len(owners), newerFirst, func(i int, after **record) []*record {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		if o := x.owners[owners[i]]; o != nil {
+			return preceding(o.runs, after, byBirth)
+		}
+		return nil
+	})
+}
+
+// inbox yields the open questions of some owners, oldest first.
+func (x *index) inbox(owners []string) iter.Seq[asking] {
+	return merged(len(owners), bySince, func(i int, after *asking) []asking {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		if o := x.owners[owners[i]]; o != nil {
+			return following(o.asks, after, bySince)
+		}
+		return nil
+	})
 }
 
 func (x *index) openAsks(name string) int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if o := x.owners[name]; o != nil {
-		return o.asks
+		return len(o.asks)
 	}
 	return 0
 }

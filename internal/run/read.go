@@ -77,7 +77,7 @@ func (e *Engine) Info(who Caller, id string) (Info, error) {
 // that keep accepts (nil: all).
 func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
 	var infos []Info
-	for _, r := range e.newest(who) {
+	for r := range e.index.newest(who.owners()) {
 		info := r.snapshot()
 		if info.Last == 0 || keep != nil && !keep(info) {
 			continue
@@ -90,26 +90,18 @@ func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
 	return infos
 }
 
-// newest returns the caller's runs, newest first.
-func (e *Engine) newest(who Caller) []*record {
-	var all []*record
-	for _, owner := range who.owners() {
-		all = append(all, e.index.ofOwner(owner)...)
-	}
-	slices.SortStableFunc(all, func(a, b *record) int { return b.born.Compare(a.born) })
-	return all
-}
-
 // Inbox returns the caller's open questions, oldest first, at most limit (0:
 // all).
 func (e *Engine) Inbox(who Caller, limit int) []Open {
 	var open []Open
-	for _, r := range slices.Backward(e.newest(who)) {
-		r.mu.Lock()
-		open = append(open, r.openAsks()...)
-		r.mu.Unlock()
-		if limit > 0 && len(open) >= limit {
-			return open[:limit]
+	for a := range e.index.inbox(who.owners()) {
+		a.mu.Lock()
+		if a.open(a.ask.seq) != nil { // not settled in the meantime
+			open = append(open, a.show(a.ask))
+		}
+		a.mu.Unlock()
+		if limit > 0 && len(open) == limit {
+			break
 		}
 	}
 	return open

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -35,7 +36,14 @@ type record struct {
 	asks  []*openAsk
 	epoch int
 	spent time.Duration
-	work  *worker // nil if no generator lives here
+	work  *worker  // nil if no generator lives here
+	when  []func() // called at the next entry; see Engine.When
+	// warmth is the run's place among those that could be let go, and touched
+	// when it last did something; guarded by heat's mu, and this one.
+	warmth  *list.Element
+	touched time.Time
+	waking  bool // it is being taken up again
+	reading bool // its log is being read back
 	// blobs counts what names each blob of the run: uploads, and entries.
 	blobs map[string]int
 	// What the run has written so far: events, bytes in its log, and bytes
@@ -195,12 +203,16 @@ func (r *record) openAsks() []Open {
 	}
 	open := make([]Open, len(r.asks))
 	for i, a := range r.asks {
-		open[i] = Open{
-			ID: log.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon,
-			Title: r.started.Title, Since: a.since, Asked: a.Asked,
-		}
+		open[i] = r.show(a)
 	}
 	return open
+}
+
+func (r *record) show(a *openAsk) Open {
+	return Open{
+		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon,
+		Title: r.started.Title, Since: a.since, Asked: a.Asked,
+	}
 }
 
 func (r *record) snapshot() Info {
@@ -214,4 +226,5 @@ func (r *record) drop(a *openAsk) {
 		a.timer.Stop()
 	}
 	r.asks = slices.DeleteFunc(r.asks, func(o *openAsk) bool { return o == a })
+	r.engine.index.settled(r, a)
 }

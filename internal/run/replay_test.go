@@ -23,6 +23,7 @@ var answers = map[string]string{
 	"partySize": `{"partySize":4}`, "preferences": `{"outputFormat":"json"}`,
 	"form": `{"name":"Ada","email":"ada@example.org"}`, "environment": `{"environment":"dev"}`,
 	"color": `{"color":"red"}`, "number": `{"number":7}`,
+	"text": `{"text":"A long story."}`, "summary": `{"role":"assistant","content":{"type":"text","text":"Short."},"model":"m"}`,
 	"first": `{"first":"one"}`, "second": `{"second":"two"}`,
 }
 
@@ -67,9 +68,9 @@ func (b *bench) answerIfOpen(id string, e log.Entry) {
 }
 
 // prefix is a log with the first n entries of another run, as a crash leaves it.
-func prefix(t *testing.T, entries []log.Entry, n int) *log.Memory {
+func prefix(t *testing.T, entries []log.Entry, n int) log.Log {
 	t.Helper()
-	l := log.NewMemory()
+	l := newLog()
 	if _, err := l.Append(t.Context(), crashed, 0, entries[:n]...); err != nil {
 		t.Fatal(err)
 	}

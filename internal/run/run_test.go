@@ -31,6 +31,9 @@ type bench struct {
 	blobs *blob.Store
 }
 
+// newLog is what the engines of the tests write to.
+var newLog = func() log.Log { return log.NewMemory() }
+
 func options(t testing.TB, photons ...*generators.Photon) run.Options {
 	t.Helper()
 	registry, err := generators.NewRegistry(photons...)
@@ -42,7 +45,7 @@ func options(t testing.TB, photons ...*generators.Photon) run.Options {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return run.Options{Photons: registry, Log: log.NewMemory(), Blobs: blobs, Logger: slog.New(slog.DiscardHandler)}
+	return run.Options{Photons: registry, Log: newLog(), Blobs: blobs, Logger: slog.New(slog.DiscardHandler)}
 }
 
 func open(t testing.TB, o run.Options) *bench {

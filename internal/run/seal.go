@@ -6,24 +6,39 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 )
 
 // A keyring holds a key a run for its secret answers. The log has the sealed
 // text only, so that without the key, which is gone when the run ends, nobody
-// can read it.
+// can read it. The keys stand in a folder, a file a run, readable by its owner
+// alone, so that a run can be taken up after a restart; without a folder they
+// end with the process.
 type keyring struct {
+	dir string
+
 	mu   sync.Mutex
 	keys map[string]cipher.AEAD
 }
 
 var errNoKey = errors.New("the secret can't be read any more: its key is gone")
 
+// keySize is the length of a key, in bytes.
+const keySize = 32
+
 // seal encrypts a text for a run (AES-256-GCM, the run's id as additional data).
 func (k *keyring) seal(run string, text []byte) ([]byte, error) {
-	aead, err := k.key(run)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	aead, err := k.find(run)
+	if errors.Is(err, errNoKey) {
+		aead, err = k.make(run)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sealing a secret: %w", err)
 	}
 	return aead.Seal(nil, nil, text, []byte(run)), nil
 }
@@ -31,40 +46,87 @@ func (k *keyring) seal(run string, text []byte) ([]byte, error) {
 // open is the inverse of seal.
 func (k *keyring) open(run string, sealed []byte) ([]byte, error) {
 	k.mu.Lock()
-	aead := k.keys[run]
-	k.mu.Unlock()
-	if aead == nil {
-		return nil, errNoKey
+	defer k.mu.Unlock()
+	aead, err := k.find(run)
+	if err != nil {
+		return nil, err
 	}
 	return aead.Open(nil, nil, sealed, []byte(run))
 }
 
-func (k *keyring) forget(run string) {
+// forget makes what was sealed for a run unreadable.
+func (k *keyring) forget(run string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.keys, run)
+	if k.dir == "" {
+		return nil
+	}
+	err := os.Remove(k.file(run))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
-// key returns the run's key, making it if need be.
-func (k *keyring) key(run string) (cipher.AEAD, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (k *keyring) file(run string) string { return filepath.Join(k.dir, run) }
+
+// find returns the run's key, or errNoKey. Callers hold mu.
+func (k *keyring) find(run string) (cipher.AEAD, error) {
 	if aead := k.keys[run]; aead != nil {
 		return aead, nil
 	}
-	secret := make([]byte, 32)
+	if k.dir == "" {
+		return nil, errNoKey
+	}
+	secret, err := os.ReadFile(k.file(run))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(secret) != keySize {
+		return nil, errNoKey
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k.keep(run, secret)
+}
+
+// make makes the run's key. Callers hold mu.
+func (k *keyring) make(run string) (cipher.AEAD, error) {
+	secret := make([]byte, keySize)
 	rand.Read(secret)
+	if k.dir != "" {
+		if err := os.MkdirAll(k.dir, 0o700); err != nil {
+			return nil, err
+		}
+		if err := writeSynced(k.file(run), secret); err != nil {
+			return nil, err
+		}
+	}
+	return k.keep(run, secret)
+}
+
+func (k *keyring) keep(run string, secret []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(secret)
 	if err != nil {
-		return nil, fmt.Errorf("sealing: %w", err)
+		return nil, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		return nil, fmt.Errorf("sealing: %w", err)
+		return nil, err
 	}
 	if k.keys == nil {
 		k.keys = make(map[string]cipher.AEAD)
 	}
 	k.keys[run] = aead
 	return aead, nil
+}
+
+// writeSynced writes a file that is there after a crash: an answer that is
+// recorded must stay readable.
+func writeSynced(name string, content []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -52,7 +52,7 @@ func TestTheTimeLimitStandsStillWhileAPersonThinks(t *testing.T) {
 		if f.Status != log.Failed || !strings.Contains(f.Error, "time limit of 1m0s") {
 			t.Errorf("finished = %+v", f)
 		}
-		if f.Spent != time.Minute || time.Since(began) > 30*time.Second {
+		if f.Spent != ask.Millis(time.Minute) || time.Since(began) > 30*time.Second {
 			t.Errorf("spent %v; the limit came %v after the answer", f.Spent, time.Since(began))
 		}
 	})

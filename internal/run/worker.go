@@ -16,8 +16,7 @@ import (
 // and hands it what was recorded. Its fields are guarded by the record's mu.
 type worker struct {
 	*record
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
+	run     *generators.Run
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
 
@@ -31,16 +30,19 @@ type worker struct {
 // launch sets the generator going. Callers hold mu.
 func (r *record) launch(h *history) {
 	w := &worker{record: r, history: h}
-	w.ctx, w.cancel = context.WithCancelCause(r.engine.ctx)
+	w.run = r.photon.Prepare(r.engine.base, r.started.Args)
+	w.run.Name(r.id)
 	r.work = w
 	r.clock()
-	r.engine.workers.Go(w.drive)
+	r.warmed()
+	r.engine.workers.Add(1)
+	go w.drive() // not workers.Go, whose frames would double the stack of a run that waits
 }
 
 // drive runs in the generator's goroutine.
 func (w *worker) drive() {
 	defer w.retire()
-	for e, err := range w.photon.Run(w.ctx, w.started.Args) {
+	for e, err := range w.run.All {
 		if err != nil {
 			w.failed(err)
 			return
@@ -53,16 +55,17 @@ func (w *worker) drive() {
 
 // retire makes sure that a run whose loop ended has ended.
 func (w *worker) retire() {
+	defer w.engine.workers.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.work == w { // the loop was left, or its goroutine ended, before an end was recorded
 		text := "the tool broke down: its goroutine ended"
-		if errors.Is(context.Cause(w.ctx), generators.ErrTimeLimit) {
+		if errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit) {
 			text = w.overtime()
 		}
 		w.end(log.Finished{Status: log.Failed, Error: text})
 	}
-	w.cancel(generators.ErrStopped)
+	w.run.Stop(generators.ErrStopped)
 	if w.limit != nil {
 		w.limit.Stop()
 	}
@@ -95,7 +98,7 @@ func (w *worker) note(e generators.Event) error {
 	case *generators.Call:
 		return w.call(e)
 	case *generators.Stepped:
-		return w.flush(w.ctx, log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: w.elapsed()}))
+		return w.flush(w.engine.ctx, log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: ask.Millis(w.elapsed())}))
 	case *generators.Result:
 		return w.complete(e)
 	}
@@ -120,10 +123,12 @@ func (w *worker) bounded() error {
 func (w *worker) broken(err error) {
 	var fault *faultError
 	switch {
-	case errors.Is(err, errOver), w.ctx.Err() != nil:
+	case errors.Is(err, errOver), w.work != w:
 		return
 	case errors.As(err, &fault):
 		w.end(log.Finished{Status: log.Failed, Error: fault.text})
+	case w.engine.ctx.Err() != nil:
+		return
 	default:
 		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
 		w.end(log.Finished{Status: log.Failed, Error: "Beam could not record what the tool did"})
@@ -147,14 +152,14 @@ func (w *worker) call(c *generators.Call) error {
 	}
 	q, ok := ask.Of(c)
 	if !ok {
-		return w.flush(w.ctx)
+		return w.flush(w.engine.ctx)
 	}
 	if err := w.engine.policy.Admit(q, len(w.asks), w.engine.index.openAsks(w.owner)); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}
-	asked := log.Asked{Key: c.Key, Question: q, Deadline: deadline(w.engine.policy.TimeoutOf(q)), Spent: w.elapsed()}
-	if err := w.flush(w.ctx, log.New(log.KindAsked, asked)); err != nil {
+	asked := log.Asked{Key: c.Key, Question: q, Deadline: deadline(w.engine.policy.TimeoutOf(q)), Spent: ask.Millis(w.elapsed()), More: c.More}
+	if err := w.flush(w.engine.ctx, log.New(log.KindAsked, asked)); err != nil {
 		return err
 	}
 	w.asks[len(w.asks)-1].call = c
@@ -175,7 +180,7 @@ func (w *worker) failed(err error) {
 		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
 			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
 		text = panicked.Error()
-	case errors.Is(context.Cause(w.ctx), generators.ErrTimeLimit):
+	case errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit):
 		text = w.overtime()
 	}
 	w.end(log.Finished{Status: log.Failed, Error: text})
@@ -198,7 +203,7 @@ func (w *worker) complete(result *generators.Result) error {
 // end records the end of a run: what is still open is withdrawn. Callers hold
 // mu.
 func (r *record) end(f log.Finished) error {
-	f.Spent, f.Error = r.elapsed(), clip(f.Error)
+	f.Spent, f.Error = ask.Millis(r.elapsed()), clip(f.Error)
 	// The end is recorded even if what wanted it has gone away.
 	ctx := context.WithoutCancel(r.engine.ctx)
 	err := r.flush(ctx)
@@ -264,7 +269,7 @@ func (r *record) halt(cause error) {
 		return
 	}
 	r.work.batch.stop()
-	r.work.cancel(cause)
+	r.work.run.Stop(cause)
 	r.work = nil
 }
 

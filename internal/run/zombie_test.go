@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -31,7 +33,7 @@ func TestAWorkerOfAnOlderEpochCantWrite(t *testing.T) {
 	id := zombie.start("worker", "")
 	askID, _ := zombie.asked(id, 0)
 
-	heir := open(t, o) // claims the run
+	heir := open(t, o) // claims the run when it is answered
 	heir.accept(askID, `{"name":"Ada"}`)
 	close(goOn)
 	if f := heir.finished(id); f.Status != log.Completed {
@@ -44,7 +46,7 @@ func TestAWorkerOfAnOlderEpochCantWrite(t *testing.T) {
 	if err := zombie.Cancel(t.Context(), me, id); err != nil {
 		t.Errorf("a stop by the older process: %v", err)
 	}
-	want := []log.Kind{"started", "claimed", "status", "asked", "claimed", "answered", "status", "finished"}
+	want := []log.Kind{"started", "claimed", "status", "asked", "answered", "claimed", "status", "finished"}
 	if got := kinds(heir.entries(id)); !slices.Equal(got, want) {
 		t.Errorf("log = %v, want %v", got, want)
 	}
@@ -66,4 +68,39 @@ func TestAnotherProcessMayAnswer(t *testing.T) {
 	if f := b.finished(id); string(f.Result) != `"Hello, Ada"` {
 		t.Errorf("finished = %+v", f)
 	}
+}
+
+// A worker that is superseded while events wait in its batch writes none of
+// them, nor an end of the run: its generator is told that it was let go.
+func TestAWorkerSupersededInTheMiddleOfABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan error, 1)
+		p := photon("worker", func(ctx context.Context, yield generators.Yield) (string, error) {
+			yield(generators.Status("written at once"))
+			for yield(generators.Status("waits for the frame to be over")) {
+				time.Sleep(time.Millisecond)
+			}
+			told <- context.Cause(ctx)
+			yield(generators.Status("too late"))
+			return "done", nil
+		}, &generators.Options{Durable: true})
+		b := newBench(t, p)
+		id := b.start("worker", "")
+		synctest.Wait() // the second event is in the batch
+		claim := log.New(log.KindClaimed, log.Claimed{Epoch: 2})
+		if _, err := b.log.Append(t.Context(), id, 3, claim, log.Entry{Kind: "status", Data: json.RawMessage(`{"text":"the heir's"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if cause := <-told; !errors.Is(cause, generators.ErrSuspended) {
+			t.Errorf("the generator was told %v", cause)
+		}
+		synctest.Wait()
+		want := []log.Kind{"started", "claimed", "status", "claimed", "status"}
+		if got := kinds(b.entries(id)); !slices.Equal(got, want) {
+			t.Errorf("log = %v, want %v", got, want)
+		}
+		if info, err := b.Info(me, id); err != nil || info.State.Ended() || info.Last != 5 {
+			t.Errorf("the run is %+v, %v", info, err)
+		}
+	})
 }

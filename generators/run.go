@@ -2,12 +2,13 @@ package generators
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
 	"runtime/debug"
-	"strconv"
+	"slices"
 	"sync"
 )
 
@@ -39,21 +40,34 @@ type spawn struct {
 
 func (*spawn) event() {}
 
-// A session is one execution: it turns the loop body of a range over
-// [Photon.Run] into a yield that any goroutine may call at any time.
-type session struct {
+// A Run is one execution of a photon: it turns the loop body of a range over
+// its events into a yield that any goroutine may call at any time. Most callers
+// need no more of it than [Photon.Run]; an engine that keeps thousands of runs
+// waiting stops each by its Run, and spares them a context of their own.
+type Run struct {
+	id     string // see Name
+	photon *Photon
+	args   json.RawMessage
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	unlink func() bool // from the context that it was prepared under; nil if that can't end
 	body   func(Event, error) bool
+	// returned: the generator has, and the last pair was handed over.
+	returned bool
 
 	mu       sync.Mutex
 	over     bool    // yield is false from now on
 	left     bool    // the loop was left: the body must not be called again
 	thrown   *thrown // how it was left, if not by break or return
-	keys     map[string]int
+	keys     keys
 	spawned  bool
 	crash    *PanicError // of a goroutine started by Go
 	children sync.WaitGroup
+
+	// waiting are the calls without a reply. They have a lock of their own:
+	// mu is held while the body runs, and the body may settle calls.
+	waitingMu sync.Mutex
+	waiting   []*Call
 }
 
 // thrown is a panic of the loop body, or else its runtime.Goexit, as in
@@ -64,36 +78,30 @@ type thrown struct {
 	exit  bool
 }
 
-func newSession(ctx context.Context, body func(Event, error) bool) *session {
-	s := &session{body: body}
-	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	return s
-}
-
-func (s *session) yield(e Event) bool {
+func (r *Run) yield(e Event) bool {
 	switch e := e.(type) {
 	case *spawn:
-		return s.spawn(e)
+		return r.spawn(e)
 	case *handoff:
 		ok := false
 		defer func() { e.taken <- ok }() // even if the body panics: its sender waits
-		ok = s.yield(e.Event)
+		ok = r.yield(e.Event)
 		return ok
 	case nil:
-		return s.ctx.Err() == nil
+		return r.ctx.Err() == nil
 	}
 	if isNil(e) {
-		return s.ctx.Err() == nil
+		return r.ctx.Err() == nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if c, ok := e.(*Call); ok {
-		s.bind(c)
+		r.bind(c)
 	}
-	if s.over || s.ctx.Err() != nil {
+	if r.over || r.ctx.Err() != nil {
 		return false
 	}
-	return s.hand(e, nil)
+	return r.hand(e, nil)
 }
 
 // isNil tells a typed nil, which says as much as a nil event.
@@ -102,137 +110,163 @@ func isNil(e Event) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// hand calls the loop body, of which there is one at a time: s.mu is held.
-func (s *session) hand(e Event, err error) (more bool) {
+// hand calls the loop body, of which there is one at a time: r.mu is held.
+func (r *Run) hand(e Event, err error) (more bool) {
 	returned := false
 	defer func() {
 		if more {
 			return
 		}
-		s.over, s.left = true, true
-		s.cancel(ErrStopped)
+		r.over, r.left = true, true
+		r.Stop(ErrStopped)
 		if returned {
 			return
 		}
 		v := recover()
-		s.thrown = &thrown{v, v == nil}
+		r.thrown = &thrown{v, v == nil}
 		if v != nil {
 			panic(v)
 		}
 	}()
-	more = s.body(e, err)
+	more = r.body(e, err)
 	returned = true
 	return more
 }
 
 // bind ties a call to this run and makes its key unique.
-func (s *session) bind(c *Call) {
-	c.ctx = s.ctx
-	c.Concurrent = s.spawned
-	if s.keys == nil {
-		s.keys = make(map[string]int)
+func (r *Run) bind(c *Call) {
+	c.run = r
+	c.Concurrent = r.spawned
+	c.Key = r.keys.unique(c.Key)
+	r.waitingMu.Lock()
+	r.waiting = append(r.waiting, c)
+	r.waitingMu.Unlock()
+	if r.ctx.Err() != nil { // Stop may have been here already
+		c.Settle(Reply{Err: stopCause(r.ctx)})
 	}
-	key := c.Key
-	for n := s.keys[key] + 1; s.keys[c.Key] > 0; n++ {
-		c.Key = key + "#" + strconv.Itoa(n)
-		s.keys[key] = n
-	}
-	s.keys[c.Key]++
 }
 
-func (s *session) spawn(e *spawn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over || s.ctx.Err() != nil {
+// settled forgets a call that has its reply.
+func (r *Run) settled(c *Call) {
+	r.waitingMu.Lock()
+	defer r.waitingMu.Unlock()
+	if i := slices.Index(r.waiting, c); i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+	}
+}
+
+func (r *Run) spawn(e *spawn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || r.ctx.Err() != nil {
 		return false
 	}
-	s.spawned = s.spawned || !e.alone
-	s.children.Go(func() {
+	r.spawned = r.spawned || !e.alone
+	r.children.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
-				s.crashed(v)
+				r.crashed(v)
 			}
 		}()
-		e.fn(s.ctx)
+		e.fn(r.ctx)
 	})
 	return true
 }
 
-func (s *session) crashed(v any) {
+func (r *Run) crashed(v any) {
 	p := &PanicError{Value: v, Stack: debug.Stack()}
-	s.mu.Lock()
-	if s.crash == nil {
-		s.crash = p
+	r.mu.Lock()
+	if r.crash == nil {
+		r.crash = p
 	}
-	s.mu.Unlock()
-	s.cancel(fmt.Errorf("%w: %w", ErrStopped, p))
+	r.mu.Unlock()
+	r.Stop(fmt.Errorf("%w: %w", ErrStopped, p))
 }
 
 // finish waits for the run's goroutines, since one of them may yet panic, and
 // hands the last pair to the loop body, unless that was left already.
-func (s *session) finish(result *Result, err error) {
-	s.mu.Lock()
-	s.over = true
-	if err == nil && s.ctx.Err() != nil {
-		err = stopCause(s.ctx)
+func (r *Run) finish(result *Result, err error) {
+	r.mu.Lock()
+	r.over = true
+	if err == nil && r.ctx.Err() != nil {
+		err = stopCause(r.ctx)
 	}
-	s.mu.Unlock()
-	s.close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.crash != nil {
-		err = s.crash
+	r.mu.Unlock()
+	r.close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.crash != nil {
+		err = r.crash
 	}
 	switch {
-	case s.left:
+	case r.left:
 	case err != nil:
-		s.hand(nil, err)
+		r.hand(nil, err)
 	default:
-		s.hand(result, nil)
+		r.hand(result, nil)
 	}
 }
 
 // close ends the run's context and waits for its goroutines.
-func (s *session) close() {
-	s.cancel(ErrStopped)
-	s.children.Wait()
+func (r *Run) close() {
+	r.Stop(ErrStopped)
+	r.children.Wait()
 }
 
 // rethrow ends the goroutine that ranges as its loop body did on another one,
 // or in spite of a generator that recovered.
-func (s *session) rethrow() {
+func (r *Run) rethrow() {
 	switch {
-	case s.thrown == nil:
-	case s.thrown.exit:
+	case r.thrown == nil:
+	case r.thrown.exit:
 		runtime.Goexit()
 	default:
-		panic(s.thrown.value)
+		panic(r.thrown.value)
 	}
 }
 
 // guard turns a panic of the generator into an error. A panic of the loop
 // body, which passes through the generator's frames, goes on to its owner.
-func (s *session) guard(err *error) {
+func (r *Run) guard(err *error) {
 	v := recover()
 	if v == nil {
 		return
 	}
-	s.mu.Lock() // another goroutine may be in the body; ours has left it
-	t := s.thrown
-	s.mu.Unlock()
+	r.mu.Lock() // another goroutine may be in the body; ours has left it
+	t := r.thrown
+	r.mu.Unlock()
 	if t != nil && !t.exit {
 		panic(t.value)
 	}
 	*err = &PanicError{Value: v, Stack: debug.Stack()}
 }
 
+// Context is what the generator works under. It ends with the run; its cause is
+// why.
+func (r *Run) Context() context.Context { return r.ctx }
+
+// Stop ends the run: its context is cancelled for the given cause, and every
+// call that waits returns it. It does not wait for the generator to return, and
+// may be called from anywhere, also from the loop's body, and more than once;
+// the first cause holds.
+func (r *Run) Stop(cause error) {
+	r.cancel(cause)
+	r.waitingMu.Lock()
+	waiting := r.waiting
+	r.waiting = nil
+	r.waitingMu.Unlock()
+	for _, c := range waiting {
+		c.Settle(Reply{Err: stopCause(r.ctx)})
+	}
+}
+
 // public makes a generator's error one of this package's if the run was ended
 // from outside, so that a driver can tell a stop from a failure.
-func (s *session) public(err error) error {
-	if err == nil || s.ctx.Err() == nil {
+func (r *Run) public(err error) error {
+	if err == nil || r.ctx.Err() == nil {
 		return err
 	}
-	cause := stopCause(s.ctx)
+	cause := stopCause(r.ctx)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return cause
 	}

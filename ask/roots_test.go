@@ -1,0 +1,83 @@
+package ask_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+func TestRootsOfAClientAndOfAPerson(t *testing.T) {
+	for _, tt := range []struct{ name, content, want string }{
+		{"of a client", `{"roots":[{"uri":"file:///a","name":"A"},{"uri":"file:///b%20c"}],"_meta":{"x":1}}`, `{"roots":[{"uri":"file:///a","name":"A"},{"uri":"file:///b%20c"}]}`},
+		{"none at all", `{"roots":[]}`, `{"roots":[]}`},
+		{"paths", `{"roots":"/home/ada/my project\n\n  file:///srv/x \r\n"}`, `{"roots":[{"uri":"file:///home/ada/my%20project"},{"uri":"file:///srv/x"}]}`},
+		{"a path with signs of an address", `{"roots":"/a?b#c%d"}`, `{"roots":[{"uri":"file:///a%3Fb%23c%25d"}]}`},
+		{"a drive", `{"roots":"C:\\Users\\Ada"}`, `{"roots":[{"uri":"file:///C:/Users/Ada"}]}`},
+		{"a share", `{"roots":[{"uri":"file://server/share"}]}`, `{"roots":[{"uri":"file://server/share"}]}`},
+	} {
+		q := question(t, ask.ForRoots("k"))
+		a, err := q.Check(content(tt.content))
+		if err != nil || string(a.Content) != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.name, a.Content, err, tt.want)
+			continue
+		}
+		if again, err := q.Check(a); err != nil || string(again.Content) != tt.want {
+			t.Errorf("%s: checked again, it is %s, %v", tt.name, again.Content, err)
+		}
+	}
+}
+
+func TestRootsThatAreNone(t *testing.T) {
+	many := `{"roots":[` + strings.TrimSuffix(strings.Repeat(`{"uri":"file:///a"},`, 1001), ",") + `]}`
+	for content1, want := range map[string]map[string]string{
+		``:                {"": "must be one JSON value: unexpected end of JSON input"},
+		`[]`:              {"": "must be an object, not a list"},
+		`{}`:              {"/roots": "is required"},
+		`{"roots":5}`:     {"/roots": "must be a list, not a number"},
+		`{"roots":" "}`:   {"/roots": "is required"},
+		`{"roots":"a/b"}`: {"/roots": `must be a path from its root or a file:// address, not "a/b"`},
+		`{"roots":[5]}`:   {"/roots": "must be a list of objects with a uri and, if need be, a name"},
+		`{"roots":[{"uri":"file:///a"},{"uri":"https://example.org/a"},{"name":"x"}]}`: {
+			"/roots/1": `must be a path from its root or a file:// address, not "https://example.org/a"`,
+			"/roots/2": `must be a path from its root or a file:// address, not ""`},
+		`{"roots":[{"uri":"file:relative"}]}`:                                       {"/roots/0": `must be a path from its root or a file:// address, not "file:relative"`},
+		`{"roots":[{"uri":"file:///` + strings.Repeat("a", 5000) + `"}]}`:           {"/roots/0": "must have addresses of at most 4096 bytes"},
+		`{"roots":[{"uri":"file:///a","name":"` + strings.Repeat("é", 501) + `"}]}`: {"/roots/0": "must have names of at most 500 characters"},
+		many: {"/roots": "must be at most 1000; these are 1001"},
+	} {
+		_, err := question(t, ask.ForRoots("k")).Check(content(content1))
+		said := sentences(t, err)
+		for path, message := range want {
+			if said[path] != message {
+				t.Errorf("%.60s: %q, want %q", content1, said, want)
+			}
+		}
+	}
+}
+
+// FuzzRoots: what is accepted is a list of file addresses, and stays as it is.
+func FuzzRoots(f *testing.F) {
+	f.Add(`{"roots":"/a\nC:\\b"}`)
+	f.Add(`{"roots":[{"uri":"file:///a","name":"\ud800"}]}`)
+	q := &ask.Question{Kind: ask.KindRoots, Fields: ask.Fields{{Name: "roots", Type: "string", Format: ask.FormatLong}}}
+	f.Fuzz(func(t *testing.T, raw string) {
+		a, err := q.Check(content(raw))
+		if err != nil {
+			return
+		}
+		var list struct{ Roots []ask.Root }
+		if err := json.Unmarshal(a.Content, &list); err != nil || list.Roots == nil {
+			t.Fatalf("%q became %s (%v)", raw, a.Content, err)
+		}
+		for _, r := range list.Roots {
+			if !strings.HasPrefix(r.URI, "file://") {
+				t.Fatalf("%q has the root %q", raw, r.URI)
+			}
+		}
+		if again, err := q.Check(a); err != nil || string(again.Content) != string(a.Content) {
+			t.Fatalf("%s became %s (%v)", a.Content, again.Content, err)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package ask_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+var greeting = ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Say hello"))}, MaxTokens: 100}
+
+// TestASampleRequestIsMCPs: its JSON is the params of sampling/createMessage,
+// and nothing of it is lost when they come from elsewhere.
+func TestASampleRequestIsMCPs(t *testing.T) {
+	half, heat := 0.5, 0.0
+	request := ask.SampleRequest{
+		Messages: []ask.SampleMessage{
+			ask.FromUser(ask.TextBlock("What is <this>?"), ask.ImageBlock([]byte("png"), "image/png")),
+			ask.FromAssistant(ask.SampleBlock{Type: ask.BlockToolUse, ID: "1", Name: "look", Input: json.RawMessage(`{"at":1}`)}),
+			ask.FromUser(ask.SampleBlock{Type: ask.BlockToolResult, ToolUseID: "1", Content: json.RawMessage(`[]`), IsError: true}),
+			ask.FromUser(ask.AudioBlock([]byte("wav"), "audio/wav")),
+			ask.FromUser(ask.TextBlock("")),
+		},
+		ModelPreferences: &ask.ModelPreferences{Hints: []ask.ModelHint{{Name: "small"}}, CostPriority: &half},
+		SystemPrompt:     "Be brief.", IncludeContext: "none", Temperature: &heat, MaxTokens: 100,
+		StopSequences: []string{"END"}, Metadata: json.RawMessage(`{"user":"u"}`),
+		Tools: []json.RawMessage{json.RawMessage(`{"name":"look","inputSchema":{"type":"object"},"annotations":{"x":1}}`)}, ToolChoice: &ask.ToolChoice{Mode: "auto"},
+	}
+	q := question(t, ask.ForSample("k", request))
+	raw, err := json.Marshal(q.Sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sample.json", raw)
+	var back ask.SampleRequest
+	if err := json.Unmarshal(raw, &back); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := json.Marshal(back); err != nil || string(again) != string(raw) {
+		t.Errorf("through JSON it became %s (%v)", again, err)
+	}
+	blocks, err := back.Messages[0].Blocks()
+	if err != nil || len(blocks) != 2 || blocks[0].Text != "What is <this>?" || string(blocks[1].Data) != "png" {
+		t.Errorf("the blocks are %+v, %v", blocks, err)
+	}
+	foreign := `{"role":"user","content":[{"type":"text","text":"a","annotations":{"priority":1}},{"type":"hologram","x":[1]}]}`
+	var m ask.SampleMessage
+	if err := json.Unmarshal([]byte(foreign), &m); err != nil {
+		t.Fatal(err)
+	}
+	q = question(t, ask.ForSample("k", ask.SampleRequest{Messages: []ask.SampleMessage{m}, MaxTokens: 1}))
+	if kept, _ := json.Marshal(q.Sample.Messages[0]); string(kept) != foreign {
+		t.Errorf("blocks with more than Beam knows became %s", kept)
+	}
+}
+
+// TestASampleSaysInShortWhatIsAsked, for lists and those who are asked.
+func TestASampleSaysInShortWhatIsAsked(t *testing.T) {
+	user, model := ask.FromUser, ask.FromAssistant
+	for want, messages := range map[string][]ask.SampleMessage{
+		"A model is asked: Say hello":                         {user(ask.TextBlock("old")), user(ask.TextBlock(" Say\n hello ")), model(ask.TextBlock("Hel"))},
+		"A model is asked: " + strings.Repeat("é", 200) + "…": {user(ask.TextBlock(strings.Repeat("é", 300)))},
+		"A model is asked: before":                            {user(ask.TextBlock("before")), user(ask.ImageBlock([]byte("x"), "image/png"))},
+		"A model is asked to go on with a conversation.":      {model(ask.TextBlock("Once"))},
+	} {
+		if got := question(t, ask.ForSample("k", ask.SampleRequest{Messages: messages, MaxTokens: 1})).Message; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSampleRequestsThatNoModelCanTake(t *testing.T) {
+	with := func(change func(*ask.SampleRequest)) ask.SampleRequest {
+		r := greeting
+		change(&r)
+		return r
+	}
+	message := func(role ask.Role, content string) ask.SampleRequest {
+		return with(func(r *ask.SampleRequest) {
+			r.Messages = []ask.SampleMessage{{Role: role, Content: json.RawMessage(content)}}
+		})
+	}
+	two, nan := 2.0, math.NaN()
+	for want, r := range map[string]ask.SampleRequest{
+		"needs 1 to 1000 messages; these are 0": with(func(r *ask.SampleRequest) { r.Messages = nil }),
+		"needs MaxTokens":                       with(func(r *ask.SampleRequest) { r.MaxTokens = 0 }),
+		"101 stop sequences":                    with(func(r *ask.SampleRequest) { r.StopSequences = make([]string, 101) }),
+		"temperature is no number":              with(func(r *ask.SampleRequest) { r.Temperature = &nan }),
+		"metadata is no object":                 with(func(r *ask.SampleRequest) { r.Metadata = json.RawMessage("1") }),
+		`includeContext is "all"`:               with(func(r *ask.SampleRequest) { r.IncludeContext = "all" }),
+		"a priority is 2":                       with(func(r *ask.SampleRequest) { r.ModelPreferences = &ask.ModelPreferences{SpeedPriority: &two} }),
+		"101 hints": with(func(r *ask.SampleRequest) {
+			r.ModelPreferences = &ask.ModelPreferences{Hints: make([]ask.ModelHint, 101)}
+		}),
+		"tool 1 needs a name":                     with(func(r *ask.SampleRequest) { r.Tools = []json.RawMessage{json.RawMessage(`{"name":"a"}`)} }),
+		`toolChoice is "any"`:                     with(func(r *ask.SampleRequest) { r.ToolChoice = &ask.ToolChoice{Mode: "any"} }),
+		"501 tools":                               with(func(r *ask.SampleRequest) { r.Tools = make([]json.RawMessage, 501) }),
+		"8388608 are the most":                    with(func(r *ask.SampleRequest) { r.SystemPrompt = strings.Repeat("x", 8<<20) }),
+		`message 1 has the role "system"`:         message("system", `{"type":"text","text":"x"}`),
+		"content that must be a block":            message("user", `"x"`),
+		"must have 1 to 1000 blocks; it has 0":    message("user", `[]`),
+		"a block 1 that has no type":              message("user", `{"text":"x"}`),
+		"a block 2 that is no object":             message("user", `[{"type":"text","text":"x"},5]`),
+		"a block 1 that has no text":              message("user", `{"type":"text"}`),
+		"is no image as MCP has it":               message("user", `{"type":"image","data":"?","mimeType":"image/png"}`),
+		"needs data and a mimeType":               message("user", `{"type":"audio","data":"eA=="}`),
+		"needs an id, a name and an input":        message("user", `{"type":"tool_use","id":"1","name":"x","input":1}`),
+		"needs a toolUseId and a list as content": message("user", `{"type":"tool_result","toolUseId":"1"}`),
+	} {
+		_, err := asked(t, ask.Driver{}, ask.ForSample("k", r).Ask)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := asked(t, ask.Driver{}, ask.ForSample("k", greeting, ask.Optional()).Ask); err == nil || !strings.Contains(err.Error(), "not for a sample") {
+		t.Errorf("an option that is for fields: %v", err)
+	}
+	if err := (ask.Policy{}).Admit(&ask.Question{Kind: ask.KindSample}, 0, 0); err == nil {
+		t.Error("a question for a model without a request was admitted")
+	}
+}
+
+func TestWhatAModelOrAPersonInItsPlaceSays(t *testing.T) {
+	const plain = `{"role":"assistant","content":{"type":"text","text":"Hi"},"model":"m","stopReason":"endTurn"}`
+	for _, tt := range []struct{ name, content, want, text string }{
+		{"a model", plain, plain, "Hi"},
+		{"with more than Beam keeps", `{"_meta":{},"model":"m","role":"assistant","content":{"type":"text", "text":"Hi","annotations":{"a":1}},"stopReason":null}`,
+			`{"role":"assistant","content":{"type":"text","text":"Hi","annotations":{"a":1}},"model":"m"}`, "Hi"},
+		{"several blocks", `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"image","data":"eA==","mimeType":"image/png"},{"type":"text","text":"b"}],"model":"m"}`,
+			`{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"image","data":"eA==","mimeType":"image/png"},{"type":"text","text":"b"}],"model":"m"}`, "a\nb"},
+		{"a person", `{"text":"I say\nhi"}`,
+			`{"role":"assistant","content":{"text":"I say\nhi","type":"text"},"model":"a person","stopReason":"endTurn"}`, "I say\nhi"},
+		{"broken letters", `{"role":"assistant","content":{"type":"text","text":"` + "a\xff" + `"},"model":"m"}`,
+			`{"role":"assistant","content":{"type":"text","text":"a` + "\ufffd" + `"},"model":"m"}`, "a\ufffd"},
+	} {
+		q := question(t, ask.ForSample("k", greeting))
+		a, err := q.Check(content(tt.content))
+		if err != nil || string(a.Content) != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.name, a.Content, err, tt.want)
+			continue
+		}
+		if again, err := q.Check(a); err != nil || string(again.Content) != tt.want {
+			t.Errorf("%s: checked again, it is %s, %v", tt.name, again.Content, err)
+		}
+		var r ask.SampleResult
+		if err := json.Unmarshal(a.Content, &r); err != nil || r.Text() != tt.text {
+			t.Errorf("%s: the text is %q, %v", tt.name, r.Text(), err)
+		}
+		if m := r.Message(); m.Role != ask.RoleAssistant || !reflect.DeepEqual(m.Content, r.Content) {
+			t.Errorf("%s: as a message it is %+v", tt.name, m)
+		}
+	}
+}
+
+func TestWhatNoModelSays(t *testing.T) {
+	for content1, want := range map[string]map[string]string{
+		``:                     {"": "must be one JSON value: unexpected end of JSON input"},
+		`"hi"`:                 {"": "must be an object, not text"},
+		`{}`:                   {"/text": "is required"},
+		`{"text":""}`:          nil, // as for any text: a person may say nothing
+		`{"role":"assistant"}`: {"/content": "is required", "/model": "is required"},
+		`{"role":"system","content":"x","model":5,"stopReason":1}`:                                {"/role": "must be assistant", "/content": "must be a block or a list of blocks, not text", "/model": "must be text, not a number", "/stopReason": "must be text, not a number"},
+		`{"content":{"type":"text","text":"x"},"model":"` + strings.Repeat("m", 501) + `"}`:       {"/role": "is required", "/model": "must be at most 500 characters long"},
+		`{"role":"assistant","model":"m","content":[{"type":"text","text":"x"},{"type":"text"}]}`: {"/content": "has a block 2 that has no text"},
+		`{"text":"` + strings.Repeat("x", 200_001) + `"}`:                                         {"/text": "must be at most 200000 characters long; it has 200001"},
+		`{"role":"assistant","model":"m","content":"` + strings.Repeat("x", 9<<20) + `"}`:         {"/content": "must be at most 8388608 bytes; this is 9437229"},
+	} {
+		_, err := question(t, ask.ForSample("k", greeting)).Check(content(content1))
+		if want == nil {
+			if err != nil {
+				t.Errorf("%s: %v", content1, err)
+			}
+			continue
+		}
+		if said := sentences(t, err); !reflect.DeepEqual(said, want) {
+			t.Errorf("%.80s: %q, want %q", content1, said, want)
+		}
+	}
+}
+
+// FuzzSampleResult: what is accepted is a CreateMessageResult, can be read, and
+// stays as it is.
+func FuzzSampleResult(f *testing.F) {
+	f.Add(`{"role":"assistant","content":{"type":"text","text":"Hi"},"model":"m"}`)
+	f.Add(`{"text":"a"}`)
+	f.Add(`{"content":[{"type":"tool_use","id":"1","name":"n","input":{}},{"type":"x"}],"role":"user","model":""}`)
+	q := &ask.Question{Kind: ask.KindSample, Fields: ask.Fields{{Name: "text", Type: "string", Required: true}}}
+	f.Fuzz(func(t *testing.T, raw string) {
+		a, err := q.Check(content(raw))
+		if err != nil {
+			return
+		}
+		var r ask.SampleResult
+		if err := json.Unmarshal(a.Content, &r); err != nil {
+			t.Fatalf("%q became %s: %v", raw, a.Content, err)
+		}
+		if _, err := r.Blocks(); err != nil {
+			t.Fatalf("%q became %s: %v", raw, a.Content, err)
+		}
+		if again, err := q.Check(a); err != nil || string(again.Content) != string(a.Content) {
+			t.Fatalf("%s became %s (%v)", a.Content, again.Content, err)
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"context"
+	"iter"
+
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// When has f called once as soon as the run has an entry after an ordinal: at
+// once, if it has one. It is how to follow a run that waits without a goroutine
+// that waits, too. Whoever appends calls f: it must return soon and must not call
+// the engine. The error is ErrNotFound or ErrForbidden.
+func (e *Engine) When(who Caller, id string, after uint64, f func()) error {
+	r, err := e.find(who, id)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	there := r.last > after
+	if !there {
+		r.when = append(r.when, f)
+	}
+	r.mu.Unlock()
+	if there {
+		f()
+	}
+	return nil
+}
+
+// wake calls who waits for another entry. Callers hold mu.
+func (r *record) wake() {
+	for _, f := range r.when {
+		f()
+	}
+	r.when = nil
+}
+
+// ReadAfter yields the entries after an ordinal that are there now.
+func (e *Engine) ReadAfter(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]log.Entry, error], error) {
+	r, err := e.find(who, id)
+	if err != nil {
+		return nil, err
+	}
+	r.indexed()
+	return e.hydrated(id, e.log.Read(ctx, id, after)), nil
+}
