@@ -13,9 +13,9 @@ import (
 
 // JSONRPC renders a run as MCP would tell it: each message is one JSON-RPC 2.0
 // message. Progress and logs are notifications (MCP 2025-11-25, Utilities), a
-// question is an elicitation/create request whose id is the ask's, its
-// settlement a notifications/cancelled with that id, and the end the response
-// to the run, whose id it bears.
+// question is an elicitation/create, sampling/createMessage or roots/list
+// request whose id is the ask's, its settlement a notifications/cancelled with
+// that id, and the end the response to the run, whose id it bears.
 type JSONRPC struct {
 	// Run is the run's id, also the progress token.
 	Run string
@@ -73,6 +73,13 @@ type (
 		Run      string    `json:"beam/run"`
 		Deadline time.Time `json:"beam/deadline,omitzero"`
 	}
+	sampleParams struct {
+		*ask.SampleRequest
+		Meta elicitMeta `json:"_meta"`
+	}
+	rootsParams struct {
+		Meta elicitMeta `json:"_meta"`
+	}
 	cancelledParams struct {
 		RequestID string `json:"requestId"`
 		Reason    string `json:"reason"`
@@ -123,13 +130,17 @@ func (j *JSONRPC) message(e log.Entry) (*rpc, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &rpc{ID: log.AskID(j.Run, e.Seq), Method: "elicitation/create", Params: j.elicitation(e.Seq, a)}, nil
+		return j.request(e.Seq, a), nil
 	case log.KindAnswered:
 		a, err := log.As[log.Answered](e)
 		return j.settled(a.Ask, string(a.Answer.Action)+" from "+a.By), err
 	case log.KindWithdrawn:
 		w, err := log.As[log.Withdrawn](e)
-		return j.settled(w.Ask, string(w.Reason)), err
+		how := string(w.Reason)
+		if w.Error != "" {
+			how += ": " + w.Error
+		}
+		return j.settled(w.Ask, how), err
 	case log.KindFinished:
 		f, err := log.As[log.Finished](e)
 		return &rpc{ID: j.Run, Result: result(f)}, err
@@ -168,16 +179,36 @@ func (j *JSONRPC) log(level generators.Level, logger string, data any, kind stri
 	return &rpc{Method: "notifications/message", Params: messageParams{level, cmp.Or(logger, j.Logger), data, messageMeta{kind}}}
 }
 
+// request is the question as the request that MCP has for its kind (MCP
+// 2025-11-25, Client Features).
+func (j *JSONRPC) request(seq uint64, a log.Asked) *rpc {
+	r := &rpc{ID: log.AskID(j.Run, seq)}
+	switch q := a.Question; {
+	case q.Kind == ask.KindSample && q.Sample != nil:
+		r.Method, r.Params = "sampling/createMessage", sampleParams{q.Sample, j.meta(a)}
+	case q.Kind == ask.KindRoots:
+		r.Method, r.Params = "roots/list", rootsParams{j.meta(a)}
+	default:
+		r.Method, r.Params = "elicitation/create", j.elicitation(seq, a)
+	}
+	return r
+}
+
+func (j *JSONRPC) meta(a log.Asked) elicitMeta {
+	return elicitMeta{a.Question.Kind, a.Key, j.Run, a.Deadline}
+}
+
 // elicitation is the params of elicitation/create: form mode where MCP has a
 // form for the question, else URL mode, to Beam's own page for secrets and
-// files (MCP 2025-11-25, Client Features, Elicitation).
+// files, and for an address that is open until the person says there that they
+// are done (MCP 2025-11-25, Client Features, Elicitation).
 func (j *JSONRPC) elicitation(seq uint64, a log.Asked) elicitParams {
 	q, id := a.Question, log.AskID(j.Run, seq)
-	p := elicitParams{Mode: "url", Message: q.Message, ElicitationID: id, Meta: elicitMeta{q.Kind, a.Key, j.Run, a.Deadline}}
-	switch q.Kind {
-	case ask.KindSecret, ask.KindFile:
+	p := elicitParams{Mode: "url", Message: q.Message, ElicitationID: id, Meta: j.meta(a)}
+	switch {
+	case q.Kind == ask.KindSecret, q.Kind == ask.KindFile, q.UntilDone:
 		p.URL = j.Base + "/asks/" + id
-	case ask.KindURL:
+	case q.Kind == ask.KindURL:
 		p.URL = q.URL
 	default:
 		p.Mode, p.ElicitationID, p.RequestedSchema = "form", "", q.Fields.RequestedSchema()

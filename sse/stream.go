@@ -39,7 +39,16 @@ type Message struct {
 	ID   uint64 // the ordinal of the log entry it tells; 0 has none
 	Type string // the event field; empty is "message"
 	Data []byte // any text; its lines become data fields
+	// Partly marks the ID with [Partly].
+	Partly bool
+	// Retry, if not 0, is how long the reader shall wait before it comes back.
+	Retry time.Duration
 }
+
+// Partly follows an id whose reader has what the id says, and may have some of
+// what comes next: a step of several messages begins so. A reader that comes
+// back with it doesn't know how much of the step it got.
+const Partly = "+"
 
 // A Renderer turns log entries into messages. It sees every entry of a run
 // that follows the ordinal where the stream began, once, in order.
@@ -79,7 +88,12 @@ func After(r *http.Request) (uint64, error) {
 // goes away or stalls, or ctx ends. Its error is for the log: the response is
 // under way.
 func Serve(ctx context.Context, w http.ResponseWriter, batches iter.Seq2[[]log.Entry, error], render Renderer, o Options) error {
-	return Send(w, func(yield func([]Message, error) bool) {
+	return Send(w, Steps(ctx, batches, render, o))
+}
+
+// Steps are what [Serve] sends: the messages of each batch.
+func Steps(ctx context.Context, batches iter.Seq2[[]log.Entry, error], render Renderer, o Options) iter.Seq2[[]Message, error] {
+	return func(yield func([]Message, error) bool) {
 		for batch, err := range batches {
 			var messages []Message
 			if err == nil {
@@ -93,7 +107,7 @@ func Serve(ctx context.Context, w http.ResponseWriter, batches iter.Seq2[[]log.E
 				return
 			}
 		}
-	})
+	}
 }
 
 // Send writes messages to a response, all of a step at once, until there are
@@ -228,7 +242,13 @@ func (m Message) append(b *bytes.Buffer) {
 	if m.ID > 0 {
 		b.WriteString("id: ")
 		b.Write(strconv.AppendUint(b.AvailableBuffer(), m.ID, 10))
+		if m.Partly {
+			b.WriteString(Partly)
+		}
 		b.WriteByte('\n')
+	}
+	if m.Retry > 0 {
+		b.WriteString("retry: " + strconv.FormatInt(m.Retry.Milliseconds(), 10) + "\n")
 	}
 	for line := range bytes.Lines(noReturns(m.Data)) {
 		b.WriteString("data: ")

@@ -89,9 +89,10 @@ function settled(id, was) {
   tab.drop(draftOf(id));
   const own = stopping || Date.now() - (sent.get(id) ?? 0) < 15_000;
   sent.delete(id);
-  if (was.open && !own) tellSettled(id, was);
+  if (!own) tellSettled(id, was);
   else if (was.focused) leave(id);
   cameFrom.delete(id);
+  uploads.get(id)?.abort();
 }
 
 function tellSettled(id, was) {
@@ -163,6 +164,51 @@ document.addEventListener("submit", (event) => {
   if (dialog) sent.set(dialog.id, Date.now());
   if (event.target.closest(".run-head")) stopping = true;
 }, true);
+
+// Files: how much has been sent is told, and the sending ends with the question.
+
+const uploads = new Map(); // id of the question → its request
+
+/** upload sends a question's files, in the place of Datastar, which tells nothing of how far it is. */
+function upload(event) {
+  const form = event.target, dialog = form.closest?.("dialog.ask");
+  if (!dialog || form.enctype !== "multipart/form-data" || !form.id.endsWith("-form") || document.body.matches(".alone, .plain")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (uploads.has(dialog.id)) return;
+  const bar = make("progress", "upload"), sending = one(".sending", dialog), request = new XMLHttpRequest();
+  bar.ariaLabel = "Sent";
+  one(".upload", dialog)?.remove();
+  form.after(bar);
+  uploads.set(dialog.id, request);
+  sending.hidden = false;
+  const end = (problem = "") => {
+    uploads.delete(dialog.id);
+    bar.remove();
+    sending.hidden = !problem;
+    sending.textContent = problem || "Sending …";
+    if (problem) say(problem);
+  };
+  request.upload.onprogress = ({ loaded, total }) => {
+    bar.max = total;
+    bar.value = loaded;
+    sending.textContent = `Sending … ${Math.floor((100 * loaded) / Math.max(total, 1))} %`;
+  };
+  request.onerror = () => end("It could not be sent. Try again.");
+  request.onabort = () => end();
+  request.onload = () => {
+    const shown = request.status === 200 && request.getResponseHeader("Content-Type")?.startsWith("text/html");
+    end(shown || request.status === 202 ? "" : `It was not taken (${request.status}). Try again.`);
+    if (shown) {
+      const detail = { type: "datastar-patch-elements", el: form, argsRaw: { elements: request.responseText } };
+      document.dispatchEvent(new CustomEvent("datastar-fetch", { detail }));
+    }
+  };
+  request.open("POST", form.action);
+  request.setRequestHeader("Datastar-Request", "true");
+  request.send(new FormData(form));
+}
+document.addEventListener("submit", upload, true);
 
 /** submitBy presses the button that a form is submitted with, if there is just one. */
 function submitBy(event) {
@@ -339,14 +385,36 @@ const separated = {
   tsv: (cells) => cells.map((c) => c.replace(/[\t\r\n]+/g, " ")).join("\t"),
 };
 
+/** wholeTable is all of a table that is shown in part: its head and its rows. */
+async function wholeTable(artifact) {
+  const from = one(".left", artifact) && one("a.download", artifact)?.href;
+  if (!from) return null;
+  try {
+    const body = await (await fetch(from)).json();
+    const { columns, rows } = body.labels ? charted(body) : body;
+    const text = (cell) => (cell === null || cell === undefined ? "" : typeof cell === "object" ? JSON.stringify(cell) : String(cell));
+    return [columns, ...rows.map((row) => columns.map((_, n) => row[n]))].map((row) => row.map(text));
+  } catch {
+    return null;
+  }
+}
+
+/** charted is a chart's data as a table. */
+const charted = ({ xTitle, labels, series }) => ({
+  columns: [xTitle || "label", ...series.map((s) => s.name)],
+  rows: labels.map((label, n) => [label, ...series.map((s) => s.values[n])]),
+});
+
+/** copy puts a table on the clipboard: all of it, or, in their order, the rows that are shown. */
 async function copy(button) {
-  const table = one("table", button.closest(".artifact"));
-  const lines = all("tr", table).map((r) => separated[button.value]([...r.cells].map((c) => c.textContent)));
+  const artifact = button.closest(".artifact"), label = button.textContent;
+  const whole = await wholeTable(artifact);
+  const lines = (whole ?? all("tr", one("table", artifact)).map((r) => [...r.cells].map((c) => c.textContent))).map(separated[button.value]);
   const done = await onClipboard(lines.join("\n") + "\n");
-  const label = button.textContent;
-  button.textContent = done ? "Copied" : "Not copied";
-  say(done ? `${lines.length - 1} rows are on the clipboard.` : "The browser did not let the table be copied.");
-  setTimeout(() => (button.textContent = label), 1500);
+  const part = !whole && one(".left", artifact) ? "Only what is shown: " : "";
+  button.textContent = done ? `Copied${part && " in part"}` : "Not copied";
+  say(done ? `${part}${lines.length - 1} rows are on the clipboard.` : "The browser did not let the table be copied.");
+  setTimeout(() => (button.textContent = label), part ? 4000 : 1500);
 }
 
 async function onClipboard(text) {
@@ -397,10 +465,15 @@ function phase() {
   lasted.textContent = words(ms);
 }
 
+const rough = (ms) => (ms < 3_600_000 && ms >= 60_000 ? words(ms).replace(/ \d+ s$/, "") : ms < 172_800_000 && ms >= 3_600_000 ? words(ms).replace(/ \d+ min$/, "") : words(ms));
+
+/** ages keeps up to date how long things are past, and tells on a hover when they were. */
 function ages() {
-  for (const t of all("time.ago")) {
-    const ms = Date.now() - Date.parse(t.dateTime);
-    t.textContent = ms < 10_000 ? "just now" : `${ms < 3_600_000 && ms >= 60_000 ? words(ms).replace(/ \d+ s$/, "") : words(ms)} ago`;
+  for (const t of all("time.ago, time.since")) {
+    const ms = Date.now() - Date.parse(t.dateTime), now = ms < 10_000;
+    const text = t.matches(".since") ? (now ? "now" : rough(ms).replace("days", "d")) : now ? "just now" : `${rough(ms)} ago`;
+    if (t.textContent !== text) t.textContent = text;
+    t.title ||= new Date(t.dateTime).toLocaleString();
   }
 }
 
@@ -494,15 +567,13 @@ function beginKeys() {
   });
 }
 
-document.addEventListener("datastar-fetch", ({ detail }) => {
-  if (detail?.el?.id !== "live") return;
-  const away = detail.type === "retrying" || detail.type === "error";
-  if (away && !lost) say("The connection was lost. Trying again.");
-  const back = lost && detail.type.startsWith("datastar-patch");
-  if (back) say("The connection is back. Nothing was missed.");
-  lost = away || (lost && !back);
-});
-let lost = false;
+/** beginWatch says what the note about the connection shows. */
+function beginWatch() {
+  const away = one("#live .away");
+  if (!away) return;
+  new MutationObserver(() => say(away.hidden ? "The connection is back. Nothing was missed." : "The connection was lost. Trying again."))
+    .observe(away, { attributeFilter: ["hidden"] });
+}
 
 // --- All of it ---------------------------------------------------------------
 
@@ -525,6 +596,8 @@ new MutationObserver((changes) => {
 beginFollowing();
 beginLevels();
 beginKeys();
+beginWatch();
+ages();
 makeSortable();
 sweep();
 look();

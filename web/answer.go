@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web/ui"
 )
@@ -22,14 +22,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, who run.Caller) 
 	case formType, multipartType:
 		return s.answerForm(w, r, who)
 	}
-	return unsupported(r, jsonType+", "+formType+" or "+multipartType)
+	err := unsupported(r, jsonType+", "+formType+" or "+multipartType)
+	if strings.HasSuffix(mediaType(r), "json") || wantsJSON(r) {
+		s.failRPC(w, r, nil, err)
+		return nil
+	}
+	return err
 }
 
 // response is a JSON-RPC 2.0 response, as strictly as its specification.
 type response struct {
 	Version string          `json:"jsonrpc"`
 	ID      *string         `json:"id"`
-	Result  *elicitResult   `json:"result"`
+	Result  json.RawMessage `json:"result"`
 	Error   json.RawMessage `json:"error"`
 	Method  *string         `json:"method"`
 }
@@ -50,6 +55,9 @@ func decodeResponse(body []byte) (response, error) {
 	if err := json.Unmarshal(body, &m); err != nil {
 		return m, errors.New("the body must be one JSON-RPC response, with the question's id as a string")
 	}
+	if string(m.Result) == "null" {
+		m.Result = nil
+	}
 	switch {
 	case m.Version != "2.0":
 		return m, errors.New(`jsonrpc must be "2.0"`)
@@ -63,25 +71,35 @@ func decodeResponse(body []byte) (response, error) {
 	return m, nil
 }
 
-// answer is what a response says; an error puts the question away.
-func (m response) answer() ask.Answer {
+// answer is what a response to a question says; an error puts the question
+// away. What models and roots are asked has results of its own, which say no
+// action.
+func (m response) answer(kind ask.Kind) (ask.Answer, error) {
 	if m.Result == nil {
-		return ask.Answer{Action: ask.Cancel}
+		return ask.Answer{Action: ask.Cancel}, nil
 	}
-	return ask.Answer{Action: m.Result.Action, Content: m.Result.Content}
+	var e elicitResult
+	if err := json.Unmarshal(m.Result, &e); err != nil {
+		return ask.Answer{}, refuse(http.StatusBadRequest, "the result must be an object as MCP has it")
+	}
+	if e.Action == "" && (kind == ask.KindSample || kind == ask.KindRoots) {
+		return ask.Answer{Action: ask.Accept, Content: m.Result}, nil
+	}
+	return ask.Answer{Action: e.Action, Content: e.Content}, nil
 }
 
 func (s *Server) answerRPC(w http.ResponseWriter, r *http.Request, who run.Caller) error {
 	body, err := readAll(w, r)
 	if err != nil {
-		return err
+		s.failRPC(w, r, nil, err)
+		return nil
 	}
 	m, err := decodeResponse(body)
 	if err != nil {
 		s.failRPC(w, r, nil, refuse(http.StatusBadRequest, "%v", err))
 		return nil
 	}
-	if err := s.settle(r, who, *m.ID, m.answer()); err != nil {
+	if err := s.settle(r, who, *m.ID, m); err != nil {
 		s.failRPC(w, r, m.ID, err)
 		return nil
 	}
@@ -90,15 +108,19 @@ func (s *Server) answerRPC(w http.ResponseWriter, r *http.Request, who run.Calle
 }
 
 // settle answers a question, but for one thing: to accept a request in URL mode
-// without content is to agree to open the address, and for a secret or a file
-// that is not the answer yet.
-func (s *Server) settle(r *http.Request, who run.Caller, id string, a ask.Answer) error {
+// without content is to agree to open the address, and for a secret, a file, or
+// an address that is open until the person is done, that is not the answer yet.
+func (s *Server) settle(r *http.Request, who run.Caller, id string, m response) error {
 	open, err := s.engine.Ask(r.Context(), who, id)
 	if err != nil {
 		return err
 	}
 	kind := open.Question.Kind
-	if a.Action == ask.Accept && len(a.Content) == 0 && (kind == ask.KindSecret || kind == ask.KindFile) {
+	a, err := m.answer(kind)
+	if err != nil {
+		return err
+	}
+	if a.Action == ask.Accept && (open.Question.UntilDone || len(a.Content) == 0 && (kind == ask.KindSecret || kind == ask.KindFile)) {
 		return nil
 	}
 	if a.Action == ask.Accept && kind == ask.KindFile {
@@ -118,7 +140,7 @@ func (s *Server) failRPC(w http.ResponseWriter, r *http.Request, id *string, err
 	status, text, fields := classify(err)
 	code := invalidParams
 	switch status {
-	case http.StatusBadRequest:
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
 		code = invalidRequest
 	case http.StatusInternalServerError:
 		code = -32603
@@ -172,7 +194,6 @@ func readAnyForm(w http.ResponseWriter, r *http.Request) error {
 		return readForm(w, r)
 	}
 	limitBody(w, r, maxBody)
-	defer bodyDone(w)
 	if err := r.ParseMultipartForm(maxBody); err != nil {
 		return unreadable(err)
 	}
@@ -200,22 +221,6 @@ func (s *Server) invalidForm(w http.ResponseWriter, r *http.Request, who run.Cal
 			ui.AskPage(s.chrome(r, who, open.Title), open, invalid.Fields, r.PostForm))
 	}
 	return err
-}
-
-// notAnswered tells a page with script in its place that the question is not
-// open any more; everybody else gets the error.
-func (s *Server) notAnswered(w http.ResponseWriter, r *http.Request, who run.Caller, id string, err error) error {
-	if !isPatch(r) {
-		return err
-	}
-	_, text, _ := classify(err)
-	gone := run.Open{ID: id}
-	if id, _, ok := log.SplitAskID(id); ok {
-		if info, err := s.engine.Info(who, id); err == nil {
-			gone.Run, gone.Photon, gone.Title = info.ID, info.Photon, info.Title
-		}
-	}
-	return s.render(w, r, http.StatusOK, ui.AskGone(gone, text))
 }
 
 // isPatch tells a request that Datastar made: the body of its 200 is morphed

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/run"
 )
@@ -35,6 +36,8 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, who run.Caller
 	h.Set("Content-Type", servedType(a.MediaType))
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(a)}))
+	// Whoever takes nothing of it must not keep it open for ever.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer has one
 	http.ServeContent(w, r, "", time.Time{}, body)
 	return nil
 }
@@ -59,11 +62,11 @@ func servedType(declared string) string {
 // fileName makes a title a name to save under.
 func fileName(a *generators.Artifact) string {
 	name := strings.Map(func(r rune) rune {
-		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+		if strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '-'
 		}
 		return r
-	}, a.Title)
+	}, ask.CleanName(a.Title))
 	if name = strings.Trim(name, ". -"); name == "" {
 		name = "artifact"
 	}

@@ -8,28 +8,51 @@ import (
 	"time"
 )
 
-// What a request may carry, in bytes, and how long it may take to arrive.
+// What a request may carry, in bytes, and how long it may take to arrive: files
+// may take longer, at a rate that is no fault of the line.
 const (
 	maxBody     = 1 << 20
 	bodyTimeout = 30 * time.Second
+	bodyRate    = 16 << 10 // bytes a second
 )
 
-// limitBody bounds the body of a request in size and in time.
-func limitBody(w http.ResponseWriter, r *http.Request, bytes int64) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has one
-	r.Body = http.MaxBytesReader(w, r.Body, bytes)
+// hurry bounds how long the body of a request takes to arrive, whether anybody
+// reads it or not: the server reads what is left before it lets go of the
+// connection. Once it has all arrived the bound is off, since a stream may
+// follow.
+func hurry(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	b := &timed{ReadCloser: r.Body, ctl: http.NewResponseController(w)}
+	b.until(time.Now().Add(bodyTimeout))
+	r.Body = b
 }
 
-// bodyDone takes the deadline off again, so that the connection can be used
-// for what comes next.
-func bodyDone(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+type timed struct {
+	io.ReadCloser
+	ctl *http.ResponseController
+}
+
+// until sets the deadline; not every writer has one.
+func (b *timed) until(t time.Time) { _ = b.ctl.SetReadDeadline(t) }
+
+func (b *timed) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.until(time.Time{})
+	}
+	return n, err
+}
+
+// limitBody bounds the body of a request in size.
+func limitBody(w http.ResponseWriter, r *http.Request, bytes int64) {
+	r.Body = http.MaxBytesReader(w, r.Body, bytes)
 }
 
 // readAll reads a bounded body.
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	limitBody(w, r, maxBody)
-	defer bodyDone(w)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, unreadable(err)
@@ -49,7 +72,6 @@ func unreadable(err error) error {
 // readForm parses a bounded, URL-encoded form.
 func readForm(w http.ResponseWriter, r *http.Request) error {
 	limitBody(w, r, maxBody)
-	defer bodyDone(w)
 	if err := r.ParseForm(); err != nil {
 		return unreadable(err)
 	}

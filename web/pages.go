@@ -3,11 +3,11 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
@@ -53,11 +53,20 @@ func (s *Server) chrome(r *http.Request, who run.Caller, title string) ui.Chrome
 		return c
 	}
 	current := strings.TrimPrefix(r.URL.Path, "/photons/")
-	for _, p := range s.photons.All() {
+	for _, p := range s.byTitle() {
 		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
 	}
-	c.Recent = s.engine.Runs(who, recentRuns, nil)
+	c.Recent = s.lines(who, s.engine.Runs(who, recentRuns, nil))
 	return c
+}
+
+// byTitle are all photons in the order of what people read of them.
+func (s *Server) byTitle() []*generators.Photon {
+	all := slices.Clone(s.photons.All())
+	slices.SortStableFunc(all, func(a, b *generators.Photon) int {
+		return strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
+	})
+	return all
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request, who run.Caller) error {
@@ -72,7 +81,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, who run.Caller) er
 	}
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	var cards []ui.PhotonCard
-	for _, p := range s.photons.All() {
+	for _, p := range s.byTitle() {
 		cards = append(cards, ui.PhotonCard{
 			Name: p.Name(), Title: p.Title(), Description: p.Options().Description,
 			Traits: traits(p.Options()), Hidden: !matches(p, q),
@@ -168,8 +177,8 @@ func prefill(fields ask.Fields, query url.Values) url.Values {
 	return values
 }
 
-// formValues are a link's values as a form posts them: a list may come as JSON,
-// and a moment in RFC 3339.
+// formValues are a link's values as a form posts them: a list may come as JSON.
+// A moment in RFC 3339 stays one: the page shows it in the time of its browser.
 func formValues(f *ask.Field, link []string) []string {
 	if len(link) != 1 {
 		return link
@@ -177,9 +186,6 @@ func formValues(f *ask.Field, link []string) []string {
 	var list []string
 	if f.Type == "array" && json.Unmarshal([]byte(link[0]), &list) == nil {
 		return list
-	}
-	if t, err := time.Parse(time.RFC3339, link[0]); err == nil && f.Format == "date-time" {
-		return []string{t.UTC().Format("2006-01-02T15:04")}
 	}
 	return link
 }
@@ -211,7 +217,7 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request, who run.Caller) er
 		writeJSON(w, http.StatusOK, map[string]any{"runs": orEmpty(infos)})
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Runs(s.chrome(r, who, "Runs"), ui.RunsPage{State: state, Runs: infos}))
+	return s.render(w, r, http.StatusOK, ui.Runs(s.chrome(r, who, "Runs"), ui.RunsPage{State: state, Runs: s.lines(who, infos)}))
 }
 
 func (s *Server) runPage(w http.ResponseWriter, r *http.Request, who run.Caller) error {
@@ -262,6 +268,9 @@ func (s *Server) asks(w http.ResponseWriter, r *http.Request, who run.Caller) er
 // and files are handed in.
 func (s *Server) askPage(w http.ResponseWriter, r *http.Request, who run.Caller) error {
 	open, err := s.engine.Ask(r.Context(), who, r.PathValue("id"))
+	if errors.Is(err, run.ErrSettled) && !wantsJSON(r) {
+		return s.askClosed(w, r, who, r.PathValue("id"), http.StatusOK)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,14 @@ import (
 )
 
 // patches renders a run as changes of its page. It folds the log from its
-// beginning, silently up to where the page already is. A page that comes back
-// after a broken connection may have got half of a batch, so it is shown the
-// whole run again: morphing what is there already changes nothing.
+// beginning, silently up to where the page already is. A page whose connection
+// broke within a batch is shown the whole run again: morphing what is there
+// already changes nothing.
 type patches struct {
 	ctx   context.Context
 	after uint64 // where the page is
 	until uint64 // where the log was when the page came
-	again bool   // the page was here before
+	torn  bool   // the page may have some of what comes after
 	told  *timeline.Run
 	// around makes the patches of what stands around the page.
 	around func() []ui.Patch
@@ -44,7 +44,7 @@ func (p *patches) Render(batch []log.Entry) ([]sse.Message, error) {
 		return nil, nil
 	}
 	var list []ui.Patch
-	if !p.begun && p.again {
+	if !p.begun && p.torn {
 		list = ui.Sync(p.told)
 	} else {
 		list = ui.Patches(p.told, p.queue)
@@ -52,15 +52,14 @@ func (p *patches) Render(batch []log.Entry) ([]sse.Message, error) {
 	if moved(p.queue) || !p.begun {
 		list = append(p.around(), list...)
 	}
-	p.begun, p.queue = true, p.queue[:0]
 	messages, err := patchMessages(p.ctx, list)
-	if err != nil {
+	if err != nil || len(messages) == 0 {
 		return nil, err
 	}
-	// The last one carries the id: who got fewer has not got the batch.
-	if n := len(messages); n > 0 {
-		messages[n-1].ID = p.told.Last
-	}
+	// Who gets the first has got something, and who gets the last has got all.
+	messages[0].ID, messages[0].Partly = max(p.after, 1), true
+	messages = append(messages, sse.Message{ID: p.told.Last})
+	p.begun, p.queue, p.after = true, p.queue[:0], p.told.Last
 	return messages, nil
 }
 

@@ -26,7 +26,9 @@ type Config struct {
 	Hosts []string
 	// Token, if set, must be presented by everybody: as a Bearer token, or by
 	// browsers at /login.
-	Token  string
+	Token string
+	// MCP serves the MCP endpoint; nil if there is none.
+	MCP    MCPHandler
 	Logger *slog.Logger // nil discards
 }
 
@@ -37,9 +39,13 @@ type Server struct {
 	assets   *static.Set
 	sessions *sessions
 	signIns  *signIns
+	seats    *seats
+	inputs   *inputs
 	hosts    []string
 	logger   *slog.Logger
 	handler  http.Handler
+	// mcpHandler serves the MCP endpoint; nil if there is none.
+	mcpHandler MCPHandler
 	// closed ends the streams.
 	closed context.Context
 	close  context.CancelFunc
@@ -49,8 +55,8 @@ type Server struct {
 func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, assets: static.Assets(),
-		sessions: newSessions(c.Keys, c.Token), signIns: newSignIns(),
-		hosts: c.Hosts, logger: c.Logger,
+		sessions: newSessions(c.Keys, c.Token), signIns: newSignIns(), seats: newSeats(), inputs: newInputs(),
+		hosts: c.Hosts, logger: c.Logger, mcpHandler: c.MCP,
 	}
 	s.closed, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {
@@ -89,6 +95,9 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
 	mux.Handle("POST /photons/{name}/runs", s.handle(s.start))
 	mux.Handle("POST /runs/{id}/cancel", s.handle(s.cancelRun))
 	mux.Handle("POST /mcp/request", s.handle(s.answer))
+	if s.mcpHandler != nil {
+		mux.Handle("/mcp", s.handleOpen(s.mcp))
+	}
 	mux.Handle("GET /runs/{id}/events", s.handle(s.events))
 	mux.Handle("GET /updates", s.handle(s.updates))
 	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.handle(s.artifact))

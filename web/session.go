@@ -38,10 +38,13 @@ func NewKeys() Keys {
 	return k
 }
 
+// KeysFile is the name of the file in which a folder holds keys.
+const KeysFile = "session-keys.json"
+
 // LoadKeys reads the keys from a folder, or makes them there, readable by their
 // owner alone.
 func LoadKeys(dir string) (Keys, error) {
-	file := filepath.Join(dir, "session-keys.json")
+	file := filepath.Join(dir, KeysFile)
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return storeKeys(file)

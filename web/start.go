@@ -23,6 +23,9 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, who run.Caller) e
 	if !ok {
 		return run.ErrNoPhoton
 	}
+	if len(r.Header.Get("Idempotency-Key")) > maxKey {
+		return refuse(http.StatusBadRequest, "The Idempotency-Key must be at most %d bytes long.", maxKey)
+	}
 	switch mediaType(r) {
 	case jsonType:
 		return s.startJSON(w, r, who, photon)
@@ -68,7 +71,7 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request, who run.Calle
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) && !wantsJSON(r) {
 		page := photonPage(p, fields)
-		page.Values, page.Errors = r.PostForm, invalid.Fields
+		page.Values, page.Errors = posted(r.PostForm, fields), invalid.Fields
 		return s.render(w, r, http.StatusUnprocessableEntity, ui.Photon(s.chrome(r, who, p.Title()), page))
 	}
 	if err != nil {
@@ -78,16 +81,34 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request, who run.Calle
 	return nil
 }
 
-// zone is the time zone that a form was filled in in; the server's, if the form
-// doesn't say.
-func zone(form url.Values) *time.Location {
-	if name := form.Get(zoneField); name != "" {
-		if l, err := time.LoadLocation(name); err == nil {
-			return l
+// posted are the values to fill a refused form in with: those that it had, or
+// those of the run that was to be run again.
+func posted(form url.Values, fields ask.Fields) url.Values {
+	var args map[string]json.RawMessage
+	if json.Unmarshal([]byte(form.Get(argsField)), &args) != nil {
+		return form
+	}
+	values := url.Values{}
+	for _, f := range fields {
+		if raw, ok := args[f.Name]; ok && f.Format != ask.FormatSecret {
+			f.Default = raw
+			values[f.Name] = ui.Defaults(&f)
 		}
 	}
-	return time.Local
+	return values
 }
+
+// zone is the time zone that a form was filled in in: UTC, if the form doesn't
+// say, as a page without script has it.
+func zone(form url.Values) *time.Location {
+	if l, err := time.LoadLocation(form.Get(zoneField)); err == nil {
+		return l
+	}
+	return time.UTC
+}
+
+// maxKey bounds an Idempotency-Key, in bytes: it stays in the log.
+const maxKey = 255
 
 // cancelRun stops a run.
 func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request, who run.Caller) error {

@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"time"
 
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/timeline"
@@ -14,7 +16,7 @@ import (
 
 // events streams a run: JSON-RPC messages, or patches for a page.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, who run.Caller) error {
-	after, err := sse.After(r)
+	at, err := position(r)
 	if err != nil {
 		return refuse(http.StatusBadRequest, "%v.", err)
 	}
@@ -26,7 +28,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who run.Caller) 
 	if err != nil {
 		return err
 	}
-	if info.State.Ended() && after >= info.Last {
+	if info.State.Ended() && at.ID >= info.Last && !at.Partly {
 		w.WriteHeader(http.StatusNoContent) // tells an EventSource not to come back
 		return nil
 	}
@@ -35,22 +37,44 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, who run.Caller) 
 	}
 	ctx, cancel := s.untilClosing(r.Context(), lastWords)
 	defer cancel()
-	if !isPatch(r) {
-		render := &sse.JSONRPC{Run: id, Logger: info.Photon, Base: origin(r)}
-		return s.stream(ctx, w, who, id, after, render, sse.Options{})
+	if isPatch(r) {
+		return s.runPatches(ctx, w, r, who, info, at)
 	}
-	render := &patches{ctx: ctx, after: after, until: info.Last, again: r.Header.Get("Last-Event-ID") != "", told: timeline.New(id)}
-	render.around = func() []ui.Patch { return ui.Around(s.chrome(r, who, "")) }
-	return s.stream(ctx, w, who, id, 0, render, sse.Options{Pause: ui.Pause})
-}
-
-func (s *Server) stream(ctx context.Context, w http.ResponseWriter, who run.Caller, id string, after uint64, render sse.Renderer, o sse.Options) error {
-	batches, err := s.engine.Follow(ctx, who, id, after)
+	batches, err := s.engine.Follow(ctx, who, id, at.ID)
 	if err != nil {
 		return err
 	}
-	s.streamed(ctx, sse.Serve(ctx, w, batches, render, o), "run", id)
+	render := &sse.JSONRPC{Run: id, Logger: info.Photon, Base: origin(r)}
+	s.streamed(ctx, sse.Serve(ctx, w, batches, render, sse.Options{}), "run", id)
 	return nil
+}
+
+// runPatches keeps a run's page up to date, and what stands around it as other
+// runs come and go.
+func (s *Server) runPatches(parent context.Context, w http.ResponseWriter, r *http.Request, who run.Caller, info run.Info, at sse.Message) error {
+	v := s.visit(parent, r, who)
+	defer v.leave()
+	batches, err := s.batches(v, who, info, at)
+	if err != nil {
+		return err
+	}
+	around := func() []ui.Patch { return ui.Around(s.chrome(r, who, "")) }
+	render := &patches{ctx: v.ctx, after: at.ID, until: info.Last, torn: at.Partly, told: timeline.New(info.ID), around: around}
+	told := beside(sse.Steps(v.ctx, batches, render, sse.Options{Pause: ui.Pause}), s.shown(v, who, 0, around), v.seated)
+	s.streamed(v.ctx, sse.Send(w, v.tell(at, told)), "run", info.ID)
+	return nil
+}
+
+// batches are the entries of a run's log, from the beginning, that a visit is
+// for: none, if it only looks in and nothing is new.
+func (s *Server) batches(v *visit, who run.Caller, info run.Info, at sse.Message) (iter.Seq2[[]log.Entry, error], error) {
+	switch {
+	case v.seated:
+		return s.engine.Follow(v.ctx, who, info.ID, 0)
+	case at.ID >= info.Last && !at.Partly:
+		return func(func([]log.Entry, error) bool) {}, nil
+	}
+	return s.engine.Read(v.ctx, who, info.ID)
 }
 
 // streamed logs how a stream ended: a reader that went away is no fault.

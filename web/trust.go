@@ -15,9 +15,11 @@ const policy = "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src '
 
 // guard refuses, before any routing, requests that name another host (DNS
 // rebinding) and requests that another site's page made (cross-site request
-// forgery), and sets the headers that every response has.
+// forgery), sets the headers that every response has, and bounds how long the
+// request may take to arrive.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hurry(w, r)
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")

@@ -23,7 +23,6 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request, who run.Caller, 
 	}
 	rules := open.Question.File
 	limitBody(w, r, rules.MaxSize*int64(rules.Max)+formSlack+drained)
-	defer bodyDone(w)
 	defer drain(w, r)
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request, who run.Caller, 
 const drained = 1 << 30
 
 func drain(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, &patient{Reader: r.Body, ctl: http.NewResponseController(w)}) // what is wrong with it was said
+	_, _ = io.Copy(io.Discard, patiently(w, r.Body)) // what is wrong with it was said
 }
 
 func (s *Server) storePart(w http.ResponseWriter, r *http.Request, who run.Caller, open run.Open, part *multipart.Part) (ask.FileRef, error) {
@@ -65,7 +64,7 @@ func (s *Server) storePart(w http.ResponseWriter, r *http.Request, who run.Calle
 	if ref.MediaType == "" {
 		ref.MediaType = "application/octet-stream"
 	}
-	content := &patient{Reader: part, ctl: http.NewResponseController(w)}
+	content := patiently(w, part)
 	var err error
 	ref.Digest, ref.Size, err = s.engine.Upload(r.Context(), who, open.ID, content)
 	if content.err != nil {
@@ -79,13 +78,19 @@ func (s *Server) storePart(w http.ResponseWriter, r *http.Request, who run.Calle
 // from one of the store.
 type patient struct {
 	io.Reader
-	ctl *http.ResponseController
-	err error
+	ctl   *http.ResponseController
+	until time.Time
+	err   error
+}
+
+func patiently(w http.ResponseWriter, body io.Reader) *patient {
+	return &patient{Reader: body, ctl: http.NewResponseController(w), until: time.Now().Add(bodyTimeout)}
 }
 
 func (p *patient) Read(b []byte) (int, error) {
-	_ = p.ctl.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has one
+	_ = p.ctl.SetReadDeadline(p.until) // not every writer has one
 	n, err := p.Reader.Read(b)
+	p.until = p.until.Add(time.Duration(n) * time.Second / bodyRate)
 	if err != nil && !errors.Is(err, io.EOF) {
 		p.err = err
 	}

@@ -10,9 +10,9 @@ const stopsWithin = 15_000;
  * start runs beam on a free port and waits until it says where.
  *
  * @param {...string} args further flags; the log is in memory unless they hold --data
- * @returns {Promise<{url: string, signIn: string, stop: () => Promise<void>}>}
- *   its address, the single-use address to sign in at, and a function that ends
- *   it with SIGTERM and throws if it doesn't end well
+ * @returns {Promise<{url: string, pid: number, signIn: string, stop: () => Promise<void>, kill: () => Promise<void>}>}
+ *   its address, its process, the single-use address to sign in at, and functions
+ *   that end it: with SIGTERM, throwing if it doesn't end well, or at once
  */
 export async function start(...args) {
   const store = args.includes("--data") ? [] : ["--memory"];
@@ -33,7 +33,12 @@ export async function start(...args) {
   });
   return {
     url: new URL(signIn).origin,
+    pid: child.pid,
     signIn,
+    async kill() {
+      child.kill("SIGKILL");
+      await exit;
+    },
     async stop() {
       child.kill("SIGTERM");
       const status = await Promise.race([exit, after(stopsWithin)]);

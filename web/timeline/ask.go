@@ -21,7 +21,7 @@ const (
 	Declined  AskState = "declined"  // the person said no
 	Cancelled AskState = "cancelled" // the person chose nothing
 	Expired   AskState = "expired"   // its time ran out
-	Withdrawn AskState = "withdrawn" // the run ended first
+	Withdrawn AskState = "withdrawn" // without an answer, see Ask.Reason
 )
 
 // An Ask is a question of the run and, once it has one, its answer.
@@ -30,6 +30,9 @@ type Ask struct {
 	State   AskState
 	By      string    // the surface that the answer came from
 	Settled time.Time // zero while it is open
+	// Reason is why it was withdrawn, and Problem what was in the way.
+	Reason  log.Reason
+	Problem string
 	// Values are the answer's, in words. A secret's is never among them.
 	Values []Value
 }
@@ -57,9 +60,9 @@ func (a *Ask) settle(d log.Answered, at time.Time) {
 	}
 }
 
-func (a *Ask) withdraw(reason log.Reason, at time.Time) {
-	a.State, a.Settled = Withdrawn, at
-	if reason == log.Expired {
+func (a *Ask) withdraw(d log.Withdrawn, at time.Time) {
+	a.State, a.Settled, a.Reason, a.Problem = Withdrawn, at, d.Reason, d.Error
+	if d.Reason == log.Expired {
 		a.State = Expired
 	}
 }
@@ -72,6 +75,12 @@ func values(q *ask.Question, a ask.Answer) []Value {
 	var vs []Value
 	for _, f := range a.Files {
 		vs = append(vs, Value{Label: f.Name, Text: Bytes(f.Size)})
+	}
+	switch q.Kind {
+	case ask.KindSample:
+		return sampled(a.Content)
+	case ask.KindRoots:
+		return roots(a.Content)
 	}
 	content := map[string]json.RawMessage{}
 	if json.Unmarshal(a.Content, &content) != nil {
@@ -146,4 +155,15 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%.1f %s", v, unit)
 	}
 	return fmt.Sprintf("%.0f %s", v, unit)
+}
+
+// Ask is one of the run's questions, whatever became of it; nil if it has none
+// with that id.
+func (r *Run) Ask(id string) *Ask {
+	for _, i := range r.Items {
+		if i.Kind == Asked && i.Ask.ID == id {
+			return i.Ask
+		}
+	}
+	return nil
 }

@@ -35,6 +35,9 @@ type Item struct {
 	Seq  uint64 // of its first entry
 	Time time.Time
 	Kind Kind
+	// Same says that it came with the row before, as far as clocks are shown: in
+	// the same tenth of a second.
+	Same bool
 
 	Level generators.Level // of a status, log line, toast or step
 	Text  string           // of a status, toast or step; the surface of a start; the error of a result

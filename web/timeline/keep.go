@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"time"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
@@ -18,6 +19,9 @@ const (
 // add appends an item and drops the oldest of its sort if there are too many.
 func (r *Run) add(i *Item) Change {
 	c := Change{Item: i, Added: true}
+	if n := len(r.Items); n > 0 {
+		i.Same = r.tenth(i.Time) == r.tenth(r.Items[n-1].Time)
+	}
 	r.Items = append(r.Items, i)
 	switch {
 	case i.Kind.plain():
@@ -32,6 +36,11 @@ func (r *Run) add(i *Item) Change {
 		}
 	}
 	return c
+}
+
+// tenth is how many tenths of a second into the run something came.
+func (r *Run) tenth(t time.Time) int64 {
+	return int64(t.Sub(r.Started).Round(100*time.Millisecond) / (100 * time.Millisecond))
 }
 
 // drop removes the oldest item of some kinds and returns its ordinal. No such

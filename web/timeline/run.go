@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
@@ -76,9 +77,19 @@ func (r *Run) Apply(e log.Entry) Change {
 	if e.Kind.IsEvent() {
 		r.Events++
 	}
+	full := r.full(e)
 	c := r.apply(e)
 	c.Seq = e.Seq
+	if full {
+		r.Progress, c.Progress = nil, true
+	}
 	return c
+}
+
+// full tells whether what the progress tells was done before this entry: it
+// leaves as soon as anything else comes.
+func (r *Run) full(e log.Entry) bool {
+	return r.Progress != nil && r.Progress.Total > 0 && r.Progress.Done >= r.Progress.Total && e.Kind != "progress"
 }
 
 func (r *Run) apply(e log.Entry) Change {
@@ -172,7 +183,7 @@ func (r *Run) withdrawn(e log.Entry, d log.Withdrawn) Change {
 	if i == nil {
 		return Change{}
 	}
-	i.Ask.withdraw(d.Reason, e.Time)
+	i.Ask.withdraw(d, e.Time)
 	return r.settled(Change{Item: i})
 }
 
@@ -222,7 +233,7 @@ func (r *Run) finished(e log.Entry, d log.Finished) Change {
 	for _, a := range slices.Clone(r.Open) {
 		if _, seq, ok := log.SplitAskID(a.ID); ok {
 			if i := r.close(seq); i != nil {
-				i.Ask.withdraw(log.RunEnded, e.Time)
+				i.Ask.withdraw(log.Withdrawn{Reason: log.RunEnded}, e.Time)
 				also = append(also, i)
 			}
 		}
@@ -234,7 +245,7 @@ func (r *Run) finished(e log.Entry, d log.Finished) Change {
 	return c
 }
 
-func (r *Run) spent(d time.Duration) { r.Spent = max(r.Spent, d) }
+func (r *Run) spent(d ask.Millis) { r.Spent = max(r.Spent, time.Duration(d)) }
 
 func (r *Run) status(e log.Entry, d generators.StatusEvent) Change {
 	if n := len(r.Items); n > 0 {

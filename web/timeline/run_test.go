@@ -124,6 +124,10 @@ func TestAnswersInWords(t *testing.T) {
 		{confirm, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"go":false}`)}, "go=No"},
 		{secret, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"key":"hunter2"}`)}, ""},
 		{&ask.Question{Kind: ask.KindFile}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "a.csv", Size: 1234}}}, "a.csv=1.2 kB"},
+		{&ask.Question{Kind: ask.KindSample}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"model":"m-1","role":"assistant","content":[{"type":"text","text":"Hi"},{"type":"image","data":"eA==","mimeType":"image/png"},{"type":"audio","data":"eA==","mimeType":"audio/wav"},{"type":"tool_use","id":"1","name":"look","input":{}},{"type":"x"}]}`)},
+			"m-1=Hi\n[a picture, image/png, 1 byte]\n[a sound, audio/wav, 1 byte]\n[uses the tool look: {}]\n[a block of the type x]"},
+		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[{"uri":"file:///a"},{"uri":"file:///b"}]}`)}, "Folders=file:///a\nfile:///b"},
+		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[]}`)}, "Folders=none"},
 		{form, ask.Answer{Action: ask.Decline}, ""},
 		{form, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"` + strings.Repeat("x", 5000) + `"}`)}, "Name=" + strings.Repeat("x", maxValue) + " …"},
 	}

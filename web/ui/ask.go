@@ -114,7 +114,10 @@ func (v *askView) confirm() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
 }
 func (v *askView) submit() string {
-	if v.Question.Kind == ask.KindURL {
+	switch {
+	case v.Question.Kind == ask.KindURL && v.Question.UntilDone:
+		return "Done"
+	case v.Question.Kind == ask.KindURL:
 		return "I agree, continue"
 	}
 	return "Submit"

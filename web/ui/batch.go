@@ -71,7 +71,9 @@ func (b *batch) drop(seq uint64) {
 	b.dropped = append(b.dropped, seq)
 }
 
-// rows patches the timeline.
+// rows patches the timeline, row by row however many they are: to draw it anew
+// has the browser compare old rows with new ones, which takes longer than to
+// remove some and append others, and undoes what a person did with one that stays.
 func (b *batch) rows(r *timeline.Run) {
 	if len(b.dropped) > 0 {
 		b.outer(Hidden(r.Hidden))
@@ -89,10 +91,6 @@ func (b *batch) rows(r *timeline.Run) {
 		}
 		return true
 	})
-	if len(b.order)+len(gone) > maxRows {
-		b.add("#timeline", "inner", Rows(r))
-		return
-	}
 	b.remove(gone)
 	var added, changed []templ.Component
 	for _, i := range b.order {

@@ -12,10 +12,10 @@ import (
 type Chrome struct {
 	Title    string // of the document, if the page has none of its own
 	Photons  []PhotonLink
-	Recent   []run.Info // newest first
-	Inbox    int        // questions that wait for this person
-	Operator bool       // the person's machine, so that nothing is missing from the lists
-	SignedIn bool       // there is something to sign out of
+	Recent   []RunLine // newest first
+	Inbox    int       // questions that wait for this person
+	Operator bool      // the person's machine, so that nothing is missing from the lists
+	SignedIn bool      // there is something to sign out of
 
 	Script string // address of the Datastar bundle; empty: the pages do without
 	Own    string // address of our own script, which does nothing without the other
@@ -23,6 +23,12 @@ type Chrome struct {
 	Icon   string // address of the icon
 
 	SearchQuery string
+}
+
+// A RunLine is a run as lists show it, with its input in few words.
+type RunLine struct {
+	run.Info
+	Input string
 }
 
 // A PhotonLink is a photon in the list beside every page.

@@ -122,9 +122,6 @@ func Defaults(f *ask.Field) []string {
 		if f.Type == "" {
 			return []string{string(f.Default)}
 		}
-		if f.Format == "date-time" {
-			return []string{localTime(v)}
-		}
 		return []string{v}
 	case bool:
 		if f.Type == "boolean" {
@@ -147,6 +144,19 @@ func Defaults(f *ask.Field) []string {
 	return []string{string(f.Default)}
 }
 
+// moment is what is filled in, if that is a moment in RFC 3339 and the control
+// is to show it in its reader's time; else empty.
+func (c *control) moment() string {
+	if c.widget != "datetime-local" || len(c.values) == 0 {
+		return ""
+	}
+	v := c.values[len(c.values)-1]
+	if _, err := time.Parse(time.RFC3339, v); err != nil {
+		return ""
+	}
+	return v
+}
+
 // localTime is a moment as an input of type datetime-local wants it, in UTC.
 func localTime(rfc3339 string) string {
 	t, err := time.Parse(time.RFC3339, rfc3339)
@@ -159,6 +169,9 @@ func localTime(rfc3339 string) string {
 func (c *control) value() string {
 	if len(c.values) == 0 {
 		return ""
+	}
+	if m := c.moment(); m != "" {
+		return localTime(m)
 	}
 	return c.values[len(c.values)-1]
 }

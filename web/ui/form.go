@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ func (c *control) inputAttributes() templ.Attributes {
 	return a
 }
 
-// localTimes are the attributes that turn a moment's default and bounds from UTC
+// localTimes are the attributes that turn a moment and its bounds from UTC
 // into the time of whoever looks, where there is script.
 func (c *control) localTimes() templ.Attributes {
 	a := templ.Attributes{}
@@ -45,11 +44,8 @@ func (c *control) localTimes() templ.Attributes {
 	if e := localExpression(c.Latest); e != "" {
 		a["data-attr:max"] = e
 	}
-	var value string
-	if json.Unmarshal(c.Default, &value) == nil && c.value() == localTime(value) {
-		if e := localExpression(value); e != "" {
-			a["data-init"] = "el.value === el.defaultValue && (el.value = " + e + ")"
-		}
+	if e := localExpression(c.moment()); e != "" {
+		a["data-init"] = "el.value === el.defaultValue && (el.value = " + e + ")"
 	}
 	return a
 }

@@ -99,7 +99,12 @@ func TestPages(t *testing.T) {
 			{ID: "c", Photon: "csv", State: run.Interrupted, Error: "Beam was stopped", Started: now.Add(-72 * time.Hour), Ended: now.Add(-71 * time.Hour)},
 			{ID: "d", Photon: "csv", State: run.Completed, Started: now.Add(-time.Second), Ended: now},
 		}
-		golden(t, "runs", Runs(c, RunsPage{Runs: infos}))
+		lines := make([]RunLine, len(infos))
+		for i, info := range infos {
+			lines[i] = RunLine{Info: info}
+		}
+		lines[1].Input = "weather.csv · mean"
+		golden(t, "runs", Runs(c, RunsPage{Runs: lines}))
 		golden(t, "runs-empty", Runs(c, RunsPage{}))
 		golden(t, "runs-narrowed", Runs(c, RunsPage{State: "failed"}))
 		asks := []run.Open{w.r.Open[0].Open, w.r.Open[1].Open}
@@ -108,6 +113,8 @@ func TestPages(t *testing.T) {
 		golden(t, "inbox-empty", Asks(c, nil))
 		golden(t, "ask-page", AskPage(c, asks[1], nil, nil))
 		golden(t, "ask-page-errors", AskPage(plain, asks[1], []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
+		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
+		golden(t, "ask-closed", AskClosedPage(c, w.r.Ask(asks[0].ID)))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
 		golden(t, "login-operator", Login(c, LoginPage{}))
 		golden(t, "error", ErrorPage(c, 404, "There is no such run", "It may have been deleted."))
@@ -127,6 +134,8 @@ func TestAsks(t *testing.T) {
 		golden(t, "ask-form-errors", AskForm(w.open(), errs, nil))
 		golden(t, "ask-form-errors-plain", AskForm(w.open(), errs, url.Values{"name": {"Ada"}, "topics": {"auth", "logging"}, "newsletter": {"on"}}))
 		golden(t, "ask-gone", AskGone(w.open(), "It was answered at the terminal."))
+		w.answer(2, ask.Decline, "")
+		golden(t, "ask-settled", AskSettled(w.r.Ask(log.AskID(runID, 2))))
 		golden(t, "ask-gone-unknown", AskGone(run.Open{ID: runID + ".9"}, "It has expired."))
 		w.ask(questions()["file"])
 		golden(t, "ask-file-errors", AskForm(w.open(), []generators.FieldError{generators.At("file", "is required: choose a file")}, nil))

@@ -88,7 +88,9 @@ func hostileQuestions(s string) []*ask.Question {
 		{Kind: ask.KindFile, Message: s, File: &ask.FileRules{Types: []string{s}, MaxSize: 1, Min: 1, Max: 2}},
 		{Kind: ask.KindURL, Message: s, URL: s},
 		{Kind: ask.KindURL, Message: s, URL: "https://" + s},
-		{Kind: ask.KindURL, Message: s, URL: "https://example.com/" + s},
+		{Kind: ask.KindURL, Message: s, URL: "https://example.com/" + s, UntilDone: true},
+		{Kind: ask.KindSample, Message: s, Fields: fields[:1], Sample: &ask.SampleRequest{SystemPrompt: s, Messages: []ask.SampleMessage{
+			ask.FromUser(ask.TextBlock(s), ask.ImageBlock([]byte(s), s), ask.SampleBlock{Type: s}), {Role: ask.Role(s), Content: raw}}}},
 		{Kind: ask.Kind(s), Message: s},
 	}
 }
@@ -98,7 +100,7 @@ func hostilePages(s string) map[string]templ.Component {
 	c := chrome()
 	c.SearchQuery, c.Title = s, s
 	c.Photons = []PhotonLink{{Name: s, Title: s}}
-	c.Recent = []run.Info{{ID: s, Photon: s, Title: s, State: run.State(s), Started: time.Now()}}
+	c.Recent = []RunLine{{Info: run.Info{ID: s, Photon: s, Title: s, State: run.State(s), Started: time.Now()}, Input: s}}
 	w := hostileRun(s)
 	errs := []generators.FieldError{generators.At(s, s), {Path: s, Message: s}, {Message: s}, generators.At("file", s)}
 	var open []run.Open
@@ -106,7 +108,7 @@ func hostilePages(s string) map[string]templ.Component {
 		"run":    RunPage(c, w.r),
 		"home":   Home(c, []PhotonCard{{Name: s, Title: s, Description: s}}),
 		"photon": Photon(c, PhotonPage{Name: s, Title: s, Description: s, Fields: hostileQuestions(s)[0].Fields, Values: url.Values{s: {s}}, Errors: errs}),
-		"runs":   Runs(c, RunsPage{State: s, Runs: []run.Info{{ID: s, Photon: s, Title: s, State: run.State(s), Error: s}, {ID: s, State: run.Waiting, Asks: []run.Open{w.r.Open[0].Open}}}}),
+		"runs":   Runs(c, RunsPage{State: s, Runs: []RunLine{{Info: run.Info{ID: s, Photon: s, Title: s, State: run.State(s), Error: s}, Input: s}, {Info: run.Info{ID: s, State: run.Waiting, Asks: []run.Open{w.r.Open[0].Open}}}}}),
 		"login":  Login(c, LoginPage{Error: s, Next: s, Token: true}),
 		"error":  ErrorPage(c, 500, s, s),
 	}
@@ -207,7 +209,7 @@ func TestSecretsAreNotPutBack(t *testing.T) {
 	if strings.Contains(got, "hunter2") {
 		t.Error("the form holds the secret that was typed")
 	}
-	if !strings.Contains(got, `autocomplete="off"`) || !strings.Contains(got, `type="password"`) {
+	if !strings.Contains(got, `autocomplete="new-password"`) || !strings.Contains(got, `type="password"`) {
 		t.Error("the secret is not asked for as one")
 	}
 }

@@ -40,7 +40,7 @@ func (t Traits) words() []traitWord {
 
 func shortID(id string) string { return timeline.Short(id) }
 
-func firstMessage(r run.Info) string { return message(r.Asks[0]) }
+func firstMessage(r RunLine) string { return message(r.Asks[0]) }
 
 // message is what a question asks, in one line.
 func message(o run.Open) string {
@@ -70,7 +70,7 @@ var keyMap = []struct {
 // A RunsPage is the list of runs in a state, or in any.
 type RunsPage struct {
 	State string // one of RunStates, or empty
-	Runs  []run.Info
+	Runs  []RunLine
 }
 
 // RunStates are what the list of runs can be narrowed to.

@@ -22,10 +22,6 @@ type Patch struct {
 	Component templ.Component
 }
 
-// maxRows is how many changed rows are patched one by one. Beyond it, the whole
-// timeline is cheaper.
-const maxRows = 500
-
 // maxToasts bounds the notices that one batch of changes brings up.
 const maxToasts = 3
 
@@ -34,7 +30,7 @@ const maxToasts = 3
 // Patches that come faster than they can be drawn freeze the page.
 func Pause(changes int) time.Duration {
 	const frame, row, most = 16 * time.Millisecond, 300 * time.Microsecond, 200 * time.Millisecond
-	return min(frame+time.Duration(min(changes, maxRows*4))*row, most)
+	return min(frame+time.Duration(min(changes, 2000))*row, most)
 }
 
 // Around returns what changes around every page as runs come and go.
@@ -85,14 +81,6 @@ func Sync(r *timeline.Run) []Patch {
 	if r.State.Ended() {
 		b.add("#live", "remove", nil)
 	}
-	return b.patches
-}
-
-// Back returns what tells an open page that it is connected again and has
-// missed nothing.
-func Back(r *timeline.Run) []Patch {
-	b := &batch{}
-	b.outer(RunHead(r))
 	return b.patches
 }
 

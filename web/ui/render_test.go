@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 )
 
@@ -88,7 +91,7 @@ func TestTables(t *testing.T) {
 		big.Rows = append(big.Rows, make([]any, 100))
 	}
 	v := viewTable("t", big)
-	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.left() != "The first 200 of 1,000 rows, the first 60 of 100 columns. Download it to see all." {
+	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.left() != "The first 200 of 1,000 rows, the first 60 of 100 columns. Copied or downloaded, it is whole." {
 		t.Errorf("%d rows of %d columns: %s", len(v.rows), len(v.columns), v.left())
 	}
 	raw, _ := json.Marshal(generators.Table{Columns: []string{"a", "b", "c"}, Rows: [][]any{{1, "x"}, {nil, "y", true, "more"}, {2.50, 3}}})
@@ -220,5 +223,39 @@ func BenchmarkArtifacts(b *testing.B) {
 		if err := Rows(w.r).Render(b.Context(), &buf); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A moment that a link fills in is shown in the time of whoever looks.
+func TestAMomentIsShownInItsReadersTime(t *testing.T) {
+	fields := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
+	page := func(at string) string {
+		return rendered(t, Photon(Chrome{}, PhotonPage{Name: "p", Fields: fields, Values: url.Values{"at": {at}}}))
+	}
+	if got := page("2026-05-17T18:30:00-04:00"); !strings.Contains(got, `value="2026-05-17T22:30"`) || !strings.Contains(got, "new Date(1779057000000)") {
+		t.Errorf("a moment of a link: %s", got)
+	}
+	if got := page("2026-05-17T18:30"); !strings.Contains(got, `value="2026-05-17T18:30"`) || strings.Contains(got, "new Date(") {
+		t.Errorf("what was typed is changed: %s", got)
+	}
+}
+
+// Whatever a list of objects holds, its table has a column for every member.
+func TestAListOfObjectsIsATable(t *testing.T) {
+	v, ok := tableOfObjects("Result", json.RawMessage(`[{"a":1,"b":"x"},{"b":"y","c":{"d":12345678901234567890}},{"a":null}]`))
+	var names []string
+	for _, c := range v.columns {
+		names = append(names, c.name)
+	}
+	if !ok || !slices.Equal(names, []string{"a", "b", "c"}) || !slices.Equal(v.rows[1], []string{"", "y", `{"d":12345678901234567890}`}) || !v.columns[0].numeric {
+		t.Errorf("%v: %v %v", ok, names, v.rows)
+	}
+	for _, other := range []string{`[]`, `[1]`, `[{}]`, `{"a":1}`, `[{"a":1},2]`, `"x"`, ``} {
+		if _, ok := tableOfObjects("", json.RawMessage(other)); ok {
+			t.Errorf("%s is a table", other)
+		}
+	}
+	if tables := tablesWithin(json.RawMessage(`{"n":1,"list":[{"a":1},{"a":2}],"one":[{"a":1}]}`)); len(tables) != 1 || tables[0].caption != "list" {
+		t.Errorf("within an object: %v", tables)
 	}
 }

@@ -116,8 +116,15 @@ func (c *control) attributes() map[string]any {
 		}
 	}
 	if c.widget == "password" {
-		a["autocomplete"] = "off"
+		// A secret for a tool is nobody's password for this site. Browsers fill in
+		// and offer to save what is "off", and leave what is new alone; the rest
+		// are what password managers look at.
+		a["autocomplete"] = "new-password"
 		a["spellcheck"] = "false"
+		a["data-1p-ignore"] = "true"
+		a["data-bwignore"] = "true"
+		a["data-lpignore"] = "true"
+		a["data-form-type"] = "other"
 	}
 	return a
 }

@@ -22,9 +22,12 @@ func follow(r *timeline.Run) string {
 		"',{retry:'always',retryInterval:300,retryMaxCount:Infinity,requestCancellation:'cleanup'})"
 }
 
-// watch notes when the page's stream is away, and when it is back, which its
-// first patch shows.
-const watch = "evt.detail.el === el && ($_away = evt.detail.type === 'retrying' || evt.detail.type === 'error')"
+// connected are the signals of a page's stream: whether it is away, and whether
+// it is only to come back soon, which is nothing to speak of.
+const connected = "{_away: false, _soon: false}"
+
+// watch notes when the page's stream is away; the server says when it is back.
+const watch = "evt.detail.el === el && (evt.detail.type === 'retrying' || evt.detail.type === 'error') && ($_soon ? $_soon = false : $_away = true)"
 
 func stop(r *timeline.Run) string {
 	return "@post('/runs/" + safeID(r.ID) + "/cancel',{contentType:'form',retry:'never'})"

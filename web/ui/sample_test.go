@@ -98,6 +98,14 @@ func questions() map[string]*ask.Question {
 		"url":          {Kind: ask.KindURL, Message: "Sign in there, then go on here.", URL: "https://id.example.com/authorize?client=beam"},
 		"url-doubtful": {Kind: ask.KindURL, Message: "Sign in there.", URL: "http://good.example@xn--bd-mja.example/"},
 		"url-none":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "javascript:alert(1)"},
+		"url-done":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "https://id.example.com/authorize", UntilDone: true},
+		"roots":        {Kind: ask.KindRoots, Message: "Which folders?", Fields: ask.Fields{{Name: "roots", Title: "Folders", Type: "string", Format: ask.FormatLong, Required: true}}},
+		"sample": {Kind: ask.KindSample, Message: "A model is asked: Sum up", Fields: ask.Fields{{Name: "text", Title: "Answer", Type: "string", Format: ask.FormatLong, Required: true}},
+			Sample: &ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 1000, Tools: []json.RawMessage{json.RawMessage(`{"name":"look"}`)}, Messages: []ask.SampleMessage{
+				ask.FromUser(ask.TextBlock("What <b>is</b> this?\nAnd that?"), ask.ImageBlock([]byte("png"), "image/png")),
+				ask.FromAssistant(ask.TextBlock("A cat.")),
+				ask.FromUser(ask.TextBlock("Sum up")),
+			}}},
 		"form": {Kind: ask.KindForm, Message: "Tell us about yourself", Fields: ask.Fields{
 			{Name: "name", Title: "Name", Type: "string", Required: true},
 			{Name: "email", Title: "E-mail", Type: "string", Format: "email", Required: true, Description: "Where the confirmation goes"},
@@ -131,7 +139,7 @@ func artifacts() map[string]generators.Event {
 func chrome() Chrome {
 	return Chrome{
 		Photons: []PhotonLink{{Name: "csv", Title: "Explore a CSV file"}, {Name: "wizard", Title: "Wizard", Current: true}},
-		Recent:  []run.Info{{ID: runID, Photon: "wizard", Title: "Wizard", State: run.Waiting, Started: time.Now().Add(-5 * time.Minute)}},
+		Recent:  []RunLine{{Info: run.Info{ID: runID, Photon: "wizard", Title: "Wizard", State: run.Waiting, Started: time.Now().Add(-5 * time.Minute)}, Input: "Ada · editor"}},
 		Inbox:   2, Operator: true,
 		Script: "/static/vendor/datastar.js", Own: "/static/beam.js", Style: "/static/beam.css", Icon: "/static/icons/beam.svg",
 	}

@@ -21,8 +21,9 @@ type tableView struct {
 	caption string
 	columns []column
 	rows    [][]string
-	total   int // rows there are
-	cols    int // columns there are
+	total   int    // rows there are
+	cols    int    // columns there are
+	whole   string // where it is whole
 }
 
 type column struct {
@@ -34,16 +35,21 @@ type column struct {
 // readTable reads the body of a table; ok is false if it is none.
 func readTable(caption string, body []byte) (v tableView, ok bool) {
 	var t generators.Table
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	if d.Decode(&t) != nil {
+	if !decodeNumbers(body, &t) {
 		return v, false
 	}
 	return viewTable(caption, t), true
 }
 
+// decodeNumbers decodes JSON, its numbers with all their digits.
+func decodeNumbers(body []byte, to any) bool {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	return d.Decode(to) == nil
+}
+
 func viewTable(caption string, t generators.Table) tableView {
-	v := tableView{caption: caption, total: len(t.Rows), cols: len(t.Columns)}
+	v := tableView{caption: caption, whole: "Copied or downloaded, it is whole.", total: len(t.Rows), cols: len(t.Columns)}
 	for _, name := range t.Columns[:min(len(t.Columns), maxTableCols)] {
 		v.columns = append(v.columns, column{name: name})
 	}
@@ -137,5 +143,5 @@ func (v tableView) left() string {
 	if parts == nil {
 		return ""
 	}
-	return upper(strings.Join(parts, ", ")) + ". Download it to see all."
+	return upper(strings.Join(parts, ", ")) + ". " + v.whole
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web/timeline"
 )
@@ -136,9 +137,23 @@ func askWord(a *timeline.Ask) string {
 	case timeline.Expired:
 		return "expired: nobody answered in time"
 	case timeline.Withdrawn:
-		return "withdrawn: the run ended first"
+		return "withdrawn: " + whyWithdrawn(a)
 	}
 	return "waits for an answer"
+}
+
+func whyWithdrawn(a *timeline.Ask) string {
+	why := "the run ended first"
+	switch a.Reason {
+	case log.Unsupported:
+		why = "nobody could be asked"
+	case log.Invalid:
+		why = "the answers did not fit"
+	}
+	if a.Problem != "" {
+		why += " (" + strings.TrimSuffix(a.Problem, ".") + ")"
+	}
+	return why
 }
 
 // count is a number with its noun.
@@ -166,6 +181,14 @@ func number(f float64) string {
 		return strconv.FormatFloat(f, 'g', 6, 64)
 	}
 	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// amount is a count as people read it: 48,219, and 1.5.
+func amount(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return grouped(int(f))
+	}
+	return number(math.Round(f*100) / 100)
 }
 
 // percent is a fraction as a whole percentage, 100 only when all is done.
