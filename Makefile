@@ -9,16 +9,19 @@ SHELL := bash
 
 # ARGS goes to beam in `make run`, and to Playwright in `make e2e`.
 ARGS ?=
-# BENCH chooses benchmarks; FUZZTIME is how long each fuzz target runs.
+# BENCH chooses benchmarks; FUZZTIME is how long each fuzz target runs; SOAK is
+# how many times `make soak` runs the conformance suite.
 BENCH ?= .
 FUZZTIME ?= 10s
+SOAK ?= 20
 
 bundle := static/vendor/datastar.js
 npm := node_modules/.package-lock.json
+suite := conformance/node_modules/.package-lock.json
 
 .PHONY: help
 help: ## list what there is
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## build what is missing and start Beam here (ARGS="--open --memory")
@@ -29,7 +32,7 @@ build: $(bundle) ## build bin/beam
 	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
 
 .PHONY: test
-test: check unit e2e ## everything that has to pass, from a fresh clone on
+test: check unit conformance e2e ## everything that has to pass, from a fresh clone on
 
 .PHONY: check
 check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
@@ -44,6 +47,20 @@ unit: $(bundle) ## Go tests, with the race detector
 	scripts/need curl curl
 	go test -race ./...
 
+.PHONY: conformance
+conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP and stdio
+	scripts/with-node node conformance/run.js
+
+.PHONY: soak
+soak: fixtures $(suite) ## the conformance suite many times in a row (SOAK=20)
+	for i in $$(seq $(SOAK)); do scripts/with-node node conformance/run.js | tail -n 1; done
+	echo "soak: $(SOAK) runs without a flake"
+
+.PHONY: fixtures
+fixtures: $(bundle)
+	CGO_ENABLED=0 go build -o bin/fixture-serve ./internal/mcp/fixture/serve
+	CGO_ENABLED=0 go build -o bin/fixture-bridge ./internal/mcp/fixture/bridge
+
 .PHONY: e2e
 e2e: build $(npm) ## journeys in a real Chromium against the real binary (ARGS="csv.spec.js")
 	scripts/need "$${CHROMIUM:-chromium}" chromium
@@ -52,6 +69,16 @@ e2e: build $(npm) ## journeys in a real Chromium against the real binary (ARGS="
 .PHONY: bench
 bench: $(bundle) ## benchmarks (BENCH=regexp)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: bench-page
+bench-page: build $(npm) ## measure the page in a real Chromium, on a machine that does nothing else
+	scripts/need "$${CHROMIUM:-chromium}" chromium
+	BEAM=bin/beam scripts/with-node node e2e/bench/page.js
+
+.PHONY: picture
+picture: ## take the README's picture anew
+	$(MAKE) e2e ARGS="looks-states.spec.js -g working"
+	cp e2e/screenshots/readme-laptop-light.png docs/beam.png
 
 .PHONY: fuzz
 fuzz: $(bundle) ## every fuzz target for a short while (FUZZTIME=10s)
@@ -71,3 +98,6 @@ $(bundle): static/internal/bundle/main.go
 
 $(npm): package.json package-lock.json .npmrc
 	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 scripts/with-node npm ci --no-audit --no-fund
+
+$(suite): conformance/package.json conformance/package-lock.json conformance/.npmrc
+	scripts/with-node npm ci --prefix conformance --no-audit --no-fund --ignore-scripts

@@ -30,13 +30,13 @@ const (
 func Main(photons ...*generators.Photon) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr, photons...))
+	os.Exit(Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, photons...))
 }
 
 // Run is [Main] without the process: it returns the exit status, 0 when done,
 // 1 if something failed, and 2 if the command line or a photon is wrong.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer, photons ...*generators.Photon) int {
-	err := execute(ctx, args, stdout, stderr, photons)
+func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons ...*generators.Photon) int {
+	err := execute(ctx, args, stdin, stdout, stderr, photons)
 	var misuse *misuseError
 	switch {
 	case err == nil, errors.Is(err, errHelped):
@@ -63,22 +63,19 @@ var errHelped = errors.New("helped")
 
 // commands is the command line.
 type commands struct {
+	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
+
 	Serve serve `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what beam does without a command."`
+	Stdio stdio `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
 }
 
-const about = `Beam runs tools that stop to ask.
-
-A tool (a photon) works, says how far it is, and asks a person when it needs to. Whoever has the page open answers, and the tool goes on.
-
-Each flag can also be set as an environment variable, which --help names beside it.`
-
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer, photons []*generators.Photon) (err error) {
+func execute(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons []*generators.Photon) (err error) {
 	registry, err := generators.NewRegistry(photons...)
 	if err != nil {
 		return &misuseError{err}
 	}
 	var c commands
-	parser, err := kong.New(&c, kong.Name("beam"), kong.Description(about), kong.DefaultEnvars("BEAM"),
+	parser, err := kong.New(&c, kong.Name("beam"), kong.Description(manual), kong.DefaultEnvars("BEAM"), kong.Vars{"version": "beam " + version()},
 		kong.Writers(stdout, stderr), kong.Exit(func(int) { panic(errHelped) }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
 	if err != nil {
@@ -93,14 +90,15 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, photo
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return misusef("%w (beam serve --help lists what there is)", err)
+		return misusef("%w (beam --help lists what there is)", err)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(&program{registry: registry, stdout: stdout, stderr: stderr})
+	return parsed.Run(&program{registry: registry, stdin: stdin, stdout: stdout, stderr: stderr})
 }
 
 // program is what a command works with.
 type program struct {
 	registry       *generators.Registry
+	stdin          *os.File
 	stdout, stderr io.Writer
 }

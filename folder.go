@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 
 	"github.com/gofrs/flock"
 
@@ -36,25 +38,61 @@ func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the data folder can't be made: %w", err)
 	}
+	if err := closed(dir); err != nil {
+		return nil, err
+	}
 	f := &folder{dir: dir, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}
 	locked, err := f.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("the data folder can't be used: %w", err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("the data folder %s is in use by another Beam: end that, or choose another folder with --data, or --memory", dir)
+		return nil, fmt.Errorf("the data folder %s %w: end that, or choose another folder with --data, or --memory", dir, errInUse)
 	}
 	return f.filled()
 }
 
-// temporaryFolder is a folder that is removed when it is closed.
-func temporaryFolder() (*folder, error) {
-	dir, err := os.MkdirTemp("", "beam-")
+var errInUse = errors.New("is in use by another Beam")
+
+// besideFolder is a temporary folder beside the user's own, which another Beam
+// has in use. Its browser sessions are the same: who signed in there is signed
+// in here.
+func besideFolder() (*folder, error) {
+	f, err := temporaryFolder()
 	if err != nil {
-		return nil, fmt.Errorf("no temporary folder can be made: %w", err)
+		return nil, err
 	}
-	f := &folder{dir: dir, temporary: true}
-	return f.filled()
+	dir, err := stateDir()
+	if err == nil {
+		f.keys, err = web.LoadKeys(dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+// closed sees to it that nobody else can enter the folder: who can write there
+// can replace the keys of all sessions. It changes no folder that has other
+// things in it.
+func closed(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("the data folder can't be used: %w", err)
+	}
+	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == web.KeysFile })
+	if own {
+		err = os.Chmod(dir, 0o700)
+	}
+	if !own || err != nil {
+		return fmt.Errorf("the data folder %s can be entered by others (its mode is %o): chmod 700 it, or choose another folder with --data",
+			dir, info.Mode().Perm())
+	}
+	return nil
 }
 
 // filled opens what the folder holds, or lets it go again.
@@ -64,7 +102,7 @@ func (f *folder) filled() (*folder, error) {
 	case err == nil:
 		return f, nil
 	case f.temporary:
-		return nil, errors.Join(err, os.RemoveAll(f.dir))
+		return nil, errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	default:
 		return nil, errors.Join(err, f.lock.Unlock())
 	}
@@ -90,7 +128,7 @@ func (f *folder) fill() (err error) {
 func (f *folder) close() error {
 	err := f.blobs.Close()
 	if f.temporary {
-		return errors.Join(err, os.RemoveAll(f.dir))
+		return errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	}
 	return errors.Join(err, os.RemoveAll(filepath.Join(f.dir, blobFolder)), f.lock.Unlock())
 }

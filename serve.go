@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"strings"
 	"syscall"
@@ -15,8 +13,6 @@ import (
 	"github.com/cli/browser"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -27,13 +23,7 @@ type serve struct {
 	AllowHost []string `placeholder:"NAME" help:"A host name that requests may use to reach Beam, besides localhost. May be repeated."`
 	Open      bool     `help:"Open the playground in the browser, signed in."`
 
-	Data   string `placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: the keys of browser sessions and the files that people hand in. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
-	Memory bool   `help:"Keep nothing: use a folder that is removed at the end."`
-
-	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
-
-	LogLevel  slog.Level `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
-	LogFormat string     `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
+	common
 }
 
 // How long the end may take: runs that work may go on, then connections may
@@ -45,12 +35,12 @@ const (
 
 // The most that people can have open. Each waiting question costs some
 // kilobytes.
-var policy = ask.Policy{OpenPerRun: 100, OpenPerOwner: 30_000}
+var policy = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
 
 // Validate is called once the flags are read.
 func (s *serve) Validate() error {
-	if s.Memory && s.Data != "" {
-		return errors.New("--memory and --data exclude each other")
+	if err := s.common.validate(); err != nil {
+		return err
 	}
 	host, _, err := net.SplitHostPort(s.Addr)
 	if err != nil {
@@ -79,17 +69,7 @@ func (s *serve) Run(ctx context.Context, p *program) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.close()) }()
 
-	engine := run.New(run.Options{
-		Photons: p.registry, Log: log.NewMemory(), Blobs: store.blobs, Ephemeral: true, Root: s.Root,
-		Policy: policy, Logger: logger,
-	})
-	if err := engine.Recover(ctx); err != nil {
-		return err
-	}
-	site, err := web.New(web.Config{
-		Engine: engine, Photons: p.registry, Keys: store.keys,
-		Hosts: s.hosts(), Token: s.Token, Logger: logger,
-	})
+	b, err := s.start(ctx, p, store, logger, web.Config{Hosts: s.hosts(), Token: s.Token})
 	if err != nil {
 		return err
 	}
@@ -97,23 +77,8 @@ func (s *serve) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return listenError(s.Addr, err)
 	}
-	s.announce(p, site, listener.Addr())
-	return serveUntil(ctx, listener, site, engine, logger)
-}
-
-func (s *serve) logger(p *program) *slog.Logger {
-	options := &slog.HandlerOptions{Level: s.LogLevel}
-	if s.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(p.stderr, options))
-	}
-	return slog.New(slog.NewTextHandler(p.stderr, options))
-}
-
-func (s *serve) open() (*folder, error) {
-	if s.Memory {
-		return temporaryFolder()
-	}
-	return openFolder(s.Data)
+	s.announce(p, b.site, listener.Addr())
+	return b.serveUntil(ctx, listener)
 }
 
 // hosts are the host names that requests may use.
@@ -150,35 +115,6 @@ func (s *serve) announce(p *program, site *web.Server, addr net.Addr) {
 			}
 		}()
 	}
-}
-
-// serveUntil serves until ctx ends, then drains: no new runs, those that work
-// may go on for a while, followers are told, and connections are closed.
-func serveUntil(ctx context.Context, l net.Listener, site *web.Server, engine *run.Engine, logger *slog.Logger) error {
-	server := &http.Server{
-		Handler: site, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
-	var err error
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
-		logger.Info("draining")
-	}
-	runs, cancel := context.WithTimeout(context.Background(), drainRuns)
-	defer cancel()
-	if e := engine.Close(runs); e != nil {
-		logger.Warn("closing the engine", "err", e)
-	}
-	site.Close()
-	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
-	defer cancel()
-	if server.Shutdown(connections) != nil {
-		server.Close()
-	}
-	return err
 }
 
 // listenError says what can be done about an address that can't be had.

@@ -73,7 +73,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	p := &process{exec.Command(beam, append([]string{"serve", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan error, 1)}
 	p.Dir = ts.Getenv("WORK")
-	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"))
+	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"), "TMPDIR="+ts.Getenv("TMPDIR"))
 	logs, err := os.Create(ts.MkAbs(name + ".log"))
 	ts.Check(err)
 	p.Stderr = logs

@@ -1,0 +1,63 @@
+// What is run, and what is not. The counts are those of the pinned releases: a
+// suite that runs less than it should fails.
+
+/** Releases of the suite, by the name under which package.json has them. */
+const newest = { name: "0.2.0-alpha.12", folder: "conformance-newest" };
+const latest = { name: "0.1.16", folder: "conformance-latest" };
+
+export const http = {
+  name: "http",
+  server: ["fixture-serve"],
+  leftOut: {},
+  suites: [
+    { release: newest, version: "2025-03-26", scenarios: 1 },
+    { release: newest, version: "2025-06-18", scenarios: 27 },
+    { release: newest, version: "2025-11-25", scenarios: 33 },
+    { release: newest, version: "2026-07-28", scenarios: 40 },
+    { release: latest, scenarios: 32 },
+  ],
+};
+
+// The suite speaks HTTP only, so a bridge is between it and the server. Nothing
+// is left of 2025-03-26, whose one scenario is server-session-lifecycle.
+export const stdio = {
+  name: "stdio",
+  server: ["fixture-bridge", "bin/fixture-serve", "stdio"],
+  leftOut: {
+    "server-session-lifecycle": "Mcp-Session-Id, DELETE and 404 are HTTP's: over stdio a session is a process",
+    "server-sse-polling": "a pipe has no stream to break off and resume",
+    "dns-rebinding-protection": "a pipe has neither Host nor Origin",
+    "http-header-validation": "a pipe has no headers",
+    "http-custom-header-server-validation": "a pipe has no headers",
+    "server-stateless:sep-2575-http-server-header-mismatch-400": "a pipe has no headers that could differ from the body",
+  },
+  suites: [
+    { release: newest, version: "2025-06-18", scenarios: 26 },
+    { release: newest, version: "2025-11-25", scenarios: 30 },
+    { release: newest, version: "2026-07-28", scenarios: 37 },
+    { release: latest, scenarios: 30 },
+  ],
+};
+
+const tasks = "the tasks extension, which Beam does not have yet";
+const skills = "the skills extension, which Beam does not declare: the suite skips them all";
+
+/** Scenarios of the newest release that belong to no version of the protocol. */
+export const extensions = {
+  "tasks-capability-negotiation": tasks,
+  "tasks-dispatch-and-envelope": tasks,
+  "tasks-lifecycle": tasks,
+  "tasks-mrtr-composition": tasks,
+  "tasks-mrtr-input": tasks,
+  "tasks-request-headers": tasks,
+  "tasks-request-state-removal": tasks,
+  "tasks-required-task-error": tasks,
+  "tasks-status-notifications": tasks,
+  "tasks-wire-fields": tasks,
+  "sep-2640-skills-directory": skills,
+  "sep-2640-skills-enumeration": skills,
+  "sep-2640-skills-manifest": skills,
+};
+
+/** The release whose scenarios must all be run or left out by name. */
+export const whole = newest;

@@ -1,0 +1,77 @@
+// The official suite as a command, and the server that it is pointed at.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as after } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const startsWithin = 15_000; // milliseconds
+const stopsWithin = 30_000; // the bridge has many processes to end
+const suiteWithin = 180_000; // a scenario has 30 s in the newest release, and no limit in the other
+
+/**
+ * serve starts a server under bin/ that prints the address of its endpoint.
+ *
+ * @param {string[]} command
+ * @returns {Promise<{url: string, stop: () => Promise<void>}>} stop throws if it doesn't end well, or complained
+ */
+export async function serve([name, ...args]) {
+  const child = spawn(join("bin", name), args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let complaints = "";
+  child.stderr.on("data", (chunk) => (complaints += chunk));
+  const ended = once(child, "close").then(([status, signal]) => status ?? signal);
+  const said = await Promise.race([
+    once(createInterface({ input: child.stdout }), "line"),
+    ended,
+    after(startsWithin, "no address", { ref: false }),
+  ]);
+  const stop = async () => {
+    child.kill("SIGTERM");
+    const status = await Promise.race([ended, after(stopsWithin, "no end in time", { ref: false })]);
+    child.kill("SIGKILL");
+    if (status !== 0 || complaints) throw new Error(`${name} ended with ${status}\n${complaints}`);
+  };
+  if (Array.isArray(said)) return { url: said[0], stop };
+  child.kill("SIGKILL");
+  throw new Error(`${name} did not start: ${said}\n${complaints}`);
+}
+
+/**
+ * command runs the suite's command.
+ *
+ * @returns {Promise<string>} what it wrote; that it failed is told by its results
+ */
+function command(release, ...args) {
+  const main = join(root, "conformance/node_modules", release.folder, "dist/index.js");
+  return new Promise((resolve, reject) => {
+    const options = { timeout: suiteWithin, maxBuffer: 1 << 28 };
+    execFile(process.execPath, [main, ...args], options, (err, stdout, stderr) =>
+      err?.killed ? reject(new Error(`${release.name} took more than ${suiteWithin} ms\n${stdout}`)) : resolve(stdout + stderr),
+    );
+  });
+}
+
+/** list names all scenarios for servers that a release has. */
+export async function list(release) {
+  const said = await command(release, "list", "--server");
+  return [...said.matchAll(/^ +- ([\w-]+)/gm)].map(([, name]) => name);
+}
+
+/**
+ * run runs every scenario for a version of the protocol, or all that there are.
+ *
+ * @returns {Promise<{output: string, results: Map<string, object[]>}>} the checks of each scenario
+ */
+export async function run({ release, version }, url, folder) {
+  const versions = version ? ["--spec-version", version] : [];
+  const output = await command(release, "server", "--url", url, "--suite", "all", ...versions, "-o", folder);
+  const results = new Map();
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, scenario] = name.match(/^server-(.+)-\d{4}-\d\d-\d\dT/);
+    results.set(scenario, JSON.parse(await readFile(join(folder, name, "checks.json"), "utf8")));
+  }
+  return { output, results };
+}

@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// A follower tells a client what follows an ordinal of a run's log. A call has
+// one for each stream that it is told on.
+type follower struct {
+	*call
+	after uint64 // the last entry that the client was told
+	tell  teller
+	made  []uint64 // the ordinals of the artifacts
+}
+
+func (c *call) follower() *follower {
+	return &follower{call: c, after: c.begun, tell: teller{client: c.client, token: c.token, logger: c.photon.Name()}}
+}
+
+// catchUp takes in what the client was told before, without telling it again.
+func (f *follower) catchUp(ctx context.Context, after uint64) error {
+	f.after = after
+	batches, err := f.server.engine.Read(ctx, f.client.who, f.run)
+	if err != nil {
+		return err
+	}
+	for batch, err := range batches {
+		if err != nil {
+			return err
+		}
+		for _, e := range batch {
+			if e.Seq > after {
+				return nil
+			}
+			if _, err := f.note(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// note takes in an event and returns the notification that tells it, if there
+// is one.
+func (f *follower) note(e log.Entry) ([]byte, error) {
+	if e.Kind == "artifact" {
+		f.made = append(f.made, e.Seq)
+		return nil, nil
+	}
+	return f.tell.tell(e)
+}
+
+// follow tells what comes, until the run ends or ctx does.
+func (f *follower) follow(ctx context.Context) reply {
+	batches, err := f.server.engine.Follow(ctx, f.client.who, f.run, f.after)
+	if err != nil {
+		return f.broken(err)
+	}
+	for batch, err := range batches {
+		if r, over := f.advance(ctx, batch, err); over {
+			return r
+		}
+	}
+	return f.leave(context.Cause(ctx))
+}
+
+// advance tells a batch of entries. It returns the call's reply when it is
+// over.
+func (f *follower) advance(ctx context.Context, batch []log.Entry, err error) (r reply, over bool) {
+	for _, e := range batch {
+		if err != nil {
+			break
+		}
+		if err = f.take(ctx, e); err == nil && e.Kind == log.KindFinished {
+			return f.end(ctx, e), true
+		}
+		f.after = e.Seq
+	}
+	switch {
+	case err == nil:
+		return reply{}, false
+	case ctx.Err() != nil:
+		return f.leave(context.Cause(ctx)), true
+	case errors.Is(err, errGone):
+		return reply{}, true // the client may come back and resume
+	default:
+		return f.broken(err), true
+	}
+}
+
+// leave ends a call whose request has ended before its run.
+func (f *follower) leave(cause error) reply {
+	if errors.Is(cause, errCancelled) {
+		f.giveUp()
+	}
+	return reply{}
+}
+
+// take tells one entry.
+func (f *follower) take(ctx context.Context, e log.Entry) error {
+	switch e.Kind {
+	case log.KindAsked:
+		return f.put(ctx, e.Seq)
+	case log.KindAnswered, log.KindWithdrawn:
+		s, err := log.As[settlement](e)
+		if err != nil {
+			return err
+		}
+		return f.settled(s.Ask, s.why())
+	}
+	return f.say(e)
+}
+
+// A settlement is what an answer and a withdrawal have in common, and who or
+// what it came from.
+type settlement struct {
+	Ask    uint64     `json:"ask"`
+	By     string     `json:"by"`
+	Reason log.Reason `json:"reason"`
+}
+
+func (s settlement) why() string {
+	if s.By != "" {
+		return "it was answered elsewhere: " + s.By
+	}
+	return "it was withdrawn: " + string(s.Reason)
+}
+
+// say tells an event.
+func (f *follower) say(e log.Entry) error {
+	said, err := f.note(e)
+	if err != nil || said == nil {
+		return err
+	}
+	return f.outlet().send(f.cursor(e.Seq), said)
+}
+
+// end is the reply for a run that has ended.
+func (f *follower) end(ctx context.Context, e log.Entry) reply {
+	f.mu.Lock()
+	f.over = true
+	missing := f.lack
+	f.mu.Unlock()
+	ended, err := log.As[log.Finished](e)
+	if err != nil {
+		return f.broken(err)
+	}
+	if ended.Status == log.Failed && missing != nil && f.client.modern() {
+		return fault(f.id, missing.modern())
+	}
+	result, err := f.result(context.WithoutCancel(ctx), ended)
+	if err != nil {
+		return f.broken(err)
+	}
+	return f.done(result, f.cursor(e.Seq))
+}

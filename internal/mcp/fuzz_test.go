@@ -1,0 +1,109 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+// seeds are messages of every kind, some of them damaged.
+func seeds(add func(string)) {
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"f","version":"1"}}}`
+	for _, s := range []string{
+		"", "\n\n", "{", "[]", "[1,2]", "null", `"x"`,
+		initialize,
+		initialize + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"word"}}`,
+		initialize + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":[1]}}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"two",` + modern(`{"elicitation":{"url":{},"form":{}},"sampling":{}}`, "") + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"two","requestState":"AAAA","inputResponses":{"name":7},` + modern(`{}`, "") + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["x"]},` + modern(`{}`, "") + `}}`,
+		`{"jsonrpc":"2.0","id":"1.3","result":{"action":"accept"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`,
+	} {
+		add(s)
+	}
+}
+
+// quiet fails if more goroutines are left than there were.
+func quiet(t *testing.T, before int) {
+	t.Helper()
+	for range 500 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(2 * time.Millisecond) // they end by themselves; there is no event to wait for
+	}
+	stacks := make([]byte, 1<<20)
+	t.Errorf("%d goroutines were left of %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+}
+
+// FuzzStdio: whatever a client sends, every line that comes back is one
+// JSON-RPC message, the server ends with its input, and nothing is left of it.
+func FuzzStdio(f *testing.F) {
+	seeds(func(s string) { f.Add([]byte(s)) })
+	r := newRig(f, hello, two, asker("word", ask.ForText("word", "Which word?")))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		before := runtime.NumGoroutine()
+		var out bytes.Buffer
+		begun := time.Now()
+		if err := r.ServeStdio(t.Context(), bytes.NewReader(in), &out, operator, func() (string, error) { return pagesOrigin, nil }); err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+		if took := time.Since(begun); took > 3*time.Second {
+			t.Errorf("the server took %s to end", took)
+		}
+		for line := range strings.Lines(out.String()) {
+			if !json.Valid([]byte(line)) || line[0] != '{' && line[0] != '[' {
+				t.Errorf("the server said %q", line)
+			}
+		}
+		for _, open := range r.engine.Inbox(operator, 0) {
+			if err := r.engine.Cancel(t.Context(), operator, open.Run); err != nil {
+				t.Error(err)
+			}
+		}
+		quiet(t, before)
+	})
+}
+
+// FuzzHTTP: whatever is posted, the answer is JSON or events with a status that
+// fits, and nothing is left of it.
+func FuzzHTTP(f *testing.F) {
+	seeds(func(s string) {
+		f.Add([]byte(s), "2025-11-25", "")
+		f.Add([]byte(s), "2026-07-28", "tools/call")
+	})
+	r := newRig(f, hello, two, asker("word", ask.ForText("word", "Which word?")))
+	f.Fuzz(func(t *testing.T, body []byte, version, method string) {
+		before := runtime.NumGoroutine()
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", bytes.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header["Mcp-Protocol-Version"] = []string{version}
+		req.Header["Mcp-Method"] = []string{method}
+		if bytes.Contains(body, []byte("subscriptions/listen")) {
+			t.Skip("waits until its client goes")
+		}
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, req, operator, pagesOrigin)
+		switch kind := w.Header().Get("Content-Type"); {
+		case w.Code == http.StatusAccepted, kind == "text/event-stream":
+		case kind == "application/json" && json.Valid(w.Body.Bytes()):
+		default:
+			t.Errorf("%d %s %s", w.Code, kind, w.Body)
+		}
+		for _, open := range r.engine.Inbox(operator, 0) {
+			if err := r.engine.Cancel(t.Context(), operator, open.Run); err != nil {
+				t.Error(err)
+			}
+		}
+		quiet(t, before)
+	})
+}

@@ -1,0 +1,267 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// site serves a rig over HTTP, as whoever mounts it would.
+func (r *rig) site(t testing.TB) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		r.ServeHTTP(w, q, operator, pagesOrigin)
+	}))
+	t.Cleanup(s.CloseClientConnections)
+	t.Cleanup(s.Close)
+	t.Cleanup(r.Close)
+	return s
+}
+
+// A visitor is an HTTP client with a session.
+type visitor struct {
+	t       testing.TB
+	url     string
+	session string
+	ctx     context.Context
+}
+
+func visit(t testing.TB, url, version, caps string) *visitor {
+	t.Helper()
+	v := &visitor{t: t, url: url, ctx: t.Context()}
+	r := v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"v","version":"1"}}}`, version, caps))
+	defer r.Body.Close()
+	v.session = r.Header.Get("Mcp-Session-Id")
+	if r.StatusCode != http.StatusOK || v.session == "" {
+		t.Fatalf("initialize: %s, session %q", r.Status, v.session)
+	}
+	return v
+}
+
+func (v *visitor) do(method, body string, headers ...string) *http.Response {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.ctx, method, v.url, strings.NewReader(body))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if v.session != "" {
+		r.Header.Set("Mcp-Session-Id", v.session)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return response
+}
+
+func (v *visitor) post(body string, headers ...string) *http.Response {
+	v.t.Helper()
+	return v.do(http.MethodPost, body, headers...)
+}
+
+// An event is one server-sent event.
+type event struct{ id, data string }
+
+// stream reads a response's events.
+func (v *visitor) stream(r *http.Response) (next func() event) {
+	v.t.Helper()
+	if kind := r.Header.Get("Content-Type"); kind != "text/event-stream" {
+		raw, _ := io.ReadAll(r.Body)
+		v.t.Fatalf("%s %s %s, want a stream", r.Status, kind, raw)
+	}
+	v.t.Cleanup(func() { r.Body.Close() })
+	lines := bufio.NewReader(r.Body)
+	return func() event {
+		v.t.Helper()
+		var e event
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				v.t.Fatal(err)
+			}
+			switch name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); name {
+			case "id":
+				e.id = value
+			case "data":
+				e.data = value
+			case "":
+				if e.data != "" {
+					return e
+				}
+			}
+		}
+	}
+}
+
+func (v *visitor) answer(question, content string) {
+	v.t.Helper()
+	r := v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":%s}}`, member(v.t, question, "id"), content))
+	r.Body.Close()
+	if r.StatusCode != http.StatusAccepted {
+		v.t.Errorf("the answer is %s, want 202", r.Status)
+	}
+}
+
+func TestWhatIsAnsweredAtOnceIsJSON(t *testing.T) {
+	v := visit(t, newRig(t, hello).site(t).URL, "2025-11-25", `{}`)
+	r := v.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	defer r.Body.Close()
+	raw, _ := io.ReadAll(r.Body)
+	if kind := r.Header.Get("Content-Type"); kind != "application/json" || string(raw) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Errorf("ping is answered with %s %s", kind, raw)
+	}
+}
+
+func TestACallThatTellsIsAStream(t *testing.T) {
+	v := visit(t, newRig(t, hello).site(t).URL, "2025-11-25", `{}`)
+	next := v.stream(v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":5}}}`))
+	var got []string
+	for {
+		e := next()
+		got = append(got, member(t, e.data, "method"))
+		if member(t, e.data, "id") == "1" {
+			break
+		}
+	}
+	want := `["notifications/progress" "notifications/progress" "notifications/message" "notifications/progress" ""]`
+	if strings.ReplaceAll(fmt.Sprintf("%q", got), `\"`, "") != strings.ReplaceAll(want, `\"`, "") {
+		t.Errorf("the stream has %q", got)
+	}
+}
+
+func TestABrokenStreamIsResumedWithTheSameQuestion(t *testing.T) {
+	v := visit(t, newRig(t, asker("word", ask.ForText("word", "Which word?"))).site(t).URL, "2025-11-25", `{"elicitation":{}}`)
+	ctx, cut := context.WithCancel(t.Context())
+	v.ctx = ctx
+	first := v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+	next := v.stream(first)
+	question := next()
+	cut()
+	v.ctx = t.Context()
+	begin := strings.SplitN(question.id, ".", 2)[0] + ".0"
+	again := v.stream(v.do(http.MethodGet, "", "Last-Event-ID", begin))
+	if got := again(); got != question {
+		t.Errorf("the resumed stream has %v, want %v again", got, question)
+	}
+	v.answer(question.data, `{"word":"fish"}`)
+	if got := again(); !strings.Contains(got.data, `"id":1,"result"`) || !strings.Contains(got.data, "fish") {
+		t.Errorf("then comes %v, want the result", got)
+	}
+	// A client that had the question already gets the result alone.
+	last := v.stream(v.do(http.MethodGet, "", "Last-Event-ID", question.id))
+	if got := last(); !strings.Contains(got.data, `"id":1,"result"`) {
+		t.Errorf("resuming after the question gives %v, want the result", got)
+	}
+}
+
+func TestASessionEndsWithDelete(t *testing.T) {
+	done := make(chan error, 1)
+	v := visit(t, newRig(t, stubborn(done)).site(t).URL, "2025-06-18", `{"elicitation":{}}`)
+	v.stream(v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`))()
+	v.do(http.MethodDelete, "").Body.Close()
+	mustEnd(t, done, ask.ErrStopped)
+	r := v.post(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	r.Body.Close()
+	if r.StatusCode != http.StatusNotFound {
+		t.Errorf("after DELETE the session answers %s, want 404", r.Status)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	v := visit(t, newRig(t, hello).site(t).URL, "2025-11-25", `{}`)
+	nobody := &visitor{t: t, url: v.url, ctx: t.Context()}
+	stranger := &visitor{t: t, url: v.url, ctx: t.Context(), session: "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	for name, tt := range map[string]struct {
+		r    *http.Response
+		want int
+	}{
+		"no session":             {nobody.post(ping), 400},
+		"another's session":      {stranger.post(ping), 404},
+		"no JSON":                {v.post(`{`), 400},
+		"another media type":     {v.post(ping, "Content-Type", "text/plain"), 415},
+		"nothing acceptable":     {v.post(ping, "Accept", "text/html"), 406},
+		"an unknown version":     {v.post(ping, "MCP-Protocol-Version", "1999-01-01"), 400},
+		"a batch":                {v.post(`[` + ping + `]`), 400},
+		"a put":                  {v.do(http.MethodPut, ping), 405},
+		"a cursor of nothing":    {v.do(http.MethodGet, "", "Last-Event-ID", "x.1"), 400},
+		"a modern GET":           {v.do(http.MethodGet, "", "MCP-Protocol-Version", "2026-07-28"), 405},
+		"headers of another":     {nobody.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modern(`{}`, "")+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "prompts/list"), 400},
+		"a modern method of old": {nobody.post(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{`+modern(`{}`, "")+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "ping"), 404},
+	} {
+		raw, _ := io.ReadAll(tt.r.Body)
+		tt.r.Body.Close()
+		if tt.r.StatusCode != tt.want || !strings.Contains(string(raw), `"error"`) {
+			t.Errorf("%s: %s %s, want %d and an error", name, tt.r.Status, raw, tt.want)
+		}
+	}
+}
+
+// Whoever closes the response of a modern request ends it: its run has nobody
+// to come back to.
+func TestAClosedResponseStopsARunOfTheModernEra(t *testing.T) {
+	done := make(chan error, 1)
+	busy := generators.New("busy", func(ctx context.Context, _ nothing, yield generators.Yield) (string, error) {
+		yield(generators.Status("busy"))
+		<-ctx.Done()
+		done <- context.Cause(ctx)
+		return "", ctx.Err()
+	}, nil)
+	v := &visitor{t: t, url: newRig(t, busy).site(t).URL}
+	ctx, cut := context.WithCancel(t.Context())
+	v.ctx = ctx
+	next := v.stream(v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"busy",`+modern(`{}`, `,"progressToken":1`)+`}}`,
+		"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "busy"))
+	next()
+	cut()
+	mustEnd(t, done, generators.ErrStopped)
+}
+
+// Many sessions with many calls each, all waiting at once: every call gets the
+// answer that was given to its own question.
+func TestAnswersDoNotCross(t *testing.T) {
+	type argument struct {
+		Name string `json:"name"`
+	}
+	echo := generators.New("echo", func(_ context.Context, in argument, yield generators.Yield) (string, error) {
+		word, err := ask.Text(yield, "word", in.Name+"?")
+		return in.Name + "=" + word, err
+	}, nil)
+	url := newRig(t, echo).site(t).URL
+	const sessions, calls = 10, 20
+	var all sync.WaitGroup
+	for s := range sessions {
+		v := visit(t, url, "2025-11-25", `{"elicitation":{}}`)
+		for c := range calls {
+			all.Go(func() {
+				name := fmt.Sprintf("s%dc%d", s, c)
+				next := v.stream(v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"name":%q}}}`, c+1, name)))
+				question := next().data
+				if message := member(t, question, "params", "message"); message != `"`+name+`?"` {
+					t.Errorf("call %s is asked %s", name, message)
+				}
+				v.answer(question, fmt.Sprintf(`{"word":"for %s"}`, name))
+				if got := member(t, next().data, "result", "structuredContent", "result"); got != `"`+name+"=for "+name+`"` {
+					t.Errorf("call %s ends with %s", name, got)
+				}
+			})
+		}
+	}
+	all.Wait()
+}

@@ -1,0 +1,202 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// A put is a question that is before the client as a request of ours
+// (2025-06-18 and 2025-11-25). It remembers no more than it has to: thousands
+// may wait. What changes is guarded by the call's mu.
+type put struct {
+	call     *call
+	seq      uint64
+	consent  bool                    // an accept is no answer; see [bid]
+	attempts int                     // how many answers did not fit
+	wrong    []generators.FieldError // in the last of them
+}
+
+// maxAttempts bounds how often a client is asked again for an answer that
+// fits.
+const maxAttempts = 3
+
+// put puts a question to the client, or withdraws it if the client can't be
+// asked. A question that was put before is sent again, to a client that
+// resumes.
+func (c *call) put(ctx context.Context, seq uint64) error {
+	id := log.AskID(c.run, seq)
+	open, err := c.server.engine.Ask(ctx, c.client.who, id)
+	switch {
+	case errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk):
+		return nil
+	case err != nil:
+		return err
+	}
+	c.mu.Lock()
+	p := c.puts[seq]
+	c.mu.Unlock()
+	if p != nil {
+		return p.again(open.Question)
+	}
+	b, missing, err := c.bid(open.Question, id)
+	if err != nil || missing != nil {
+		return c.cannot(ctx, id, missing, err)
+	}
+	p = &put{call: c, seq: seq, consent: b.consent}
+	c.mu.Lock()
+	if c.puts == nil {
+		c.puts = map[uint64]*put{}
+	}
+	c.puts[seq] = p
+	c.mu.Unlock()
+	return p.request(b)
+}
+
+// cannot withdraws a question that the client can't be asked, and remembers
+// what it lacks.
+func (c *call) cannot(ctx context.Context, askID string, missing *lack, err error) error {
+	if err == nil {
+		c.mu.Lock()
+		c.lack, err = missing, missing
+		c.mu.Unlock()
+	}
+	return c.withdraw(ctx, askID, log.Unsupported, err.Error())
+}
+
+// withdraw settles a question that can't be answered. Somebody else may have
+// settled it first.
+func (c *call) withdraw(ctx context.Context, askID string, reason log.Reason, text string) error {
+	err := c.server.engine.Withdraw(ctx, c.client.who, askID, reason, text)
+	if errors.Is(err, run.ErrSettled) {
+		return nil
+	}
+	return err
+}
+
+// request sends the question's request.
+func (p *put) request(b bid) error {
+	c := p.call
+	c.mu.Lock()
+	id, out := p.id(), c.out
+	c.mu.Unlock()
+	return c.session.ask(out, c.cursor(p.seq), id, b.method, b.params, p.answered)
+}
+
+// again sends the question's request once more, with what was wrong with the
+// answer before.
+func (p *put) again(q *ask.Question) error {
+	b, missing, err := p.call.bid(q, log.AskID(p.call.run, p.seq))
+	if err != nil || missing != nil {
+		return err
+	}
+	p.call.mu.Lock()
+	b = b.again(p.wrong)
+	p.call.mu.Unlock()
+	return p.request(b)
+}
+
+// id is the request's id: the ask's. A question that is asked again is another
+// request.
+func (p *put) id() string {
+	id := log.AskID(p.call.run, p.seq)
+	if p.attempts > 0 {
+		id = fmt.Sprintf("%s#%d", id, p.attempts+1)
+	}
+	return id
+}
+
+// answered takes the client's response.
+func (p *put) answered(m message) {
+	ctx := context.Background()
+	c, id := p.call, log.AskID(p.call.run, p.seq)
+	open, err := c.server.engine.Ask(ctx, c.client.who, id)
+	if err == nil {
+		err = p.take(ctx, open, m)
+	}
+	var invalid *generators.InvalidError
+	if errors.As(err, &invalid) {
+		if p.mayTryAgain(invalid) {
+			err = p.again(open.Question)
+		} else {
+			err = c.withdraw(ctx, id, log.Invalid, tooOften(invalid))
+		}
+	}
+	switch {
+	case err == nil, errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk), errors.Is(err, errGone), errors.Is(err, errEnded):
+	default:
+		c.server.logger.Error("taking an answer", "run", c.run, "err", err)
+	}
+}
+
+// tooOften says why a question is given up.
+func tooOften(invalid *generators.InvalidError) string {
+	return fmt.Sprintf("%d answers of the MCP client did not fit the question: %v", maxAttempts, invalid)
+}
+
+// mayTryAgain notes an answer that did not fit.
+func (p *put) mayTryAgain(invalid *generators.InvalidError) bool {
+	p.call.mu.Lock()
+	defer p.call.mu.Unlock()
+	p.attempts++
+	p.wrong = invalid.Fields
+	return p.attempts < maxAttempts
+}
+
+// take records what a response says.
+func (p *put) take(ctx context.Context, open run.Open, m message) error {
+	c := p.call
+	if m.Error != nil {
+		return c.refused(ctx, open.ID, m.Error)
+	}
+	a, err := c.read(open.Question, m.Result)
+	if err != nil {
+		return err
+	}
+	if p.consent && a.Action == ask.Accept {
+		return nil // the person answers on Beam's page
+	}
+	return c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
+}
+
+// rejected is the code with which clients say that their user refused to let
+// a model be asked (MCP, Sampling, Error Handling).
+const rejected = -1
+
+// refused settles a question that the client answered with an error.
+func (c *call) refused(ctx context.Context, id string, e *rpcError) error {
+	if e.Code == rejected {
+		return c.server.engine.Answer(ctx, c.client.who, id, ask.Answer{Action: ask.Decline}, surface)
+	}
+	return c.withdraw(ctx, id, log.Unsupported, "the MCP client could not ask: "+e.Message)
+}
+
+// settled takes a question back that is settled. A client that still shows it
+// is told why, one that opened Beam's page for it that it is complete.
+func (c *call) settled(seq uint64, why string) error {
+	c.mu.Lock()
+	p := c.puts[seq]
+	delete(c.puts, seq)
+	out, id := c.out, ""
+	if p != nil {
+		id = p.id()
+	}
+	c.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	open := c.session.forget(id)
+	var err error
+	if p.consent {
+		err = out.send("", notification("notifications/elicitation/complete", map[string]any{"elicitationId": log.AskID(c.run, seq)}))
+	}
+	if open && err == nil {
+		err = out.send("", notification("notifications/cancelled", map[string]any{"requestId": id, "reason": why}))
+	}
+	return err
+}

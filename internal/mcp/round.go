@@ -1,0 +1,299 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// A round is one request of a call in the modern era (MCP 2026-07-28, Multi
+// Round-Trip Requests): it goes on until the run has ended or has questions,
+// which are the request's result. The client answers them with the next one.
+type round struct {
+	*follower
+	pending map[string]question // open questions, by key
+	more    bool                // further questions follow at once
+	resumed bool                // the run's state was given out before
+	digest  []byte
+	// given are the answers that came with the call's first request: a client
+	// may know what it will be asked.
+	given map[string]json.RawMessage
+	// late ends the round when what it waits for does not come; nil while it
+	// waits for the run alone.
+	late *time.Timer
+}
+
+type question struct {
+	asking
+	bid bid
+}
+
+// How long a round waits for what is about to come.
+const (
+	// moreAsks is for questions that were announced to follow at once.
+	moreAsks = 100 * time.Millisecond
+	// pageAnswer is for the answer on Beam's page, once the person agreed to
+	// open it. Then the client is asked again, so that it knows.
+	pageAnswer = 10 * time.Second
+)
+
+// round serves one request.
+func (c *call) round(ctx context.Context, p *params) reply {
+	r := &round{follower: c.follower(), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments)}
+	if p.RequestState == "" {
+		if refused := c.start(p); refused != nil {
+			return *refused
+		}
+	} else if err := r.resume(ctx, p); err != nil {
+		if errors.Is(err, errState) || errors.Is(err, errExpired) {
+			return fault(c.id, faultf(mcp.INVALID_PARAMS, "%v", err))
+		}
+		return c.broken(err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer func() {
+		cancel(nil)
+		if r.late != nil {
+			r.late.Stop()
+		}
+	}()
+	return r.follow(ctx, cancel)
+}
+
+// resume takes a call up where the round before left it, with the answers that
+// the client brings.
+func (r *round) resume(ctx context.Context, p *params) error {
+	st, err := r.server.states.open(p.RequestState, r.client.who.Owner(), r.digest)
+	if err != nil {
+		return err
+	}
+	info, err := r.server.engine.Info(r.client.who, st.Run)
+	if errors.Is(err, run.ErrNotFound) {
+		return errExpired
+	}
+	if err != nil {
+		return err
+	}
+	r.run, r.resumed, r.given = st.Run, true, nil
+	if err := r.catchUp(ctx, st.After); err != nil {
+		return err
+	}
+	// The token may be the same in every round: its progress rises on.
+	r.tell.last, r.tell.begun = st.Progress, st.Begun
+	for key, a := range st.Asks {
+		if err := r.answer(ctx, info, key, a, p.Responses[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer takes the client's response to a question of the round before. One
+// that is settled is not spent again.
+func (r *round) answer(ctx context.Context, info run.Info, key string, a asking, response json.RawMessage) error {
+	id := log.AskID(r.run, a.Seq)
+	i := slices.IndexFunc(info.Asks, func(o run.Open) bool { return o.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return r.open(ctx, key, a, info.Asks[i].Question, response)
+}
+
+// open takes in an open question. Without a response that fits it is asked, or
+// asked again.
+func (r *round) open(ctx context.Context, key string, a asking, asked *ask.Question, response json.RawMessage) error {
+	id := log.AskID(r.run, a.Seq)
+	b, missing, err := r.bid(asked, id)
+	if err != nil || missing != nil {
+		return r.cannot(ctx, id, missing, err)
+	}
+	q := question{asking: a, bid: b}
+	if response != nil {
+		err = r.give(ctx, id, asked, &q, response)
+	}
+	var invalid *generators.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		q.Attempts++
+		if q.Attempts >= maxAttempts {
+			return r.withdraw(ctx, id, log.Invalid, tooOften(invalid))
+		}
+		q.bid = q.bid.again(invalid.Fields)
+	case errors.Is(err, run.ErrSettled):
+		return nil
+	case err != nil:
+		return err
+	case response != nil && !q.Consented:
+		return nil // it is answered
+	}
+	r.pending[key] = q
+	return nil
+}
+
+func (r *round) give(ctx context.Context, id string, asked *ask.Question, q *question, response json.RawMessage) error {
+	a, err := r.read(asked, response)
+	if err != nil {
+		return err
+	}
+	if q.bid.consent && a.Action == ask.Accept {
+		q.Consented = true
+		return nil
+	}
+	q.Consented = false
+	return r.server.engine.Answer(ctx, r.client.who, id, a, surface)
+}
+
+// follow goes on until the round is over.
+func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) reply {
+	info, err := r.server.engine.Info(r.client.who, r.run)
+	if err != nil {
+		return r.broken(err)
+	}
+	if info.Last <= r.after && r.complete() {
+		return r.required()
+	}
+	r.hurry(cancel)
+	batches, err := r.server.engine.Follow(ctx, r.client.who, r.run, r.after)
+	if err != nil {
+		return r.broken(err)
+	}
+	for batch, err := range batches {
+		for _, e := range batch {
+			if err == nil {
+				err = r.take(ctx, e)
+			}
+			if err == nil && e.Kind == log.KindFinished {
+				return r.end(ctx, e)
+			}
+		}
+		switch {
+		case errors.Is(err, errGone):
+			return r.left(ctx)
+		case err != nil && ctx.Err() == nil:
+			return r.broken(err)
+		case err == nil && r.complete():
+			return r.required()
+		case err == nil:
+			r.hurry(cancel)
+		}
+	}
+	if errors.Is(context.Cause(ctx), errLate) {
+		return r.required()
+	}
+	return r.left(ctx)
+}
+
+// errLate ends the wait for what did not come in time.
+var errLate = errors.New("late")
+
+// hurry bounds how long the round waits while it has questions.
+func (r *round) hurry(cancel context.CancelCauseFunc) {
+	if r.late != nil {
+		r.late.Stop()
+		r.late = nil
+	}
+	wait := pageAnswer
+	switch {
+	case len(r.pending) == 0:
+		return
+	case r.more:
+		wait = moreAsks
+	}
+	r.late = time.AfterFunc(wait, func() { cancel(errLate) })
+}
+
+// complete tells whether the client can be asked now: there are questions, all
+// that were announced are there, and none is being answered on Beam's page.
+func (r *round) complete() bool {
+	if len(r.pending) == 0 || r.more {
+		return false
+	}
+	for q := range maps.Values(r.pending) {
+		if !q.Consented {
+			return true
+		}
+	}
+	return false
+}
+
+// take tells one entry.
+func (r *round) take(ctx context.Context, e log.Entry) error {
+	r.after = e.Seq
+	switch e.Kind {
+	case log.KindAsked:
+		return r.ask(ctx, e.Seq)
+	case log.KindAnswered, log.KindWithdrawn:
+		s, err := log.As[settlement](e)
+		r.settled(s.Ask)
+		return err
+	}
+	return r.say(e)
+}
+
+func (r *round) ask(ctx context.Context, seq uint64) error {
+	open, err := r.server.engine.Ask(ctx, r.client.who, log.AskID(r.run, seq))
+	switch {
+	case errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk):
+		return nil
+	case err != nil:
+		return err
+	}
+	r.more = open.More
+	response := r.given[open.Key]
+	delete(r.given, open.Key)
+	return r.open(ctx, open.Key, asking{Seq: seq}, open.Question, response)
+}
+
+func (r *round) settled(seq uint64) {
+	maps.DeleteFunc(r.pending, func(_ string, q question) bool { return q.Seq == seq })
+}
+
+// required is the round's result: the questions that are open.
+func (r *round) required() reply {
+	st := state{
+		Run: r.run, After: r.after, Asks: map[string]asking{}, Progress: r.tell.last, Begun: r.tell.begun,
+		Owner: r.client.who.Owner(), Digest: r.digest,
+	}
+	requests := map[string]inputRequest{}
+	for key, q := range r.pending {
+		st.Asks[key] = q.asking
+		requests[key] = inputRequest{q.bid.method, q.bid.params}
+	}
+	sealed, err := r.server.states.seal(st)
+	if err != nil {
+		return r.broken(err)
+	}
+	result := inputRequired{r.server.envelope(r.client, "input_required"), requests, sealed}
+	return reply{message: response(r.id, result)}
+}
+
+type (
+	inputRequired struct {
+		envelope
+		Requests map[string]inputRequest `json:"inputRequests,omitempty"`
+		State    string                  `json:"requestState"`
+	}
+	inputRequest struct {
+		Method string `json:"method"`
+		Params any    `json:"params,omitempty"`
+	}
+)
+
+// left ends a round whose request ended before its run. A run that can be taken
+// up again waits; nobody could come back to any other.
+func (r *round) left(ctx context.Context) reply {
+	if errors.Is(context.Cause(ctx), errCancelled) || !r.resumed && !r.photon.Options().Durable {
+		r.stop()
+	}
+	return reply{}
+}

@@ -1,0 +1,236 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// maxMessage bounds a message, in bytes.
+const maxMessage = 16 << 20
+
+// grace is how long requests that are under way may take when the client has
+// closed its end: what is answered at once still is.
+const grace = time.Second
+
+// ServeStdio serves the client at the other end of a pair of streams: a message
+// a line (MCP, Transports, stdio). It returns nil when in ends, or with ctx,
+// after the requests that were under way have ended or been given up. Its calls
+// belong to who; pages returns the origin of Beam's pages when one is needed.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, who run.Caller, pages func() (string, error)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := &stdio{
+		server: s, session: s.newSession("stdio", who, pages), pipe: &pipe{w: out, broken: func() { cancel(errGone) }},
+	}
+	c.session.crew = newCrew()
+	defer s.watch(c.session.changes)()
+	go c.tellChanges(ctx)
+	lines := make(chan error, 1)
+	go func() { lines <- c.read(ctx, in) }()
+	var err error
+	select {
+	case err = <-lines:
+	case <-ctx.Done():
+	}
+	within(grace, c.serving.Wait)
+	c.session.end(errEnded)
+	cancel(errEnded)
+	c.pipe.close()
+	c.session.crew.end()
+	within(grace, c.session.crew.all.Wait)
+	return err
+}
+
+type stdio struct {
+	server  *Server
+	session *session
+	pipe    *pipe
+	serving sync.WaitGroup
+}
+
+// read takes messages until the stream ends. What must happen in the order of
+// the messages happens here; everything else in a goroutine for each request.
+func (c *stdio) read(ctx context.Context, in io.Reader) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		switch {
+		case errors.Is(err, errTooLong):
+			c.pipe.reply(reply{message: failure(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage))})
+			err = nil
+		case len(line) > 0:
+			c.take(ctx, line)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+var errTooLong = errors.New("the line is too long")
+
+// readLine reads a line without its end and without blanks around it; at the
+// end of the stream a line needs no end. The line is the caller's to keep. One
+// that is too long is skipped.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > maxMessage {
+			return nil, skipLine(r, err)
+		}
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSpace(line), err
+		}
+	}
+}
+
+func skipLine(r *bufio.Reader, err error) error {
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.ReadSlice('\n')
+	}
+	if err != nil {
+		return err
+	}
+	return errTooLong
+}
+
+func (c *stdio) take(ctx context.Context, line []byte) {
+	if line[0] == '[' {
+		c.batch(ctx, line)
+		return
+	}
+	work, short := c.start(ctx, line)
+	if work == nil {
+		return
+	}
+	c.serving.Add(1)
+	serve := func() {
+		work(func(r reply) {
+			c.pipe.reply(r)
+			c.serving.Done()
+		})
+	}
+	if !short || !c.session.crew.do(serve) {
+		go serve()
+	}
+}
+
+// start takes one message in. What it returns is what is left to do, if
+// anything is; it is short if it waits for nobody.
+func (c *stdio) start(ctx context.Context, raw []byte) (left work, short bool) {
+	m, fault1 := parse(raw)
+	switch {
+	case fault1 != nil:
+		return replied(fault(m.ID, fault1)), true
+	case m.isResponse():
+		return func(answer func(reply)) { c.session.answered(m); answer(reply{}) }, true
+	case m.isNotification():
+		c.session.notified(m)
+		return nil, true
+	}
+	left, short = c.server.admit(ctx, c.session, m, c.pipe, nil)
+	if m.Method == string(mcp.MethodInitialize) {
+		// What comes after it, perhaps in the same breath, needs it done.
+		return replied(left.wait()), true
+	}
+	return left, short
+}
+
+// batch serves a batch (MCP 2025-03-26, JSON-RPC batching): its responses come
+// together, in one line.
+func (c *stdio) batch(ctx context.Context, line []byte) {
+	parts, refused := split(line, c.session.current())
+	if refused != nil {
+		c.pipe.reply(fault(nil, refused))
+		return
+	}
+	var works []work
+	for _, part := range parts {
+		if work, _ := c.start(ctx, part); work != nil {
+			works = append(works, work)
+		}
+	}
+	c.serving.Go(func() { c.pipe.reply(together(works)) })
+}
+
+// tellChanges tells the client what changes.
+func (c *stdio) tellChanges(ctx context.Context) {
+	for {
+		said := c.session.changes.next(ctx, nil)
+		if said == nil {
+			return
+		}
+		for _, n := range said {
+			if c.pipe.send("", n) != nil {
+				return
+			}
+		}
+	}
+}
+
+// within calls f and waits for it, not longer than d: a client that takes
+// nothing must not keep the server from ending.
+func within(d time.Duration, f func()) {
+	done := make(chan struct{})
+	go func() { f(); close(done) }()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// pipe is the one stream to a stdio client. One message is written at a time.
+type pipe struct {
+	closed atomic.Bool // nothing more is written
+	broken func()      // called when a write failed
+
+	mu  sync.Mutex
+	w   io.Writer
+	buf []byte
+}
+
+func (p *pipe) begin(string) {}
+
+func (p *pipe) send(_ string, message []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed.Load() {
+		return errGone
+	}
+	p.buf = append(append(p.buf[:0], message...), '\n')
+	_, err := p.w.Write(p.buf)
+	if cap(p.buf) > 1<<20 {
+		p.buf = nil
+	}
+	if err != nil {
+		p.closed.Store(true)
+		p.broken()
+		return errGone
+	}
+	return nil
+}
+
+// close ends the stream: what is being written is the last.
+func (p *pipe) close() { p.closed.Store(true) }
+
+func (p *pipe) reply(r reply) {
+	if r.message != nil {
+		_ = p.send("", r.message) // a client that is gone needs no reply
+	}
+}

@@ -1,0 +1,19 @@
+package beam
+
+// manual is what beam --help says first. Lines that are indented are shown as
+// they are.
+const manual = `Beam runs tools that stop to ask.
+
+A tool (a photon) works, says how far it is, and asks a person when it needs to. Whoever has the page open answers, and the tool goes on.
+
+Examples:
+
+    beam                          the playground on http://127.0.0.1:3008
+    beam --open                   the same, opened in the browser, signed in
+    beam --root ~/projects        let tools read a folder
+    beam --addr :8080 --token S   reachable from other machines, with a token
+    beam --memory --addr :0       keep nothing, on a free port
+
+Environment: each flag can be set as a variable, BEAM_ADDR for --addr. BEAM_TOKEN keeps the token out of the list of processes. Data is kept in $XDG_STATE_HOME/beam, or else in ~/.local/state/beam.
+
+Exit status: 0 when done, 1 if something failed, 2 if the command line is wrong. SIGINT and SIGTERM let what works end first; a second one ends Beam at once.`

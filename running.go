@@ -1,0 +1,116 @@
+package beam
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/web"
+)
+
+// common are the flags that every command that runs photons has.
+type common struct {
+	Data   string `placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: the keys of browser sessions and the files that people hand in. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
+	Memory bool   `help:"Keep nothing: use a folder that is removed at the end."`
+
+	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
+
+	LogLevel  level  `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
+	LogFormat string `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
+}
+
+func (c *common) validate() error {
+	if c.Memory && c.Data != "" {
+		return errors.New("--memory and --data exclude each other")
+	}
+	return nil
+}
+
+func (c *common) logger(p *program) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.Level(c.LogLevel)}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(p.stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, options))
+}
+
+func (c *common) open() (*folder, error) {
+	if c.Memory {
+		return temporaryFolder()
+	}
+	return openFolder(c.Data)
+}
+
+// running is a Beam at work: the engine and its surfaces.
+type running struct {
+	engine *run.Engine
+	mcp    *mcp.Server
+	site   *web.Server
+	logger *slog.Logger
+}
+
+// start sets the engine and the surfaces up. The site is to be as w says.
+func (c *common) start(ctx context.Context, p *program, store *folder, logger *slog.Logger, w web.Config) (*running, error) {
+	b := &running{logger: logger}
+	go tidy(ctx)
+	b.engine = run.New(run.Options{
+		Photons: p.registry, Log: log.NewMemory(), Blobs: store.blobs, Ephemeral: true, Root: c.Root,
+		Policy: policy, Logger: logger,
+	})
+	if err := b.engine.Recover(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	b.mcp, err = mcp.New(mcp.Config{
+		Engine: b.engine, Photons: p.registry, Secret: store.keys.Sealing,
+		Name: "beam", Version: version(), Instructions: instructions, Logger: logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.Engine, w.Photons, w.Keys, w.MCP, w.Logger = b.engine, p.registry, store.keys, b.mcp, logger
+	b.site, err = web.New(w)
+	return b, err
+}
+
+// instructions tell a model how Beam's tools behave.
+const instructions = "These tools may stop to ask the user a question and go on when it is answered. " +
+	"A tool that fails because nobody could be asked says what the client lacks."
+
+// newHTTPServer returns a server with the limits that keep slow and greedy
+// clients off.
+func (b *running) newHTTPServer() *http.Server {
+	return b.site.HTTP()
+}
+
+// serveUntil serves until ctx ends, then drains: no new runs, those that work
+// may go on for a while, followers are told, and connections are closed.
+func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
+	server := b.newHTTPServer()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		b.logger.Info("draining")
+	}
+	runs, cancel := context.WithTimeout(context.Background(), drainRuns)
+	defer cancel()
+	if e := b.engine.Close(runs); e != nil {
+		b.logger.Warn("closing the engine", "err", e)
+	}
+	b.site.Close()
+	b.mcp.Close()
+	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
+	defer cancel()
+	if server.Shutdown(connections) != nil {
+		server.Close()
+	}
+	return err
+}

@@ -1,0 +1,43 @@
+package beam
+
+import (
+	"context"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// Memory is given back to the system when it has grown by so much and then
+// nothing went on for a while: thousands of questions may wait for days, and
+// what asking them took need not be kept.
+const (
+	tidyEvery  = 2 * time.Second
+	tidyGrowth = 32 << 20 // bytes
+	tidyQuiet  = 1 << 20  // bytes allocated between two looks, at most
+)
+
+// tidy gives memory back until ctx ends.
+func tidy(ctx context.Context) {
+	look := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	held := func() (now, allocated uint64) {
+		metrics.Read(look)
+		return look[0].Value.Uint64() - look[1].Value.Uint64(), look[2].Value.Uint64()
+	}
+	after, before := held()
+	t := time.NewTicker(tidyEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		now, allocated := held()
+		if quiet := allocated-before < tidyQuiet; quiet && now > after+tidyGrowth {
+			debug.FreeOSMemory()
+			after, allocated = held()
+		}
+		before = allocated
+		after = min(after, now)
+	}
+}
