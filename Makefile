@@ -18,6 +18,7 @@ SOAK ?= 20
 bundle := static/vendor/datastar.js
 npm := node_modules/.package-lock.json
 suite := conformance/node_modules/.package-lock.json
+clients := interop/node_modules/.package-lock.json
 
 .PHONY: help
 help: ## list what there is
@@ -32,7 +33,7 @@ build: $(bundle) ## build bin/beam
 	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
 
 .PHONY: test
-test: check unit conformance e2e ## everything that has to pass, from a fresh clone on
+test: check unit conformance interop e2e ## everything that has to pass, from a fresh clone on
 
 .PHONY: check
 check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
@@ -60,6 +61,11 @@ soak: fixtures $(suite) ## the conformance suite many times in a row (SOAK=20)
 fixtures: $(bundle)
 	CGO_ENABLED=0 go build -o bin/fixture-serve ./internal/mcp/fixture/serve
 	CGO_ENABLED=0 go build -o bin/fixture-bridge ./internal/mcp/fixture/bridge
+
+.PHONY: interop
+interop: $(bundle) $(clients) ## the official TypeScript MCP clients, and MCP Inspector
+	CGO_ENABLED=0 go build -o bin/photons ./internal/mcp/interop/photons
+	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 
 .PHONY: e2e
 e2e: build $(npm) ## journeys in a real Chromium against the real binary (ARGS="csv.spec.js")
@@ -98,6 +104,9 @@ $(bundle): static/internal/bundle/main.go
 
 $(npm): package.json package-lock.json .npmrc
 	PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 scripts/with-node npm ci --no-audit --no-fund
+
+$(clients): interop/package.json interop/package-lock.json interop/.npmrc
+	scripts/with-node npm ci --prefix interop --no-audit --no-fund --ignore-scripts
 
 $(suite): conformance/package.json conformance/package-lock.json conformance/.npmrc
 	scripts/with-node npm ci --prefix conformance --no-audit --no-fund --ignore-scripts

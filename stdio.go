@@ -39,6 +39,9 @@ func (s *stdio) Validate() error { return s.common.validate() }
 // what the server itself takes it is less than two seconds.
 const partingTime = 500 * time.Millisecond
 
+// deferTime is how long the defers of runs that were stopped then may take.
+const deferTime = 300 * time.Millisecond
+
 // Run serves until stdin or ctx ends.
 func (s *stdio) Run(ctx context.Context, p *program) (err error) {
 	logger := s.logger(p)
@@ -80,7 +83,7 @@ func (b *running) end() {
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done():
+	case <-time.After(partingTime + deferTime):
 	}
 	b.site.Close()
 	b.mcp.Close()

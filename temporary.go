@@ -1,7 +1,9 @@
 package beam
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,18 +18,33 @@ const temporaryPrefix = "beam-memory-"
 // could not: the next one removes what is left of it.
 func temporaryFolder() (*folder, error) {
 	sweep(os.TempDir())
+	for range 10 {
+		f, err := tryTemporaryFolder()
+		if f != nil || err != nil {
+			return f, err
+		}
+	}
+	return nil, errors.New("no temporary folder can be made: others remove it at once")
+}
+
+// tryTemporaryFolder returns nil if another's sweep was faster than our lock.
+func tryTemporaryFolder() (*folder, error) {
 	dir, err := os.MkdirTemp("", temporaryPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("no temporary folder can be made: %w", err)
 	}
 	f := &folder{dir: dir, temporary: true, lock: lockOf(dir)}
 	locked, err := f.lock.TryLock()
-	if err == nil && !locked {
-		err = errInUse // by another's sweep, at this very moment
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !locked:
+		return nil, nil
+	case err != nil:
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("the temporary folder %s can't be used: %w", dir, err)
+	}
+	if _, err := os.Stat(f.lock.Path()); errors.Is(err, fs.ErrNotExist) {
+		f.lock.Unlock() // it was removed between its making and our lock
+		return nil, nil
 	}
 	return f.filled()
 }

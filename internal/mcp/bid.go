@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -39,6 +40,28 @@ type lack struct {
 
 func (l *lack) Error() string {
 	return "the MCP client can't be asked this: it did not declare the capability " + l.name
+}
+
+// and is what both lack together.
+func (l *lack) and(other *lack) *lack {
+	if l == nil || l.name == other.name {
+		return other
+	}
+	both := &lack{l.name + " and " + other.name, l.required}
+	if other.required.Roots != nil {
+		both.required.Roots = other.required.Roots
+	}
+	if s := other.required.Sampling; s != nil && (both.required.Sampling == nil || s.Tools != nil) {
+		both.required.Sampling = s
+	}
+	if e := other.required.Elicitation; e != nil {
+		merged := *e
+		if old := both.required.Elicitation; old != nil {
+			merged.Form, merged.URL = cmp.Or(e.Form, old.Form), cmp.Or(e.URL, old.URL)
+		}
+		both.required.Elicitation = &merged
+	}
+	return both
 }
 
 // bid is what to send for a question; [lack] if the client can't take it. Before

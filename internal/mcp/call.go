@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,8 +80,12 @@ func (c *call) resume(ctx context.Context, out outlet, after uint64) reply {
 
 // start starts the run. If it can't, the reply says why.
 func (c *call) start(p *params) *reply {
+	args := p.Arguments
+	if bytes.Equal(args, null) { // as some clients write none
+		args = nil
+	}
 	info, err := c.server.engine.Start(context.Background(), c.client.who,
-		run.Request{Photon: p.Name, Args: p.Arguments, Surface: surface})
+		run.Request{Photon: p.Name, Args: args, Surface: surface})
 	if err == nil {
 		c.run, c.begun = info.ID, info.Last
 		c.out.begin(c.cursor(0))

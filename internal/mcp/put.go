@@ -63,7 +63,7 @@ func (c *call) put(ctx context.Context, seq uint64) error {
 func (c *call) cannot(ctx context.Context, askID string, missing *lack, err error) error {
 	if err == nil {
 		c.mu.Lock()
-		c.lack, err = missing, missing
+		c.lack, err = c.lack.and(missing), missing
 		c.mu.Unlock()
 	}
 	return c.withdraw(ctx, askID, log.Unsupported, err.Error())

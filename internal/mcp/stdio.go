@@ -41,6 +41,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, wh
 	case err = <-lines:
 	case <-ctx.Done():
 	}
+	c.leave()
 	within(grace, c.serving.Wait)
 	c.session.end(errEnded)
 	cancel(errEnded)
@@ -55,6 +56,25 @@ type stdio struct {
 	session *session
 	pipe    *pipe
 	serving sync.WaitGroup
+
+	mu      sync.Mutex
+	leaving bool // nothing more is taken in
+}
+
+// enter notes something more that is being served, unless the end has begun.
+func (c *stdio) enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.leaving {
+		c.serving.Add(1)
+	}
+	return !c.leaving
+}
+
+func (c *stdio) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaving = true
 }
 
 // read takes messages until the stream ends. What must happen in the order of
@@ -114,10 +134,9 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 		return
 	}
 	work, short := c.start(ctx, line)
-	if work == nil {
+	if work == nil || !c.enter() {
 		return
 	}
-	c.serving.Add(1)
 	serve := func() {
 		work(func(r reply) {
 			c.pipe.reply(r)
@@ -144,8 +163,10 @@ func (c *stdio) start(ctx context.Context, raw []byte) (left work, short bool) {
 	}
 	left, short = c.server.admit(ctx, c.session, m, c.pipe, nil)
 	if m.Method == string(mcp.MethodInitialize) {
-		// What comes after it, perhaps in the same breath, needs it done.
-		return replied(left.wait()), true
+		// What comes after it, perhaps in the same breath, needs it done, and
+		// its answer comes first.
+		c.pipe.reply(left.wait())
+		return nil, true
 	}
 	return left, short
 }
@@ -164,7 +185,12 @@ func (c *stdio) batch(ctx context.Context, line []byte) {
 			works = append(works, work)
 		}
 	}
-	c.serving.Go(func() { c.pipe.reply(together(works)) })
+	if c.enter() {
+		go func() {
+			defer c.serving.Done()
+			c.pipe.reply(together(works))
+		}()
+	}
 }
 
 // tellChanges tells the client what changes.

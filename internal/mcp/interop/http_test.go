@@ -1,0 +1,322 @@
+package interop_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A visitor speaks HTTP to the endpoint, request by request.
+type visitor struct {
+	t       *testing.T
+	ctx     context.Context
+	url     string
+	session string
+	version string
+}
+
+func visit(t *testing.T, h *host, version string) *visitor {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	v := &visitor{t: t, ctx: ctx, url: h.url, version: version}
+	if version == july2026 {
+		return v
+	}
+	r := v.post(initialize(version), nil)
+	if v.session = r.Header.Get("Mcp-Session-Id"); r.StatusCode != http.StatusOK || v.session == "" {
+		t.Fatalf("initialize: %s, session %q", r.Status, v.session)
+	}
+	io.Copy(io.Discard, r.Body)
+	v.status(v.post(ready, nil), http.StatusAccepted)
+	return v
+}
+
+// do sends a request with the headers that every client sends, but for those
+// changed; an empty one is left out. The body is closed with the test.
+func (v *visitor) do(ctx context.Context, method, body string, changed map[string]string) *http.Response {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, v.url, strings.NewReader(body))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	headers := map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": v.session,
+	}
+	if v.session != "" || v.version == july2026 {
+		headers["Mcp-Protocol-Version"] = v.version
+	}
+	if v.version == july2026 {
+		var m struct {
+			Method string
+			Params struct{ Name string }
+		}
+		json.Unmarshal([]byte(body), &m)
+		headers["Mcp-Method"], headers["Mcp-Name"] = m.Method, m.Params.Name
+	}
+	for name, value := range changed {
+		headers[name] = value
+	}
+	for name, value := range headers {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.t.Cleanup(func() { response.Body.Close() })
+	return response
+}
+
+func (v *visitor) post(body string, changed map[string]string) *http.Response {
+	v.t.Helper()
+	return v.do(v.ctx, http.MethodPost, body, changed)
+}
+
+func (v *visitor) status(r *http.Response, want int) string {
+	v.t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != want {
+		v.t.Errorf("%s %v %s, want the status %d", r.Status, err, body, want)
+	}
+	return string(body)
+}
+
+// A stream is a response of events.
+type stream struct {
+	t    *testing.T
+	r    *bufio.Reader
+	last string // the last event's id
+}
+
+func (v *visitor) stream(r *http.Response) *stream {
+	v.t.Helper()
+	if kind := r.Header.Get("Content-Type"); r.StatusCode != http.StatusOK || kind != "text/event-stream" {
+		body, _ := io.ReadAll(r.Body)
+		v.t.Fatalf("%s %s %s, want a stream", r.Status, kind, body)
+	}
+	return &stream{t: v.t, r: bufio.NewReader(r.Body)}
+}
+
+// next is the next message.
+func (s *stream) next() said {
+	s.t.Helper()
+	for {
+		line, err := s.r.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("the stream ended: %v", err)
+		}
+		line = strings.TrimRight(line, "\n")
+		if id, ok := strings.CutPrefix(line, "id: "); ok {
+			s.last = id
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok && data != "" {
+			m := said{line: data}
+			if err := json.Unmarshal([]byte(data), &m); err != nil {
+				s.t.Fatalf("this is no message: %s", data)
+			}
+			return m
+		}
+	}
+}
+
+// until skips messages until one is asked or answered.
+func (s *stream) until() said {
+	s.t.Helper()
+	for {
+		if m := s.next(); m.ID != nil {
+			return m
+		}
+	}
+}
+
+func TestHTTPSessions(t *testing.T) {
+	h := serve(t)
+	for _, version := range []string{"2025-03-26", june2025, november2025} {
+		v := visit(t, h, version)
+		const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+		v.status(v.post(ping, nil), http.StatusOK)
+		v.status(v.post(ping, map[string]string{"Mcp-Session-Id": ""}), http.StatusBadRequest)
+		v.status(v.post(ping, map[string]string{"Mcp-Session-Id": "unknown"}), http.StatusNotFound)
+		v.status(v.post(ping, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}), http.StatusBadRequest)
+		v.status(v.post(ping, map[string]string{"Content-Type": "text/plain"}), http.StatusUnsupportedMediaType)
+		v.status(v.post(ping, map[string]string{"Accept": "text/html"}), http.StatusNotAcceptable)
+		v.status(v.post(ping, map[string]string{"Origin": "https://evil.example"}), http.StatusForbidden)
+		v.status(v.post("garbage", nil), http.StatusBadRequest)
+		v.status(v.post("", nil), http.StatusBadRequest)
+		v.status(v.do(v.ctx, http.MethodPut, ping, nil), http.StatusMethodNotAllowed)
+		v.status(v.do(v.ctx, http.MethodGet, "", map[string]string{"Mcp-Session-Id": ""}), http.StatusBadRequest)
+		v.status(v.do(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": "nonsense"}), http.StatusBadRequest)
+		listening, stop := context.WithCancel(v.ctx)
+		if r := v.do(listening, http.MethodGet, "", nil); r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("GET: %s", r.Status)
+		}
+		stop()
+		batch := v.post("["+call("1", "string", "{}")+","+call("2", "string", "{}")+"]", nil)
+		if want := map[bool]int{true: http.StatusOK, false: http.StatusBadRequest}[version == "2025-03-26"]; batch.StatusCode != want {
+			t.Errorf("a batch in %s: %s", version, batch.Status)
+		}
+		v.status(v.do(v.ctx, http.MethodDelete, "", nil), http.StatusNoContent)
+		v.status(v.post(ping, nil), http.StatusNotFound)
+		v.status(v.do(v.ctx, http.MethodDelete, "", nil), http.StatusNotFound)
+	}
+}
+
+// DELETE ends what the session has under way.
+func TestHTTPDelete(t *testing.T) {
+	h := serve(t)
+	v := visit(t, h, november2025)
+	s := v.stream(v.post(call("1", "slow_ask", `{"name":"deleted"}`), nil))
+	id := s.until().ID
+	v.status(v.do(v.ctx, http.MethodDelete, "", nil), http.StatusNoContent)
+	v.status(v.post(answerTo(id, "x"), nil), http.StatusNotFound)
+	v = visit(t, h, november2025)
+	v.status(v.post(call("1", "await", `{"name":"deleted"}`), nil), http.StatusOK)
+}
+
+// A connection that is cut while a question is open: who resumes is asked with
+// the same request again, and the answer counts once.
+func TestHTTPResume(t *testing.T) {
+	h := serve(t)
+	for _, version := range []string{june2025, november2025} {
+		v := visit(t, h, version)
+		cut, pull := context.WithCancel(v.ctx)
+		s := v.stream(v.do(cut, http.MethodPost, call("1", "rounds", `{}`), nil))
+		first := s.next()
+		pull()
+		if first.Method != "elicitation/create" {
+			t.Fatalf("it said %s", first.line)
+		}
+		run, _, _ := strings.Cut(s.last, ".")
+		again := v.stream(v.do(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": run + ".0"}))
+		if m := again.until(); string(m.ID) != string(first.ID) || m.Params.Message != first.Params.Message {
+			t.Errorf("resuming, it was asked %s, want %s", m.line, first.line)
+		}
+		v.status(v.post(answerTo(first.ID, "Ada"), nil), http.StatusAccepted)
+		v.status(v.post(answerTo(first.ID, "Eve"), nil), http.StatusAccepted) // too late, and ignored
+		second := again.until()
+		if second.Params.Message != "How many, Ada?" {
+			t.Fatalf("the second question is %s", second.line)
+		}
+		v.status(v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"integer":7}}}`, second.ID), nil), http.StatusAccepted)
+		if m := again.until(); string(m.ID) != "1" || !bytes.Contains(m.Result, []byte(`"Ada 7"`)) {
+			t.Errorf("the result is %s", m.line)
+		}
+	}
+}
+
+// A round is a request of 2026-07-28, and what it came to.
+type roundResult struct {
+	Type     string                     `json:"resultType"`
+	State    string                     `json:"requestState"`
+	Requests map[string]json.RawMessage `json:"inputRequests"`
+	result
+}
+
+func (v *visitor) round(tool, arguments, state, responses string) (roundResult, int) {
+	v.t.Helper()
+	more := ""
+	if state != "" {
+		more = fmt.Sprintf(`,"requestState":%q,"inputResponses":%s`, state, responses)
+	}
+	body := v.status(v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s,"_meta":{`+
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`,
+		tool, arguments, more), map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": tool}), http.StatusOK)
+	var m struct {
+		Result roundResult `json:"result"`
+		Error  struct {
+			Code int `json:"code"`
+		} `json:"error"`
+	}
+	if _, data, ok := strings.Cut(body, "data: "); ok { // a stream of one message
+		body = data
+	}
+	if err := json.NewDecoder(strings.NewReader(body)).Decode(&m); err != nil {
+		v.t.Fatalf("%v: %s", err, body)
+	}
+	return m.Result, m.Error.Code
+}
+
+// A lost response loses nothing and spends nothing twice.
+func TestHTTPRetry(t *testing.T) {
+	h := serve(t)
+	v := visit(t, h, july2026)
+	const args, yes, why = `{"name":"spent"}`, `{"confirm":{"action":"accept","content":{"confirm":true}}}`, `{"text":{"action":"accept","content":{"text":"tea"}}}`
+	one, _ := v.round("spend", args, "", "")
+	if one.Type != "input_required" || one.Requests["confirm"] == nil {
+		t.Fatalf("the first round is %+v", one)
+	}
+	same, _ := v.round("spend", args, one.State, `{}`) // without an answer it is asked again
+	if same.Type != "input_required" || same.Requests["confirm"] == nil {
+		t.Errorf("without an answer: %+v", same)
+	}
+	two, _ := v.round("spend", args, one.State, yes)
+	lost, _ := v.round("spend", ` { "name" : "spent" } `, one.State, `{"confirm":{"action":"decline"}}`)
+	for _, r := range []roundResult{two, lost} {
+		if r.Type != "input_required" || r.Requests["text"] == nil || r.Requests["confirm"] != nil {
+			t.Fatalf("the second round is %+v", r)
+		}
+	}
+	if n, _ := v.round("count", args, "", ""); n.text() != "1" {
+		t.Errorf("it was spent %s times", n.text())
+	}
+	for _, state := range []string{lost.State, two.State, one.State} {
+		r, _ := v.round("spend", args, state, why)
+		if r.Type != "complete" || !sameJSON(string(r.Structured), `{"outcome":"accepted","value":"tea"}`) {
+			t.Errorf("the result is %+v", r)
+		}
+	}
+}
+
+func TestHTTPStates(t *testing.T) {
+	h := serve(t)
+	v := visit(t, h, july2026)
+	one, _ := v.round("spend", `{"name":"x"}`, "", "")
+	bad := func(what, tool, arguments, state string) {
+		t.Helper()
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"requestState":%q,"inputResponses":{},"_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`, tool, arguments, state)
+		if said := v.status(v.post(body, nil), http.StatusBadRequest); !strings.Contains(said, "-32602") {
+			t.Errorf("%s: %s", what, said)
+		}
+	}
+	middle := len(one.State) / 2
+	changed := []byte(one.State)
+	changed[middle] ^= 1
+	bad("a changed one", "spend", `{"name":"x"}`, string(changed))
+	bad("a short one", "spend", `{"name":"x"}`, one.State[:middle])
+	bad("none at all", "spend", `{"name":"x"}`, "nonsense")
+	bad("another tool's", "slow_ask", `{"name":"x"}`, one.State)
+	bad("other arguments'", "spend", `{"name":"y"}`, one.State)
+	bad("another server's", "spend", `{"name":"x"}`, func() string {
+		r, _ := visit(t, serve(t), july2026).round("spend", `{"name":"x"}`, "", "")
+		return r.State
+	}())
+	if r, _ := v.round("spend", `{"name":"x"}`, one.State, `{"confirm":{"action":"decline"}}`); r.Type != "complete" {
+		t.Errorf("the right one: %+v", r)
+	}
+}
+
+// A client of 2026-07-28 that closes the stream ends a call that nobody could
+// take up again.
+func TestHTTPModernDisconnect(t *testing.T) {
+	h := serve(t)
+	v := visit(t, h, july2026)
+	body := func(tool string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"name":"gone"},"_meta":{"progressToken":1,`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, tool)
+	}
+	cut, pull := context.WithCancel(v.ctx)
+	s := v.stream(v.do(cut, http.MethodPost, body("slow"), nil))
+	s.next()
+	pull()
+	v.status(v.post(body("await"), nil), http.StatusOK)
+}

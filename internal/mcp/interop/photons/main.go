@@ -1,0 +1,52 @@
+// Command photons is a program that the interoperation tests call through real
+// clients: a photon for each kind of question, and for each way in which a call
+// can go.
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+func main() { beam.Main(append(asking(), working()...)...) }
+
+type none struct{}
+
+// outcome is how a question went.
+type outcome struct {
+	Outcome string `json:"outcome" enum:"accepted,declined,cancelled,timeout"`
+	Value   any    `json:"value,omitempty"`
+}
+
+// settled is the outcome of a question. What is no answer of the person fails
+// the photon, with Beam's own words.
+func settled(value any, err error) (outcome, error) {
+	switch {
+	case err == nil:
+		return outcome{"accepted", value}, nil
+	case errors.Is(err, ask.ErrDeclined):
+		return outcome{Outcome: "declined"}, nil
+	case errors.Is(err, ask.ErrCancelled):
+		return outcome{Outcome: "cancelled"}, nil
+	case errors.Is(err, ask.ErrTimeout):
+		return outcome{Outcome: "timeout"}, nil
+	}
+	return outcome{}, err
+}
+
+// photon is a photon without options.
+func photon[In, Out any](name string, fn generators.Func[In, Out]) *generators.Photon {
+	return generators.New(name, fn, &generators.Options{Description: "Interoperation: " + name + "."})
+}
+
+// asker is a photon that asks one question.
+func asker[T any](name string, p *ask.Prompt[T]) *generators.Photon {
+	return photon(name, func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+		v, err := p.Ask(yield)
+		return settled(v, err)
+	})
+}

@@ -1,0 +1,179 @@
+package interop_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait for something that has to happen.
+const patience = 15 * time.Second
+
+// program is the binary of ./photons.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(runWithProgram(m)) }
+
+func runWithProgram(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "beam-interop-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "photons")
+	args := []string{"build", "-o", program}
+	if race {
+		args = append(args, "-race")
+	}
+	build := exec.Command("go", append(args, "./photons")...)
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "building the program:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// stdioCommand is the program as an MCP client starts it. What it logs goes to
+// the console.
+func stdioCommand(c *console) *exec.Cmd {
+	cmd := command("stdio", "--memory")
+	cmd.Stderr = c
+	return cmd
+}
+
+// command is the program. The race detector would have it sleep for a second at
+// its end.
+func command(args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 exitcode=66")
+	return cmd
+}
+
+// A console collects what a program prints. It may be used from several
+// goroutines.
+type console struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	changed chan struct{} // closed and replaced with each write
+}
+
+func newConsole() *console { return &console{changed: make(chan struct{})} }
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text.Write(p)
+	close(c.changed)
+	c.changed = make(chan struct{})
+	return len(p), nil
+}
+
+func (c *console) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// after waits for a line that has the prefix and returns the rest of it.
+func (c *console) after(ctx context.Context, prefix string) (string, error) {
+	for {
+		c.mu.Lock()
+		text, changed := c.text.String(), c.changed
+		c.mu.Unlock()
+		for line := range strings.Lines(text) {
+			if rest, ok := strings.CutPrefix(line, prefix); ok && strings.HasSuffix(line, "\n") {
+				return strings.TrimSpace(rest), nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("no line %q was printed, but this:\n%s", prefix, text)
+		case <-changed:
+		}
+	}
+}
+
+// A host is the program as a server.
+type host struct {
+	url     string // of the MCP endpoint
+	origin  string
+	browser *http.Client // the operator's
+	console *console
+}
+
+// serve starts the program as a server, and ends it with the test.
+func serve(t *testing.T) *host {
+	t.Helper()
+	h := &host{console: newConsole()}
+	cmd := command("serve", "--addr", "127.0.0.1:0", "--memory")
+	cmd.Stdout, cmd.Stderr = h.console, h.console
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := endProcess(cmd, syscall.SIGTERM); err != nil {
+			t.Errorf("the server ended with %v\n%s", err, h.console)
+		}
+		noRace(t, h.console)
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var err error
+	if h.origin, err = h.console.after(ctx, "Beam listens on "); err != nil {
+		t.Fatal(err)
+	}
+	h.url = h.origin + "/mcp"
+	if h.browser, err = signIn(ctx, h.console); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// endProcess sends a signal and waits.
+func endProcess(cmd *exec.Cmd, s os.Signal) error {
+	if err := cmd.Process.Signal(s); err != nil {
+		return err
+	}
+	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	return cmd.Wait()
+}
+
+func noRace(t *testing.T, c *console) {
+	t.Helper()
+	if text := c.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "goroutine 1 [") {
+		t.Errorf("the program has a fault:\n%s", text)
+	}
+}
+
+// signIn makes a browser the operator's, with the address that the program
+// prints.
+func signIn(ctx context.Context, c *console) (*http.Client, error) {
+	address, err := c.after(ctx, "Sign in as its operator, once: ")
+	if err != nil {
+		return nil, err
+	}
+	jar, _ := cookiejar.New(nil)
+	browser := &http.Client{Jar: jar, Timeout: patience}
+	r, err := browser.Get(address)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("signing in: %s", r.Status)
+	}
+	return browser, nil
+}

@@ -1,0 +1,61 @@
+// Starts the program of the interoperation tests, and answers on its pages.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/** program is the binary of internal/mcp/interop/photons. */
+export const program = process.env.PHOTONS;
+if (!program) throw new Error("PHOTONS must name the binary of ./internal/mcp/interop/photons; make interop does");
+
+const signInLine = "Sign in as its operator, once: ";
+
+/**
+ * serve starts the program as a server on a free port.
+ *
+ * @returns {Promise<{url: URL, signIn: string, stop: () => Promise<void>}>} its MCP
+ *   endpoint, the single-use address to sign in at, and what ends it
+ */
+export async function serve() {
+  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", "--memory"], { stdio: ["ignore", "pipe", "inherit"] });
+  const exit = once(child, "exit");
+  const signIn = await Promise.race([lineAfter(child.stdout, signInLine), exit.then(([status]) => Promise.reject(new Error(`it ended with ${status}`)))]);
+  return {
+    url: new URL("/mcp", signIn),
+    signIn,
+    async stop() {
+      child.kill("SIGTERM");
+      const [status, signal] = await exit;
+      if (status !== 0) throw new Error(`beam ended with ${status ?? signal}`);
+    },
+  };
+}
+
+/** signInAddress is where to sign in, as a program over stdio says on stderr. */
+export const signInAddress = (stderr) => lineAfter(stderr, signInLine);
+
+function lineAfter(stream, prefix) {
+  return new Promise((resolve) => {
+    createInterface({ input: stream }).on("line", (line) => {
+      if (line.startsWith(prefix)) resolve(line.slice(prefix.length).trim());
+    });
+  });
+}
+
+/** browse signs in, and returns the cookies to send. */
+export async function browse(address) {
+  const r = await fetch(address, { redirect: "manual" });
+  if (r.status !== 303) throw new Error(`signing in: ${r.status}`);
+  return r.headers.getSetCookie().map((c) => c.split(";")[0]).join("; ");
+}
+
+/** complete answers a secret, a file or an address that is open until it is done, on its page. */
+export async function complete(cookie, tool, address) {
+  const page = new URL(address);
+  const shown = await fetch(page, { headers: { cookie } });
+  if (shown.status !== 200) throw new Error(`the page of the question: ${shown.status}`);
+  const body = tool === "file" ? new FormData() : new URLSearchParams({ secret: "hunter2" });
+  if (tool === "file") body.set("file", new File(["hello"], "notes.txt", { type: "text/plain" }));
+  const id = page.pathname.split("/").at(-1);
+  const r = await fetch(new URL(`/mcp/request?ask=${id}&action=accept`, page), { method: "POST", body, headers: { cookie, accept: "application/json" } });
+  if (r.status >= 300) throw new Error(`answering on the page: ${r.status} ${await r.text()}`);
+}

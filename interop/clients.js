@@ -1,0 +1,77 @@
+// The official TypeScript clients, made to look alike.
+import { Client as Client2, StreamableHTTPClientTransport as HTTP2 } from "@modelcontextprotocol/client";
+import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio";
+import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as Stdio1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as HTTP1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import * as types from "@modelcontextprotocol/sdk/types.js";
+
+import { program } from "./beam.js";
+
+const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+
+/** kinds are the clients, each in every version that it can speak. */
+export const kinds = [
+  { name: "sdk 1", version: "2025-11-25", make: sdk1 },
+  { name: "client 2", version: "2025-06-18", make: sdk2 },
+  { name: "client 2", version: "2025-11-25", make: sdk2 },
+  { name: "client 2", version: "2026-07-28", make: sdk2 },
+];
+
+/**
+ * connect connects a client to a server, or to a program of its own over stdio.
+ *
+ * @param {object} kind one of kinds
+ * @param {{url: URL}} [host] the server
+ * @param {{elicit: Function, capabilities?: object}} person who answers
+ */
+export async function connect(kind, host, person) {
+  const capabilities = person.capabilities ?? everything;
+  const { client, transport, call } = kind.make(kind.version, host, capabilities, {
+    "elicitation/create": (r, extra) => person.elicit(r.params, extra),
+    "sampling/createMessage": () => ({ role: "assistant", model: "oracle", content: { type: "text", text: "Paris" } }),
+    "roots/list": () => ({ roots: [{ uri: "file:///srv/data", name: "data" }] }),
+  });
+  await client.connect(transport);
+  // The clients forget a call's progress handler with its response, before they
+  // have told it what came in the same breath. What came is seen here.
+  const came = [];
+  const onmessage = transport.onmessage;
+  transport.onmessage = (message, extra) => {
+    came.push(message);
+    onmessage(message, extra);
+  };
+  return { client, call, came, stderr: transport.stderr, close: () => client.close() };
+}
+
+const command = { command: program, args: ["stdio", "--memory"], stderr: "pipe" };
+const capabilityOf = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
+
+function sdk1(_version, host, capabilities, handlers) {
+  const client = new Client1({ name: "sdk-1", version: "1" }, { capabilities });
+  const schemas = {
+    "elicitation/create": types.ElicitRequestSchema,
+    "sampling/createMessage": types.CreateMessageRequestSchema,
+    "roots/list": types.ListRootsRequestSchema,
+  };
+  for (const [method, handle] of Object.entries(handlers)) {
+    if (capabilities[capabilityOf[method]]) client.setRequestHandler(schemas[method], handle);
+  }
+  const transport = host ? new HTTP1(host.url) : new Stdio1(command);
+  const call = (name, args = {}, options) => client.callTool({ name, arguments: args }, undefined, options);
+  return { client, transport, call };
+}
+
+function sdk2(version, host, capabilities, handlers) {
+  const modern = version === "2026-07-28";
+  const client = new Client2(
+    { name: "client-2", version: "1" },
+    { capabilities, ...(modern ? { versionNegotiation: { mode: { pin: version } } } : { supportedProtocolVersions: [version] }) },
+  );
+  for (const [method, handle] of Object.entries(handlers)) {
+    if (capabilities[capabilityOf[method]]) client.setRequestHandler(method, handle);
+  }
+  const transport = host ? new HTTP2(host.url) : new Stdio2(command);
+  const call = (name, args = {}, options) => client.callTool({ name, arguments: args }, options);
+  return { client, transport, call };
+}
