@@ -59,7 +59,7 @@ func (s *stdio) Run(ctx context.Context, p *program) (err error) {
 	}
 	pages := &pages{running: b, open: s.Open, stderr: p.stderr}
 	defer pages.close()
-	in, err := pollable(p.stdin)
+	in, err := pollable(p.stdin, p.stdout)
 	if err != nil {
 		return err
 	}
@@ -117,6 +117,7 @@ func (p *pages) origin() (string, error) {
 	signIn := p.address + p.running.site.SignInPath() + "&next=/asks"
 	fmt.Fprintf(p.stderr, "Questions that don't travel over MCP are answered at %s\nSign in as its operator, once: %s\n", p.address, signIn)
 	if p.open {
+		browser.Stdout = p.stderr // stdout is for messages alone
 		go func() {
 			if err := browser.OpenURL(signIn); err != nil {
 				p.running.logger.Warn("no browser could be opened", "err", err)
@@ -135,14 +136,20 @@ func (p *pages) close() {
 }
 
 // pollable makes reading from a pipe or socket wait in the runtime's poller,
-// where it holds no thread and can be ended. Other files are read as they are.
-func pollable(f *os.File) (*os.File, error) {
+// where it holds no thread and can be ended. Other files are read as they are,
+// and one that is the output, too: that must go on to wait when it is full.
+func pollable(f *os.File, out io.Writer) (*os.File, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("stdin can't be read: %w", err)
 	}
 	if info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return f, nil
+	}
+	if o, ok := out.(*os.File); ok {
+		if there, err := o.Stat(); err != nil || os.SameFile(info, there) {
+			return f, nil
+		}
 	}
 	fd, err := syscall.Dup(int(f.Fd()))
 	if err != nil {

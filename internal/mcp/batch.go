@@ -11,6 +11,9 @@ import (
 // maxBatch bounds the messages of a batch.
 const maxBatch = 100
 
+// errInitializeAlone: everything else in the batch would come too early.
+var errInitializeAlone = faultf(mcp.INVALID_REQUEST, "initialize is not part of a batch")
+
 // split takes a batch apart. Only 2025-03-26 has batches; later versions
 // dropped them.
 func split(raw []byte, c *client) ([]json.RawMessage, *rpcError) {

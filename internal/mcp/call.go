@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -31,11 +33,16 @@ type call struct {
 	run     string
 	begun   uint64 // the last entry of the start, which tells a client nothing
 
-	mu   sync.Mutex
-	out  outlet          // the stream of the request, or the one that resumed it
-	puts map[uint64]*put // questions that the client was asked, by ordinal
-	lack *lack           // what the client lacked for a question, if anything
-	over bool            // the run has ended
+	// asking is held while a question is sent or taken back, so that nothing is
+	// sent after it was taken back.
+	asking sync.Mutex
+
+	mu    sync.Mutex
+	out   outlet          // the stream of the request, or the one that resumed it
+	puts  map[uint64]*put // questions that the client was asked, by ordinal
+	lacks []*lack         // what the client lacked for questions
+	over  bool            // the run has ended
+	gone  bool            // nothing is asked any more
 }
 
 // callTool serves tools/call.
@@ -50,8 +57,12 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		return
 	}
 	c := &call{server: s, session: x.session, client: x.client, id: m.ID, token: p.Meta.ProgressToken, photon: photon, out: x.out}
+	if x.flight.cancelled() != nil { // before it was begun
+		answer(reply{})
+		return
+	}
 	if x.client.modern() {
-		answer(c.round(x.flight.context(), p))
+		answer(c.round(x.flight, p))
 		return
 	}
 	if refused := c.start(p); refused != nil {
@@ -59,23 +70,27 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		return
 	}
 	if x.session.crew != nil {
-		c.follower().park(x.flight, answer)
+		c.follower(x.out, x.flight).park(answer)
 		return
 	}
-	x.session.keep(c)
-	answer(c.follower().follow(x.flight.context()))
+	if !x.session.keep(c) { // it has ended meanwhile
+		c.abandon()
+		answer(reply{})
+		return
+	}
+	answer(c.follower(x.out, x.flight).follow())
 }
 
 // resume goes on with a call on another stream, after what the client has had.
-func (c *call) resume(ctx context.Context, out outlet, after uint64) reply {
+func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	c.mu.Lock()
 	c.out = out
 	c.mu.Unlock()
-	f := c.follower()
-	if err := f.catchUp(ctx, after); err != nil {
+	f := c.follower(out, flight)
+	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.broken(err)
 	}
-	return f.follow(ctx)
+	return f.follow()
 }
 
 // start starts the run. If it can't, the reply says why.
@@ -106,7 +121,8 @@ func (c *call) start(p *params) *reply {
 
 // stop ends the run.
 func (c *call) stop() {
-	if err := c.server.engine.Cancel(context.Background(), c.client.who, c.run); err != nil {
+	err := c.server.engine.Cancel(context.Background(), c.client.who, c.run)
+	if err != nil && !errors.Is(err, run.ErrNotFound) {
 		c.server.logger.Error("stopping a run", "run", c.run, "err", err)
 	}
 }
@@ -117,22 +133,41 @@ func (c *call) giveUp() {
 	c.session.drop(c)
 	c.stop()
 	c.mu.Lock()
-	open := slices.Sorted(maps.Keys(c.puts))
+	c.gone = true
+	open, out := slices.Sorted(maps.Keys(c.puts)), c.out
 	c.mu.Unlock()
 	for _, seq := range open {
-		_ = c.settled(seq, "its call was cancelled") // a client that is gone need not know
+		_ = c.settled(out, settlement{Ask: seq}, "its call was cancelled") // a client that is gone need not know
 	}
+}
+
+// close sees to it that nothing more is asked: the call's reply is next.
+func (c *call) close() {
+	c.mu.Lock()
+	c.over, c.gone = true, true
+	c.mu.Unlock()
+	c.asking.Lock()
+	defer c.asking.Unlock()
 }
 
 // abandon ends what nobody will take up again: the session is over. A durable
 // run waits for its answer elsewhere.
 func (c *call) abandon() {
-	c.mu.Lock()
-	over := c.over
-	c.mu.Unlock()
-	if !over && !c.photon.Options().Durable {
+	if !c.isOver() && !c.photon.Options().Durable {
 		c.stop()
 	}
+}
+
+// reached tells whether the run's log has an entry of that ordinal.
+func (c *call) reached(seq uint64) bool {
+	info, err := c.server.engine.Info(c.client.who, c.run)
+	return err == nil && seq <= info.Last
+}
+
+func (c *call) isOver() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.over
 }
 
 func (c *call) outlet() outlet {
@@ -155,6 +190,11 @@ func (l *lack) modern() *rpcError {
 func (c *call) done(result *toolResult, cursor string) reply {
 	result.envelope = c.server.envelope(c.client, "complete")
 	return reply{message: response(c.id, result), cursor: cursor}
+}
+
+// panicked is the reply for a fault that would have ended the process.
+func (c *call) panicked(v any) reply {
+	return c.broken(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 }
 
 // broken is the reply for a fault of Beam's own. Its cause is for the log.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -96,7 +97,18 @@ func paramsOf(m message) (*params, *rpcError) {
 	if err != nil {
 		return &p, faultf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, jsonFault(err))
 	}
+	switch token := p.Meta.ProgressToken; {
+	case bytes.Equal(token, null):
+		p.Meta.ProgressToken = nil
+	case token != nil && !isToken(token):
+		return &p, faultf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", maxID)
+	}
 	return &p, nil
+}
+
+// isToken tells whether raw is a progress token: a string or a number.
+func isToken(raw json.RawMessage) bool {
+	return len(raw) <= maxID && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // version is the version that a request names itself; empty if it names none.

@@ -70,6 +70,9 @@ var errLanded = errors.New("the request has been served")
 func (s *session) takeOff(ctx context.Context, id json.RawMessage) (*flight, *rpcError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended {
+		return nil, faultf(mcp.INVALID_REQUEST, "%v", errEnded)
+	}
 	if s.under[string(id)] != nil {
 		return nil, faultf(mcp.INVALID_REQUEST, "a request with the id %s is under way already", id)
 	}

@@ -3,21 +3,26 @@ package mcp
 import (
 	"context"
 	"errors"
+	"strings"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
 )
 
 // A follower tells a client what follows an ordinal of a run's log. A call has
 // one for each stream that it is told on.
 type follower struct {
 	*call
-	after uint64 // the last entry that the client was told
-	tell  teller
-	made  []uint64 // the ordinals of the artifacts
+	out    outlet
+	flight *flight  // of the request that the stream belongs to
+	after  uint64   // the last entry that the client was told
+	made   []uint64 // the ordinals of the artifacts
+	tell   teller
 }
 
-func (c *call) follower() *follower {
-	return &follower{call: c, after: c.begun, tell: teller{client: c.client, token: c.token, logger: c.photon.Name()}}
+func (c *call) follower(out outlet, flight *flight) *follower {
+	return &follower{call: c, out: out, flight: flight, after: c.begun, tell: teller{client: c.client, token: c.token, logger: c.photon.Name()}}
 }
 
 // catchUp takes in what the client was told before, without telling it again.
@@ -53,8 +58,9 @@ func (f *follower) note(e log.Entry) ([]byte, error) {
 	return f.tell.tell(e)
 }
 
-// follow tells what comes, until the run ends or ctx does.
-func (f *follower) follow(ctx context.Context) reply {
+// follow tells what comes, until the run ends or the request does.
+func (f *follower) follow() reply {
+	ctx := f.flight.context()
 	batches, err := f.server.engine.Follow(ctx, f.client.who, f.run, f.after)
 	if err != nil {
 		return f.broken(err)
@@ -63,6 +69,9 @@ func (f *follower) follow(ctx context.Context) reply {
 		if r, over := f.advance(ctx, batch, err); over {
 			return r
 		}
+	}
+	if ctx.Err() == nil { // the log ended without the run's end: it was deleted
+		return f.broken(run.ErrNotFound)
 	}
 	return f.leave(context.Cause(ctx))
 }
@@ -73,6 +82,9 @@ func (f *follower) advance(ctx context.Context, batch []log.Entry, err error) (r
 	for _, e := range batch {
 		if err != nil {
 			break
+		}
+		if cause := f.flight.cancelled(); cause != nil {
+			return f.leave(cause), true
 		}
 		if err = f.take(ctx, e); err == nil && e.Kind == log.KindFinished {
 			return f.end(ctx, e), true
@@ -103,24 +115,28 @@ func (f *follower) leave(cause error) reply {
 func (f *follower) take(ctx context.Context, e log.Entry) error {
 	switch e.Kind {
 	case log.KindAsked:
-		return f.put(ctx, e.Seq)
+		return f.put(ctx, f.out, e.Seq)
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		if err != nil {
 			return err
 		}
-		return f.settled(s.Ask, s.why())
+		return f.settled(f.out, s, s.why())
 	}
 	return f.say(e)
 }
 
-// A settlement is what an answer and a withdrawal have in common, and who or
-// what it came from.
+// A settlement is what of an answer or a withdrawal a client is told.
 type settlement struct {
-	Ask    uint64     `json:"ask"`
+	Ask    uint64 `json:"ask"`
+	Answer struct {
+		Action ask.Action `json:"action"`
+	} `json:"answer"`
 	By     string     `json:"by"`
 	Reason log.Reason `json:"reason"`
 }
+
+func (s *settlement) accepted() bool { return s.Answer.Action == ask.Accept }
 
 func (s settlement) why() string {
 	if s.By != "" {
@@ -135,20 +151,17 @@ func (f *follower) say(e log.Entry) error {
 	if err != nil || said == nil {
 		return err
 	}
-	return f.outlet().send(f.cursor(e.Seq), said)
+	return f.out.send(f.cursor(e.Seq), said)
 }
 
 // end is the reply for a run that has ended.
 func (f *follower) end(ctx context.Context, e log.Entry) reply {
-	f.mu.Lock()
-	f.over = true
-	missing := f.lack
-	f.mu.Unlock()
+	f.close()
 	ended, err := log.As[log.Finished](e)
 	if err != nil {
 		return f.broken(err)
 	}
-	if ended.Status == log.Failed && missing != nil && f.client.modern() {
+	if missing := f.lacked(ended); missing != nil && f.client.modern() {
 		return fault(f.id, missing.modern())
 	}
 	result, err := f.result(context.WithoutCancel(ctx), ended)
@@ -156,4 +169,19 @@ func (f *follower) end(ctx context.Context, e log.Entry) reply {
 		return f.broken(err)
 	}
 	return f.done(result, f.cursor(e.Seq))
+}
+
+// lacked is what the client lacked, if that is why the run failed.
+func (c *call) lacked(end log.Finished) (missing *lack) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if end.Status != log.Failed {
+		return nil
+	}
+	for _, l := range c.lacks {
+		if strings.Contains(end.Error, l.Error()) {
+			missing = missing.and(l)
+		}
+	}
+	return missing
 }

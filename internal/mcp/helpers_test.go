@@ -21,7 +21,8 @@ import (
 // rig is a server with photons, and the engine behind it.
 type rig struct {
 	*mcp.Server
-	engine *run.Engine
+	engine  *run.Engine
+	photons *generators.Registry
 }
 
 var operator = run.Caller{"operator"}
@@ -38,6 +39,9 @@ func newRig(t testing.TB, photons ...*generators.Photon) *rig {
 	}
 	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	engine := run.New(run.Options{Photons: registry, Log: log.NewMemory(), Blobs: blobs, Ephemeral: true, Logger: logger})
+	if err := engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	server, err := mcp.New(mcp.Config{
 		Engine: engine, Photons: registry, Secret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", Logger: logger,
 	})
@@ -55,7 +59,7 @@ func newRig(t testing.TB, photons ...*generators.Photon) *rig {
 			t.Error(err)
 		}
 	})
-	return &rig{Server: server, engine: engine}
+	return &rig{Server: server, engine: engine, photons: registry}
 }
 
 // A wire is a client that speaks JSON-RPC line by line, as written.

@@ -76,9 +76,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who run.Caller, or
 		s.postBatch(w, r, who, body)
 		return
 	}
-	m, fault := parse(body)
-	if fault != nil {
-		refuse(w, http.StatusBadRequest, &m, fault)
+	m, wrong := parse(body)
+	if wrong != nil {
+		refuse(w, http.StatusBadRequest, &m, wrong)
+		return
+	}
+	if m.isRequest() && (!accepts(r, "application/json") || !accepts(r, "text/event-stream")) {
+		refuse(w, http.StatusNotAcceptable, &m, faultf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
 		return
 	}
 	x, ok := s.sessionOf(w, r, who, origin, m)
@@ -87,14 +91,24 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who run.Caller, or
 	}
 	switch {
 	case m.isResponse():
+		accept(w)
 		x.answered(m)
-		w.WriteHeader(http.StatusAccepted)
 	case m.isNotification():
+		accept(w)
 		x.notified(m)
-		w.WriteHeader(http.StatusAccepted)
 	default:
 		s.request(w, r, x, m)
 	}
+}
+
+// accept says that a message was taken in, before anything comes of it: what an
+// answer leads to ends the call, and with it clients end all that belongs to the
+// call, the request with the answer too. One that is ended in the moment of its
+// response can take others down that use its connection (net/http's clients).
+func accept(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(http.StatusAccepted)
+	_ = http.NewResponseController(w).Flush() // a client that is gone has said its message
 }
 
 // sessionOf is the session that a message belongs to: a new one for initialize,
@@ -107,7 +121,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, who run.Calle
 	switch {
 	case mcp.IsModernProtocol(version), mcp.IsModernProtocol(params.Meta.version()):
 		return s.newSession("", who, pages), true
-	case m.Method == string(mcp.MethodInitialize):
+	case m.Method == string(mcp.MethodInitialize) && m.isRequest():
 		x, err := s.open(who, pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")
@@ -140,12 +154,9 @@ func (s *Server) known(w http.ResponseWriter, r *http.Request, who run.Caller, m
 
 // request serves a request.
 func (s *Server) request(w http.ResponseWriter, r *http.Request, x *session, m message) {
-	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
-		refuse(w, http.StatusNotAcceptable, &m, faultf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
-		return
-	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
+	defer context.AfterFunc(s.closed, func() { cancel(errEnded) })()
 	out := newStream(w, x.primes())
 	defer out.close()
 	if d := s.streamFor(m); d > 0 && x.primes() {
@@ -224,10 +235,13 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request, who run.Calle
 	defer out.close()
 	var works []work
 	for _, part := range parts {
-		m, fault1 := parse(part)
+		m, wrong := parse(part)
 		switch {
-		case fault1 != nil:
-			works = append(works, replied(fault(m.ID, fault1)))
+		case wrong != nil && !m.isNotification():
+			works = append(works, replied(fault(m.ID, wrong)))
+		case wrong != nil:
+		case m.Method == string(mcp.MethodInitialize):
+			works = append(works, replied(fault(m.ID, errInitializeAlone)))
 		case m.isResponse():
 			x.answered(m)
 		case m.isNotification():

@@ -16,9 +16,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, who run.Caller) {
 		refuse(w, http.StatusNotAcceptable, nil, faultf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
 		return
 	}
-	if mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		w.Header().Set("Allow", "POST")
-		refuse(w, http.StatusMethodNotAllowed, nil, faultf(mcp.INVALID_REQUEST, "protocol version %s has POST only; subscriptions/listen tells what changes", july2026))
+	if refusedModern(w, r) {
 		return
 	}
 	x, ok := s.known(w, r, who, nil)
@@ -54,7 +52,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, who run.Caller) {
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, x *session, cursor string) {
 	id, seq, ok := splitCursor(cursor)
 	c := x.call(id)
-	if !ok || c == nil {
+	if !ok || c == nil || !c.reached(seq) {
 		refuse(w, http.StatusBadRequest, nil, faultf(mcp.INVALID_REQUEST, "Last-Event-ID is of no stream of this session"))
 		return
 	}
@@ -68,15 +66,28 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, x *session, curs
 		flight = x.takeOver(r.Context(), c.id)
 	}
 	defer x.land(flight)
-	out.finish(c.resume(flight.context(), out, seq), http.StatusOK)
+	out.finish(c.resume(out, flight, seq), http.StatusOK)
 }
 
 // delete ends a session.
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, who run.Caller) {
+	if refusedModern(w, r) {
+		return
+	}
 	x, ok := s.known(w, r, who, nil)
 	if !ok {
 		return
 	}
 	s.forget(x)
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// refusedModern refuses what the modern era does not have.
+func refusedModern(w http.ResponseWriter, r *http.Request) bool {
+	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		return false
+	}
+	w.Header().Set("Allow", "POST")
+	refuse(w, http.StatusMethodNotAllowed, nil, faultf(mcp.INVALID_REQUEST, "protocol version %s has POST only; subscriptions/listen tells what changes", july2026))
+	return true
 }

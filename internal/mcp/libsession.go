@@ -22,13 +22,13 @@ type exchange struct {
 }
 
 var (
-	_ server.SessionWithLogging               = (*exchange)(nil)
-	_ server.SessionWithClientInfo            = (*exchange)(nil)
-	_ server.SessionWithElicitation           = (*exchange)(nil)
-	_ server.SessionWithSampling              = (*exchange)(nil)
-	_ server.SessionWithRoots                 = (*exchange)(nil)
-	_ server.SessionWithProtocolVersion       = (*exchange)(nil)
-	_ server.SessionWithResourceSubscriptions = (*exchange)(nil)
+	_ server.SessionWithLogging                  = (*exchange)(nil)
+	_ server.SessionWithClientInfo               = (*exchange)(nil)
+	_ server.SessionWithElicitation              = (*exchange)(nil)
+	_ server.SessionWithSampling                 = (*exchange)(nil)
+	_ server.SessionWithRoots                    = (*exchange)(nil)
+	_ server.SessionWithProtocolVersion          = (*exchange)(nil)
+	_ server.SessionWithResourceSubscriptionsErr = (*exchange)(nil)
 )
 
 // Initialize and Initialized implement [server.ClientSession]; whether a
@@ -93,12 +93,18 @@ func (x *exchange) SetProtocolVersion(version string) {
 
 // SubscribeToResource, UnsubscribeFromResource and SubscribedResources
 // implement [server.SessionWithResourceSubscriptions].
-func (x *exchange) SubscribeToResource(uri string) {
+func (x *exchange) SubscribeToResource(uri string) { _ = x.SubscribeToResourceErr(uri) }
+
+// SubscribeToResourceErr implements
+// [server.SessionWithResourceSubscriptionsErr].
+func (x *exchange) SubscribeToResourceErr(uri string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.watched) < maxWatched {
-		x.watched[uri] = true
+	if len(x.watched) >= maxWatched && !x.watched[uri] {
+		return fmt.Errorf("a session subscribes to at most %d resources", maxWatched)
 	}
+	x.watched[uri] = true
+	return nil
 }
 
 func (x *exchange) UnsubscribeFromResource(uri string) {

@@ -23,6 +23,7 @@ type message struct {
 }
 
 func (m *message) isResponse() bool     { return m.Method == "" && m.ID != nil }
+func (m *message) isRequest() bool      { return m.Method != "" && m.ID != nil }
 func (m *message) isNotification() bool { return m.Method != "" && m.ID == nil }
 
 // An rpcError is the error of a JSON-RPC response.
@@ -55,12 +56,11 @@ func parse(raw []byte) (message, *rpcError) {
 	if bytes.Equal(m.ID, null) {
 		m.ID = nil
 		if m.Method != "" && hasNullID(raw) {
-			return m, faultf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer, not null")
+			return message{raw: raw}, faultf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer, not null")
 		}
 	}
 	if m.ID != nil && !isID(m.ID) {
-		m.ID = nil
-		return m, faultf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer of at most %d bytes", maxID)
+		return message{raw: raw}, faultf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer of at most %d bytes", maxID)
 	}
 	switch {
 	case m.Version != "2.0":
@@ -97,7 +97,7 @@ func isID(raw json.RawMessage) bool {
 
 // jsonFault is what a decoding error says, without Go's names.
 func jsonFault(err error) string {
-	if e, ok := err.(*json.UnmarshalTypeError); ok {
+	if e, ok := err.(*json.UnmarshalTypeError); ok && e.Field != "" {
 		return fmt.Sprintf("%s is not to be a %s", strconv.Quote(e.Field), e.Value)
 	}
 	return "it has the wrong shape"

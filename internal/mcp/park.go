@@ -6,10 +6,10 @@ import (
 )
 
 // A parked call is followed without a goroutine that waits: thousands may wait
-// for an answer on one connection, and each costs what it has to remember.
+// for an answer on one connection, and each costs what it has to remember. Its
+// steps come one after the other; a cancel may come beside them.
 type parked struct {
 	*follower
-	flight *flight
 	once   sync.Once
 	answer func(reply)
 	next   func() // has the crew make another step
@@ -17,10 +17,10 @@ type parked struct {
 
 // park follows the run until it ends or its request does, and hands the reply
 // to answer. It returns at once.
-func (f *follower) park(flight *flight, answer func(reply)) {
-	p := &parked{follower: f, flight: flight, answer: answer}
+func (f *follower) park(answer func(reply)) {
+	p := &parked{follower: f, answer: answer}
 	p.next = func() { f.session.crew.do(p.step) }
-	flight.whenCancelled(func(cause error) {
+	f.flight.whenCancelled(func(cause error) {
 		if cause != errLanded {
 			p.done(p.leave(cause))
 		}
@@ -31,6 +31,11 @@ func (f *follower) park(flight *flight, answer func(reply)) {
 // step tells what there is to tell, and waits for more. It runs once at a time:
 // what calls it again is set only at its end.
 func (p *parked) step() {
+	defer func() {
+		if v := recover(); v != nil {
+			p.done(p.panicked(v))
+		}
+	}()
 	ctx := context.Background() // reading waits for nothing
 	batches, err := p.server.engine.ReadAfter(ctx, p.client.who, p.run, p.after)
 	if err != nil {
@@ -38,9 +43,6 @@ func (p *parked) step() {
 		return
 	}
 	for batch, err := range batches {
-		if p.flight.cancelled() != nil {
-			return
-		}
 		if r, over := p.advance(ctx, batch, err); over {
 			p.done(r)
 			return

@@ -29,7 +29,7 @@ const maxAttempts = 3
 // put puts a question to the client, or withdraws it if the client can't be
 // asked. A question that was put before is sent again, to a client that
 // resumes.
-func (c *call) put(ctx context.Context, seq uint64) error {
+func (c *call) put(ctx context.Context, out outlet, seq uint64) error {
 	id := log.AskID(c.run, seq)
 	open, err := c.server.engine.Ask(ctx, c.client.who, id)
 	switch {
@@ -42,7 +42,7 @@ func (c *call) put(ctx context.Context, seq uint64) error {
 	p := c.puts[seq]
 	c.mu.Unlock()
 	if p != nil {
-		return p.again(open.Question)
+		return p.again(out, open.Question)
 	}
 	b, missing, err := c.bid(open.Question, id)
 	if err != nil || missing != nil {
@@ -53,9 +53,11 @@ func (c *call) put(ctx context.Context, seq uint64) error {
 	if c.puts == nil {
 		c.puts = map[uint64]*put{}
 	}
-	c.puts[seq] = p
+	if !c.gone {
+		c.puts[seq] = p
+	}
 	c.mu.Unlock()
-	return p.request(b)
+	return p.request(out, b)
 }
 
 // cannot withdraws a question that the client can't be asked, and remembers
@@ -63,7 +65,7 @@ func (c *call) put(ctx context.Context, seq uint64) error {
 func (c *call) cannot(ctx context.Context, askID string, missing *lack, err error) error {
 	if err == nil {
 		c.mu.Lock()
-		c.lack, err = c.lack.and(missing), missing
+		c.lacks, err = append(c.lacks, missing), missing
 		c.mu.Unlock()
 	}
 	return c.withdraw(ctx, askID, log.Unsupported, err.Error())
@@ -79,18 +81,23 @@ func (c *call) withdraw(ctx context.Context, askID string, reason log.Reason, te
 	return err
 }
 
-// request sends the question's request.
-func (p *put) request(b bid) error {
+// request sends the question's request, unless it was settled meanwhile.
+func (p *put) request(out outlet, b bid) error {
 	c := p.call
+	c.asking.Lock()
+	defer c.asking.Unlock()
 	c.mu.Lock()
-	id, out := p.id(), c.out
+	id, live := p.id(), !c.gone && c.puts[p.seq] == p
 	c.mu.Unlock()
+	if !live {
+		return nil
+	}
 	return c.session.ask(out, c.cursor(p.seq), id, b.method, b.params, p.answered)
 }
 
 // again sends the question's request once more, with what was wrong with the
 // answer before.
-func (p *put) again(q *ask.Question) error {
+func (p *put) again(out outlet, q *ask.Question) error {
 	b, missing, err := p.call.bid(q, log.AskID(p.call.run, p.seq))
 	if err != nil || missing != nil {
 		return err
@@ -98,7 +105,7 @@ func (p *put) again(q *ask.Question) error {
 	p.call.mu.Lock()
 	b = b.again(p.wrong)
 	p.call.mu.Unlock()
-	return p.request(b)
+	return p.request(out, b)
 }
 
 // id is the request's id: the ask's. A question that is asked again is another
@@ -122,13 +129,13 @@ func (p *put) answered(m message) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.mayTryAgain(invalid) {
-			err = p.again(open.Question)
+			err = p.again(c.outlet(), open.Question)
 		} else {
 			err = c.withdraw(ctx, id, log.Invalid, tooOften(invalid))
 		}
 	}
 	switch {
-	case err == nil, errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk), errors.Is(err, errGone), errors.Is(err, errEnded):
+	case err == nil, errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk), errors.Is(err, errGone):
 	default:
 		c.server.logger.Error("taking an answer", "run", c.run, "err", err)
 	}
@@ -178,11 +185,13 @@ func (c *call) refused(ctx context.Context, id string, e *rpcError) error {
 
 // settled takes a question back that is settled. A client that still shows it
 // is told why, one that opened Beam's page for it that it is complete.
-func (c *call) settled(seq uint64, why string) error {
+func (c *call) settled(out outlet, s settlement, why string) error {
+	c.asking.Lock()
+	defer c.asking.Unlock()
 	c.mu.Lock()
-	p := c.puts[seq]
-	delete(c.puts, seq)
-	out, id := c.out, ""
+	p := c.puts[s.Ask]
+	delete(c.puts, s.Ask)
+	id := ""
 	if p != nil {
 		id = p.id()
 	}
@@ -192,8 +201,8 @@ func (c *call) settled(seq uint64, why string) error {
 	}
 	open := c.session.forget(id)
 	var err error
-	if p.consent {
-		err = out.send("", notification("notifications/elicitation/complete", map[string]any{"elicitationId": log.AskID(c.run, seq)}))
+	if p.consent && s.accepted() {
+		err = out.send("", notification("notifications/elicitation/complete", map[string]any{"elicitationId": log.AskID(c.run, s.Ask)}))
 	}
 	if open && err == nil {
 		err = out.send("", notification("notifications/cancelled", map[string]any{"requestId": id, "reason": why}))

@@ -48,8 +48,9 @@ const (
 )
 
 // round serves one request.
-func (c *call) round(ctx context.Context, p *params) reply {
-	r := &round{follower: c.follower(), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments)}
+func (c *call) round(flight *flight, p *params) reply {
+	ctx := flight.context()
+	r := &round{follower: c.follower(c.out, flight), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments)}
 	if p.RequestState == "" {
 		if refused := c.start(p); refused != nil {
 			return *refused
@@ -169,8 +170,12 @@ func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) repl
 	}
 	for batch, err := range batches {
 		for _, e := range batch {
+			if cause := r.flight.cancelled(); err == nil && cause != nil {
+				return r.left(ctx)
+			}
 			if err == nil {
-				err = r.take(ctx, e)
+				// What is recorded is not broken off when the round is late.
+				err = r.take(context.WithoutCancel(ctx), e)
 			}
 			if err == nil && e.Kind == log.KindFinished {
 				return r.end(ctx, e)
@@ -227,8 +232,12 @@ func (r *round) complete() bool {
 }
 
 // take tells one entry.
-func (r *round) take(ctx context.Context, e log.Entry) error {
-	r.after = e.Seq
+func (r *round) take(ctx context.Context, e log.Entry) (err error) {
+	defer func() {
+		if err == nil {
+			r.after = e.Seq
+		}
+	}()
 	switch e.Kind {
 	case log.KindAsked:
 		return r.ask(ctx, e.Seq)

@@ -57,9 +57,10 @@ type Server struct {
 	logger  *slog.Logger
 	ids     atomic.Uint64
 
+	registering sync.Mutex // held while the library is told the tools
+
 	mu       sync.Mutex
 	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
-	swept    time.Time           // when idle ones were looked for
 	watchers map[*changes]struct{}
 	unwatch  func()
 
@@ -92,8 +93,9 @@ func New(c Config) (*Server, error) {
 		server.WithPaginationLimit(pageSize), server.WithInstructions(c.Instructions),
 	}
 	s.lib = server.NewMCPServer(c.Name, c.Version, append(options, c.Library...)...)
-	s.register()
 	s.unwatch = s.photons.Watch(func() { s.register(); s.Changed(ToolsChanged) })
+	s.register()
+	go s.forgetIdle()
 	return s, nil
 }
 

@@ -51,7 +51,6 @@ type session struct {
 	under   map[string]*flight       // requests of the client under way, by raw id
 	asked   map[string]func(message) // requests of ours, by raw id
 	calls   map[string]*call         // that can be resumed, by run
-	order   []string                 // of calls, oldest first
 	watched map[string]bool          // resources, by URI
 	ended   bool
 	seen    time.Time           // when the client was last heard
@@ -91,19 +90,23 @@ func (s *session) notified(m message) {
 // maxKept bounds the calls of a session that can be resumed.
 const maxKept = 10_000
 
-// keep notes a call that can be resumed when its stream breaks off.
-func (s *session) keep(c *call) {
-	if !s.resumable {
-		return
-	}
+// keep notes a call that can be resumed when its stream breaks off, unless the
+// session has ended. Of too many, those that are over go first.
+func (s *session) keep(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls[c.run] = c
-	s.order = append(s.order, c.run)
-	if len(s.order) > maxKept {
-		delete(s.calls, s.order[0])
-		s.order = s.order[1:]
+	if s.ended {
+		return false
 	}
+	if len(s.calls) >= maxKept {
+		for run, old := range s.calls {
+			if old.isOver() {
+				delete(s.calls, run)
+			}
+		}
+	}
+	s.calls[c.run] = c
+	return true
 }
 
 // drop forgets a call.
@@ -122,7 +125,7 @@ func (s *session) ask(out outlet, cursor, id, method string, params any, answer 
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()
-		return errEnded
+		return errGone
 	}
 	s.asked[string(raw)] = answer
 	s.mu.Unlock()

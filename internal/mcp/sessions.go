@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/internal/log"
@@ -25,29 +27,36 @@ func (s *Server) open(who run.Caller, pages func() (string, error)) (*session, e
 	x.resumable = true
 	now := time.Now()
 	x.seen = now
-	var idle []*session
 	s.mu.Lock()
-	if now.Sub(s.swept) > idleFor/60 || len(s.sessions) >= maxSessions {
-		s.swept = now
-		for _, old := range s.sessions {
-			if old.idle(now) {
-				idle = append(idle, old)
+	defer s.mu.Unlock()
+	if len(s.sessions) >= maxSessions {
+		return nil, errSessions
+	}
+	s.sessions[x.id] = x
+	s.watchers[x.changes] = struct{}{}
+	return x, nil
+}
+
+// forgetIdle ends the sessions of which nothing was heard for long, until the
+// server is closed.
+func (s *Server) forgetIdle() {
+	t := time.NewTicker(idleFor / 60)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.closed.Done():
+			return
+		case now := <-t.C:
+			s.mu.Lock()
+			all := slices.Collect(maps.Values(s.sessions))
+			s.mu.Unlock()
+			for _, x := range all {
+				if x.idle(now) {
+					s.forget(x)
+				}
 			}
 		}
 	}
-	full := len(s.sessions)-len(idle) >= maxSessions
-	if !full {
-		s.sessions[x.id] = x
-		s.watchers[x.changes] = struct{}{}
-	}
-	s.mu.Unlock()
-	for _, old := range idle {
-		s.forget(old)
-	}
-	if full {
-		return nil, errSessions
-	}
-	return x, nil
 }
 
 // idle tells whether nothing was heard of a session for long.

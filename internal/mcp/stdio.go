@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -29,7 +28,7 @@ const grace = time.Second
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, who run.Caller, pages func() (string, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &stdio{
-		server: s, session: s.newSession("stdio", who, pages), pipe: &pipe{w: out, broken: func() { cancel(errGone) }},
+		server: s, session: s.newSession("stdio", who, pages), pipe: newPipe(out, func() { cancel(errGone) }),
 	}
 	c.session.crew = newCrew()
 	defer s.watch(c.session.changes)()
@@ -42,12 +41,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, wh
 	case <-ctx.Done():
 	}
 	c.leave()
-	within(grace, c.serving.Wait)
+	deadline := time.Now().Add(grace)
+	within(time.Until(deadline), func() { c.serving.Wait(); c.pipe.flush() })
 	c.session.end(errEnded)
 	cancel(errEnded)
 	c.pipe.close()
 	c.session.crew.end()
-	within(grace, c.session.crew.all.Wait)
+	within(max(time.Until(deadline), grace/10), c.session.crew.all.Wait)
 	return err
 }
 
@@ -85,7 +85,7 @@ func (c *stdio) read(ctx context.Context, in io.Reader) error {
 		line, err := readLine(r)
 		switch {
 		case errors.Is(err, errTooLong):
-			c.pipe.reply(reply{message: failure(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage))})
+			c.pipe.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))
 			err = nil
 		case len(line) > 0:
 			c.take(ctx, line)
@@ -133,7 +133,7 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 		c.batch(ctx, line)
 		return
 	}
-	work, short := c.start(ctx, line)
+	work, short := c.start(ctx, line, false)
 	if work == nil || !c.enter() {
 		return
 	}
@@ -150,22 +150,27 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 
 // start takes one message in. What it returns is what is left to do, if
 // anything is; it is short if it waits for nobody.
-func (c *stdio) start(ctx context.Context, raw []byte) (left work, short bool) {
-	m, fault1 := parse(raw)
+func (c *stdio) start(ctx context.Context, raw []byte, batched bool) (left work, short bool) {
+	m, wrong := parse(raw)
 	switch {
-	case fault1 != nil:
-		return replied(fault(m.ID, fault1)), true
+	case wrong != nil && m.isNotification():
+		return nil, true // there is nothing to answer
+	case wrong != nil:
+		return replied(fault(m.ID, wrong)), true
 	case m.isResponse():
 		return func(answer func(reply)) { c.session.answered(m); answer(reply{}) }, true
 	case m.isNotification():
-		c.session.notified(m)
-		return nil, true
+		// It may have to tell the client something, and reading must not wait
+		// until the client reads.
+		return func(answer func(reply)) { c.session.notified(m); answer(reply{}) }, false
+	case batched && m.Method == string(mcp.MethodInitialize):
+		return replied(fault(m.ID, errInitializeAlone)), true
 	}
 	left, short = c.server.admit(ctx, c.session, m, c.pipe, nil)
 	if m.Method == string(mcp.MethodInitialize) {
 		// What comes after it, perhaps in the same breath, needs it done, and
 		// its answer comes first.
-		c.pipe.reply(left.wait())
+		c.pipe.post(left.wait())
 		return nil, true
 	}
 	return left, short
@@ -176,12 +181,12 @@ func (c *stdio) start(ctx context.Context, raw []byte) (left work, short bool) {
 func (c *stdio) batch(ctx context.Context, line []byte) {
 	parts, refused := split(line, c.session.current())
 	if refused != nil {
-		c.pipe.reply(fault(nil, refused))
+		c.pipe.post(fault(nil, refused))
 		return
 	}
 	var works []work
 	for _, part := range parts {
-		if work, _ := c.start(ctx, part); work != nil {
+		if work, _ := c.start(ctx, part, true); work != nil {
 			works = append(works, work)
 		}
 	}
@@ -218,45 +223,5 @@ func within(d time.Duration, f func()) {
 	select {
 	case <-done:
 	case <-t.C:
-	}
-}
-
-// pipe is the one stream to a stdio client. One message is written at a time.
-type pipe struct {
-	closed atomic.Bool // nothing more is written
-	broken func()      // called when a write failed
-
-	mu  sync.Mutex
-	w   io.Writer
-	buf []byte
-}
-
-func (p *pipe) begin(string) {}
-
-func (p *pipe) send(_ string, message []byte) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed.Load() {
-		return errGone
-	}
-	p.buf = append(append(p.buf[:0], message...), '\n')
-	_, err := p.w.Write(p.buf)
-	if cap(p.buf) > 1<<20 {
-		p.buf = nil
-	}
-	if err != nil {
-		p.closed.Store(true)
-		p.broken()
-		return errGone
-	}
-	return nil
-}
-
-// close ends the stream: what is being written is the last.
-func (p *pipe) close() { p.closed.Store(true) }
-
-func (p *pipe) reply(r reply) {
-	if r.message != nil {
-		_ = p.send("", r.message) // a client that is gone needs no reply
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +19,8 @@ const (
 	heartbeat    = 15 * time.Second
 	// stalled is how long a write may take before the client counts as gone.
 	stalled = 10 * time.Second
+	// pieceSize is how much has to be taken in that time, in bytes.
+	pieceSize = 64 << 10
 	// comeBack is when a client whose stream ended is to come back.
 	comeBack = 500 * time.Millisecond
 )
@@ -106,12 +110,7 @@ func (s *stream) flush() error {
 	if s.err != nil {
 		return s.err
 	}
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(stalled)) // not every writer has deadlines; net/http's have
-	_, err := s.w.Write(s.buf.Bytes())
-	if err == nil {
-		err = s.ctl.Flush()
-	}
-	if err != nil {
+	if s.write(s.buf.Bytes()) != nil || s.ctl.Flush() != nil {
 		s.err = errGone
 	}
 	if s.buf.Reset(); s.buf.Cap() > 1<<20 {
@@ -119,6 +118,18 @@ func (s *stream) flush() error {
 	}
 	s.beat.Reset(heartbeat)
 	return s.err
+}
+
+// write writes to the client, a piece at a time: who takes nothing for long is
+// gone, who takes it slowly is not.
+func (s *stream) write(b []byte) error {
+	for piece := range slices.Chunk(b, pieceSize) {
+		_ = s.ctl.SetWriteDeadline(time.Now().Add(stalled)) // not every writer has deadlines; net/http's have
+		if _, err := s.w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // alive shows that the request is still being served.
@@ -166,11 +177,16 @@ func (s *stream) finish(r reply, status int) {
 	case r.message == nil:
 		s.w.WriteHeader(http.StatusAccepted)
 	default:
-		writeJSON(s.w, status, r.message)
+		h := s.w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Length", strconv.Itoa(len(r.message)))
+		s.w.WriteHeader(status)
+		_ = s.write(r.message) // a client that is gone needs no answer
 	}
 }
 
-// close ends the timer.
+// close ends the stream's timer.
 func (s *stream) close() {
 	s.beat.Stop()
 	s.mu.Lock()

@@ -49,7 +49,7 @@ func (t *teller) tell(e log.Entry) ([]byte, error) {
 	switch e := event.(type) {
 	case *generators.StatusEvent:
 		if t.token != nil {
-			return t.progress(t.step(), 0, e.Text), nil
+			return t.progress(t.rise(math.Inf(-1)), 0, e.Text), nil
 		}
 		return t.log(e.Level, "", e.Text), nil
 	case *generators.ProgressEvent:
@@ -68,6 +68,9 @@ func (t *teller) tell(e log.Entry) ([]byte, error) {
 }
 
 func (t *teller) progress(value, total float64, text string) []byte {
+	if math.IsInf(value, 0) || math.IsNaN(value) {
+		return nil // beyond what can be told; nothing can rise any more
+	}
 	t.last, t.begun = value, true
 	if total < value { // a run that did more than it thought
 		total = 0
@@ -75,18 +78,13 @@ func (t *teller) progress(value, total float64, text string) []byte {
 	return notification("notifications/progress", progressParams{t.token, value, total, text})
 }
 
-// rise is the value itself, where it is more than what was told.
+// rise is the value itself, where it is more than what was told; else a little
+// more than that: too little to be seen in a bar, enough to count as progress.
 func (t *teller) rise(value float64) float64 {
-	if !t.begun || value > t.last {
+	switch {
+	case t.begun && value > t.last, !t.begun && !math.IsInf(value, 0):
 		return value
-	}
-	return t.step()
-}
-
-// step is a little more than what was told: too little to be seen in a bar,
-// enough to count as progress.
-func (t *teller) step() float64 {
-	if !t.begun {
+	case !t.begun:
 		return 0
 	}
 	return t.last + max(1e-6, math.Nextafter(math.Abs(t.last), math.Inf(1))-math.Abs(t.last))

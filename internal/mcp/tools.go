@@ -12,6 +12,8 @@ import (
 
 // register tells the library the photons of the registry.
 func (s *Server) register() {
+	s.registering.Lock() // or an older list could come last
+	defer s.registering.Unlock()
 	var tools []server.ServerTool
 	for _, p := range s.photons.All() {
 		tools = append(tools, server.ServerTool{Tool: tool(p), Handler: calledHere})

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"os/exec"
 	"testing"
 	"time"
@@ -173,7 +174,14 @@ func dialMCPGo(t *testing.T, h *host, c *console, version string, p *person) cli
 		}))
 	if h != nil {
 		var err error
-		o := []transport.StreamableHTTPCOption{transport.WithHTTPLogger(slog.New(slog.DiscardHandler))}
+		o := []transport.StreamableHTTPCOption{
+			transport.WithHTTPLogger(slog.New(slog.DiscardHandler)),
+			// It ends the request that carries an answer when the call is over,
+			// perhaps in the moment of that request's response. net/http then
+			// closes a connection that another request may have taken, whose
+			// answer is lost.
+			transport.WithHTTPBasicClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}),
+		}
 		if version != july2026 { // it would not ask for that version
 			o = append(o, transport.WithContinuousListening())
 		}
