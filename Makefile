@@ -10,10 +10,12 @@ SHELL := bash
 # ARGS goes to beam in `make run`, and to Playwright in `make e2e`.
 ARGS ?=
 # BENCH chooses benchmarks; FUZZTIME is how long each fuzz target runs; SOAK is
-# how many times `make soak` runs the conformance suite.
+# how many times `make soak` runs the conformance suite, KILLS how often it kills
+# the program.
 BENCH ?= .
 FUZZTIME ?= 10s
 SOAK ?= 20
+KILLS ?= 200
 
 bundle := static/vendor/datastar.js
 npm := node_modules/.package-lock.json
@@ -53,7 +55,8 @@ conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP 
 	scripts/with-node node conformance/run.js
 
 .PHONY: soak
-soak: fixtures $(suite) ## the conformance suite many times in a row (SOAK=20)
+soak: fixtures $(suite) ## the conformance suite SOAK=20 times in a row, and the program killed KILLS=200 times
+	BEAM_KILLS=$(KILLS) go test -count=1 -timeout 30m ./internal/crash
 	for i in $$(seq $(SOAK)); do scripts/with-node node conformance/run.js | tail -n 1; done
 	echo "soak: $(SOAK) runs without a flake"
 

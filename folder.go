@@ -1,8 +1,10 @@
 package beam
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,7 +12,9 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/log/jetstream"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -23,8 +27,12 @@ type folder struct {
 	blobs     *blob.Store
 }
 
-// blobFolder is emptied at start and end. Its name is nobody else's.
-const blobFolder = "beam-blobs"
+// What the folder holds, besides the keys of sessions.
+const (
+	blobFolder = "blobs" // what is too large for the log
+	logFolder  = "log"
+	keyFolder  = "keys" // of secret answers, a file a run
+)
 
 // openFolder takes a folder into use, making it if need be; an empty dir is the
 // user's own folder for programs' state.
@@ -108,20 +116,28 @@ func (f *folder) filled() (*folder, error) {
 	}
 }
 
-// fill opens what the folder holds. Files of runs whose log was in memory
-// belong to nobody any more.
+// fill opens what the folder holds.
 func (f *folder) fill() (err error) {
 	if f.keys, err = web.LoadKeys(f.dir); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
 	}
-	blobs := filepath.Join(f.dir, blobFolder)
-	if err := os.RemoveAll(blobs); err != nil {
-		return fmt.Errorf("the data folder can't be used: %w", err)
-	}
-	if f.blobs, err = blob.Open(blobs); err != nil {
+	if f.blobs, err = blob.Open(filepath.Join(f.dir, blobFolder)); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
 	}
 	return nil
+}
+
+// openLog opens the log: in memory for a folder that is removed at the end, in
+// the folder otherwise.
+func (f *folder) openLog(ctx context.Context, syncAlways bool, logger *slog.Logger) (log.Log, func() error, error) {
+	if f.temporary {
+		return log.NewMemory(), func() error { return nil }, nil
+	}
+	l, err := jetstream.Open(ctx, jetstream.Options{Dir: filepath.Join(f.dir, logFolder), SyncAlways: syncAlways, Logger: logger})
+	if err != nil {
+		return nil, nil, fmt.Errorf("the log in the data folder can't be opened: %w", err)
+	}
+	return l, l.Close, nil
 }
 
 // close lets the folder go.
@@ -130,7 +146,7 @@ func (f *folder) close() error {
 	if f.temporary {
 		return errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	}
-	return errors.Join(err, os.RemoveAll(filepath.Join(f.dir, blobFolder)), f.lock.Unlock())
+	return errors.Join(err, f.lock.Unlock())
 }
 
 // stateDir is where the user's programs keep their state (XDG Base Directory).

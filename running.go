@@ -6,8 +6,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
+	"time"
 
-	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web"
@@ -15,8 +16,12 @@ import (
 
 // common are the flags that every command that runs photons has.
 type common struct {
-	Data   string `placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: the keys of browser sessions and the files that people hand in. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
-	Memory bool   `help:"Keep nothing: use a folder that is removed at the end."`
+	Data   string `placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, the files that people hand in, the keys of browser sessions. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
+	Memory bool   `help:"Keep nothing: runs live in memory, and end with the program."`
+
+	Sync   string        `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
+	HotFor time.Duration `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
+	HotMax int           `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
 	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
 
@@ -27,6 +32,9 @@ type common struct {
 func (c *common) validate() error {
 	if c.Memory && c.Data != "" {
 		return errors.New("--memory and --data exclude each other")
+	}
+	if c.HotFor <= 0 || c.HotMax <= 0 {
+		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
 	return nil
 }
@@ -52,26 +60,39 @@ type running struct {
 	mcp    *mcp.Server
 	site   *web.Server
 	logger *slog.Logger
+	// closeLog is called when the engine is closed.
+	closeLog func() error
 }
 
 // start sets the engine and the surfaces up. The site is to be as w says.
 func (c *common) start(ctx context.Context, p *program, store *folder, logger *slog.Logger, w web.Config) (*running, error) {
 	b := &running{logger: logger}
 	go tidy(ctx)
-	b.engine = run.New(run.Options{
-		Photons: p.registry, Log: log.NewMemory(), Blobs: store.blobs, Ephemeral: true, Root: c.Root,
-		Policy: policy, Logger: logger,
-	})
-	if err := b.engine.Recover(ctx); err != nil {
+	runs, closeLog, err := store.openLog(ctx, c.Sync == "always", logger)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	b.closeLog = closeLog
+	options := run.Options{
+		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
+		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger,
+	}
+	if !store.temporary {
+		options.Keys = filepath.Join(store.dir, keyFolder)
+	}
+	b.engine = run.New(options)
+	if err := b.engine.Recover(ctx); err != nil {
+		return nil, errors.Join(err, closeLog())
+	}
 	b.mcp, err = mcp.New(mcp.Config{
 		Engine: b.engine, Photons: p.registry, Secret: store.keys.Sealing,
 		Name: "beam", Version: version(), Instructions: instructions, Logger: logger,
 	})
 	if err != nil {
 		return nil, err
+	}
+	if l, ok := runs.(interface{ Err() error }); ok {
+		w.Ready = l.Err
 	}
 	w.Engine, w.Photons, w.Keys, w.MCP, w.Logger = b.engine, p.registry, store.keys, b.mcp, logger
 	b.site, err = web.New(w)
@@ -112,5 +133,5 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	if server.Shutdown(connections) != nil {
 		server.Close()
 	}
-	return err
+	return errors.Join(err, b.closeLog())
 }

@@ -87,6 +87,9 @@ func (b *running) end() {
 	}
 	b.site.Close()
 	b.mcp.Close()
+	if err := b.closeLog(); err != nil {
+		b.logger.Error("closing the log", "err", err)
+	}
 }
 
 // pages are Beam's own pages, brought up when the first question needs one.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/log/blob"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web/ui"
@@ -48,6 +49,7 @@ var statuses = []struct {
 	{run.ErrReused, http.StatusUnprocessableEntity},
 	{run.ErrTooMany, http.StatusTooManyRequests},
 	{run.ErrClosing, http.StatusServiceUnavailable},
+	{log.ErrFull, http.StatusServiceUnavailable},
 }
 
 // classify returns the status of an error and what the caller may read of it.

@@ -5,6 +5,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/static"
 )
@@ -27,6 +29,9 @@ type Config struct {
 	// Token, if set, must be presented by everybody: as a Bearer token, or by
 	// browsers at /login.
 	Token string
+	// Ready tells why the server should get no requests now; nil if there is
+	// never a reason but its end.
+	Ready func() error
 	// MCP serves the MCP endpoint; nil if there is none.
 	MCP    MCPHandler
 	Logger *slog.Logger // nil discards
@@ -34,16 +39,17 @@ type Config struct {
 
 // Server serves the playground.
 type Server struct {
-	engine   *run.Engine
-	photons  *generators.Registry
-	assets   *static.Set
-	sessions *sessions
-	signIns  *signIns
-	seats    *seats
-	inputs   *inputs
-	hosts    []string
-	logger   *slog.Logger
-	handler  http.Handler
+	engine    *run.Engine
+	photons   *generators.Registry
+	assets    *static.Set
+	sessions  *sessions
+	signIns   *signIns
+	seats     *seats
+	inputs    *inputs
+	hosts     []string
+	logger    *slog.Logger
+	handler   http.Handler
+	readiness func() error
 	// mcpHandler serves the MCP endpoint; nil if there is none.
 	mcpHandler MCPHandler
 	// closed ends the streams.
@@ -56,7 +62,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, assets: static.Assets(),
 		sessions: newSessions(c.Keys, c.Token), signIns: newSignIns(), seats: newSeats(), inputs: newInputs(),
-		hosts: c.Hosts, logger: c.Logger, mcpHandler: c.MCP,
+		hosts: c.Hosts, logger: c.Logger, mcpHandler: c.MCP, readiness: c.Ready,
 	}
 	s.closed, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {
@@ -115,15 +121,24 @@ func ok(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ok\n"))
 }
 
-// ready is not ready once the engine takes no more runs.
+// ready is not ready once the engine takes no more runs, or while they can't be
+// recorded.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	select {
 	case <-s.engine.Closing():
 		return run.ErrClosing
 	default:
-		ok(w, r)
-		return nil
 	}
+	if s.readiness != nil {
+		if err := s.readiness(); errors.Is(err, log.ErrFull) {
+			return err
+		} else if err != nil {
+			s.logger.Error("not ready", "err", err)
+			return refuse(http.StatusServiceUnavailable, "Runs can't be recorded now; the log says why.")
+		}
+	}
+	ok(w, r)
+	return nil
 }
 
 // nothing answers what no route matches. A known address that is asked with

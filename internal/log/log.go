@@ -92,6 +92,10 @@ type Log interface {
 // MaxBatch is the most entries that Read and Follow yield at once.
 const MaxBatch = 1024
 
+// ErrFull: there is no room for what was to be appended. Nothing is lost that
+// was, and appends succeed again when there is room.
+var ErrFull = errors.New("the disk is full")
+
 // ErrNotFound: there is no such run.
 var ErrNotFound = errors.New("log: no such run")
 

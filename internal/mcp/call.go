@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 )
 
@@ -113,6 +114,8 @@ func (c *call) start(p *params) *reply {
 		refused = c.done(invalidArguments(p.Name, invalid), "")
 	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
 		refused = c.done(toolError("The tool was not started: "+err.Error()+"."), "")
+	case errors.Is(err, log.ErrFull):
+		refused = c.done(toolError("The tool was not started: "+log.ErrFull.Error()+"."), "")
 	default:
 		refused = c.broken(err)
 	}

@@ -1,13 +1,11 @@
 package mcp
 
 import (
-	"runtime"
 	"sync"
 )
 
-// A crew does short work that waits for nobody, in order of arrival, a few
-// pieces at a time. What many goroutines would each need a stack for, a few do
-// on theirs.
+// A crew does short work that waits for nobody, in order of arrival. What many
+// goroutines would each need a stack for, a few do on theirs.
 type crew struct {
 	mu    sync.Mutex
 	queue []func()
@@ -17,10 +15,15 @@ type crew struct {
 	all   sync.WaitGroup
 }
 
+// crewSize is how many work at once. The work is short, and ends in one pipe:
+// more hands would pass it to and fro between processors, which costs more than
+// it takes.
+const crewSize = 1
+
 func newCrew() *crew {
 	c := &crew{}
 	c.call = sync.NewCond(&c.mu)
-	for range max(2, runtime.GOMAXPROCS(0)) {
+	for range crewSize {
 		c.all.Go(c.work)
 	}
 	return c

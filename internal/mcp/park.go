@@ -25,7 +25,14 @@ func (f *follower) park(answer func(reply)) {
 			p.done(p.leave(cause))
 		}
 	})
-	p.step()
+	p.wait()
+}
+
+// wait has the crew make a step when there is something to tell.
+func (p *parked) wait() {
+	if err := p.server.engine.When(p.client.who, p.run, p.after, p.next); err != nil {
+		p.done(p.broken(err))
+	}
 }
 
 // step tells what there is to tell, and waits for more. It runs once at a time:
@@ -48,9 +55,7 @@ func (p *parked) step() {
 			return
 		}
 	}
-	if err := p.server.engine.When(p.client.who, p.run, p.after, p.next); err != nil {
-		p.done(p.broken(err))
-	}
+	p.wait()
 }
 
 // done answers the call. It may be over and cancelled at the same time.

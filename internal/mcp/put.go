@@ -129,15 +129,23 @@ func (p *put) answered(m message) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.mayTryAgain(invalid) {
-			err = p.again(c.outlet(), open.Question)
-		} else {
-			err = c.withdraw(ctx, id, log.Invalid, tooOften(invalid))
+			c.session.later(func() { p.tryAgain(open.Question) })
+			return
 		}
+		err = c.withdraw(ctx, id, log.Invalid, tooOften(invalid))
 	}
 	switch {
 	case err == nil, errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk), errors.Is(err, errGone):
 	default:
 		c.server.logger.Error("taking an answer", "run", c.run, "err", err)
+	}
+}
+
+// tryAgain asks once more.
+func (p *put) tryAgain(q *ask.Question) {
+	c := p.call
+	if err := p.again(c.outlet(), q); err != nil && !errors.Is(err, errGone) {
+		c.server.logger.Error("asking again", "run", c.run, "err", err)
 	}
 }
 

@@ -85,6 +85,9 @@ func (r *round) resume(ctx context.Context, p *params) error {
 	if err != nil {
 		return err
 	}
+	if err := r.server.engine.Keep(r.client.who, st.Run); err != nil {
+		return err
+	}
 	r.run, r.resumed, r.given = st.Run, true, nil
 	if err := r.catchUp(ctx, st.After); err != nil {
 		return err
@@ -282,6 +285,9 @@ func (r *round) required() reply {
 	if err != nil {
 		return r.broken(err)
 	}
+	if err := r.waits(); err != nil {
+		return r.broken(err)
+	}
 	result := inputRequired{r.server.envelope(r.client, "input_required"), requests, sealed}
 	return reply{message: response(r.id, result)}
 }
@@ -303,6 +309,17 @@ type (
 func (r *round) left(ctx context.Context) reply {
 	if errors.Is(context.Cause(ctx), errCancelled) || !r.resumed && !r.photon.Options().Durable {
 		r.stop()
+	} else if err := r.waits(); err != nil {
+		r.server.logger.Error("leaving a run", "run", r.run, "err", err)
 	}
 	return reply{}
+}
+
+// waits leaves the run to whoever has its state. When the state has expired
+// nobody has; a durable run waits on for an answer from elsewhere.
+func (r *round) waits() error {
+	if r.photon.Options().Durable {
+		return nil
+	}
+	return r.server.engine.Abandon(r.client.who, r.run, stateAge)
 }

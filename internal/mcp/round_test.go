@@ -178,3 +178,24 @@ func TestEventsBetweenTwoRoundsWaitForTheRetry(t *testing.T) {
 		t.Errorf("then comes %s, want the second question", got)
 	}
 }
+
+func TestARunWhoseStateHasExpiredEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done := make(chan error, 1)
+		r := newRig(t, stubborn(done))
+		w := r.stdio(t)
+		w.call(1, "stubborn", `{"elicitation":{}}`)
+		first := w.next()
+		time.Sleep(20 * time.Hour)
+		w.again(2, "stubborn", first, `{}`)
+		w.next()
+		time.Sleep(20 * time.Hour)
+		synctest.Wait()
+		if n := len(r.engine.Inbox(operator, 0)); n != 1 {
+			t.Errorf("%d questions are open 20 hours after the last round, want 1", n)
+		}
+		time.Sleep(5 * time.Hour)
+		mustEnd(t, done, ask.ErrStopped)
+		w.end()
+	})
+}

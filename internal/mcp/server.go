@@ -159,7 +159,7 @@ func (w work) wait() reply {
 }
 
 // admit takes a request in, in the order of the client's messages, and returns
-// what is left to do; it is short if it waits for nobody. h are the headers that
+// what is left to do; it is short if it waits for nobody and writes nothing. h are the headers that
 // it came with over HTTP, which have to agree with it; nil on stdio.
 func (s *Server) admit(ctx context.Context, x *session, m message, out outlet, h http.Header) (left work, short bool) {
 	refuse := func(e *rpcError) (work, bool) { return replied(fault(m.ID, e)), true }

@@ -154,6 +154,16 @@ func (s *session) forget(id string) bool {
 	return open
 }
 
+// later does what may have to wait until the client reads, where the goroutine of
+// a response must not.
+func (s *session) later(f func()) {
+	if s.crew != nil {
+		s.crew.do(f)
+		return
+	}
+	f()
+}
+
 // end ends the session: what is under way is cancelled with cause.
 func (s *session) end(cause error) {
 	s.mu.Lock()

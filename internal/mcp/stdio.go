@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -137,19 +138,30 @@ func (c *stdio) take(ctx context.Context, line []byte) {
 	if work == nil || !c.enter() {
 		return
 	}
-	serve := func() {
-		work(func(r reply) {
+	if !short {
+		go work(func(r reply) {
 			c.pipe.reply(r)
 			c.serving.Done()
 		})
+		return
 	}
-	if !short || !c.session.crew.do(serve) {
-		go serve()
-	}
+	// To hand short work to another goroutine costs more than to do it, but
+	// reading must not wait until the client reads.
+	var reading atomic.Bool
+	reading.Store(true)
+	work(func(r reply) {
+		if reading.Load() {
+			c.pipe.post(r)
+		} else {
+			c.pipe.reply(r)
+		}
+		c.serving.Done()
+	})
+	reading.Store(false)
 }
 
 // start takes one message in. What it returns is what is left to do, if
-// anything is; it is short if it waits for nobody.
+// anything is; it is short if it waits for nobody and writes nothing.
 func (c *stdio) start(ctx context.Context, raw []byte, batched bool) (left work, short bool) {
 	m, wrong := parse(raw)
 	switch {

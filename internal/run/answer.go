@@ -83,11 +83,22 @@ func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Ans
 		}
 		entry.Answer.Content = nil
 	}
+	return r.conclude(ctx, seq, log.New(log.KindAnswered, entry))
+}
+
+// conclude appends the entry that settles a question. Callers hold mu.
+func (r *record) conclude(ctx context.Context, seq uint64, entry log.Entry) error {
 	// The batch is the worker's: it must not be lost with an answer that fails.
-	if err := r.flush(context.WithoutCancel(ctx)); err != nil {
+	// If another process has the run now, the batch counts no more, and the
+	// question may be open still.
+	if err := r.flushFirst(context.WithoutCancel(ctx)); err != nil && !r.superseded(err) {
 		return orSettled(err)
 	}
-	return orSettled(r.append(ctx, log.New(log.KindAnswered, entry)))
+	// Only now: the flush may have come upon another process's answer.
+	if r.open(seq) == nil {
+		return r.notOpen(ctx, seq)
+	}
+	return orSettled(r.append(ctx, entry))
 }
 
 // orSettled says of an answer that came after the run's end what it is.
@@ -150,13 +161,14 @@ func (r *record) expire(seq uint64) {
 	if r.open(seq) == nil {
 		return
 	}
-	entry := log.New(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: log.Expired})
-	err := r.flush(r.engine.ctx)
-	if err == nil {
-		err = r.append(r.engine.ctx, entry)
+	ctx := r.engine.ctx
+	err := r.conclude(ctx, seq, log.New(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: log.Expired}))
+	if err == nil || errors.Is(err, ErrSettled) || ctx.Err() != nil {
+		return
 	}
-	if err != nil && !errors.Is(err, errOver) && !errors.Is(err, ErrSettled) {
-		r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
+	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
+	if o := r.open(seq); o != nil && o.timer != nil {
+		o.timer.Reset(longestWait)
 	}
 }
 

@@ -62,6 +62,7 @@ func (r *record) takeIn(e log.Entry) error {
 			return err
 		}
 		r.answered(a)
+		r.takenUp()
 	case log.KindWithdrawn:
 		w, err := log.As[log.Withdrawn](e)
 		if err != nil {
@@ -80,7 +81,7 @@ func (r *record) takeIn(e log.Entry) error {
 		if err := r.engine.keys.forget(r.id); err != nil {
 			r.engine.logger.Error("removing a run's key", "run", r.id, "err", err)
 		}
-		r.engine.sweepSoon()
+		r.keep()
 		return err
 	}
 	return nil

@@ -75,6 +75,22 @@ func (w *worker) flushLater() {
 	}
 }
 
+// flushFirst flushes for who is not the worker. What can't be appended stays in
+// the batch, and is the worker's concern.
+func (r *record) flushFirst(ctx context.Context) error {
+	w := r.work
+	if w == nil || len(w.batch.entries) == 0 {
+		return nil
+	}
+	entries, bytes := w.batch.entries, w.batch.bytes
+	err := r.flush(ctx)
+	if err != nil && r.work == w {
+		w.batch.entries, w.batch.bytes = entries, bytes
+		w.batch.timer = time.AfterFunc(frame, w.flushLater)
+	}
+	return err
+}
+
 // flush appends what waits in the batch, if a worker is here, and entries
 // after it. Callers hold mu.
 func (r *record) flush(ctx context.Context, entries ...log.Entry) error {

@@ -50,6 +50,7 @@ type Limits struct {
 	KeepFinished int           // finished runs of an owner kept; 1,000
 	KeepAll      int           // finished runs of everybody kept; 20,000
 	KeepFor      time.Duration // that finished runs are kept; 7 days
+	KeepLeast    time.Duration // that a finished run is kept however many there are; a minute
 	HotFor       time.Duration // that a durable run waits in memory; 10 minutes
 	HotMax       int           // durable runs that wait in memory; 10,000
 }
@@ -63,6 +64,7 @@ func (l Limits) withDefaults() Limits {
 	l.KeepFinished = cmp.Or(l.KeepFinished, 1_000)
 	l.KeepAll = cmp.Or(l.KeepAll, 20_000)
 	l.KeepFor = cmp.Or(l.KeepFor, 7*24*time.Hour)
+	l.KeepLeast = cmp.Or(l.KeepLeast, time.Minute)
 	l.HotFor = cmp.Or(l.HotFor, 10*time.Minute)
 	l.HotMax = cmp.Or(l.HotMax, 10_000)
 	return l
@@ -85,9 +87,9 @@ type Engine struct {
 	cancel  context.CancelCauseFunc
 	base    context.Context // under all generators; it doesn't end, since each run is stopped by itself
 	workers sync.WaitGroup
-	ended   chan struct{} // has a token when a run has ended since the last sweep
-	closing chan struct{} // closed when no more runs are taken
-	once    sync.Once
+	taking  context.Context // ends when no more runs are taken
+	refuse  context.CancelFunc
+	closing <-chan struct{} // its end
 }
 
 // New returns an engine. Call [Engine.Recover] before using it, and
@@ -96,7 +98,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.Keys}, closing: make(chan struct{}), ended: make(chan struct{}, 1),
+		index: newIndex(), keys: keyring{dir: o.Keys},
 	}
 	e.heat.over = make(chan struct{}, 1)
 	if e.logger == nil {
@@ -107,6 +109,8 @@ func New(o Options) *Engine {
 		e.base = generators.WithRoot(e.base, o.Root)
 	}
 	e.ctx, e.cancel = context.WithCancelCause(e.base)
+	e.taking, e.refuse = context.WithCancel(e.ctx)
+	e.closing = e.taking.Done()
 	return e
 }
 
@@ -187,7 +191,8 @@ func (e *Engine) Closing() <-chan struct{} { return e.closing }
 // interrupted and their questions withdrawn. It returns when the generators
 // have returned, or an error if some ignore for two seconds that they should.
 func (e *Engine) Close(ctx context.Context) error {
-	e.once.Do(func() { close(e.closing); e.index.close() })
+	e.refuse()
+	e.index.close()
 	e.index.quiet(ctx)
 	for _, r := range e.index.all() {
 		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {

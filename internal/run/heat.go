@@ -3,11 +3,14 @@ package run
 import (
 	"container/list"
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/blob"
 )
 
 // A durable run that waits need not be in memory: its log has all that it did.
@@ -21,11 +24,27 @@ type heat struct {
 	over    chan struct{} // has a token when there are too many
 }
 
-// warmed notes how a run stands now: whether its generator waits here for an
-// answer. Callers hold the record's mu.
+// hot tells whether a run's generator waits here for answers, as far as its
+// calls tell, and could be let go: it has no step in hand, whose effect would
+// be repeated, and has come to every open question, in a replay too. Other work
+// of its goroutines may be repeated, as durable photons promise. Callers hold
+// mu.
+func (r *record) hot() bool {
+	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || !r.started.Durable || r.engine.ephemeral {
+		return false
+	}
+	for _, a := range r.asks {
+		if a.call == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// warmed notes how a run stands now. Callers hold the record's mu.
 func (r *record) warmed() {
 	h := &r.engine.heat
-	hot := r.work != nil && r.state == Waiting && r.started.Durable && !r.engine.ephemeral
+	hot := r.hot()
 	if !hot && r.warmth == nil {
 		return
 	}
@@ -94,11 +113,10 @@ func (r *record) cool() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.work
-	if w == nil || r.state != Waiting {
-		return
-	}
-	if err := r.flush(context.WithoutCancel(r.engine.ctx)); err != nil {
-		r.engine.logger.Error("letting go of a run", "run", r.id, "err", err)
+	// It may have been answered since it was found idle, or have told something,
+	// which waits in its batch. So there is nothing to append here, and nothing
+	// that another process wrote is come upon.
+	if !r.hot() || time.Since(r.touched) < busy || len(w.batch.entries) > 0 {
 		return
 	}
 	r.spent = r.elapsed()
@@ -117,45 +135,91 @@ func (r *record) wanted() bool {
 	return r.work == nil && !r.waking && r.started.Durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
 }
 
-// warm takes a run up again from its log.
+// How long it takes until a run that could not be taken up is tried again: at
+// first, and at most.
+const (
+	firstWait   = time.Second
+	longestWait = time.Minute
+)
+
+// warm takes a run up again from its log. What can't be read or written now may
+// be later: it tries until the engine closes, and the next process takes the run
+// up. Tries that fail are logged ever more seldom.
 func (r *record) warm() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waking = false
-	select {
-	case <-r.engine.closing:
-		return // the next process takes it up
-	default:
-	}
-	if !r.wanted() {
-		return
-	}
-	ctx := r.engine.ctx
-	h := &history{calls: make(map[string]*pastCall)}
-	err := r.replay(ctx, h)
-	if err == nil {
-		err = r.resume(ctx, h)
-	}
-	if err != nil && ctx.Err() == nil {
-		r.engine.logger.Error("taking a run up again", "run", r.id, "err", err)
-		r.end(log.Finished{Status: log.Interrupted, Error: "Beam could not read what this run had done"})
+	wait := firstWait
+	for try := 1; ; try++ {
+		err := r.takeUp()
+		if err == nil {
+			return
+		}
+		if try&(try-1) == 0 && r.engine.taking.Err() == nil {
+			r.engine.logger.Error("taking a run up again; it is tried anew", "run", r.id, "try", try, "err", err)
+		}
+		select {
+		case <-r.engine.closing:
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, longestWait)
 	}
 }
 
-// replay reads what the run did.
-func (r *record) replay(ctx context.Context, h *history) error {
+// takeUp tries to take a run up again. After an error, it is still waking.
+func (r *record) takeUp() (err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waking = false
+	if !r.wanted() {
+		return nil
+	}
+	if r.engine.taking.Err() != nil {
+		r.engine.index.rest(r)
+		return nil
+	}
+	r.waking = true
+	defer func() { r.waking = err != nil }()
+	ctx := r.engine.taking // a read that hangs must not keep the engine from closing
+	h, err := r.past(ctx)
+	if err == nil {
+		err = r.resume(ctx, h)
+	}
+	if !lost(err) {
+		return err
+	}
+	r.engine.logger.Error("taking a run up again", "run", r.id, "err", err)
+	return r.end(log.Finished{Status: log.Interrupted, Error: "Beam could not read what this run had done"})
+}
+
+// A lostError is a log that was read and makes no sense.
+type lostError struct{ error }
+
+func (e lostError) Unwrap() error { return e.error }
+
+// lost tells whether what a run did is gone for good.
+func lost(err error) bool {
+	var broken lostError
+	return errors.As(err, &broken) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, log.ErrNotFound)
+}
+
+// past reads what the run did.
+func (r *record) past(ctx context.Context) (*history, error) {
+	h := newHistory()
+	last := uint64(0)
 	for batch, err := range r.engine.log.Read(ctx, r.id, 0) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, entry := range batch {
+			last = entry.Seq
 			if entry, err = r.engine.hydrate(r.id, entry); err != nil {
-				return err
+				return nil, err
 			}
 			if err := h.taken(entry); err != nil {
-				return err
+				return nil, lostError{err}
 			}
 		}
 	}
-	return nil
+	if last < r.last {
+		return nil, fmt.Errorf("the log was read up to entry %d, and there are %d", last, r.last)
+	}
+	return h, nil
 }

@@ -76,6 +76,96 @@ func TestADurableRunThatWaitsForLongIsLetGoAndComesBack(t *testing.T) {
 	})
 }
 
+// A step may go on beside an open question: it is not broken off, or it would
+// have its effect again.
+func TestARunIsNotLetGoInTheMiddleOfAStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		var built atomic.Int64
+		b := newBench(t, photon("beside", func(ctx context.Context, yield generators.Yield) (string, error) {
+			p.begun.Add(1)
+			defer p.gone.Add(1)
+			answered := make(chan string, 1)
+			generators.Go(yield, func(context.Context) {
+				s, _ := ask.Text(yield, "name", "Name?")
+				answered <- s
+			})
+			for range 2 {
+				_, err := generators.Step(yield, "build", func(ctx context.Context) (int64, error) {
+					select {
+					case <-time.After(time.Hour):
+					case <-ctx.Done():
+					}
+					return built.Add(1), ctx.Err()
+				})
+				if err != nil {
+					return "", err
+				}
+			}
+			select {
+			case s := <-answered:
+				return s, nil
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		}, &generators.Options{Durable: true}))
+		id := b.start("beside", "")
+		askID, _ := b.asked(id, 0)
+		time.Sleep(119 * time.Minute)
+		if p.gone.Load() != 0 {
+			t.Error("it was let go while it worked")
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if p.gone.Load() != 1 {
+			t.Error("it has nothing more to do, and is still in memory")
+		}
+		b.accept(askID, `{"name":"a"}`)
+		if f := b.finished(id); string(f.Result) != `"a"` || built.Load() != 2 {
+			t.Errorf("finished = %+v; two steps were done %d times", f, built.Load())
+		}
+	})
+}
+
+// A run that was taken up may need a while until it is where it was.
+func TestARunIsNotLetGoInTheMiddleOfItsReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		b := newBench(t, photon("slow", func(ctx context.Context, yield generators.Yield) (string, error) {
+			p.begun.Add(1)
+			defer p.gone.Add(1)
+			select {
+			case <-time.After(30 * time.Minute):
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+			var first, second string
+			err := ask.All(yield, ask.ForText("first", "First?").Into(&first), ask.ForText("second", "Second?").Into(&second))
+			return first + " " + second, err
+		}, &generators.Options{Durable: true}))
+		id := b.start("slow", "")
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		first, seq := b.asked(id, 0)
+		second, _ := b.asked(id, seq)
+		b.accept(first, `{"first":"one"}`)
+		time.Sleep(29 * time.Minute)
+		if p.begun.Load() != 2 || p.gone.Load() != 1 {
+			t.Errorf("it began %d times and was let go %d times, want 2 and 1", p.begun.Load(), p.gone.Load())
+		}
+		time.Sleep(12 * time.Minute)
+		synctest.Wait()
+		if p.gone.Load() != 2 {
+			t.Error("it has come to its question, and is not let go again")
+		}
+		b.accept(second, `{"second":"two"}`)
+		time.Sleep(time.Hour)
+		if f := b.finished(id); string(f.Result) != `"one two"` {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
 func TestTheDeadlineOfAColdQuestionFires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p patient

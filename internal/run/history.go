@@ -1,8 +1,6 @@
 package run
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +15,8 @@ type history struct {
 	calls map[string]*pastCall
 	told  int
 }
+
+func newHistory() *history { return &history{calls: make(map[string]*pastCall)} }
 
 // pastCall is a recorded call: a step with its outcome, or a question and how
 // it was settled, if it was.
@@ -63,9 +63,11 @@ func (h *history) taken(e log.Entry) error {
 	return nil
 }
 
+// settle notes how a question was settled. The first settlement holds, as it
+// does where the run goes on.
 func (h *history) settle(seq uint64, reply func(*record) generators.Reply) {
 	for _, c := range h.calls {
-		if c.seq == seq {
+		if c.seq == seq && c.reply == nil {
 			c.reply = reply
 		}
 	}
@@ -116,6 +118,7 @@ func (w *worker) recall(c *generators.Call) (known bool, err error) {
 		c.Settle(past.reply(w.record))
 	} else if open := w.open(past.seq); open != nil {
 		open.call = c
+		w.warmed()
 	}
 	return true, nil
 }
@@ -141,115 +144,4 @@ func (h *history) describe() string {
 		said = append(said, fmt.Sprintf("the %s %q", h.calls[k].kind, k))
 	}
 	return strings.Join(said, ", then ")
-}
-
-// Recover reads the log: it takes durable runs up where they were left, and
-// marks the others interrupted. A run whose log can't be read is left out, and
-// the logger told. Call it once, before the engine is used.
-func (e *Engine) Recover(ctx context.Context) error {
-	go e.retain()
-	go e.cool()
-	for id, err := range e.log.Runs(ctx) {
-		if err != nil {
-			return err
-		}
-		if err := e.recover(ctx, id); err != nil {
-			e.logger.Error("a run can't be read back, and is left out", "run", id, "err", err)
-		}
-	}
-	return nil
-}
-
-func (e *Engine) recover(ctx context.Context, id string) error {
-	r := &record{engine: e, id: id, state: Running, reading: true}
-	r.mu.Lock() // until all is read: no deadline may pass in the middle
-	defer r.mu.Unlock()
-	h := &history{calls: make(map[string]*pastCall)}
-	for batch, err := range e.log.Read(ctx, id, 0) {
-		if err != nil {
-			return err
-		}
-		for _, entry := range batch {
-			if err := r.rememberBlobs(entry); err != nil {
-				return err
-			}
-			if entry, err = e.hydrate(id, entry); err != nil {
-				return err
-			}
-			if err := r.remember(h, entry); err != nil {
-				return err
-			}
-		}
-	}
-	r.reading = false
-	if r.last == 0 {
-		return errors.New("its log is empty")
-	}
-	switch {
-	case r.state.Ended():
-	case r.photon == nil:
-		return r.end(log.Finished{Status: log.Interrupted, Error: fmt.Sprintf("the photon %s is not here any more", r.started.Photon)})
-	case !r.started.Durable:
-		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
-	case r.state == Waiting && h.told == 0:
-		// It has nothing to do until it is answered, and stays cold.
-	default:
-		return r.resume(ctx, h)
-	}
-	return nil
-}
-
-// rememberBlobs counts what an entry of a log that is being read back names.
-func (r *record) rememberBlobs(entry log.Entry) error {
-	switch {
-	case entry.Blob != "":
-		r.refer(entry.Blob, 0)
-	case entry.Kind == "artifact":
-		a, err := log.As[generators.Artifact](entry)
-		if err != nil {
-			return err
-		}
-		if a.Digest != "" {
-			r.refer(a.Digest, a.Size)
-		}
-	case entry.Kind == log.KindAnswered:
-		a, err := log.As[log.Answered](entry)
-		if err != nil {
-			return err
-		}
-		for _, f := range a.Answer.Files {
-			r.refer(f.Digest, f.Size)
-		}
-	}
-	return nil
-}
-
-// remember takes in one entry of a log that is being read back.
-func (r *record) remember(h *history, entry log.Entry) error {
-	if entry.Kind == log.KindStarted {
-		s, err := log.As[log.Started](entry)
-		if err != nil {
-			return err
-		}
-		r.started, r.owner, r.born = s, s.Owner, entry.Time
-		r.photon, _ = r.engine.photons.Lookup(s.Photon)
-		if _, err := r.engine.index.add(r, 0); err != nil {
-			return err
-		}
-	}
-	r.apply(entry)
-	return h.taken(entry)
-}
-
-// resume claims a run and replays it.
-func (r *record) resume(ctx context.Context, h *history) error {
-	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: r.epoch + 1}))
-	if errors.Is(err, errOver) {
-		return nil // another process has it
-	}
-	if err != nil {
-		return err
-	}
-	r.launch(h)
-	return nil
 }

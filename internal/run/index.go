@@ -124,16 +124,36 @@ func (x *index) moved(r *record, from, to State) {
 	if to.Ended() && !from.Ended() {
 		o.active--
 	}
-	if from == Running && to != Running {
+	if from == Running && to != Running && !r.resting {
 		x.working--
-	} else if from != Running && to == Running {
+	} else if from != Running && to == Running && !r.resting {
 		x.working++
 	}
+	x.quieten()
+	o.wake()
+}
+
+// rest takes a run out of those that work, for good: the engine closes before it
+// could be taken up. Callers hold r.mu.
+func (x *index) rest(r *record) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r.resting {
+		return
+	}
+	r.resting = true
+	if r.state == Running {
+		x.working--
+	}
+	x.quieten()
+}
+
+// quieten tells who waits for it that no run works. Callers hold mu.
+func (x *index) quieten() {
 	if x.working == 0 && x.idle != nil {
 		close(x.idle)
 		x.idle = nil
 	}
-	o.wake()
 }
 
 func (o *owner) wake() {
@@ -183,7 +203,7 @@ func (x *index) remove(r *record) {
 	if !state.Ended() {
 		o.active--
 	}
-	if state == Running {
+	if state == Running && !r.resting {
 		x.working--
 	}
 	o.wake()

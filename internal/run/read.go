@@ -18,14 +18,21 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 	if err != nil {
 		return nil, err
 	}
+	return r.read(e.log.Follow(ctx, id, after)), nil
+}
+
+// read yields entries of the run's log. Nobody deletes the run meanwhile.
+func (r *record) read(batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {
 	return func(yield func([]log.Entry, error) bool) {
-		for batch, err := range e.hydrated(id, e.log.Follow(ctx, id, after)) {
+		r.readers.Add(1)
+		defer r.readers.Add(-1)
+		for batch, err := range r.engine.hydrated(r.id, batches) {
 			r.indexed()
 			if !yield(batch, err) {
 				return
 			}
 		}
-	}, nil
+	}
 }
 
 // indexed returns when what is in the log is in the lists too: whoever appends
@@ -38,10 +45,11 @@ func (r *record) indexed() {
 
 // Read yields the entries that are there now.
 func (e *Engine) Read(ctx context.Context, who Caller, id string) (iter.Seq2[[]log.Entry, error], error) {
-	if _, err := e.find(who, id); err != nil {
+	r, err := e.find(who, id)
+	if err != nil {
 		return nil, err
 	}
-	return e.hydrated(id, e.log.Read(ctx, id, 0)), nil
+	return r.read(e.log.Read(ctx, id, 0)), nil
 }
 
 func (e *Engine) hydrated(id string, batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -38,12 +39,17 @@ type record struct {
 	spent time.Duration
 	work  *worker  // nil if no generator lives here
 	when  []func() // called at the next entry; see Engine.When
+	// readers are the loops over the run's entries that go on.
+	readers atomic.Int32
+	// abandoned is set while nobody is known to come back; see Engine.Abandon.
+	abandoned *abandonment
 	// warmth is the run's place among those that could be let go, and touched
 	// when it last did something; guarded by heat's mu, and this one.
 	warmth  *list.Element
 	touched time.Time
 	waking  bool // it is being taken up again
 	reading bool // its log is being read back
+	resting bool // it could go on, but not in this process; guarded by the index's mu
 	// blobs counts what names each blob of the run: uploads, and entries.
 	blobs map[string]int
 	// What the run has written so far: events, bytes in its log, and bytes
@@ -137,6 +143,10 @@ func (r *record) append(ctx context.Context, entries ...log.Entry) error {
 	}
 }
 
+// superseded tells whether an append failed because another process has claimed
+// the run, which goes on there.
+func (r *record) superseded(err error) bool { return errors.Is(err, errOver) && !r.state.Ended() }
+
 // stillFits tells whether entries still make sense after others came first:
 // not a settlement of what is settled, nor the work of a worker of an older
 // epoch.
@@ -144,6 +154,13 @@ func (r *record) stillFits(entries []log.Entry, epoch int) error {
 	for _, e := range entries {
 		switch e.Kind {
 		case log.KindFinished:
+			f, err := log.As[log.Finished](e)
+			if err != nil {
+				return err
+			}
+			if r.epoch > epoch && (f.Status == log.Completed || f.Status == log.Failed) {
+				return errOver // the generator's own end, and it counts elsewhere now
+			}
 			continue
 		case log.KindAnswered, log.KindWithdrawn:
 		default:

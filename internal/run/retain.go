@@ -6,27 +6,24 @@ import (
 	"time"
 )
 
+// rush is how many times KeepAll finished runs may be kept within KeepLeast.
+const rush = 10
+
 // retain deletes finished runs that are too many or too old, until the engine
-// closes.
+// closes. It looks now and then and not when a run ends: no run is too many
+// before KeepLeast has passed, unless runs end in a rush. So what memory holds
+// beyond KeepFinished is what ended within KeepLeast and a quarter of it, at
+// most rush times KeepAll, and what somebody reads.
 func (e *Engine) retain() {
-	tick := time.NewTicker(time.Minute)
+	tick := time.NewTicker(min(max(e.limits.KeepLeast/4, time.Second), time.Minute))
 	defer tick.Stop()
 	for {
 		select {
 		case <-e.closing:
 			return
-		case <-e.ended:
 		case <-tick.C:
 		}
 		e.sweep()
-	}
-}
-
-// sweepSoon tells retain that a run has ended.
-func (e *Engine) sweepSoon() {
-	select {
-	case e.ended <- struct{}{}:
-	default:
 	}
 }
 
@@ -43,11 +40,15 @@ func (e *Engine) sweep() {
 		}
 	}
 	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
-	old := time.Now().Add(-e.limits.KeepFor)
+	now := time.Now()
 	kept := make(map[string]int) // by owner: nobody's runs push out another's
 	for i, r := range done {
 		kept[r.owner]++
-		if kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || r.at.Before(old) {
+		age := now.Sub(r.at)
+		// Who started the run may still be about to read how it ended.
+		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll
+		tooMany = tooMany && age >= e.limits.KeepLeast || i >= rush*e.limits.KeepAll
+		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
 			e.delete(r.record)
 		}
 	}
@@ -57,6 +58,7 @@ func (e *Engine) sweep() {
 func (e *Engine) delete(r *record) {
 	r.mu.Lock()
 	e.index.remove(r)
+	r.wake() // whoever waits for another entry finds the run gone
 	r.mu.Unlock()
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
 		e.logger.Error("deleting a run's log", "run", r.id, "err", err)

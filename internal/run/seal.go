@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 )
 
@@ -94,7 +95,7 @@ func (k *keyring) make(run string) (cipher.AEAD, error) {
 	secret := make([]byte, keySize)
 	rand.Read(secret)
 	if k.dir != "" {
-		if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		if err := k.folder(); err != nil {
 			return nil, err
 		}
 		if err := writeSynced(k.file(run), secret); err != nil {
@@ -102,6 +103,17 @@ func (k *keyring) make(run string) (cipher.AEAD, error) {
 		}
 	}
 	return k.keep(run, secret)
+}
+
+// folder makes the keys' folder. Callers hold mu.
+func (k *keyring) folder() error {
+	if _, err := os.Stat(k.dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(k.dir))
 }
 
 func (k *keyring) keep(run string, secret []byte) (cipher.AEAD, error) {
@@ -120,13 +132,28 @@ func (k *keyring) keep(run string, secret []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// writeSynced writes a file that is there after a crash: an answer that is
-// recorded must stay readable.
+// writeSynced writes a file that is there after a crash, by its name: an answer
+// that is recorded must stay readable.
 func writeSynced(name string, content []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(name))
+}
+
+// syncFolder makes what a folder names last. It is a variable for the tests.
+var syncFolder = func(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // it has no such thing
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

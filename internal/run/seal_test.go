@@ -3,6 +3,8 @@ package run
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -28,5 +30,34 @@ func TestASealedSecretOutlivesTheProcessAndNotTheRun(t *testing.T) {
 	}
 	if _, err := (&keyring{dir: dir}).open("run", sealed); !errors.Is(err, errNoKey) {
 		t.Errorf("the secret can be read when its run has ended: %v", err)
+	}
+}
+
+// A file that was written may still be gone after a crash, until its folder was
+// written too: the key is there before what it seals.
+func TestTheNameOfAKeyIsWrittenToo(t *testing.T) {
+	var synced []string
+	real := syncFolder
+	defer func() { syncFolder = real }()
+	dir := t.TempDir() + "/keys"
+	syncFolder = func(folder string) error {
+		if folder == dir {
+			if _, err := os.Stat(dir + "/run"); err != nil {
+				t.Error("the folder is written before the key:", err)
+			}
+		}
+		synced = append(synced, folder)
+		return real(folder)
+	}
+	if _, err := (&keyring{dir: dir}).seal("run", []byte("swordfish")); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{filepath.Dir(dir), dir}; !slices.Equal(synced, want) {
+		t.Errorf("written: %v, want %v", synced, want)
+	}
+	broken := errors.New("the disk is broken")
+	syncFolder = func(string) error { return broken }
+	if _, err := (&keyring{dir: dir}).seal("other", []byte("swordfish")); !errors.Is(err, broken) {
+		t.Errorf("a key that may vanish: %v", err)
 	}
 }

@@ -135,6 +135,11 @@ func TestFinishedRunsAreKeptByCountAndAge(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
+		if got := runIDs(b); len(got) != 5 {
+			t.Errorf("only %v are left of %v, though they ended just now", got, ids)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if got := runIDs(b); !slices.Equal(got, []string{ids[4], ids[3], ids[2]}) {
 			t.Errorf("kept %v of %v", got, ids)
 		}

@@ -9,8 +9,8 @@ import (
 
 // When has f called once as soon as the run has an entry after an ordinal: at
 // once, if it has one. It is how to follow a run that waits without a goroutine
-// that waits, too. Whoever appends calls f: it must return soon and must not call
-// the engine. The error is ErrNotFound or ErrForbidden.
+// that waits, too. Whoever appends calls f, or deletes the run: it must return
+// soon and must not call the engine. The error is ErrNotFound or ErrForbidden.
 func (e *Engine) When(who Caller, id string, after uint64, f func()) error {
 	r, err := e.find(who, id)
 	if err != nil {
@@ -42,6 +42,5 @@ func (e *Engine) ReadAfter(ctx context.Context, who Caller, id string, after uin
 	if err != nil {
 		return nil, err
 	}
-	r.indexed()
-	return e.hydrated(id, e.log.Read(ctx, id, after)), nil
+	return r.read(e.log.Read(ctx, id, after)), nil
 }

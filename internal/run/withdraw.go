@@ -21,14 +21,7 @@ func (e *Engine) Withdraw(ctx context.Context, who Caller, askID string, reason 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open(seq) == nil {
-		return r.notOpen(ctx, seq)
-	}
-	// The batch is the worker's: it must not be lost with a withdrawal that fails.
-	if err := r.flush(context.WithoutCancel(ctx)); err != nil {
-		return orSettled(err)
-	}
-	return orSettled(r.append(ctx, log.New(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: reason, Error: clip(text)})))
+	return r.conclude(ctx, seq, log.New(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: reason, Error: clip(text)}))
 }
 
 // withdrawnReply is what the generator gets for a question that was withdrawn,

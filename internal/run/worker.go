@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,8 @@ type worker struct {
 	run     *generators.Run
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
+	// steps are the keys of the steps that run now.
+	steps []string
 
 	// limit is the timer of the run's own time limit; nil if it has none. It
 	// stands still while a question is open: resumed is when it last went on,
@@ -71,6 +74,7 @@ func (w *worker) retire() {
 	}
 	if w.work == w {
 		w.work = nil
+		w.warmed()
 	}
 }
 
@@ -98,6 +102,7 @@ func (w *worker) note(e generators.Event) error {
 	case *generators.Call:
 		return w.call(e)
 	case *generators.Stepped:
+		w.steps = slices.DeleteFunc(w.steps, func(key string) bool { return key == e.Key })
 		return w.flush(w.engine.ctx, log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: ask.Millis(w.elapsed())}))
 	case *generators.Result:
 		return w.complete(e)
@@ -150,6 +155,10 @@ func (w *worker) call(c *generators.Call) error {
 			return err
 		}
 	}
+	if c.Kind == generators.StepKind {
+		w.steps = append(w.steps, c.Key)
+		w.warmed()
+	}
 	q, ok := ask.Of(c)
 	if !ok {
 		return w.flush(w.engine.ctx)
@@ -163,6 +172,7 @@ func (w *worker) call(c *generators.Call) error {
 		return err
 	}
 	w.asks[len(w.asks)-1].call = c
+	w.warmed()
 	return nil
 }
 
@@ -200,14 +210,22 @@ func (w *worker) complete(result *generators.Result) error {
 	return nil
 }
 
-// end records the end of a run: what is still open is withdrawn. Callers hold
-// mu.
+// end records the end of a run: what is still open is withdrawn. If another
+// process has claimed the run meanwhile, how its generator ended here counts no
+// more; anything else ends it there, too. Callers hold mu.
 func (r *record) end(f log.Finished) error {
 	f.Spent, f.Error = ask.Millis(r.elapsed()), clip(f.Error)
 	// The end is recorded even if what wanted it has gone away.
 	ctx := context.WithoutCancel(r.engine.ctx)
+	epoch, own := r.epoch, f.Status == log.Completed || f.Status == log.Failed
 	err := r.flush(ctx)
+	if r.superseded(err) {
+		err = nil
+	}
 	for err == nil {
+		if own && r.epoch > epoch {
+			return nil
+		}
 		// If another process settles one of them first, those that are left
 		// are withdrawn.
 		if err = r.append(ctx, r.ending(f)...); !errors.Is(err, ErrSettled) {
@@ -215,7 +233,7 @@ func (r *record) end(f log.Finished) error {
 		}
 		err = nil
 	}
-	if err == nil || errors.Is(err, errOver) && r.state.Ended() {
+	if err == nil || errors.Is(err, errOver) {
 		return nil
 	}
 	r.engine.logger.Error("recording the end of a run", "run", r.id, "err", err)
@@ -245,6 +263,7 @@ func (r *record) stop() error {
 func (r *record) letGo(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.keep()
 	switch {
 	case r.state.Ended():
 	case r.started.Durable && !r.engine.ephemeral:
@@ -271,6 +290,7 @@ func (r *record) halt(cause error) {
 	r.work.batch.stop()
 	r.work.run.Stop(cause)
 	r.work = nil
+	r.warmed()
 }
 
 // clip bounds what people read of an error.

@@ -40,7 +40,8 @@ func Open(dir string) (*Store, error) {
 // Close releases the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Put stores what r yields, of any size, without holding it in memory.
+// Put stores what r yields, of any size, without holding it in memory. When it
+// returns, the blob has reached the disk: what a log names must be there.
 func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string, size int64, err error) {
 	if err := checkName(run); err != nil {
 		return "", 0, err
@@ -58,7 +59,19 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 	if err != nil {
 		return "", 0, err
 	}
-	return digest, size, s.root.Rename(temp, filepath.Join(run, digest))
+	if err := s.root.Rename(temp, filepath.Join(run, digest)); err != nil {
+		return "", 0, err
+	}
+	return digest, size, s.sync(run)
+}
+
+// sync has a folder's names reach the disk.
+func (s *Store) sync(dir string) error {
+	f, err := s.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func (s *Store) write(name string, r io.Reader) (digest string, size int64, err error) {
@@ -68,6 +81,9 @@ func (s *Store) write(name string, r io.Reader) (digest string, size int64, err 
 	}
 	hash := sha256.New()
 	size, err = io.Copy(io.MultiWriter(f, hash), r)
+	if err == nil {
+		err = f.Sync()
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", 0, err
 	}

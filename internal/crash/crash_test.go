@@ -1,0 +1,361 @@
+// Package crash kills the real program, with the real signal, at moments that
+// nobody chose, and holds what is left against what was promised.
+package crash
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/jetstream"
+)
+
+// kills is how often the program is killed; BEAM_KILLS sets another number.
+func kills(t *testing.T) int {
+	if n, err := strconv.Atoi(os.Getenv("BEAM_KILLS")); err == nil {
+		return n
+	}
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	return 10
+}
+
+// answers are what every client says.
+var answers = map[string]string{
+	"name": `{"name":"Ada"}`, "account": `{"email":"ada@example.org","role":"admin"}`, "confirm": `{"confirm":true}`,
+}
+
+// A program is the one that is killed, and started anew at the same address.
+type program struct {
+	t         *testing.T
+	bin, data string
+	addr      string
+	cmd       *exec.Cmd
+}
+
+func (p *program) start() {
+	p.t.Helper()
+	addr := "127.0.0.1:0"
+	if p.addr != "" {
+		addr = p.addr
+	}
+	p.cmd = exec.Command(p.bin, "--addr", addr, "--data", p.data, "--log-level", "error")
+	p.cmd.Stderr = p.t.Output()
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		p.t.Fatal("the program said nothing:", err)
+	}
+	go io.Copy(io.Discard, out)
+	p.addr = strings.TrimPrefix(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]), "http://")
+}
+
+func (p *program) kill() {
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+}
+
+// A client starts wizards, follows them to their end over every crash, and
+// answers what they ask. It keeps what it was told.
+type client struct {
+	t    *testing.T
+	p    *program
+	http *http.Client
+	// told is each event's data by its id: an id that is told again must say
+	// the same.
+	told map[string]string
+}
+
+func newClient(t *testing.T, p *program) *client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &client{t, p, &http.Client{Jar: jar, Transport: &http.Transport{}}, map[string]string{}}
+}
+
+// do makes a request until the program is there to answer it.
+func (c *client) do(ctx context.Context, method, path, body string, header ...string) (*http.Response, error) {
+	for {
+		r, err := http.NewRequestWithContext(ctx, method, "http://"+c.p.addr+path, strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		response, err := c.http.Do(r)
+		if err == nil && response.StatusCode != http.StatusServiceUnavailable {
+			return response, nil
+		}
+		if err == nil {
+			response.Body.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond): // it is being started anew
+		}
+	}
+}
+
+// wizard runs one wizard from its start to its result. The start has a key, so
+// that repeating it after a crash starts no second run.
+func (c *client) wizard(ctx context.Context, key string) (id, result string, err error) {
+	r, err := c.do(ctx, "POST", "/photons/wizard/runs", "{}", "Idempotency-Key", key)
+	if err != nil {
+		return "", "", err
+	}
+	raw, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	var started struct{ ID, Events string }
+	if err != nil || json.Unmarshal(raw, &started) != nil || started.ID == "" {
+		if err != nil {
+			return c.wizard(ctx, key) // the response broke off
+		}
+		return "", "", fmt.Errorf("start: %s %s", r.Status, raw)
+	}
+	last := ""
+	for result == "" {
+		if result, last, err = c.follow(ctx, started.Events, last); err != nil {
+			return started.ID, "", err
+		}
+	}
+	return started.ID, result, nil
+}
+
+// follow reads a stream until it ends, answering what it asks.
+func (c *client) follow(ctx context.Context, path, after string) (result, last string, err error) {
+	var header []string
+	if after != "" {
+		header = []string{"Last-Event-ID", after}
+	}
+	r, err := c.do(ctx, "GET", path, "", header...)
+	if err != nil {
+		return "", after, err
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return "", after, fmt.Errorf("follow: %s", r.Status)
+	}
+	last = after
+	id := ""
+	for lines := bufio.NewScanner(r.Body); lines.Scan(); {
+		line := lines.Text()
+		if text, ok := strings.CutPrefix(line, "id: "); ok {
+			id = text
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		if before, again := c.told[path+id]; again {
+			return "", last, fmt.Errorf("event %s of %s was told again: %s, before: %s", id, path, data, before)
+		}
+		c.told[path+id], last = data, id
+		var m struct {
+			ID, Method string
+			Params     struct {
+				Meta struct {
+					Key string `json:"beam/key"`
+				} `json:"_meta"`
+			}
+			Result json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(data), &m); err != nil {
+			return "", last, err
+		}
+		if m.Result != nil {
+			return string(m.Result), last, nil
+		}
+		if m.Method == "elicitation/create" {
+			if err := c.answer(ctx, m.ID, m.Params.Meta.Key); err != nil {
+				return "", last, err
+			}
+		}
+	}
+	return "", last, ctx.Err()
+}
+
+// answer answers until it is known to be recorded.
+func (c *client) answer(ctx context.Context, id, key string) error {
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, id, answers[key])
+	r, err := c.do(ctx, "POST", "/mcp/request", body)
+	if err != nil {
+		return err
+	}
+	raw, _ := io.ReadAll(r.Body)
+	r.Body.Close()
+	switch r.StatusCode {
+	case http.StatusAccepted, http.StatusConflict: // it was recorded before the crash
+		return nil
+	}
+	return fmt.Errorf("answer to %s: %s %s", key, r.Status, raw)
+}
+
+func TestKilledAgainAndAgain(t *testing.T) {
+	times := kills(t)
+	bin := filepath.Join(t.TempDir(), "beam")
+	build := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/cmd/beam")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := &program{t: t, bin: bin, data: filepath.Join(t.TempDir(), "data")}
+	p.start()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second+time.Duration(times)*3*time.Second)
+	defer cancel()
+
+	const clients = 50
+	results := make(map[string]string) // by run
+	var mu sync.Mutex
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for n := range clients {
+		all.Go(func() {
+			c := newClient(t, p)
+			for i := 0; !over.Load(); i++ {
+				id, result, err := c.wizard(ctx, fmt.Sprintf("client %d wizard %d", n, i))
+				if err != nil {
+					t.Errorf("client %d, wizard %d, run %s: %v", n, i, id, err)
+					return
+				}
+				mu.Lock()
+				if before, again := results[id]; again {
+					t.Errorf("run %s was started twice: %s, %s", id, before, result)
+				}
+				results[id] = result
+				mu.Unlock()
+			}
+		})
+	}
+	for range times {
+		time.Sleep(200*time.Millisecond + rand.N(600*time.Millisecond)) // the moment is to be any
+		p.kill()
+		p.start()
+	}
+	over.Store(true)
+	all.Wait()
+	p.kill()
+	t.Logf("%d kills, %d wizards", times, len(results))
+	check(t, filepath.Join(p.data, "log"), results)
+}
+
+// check reads all logs: ordinals without gaps, one answer a question, one finish
+// a run, one record a step, and the result that the client was told, made of the
+// answers that were given and the number that was recorded.
+func check(t *testing.T, dir string, results map[string]string) {
+	t.Helper()
+	l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	runs := make(map[string]*ledger)
+	for a, err := range l.Scan(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := runs[a.Run]
+		if r == nil {
+			r = &ledger{asked: map[uint64]bool{}, stepped: map[string]string{}}
+			runs[a.Run] = r
+		}
+		for _, e := range a.Entries {
+			if err := r.post(e); err != nil {
+				t.Errorf("run %s, entry %d: %v", a.Run, e.Seq, err)
+			}
+		}
+	}
+	for id, told := range results {
+		r := runs[id]
+		switch {
+		case r == nil:
+			t.Errorf("run %s has no log", id)
+		case r.finished == nil:
+			t.Errorf("run %s has not finished, and a client was told %s", id, told)
+		case r.finished.Status != log.Completed:
+			t.Errorf("run %s ended as %s: %s", id, r.finished.Status, r.finished.Error)
+		default:
+			for _, want := range []string{`"Ada"`, `"ada@example.org"`, `"admin"`, r.stepped["reserve"]} {
+				if want == "" || !bytes.Contains(r.finished.Result, []byte(want)) || !strings.Contains(told, want) {
+					t.Errorf("run %s: %q is missing in its result %s or in what was told: %s", id, want, r.finished.Result, told)
+				}
+			}
+		}
+	}
+	if len(results) == 0 {
+		t.Error("no wizard came to its end")
+	}
+}
+
+// A ledger is what the entries of a run add up to.
+type ledger struct {
+	last     uint64
+	asked    map[uint64]bool // false once it is settled
+	stepped  map[string]string
+	finished *log.Finished
+}
+
+func (r *ledger) post(e log.Entry) error {
+	if e.Seq != r.last+1 {
+		return fmt.Errorf("it follows entry %d", r.last)
+	}
+	r.last = e.Seq
+	if r.finished != nil {
+		return errors.New("it follows the finish")
+	}
+	switch e.Kind {
+	case log.KindAsked:
+		r.asked[e.Seq] = true
+	case log.KindAnswered, log.KindWithdrawn:
+		var s struct{ Ask uint64 }
+		if err := json.Unmarshal(e.Data, &s); err != nil {
+			return err
+		}
+		if !r.asked[s.Ask] {
+			return fmt.Errorf("question %d is settled twice, or was not asked", s.Ask)
+		}
+		r.asked[s.Ask] = false
+	case log.KindStepped:
+		s, err := log.As[log.Stepped](e)
+		if err != nil {
+			return err
+		}
+		if _, again := r.stepped[s.Key]; again {
+			return fmt.Errorf("step %s is recorded twice", s.Key)
+		}
+		r.stepped[s.Key] = string(s.Value)
+	case log.KindFinished:
+		f, err := log.As[log.Finished](e)
+		if err != nil {
+			return err
+		}
+		r.finished = &f
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const streamName = "runs"
+
+// engine is a server in this process with the stream of all runs. One that has
+// broken takes no more appends, and is replaced by another on the same files.
+type engine struct {
+	server *server.Server
+	conn   *nats.Conn
+	stream jetstream.Stream
+	wire   *wire
+	quit   chan struct{}
+	once   sync.Once // for stop
+
+	mu    sync.Mutex
+	fault error
+}
+
+// start brings up a server on the log's folder. Unless it is fresh, its stream
+// has to be there.
+func start(ctx context.Context, l *Log, fresh bool) (*engine, error) {
+	s, err := server.NewServer(&server.Options{
+		DontListen: true, NoSigs: true, NoSystemAccount: true, ServerName: "beam",
+		JetStream: true, StoreDir: l.options.Dir, DisableJetStreamBanner: true,
+		JetStreamMaxMemory: 1 << 20, JetStreamMaxStore: 1 << 60,
+		SyncAlways: l.options.SyncAlways, SyncInterval: l.options.SyncInterval,
+		MaxPayload: MaxAppend + 64<<10,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the log's engine: %w", err)
+	}
+	warned := &warnings{logger: l.logger}
+	s.SetLoggerV2(warned, false, false, false)
+	e := &engine{server: s, quit: make(chan struct{})}
+	s.Start()
+	if err := e.connect(ctx, l, fresh); err != nil {
+		e.stop(err)
+		return nil, errors.Join(err, warned.fatal())
+	}
+	go e.watch()
+	return e, nil
+}
+
+func (e *engine) connect(ctx context.Context, l *Log, fresh bool) error {
+	if !e.server.ReadyForConnections(time.Minute) || !e.server.JetStreamEnabled() {
+		return errors.New("the log's engine did not start")
+	}
+	if err := e.health(); err != nil && !fresh {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	var err error
+	if e.conn, err = nats.Connect("", nats.InProcessServer(e.server), nats.NoReconnect()); err != nil {
+		return fmt.Errorf("connecting to the log's engine: %w", err)
+	}
+	js, err := jetstream.New(e.conn)
+	if err != nil {
+		return err
+	}
+	if fresh {
+		e.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+			Name: streamName, Subjects: []string{prefix + "*"}, Storage: jetstream.FileStorage,
+			Discard: jetstream.DiscardNew, AllowDirect: true,
+		})
+	} else {
+		e.stream, err = js.Stream(ctx, streamName)
+	}
+	if err != nil {
+		return fmt.Errorf("the stream %q: %w", streamName, err)
+	}
+	conn, err := e.server.InProcessConn()
+	if err != nil {
+		return err
+	}
+	e.wire, err = newWire(conn, l.acknowledged)
+	return err
+}
+
+// health is what the server says is wrong with it.
+func (e *engine) health() error {
+	h := e.server.Healthz(&server.HealthzOptions{Account: "$G", Stream: streamName})
+	if h.Error == "" {
+		return nil
+	}
+	return errors.New(h.Error)
+}
+
+// An engine says nothing to an append whose write failed. So whoever waits for
+// long asks for its health.
+const (
+	round    = 100 * time.Millisecond
+	patience = 2 * round
+	giveUp   = time.Minute
+)
+
+func (e *engine) watch() {
+	tick := time.NewTicker(round)
+	defer tick.Stop()
+	for {
+		select {
+		case <-e.quit:
+			return
+		case now := <-tick.C:
+			waited := e.wire.waited(now)
+			if waited < patience {
+				continue
+			}
+			if err := e.health(); err != nil {
+				e.fail(explain(fmt.Errorf("writing the log: %w", err)))
+			} else if waited > giveUp {
+				e.fail(errors.New("the log's engine does not answer"))
+			}
+		}
+	}
+}
+
+// fail ends what waits, and takes no more.
+func (e *engine) fail(err error) {
+	e.mu.Lock()
+	if e.fault == nil {
+		e.fault = err
+	}
+	e.mu.Unlock()
+	if e.wire != nil {
+		e.wire.close(err)
+	}
+}
+
+func (e *engine) broken() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.fault
+}
+
+// stop returns when all files are closed.
+func (e *engine) stop(err error) {
+	e.once.Do(func() {
+		close(e.quit)
+		e.fail(err)
+		if e.conn != nil {
+			e.conn.Close()
+		}
+		e.server.Shutdown()
+		e.server.WaitForShutdown()
+	})
+}
+
+// tail is where a run ends: its last message's sequence in the stream, and its
+// last ordinal. The zero value is a run that does not exist.
+type tail struct {
+	seq, last uint64
+	finished  bool
+}
+
+// tail reads where a run ends.
+func (e *engine) tail(ctx context.Context, run string) (tail, error) {
+	m, err := e.stream.GetLastMsgForSubject(ctx, subject(run))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return tail{}, nil
+	}
+	if err != nil {
+		return tail{}, fmt.Errorf("log: the end of run %s: %w", run, e.why(err))
+	}
+	h, err := decodeHead(m.Data)
+	if err != nil {
+		return tail{}, fmt.Errorf("log: run %s: %w", run, err)
+	}
+	return tail{m.Sequence, h.last, h.finished}, nil
+}
+
+// why is the engine's own fault, if it has one, rather than what it led to.
+func (e *engine) why(err error) error {
+	if fault := e.broken(); fault != nil {
+		return fault
+	}
+	return err
+}
+
+// warnings takes what the server logs.
+type warnings struct {
+	logger *slog.Logger
+	mu     sync.Mutex
+	last   string
+}
+
+func (w *warnings) Noticef(string, ...any) {}
+func (w *warnings) Debugf(string, ...any)  {}
+func (w *warnings) Tracef(string, ...any)  {}
+
+func (w *warnings) Warnf(format string, args ...any) {
+	level := slog.LevelInfo // it warns of what it puts right itself
+	if strings.HasPrefix(format, "Maximum payloads") {
+		level = slog.LevelDebug // they are as large as an append may be
+	}
+	w.logger.Log(context.Background(), level, "the log's engine: "+fmt.Sprintf(format, args...))
+}
+
+func (w *warnings) Errorf(format string, args ...any) {
+	w.logger.Error("the log's engine: " + fmt.Sprintf(format, args...))
+}
+
+func (w *warnings) Fatalf(format string, args ...any) {
+	w.Errorf(format, args...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = strings.TrimSpace(fmt.Sprintf(format, args...))
+}
+
+func (w *warnings) fatal() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last == "" {
+		return nil
+	}
+	return errors.New(w.last)
+}

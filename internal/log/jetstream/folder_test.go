@@ -1,0 +1,375 @@
+package jetstream_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/jetstream"
+)
+
+func entry(n int) log.Entry {
+	return log.Entry{Kind: "status", Data: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))}
+}
+
+// read is a run's entries, held to their numbers.
+func read(t *testing.T, l log.Log, run string, after uint64) int {
+	t.Helper()
+	n := int(after)
+	for batch, err := range l.Read(t.Context(), run, after) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range batch {
+			if n++; string(e.Data) != fmt.Sprintf(`{"n":%d}`, n) || e.Seq != uint64(n) {
+				t.Fatalf("entry %d is %d, %s", n, e.Seq, e.Data)
+			}
+		}
+	}
+	return n - int(after)
+}
+
+func mustAppend(t *testing.T, l log.Log, run string, after, last int) {
+	t.Helper()
+	var all []log.Entry
+	for n := after + 1; n <= last; n++ {
+		all = append(all, entry(n))
+	}
+	if _, err := l.Append(t.Context(), run, uint64(after), all...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReopened: all is there, and goes on; names that are no tokens of subjects
+// too.
+func TestReopened(t *testing.T) {
+	dir := t.TempDir()
+	ids := []string{"7f3c", "a.b", "*", ">", "", "ü ö", "=7f3c", strings.Repeat("x", 300)}
+	for round := range 3 {
+		l := open(t, jetstream.Options{Dir: dir})
+		if err := l.Err(); err != nil {
+			t.Error(err)
+		}
+		n := 0
+		for id, err := range l.Runs(t.Context()) {
+			if n++; err != nil || !strings.Contains("\x00"+strings.Join(ids, "\x00")+"\x00", "\x00"+id+"\x00") {
+				t.Errorf("it has a run %q (%v)", id, err)
+			}
+		}
+		if want := min(round, 1) * len(ids); n != want {
+			t.Errorf("%d runs, want %d", n, want)
+		}
+		for _, id := range ids {
+			if n := read(t, l, id, 0); n != 5*round {
+				t.Errorf("round %d: %q has %d entries", round, id, n)
+			}
+			mustAppend(t, l, id, 5*round, 5*round+2)
+			mustAppend(t, l, id, 5*round+2, 5*round+5)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := l.Append(t.Context(), "7f3c", 0, entry(1)); !errors.Is(err, jetstream.ErrClosed) || !errors.Is(l.Err(), jetstream.ErrClosed) {
+			t.Errorf("once closed, it says %v", err)
+		}
+	}
+}
+
+// TestFromTheMiddle of a long run, with what is remembered of it and without.
+func TestFromTheMiddle(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 2 {
+		l := open(t, jetstream.Options{Dir: dir})
+		for n := 0; round == 0 && n < 10_000; n += 10 {
+			mustAppend(t, l, "long", n, n+10)
+			mustAppend(t, l, "other", n, n+10)
+		}
+		for _, after := range []uint64{0, 1, 511, 512, 513, 9_994, 10_000} {
+			if n := read(t, l, "long", after); n != 10_000-int(after) {
+				t.Errorf("%d entries after %d", n, after)
+			}
+		}
+		l.Close()
+	}
+}
+
+// TestClosedWhileFollowed: followers hear of it.
+func TestClosedWhileFollowed(t *testing.T) {
+	l := open(t, jetstream.Options{Dir: t.TempDir()})
+	mustAppend(t, l, "r", 0, 1)
+	var last error
+	for _, err := range l.Follow(t.Context(), "r", 0) {
+		if last = err; err == nil {
+			go l.Close()
+		}
+	}
+	if !errors.Is(last, jetstream.ErrClosed) {
+		t.Errorf("it ended with %v", last)
+	}
+}
+
+// TestTooLarge: refused whole, and the run goes on.
+func TestTooLarge(t *testing.T) {
+	l := open(t, jetstream.Options{Dir: t.TempDir()})
+	half := log.Entry{Kind: "chunk", Data: json.RawMessage(`"` + strings.Repeat("x", jetstream.MaxAppend/2) + `"`)}
+	if _, err := l.Append(t.Context(), "r", 0, half, half); !errors.Is(err, jetstream.ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+	for n := range 3 {
+		if _, err := l.Append(t.Context(), "r", uint64(n), half); err != nil {
+			t.Error(err)
+		}
+	}
+	n := 0
+	for batch, err := range l.Read(t.Context(), "r", 0) {
+		if n += len(batch); err != nil {
+			t.Error(err)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d entries", n)
+	}
+}
+
+// TestOtherFormats are refused, and left as they are.
+func TestOtherFormats(t *testing.T) {
+	for content, want := range map[string]error{"2\n": jetstream.ErrNewer, "x": jetstream.ErrCorrupt, "": jetstream.ErrCorrupt} {
+		dir := t.TempDir()
+		l := open(t, jetstream.Options{Dir: dir})
+		mustAppend(t, l, "r", 0, 1)
+		l.Close()
+		path := filepath.Join(dir, "format")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir}); !errors.Is(err, want) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%q: %v", content, err)
+		}
+		if err := os.WriteFile(path, []byte("1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n := read(t, open(t, jetstream.Options{Dir: dir}), "r", 0); n != 1 {
+			t.Errorf("%d entries are left", n)
+		}
+	}
+}
+
+// TestDamaged: said when opening, and not made good by forgetting.
+func TestDamaged(t *testing.T) {
+	const stream = "jetstream/$G/streams/runs"
+	for name, damage := range map[string]func(t *testing.T, dir string){
+		"no format":       func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "format")) },
+		"no description":  func(t *testing.T, dir string) { remove(t, filepath.Join(dir, stream, "meta.inf")) },
+		"bad description": func(t *testing.T, dir string) { scratch(t, filepath.Join(dir, stream, "meta.inf"), 20) },
+		"a bad message":   func(t *testing.T, dir string) { scratch(t, filepath.Join(dir, stream, "msgs/1.blk"), 5_000) },
+		"a bad end": func(t *testing.T, dir string) {
+			path := filepath.Join(dir, stream, "msgs/1.blk")
+			scratch(t, path, size(t, path)-300)
+		},
+		"no stream":        func(t *testing.T, dir string) { remove(t, filepath.Join(dir, stream)) },
+		"no stream at all": func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "jetstream")) },
+	} {
+		for _, index := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, index %v", name, index), func(t *testing.T) {
+				dir := t.TempDir()
+				l := open(t, jetstream.Options{Dir: dir})
+				for n := range 200 {
+					mustAppend(t, l, fmt.Sprint("r", n), 0, 3)
+				}
+				l.Close()
+				damage(t, dir)
+				if !index {
+					_ = os.Remove(filepath.Join(dir, stream, "msgs/index.db"))
+				}
+				l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
+				if err == nil {
+					l.Close()
+				}
+				if !errors.Is(err, jetstream.ErrCorrupt) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestTorn: what a crash leaves of an append that was not acknowledged is cut
+// off.
+func TestTorn(t *testing.T) {
+	for _, index := range []bool{true, false} {
+		dir := t.TempDir()
+		l := open(t, jetstream.Options{Dir: dir})
+		mustAppend(t, l, "r", 0, 3)
+		mustAppend(t, l, "r", 3, 6)
+		l.Close()
+		msgs := filepath.Join(dir, "jetstream/$G/streams/runs/msgs")
+		if err := os.Truncate(filepath.Join(msgs, "1.blk"), int64(size(t, filepath.Join(msgs, "1.blk"))-10)); err != nil {
+			t.Fatal(err)
+		}
+		if !index {
+			remove(t, filepath.Join(msgs, "index.db"))
+		}
+		l = open(t, jetstream.Options{Dir: dir})
+		if n := read(t, l, "r", 0); n != 3 {
+			t.Errorf("%d entries are left", n)
+		}
+		mustAppend(t, l, "r", 3, 7)
+		if n := read(t, l, "r", 0); n != 7 {
+			t.Errorf("%d entries are left", n)
+		}
+	}
+}
+
+func size(t *testing.T, path string) int {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(info.Size())
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// scratch flips a few bytes of a file.
+func scratch(t *testing.T, path string, at int) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil || len(raw) < at+20 {
+		t.Fatal(len(raw), err)
+	}
+	for i := range 20 {
+		raw[at+i] ^= 0x55
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// small is a folder on a file system of a few megabytes.
+func small(t *testing.T, mib int) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", mib), "beam-test", dir).CombinedOutput(); err != nil {
+		t.Skipf("a small file system can't be mounted here: %s", out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	return dir
+}
+
+// TestFull: said at once, nothing is lost, and it goes on when there is room;
+// whether it was seen coming or the engine ran into it.
+func TestFull(t *testing.T) {
+	for name, spare := range map[string]int64{"seen coming": 1 << 20, "run into": -1 << 50} {
+		t.Run(name, func(t *testing.T) {
+			dir := small(t, 12)
+			ballast := filepath.Join(dir, "ballast")
+			if err := os.WriteFile(ballast, make([]byte, 6<<20), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			sub := filepath.Join(dir, "log")
+			l := open(t, jetstream.Options{Dir: sub, Spare: spare})
+			if _, err := l.Append(t.Context(), "full", 0, kilobytes); err != nil {
+				t.Fatal(err)
+			}
+			followed := follow(t, l)
+			last := fill(t, l)
+			if err := l.Err(); !errors.Is(err, jetstream.ErrFull) {
+				t.Errorf("readiness says %v", err)
+			}
+			if n := countKept(t, l); n < last {
+				t.Errorf("%d entries of %d are left", n, last)
+			}
+			if err := os.Remove(ballast); err != nil {
+				t.Fatal(err)
+			}
+			last = goOn(t, l)
+			if err := l.Err(); err != nil {
+				t.Errorf("readiness says %v", err)
+			}
+			if n := <-followed; n != last {
+				t.Errorf("a follower saw %d entries of %d", n, last)
+			}
+			l.Close()
+			if n := countKept(t, open(t, jetstream.Options{Dir: sub, Spare: spare})); n != last {
+				t.Errorf("%d entries of %d are left", n, last)
+			}
+		})
+	}
+}
+
+var kilobytes = log.Entry{Kind: "chunk", Data: json.RawMessage(`"` + strings.Repeat("x", 8_000) + `"`)}
+
+// follow tells how many entries a follower of the run saw by its end, each once.
+func follow(t *testing.T, l *jetstream.Log) <-chan int {
+	seen := make(chan int, 1)
+	go func() {
+		n := 0
+		for batch, err := range l.Follow(t.Context(), "full", 0) {
+			if err != nil || batch[0].Seq != uint64(n)+1 {
+				t.Errorf("a follower at %d: %d entries, %v", n, len(batch), err)
+				break
+			}
+			n += len(batch)
+		}
+		seen <- n
+	}()
+	return seen
+}
+
+// fill appends until there is no room, and returns how many were acknowledged.
+func fill(t *testing.T, l *jetstream.Log) (last int) {
+	t.Helper()
+	last = 1
+	for {
+		_, err := l.Append(t.Context(), "full", uint64(last), kilobytes)
+		if errors.Is(err, jetstream.ErrFull) {
+			t.Logf("after %d entries: %v", last, err)
+			return last
+		}
+		if last++; err != nil || last > 2_000 {
+			t.Fatalf("after %d entries: %v", last, err)
+		}
+	}
+}
+
+// goOn ends the run as soon as that is possible, and returns its length.
+func goOn(t *testing.T, l *jetstream.Log) int {
+	t.Helper()
+	for range 100 {
+		after := countKept(t, l)
+		_, err := l.Append(t.Context(), "full", uint64(after), kilobytes, log.New(log.KindFinished, log.Finished{}))
+		if err == nil {
+			return after + 2
+		}
+		time.Sleep(50 * time.Millisecond) // room is looked at so often
+	}
+	t.Fatal("it doesn't go on")
+	return 0
+}
+
+func countKept(t *testing.T, l log.Log) (n int) {
+	t.Helper()
+	for batch, err := range l.Read(t.Context(), "full", 0) {
+		if n += len(batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
