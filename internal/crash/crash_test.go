@@ -71,7 +71,9 @@ func (p *program) start() {
 		p.t.Fatal("the program said nothing:", err)
 	}
 	go io.Copy(io.Discard, out)
-	p.addr = strings.TrimPrefix(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]), "http://")
+	if p.addr == "" { // and the same ever after
+		p.addr = strings.TrimPrefix(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]), "http://")
+	}
 }
 
 func (p *program) kill() {

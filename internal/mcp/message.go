@@ -64,6 +64,7 @@ func parse(raw []byte) (message, *rpcError) {
 	}
 	switch {
 	case m.Version != "2.0":
+		m.Method = "" // whatever it is, it is no notification
 		return m, faultf(mcp.INVALID_REQUEST, `jsonrpc must be "2.0"`)
 	case m.Method == "" && m.ID == nil:
 		return m, faultf(mcp.INVALID_REQUEST, "a message has a method, or an id with a result or an error")
