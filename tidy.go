@@ -24,6 +24,7 @@ func tidy(ctx context.Context) {
 		return look[0].Value.Uint64() - look[1].Value.Uint64(), look[2].Value.Uint64()
 	}
 	after, before := held()
+	started := true // what the start took is given back, too
 	t := time.NewTicker(tidyEvery)
 	defer t.Stop()
 	for {
@@ -33,9 +34,10 @@ func tidy(ctx context.Context) {
 		case <-t.C:
 		}
 		now, allocated := held()
-		if quiet := allocated-before < tidyQuiet; quiet && now > after+tidyGrowth {
+		if quiet := allocated-before < tidyQuiet; quiet && (started || now > after+tidyGrowth) {
 			debug.FreeOSMemory()
 			after, allocated = held()
+			started = false
 		}
 		before = allocated
 		after = min(after, now)
