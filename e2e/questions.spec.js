@@ -126,3 +126,12 @@ test("a deadline counts down, and none is invented", async ({ page }) => {
   await expect(page.locator(".deadline")).toHaveText(/^expires in [12] s$/);
   await expect(page.locator(".deadline")).toHaveText("has expired");
 });
+
+test("a long answer before does not push the next question out of sight", async ({ page }) => {
+  await startRun(page, "summarize");
+  await set(dialog(page), "text", "One line that is longer than the column it is told in, and goes on and on. ".repeat(5));
+  await press(dialog(page), "Submit");
+  await expect(dialog(page)).toContainText("What the model would say");
+  const right = (selector) => page.locator(selector).evaluate((e) => e.getBoundingClientRect().right);
+  expect(await right("dialog.ask[open]")).toBeLessThanOrEqual(await right(".dock"));
+});
