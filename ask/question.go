@@ -72,6 +72,13 @@ func Of(c *generators.Call) (*Question, bool) {
 	return q, ok && q != nil
 }
 
+// OnPage tells whether the question is answered on Beam's own page only: secrets
+// and files never travel through a client, and nobody else could say that an
+// address which was to be opened is done with.
+func (q *Question) OnPage() bool {
+	return q.Kind == KindSecret || q.Kind == KindFile || q.UntilDone
+}
+
 // Action is what a person did with a question (MCP: ElicitResult.action).
 type Action string
 

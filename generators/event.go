@@ -41,6 +41,15 @@ func (l Level) known() Level {
 	return Info
 }
 
+// Syslog is the level among the eight of RFC 5424, which MCP's logging has:
+// those know no success.
+func (l Level) Syslog() Level {
+	if l == Success {
+		return Notice
+	}
+	return l
+}
+
 type (
 	// StatusEvent says in a sentence what the run is doing.
 	StatusEvent struct {

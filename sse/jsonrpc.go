@@ -171,12 +171,9 @@ func (j *JSONRPC) event(event generators.Event, seq uint64) *rpc {
 	return nil
 }
 
-// log is a notifications/message. MCP knows no level "success".
+// log is a notifications/message.
 func (j *JSONRPC) log(level generators.Level, logger string, data any, kind string) *rpc {
-	if level == generators.Success {
-		level = generators.Notice
-	}
-	return &rpc{Method: "notifications/message", Params: messageParams{level, cmp.Or(logger, j.Logger), data, messageMeta{kind}}}
+	return &rpc{Method: "notifications/message", Params: messageParams{level.Syslog(), cmp.Or(logger, j.Logger), data, messageMeta{kind}}}
 }
 
 // request is the question as the request that MCP has for its kind (MCP
@@ -206,7 +203,7 @@ func (j *JSONRPC) elicitation(seq uint64, a log.Asked) elicitParams {
 	q, id := a.Question, log.AskID(j.Run, seq)
 	p := elicitParams{Mode: "url", Message: q.Message, ElicitationID: id, Meta: j.meta(a)}
 	switch {
-	case q.Kind == ask.KindSecret, q.Kind == ask.KindFile, q.UntilDone:
+	case q.OnPage():
 		p.URL = j.Base + "/asks/" + id
 	case q.Kind == ask.KindURL:
 		p.URL = q.URL
@@ -227,7 +224,7 @@ func result(f log.Finished) toolResult {
 		r.IsError, r.Content = true, text(f.Error)
 		return r
 	}
-	r.Content = text(resultText(f.Result))
+	r.Content = text(f.Text())
 	if len(f.Result) > 0 && f.Result[0] == '{' {
 		r.Structured = f.Result
 	}
@@ -235,12 +232,3 @@ func result(f log.Finished) toolResult {
 }
 
 func text(s string) []textContent { return []textContent{{"text", s}} }
-
-// resultText shows a string as itself and anything else as JSON.
-func resultText(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
-}

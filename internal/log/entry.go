@@ -95,6 +95,15 @@ type Finished struct {
 	Spent  ask.Millis      `json:"spent,omitempty"`
 }
 
+// Text shows a result that is a string as itself, and any other as JSON.
+func (f *Finished) Text() string {
+	var s string
+	if json.Unmarshal(f.Result, &s) == nil {
+		return s
+	}
+	return string(f.Result)
+}
+
 // New makes an entry of one of the types above.
 func New(kind Kind, data any) Entry {
 	raw, err := json.Marshal(data)

@@ -67,13 +67,11 @@ func (l *lack) and(other *lack) *lack {
 // bid is what to send for a question; [lack] if the client can't take it. Before
 // 2025-11-25 there is no way to show a page.
 func (c *call) bid(q *ask.Question, askID string) (bid, *lack, error) {
-	switch q.Kind {
-	case ask.KindSecret, ask.KindFile:
+	if q.OnPage() {
 		return c.page(q, askID)
+	}
+	switch q.Kind {
 	case ask.KindURL:
-		if q.UntilDone {
-			return c.page(q, askID)
-		}
 		b, missing := c.url(q.Message, q.URL, askID)
 		return b, missing, nil
 	case ask.KindSample:

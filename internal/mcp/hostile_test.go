@@ -106,8 +106,14 @@ func TestACancelledCallFallsSilent(t *testing.T) {
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"talker","_meta":{"progressToken":1}}}`)
 	<-begun
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	for len(r.engine.Runs(operator, 0, nil)) == 0 || !r.engine.Runs(operator, 0, nil)[0].State.Ended() {
-		time.Sleep(time.Millisecond) // the cancel is on its way; nothing tells when it has arrived
+	batches, err := r.engine.Follow(t.Context(), operator, r.engine.Runs(operator, 0, nil)[0].ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range batches { // to the end of the run, which the cancel brings
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	inW.Close()
 	raw, err := io.ReadAll(outR)

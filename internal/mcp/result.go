@@ -77,24 +77,19 @@ func (f *follower) result(ctx context.Context, end log.Finished) (*toolResult, e
 		return r, nil
 	}
 	r := &toolResult{Content: artifacts}
-	if t := resultText(end.Result); t != "" {
+	if t := resultText(end); t != "" {
 		r.Content = append(r.Content, text(t))
 	}
 	r.Structured = structured(f.photon, f.client, end.Result)
 	return r, nil
 }
 
-// resultText shows a string as itself and anything else as JSON. A result that
-// says nothing is empty.
-func resultText(raw json.RawMessage) string {
-	var s string
-	switch {
-	case bytes.Equal(raw, null), bytes.Equal(raw, []byte("{}")):
+// resultText is the result for people; empty if it says nothing.
+func resultText(end log.Finished) string {
+	if bytes.Equal(end.Result, null) || bytes.Equal(end.Result, []byte("{}")) {
 		return ""
-	case json.Unmarshal(raw, &s) == nil:
-		return s
 	}
-	return string(raw)
+	return end.Text()
 }
 
 // structured is the result for programs. Before 2026-07-28 it must be an

@@ -159,8 +159,9 @@ func (w work) wait() reply {
 }
 
 // admit takes a request in, in the order of the client's messages, and returns
-// what is left to do; it is short if it waits for nobody and writes nothing. h are the headers that
-// it came with over HTTP, which have to agree with it; nil on stdio.
+// what is left to do; it is short if it waits for nobody and writes nothing. h
+// are the headers that it came with over HTTP, which have to agree with it; nil
+// on stdio.
 func (s *Server) admit(ctx context.Context, x *session, m message, out outlet, h http.Header) (left work, short bool) {
 	refuse := func(e *rpcError) (work, bool) { return replied(fault(m.ID, e)), true }
 	p, refused := paramsOf(m)
@@ -235,13 +236,13 @@ func (s *Server) dispatch(ctx context.Context, x *exchange, m message) reply {
 		return fault(m.ID, faultf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
 	}
 	if r.Error != nil {
-		return fault(m.ID, s.refine(m, x.client, r.Error))
+		return fault(m.ID, refine(m, r.Error))
 	}
 	return reply{message: response(m.ID, r.Result)}
 }
 
 // refine puts right what the library says of an error.
-func (s *Server) refine(m message, c *client, e *rpcError) *rpcError {
+func refine(m message, e *rpcError) *rpcError {
 	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
 		var params struct {
 			URI string `json:"uri"`

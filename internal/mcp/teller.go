@@ -90,11 +90,9 @@ func (t *teller) rise(value float64) float64 {
 	return t.last + max(1e-6, math.Nextafter(math.Abs(t.last), math.Inf(1))-math.Abs(t.last))
 }
 
-// log is a notifications/message. MCP knows no level "success".
+// log is a notifications/message.
 func (t *teller) log(level generators.Level, logger string, data any) []byte {
-	if level == generators.Success {
-		level = generators.Notice
-	}
+	level = level.Syslog()
 	if !t.client.wants(string(level)) {
 		return nil
 	}
