@@ -113,6 +113,9 @@ func isToken(raw json.RawMessage) bool {
 
 // version is the version that a request names itself; empty if it names none.
 func (m *meta) version() string {
+	if len(m.Version) == 0 {
+		return ""
+	}
 	var v string
 	_ = json.Unmarshal(m.Version, &v) // no string is no version
 	return v

@@ -21,10 +21,8 @@ func (e *Engine) Ask(ctx context.Context, who Caller, askID string) (Open, error
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, o := range r.openAsks() {
-		if o.ID == askID {
-			return o, nil
-		}
+	if a := r.open(seq); a != nil {
+		return r.show(a), nil
 	}
 	return Open{}, r.notOpen(ctx, seq)
 }

@@ -35,7 +35,7 @@ func (r *record) apply(e log.Entry) {
 		r.clock()
 	}
 	r.warmed()
-	r.wake()
+	r.wake(e)
 }
 
 func (r *record) takeIn(e log.Entry) error {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -87,6 +88,7 @@ type Engine struct {
 	cancel  context.CancelCauseFunc
 	base    context.Context // under all generators; it doesn't end, since each run is stopped by itself
 	workers sync.WaitGroup
+	living  atomic.Int64    // generators
 	taking  context.Context // ends when no more runs are taken
 	refuse  context.CancelFunc
 	closing <-chan struct{} // its end
@@ -122,6 +124,10 @@ type Request struct {
 	// Idempotency, if not empty, makes a second request of the same owner with
 	// the same key return the first one's run.
 	Idempotency string
+	// Waiter, if not nil, is called before the tool begins, with the engine's
+	// locks held: what it returns, if anything, waits for the first entry after
+	// the start, as with [Engine.When].
+	Waiter func(Info) Waiter
 }
 
 // Start begins a run that belongs to who and returns at once. The error is
@@ -152,7 +158,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 	if first != r {
 		return first.repeated(photon.Name(), args)
 	}
-	info, err := r.begin(ctx)
+	info, err := r.begin(ctx, req.Waiter)
 	if err != nil {
 		e.index.remove(r)
 		return Info{}, fmt.Errorf("recording the start: %w", err)

@@ -38,7 +38,8 @@ type record struct {
 	epoch int
 	spent time.Duration
 	work  *worker  // nil if no generator lives here
-	when  []func() // called at the next entry; see Engine.When
+	when  []Waiter // told of the next entry; see Engine.When
+	turn  *turn    // of the generator's goroutine, while that holds mu
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
 	// abandoned is set while nobody is known to come back; see Engine.Abandon.
@@ -79,15 +80,21 @@ func newID() string {
 }
 
 // begin records the start and sets the generator going. Callers hold mu.
-func (r *record) begin(ctx context.Context) (Info, error) {
+func (r *record) begin(ctx context.Context, waiter func(Info) Waiter) (Info, error) {
 	started := log.New(log.KindStarted, r.started)
 	started.Time = r.born
 	err := r.append(ctx, started, log.New(log.KindClaimed, log.Claimed{Epoch: 1}))
 	if err != nil {
 		return Info{}, err
 	}
+	info := r.info()
+	if waiter != nil {
+		if w := waiter(info); w != nil {
+			r.when = append(r.when, w)
+		}
+	}
 	r.launch(nil)
-	return r.info(), nil
+	return info, nil
 }
 
 // repeated answers a request whose idempotency key this run has.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/photon-beam/beam/internal/log"
 )
 
 // rush is how many times KeepAll finished runs may be kept within KeepLeast.
@@ -58,7 +60,7 @@ func (e *Engine) sweep() {
 func (e *Engine) delete(r *record) {
 	r.mu.Lock()
 	e.index.remove(r)
-	r.wake() // whoever waits for another entry finds the run gone
+	r.wake(log.Entry{}) // whoever waits for another entry finds the run gone
 	r.mu.Unlock()
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
 		e.logger.Error("deleting a run's log", "run", r.id, "err", err)

@@ -20,6 +20,7 @@ type worker struct {
 	run     *generators.Run
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
+	turn    turn
 	// steps are the keys of the steps that run now.
 	steps []string
 
@@ -45,6 +46,9 @@ func (r *record) launch(h *history) {
 // drive runs in the generator's goroutine.
 func (w *worker) drive() {
 	defer w.retire()
+	if w.engine.living.Add(1) <= fewRuns {
+		spread()
+	}
 	for e, err := range w.run.All {
 		if err != nil {
 			w.failed(err)
@@ -59,6 +63,7 @@ func (w *worker) drive() {
 // retire makes sure that a run whose loop ended has ended.
 func (w *worker) retire() {
 	defer w.engine.workers.Done()
+	defer w.engine.living.Add(-1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.work == w { // the loop was left, or its goroutine ended, before an end was recorded
@@ -80,8 +85,8 @@ func (w *worker) retire() {
 
 // take records one event. It returns false when the run is over.
 func (w *worker) take(e generators.Event) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.enter()
+	defer w.leave()
 	if w.work != w {
 		return false
 	}
@@ -178,8 +183,8 @@ func (w *worker) call(c *generators.Call) error {
 
 // failed ends a run whose generator returned an error or was stopped.
 func (w *worker) failed(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.enter()
+	defer w.leave()
 	if w.work != w {
 		return
 	}
