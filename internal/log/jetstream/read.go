@@ -23,6 +23,7 @@ type cursor struct {
 	next    uint64 // sequence in the stream
 	more    bool   // there was more than the last page
 	sure    bool   // the engine said that there was no more, not only that it found nothing
+	paged   bool   // what follows is more than a chain
 }
 
 // A page has so many messages, or bytes, at most. Those of all runs are large,
@@ -123,6 +124,13 @@ func (l *Log) cursor(run string, after uint64) *cursor {
 // entries of a run after an ordinal, from the next page that has any; none if
 // there are no more pages.
 func (c *cursor) entries(ctx context.Context, run string, after uint64) ([]log.Entry, error) {
+	if !c.paged {
+		all, done, err := c.chained(ctx, run, after)
+		if done || err != nil {
+			return all, err
+		}
+		c.paged = true
+	}
 	for {
 		var all []log.Entry
 		expected := after + 1
@@ -147,6 +155,23 @@ func (c *cursor) entries(ctx context.Context, run string, after uint64) ([]log.E
 			return nil, c.nothing(ctx, run, after)
 		}
 	}
+}
+
+// chained reads what follows an ordinal if it is not much.
+func (c *cursor) chained(ctx context.Context, run string, after uint64) ([]log.Entry, bool, error) {
+	e := c.log.engine.Load()
+	all, end, done, err := e.chain(ctx, run, after)
+	if errors.Is(err, errMissing) {
+		// It may have been deleted in the middle, and begun again.
+		if now, tailErr := e.tail(ctx, run); tailErr == nil && now.seq != end.seq {
+			all, end, done, err = e.chain(ctx, run, after)
+		}
+	}
+	if done && err == nil {
+		c.next, c.more, c.sure = end.seq+1, false, true
+		c.log.tails.seen(run, end)
+	}
+	return all, done, err
 }
 
 // nothing makes sure that there is nothing where the engine found nothing.
