@@ -232,27 +232,29 @@ func batches(all []log.Entry) iter.Seq[[]log.Entry] {
 	}
 }
 
+// errLeft: who scans has left the loop.
+var errLeft = errors.New("left")
+
 // Scan yields the entries of all runs in the order in which they were
 // appended, those of one append at a time: it is how to read many runs at
-// once. What is appended meanwhile may be among them.
+// once. What is appended meanwhile may be among them. While the loop's body
+// runs, more of the page arrives.
 func (l *Log) Scan(ctx context.Context) iter.Seq2[log.Appended, error] {
 	return func(yield func(log.Appended, error) bool) {
 		c := &cursor{log: l, more: true}
+		take := func(h head) error {
+			entries, err := h.decode(make([]log.Entry, 0, h.count), 0)
+			if err == nil && !yield(log.Appended{Run: string(h.run), Entries: entries}, nil) {
+				err = errLeft
+			}
+			return err
+		}
 		for c.more {
-			var all []log.Appended
-			err := c.page(ctx, func(h head) error {
-				entries, err := h.decode(make([]log.Entry, 0, h.count), 0)
-				all = append(all, log.Appended{Run: string(h.run), Entries: entries})
-				return err
-			})
-			if err != nil {
+			if err := c.page(ctx, take); errors.Is(err, errLeft) {
+				return
+			} else if err != nil {
 				yield(log.Appended{}, err)
 				return
-			}
-			for _, a := range all {
-				if !yield(a, nil) {
-					return
-				}
 			}
 		}
 		if err := c.scanned(ctx); err != nil {
