@@ -22,7 +22,7 @@ func (e *Engine) Ask(ctx context.Context, who Caller, askID string) (Open, error
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.open(seq); a != nil {
-		return r.show(a), nil
+		return r.show(ctx, a)
 	}
 	return Open{}, r.notOpen(ctx, seq)
 }
@@ -153,20 +153,21 @@ func (e *Engine) Discard(run, digest string, size int64) {
 }
 
 // expire withdraws a question whose time ran out.
-func (r *record) expire(seq uint64) {
+func (r *record) expire(a *openAsk) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open(seq) == nil {
+	if r.open(a.seq) != a {
 		return
 	}
 	ctx := r.engine.ctx
-	err := r.conclude(ctx, seq, log.New(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: log.Expired}))
+	err := r.conclude(ctx, a.seq, log.New(log.KindWithdrawn, log.Withdrawn{Ask: a.seq, Reason: log.Expired}))
 	if err == nil || errors.Is(err, ErrSettled) || ctx.Err() != nil {
 		return
 	}
 	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
-	if o := r.open(seq); o != nil && o.timer != nil {
-		o.timer.Reset(longestWait)
+	if r.open(a.seq) == a {
+		a.due = instantOf(time.Now().Add(longestWait))
+		r.engine.deadlines.add(a)
 	}
 }
 

@@ -83,6 +83,9 @@ type Engine struct {
 	keys      keyring
 	index     *index
 	heat      heat
+	replays   replays
+	deadlines *deadlines
+	memo      memo
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc
@@ -100,7 +103,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.Keys},
+		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(),
 	}
 	e.heat.over = make(chan struct{}, 1)
 	if e.logger == nil {
@@ -145,10 +148,11 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 	if err != nil {
 		return Info{}, err
 	}
-	r := newRecord(e, who.Owner(), photon, log.Started{
+	started := log.Started{
 		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
-	})
+	}
+	r := newRecord(e, photon, started)
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
 	defer r.mu.Unlock()
 	first, err := e.index.add(r, e.limits.Active)
@@ -156,9 +160,9 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 		return Info{}, err
 	}
 	if first != r {
-		return first.repeated(photon.Name(), args)
+		return first.repeated(r.repeat)
 	}
-	info, err := r.begin(ctx, req.Waiter)
+	info, err := r.begin(ctx, started, req.Waiter)
 	if err != nil {
 		e.index.remove(r)
 		return Info{}, fmt.Errorf("recording the start: %w", err)
@@ -200,6 +204,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.refuse()
 	e.index.close()
 	e.index.quiet(ctx)
+	e.deadlines.stop()
 	for _, r := range e.index.all() {
 		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {
 			e.logger.Error("letting go of a run", "run", r.id, "err", err)

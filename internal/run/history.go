@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,9 +10,10 @@ import (
 	"github.com/photon-beam/beam/internal/log"
 )
 
-// history is what a run did before it is taken up again: its calls by key, and
-// how many events it had told after the last of them.
+// history is what a run did before it is taken up again: its arguments, its
+// calls by key, and how many events it had told after the last of them.
 type history struct {
+	args  json.RawMessage
 	calls map[string]*pastCall
 	told  int
 }
@@ -29,6 +31,12 @@ type pastCall struct {
 // taken notes one entry of the log.
 func (h *history) taken(e log.Entry) error {
 	switch e.Kind {
+	case log.KindStarted:
+		s, err := log.As[log.Started](e)
+		if err != nil {
+			return err
+		}
+		h.args = s.Args
 	case log.KindStepped:
 		s, err := log.As[log.Stepped](e)
 		if err != nil {

@@ -36,10 +36,8 @@ type finished struct {
 
 func (e *Engine) sweep() {
 	var done []finished
-	for _, r := range e.index.all() {
-		if at, over := r.endedAt(); over {
-			done = append(done, finished{r, at})
-		}
+	for _, r := range e.index.over() {
+		done = append(done, finished{r, r.endedAt()})
 	}
 	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
 	now := time.Now()
@@ -70,8 +68,8 @@ func (e *Engine) delete(r *record) {
 	}
 }
 
-func (r *record) endedAt() (time.Time, bool) {
+func (r *record) endedAt() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended, r.state.Ended()
+	return r.ended.time()
 }

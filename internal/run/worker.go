@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,9 +33,9 @@ type worker struct {
 }
 
 // launch sets the generator going. Callers hold mu.
-func (r *record) launch(h *history) {
+func (r *record) launch(args json.RawMessage, h *history) {
 	w := &worker{record: r, history: h}
-	w.run = r.photon.Prepare(r.engine.base, r.started.Args)
+	w.run = r.photon.Prepare(r.engine.base, args)
 	w.run.Name(r.id)
 	r.work = w
 	r.clock()
@@ -140,7 +141,7 @@ func (w *worker) broken(err error) {
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.origin.Value().photon, "err", err)
 		w.end(log.Finished{Status: log.Failed, Error: "Beam could not record what the tool did"})
 	}
 }
@@ -192,7 +193,7 @@ func (w *worker) failed(err error) {
 	var panicked *generators.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
+		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.origin.Value().photon,
 			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit):
@@ -271,7 +272,7 @@ func (r *record) letGo(context.Context) error {
 	r.keep()
 	switch {
 	case r.state.Ended():
-	case r.started.Durable && !r.engine.ephemeral:
+	case r.origin.Value().durable && !r.engine.ephemeral:
 		err := r.flush(context.WithoutCancel(r.engine.ctx))
 		r.halt(generators.ErrSuspended)
 		return err
@@ -285,9 +286,7 @@ func (r *record) letGo(context.Context) error {
 // Callers hold mu.
 func (r *record) halt(cause error) {
 	for _, a := range r.asks {
-		if a.timer != nil {
-			a.timer.Stop()
-		}
+		r.engine.deadlines.remove(a)
 	}
 	if r.work == nil {
 		return
