@@ -101,7 +101,7 @@ var (
 	ErrUnavailable = errors.New("nothing can be recorded now")
 	// ErrInDoubt: the log did not say whether the entries were added. An append
 	// of no entries tells, by succeeding or by a conflict, once it does either.
-	ErrInDoubt = errors.New("it is not known whether the entries were recorded")
+	ErrInDoubt = errors.New("it is not known whether this was recorded")
 	// ErrNotFound: there is no such run.
 	ErrNotFound = errors.New("log: no such run")
 )

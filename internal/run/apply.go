@@ -55,7 +55,11 @@ func (r *record) takeIn(e log.Entry) error {
 			return err
 		}
 		r.hear(a.Spent)
-		r.ask(&openAsk{seq: e.Seq, since: e.Time, Asked: a})
+		o := &openAsk{seq: e.Seq, since: e.Time, Asked: a}
+		if w := r.work; w != nil && w.asking != nil && w.asking.Key == a.Key {
+			o.call = w.asking // before anybody can answer
+		}
+		r.ask(o)
 	case log.KindAnswered:
 		a, err := log.As[log.Answered](e)
 		if err != nil {

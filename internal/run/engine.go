@@ -82,6 +82,7 @@ type Engine struct {
 	keys      keyring
 	index     *index
 	heat      heat
+	still     standstill
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc
@@ -140,7 +141,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 		return Info{}, err
 	}
 	r := newRecord(e, who.Owner(), photon, log.Started{
-		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable,
+		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable, Version: photon.Options().Version,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
 	})
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
@@ -155,6 +156,9 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 	info, err := r.begin(ctx)
 	if err != nil {
 		e.index.remove(r)
+		if r.doubt != nil {
+			go r.unstart()
+		}
 		return Info{}, fmt.Errorf("recording the start: %w", err)
 	}
 	return info, nil

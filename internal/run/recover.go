@@ -40,7 +40,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		if err == nil {
 			err = r.conclude(ctx)
 		}
-		if err != nil {
+		if err != nil && !passing(err) {
 			e.logger.Error("a run can't be read back, and is left out", "run", id, "err", err)
 			r.halt(generators.ErrSuspended) // its deadlines, too
 			e.index.remove(r.record)
@@ -128,6 +128,8 @@ func (r *reading) conclude(ctx context.Context) error {
 		return r.end(log.Finished{Status: log.Interrupted, Error: fmt.Sprintf("the photon %s is not here any more", r.started.Photon)})
 	case !r.started.Durable:
 		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
+	case r.otherVersion() != nil:
+		return r.end(log.Finished{Status: log.Failed, Error: r.otherVersion().Error()})
 	case r.state == Waiting && r.told == 0:
 		// It has nothing to do until it is answered.
 	default:
@@ -146,6 +148,9 @@ func (r *reading) conclude(ctx context.Context) error {
 
 // resume claims a run and replays it; h is what it did up to its last entry.
 func (r *record) resume(ctx context.Context, h *history) error {
+	if err := r.otherInput(); err != nil {
+		return r.end(log.Finished{Status: log.Failed, Error: err.Error()})
+	}
 	read := r.last
 	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: r.epoch + 1}))
 	if errors.Is(err, errOver) {
