@@ -10,9 +10,11 @@ import (
 
 // Started is the first entry of a run.
 type Started struct {
-	Photon  string          `json:"photon"`
-	Title   string          `json:"title"`
-	Durable bool            `json:"durable,omitempty"`
+	Photon  string `json:"photon"`
+	Title   string `json:"title"`
+	Durable bool   `json:"durable,omitempty"`
+	// Version is the photon's own, if it has one; see [generators.Options].
+	Version string          `json:"version,omitempty"`
 	Owner   string          `json:"owner"`
 	Surface string          `json:"surface"` // where it was started: browser, http, mcp, terminal
 	Args    json.RawMessage `json:"args"`

@@ -86,10 +86,9 @@ func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Ans
 
 // conclude appends the entry that settles a question. Callers hold mu.
 func (r *record) conclude(ctx context.Context, seq uint64, entry log.Entry) error {
-	// The batch is the worker's: it must not be lost with an answer that fails.
 	// If another process has the run now, the batch counts no more, and the
 	// question may be open still.
-	if err := r.flushFirst(context.WithoutCancel(ctx)); err != nil && !r.superseded(err) {
+	if err := r.flush(context.WithoutCancel(ctx)); err != nil && !r.superseded(err) {
 		return orSettled(err)
 	}
 	// Only now: the flush may have come upon another process's answer.

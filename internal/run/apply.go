@@ -102,6 +102,9 @@ func (r *record) ask(e log.Entry) error {
 			return err
 		}
 		a.asked, a.due = &asked, instantOf(asked.Deadline)
+		if c := r.work.asking; c != nil && c.Key == asked.Key {
+			a.call = c // before anybody can answer
+		}
 	} else {
 		asked, err := log.As[outline](e)
 		if err != nil {

@@ -30,6 +30,30 @@ func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
 	return e, nil
 }
 
+// spillAll moves what is too large of several entries.
+func (r *record) spillAll(ctx context.Context, entries []log.Entry) ([]log.Entry, error) {
+	stored := make([]log.Entry, len(entries))
+	for i, e := range entries {
+		var err error
+		if stored[i], err = r.spill(ctx, e); err != nil {
+			r.unspill(stored[:i], entries)
+			return nil, err
+		}
+	}
+	return stored, nil
+}
+
+// unspill takes back what was moved, of entries that were not appended.
+func (r *record) unspill(stored, entries []log.Entry) {
+	for i, e := range stored {
+		if e.Blob != entries[i].Blob && r.release(e.Blob, int64(len(entries[i].Data))) {
+			if err := r.engine.blobs.Remove(r.id, e.Blob); err != nil {
+				r.engine.logger.Error("removing what was not recorded", "run", r.id, "err", err)
+			}
+		}
+	}
+}
+
 // refer counts one more that names a blob. Callers hold mu.
 func (r *record) refer(digest string, size int64) {
 	if r.blobs == nil {

@@ -86,6 +86,7 @@ type Engine struct {
 	replays   replays
 	deadlines *deadlines
 	memo      memo
+	still     standstill
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc
@@ -149,7 +150,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 		return Info{}, err
 	}
 	started := log.Started{
-		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable,
+		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable, Version: photon.Options().Version,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
 	}
 	r := newRecord(e, photon, started)
@@ -165,6 +166,9 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 	info, err := r.begin(ctx, started, req.Waiter)
 	if err != nil {
 		e.index.remove(r)
+		if r.doubt != nil {
+			go r.unstart()
+		}
 		return Info{}, fmt.Errorf("recording the start: %w", err)
 	}
 	return info, nil

@@ -42,6 +42,7 @@ type record struct {
 	work  *worker  // nil if no generator lives here
 	when  []Waiter // told of the next entry; see Engine.When
 	turn  *turn    // of the generator's goroutine, while that holds mu
+	doubt *doubt   // nil if it is known what the log has
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
 	// abandoned is set while nobody is known to come back; see Engine.Abandon.
@@ -52,6 +53,7 @@ type record struct {
 	waking  bool // it is being taken up again
 	reading bool // its log is being read back
 	told    bool // it has events after its last call; only known while reading
+	ending  bool // its end is yet to be recorded
 	resting bool // it could go on, but not in this process; guarded by the index's mu
 	// blobs counts what names each blob of the run: uploads, and entries.
 	blobs map[string]int
@@ -118,14 +120,28 @@ var errOver = errors.New("the run is over")
 // append adds entries to the log and takes in what they say. If another
 // process wrote in between, it takes that in and tries again, unless the run
 // is over or the ask that the entries settle was settled. Callers hold mu.
-func (r *record) append(ctx context.Context, entries ...log.Entry) error {
-	stored := make([]log.Entry, len(entries))
-	for i, e := range entries {
-		var err error
-		if stored[i], err = r.spill(ctx, e); err != nil {
+func (r *record) append(ctx context.Context, entries ...log.Entry) (err error) {
+	if len(entries) == 0 {
+		return nil
+	}
+	known, epoch := r.last, r.epoch
+	if err := r.clarify(ctx); err != nil {
+		return err
+	}
+	if r.last > known {
+		if err := r.stillFits(entries, epoch); err != nil {
 			return err
 		}
 	}
+	stored, err := r.spillAll(ctx, entries)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && r.doubt == nil {
+			r.unspill(stored, entries)
+		}
+	}()
 	for {
 		if r.state.Ended() {
 			return errOver
@@ -139,6 +155,12 @@ func (r *record) append(ctx context.Context, entries ...log.Entry) error {
 				r.apply(e)
 			}
 			return nil
+		case errors.Is(err, log.ErrInDoubt):
+			r.doubt = &doubt{entries: stored}
+			if r.last > 0 {
+				go r.lookBack()
+			}
+			return err
 		case !errors.As(err, &conflict):
 			return err
 		}
@@ -191,16 +213,31 @@ func (r *record) stillFits(entries []log.Entry, epoch int) error {
 
 // catchUp takes in what others wrote.
 func (r *record) catchUp(ctx context.Context) error {
+	came, err := r.news(ctx)
+	if err != nil {
+		return err
+	}
+	return r.takeAll(came)
+}
+
+// news are the entries that others wrote.
+func (r *record) news(ctx context.Context) (came []log.Entry, err error) {
 	for batch, err := range r.engine.log.Read(ctx, r.id, r.last) {
+		if err != nil {
+			return nil, err
+		}
+		came = append(came, batch...)
+	}
+	return came, nil
+}
+
+func (r *record) takeAll(entries []log.Entry) error {
+	for _, e := range entries {
+		e, err := r.engine.hydrate(r.id, e)
 		if err != nil {
 			return err
 		}
-		for _, e := range batch {
-			if e, err = r.engine.hydrate(r.id, e); err != nil {
-				return err
-			}
-			r.apply(e)
-		}
+		r.apply(e)
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/photon-beam/beam/internal/log/room"
 )
 
 // A keyring holds a key a run for its secret answers. The log has the sealed
@@ -39,7 +41,7 @@ func (k *keyring) seal(run string, text []byte) ([]byte, error) {
 		aead, err = k.make(run)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sealing a secret: %w", err)
+		return nil, fmt.Errorf("sealing a secret: %w", room.Explain(err))
 	}
 	return aead.Seal(nil, nil, text, []byte(run)), nil
 }

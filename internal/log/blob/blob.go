@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/log/room"
 )
 
 // ErrNotFound: the run has no such blob.
@@ -22,7 +24,10 @@ var ErrNotFound = errors.New("blob: not found")
 
 // A Store keeps blobs in a folder, a folder a run. It may be used from several
 // goroutines.
-type Store struct{ root *os.Root }
+type Store struct {
+	root *os.Root
+	disk *room.Disk
+}
 
 // Open returns the store in a folder, which it makes, readable by its owner
 // alone.
@@ -34,18 +39,21 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{root: root}, nil
+	return &Store{root, room.Of(dir, room.Spare)}, nil
 }
 
 // Close releases the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
 // Put stores what r yields, of any size, without holding it in memory. When it
-// returns, the blob has reached the disk: what a log names must be there.
+// returns, the blob has reached the disk: what a log names must be there. The
+// error is r's, log.ErrFull if there is no room, after which nothing of the
+// blob is left, or the file system's.
 func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string, size int64, err error) {
 	if err := checkName(run); err != nil {
 		return "", 0, err
 	}
+	defer func() { err = room.Explain(err) }()
 	if err := s.root.MkdirAll(run, 0o700); err != nil {
 		return "", 0, err
 	}
@@ -55,7 +63,7 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 			_ = s.root.Remove(temp) // it may never have been made
 		}
 	}()
-	digest, size, err = s.write(temp, contextReader{ctx, r})
+	digest, size, err = s.write(temp, boundedReader{ctx, s.disk, r})
 	if err != nil {
 		return "", 0, err
 	}
@@ -130,15 +138,21 @@ func checkName(name string) error {
 	return nil
 }
 
-// contextReader stops reading when its context ends.
-type contextReader struct {
-	ctx context.Context
+// boundedReader stops reading when its context ends, or when there is no room
+// for what it read.
+type boundedReader struct {
+	ctx  context.Context
+	disk *room.Disk
 	io.Reader
 }
 
-func (r contextReader) Read(p []byte) (int, error) {
+func (r boundedReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, context.Cause(r.ctx)
 	}
-	return r.Reader.Read(p)
+	n, err := r.Reader.Read(p)
+	if full := r.disk.Take(n); full != nil {
+		return 0, full
+	}
+	return n, err
 }
