@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web"
 )
@@ -73,14 +74,17 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 		return nil, err
 	}
 	b.closeLog = closeLog
+	meter := metrics.New(version())
 	options := run.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
-		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger,
+		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger, Meter: meter,
 	}
 	if !store.temporary {
 		options.Keys = filepath.Join(store.dir, keyFolder)
 	}
 	b.engine = run.New(options)
+	meter.Watch(b.engine)
+	w.Metrics = meter.Handler()
 	if err := b.engine.Recover(ctx); err != nil {
 		return nil, errors.Join(err, closeLog())
 	}

@@ -30,6 +30,7 @@ func (r *record) apply(e log.Entry) {
 			r.state = Waiting
 		}
 	}
+	r.engine.tally.moved(before, r.state, e.Seq == 1)
 	if before != r.state || asks != len(r.asks) {
 		r.engine.index.moved(r, before, r.state)
 		r.clock()
@@ -102,6 +103,7 @@ func (r *record) ask(a *openAsk) {
 	}
 	r.asks = append(r.asks, a)
 	r.engine.index.asked(r, a)
+	r.engine.tally.ages.asked(a.since)
 }
 
 func (r *record) answered(a log.Answered) {

@@ -38,6 +38,8 @@ type Options struct {
 	Policy ask.Policy
 	Limits Limits
 	Logger *slog.Logger // nil discards
+	Meter  Meter        // nil counts nothing
+	Tracer Tracer       // nil traces nothing
 }
 
 // Limits bound what runs may take. The zero value of a field is its default.
@@ -82,6 +84,9 @@ type Engine struct {
 	keys      keyring
 	index     *index
 	heat      heat
+	tally     tally
+	meter     Meter
+	tracer    Tracer
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc
@@ -98,7 +103,13 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.Keys},
+		index: newIndex(), keys: keyring{dir: o.Keys}, meter: o.Meter, tracer: o.Tracer,
+	}
+	if e.meter == nil {
+		e.meter = unmetered{}
+	}
+	if e.tracer == nil {
+		e.tracer = untraced{}
 	}
 	e.heat.over = make(chan struct{}, 1)
 	if e.logger == nil {
@@ -127,7 +138,7 @@ type Request struct {
 // Start begins a run that belongs to who and returns at once. The error is
 // ErrNoPhoton, a [*generators.InvalidError] with every violation, ErrReused,
 // ErrTooMany, ErrClosing, or the log's.
-func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, error) {
+func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, err error) {
 	if who.Owner() == "" {
 		return Info{}, ErrForbidden
 	}
@@ -143,6 +154,9 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
 	})
+	kept, done := e.tracer.Start(ctx, r.subject())
+	defer func() { done(err) }()
+	r.started.Trace = kept
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
 	defer r.mu.Unlock()
 	first, err := e.index.add(r, e.limits.Active)

@@ -192,6 +192,7 @@ func (x *index) remove(r *record) {
 		return
 	}
 	delete(x.runs, r.id)
+	r.engine.tally.removed(r)
 	if key := (idempotencyKey{r.owner, r.started.Idempotency}); x.keys[key] == r {
 		delete(x.keys, key)
 	}

@@ -18,7 +18,16 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Follow(ctx, id, after)), nil
+	return e.following(r.read(e.log.Follow(ctx, id, after))), nil
+}
+
+// following counts who follows.
+func (e *Engine) following(batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {
+	return func(yield func([]log.Entry, error) bool) {
+		e.tally.followers.Add(1)
+		defer e.tally.followers.Add(-1)
+		batches(yield)
+	}
 }
 
 // read yields entries of the run's log. Nobody deletes the run meanwhile.

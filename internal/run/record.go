@@ -121,12 +121,15 @@ func (r *record) append(ctx context.Context, entries ...log.Entry) error {
 		if r.state.Ended() {
 			return errOver
 		}
+		began := time.Now()
 		_, err := r.engine.log.Append(ctx, r.id, r.last, stored...)
+		r.engine.meter.Appended(len(stored), time.Since(began), err)
 		var conflict *log.ConflictError
 		switch {
 		case err == nil:
 			for _, e := range entries {
 				e.Seq = r.last + 1
+				r.tell(e)
 				r.apply(e)
 			}
 			return nil
@@ -244,4 +247,5 @@ func (r *record) drop(a *openAsk) {
 	}
 	r.asks = slices.DeleteFunc(r.asks, func(o *openAsk) bool { return o == a })
 	r.engine.index.settled(r, a)
+	r.engine.tally.ages.settled(a.since)
 }

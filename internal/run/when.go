@@ -20,6 +20,7 @@ func (e *Engine) When(who Caller, id string, after uint64, f func()) error {
 	there := r.last > after
 	if !there {
 		r.when = append(r.when, f)
+		e.tally.followers.Add(1)
 	}
 	r.mu.Unlock()
 	if there {
@@ -30,6 +31,7 @@ func (e *Engine) When(who Caller, id string, after uint64, f func()) error {
 
 // wake calls who waits for another entry. Callers hold mu.
 func (r *record) wake() {
+	r.engine.tally.followers.Add(-int64(len(r.when)))
 	for _, f := range r.when {
 		f()
 	}

@@ -28,14 +28,20 @@ type worker struct {
 	// zero while it stands.
 	limit   *time.Timer
 	resumed time.Time
+	// lived is told, for the trace, when the generator has returned.
+	lived func(State)
 }
 
 // launch sets the generator going. Callers hold mu.
 func (r *record) launch(h *history) {
 	w := &worker{record: r, history: h}
-	w.run = r.photon.Prepare(r.engine.base, r.started.Args)
+	ctx, lived := r.engine.tracer.Live(r.engine.base, r.subject())
+	w.run, w.lived = r.photon.Prepare(ctx, r.started.Args), lived
 	w.run.Name(r.id)
 	r.work = w
+	if h != nil && len(h.calls) == 0 {
+		w.replayed(true) // it had come to no call
+	}
 	r.clock()
 	r.warmed()
 	r.engine.workers.Add(1)
@@ -76,6 +82,7 @@ func (w *worker) retire() {
 		w.work = nil
 		w.warmed()
 	}
+	w.lived(w.state)
 }
 
 // take records one event. It returns false when the run is over.
@@ -289,6 +296,7 @@ func (r *record) halt(cause error) {
 	}
 	r.work.batch.stop()
 	r.work.run.Stop(cause)
+	r.work.replayed(false) // if it had not come to where it was
 	r.work = nil
 	r.warmed()
 }
