@@ -66,7 +66,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		answer(c.round(x.flight, p))
 		return
 	}
-	if refused := c.start(p); refused != nil {
+	if refused := c.start(x.flight.parent, p); refused != nil {
 		answer(*refused)
 		return
 	}
@@ -94,13 +94,13 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	return f.follow()
 }
 
-// start starts the run. If it can't, the reply says why.
-func (c *call) start(p *params) *reply {
+// start starts the run, which outlives ctx. If it can't, the reply says why.
+func (c *call) start(ctx context.Context, p *params) *reply {
 	args := p.Arguments
 	if bytes.Equal(args, null) { // as some clients write none
 		args = nil
 	}
-	info, err := c.server.engine.Start(context.Background(), c.client.who,
+	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who,
 		run.Request{Photon: p.Name, Args: args, Surface: surface})
 	if err == nil {
 		c.run, c.begun = info.ID, info.Last
