@@ -24,15 +24,15 @@ type Metrics struct {
 	registry *prometheus.Registry
 	photons  names
 
-	started   *prometheus.CounterVec
-	finished  *prometheus.CounterVec
-	asked     *prometheus.CounterVec
-	answers   *prometheus.CounterVec
-	withdrawn *prometheus.CounterVec
+	started   *family
+	finished  *family
+	asked     *family
+	answers   *family
+	withdrawn *family
 	open      prometheus.Histogram
 	replays   *prometheus.HistogramVec
 	appends   prometheus.Histogram
-	refused   *prometheus.CounterVec
+	refused   *family
 	entries   prometheus.Counter
 }
 
@@ -71,18 +71,18 @@ func New(version string) *Metrics {
 // begins with its first event doesn't see that event.
 func (m *Metrics) begin() {
 	for _, reason := range []string{conflict, full, other} {
-		m.refused.WithLabelValues(reason)
+		m.refused.of(reason, "")
 	}
 	for _, result := range []string{whole, brokenOff} {
 		m.replays.WithLabelValues(result)
 	}
 	for _, action := range []ask.Action{ask.Accept, ask.Decline, ask.Cancel} {
 		for _, surface := range surfaces {
-			m.answers.WithLabelValues(string(action), surface)
+			m.answers.of(string(action), surface)
 		}
 	}
 	for _, reason := range []log.Reason{log.Expired, log.RunEnded, log.Unsupported, log.Invalid} {
-		m.withdrawn.WithLabelValues(reasonLabel(reason))
+		m.withdrawn.of(reasonLabel(reason), "")
 	}
 }
 
@@ -91,10 +91,6 @@ func (m *Metrics) Watch(e *run.Engine) { m.registry.MustRegister(&counts{engine:
 
 // namespace is what the names of all metrics begin with.
 const namespace = "beam"
-
-func counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
-}
 
 func histogram(name, help string, buckets ...float64) prometheus.Histogram {
 	return prometheus.NewHistogram(histogramOptions(name, help, buckets...))
@@ -115,43 +111,49 @@ const (
 
 // Appended implements [run.Meter].
 func (m *Metrics) Appended(entries int, took time.Duration, err error) {
+	if err != nil {
+		m.refused.of(refusal(err), "").Inc()
+		return
+	}
+	m.appends.Observe(took.Seconds())
+	m.entries.Add(float64(entries))
+}
+
+// refusal is the label for why nothing was recorded.
+func refusal(err error) string {
 	var behind *log.ConflictError
 	switch {
-	case err == nil:
-		m.appends.Observe(took.Seconds())
-		m.entries.Add(float64(entries))
 	case errors.As(err, &behind):
-		m.refused.WithLabelValues(conflict).Inc()
+		return conflict
 	case errors.Is(err, log.ErrFull):
-		m.refused.WithLabelValues(full).Inc()
-	default:
-		m.refused.WithLabelValues(other).Inc()
+		return full
 	}
+	return other
 }
 
 // Started implements [run.Meter].
 func (m *Metrics) Started(photon, surface string) {
-	m.started.WithLabelValues(m.photons.bounded(photon), surfaceLabel(surface)).Inc()
+	m.started.of(m.photons.bounded(photon), surfaceLabel(surface)).Inc()
 }
 
 // Asked implements [run.Meter].
-func (m *Metrics) Asked(kind ask.Kind) { m.asked.WithLabelValues(string(kind)).Inc() }
+func (m *Metrics) Asked(kind ask.Kind) { m.asked.of(string(kind), "").Inc() }
 
 // Answered implements [run.Meter].
 func (m *Metrics) Answered(action ask.Action, surface string, open time.Duration) {
-	m.answers.WithLabelValues(string(action), surfaceLabel(surface)).Inc()
+	m.answers.of(string(action), surfaceLabel(surface)).Inc()
 	m.open.Observe(open.Seconds())
 }
 
 // Withdrawn implements [run.Meter].
 func (m *Metrics) Withdrawn(reason log.Reason, open time.Duration) {
-	m.withdrawn.WithLabelValues(reasonLabel(reason)).Inc()
+	m.withdrawn.of(reasonLabel(reason), "").Inc()
 	m.open.Observe(open.Seconds())
 }
 
 // Finished implements [run.Meter].
 func (m *Metrics) Finished(photon string, status log.Status) {
-	m.finished.WithLabelValues(m.photons.bounded(photon), string(status)).Inc()
+	m.finished.of(m.photons.bounded(photon), string(status)).Inc()
 }
 
 // Replayed implements [run.Meter].

@@ -47,7 +47,7 @@ var patient = generators.New("patient", func(_ context.Context, _ none, yield ge
 type bench struct {
 	*run.Engine
 	*metrics.Metrics
-	t *testing.T
+	t testing.TB
 }
 
 func open(t *testing.T, l log.Log, dir string) *bench {

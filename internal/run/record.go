@@ -41,15 +41,15 @@ type record struct {
 	when  []func() // called at the next entry; see Engine.When
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
+	waking  bool // it is being taken up again
+	reading bool // its log is being read back
+	resting bool // it could go on, but not in this process; guarded by the index's mu
 	// abandoned is set while nobody is known to come back; see Engine.Abandon.
 	abandoned *abandonment
 	// warmth is the run's place among those that could be let go, and touched
 	// when it last did something; guarded by heat's mu, and this one.
 	warmth  *list.Element
 	touched time.Time
-	waking  bool // it is being taken up again
-	reading bool // its log is being read back
-	resting bool // it could go on, but not in this process; guarded by the index's mu
 	// blobs counts what names each blob of the run: uploads, and entries.
 	blobs map[string]int
 	// What the run has written so far: events, bytes in its log, and bytes

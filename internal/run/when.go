@@ -44,5 +44,5 @@ func (e *Engine) ReadAfter(ctx context.Context, who Caller, id string, after uin
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Read(ctx, id, after)), nil
+	return r.read(e.log.Read(ctx, id, after), 0), nil
 }

@@ -28,15 +28,13 @@ type worker struct {
 	// zero while it stands.
 	limit   *time.Timer
 	resumed time.Time
-	// lived is told, for the trace, when the generator has returned.
-	lived func(State)
 }
 
 // launch sets the generator going. Callers hold mu.
 func (r *record) launch(h *history) {
 	w := &worker{record: r, history: h}
 	ctx, lived := r.engine.tracer.Live(r.engine.base, r.subject())
-	w.run, w.lived = r.photon.Prepare(ctx, r.started.Args), lived
+	w.run = r.photon.Prepare(ctx, r.started.Args)
 	w.run.Name(r.id)
 	r.work = w
 	if h != nil && len(h.calls) == 0 {
@@ -45,12 +43,13 @@ func (r *record) launch(h *history) {
 	r.clock()
 	r.warmed()
 	r.engine.workers.Add(1)
-	go w.drive() // not workers.Go, whose frames would double the stack of a run that waits
+	go w.drive(lived) // not workers.Go, whose frames would double the stack of a run that waits
 }
 
-// drive runs in the generator's goroutine.
-func (w *worker) drive() {
-	defer w.retire()
+// drive runs in the generator's goroutine. lived is told, for the trace, when
+// the generator has returned.
+func (w *worker) drive(lived func(State)) {
+	defer w.retire(lived)
 	for e, err := range w.run.All {
 		if err != nil {
 			w.failed(err)
@@ -63,7 +62,7 @@ func (w *worker) drive() {
 }
 
 // retire makes sure that a run whose loop ended has ended.
-func (w *worker) retire() {
+func (w *worker) retire(lived func(State)) {
 	defer w.engine.workers.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +81,7 @@ func (w *worker) retire() {
 		w.work = nil
 		w.warmed()
 	}
-	w.lived(w.state)
+	lived(w.state)
 }
 
 // take records one event. It returns false when the run is over.
