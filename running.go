@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -24,6 +26,8 @@ type common struct {
 	HotMax int           `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
 	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
+
+	Traces string `default:"off" enum:"off,otlp" placeholder:"WHERE" help:"Where OpenTelemetry traces of runs are sent: off (the default), or otlp, over HTTP to the collector that the variable OTEL_EXPORTER_OTLP_ENDPOINT names (http://localhost:4318 without it)."`
 
 	LogLevel  level  `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
 	LogFormat string `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
@@ -60,6 +64,7 @@ type running struct {
 	mcp    *mcp.Server
 	site   *web.Server
 	logger *slog.Logger
+	tracer *tracing.Tracer // nil if nothing is traced
 	// closeLog is called when the engine is closed.
 	closeLog func() error
 }
@@ -73,20 +78,28 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 		return nil, err
 	}
 	b.closeLog = closeLog
+	meter := metrics.New(version())
 	options := run.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
-		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger,
+		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger, Meter: meter,
+	}
+	if c.Traces == "otlp" {
+		if err := b.trace(ctx, &options); err != nil {
+			return nil, errors.Join(err, closeLog())
+		}
 	}
 	if !store.temporary {
 		options.Keys = filepath.Join(store.dir, keyFolder)
 	}
 	b.engine = run.New(options)
+	meter.Watch(b.engine)
+	w.Metrics = meter.Handler()
 	if err := b.engine.Recover(ctx); err != nil {
-		return nil, errors.Join(err, closeLog())
+		return nil, errors.Join(err, b.closeLog())
 	}
 	b.mcp, err = mcp.New(mcp.Config{
 		Engine: b.engine, Photons: p.registry, Secret: store.keys.Sealing,
-		Name: "beam", Version: version(), Instructions: instructions, Logger: logger,
+		Name: "beam", Version: version(), Instructions: instructions, Trace: b.traced(), Logger: logger,
 	})
 	if err != nil {
 		return nil, err
@@ -106,7 +119,11 @@ const instructions = "These tools may stop to ask the user a question and go on 
 // newHTTPServer returns a server with the limits that keep slow and greedy
 // clients off.
 func (b *running) newHTTPServer() *http.Server {
-	return b.site.HTTP()
+	server := b.site.HTTP()
+	if b.tracer != nil {
+		server.Handler = b.tracer.Handler(server.Handler)
+	}
+	return server
 }
 
 // serveUntil serves until ctx ends, then drains: no new runs, those that work

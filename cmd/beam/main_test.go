@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"signal":  signal,
 			"ended":   ended,
 			"capture": capture,
+			"metric":  metric,
 		},
 	})
 }

@@ -70,7 +70,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		c.park(p, x.flight, answer)
 		return
 	}
-	if refused := c.start(p, nobody); refused != nil {
+	if refused := c.start(x.flight.parent, p, nobody); refused != nil {
 		answer(*refused)
 		return
 	}
@@ -97,14 +97,14 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 // nobody waits for a run whose follower has a goroutine to itself.
 func nobody() run.Waiter { return nil }
 
-// start starts the run, and has what waiter returns wait for its first entry.
-// If it can't, the reply says why.
-func (c *call) start(p *params, waiter func() run.Waiter) *reply {
+// start starts the run, which outlives ctx, and has what waiter returns wait for
+// its first entry. If it can't, the reply says why.
+func (c *call) start(ctx context.Context, p *params, waiter func() run.Waiter) *reply {
 	args := p.Arguments
 	if bytes.Equal(args, null) { // as some clients write none
 		args = nil
 	}
-	_, err := c.server.engine.Start(context.Background(), c.client.who, run.Request{
+	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, run.Request{
 		Photon: p.Name, Args: args, Surface: surface,
 		Waiter: func(i run.Info) run.Waiter { c.begin(i); return waiter() },
 	})

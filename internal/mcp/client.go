@@ -66,6 +66,7 @@ type meta struct {
 	Version       json.RawMessage         `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities  *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
 	LogLevel      mcp.LoggingLevel        `json:"io.modelcontextprotocol/logLevel"`
+	traceMeta
 }
 
 // params are what requests have in common, and those of tools/call.

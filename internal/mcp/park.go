@@ -24,7 +24,7 @@ var _ run.Waiter = (*parked)(nil)
 // hands the reply to answer. It returns at once.
 func (c *call) park(p *params, flight *flight, answer func(reply)) {
 	x := &parked{answer: answer}
-	refused := c.start(p, func() run.Waiter {
+	refused := c.start(flight.parent, p, func() run.Waiter {
 		x.follower = c.follower(c.out, flight)
 		return x
 	})

@@ -57,16 +57,18 @@ func (r *record) notOpen(ctx context.Context, seq uint64) error {
 // The first valid answer wins. The error is ErrNoAsk, ErrForbidden, ErrSettled,
 // or a [*generators.InvalidError] with a message a field, after which the
 // question is still open.
-func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, by string) error {
+func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, by string) (err error) {
 	open, err := e.Ask(ctx, who, askID)
 	if err != nil {
 		return err
 	}
-	if a, err = open.Question.Check(a); err != nil {
-		return err
-	}
 	r, seq, err := e.findAsk(who, askID)
 	if err != nil {
+		return err
+	}
+	done := e.tracer.Answer(ctx, r.subject(), seq)
+	defer func() { done(err) }()
+	if a, err = open.Question.Check(a); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -33,6 +33,7 @@ func (r *record) apply(e log.Entry) {
 	if r.reading {
 		return // nobody waits for it, and the lists don't have it
 	}
+	r.engine.tally.moved(before, r.state, e.Seq == 1)
 	if before != r.state || asks != len(r.asks) {
 		r.engine.index.moved(r, before, r.state)
 		r.clock()
@@ -116,6 +117,7 @@ func (r *record) ask(e log.Entry) error {
 	if !r.reading {
 		r.engine.deadlines.add(a)
 		r.engine.index.asked(r, a)
+		r.engine.tally.ages.asked(a.since.time())
 	}
 	return nil
 }

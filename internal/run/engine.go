@@ -39,6 +39,8 @@ type Options struct {
 	Policy ask.Policy
 	Limits Limits
 	Logger *slog.Logger // nil discards
+	Meter  Meter        // nil counts nothing
+	Tracer Tracer       // nil traces nothing
 }
 
 // Limits bound what runs may take. The zero value of a field is its default.
@@ -87,6 +89,9 @@ type Engine struct {
 	deadlines *deadlines
 	memo      memo
 	still     standstill
+	tally     tally
+	meter     Meter
+	tracer    Tracer
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc
@@ -105,6 +110,13 @@ func New(o Options) *Engine {
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(),
+		meter: o.Meter, tracer: o.Tracer,
+	}
+	if e.meter == nil {
+		e.meter = unmetered{}
+	}
+	if e.tracer == nil {
+		e.tracer = untraced{}
 	}
 	e.heat.over = make(chan struct{}, 1)
 	if e.logger == nil {
@@ -137,7 +149,7 @@ type Request struct {
 // Start begins a run that belongs to who and returns at once. The error is
 // ErrNoPhoton, a [*generators.InvalidError] with every violation, ErrReused,
 // ErrTooMany, ErrClosing, or the log's.
-func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, error) {
+func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, err error) {
 	if who.Owner() == "" {
 		return Info{}, ErrForbidden
 	}
@@ -154,6 +166,9 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
 	}
 	r := newRecord(e, photon, started)
+	kept, done := e.tracer.Start(ctx, r.subject())
+	defer func() { done(err) }()
+	started.Trace, r.trace = kept, kept
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
 	defer r.mu.Unlock()
 	first, err := e.index.add(r, e.limits.Active)

@@ -29,6 +29,7 @@ type record struct {
 	photon *generators.Photon // nil if it is not registered any more
 	origin unique.Handle[origin]
 	repeat *repeatable // nil without an idempotency key
+	trace  *log.Trace  // nil if it is not traced
 	born   instant
 
 	mu    sync.Mutex
@@ -45,16 +46,16 @@ type record struct {
 	doubt *doubt   // nil if it is known what the log has
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
-	// abandoned is set while nobody is known to come back; see Engine.Abandon.
-	abandoned *abandonment
-	// warmth is the run's place among those that could be let go; guarded by
-	// heat's mu, and this one.
-	warmth  *list.Element
 	waking  bool // it is being taken up again
 	reading bool // its log is being read back
 	told    bool // it has events after its last call; only known while reading
 	ending  bool // its end is yet to be recorded
 	resting bool // it could go on, but not in this process; guarded by the index's mu
+	// abandoned is set while nobody is known to come back; see Engine.Abandon.
+	abandoned *abandonment
+	// warmth is the run's place among those that could be let go; guarded by
+	// heat's mu, and this one.
+	warmth *list.Element
 	// blobs counts what names each blob of the run: uploads, and entries.
 	blobs map[string]int
 	// What the run has written so far: events, bytes in its log, and bytes
@@ -72,7 +73,7 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 
 // describe takes in what the first entry says.
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
-	r.photon, r.origin, r.repeat = p, originOf(s), repeatableOf(s)
+	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
 	r.owner = r.origin.Value().owner // the shared one
 	r.born, r.state = instantOf(at), Running
 }
@@ -94,7 +95,7 @@ func (r *record) begin(ctx context.Context, s log.Started, waiter func(Info) Wai
 	info := r.info()
 	if waiter != nil {
 		if w := waiter(info); w != nil {
-			r.when = append(r.when, w)
+			r.await(w)
 		}
 	}
 	r.launch(s.Args, nil)
@@ -146,12 +147,15 @@ func (r *record) append(ctx context.Context, entries ...log.Entry) (err error) {
 		if r.state.Ended() {
 			return errOver
 		}
+		began := time.Now()
 		_, err := r.engine.log.Append(ctx, r.id, r.last, stored...)
+		r.engine.meter.Appended(len(stored), time.Since(began), err)
 		var conflict *log.ConflictError
 		switch {
 		case err == nil:
 			for _, e := range entries {
 				e.Seq = r.last + 1
+				r.tell(e)
 				r.apply(e)
 			}
 			return nil
@@ -261,4 +265,5 @@ func (r *record) drop(a *openAsk) {
 	r.engine.deadlines.remove(a)
 	r.engine.memo.forget(a)
 	r.engine.index.settled(r, a)
+	r.engine.tally.ages.settled(a.since.time())
 }

@@ -22,6 +22,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		return err
 	}
 	e.index.load(runs)
+	e.tally.load(runs)
 	for _, r := range runs {
 		if err := r.pickUp(ctx); err != nil && !passing(err) {
 			e.leaveOut(r.id, err)

@@ -35,8 +35,14 @@ func (e *Engine) When(who Caller, id string, after uint64, w Waiter) (there bool
 	if r.last > after {
 		return true, nil
 	}
-	r.when = append(r.when, w)
+	r.await(w)
 	return false, nil
+}
+
+// await has w told of the next entry. Callers hold mu.
+func (r *record) await(w Waiter) {
+	r.when = append(r.when, w)
+	r.engine.tally.followers.Add(1)
 }
 
 // wake tells who waits for another entry; the generator's own goroutine does so
@@ -53,6 +59,7 @@ func (r *record) wake(e log.Entry) {
 			w.Wake()
 		}
 	}
+	r.engine.tally.followers.Add(int64(len(still) - len(r.when)))
 	clear(r.when[len(still):])
 	r.when = still
 	if r.turn != nil && len(r.turn.tell) > 0 {
@@ -89,5 +96,5 @@ func (e *Engine) ReadAfter(ctx context.Context, who Caller, id string, after uin
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Read(ctx, id, after)), nil
+	return r.read(e.log.Read(ctx, id, after), 0), nil
 }

@@ -42,18 +42,23 @@ type worker struct {
 // launch sets the generator going. Callers hold mu.
 func (r *record) launch(args json.RawMessage, h *history) {
 	w := &worker{record: r, history: h}
-	w.run = r.photon.Prepare(r.engine.base, args)
+	ctx, lived := r.engine.tracer.Live(r.engine.base, r.subject())
+	w.run = r.photon.Prepare(ctx, args)
 	w.run.Name(r.id)
 	r.work = w
+	if h != nil && len(h.calls) == 0 {
+		w.replayed(true) // it had come to no call
+	}
 	r.clock()
 	r.warmed()
 	r.engine.workers.Add(1)
-	go w.drive() // not workers.Go, whose frames would double the stack of a run that waits
+	go w.drive(lived) // not workers.Go, whose frames would double the stack of a run that waits
 }
 
-// drive runs in the generator's goroutine.
-func (w *worker) drive() {
-	defer w.retire()
+// drive runs in the generator's goroutine. lived is told, for the trace, when
+// the generator has returned.
+func (w *worker) drive(lived func(State)) {
+	defer w.retire(lived)
 	if w.engine.living.Add(1) <= fewRuns {
 		spread()
 	}
@@ -69,7 +74,7 @@ func (w *worker) drive() {
 }
 
 // retire makes sure that a run whose loop ended has ended.
-func (w *worker) retire() {
+func (w *worker) retire(lived func(State)) {
 	defer w.engine.workers.Done()
 	defer w.engine.living.Add(-1)
 	w.mu.Lock()
@@ -89,6 +94,7 @@ func (w *worker) retire() {
 		w.work = nil
 		w.warmed()
 	}
+	lived(w.state)
 }
 
 // take records one event. It returns false when the run is over.
@@ -337,6 +343,7 @@ func (r *record) halt(cause error) {
 		close(r.work.gone)
 	}
 	r.work.run.Stop(cause)
+	r.work.replayed(false) // if it had not come to where it was
 	r.work = nil
 	r.warmed()
 }
