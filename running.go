@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web"
@@ -56,17 +57,19 @@ func (c *common) open() (*folder, error) {
 
 // running is a Beam at work: the engine and its surfaces.
 type running struct {
-	engine *run.Engine
-	mcp    *mcp.Server
-	site   *web.Server
-	logger *slog.Logger
+	photons *generators.Registry
+	engine  *run.Engine
+	mcp     *mcp.Server
+	site    *web.Server
+	logger  *slog.Logger
+	host    *host // serves who joins at the folder's socket; nil if nobody can
 	// closeLog is called when the engine is closed.
 	closeLog func() error
 }
 
 // start sets the engine and the surfaces up. The site is to be as w says.
 func (c *common) start(ctx context.Context, p *program, store *folder, logger *slog.Logger, w web.Config) (*running, error) {
-	b := &running{logger: logger}
+	b := &running{photons: p.registry, logger: logger}
 	go tidy(ctx)
 	runs, closeLog, err := store.openLog(ctx, c.Sync == "always", logger)
 	if err != nil {
@@ -121,6 +124,7 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 		b.logger.Info("draining")
 	}
+	b.host.stop()
 	runs, cancel := context.WithTimeout(context.Background(), drainRuns)
 	defer cancel()
 	if e := b.engine.Close(runs); e != nil {
@@ -128,6 +132,7 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	}
 	b.site.Close()
 	b.mcp.Close()
+	b.host.close()
 	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
 	defer cancel()
 	if server.Shutdown(connections) != nil {
