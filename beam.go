@@ -67,6 +67,7 @@ type commands struct {
 
 	Serve serve `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what beam does without a command."`
 	Stdio stdio `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
+	Prune prune `cmd:"" help:"Delete finished runs."`
 }
 
 func execute(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons []*generators.Photon) (err error) {

@@ -28,6 +28,7 @@ type host struct {
 // What joiners want.
 const (
 	wantStdio = "stdio" // an MCP client to be served
+	wantPrune = "prune" // finished runs to be deleted
 )
 
 // hostMoment is how long sessions of joiners may take to end: what ServeStdio
@@ -46,7 +47,7 @@ func (b *running) receive(ctx context.Context, store *folder, command, root stri
 	owner := func() joint.Owner {
 		return joint.Owner{PID: os.Getpid(), Version: version(), Command: command, Pages: p.known(), Root: root}
 	}
-	go store.socket.Serve(ctx, owner, map[string]joint.Handler{wantStdio: h.stdio}, b.logger)
+	go store.socket.Serve(ctx, owner, map[string]joint.Handler{wantStdio: h.stdio, wantPrune: h.prune}, b.logger)
 }
 
 // stop takes no more joiners.

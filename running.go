@@ -24,6 +24,8 @@ type common struct {
 	HotFor time.Duration `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
 	HotMax int           `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
+	retention
+
 	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
 
 	LogLevel  level  `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
@@ -37,7 +39,7 @@ func (c *common) validate() error {
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return nil
+	return c.retention.validate()
 }
 
 func (c *common) logger(p *program) *slog.Logger {
@@ -78,7 +80,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	b.closeLog = closeLog
 	options := run.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
-		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger,
+		Policy: policy, Limits: c.limit(run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}), Logger: logger,
 	}
 	if !store.temporary {
 		options.Keys = filepath.Join(store.dir, keyFolder)

@@ -26,6 +26,7 @@ func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
 	r.refer(digest, size)
+	r.spilled += size
 	e.Data, e.Blob = nil, digest
 	return e, nil
 }

@@ -49,6 +49,7 @@ type Limits struct {
 	Active       int           // runs of an owner that haven't ended; 30,000
 	KeepFinished int           // finished runs of an owner kept; 1,000
 	KeepAll      int           // finished runs of everybody kept; 20,000
+	KeepBytes    int64         // of finished runs' logs and files kept; 0 bounds nothing
 	KeepFor      time.Duration // that finished runs are kept; 7 days
 	KeepLeast    time.Duration // that a finished run is kept however many there are; a minute
 	HotFor       time.Duration // that a durable run waits in memory; 10 minutes
