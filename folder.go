@@ -39,6 +39,22 @@ const (
 // openFolder takes a folder into use, making it if need be; an empty dir is the
 // user's own folder for programs' state.
 func openFolder(dir string) (*folder, error) {
+	f, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.whole(); err != nil {
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+	if f.socket, err = joint.Listen(f.dir); err != nil {
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+	return f.filled()
+}
+
+// lockFolder makes this process the owner of a folder. The error is errInUse if
+// another is.
+func lockFolder(dir string) (*folder, error) {
 	dir, err := dataDir(dir)
 	if err != nil {
 		return nil, err
@@ -49,7 +65,7 @@ func openFolder(dir string) (*folder, error) {
 	if err := closed(dir); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}
+	f := &folder{dir: dir, lock: lockOf(dir)}
 	locked, err := f.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("the data folder can't be used: %w", err)
@@ -57,10 +73,7 @@ func openFolder(dir string) (*folder, error) {
 	if !locked {
 		return nil, errInUse
 	}
-	if f.socket, err = joint.Listen(dir); err != nil {
-		return nil, errors.Join(err, f.lock.Unlock())
-	}
-	return f.filled()
+	return f, nil
 }
 
 var errInUse = errors.New("the data folder is in use by another Beam")

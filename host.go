@@ -27,8 +27,9 @@ type host struct {
 
 // What joiners want.
 const (
-	wantStdio = "stdio" // an MCP client to be served
-	wantPrune = "prune" // finished runs to be deleted
+	wantStdio  = "stdio"  // an MCP client to be served
+	wantPrune  = "prune"  // finished runs to be deleted
+	wantBackup = "backup" // an archive
 )
 
 // hostMoment is how long sessions of joiners may take to end: what ServeStdio
@@ -47,7 +48,8 @@ func (b *running) receive(ctx context.Context, store *folder, command, root stri
 	owner := func() joint.Owner {
 		return joint.Owner{PID: os.Getpid(), Version: version(), Command: command, Pages: p.known(), Root: root}
 	}
-	go store.socket.Serve(ctx, owner, map[string]joint.Handler{wantStdio: h.stdio, wantPrune: h.prune}, b.logger)
+	handlers := map[string]joint.Handler{wantStdio: h.stdio, wantPrune: h.prune, wantBackup: h.backup}
+	go store.socket.Serve(ctx, owner, handlers, b.logger)
 }
 
 // stop takes no more joiners.

@@ -114,8 +114,12 @@ func (h *host) prune(_ context.Context, r *joint.Request) {
 	var result pruned
 	var err error
 	if result.Runs, err = h.engine.Prune(what.Criteria, what.DryRun); err != nil {
-		h.logger.Error("pruning", "err", err)
 		result.Error = "the Beam that owns the data folder could not look at all runs; its log says why"
+		if errors.Is(err, run.ErrHeld) {
+			result.Error = err.Error()
+		} else {
+			h.logger.Error("pruning", "err", err)
+		}
 	}
 	if err := json.NewEncoder(r).Encode(result); err != nil {
 		h.logger.Warn("telling what was pruned", "err", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web"
@@ -60,6 +61,7 @@ func (c *common) open() (*folder, error) {
 // running is a Beam at work: the engine and its surfaces.
 type running struct {
 	photons *generators.Registry
+	log     log.Log
 	engine  *run.Engine
 	mcp     *mcp.Server
 	site    *web.Server
@@ -77,7 +79,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	if err != nil {
 		return nil, err
 	}
-	b.closeLog = closeLog
+	b.log, b.closeLog = runs, closeLog
 	options := run.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
 		Policy: policy, Limits: c.limit(run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}), Logger: logger,

@@ -83,6 +83,7 @@ type Engine struct {
 	keys      keyring
 	index     *index
 	heat      heat
+	deleting  sync.RWMutex // held by who deletes runs, and read by who wants none deleted
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc

@@ -45,8 +45,12 @@ func (c Criteria) choose(runs []Pruned, now time.Time) []Pruned {
 
 // Prune deletes finished runs, their logs and their files, and returns them;
 // dry, it only returns them. What somebody reads at the moment stays. A run that
-// has not ended is never deleted.
+// has not ended is never deleted. The error is ErrHeld, or the file system's.
 func (e *Engine) Prune(c Criteria, dry bool) ([]Pruned, error) {
+	if !e.deleting.TryLock() {
+		return nil, ErrHeld
+	}
+	defer e.deleting.Unlock()
 	var ended []Pruned
 	records := make(map[string]*record)
 	for _, r := range e.index.all() {

@@ -30,7 +30,7 @@ func TestPrune(t *testing.T) {
 	}{
 		"by age":                  {run.Criteria{OlderThan: ref(90 * time.Minute)}, []int{0, 1}},
 		"by number":               {run.Criteria{Keep: ref(2)}, []int{0}},
-		"by size":                 {run.Criteria{MaxBytes: ref(int64(1 << 20))}, []int{0, 1}},
+		"by size":                 {run.Criteria{MaxBytes: ref(int64(300 << 10))}, []int{0, 1}},
 		"by nothing":              {run.Criteria{}, nil},
 		"all":                     {run.Criteria{Keep: ref(0)}, []int{0, 1, 2}},
 		"by what is stricter":     {run.Criteria{Keep: ref(1), OlderThan: ref(24 * time.Hour)}, []int{0, 1}},
@@ -43,7 +43,7 @@ func TestPrune(t *testing.T) {
 				waits := b.start("twice", "")
 				b.asked(waits, 0)
 				var ids, want []string
-				for _, size := range []int{1, 3 << 20, 1} {
+				for _, size := range []int{1, 400 << 10, 1} {
 					id := b.start("echo", fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", size)))
 					b.finished(id)
 					ids = append(ids, id)

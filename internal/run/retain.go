@@ -33,6 +33,10 @@ type finished struct {
 }
 
 func (e *Engine) sweep() {
+	if !e.deleting.TryLock() {
+		return // the next look comes soon
+	}
+	defer e.deleting.Unlock()
 	var done []finished
 	for _, r := range e.index.all() {
 		if at, over := r.endedAt(); over {

@@ -123,6 +123,27 @@ func (s *Store) Delete(run string) error {
 	return s.root.RemoveAll(run)
 }
 
+// Runs yields the runs that have blobs.
+func (s *Store) Runs() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		f, err := s.root.Open(".")
+		if err != nil {
+			yield("", err)
+			return
+		}
+		names, err := f.Readdirnames(-1)
+		if err = errors.Join(err, f.Close()); err != nil {
+			yield("", err)
+			return
+		}
+		for _, name := range names {
+			if checkName(name) == nil && !yield(name, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Size is how many bytes the blobs of a run have together.
 func (s *Store) Size(run string) (n int64, err error) {
 	for b, err := range s.All(run) {
