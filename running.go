@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/run"
@@ -25,6 +27,8 @@ type common struct {
 	HotFor time.Duration `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
 	HotMax int           `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
+	retention
+
 	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
 
 	Traces string `default:"off" enum:"off,otlp" placeholder:"WHERE" help:"Where OpenTelemetry traces of runs are sent: off (the default), or otlp, over HTTP to the collector that the variable OTEL_EXPORTER_OTLP_ENDPOINT names (http://localhost:4318 without it)."`
@@ -40,7 +44,7 @@ func (c *common) validate() error {
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return nil
+	return c.retention.validate()
 }
 
 func (c *common) logger(p *program) *slog.Logger {
@@ -60,28 +64,31 @@ func (c *common) open() (*folder, error) {
 
 // running is a Beam at work: the engine and its surfaces.
 type running struct {
-	engine *run.Engine
-	mcp    *mcp.Server
-	site   *web.Server
-	logger *slog.Logger
-	tracer *tracing.Tracer // nil if nothing is traced
+	photons *generators.Registry
+	log     log.Log
+	engine  *run.Engine
+	mcp     *mcp.Server
+	site    *web.Server
+	logger  *slog.Logger
+	host    *host           // serves who joins at the folder's socket; nil if nobody can
+	tracer  *tracing.Tracer // nil if nothing is traced
 	// closeLog is called when the engine is closed.
 	closeLog func() error
 }
 
 // start sets the engine and the surfaces up. The site is to be as w says.
 func (c *common) start(ctx context.Context, p *program, store *folder, logger *slog.Logger, w web.Config) (*running, error) {
-	b := &running{logger: logger}
+	b := &running{photons: p.registry, logger: logger}
 	go tidy(ctx)
 	runs, closeLog, err := store.openLog(ctx, c.Sync == "always", logger)
 	if err != nil {
 		return nil, err
 	}
-	b.closeLog = closeLog
+	b.log, b.closeLog = runs, closeLog
 	meter := metrics.New(version())
 	options := run.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
-		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger, Meter: meter,
+		Policy: policy, Limits: c.limit(run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}), Logger: logger, Meter: meter,
 	}
 	if c.Traces == "otlp" {
 		if err := b.trace(ctx, &options); err != nil {
@@ -138,6 +145,7 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 		b.logger.Info("draining")
 	}
+	b.host.stop()
 	runs, cancel := context.WithTimeout(context.Background(), drainRuns)
 	defer cancel()
 	if e := b.engine.Close(runs); e != nil {
@@ -145,6 +153,7 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	}
 	b.site.Close()
 	b.mcp.Close()
+	b.host.close()
 	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
 	defer cancel()
 	if server.Shutdown(connections) != nil {

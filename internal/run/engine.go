@@ -52,6 +52,7 @@ type Limits struct {
 	Active       int           // runs of an owner that haven't ended; 30,000
 	KeepFinished int           // finished runs of an owner kept; 1,000
 	KeepAll      int           // finished runs of everybody kept; 20,000
+	KeepBytes    int64         // of finished runs' logs and files kept; 0 bounds nothing
 	KeepFor      time.Duration // that finished runs are kept; 7 days
 	KeepLeast    time.Duration // that a finished run is kept however many there are; a minute
 	HotFor       time.Duration // that a durable run waits in memory; 10 minutes
@@ -92,6 +93,7 @@ type Engine struct {
 	tally     tally
 	meter     Meter
 	tracer    Tracer
+	deleting  sync.RWMutex // held by who deletes runs, and read by who wants none deleted
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc

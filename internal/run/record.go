@@ -60,9 +60,10 @@ type record struct {
 	blobs map[string]int
 	// What the run has written so far: events, bytes in its log, and bytes
 	// beside it.
-	events int
-	bytes  int64
-	stored int64
+	events  int
+	bytes   int64
+	stored  int64
+	spilled int64 // of bytes, what is too large for the log
 }
 
 func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {

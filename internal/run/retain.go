@@ -35,6 +35,10 @@ type finished struct {
 }
 
 func (e *Engine) sweep() {
+	if !e.deleting.TryLock() {
+		return // the next look comes soon
+	}
+	defer e.deleting.Unlock()
 	var done []finished
 	for _, r := range e.index.over() {
 		done = append(done, finished{r, r.endedAt()})
@@ -42,16 +46,32 @@ func (e *Engine) sweep() {
 	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
 	now := time.Now()
 	kept := make(map[string]int) // by owner: nobody's runs push out another's
+	var bytes int64
 	for i, r := range done {
 		kept[r.owner]++
 		age := now.Sub(r.at)
 		// Who started the run may still be about to read how it ended.
-		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll
+		bytes += e.weigh(r.record)
+		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || bytes > e.limits.KeepBytes && e.limits.KeepBytes > 0
 		tooMany = tooMany && age >= e.limits.KeepLeast || i >= rush*e.limits.KeepAll
 		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
 			e.delete(r.record)
 		}
 	}
+}
+
+// weigh is a run's size, if it matters.
+func (e *Engine) weigh(r *record) int64 {
+	if e.limits.KeepBytes <= 0 {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	size, err := r.size()
+	if err != nil {
+		e.logger.Error("looking how much a run takes", "run", r.id, "err", err)
+	}
+	return size
 }
 
 // delete forgets a finished run, its log and its files.
