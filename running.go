@@ -25,6 +25,8 @@ type common struct {
 
 	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
 
+	asking
+
 	LogLevel  level  `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
 	LogFormat string `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
 }
@@ -36,7 +38,7 @@ func (c *common) validate() error {
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return nil
+	return c.asking.validate()
 }
 
 func (c *common) logger(p *program) *slog.Logger {
@@ -86,7 +88,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	}
 	b.mcp, err = mcp.New(mcp.Config{
 		Engine: b.engine, Photons: p.registry, Secret: store.keys.Sealing,
-		Name: "beam", Version: version(), Instructions: instructions, Logger: logger,
+		Name: "beam", Version: version(), Instructions: instructions + c.asking.instructions(), Asking: c.asking.config(), Logger: logger,
 	})
 	if err != nil {
 		return nil, err
@@ -100,8 +102,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 }
 
 // instructions tell a model how Beam's tools behave.
-const instructions = "These tools may stop to ask the user a question and go on when it is answered. " +
-	"A tool that fails because nobody could be asked says what the client lacks."
+const instructions = "These tools may stop to ask the user a question and go on when it is answered. "
 
 // newHTTPServer returns a server with the limits that keep slow and greedy
 // clients off.

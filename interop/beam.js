@@ -16,7 +16,7 @@ const signInLine = "Sign in as its operator, once: ";
  *   endpoint, the single-use address to sign in at, and what ends it
  */
 export async function serve() {
-  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", "--memory"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", "--memory", "--ask-fallback", "error"], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
   const signIn = await Promise.race([lineAfter(child.stdout, signInLine), exit.then(([status]) => Promise.reject(new Error(`it ended with ${status}`)))]);
   return {

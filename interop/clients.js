@@ -44,7 +44,7 @@ export async function connect(kind, host, person) {
   return { client, call, came, stderr: transport.stderr, close: () => client.close() };
 }
 
-const command = { command: program, args: ["stdio", "--memory"], stderr: "pipe" };
+const command = { command: program, args: ["stdio", "--memory", "--ask-fallback", "error"], stderr: "pipe" };
 const capabilityOf = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
 
 function sdk1(_version, host, capabilities, handlers) {

@@ -7,12 +7,15 @@ import (
 
 // A parked call is followed without a goroutine that waits: thousands may wait
 // for an answer on one connection, and each costs what it has to remember. Its
-// steps come one after the other; a cancel may come beside them.
+// turns come one after the other; a cancel may come beside them.
 type parked struct {
 	*follower
 	once   sync.Once
 	answer func(reply)
 	next   func() // has the crew make another step
+
+	turns sync.Mutex
+	over  bool // it has told all that it has to tell
 }
 
 // park follows the run until it ends or its request does, and hands the reply
@@ -20,11 +23,16 @@ type parked struct {
 func (f *follower) park(answer func(reply)) {
 	p := &parked{follower: f, answer: answer}
 	p.next = func() { f.session.crew.do(p.step) }
+	f.wake = func() { f.session.crew.do(p.attend) }
 	f.flight.whenCancelled(func(cause error) {
 		if cause != errLanded {
 			p.done(p.leave(cause))
 		}
 	})
+	if f.resumed > 0 {
+		f.session.crew.do(p.begin)
+		return
+	}
 	p.wait()
 }
 
@@ -35,28 +43,63 @@ func (p *parked) wait() {
 	}
 }
 
-// step tells what there is to tell, and waits for more. It runs once at a time:
-// what calls it again is set only at its end.
+// step tells what there is to tell, and waits for more. What calls it again is
+// set only at its end.
 func (p *parked) step() {
+	if !p.turn(p.read) {
+		p.wait()
+	}
+}
+
+// begin takes up a run that was begun by another call.
+func (p *parked) begin() {
+	if !p.turn(p.rejoin) {
+		p.wait()
+	}
+}
+
+// attend does what is due while it waits.
+func (p *parked) attend() { p.turn(p.follower.attend) }
+
+// turn does one piece of work, which waits for nothing, and tells whether the
+// call is over.
+func (p *parked) turn(work func(context.Context) (reply, bool)) (over bool) {
+	p.turns.Lock()
+	defer p.turns.Unlock()
+	if p.over {
+		return true
+	}
 	defer func() {
 		if v := recover(); v != nil {
+			p.over, over = true, true
 			p.done(p.panicked(v))
 		}
 	}()
-	ctx := context.Background() // reading waits for nothing
+	r, over := work(context.Background())
+	if p.over = over; over {
+		p.done(r)
+	}
+	return over
+}
+
+// read tells what there is to tell.
+func (p *parked) read(ctx context.Context) (r reply, over bool) {
 	batches, err := p.server.engine.ReadAfter(ctx, p.client.who, p.run, p.after)
 	if err != nil {
-		p.done(p.broken(err))
-		return
+		return p.broken(err), true
 	}
 	for batch, err := range batches {
 		if r, over := p.advance(ctx, batch, err); over {
-			p.done(r)
-			return
+			return r, true
 		}
 	}
-	p.wait()
+	return reply{}, false
 }
 
 // done answers the call. It may be over and cancelled at the same time.
-func (p *parked) done(r reply) { p.once.Do(func() { p.answer(r) }) }
+func (p *parked) done(r reply) {
+	p.once.Do(func() {
+		p.server.agenda.strike(&p.vigil)
+		p.answer(r)
+	})
+}

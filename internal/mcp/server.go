@@ -43,6 +43,7 @@ type Config struct {
 	// connection before a client that can resume it is told to come back
 	// (2025-11-25); nil or 0 is as long as it takes.
 	Hold   func(tool string) time.Duration
+	Asking Asking
 	Logger *slog.Logger // nil discards
 }
 
@@ -54,6 +55,8 @@ type Server struct {
 	states  *sealer
 	info    mcp.Implementation
 	hold    func(tool string) time.Duration
+	asking  Asking
+	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
 
@@ -78,7 +81,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, logger: c.Logger,
+		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, asking: c.Asking, agenda: newAgenda(), logger: c.Logger,
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions: map[string]*session{}, watchers: map[*changes]struct{}{},
 	}
@@ -106,6 +109,7 @@ func (s *Server) Library() *server.MCPServer { return s.lib }
 func (s *Server) Close() {
 	s.unwatch()
 	s.close()
+	s.agenda.end()
 	s.mu.Lock()
 	sessions := s.sessions
 	s.sessions = map[string]*session{}

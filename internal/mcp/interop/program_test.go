@@ -48,7 +48,7 @@ func runWithProgram(m *testing.M) int {
 // stdioCommand is the program as an MCP client starts it. What it logs goes to
 // the console.
 func stdioCommand(c *console) *exec.Cmd {
-	cmd := command("stdio", "--memory")
+	cmd := command("stdio", "--memory", "--ask-fallback", "error")
 	cmd.Stderr = c
 	return cmd
 }
@@ -117,7 +117,7 @@ type host struct {
 func serve(t *testing.T) *host {
 	t.Helper()
 	h := &host{console: newConsole()}
-	cmd := command("serve", "--addr", "127.0.0.1:0", "--memory")
+	cmd := command("serve", "--addr", "127.0.0.1:0", "--memory", "--ask-fallback", "error")
 	cmd.Stdout, cmd.Stderr = h.console, h.console
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
