@@ -48,16 +48,16 @@ func runWithProgram(m *testing.M) int {
 // stdioCommand is the program as an MCP client starts it. What it logs goes to
 // the console.
 func stdioCommand(c *console) *exec.Cmd {
-	cmd := command("stdio", "--memory", "--ask-fallback", "error")
+	cmd := command("stdio", "--memory")
 	cmd.Stderr = c
 	return cmd
 }
 
-// command is the program. The race detector would have it sleep for a second at
-// its end.
+// command is the program. It refuses what can't be asked, unless a test sets
+// otherwise. The race detector would have it sleep for a second at its end.
 func command(args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 exitcode=66")
+	cmd.Env = append([]string{"BEAM_ASK_FALLBACK=error"}, append(os.Environ(), "GORACE=atexit_sleep_ms=0 exitcode=66")...)
 	return cmd
 }
 
@@ -117,7 +117,7 @@ type host struct {
 func serve(t *testing.T) *host {
 	t.Helper()
 	h := &host{console: newConsole()}
-	cmd := command("serve", "--addr", "127.0.0.1:0", "--memory", "--ask-fallback", "error")
+	cmd := command("serve", "--addr", "127.0.0.1:0", "--memory")
 	cmd.Stdout, cmd.Stderr = h.console, h.console
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
