@@ -31,6 +31,8 @@ type common struct {
 
 	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
 
+	asking
+
 	Traces string `default:"off" enum:"off,otlp" placeholder:"WHERE" help:"Where OpenTelemetry traces of runs are sent: off (the default), or otlp, over HTTP to the collector that the variable OTEL_EXPORTER_OTLP_ENDPOINT names (http://localhost:4318 without it)."`
 
 	LogLevel  level  `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
@@ -44,7 +46,7 @@ func (c *common) validate() error {
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return c.retention.validate()
+	return errors.Join(c.retention.validate(), c.asking.validate())
 }
 
 func (c *common) logger(p *program) *slog.Logger {
@@ -106,7 +108,8 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	}
 	b.mcp, err = mcp.New(mcp.Config{
 		Engine: b.engine, Photons: p.registry, Secret: store.keys.Sealing,
-		Name: "beam", Version: version(), Instructions: instructions, Trace: b.traced(), Logger: logger,
+		Name: "beam", Version: version(), Instructions: instructions + c.asking.instructions(),
+		Asking: c.asking.config(), Trace: b.traced(), Logger: logger,
 	})
 	if err != nil {
 		return nil, err
@@ -120,8 +123,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 }
 
 // instructions tell a model how Beam's tools behave.
-const instructions = "These tools may stop to ask the user a question and go on when it is answered. " +
-	"A tool that fails because nobody could be asked says what the client lacks."
+const instructions = "These tools may stop to ask the user a question and go on when it is answered. "
 
 // newHTTPServer returns a server with the limits that keep slow and greedy
 // clients off.

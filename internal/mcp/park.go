@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"iter"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/log"
@@ -11,24 +10,31 @@ import (
 
 // A parked call is followed without a goroutine that waits: thousands may wait
 // for an answer on one connection, and each costs what it has to remember. Its
-// steps come one after the other; a cancel may come beside them.
+// turns come one after the other; a cancel may come beside them.
 type parked struct {
 	*follower
 	once   sync.Once
 	answer func(reply)
+
+	turns sync.Mutex
+	over  bool // it has told all that it has to tell
 }
 
 var _ run.Waiter = (*parked)(nil)
 
-// park starts the run and follows it until it ends or its request does, and
-// hands the reply to answer. It returns at once.
+// park starts the run, or takes it up, and follows it until it ends or its
+// request does, and hands the reply to answer. It returns at once.
 func (c *call) park(p *params, flight *flight, answer func(reply)) {
 	x := &parked{answer: answer}
-	refused := c.start(flight.parent, p, func() run.Waiter {
+	follow := func() run.Waiter {
 		x.follower = c.follower(c.out, flight)
+		x.wake = func() { c.session.crew.do(x.attend) }
 		return x
-	})
-	if refused != nil {
+	}
+	if c.resumed > 0 {
+		follow()
+		c.session.crew.do(x.begin)
+	} else if refused := c.start(flight.parent, p, follow); refused != nil {
 		answer(*refused)
 		return
 	}
@@ -63,8 +69,11 @@ func (p *parked) Tell(wrote []log.Entry) {
 		p.Wake()
 		return
 	}
-	if wrote[0].Seq == p.after+1 && p.tell(func(yield func([]log.Entry, error) bool) { yield(wrote, nil) }) {
-		return
+	if wrote[0].Seq == p.after+1 {
+		over := p.turn(func(ctx context.Context) (reply, bool) { return p.advance(ctx, wrote, nil) })
+		if over || !p.more() {
+			return
+		}
 	}
 	p.step()
 }
@@ -73,41 +82,72 @@ func (p *parked) Tell(wrote []log.Entry) {
 // for more than time.
 const fewCalls = 64
 
-// step tells what there is to tell, and waits for more. It runs once at a time:
-// what calls it again is set only at its end.
+// step tells what there is to tell, and waits for more. What calls it again is
+// set only at its end.
 func (p *parked) step() {
-	for {
-		batches, err := p.server.engine.ReadAfter(context.Background(), p.client.who, p.run, p.after)
-		if err != nil {
-			p.done(p.broken(err))
-			return
-		}
-		if p.tell(batches) {
-			return
-		}
+	for !p.turn(p.read) && p.more() {
 	}
 }
 
-// tell tells the batches. It returns false if there is more to tell already.
-func (p *parked) tell(batches iter.Seq2[[]log.Entry, error]) (told bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			p.done(p.panicked(v))
-			told = true
-		}
-	}()
-	for batch, err := range batches {
-		if r, over := p.advance(context.Background(), batch, err); over { // nothing here waits
-			p.done(r)
-			return true
-		}
+// begin takes up a run that was begun by another call.
+func (p *parked) begin() {
+	if !p.turn(p.rejoin) && p.more() {
+		p.step()
 	}
+}
+
+// more tells whether there is more to tell already. Else a step will be made
+// when there is.
+func (p *parked) more() bool {
 	there, err := p.server.engine.When(p.client.who, p.run, p.after, p)
 	if err != nil {
 		p.done(p.broken(err))
 	}
-	return !there
+	return there
+}
+
+// attend does what is due while it waits.
+func (p *parked) attend() { p.turn(p.follower.attend) }
+
+// turn does one piece of work, which waits for nothing, and tells whether the
+// call is over.
+func (p *parked) turn(work func(context.Context) (reply, bool)) (over bool) {
+	p.turns.Lock()
+	defer p.turns.Unlock()
+	if p.over {
+		return true
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			p.over, over = true, true
+			p.done(p.panicked(v))
+		}
+	}()
+	r, over := work(context.Background())
+	if p.over = over; over {
+		p.done(r)
+	}
+	return over
+}
+
+// read tells what there is to tell.
+func (p *parked) read(ctx context.Context) (r reply, over bool) {
+	batches, err := p.server.engine.ReadAfter(ctx, p.client.who, p.run, p.after)
+	if err != nil {
+		return p.broken(err), true
+	}
+	for batch, err := range batches {
+		if r, over := p.advance(ctx, batch, err); over {
+			return r, true
+		}
+	}
+	return reply{}, false
 }
 
 // done answers the call. It may be over and cancelled at the same time.
-func (p *parked) done(r reply) { p.once.Do(func() { p.answer(r) }) }
+func (p *parked) done(r reply) {
+	p.once.Do(func() {
+		p.server.agenda.strike(&p.vigil)
+		p.answer(r)
+	})
+}

@@ -27,11 +27,11 @@ type put struct {
 // fits.
 const maxAttempts = 3
 
-// put puts a question to the client, or withdraws it if the client can't be
-// asked. A question that was put before is sent again, to a client that
+// put puts a question to the client; if that can't be asked, see [follower.leaveOpen].
+// A question that was put before is sent again, to a client that
 // resumes.
-func (c *call) put(ctx context.Context, out outlet, seq uint64) error {
-	id := log.AskID(c.run, seq)
+func (f *follower) put(ctx context.Context, seq uint64) error {
+	c, out, id := f.call, f.out, log.AskID(f.run, seq)
 	open, err := c.server.engine.Ask(ctx, c.client.who, id)
 	switch {
 	case errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk):
@@ -46,8 +46,11 @@ func (c *call) put(ctx context.Context, out outlet, seq uint64) error {
 		return p.again(out, open.Question)
 	}
 	b, missing, err := c.bid(open.Question, id)
-	if err != nil || missing != nil {
-		return c.cannot(ctx, id, missing, err)
+	switch {
+	case err != nil:
+		return c.cannot(ctx, id, nil, err)
+	case missing != nil:
+		return f.leaveOpen(ctx, open, seq, missing)
 	}
 	p = &put{call: c, seq: seq, consent: b.consent}
 	c.mu.Lock()
@@ -112,7 +115,7 @@ func (p *put) again(out outlet, q *ask.Question) error {
 // id is the request's id: the ask's. A question that is asked again is another
 // request.
 func (p *put) id() string {
-	id := log.AskID(p.call.run, p.seq)
+	id := p.call.linkID(p.seq)
 	if p.attempts > 0 {
 		id = fmt.Sprintf("%s#%d", id, p.attempts+1)
 	}
@@ -180,6 +183,9 @@ func (p *put) take(ctx context.Context, open run.Open, m message) error {
 	p.setAnswered(true)
 	err = c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
 	p.setAnswered(err == nil)
+	if err == nil {
+		c.unlink(p.seq, surface)
+	}
 	return err
 }
 

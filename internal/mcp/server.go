@@ -47,6 +47,7 @@ type Config struct {
 	// Trace returns a context in the trace that a request says it is a part of;
 	// nil if nothing is traced.
 	Trace  func(context.Context, log.Trace) context.Context
+	Asking Asking
 	Logger *slog.Logger // nil discards
 }
 
@@ -59,6 +60,8 @@ type Server struct {
 	info    mcp.Implementation
 	hold    func(tool string) time.Duration
 	trace   func(context.Context, log.Trace) context.Context
+	asking  Asking
+	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
 
@@ -84,6 +87,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, trace: c.Trace, logger: c.Logger,
+		asking: c.Asking, agenda: newAgenda(),
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions: map[string]*session{}, watchers: map[*changes]struct{}{},
 	}
@@ -111,6 +115,7 @@ func (s *Server) Library() *server.MCPServer { return s.lib }
 func (s *Server) Close() {
 	s.unwatch()
 	s.close()
+	s.agenda.end()
 	s.mu.Lock()
 	sessions := s.sessions
 	s.sessions = map[string]*session{}
