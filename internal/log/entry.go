@@ -14,10 +14,13 @@ type Started struct {
 	Title   string          `json:"title"`
 	Durable bool            `json:"durable,omitempty"`
 	Owner   string          `json:"owner"`
-	Surface string          `json:"surface"` // where it was started: browser, http, mcp, terminal
+	Surface string          `json:"surface"` // where it was started: browser, http, mcp, mcp task, terminal
 	Args    json.RawMessage `json:"args"`
 	// Idempotency is the caller's Idempotency-Key, if it gave one.
 	Idempotency string `json:"idempotency,omitempty"`
+	// Keep is how long after its start the run is kept at least, once it has
+	// ended.
+	Keep ask.Millis `json:"keep,omitempty"`
 }
 
 // Claimed says that a worker has taken the run up. A worker of a lower epoch

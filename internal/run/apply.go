@@ -30,6 +30,9 @@ func (r *record) apply(e log.Entry) {
 			r.state = Waiting
 		}
 	}
+	if before != r.state {
+		r.moved = e.Time
+	}
 	if before != r.state || asks != len(r.asks) {
 		r.engine.index.moved(r, before, r.state)
 		r.clock()
@@ -40,6 +43,8 @@ func (r *record) apply(e log.Entry) {
 
 func (r *record) takeIn(e log.Entry) error {
 	switch e.Kind {
+	case kindStatus:
+		return r.hearStatus(e)
 	case log.KindClaimed:
 		c, err := log.As[log.Claimed](e)
 		if c.Epoch > r.epoch {

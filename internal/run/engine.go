@@ -118,10 +118,14 @@ func New(o Options) *Engine {
 type Request struct {
 	Photon  string
 	Args    json.RawMessage // held against the photon's input schema
-	Surface string          // where the request came from: browser, http, mcp, terminal
+	Surface string          // where the request came from: browser, http, mcp, mcp task, terminal
 	// Idempotency, if not empty, makes a second request of the same owner with
 	// the same key return the first one's run.
 	Idempotency string
+	// Keep promises that a run which has ended is kept until at least so long
+	// after its start, however many others end; at most [MaxKeep]. See
+	// [Info.KeptUntil].
+	Keep time.Duration
 }
 
 // Start begins a run that belongs to who and returns at once. The error is
@@ -142,6 +146,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 	r := newRecord(e, who.Owner(), photon, log.Started{
 		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
+		Keep: ask.Millis(min(max(req.Keep, 0), MaxKeep)),
 	})
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
 	defer r.mu.Unlock()

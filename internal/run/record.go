@@ -34,6 +34,8 @@ type record struct {
 	state State
 	ended time.Time
 	cause string // of a failure, for people
+	moved time.Time
+	said  string
 	asks  []*openAsk
 	epoch int
 	spent time.Duration
@@ -69,7 +71,8 @@ type openAsk struct {
 }
 
 func newRecord(e *Engine, owner string, p *generators.Photon, s log.Started) *record {
-	return &record{engine: e, id: newID(), owner: owner, photon: p, started: s, born: time.Now(), state: Running}
+	now := time.Now()
+	return &record{engine: e, id: newID(), owner: owner, photon: p, started: s, born: now, moved: now, state: Running}
 }
 
 func newID() string {
@@ -210,7 +213,7 @@ func (r *record) info() Info {
 	return Info{
 		ID: r.id, Photon: r.started.Photon, Title: r.started.Title, Surface: r.started.Surface,
 		Durable: r.started.Durable, State: r.state, Error: r.cause, Started: r.born, Ended: r.ended,
-		Last: r.last, Asks: r.openAsks(), Owner: r.owner,
+		Last: r.last, Asks: r.openAsks(), Owner: r.owner, KeptUntil: r.keptUntil(), Moved: r.moved, Said: r.said,
 	}
 }
 

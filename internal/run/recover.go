@@ -79,7 +79,7 @@ func (r *reading) remember(entry log.Entry) error {
 		if err != nil {
 			return err
 		}
-		r.started, r.owner, r.born = s, s.Owner, entry.Time
+		r.started, r.owner, r.born, r.moved = s, s.Owner, entry.Time, entry.Time
 		r.photon, _ = r.engine.photons.Lookup(s.Photon)
 		if _, err := r.engine.index.add(r.record, 0); err != nil {
 			return err

@@ -27,16 +27,21 @@ func (e *Engine) retain() {
 	}
 }
 
+// MaxKeep bounds the time that a run can be promised to be kept; see
+// [Request.Keep].
+const MaxKeep = time.Hour
+
 type finished struct {
 	*record
-	at time.Time
+	at    time.Time
+	until time.Time // it is kept at least
 }
 
 func (e *Engine) sweep() {
 	var done []finished
 	for _, r := range e.index.all() {
-		if at, over := r.endedAt(); over {
-			done = append(done, finished{r, at})
+		if at, until, over := r.endedAt(); over {
+			done = append(done, finished{r, at, until})
 		}
 	}
 	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
@@ -47,7 +52,7 @@ func (e *Engine) sweep() {
 		age := now.Sub(r.at)
 		// Who started the run may still be about to read how it ended.
 		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll
-		tooMany = tooMany && age >= e.limits.KeepLeast || i >= rush*e.limits.KeepAll
+		tooMany = tooMany && !now.Before(r.until) || i >= rush*e.limits.KeepAll
 		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
 			e.delete(r.record)
 		}
@@ -68,8 +73,23 @@ func (e *Engine) delete(r *record) {
 	}
 }
 
-func (r *record) endedAt() (time.Time, bool) {
+func (r *record) endedAt() (at, until time.Time, over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended, r.state.Ended()
+	return r.ended, r.keptUntil(), r.state.Ended()
+}
+
+// keptUntil is what [Info.KeptUntil] says. Callers hold mu.
+func (r *record) keptUntil() time.Time {
+	if !r.state.Ended() {
+		return time.Time{}
+	}
+	least := r.ended.Add(r.engine.limits.KeepLeast)
+	if promised := r.born.Add(time.Duration(r.started.Keep)); promised.After(least) {
+		least = promised
+	}
+	if most := r.ended.Add(r.engine.limits.KeepFor); least.After(most) {
+		return most
+	}
+	return least
 }
