@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -32,7 +33,12 @@ type call struct {
 	token   json.RawMessage // its progress token
 	photon  *generators.Photon
 	run     string
-	begun   uint64 // the last entry of the start, which tells a client nothing
+	// task says that the run is a task: it goes on whatever becomes of this
+	// request, and what its client can't answer may be answered elsewhere.
+	task bool
+	// keep is promised of a run that is to be a task; see [run.Request].
+	keep  time.Duration
+	begun uint64 // the last entry of the start, which tells a client nothing
 
 	// asking is held while a question is sent or taken back, so that nothing is
 	// sent after it was taken back.
@@ -60,6 +66,13 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 	c := &call{server: s, session: x.session, client: x.client, id: m.ID, token: p.Meta.ProgressToken, photon: photon, out: x.out}
 	if x.flight.cancelled() != nil { // before it was begun
 		answer(reply{})
+		return
+	}
+	if asTask, refused := c.asTask(p); refused != nil {
+		answer(fault(m.ID, refused))
+		return
+	} else if asTask {
+		answer(c.createTask(x.flight, p))
 		return
 	}
 	if x.client.modern() {
@@ -101,29 +114,41 @@ func (c *call) start(p *params) *reply {
 		args = nil
 	}
 	info, err := c.server.engine.Start(context.Background(), c.client.who,
-		run.Request{Photon: p.Name, Args: args, Surface: surface})
+		run.Request{Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep})
 	if err == nil {
 		c.run, c.begun = info.ID, info.Last
 		c.out.begin(c.cursor(0))
 		return nil
 	}
-	var invalid *generators.InvalidError
-	var refused reply
-	switch {
-	case errors.As(err, &invalid):
-		refused = c.done(invalidArguments(p.Name, invalid), "")
-	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
-		refused = c.done(toolError("The tool was not started: "+err.Error()+"."), "")
-	case errors.Is(err, log.ErrFull):
-		refused = c.done(toolError("The tool was not started: "+log.ErrFull.Error()+"."), "")
-	default:
-		refused = c.broken(err)
-	}
+	refused := c.notStarted(err)
 	return &refused
 }
 
-// stop ends the run.
+// notStarted is the reply for a run that could not be started.
+func (c *call) notStarted(err error) reply {
+	var invalid *generators.InvalidError
+	var why *toolResult
+	switch {
+	case errors.As(err, &invalid):
+		why = invalidArguments(c.photon.Name(), invalid)
+	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
+		why = toolError("The tool was not started: " + err.Error() + ".")
+	case errors.Is(err, log.ErrFull):
+		why = toolError("The tool was not started: " + log.ErrFull.Error() + ".")
+	default:
+		return c.broken(err)
+	}
+	if c.task && !c.client.modern() { // whose only result is a task
+		return fault(c.id, faultf(mcp.INVALID_PARAMS, "%s", *why.Content[0].Text))
+	}
+	return c.done(why, "")
+}
+
+// stop ends the run, unless it is a task, which outlives its requests.
 func (c *call) stop() {
+	if c.task {
+		return
+	}
 	err := c.server.engine.Cancel(context.Background(), c.client.who, c.run)
 	if err != nil && !errors.Is(err, run.ErrNotFound) {
 		c.server.logger.Error("stopping a run", "run", c.run, "err", err)
@@ -192,6 +217,9 @@ func (l *lack) modern() *rpcError {
 // done is a reply with the tool's result.
 func (c *call) done(result *toolResult, cursor string) reply {
 	result.envelope = c.server.envelope(c.client, "complete")
+	if c.task && !c.client.modern() {
+		result.Meta = relatedTask(c.run)
+	}
 	return reply{message: response(c.id, result), cursor: cursor}
 }
 

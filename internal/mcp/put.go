@@ -45,6 +45,9 @@ func (c *call) put(ctx context.Context, out outlet, seq uint64) error {
 		return p.again(out, open.Question)
 	}
 	b, missing, err := c.bid(open.Question, id)
+	if missing != nil && c.task && elsewhere(open.Question) {
+		return nil
+	}
 	if err != nil || missing != nil {
 		return c.cannot(ctx, id, missing, err)
 	}
@@ -92,7 +95,7 @@ func (p *put) request(out outlet, b bid) error {
 	if !live {
 		return nil
 	}
-	return c.session.ask(out, c.cursor(p.seq), id, b.method, b.params, p.answered)
+	return c.session.ask(out, c.cursor(p.seq), id, b.method, c.related(b.params), p.answered)
 }
 
 // again sends the question's request once more, with what was wrong with the
