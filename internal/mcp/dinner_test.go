@@ -58,7 +58,7 @@ func TestBookingADinnerBlocksNobody(t *testing.T) {
 	v := visit(t, r.site(t).URL, "2025-11-25", `{}`)
 
 	created := v.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book_dinner","arguments":{"date":"2025-11-22","time":"19:00"},"task":{}}}`)
-	want := `{"jsonrpc":"2.0","id":1,"result":{"taskId":"RUN","status":"input_required","statusMessage":"waits for an answer: How many people will be dining?","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":null,"pollInterval":2000,` +
+	want := `{"jsonrpc":"2.0","id":1,"result":{"taskId":"RUN","status":"input_required","statusMessage":"waits for an answer: How many people will be dining? Answer at http://127.0.0.1:3008/asks/RUN.4","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":null,"pollInterval":2000,` +
 		`"task":{"taskId":"RUN","status":"working","statusMessage":"Checking availability for your reservation...","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":null,"pollInterval":500},` +
 		`"_meta":{"io.modelcontextprotocol/model-immediate-response":"Checking availability for your reservation...",` +
 		`"io.modelcontextprotocol/pending-elicitations":[{"mode":"form","message":"How many people will be dining?",` +

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,7 +79,7 @@ func taskOf(info run.Info) task {
 	case run.Completed:
 		t.Status, t.Message = taskCompleted, ""
 	case run.Stopped:
-		t.Status, t.Message = taskCancelled, cmp.Or(info.Error, "the task was cancelled")
+		t.Status, t.Message = taskCancelled, info.Error
 	default:
 		t.Status, t.Message = taskFailed, info.Error
 	}
@@ -100,6 +99,24 @@ func waitsFor(info run.Info) string {
 		return info.Said
 	}
 	return "waits for an answer: " + info.Asks[0].Question.Message
+}
+
+// taskFor is a run as a task for a client. One that can't be asked what the task
+// waits for is told where that is answered.
+func (s *session) taskFor(c *client, info run.Info) task {
+	t := taskOf(info)
+	if t.Status != taskInputRequired || len(info.Asks) == 0 {
+		return t
+	}
+	first := info.Asks[0]
+	asks := call{server: s.server, session: s, client: c, run: info.ID}
+	if _, missing, _ := asks.bid(first.Question, first.ID); missing == nil {
+		return t
+	}
+	if origin, err := s.pages(); err == nil {
+		t.Message += " Answer at " + origin + "/asks/" + first.ID
+	}
+	return t
 }
 
 // The members of _meta that belong to tasks.

@@ -109,7 +109,7 @@ type createResult struct {
 }
 
 func (c *call) createResult(info run.Info) createResult {
-	r := createResult{task: taskOf(info), Meta: c.session.taskMeta(c.client, info)}
+	r := createResult{task: c.session.taskFor(c.client, info), Meta: c.session.taskMeta(c.client, info)}
 	r.Task = r.task
 	if r.Status != taskWorking {
 		r.Task.Status, r.Task.Message, r.Task.TTL, r.Task.Poll = taskWorking, info.Said, nil, pollWorking.Milliseconds()

@@ -86,7 +86,7 @@ func (s *Server) getHandle(x *exchange, info run.Info, _ taskParams) (any, *rpcE
 
 // detail is a task as its client is to see it.
 func (s *Server) detail(x *exchange, info run.Info) (detailed, error) {
-	d := detailed{handle: handle(taskOf(info))}
+	d := detailed{handle: handle(x.taskFor(x.client, info))}
 	switch info.State {
 	case run.Waiting:
 		return d, s.require(x, info, &d)

@@ -36,7 +36,7 @@ func (s *Server) getTask(x *exchange, m message, p taskParams) reply {
 	r := struct {
 		task
 		Meta map[string]any `json:"_meta,omitempty"`
-	}{task: taskOf(info)}
+	}{task: x.taskFor(x.client, info)}
 	// Who polls for a status alone is not told which task it is of: the
 	// specification wants it said once.
 	if meta := x.taskMeta(x.client, info); answered || len(meta) > 1 {

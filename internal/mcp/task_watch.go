@@ -155,7 +155,7 @@ func (s *session) tellOf(info run.Info) {
 	if w.tasks == nil {
 		w.tasks = s.server.watchTasks(s.who, w)
 		w.tasks.tell = func(info run.Info, _ json.RawMessage) ([]byte, error) {
-			return notification("notifications/tasks/status", taskOf(info)), nil
+			return notification("notifications/tasks/status", s.taskFor(s.current(), info)), nil
 		}
 	}
 	t := w.tasks
