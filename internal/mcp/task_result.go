@@ -30,6 +30,7 @@ func (s *Server) taskResult(x *exchange, m message, p taskParams, answer func(re
 		answer(reply{})
 		return
 	}
+	x.out.begin(f.cursor(0))
 	answer(f.follow())
 }
 

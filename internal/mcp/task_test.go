@@ -302,3 +302,26 @@ func TestATaskThatWorksIsNotWaitedFor(t *testing.T) {
 		w.end()
 	})
 }
+
+// A stream that breaks off is resumed, with the question that was open; so is
+// nothing lost of a result that is waited for.
+func TestTheStreamOfAResultIsResumed(t *testing.T) {
+	r := newRig(t, asTask("word", ""))
+	v := visit(t, r.site(t).URL, "2025-11-25", `{"elicitation":{}}`)
+	created := v.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
+	id := strings.Trim(member(t, created, "result", "taskId"), `"`)
+	ctx, breakOff := context.WithCancel(t.Context())
+	v.ctx = ctx
+	first := v.stream(v.post(`{"jsonrpc":"2.0","id":2,"method":"tasks/result","params":{"taskId":"` + id + `"}}`))()
+	breakOff()
+	v.ctx = t.Context()
+	next := v.stream(v.do("GET", "", "Last-Event-ID", id+".0"))
+	again := next().data
+	if again != first.data {
+		t.Errorf("the stream is resumed with\n%s\nwant\n%s", again, first.data)
+	}
+	v.answer(again, `{"word":"fish"}`)
+	if got := next().data; !strings.Contains(got, `"id":2,"result":`) || !strings.Contains(got, `"text":"fish"`) {
+		t.Errorf("the result is %s", got)
+	}
+}
