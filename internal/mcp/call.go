@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -35,6 +36,11 @@ type call struct {
 	// resumed numbers the calls that took a run up again; 0 for one that began
 	// its run, and ends it if it is given up.
 	resumed uint64
+	// task says that the run is a task: it goes on whatever becomes of this
+	// request, and what its client can't answer may be answered elsewhere.
+	task bool
+	// keep is promised of a run that is to be a task; see [run.Request].
+	keep time.Duration
 
 	// asking is held while a question is sent or taken back, so that nothing is
 	// sent after it was taken back.
@@ -70,6 +76,13 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 	}
 	if x.flight.cancelled() != nil { // before it was begun
 		answer(reply{})
+		return
+	}
+	if asTask, refused := c.asTask(p); refused != nil {
+		answer(fault(m.ID, refused))
+		return
+	} else if asTask {
+		answer(c.createTask(x.flight, p))
 		return
 	}
 	if x.client.modern() {
@@ -127,24 +140,13 @@ func (c *call) start(ctx context.Context, p *params, waiter func() run.Waiter) *
 		args = nil
 	}
 	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, run.Request{
-		Photon: p.Name, Args: args, Surface: surface,
+		Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep,
 		Waiter: func(i run.Info) run.Waiter { c.begin(i); return waiter() },
 	})
 	if err == nil {
 		return nil
 	}
-	var invalid *generators.InvalidError
-	var refused reply
-	switch {
-	case errors.As(err, &invalid):
-		refused = c.done(invalidArguments(p.Name, invalid), "")
-	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
-		refused = c.done(toolError("The tool was not started: "+err.Error()+"."), "")
-	case errors.Is(err, log.ErrFull):
-		refused = c.done(toolError("The tool was not started: "+log.ErrFull.Error()+"."), "")
-	default:
-		refused = c.broken(err)
-	}
+	refused := c.notStarted(err)
 	return &refused
 }
 
@@ -154,8 +156,31 @@ func (c *call) begin(i run.Info) {
 	c.out.begin(c.cursor(0))
 }
 
-// stop ends the run.
+// notStarted is the reply for a run that could not be started.
+func (c *call) notStarted(err error) reply {
+	var invalid *generators.InvalidError
+	var why *toolResult
+	switch {
+	case errors.As(err, &invalid):
+		why = invalidArguments(c.photon.Name(), invalid)
+	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
+		why = toolError("The tool was not started: " + err.Error() + ".")
+	case errors.Is(err, log.ErrFull):
+		why = toolError("The tool was not started: " + log.ErrFull.Error() + ".")
+	default:
+		return c.broken(err)
+	}
+	if c.task && !c.client.modern() { // whose only result is a task
+		return fault(c.id, faultf(mcp.INVALID_PARAMS, "%s", *why.Content[0].Text))
+	}
+	return c.done(why, "")
+}
+
+// stop ends the run, unless it is a task, which outlives its requests.
 func (c *call) stop() {
+	if c.task {
+		return
+	}
 	err := c.server.engine.Cancel(context.Background(), c.client.who, c.run)
 	if err != nil && !errors.Is(err, run.ErrNotFound) {
 		c.server.logger.Error("stopping a run", "run", c.run, "err", err)
@@ -225,6 +250,9 @@ func (c *call) done(result *toolResult, cursor string) reply {
 		e.Meta = said
 	}
 	result.envelope = e
+	if c.task && !c.client.modern() {
+		result.Meta = relatedTask(c.run)
+	}
 	return reply{message: response(c.id, result), cursor: cursor}
 }
 

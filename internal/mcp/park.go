@@ -25,10 +25,9 @@ var _ run.Waiter = (*parked)(nil)
 // park starts the run, or takes it up, and follows it until it ends or its
 // request does, and hands the reply to answer. It returns at once.
 func (c *call) park(p *params, flight *flight, answer func(reply)) {
-	x := &parked{answer: answer}
+	var x *parked
 	follow := func() run.Waiter {
-		x.follower = c.follower(c.out, flight)
-		x.wake = func() { c.session.crew.do(x.attend) }
+		x = c.follower(c.out, flight).parked(answer)
 		return x
 	}
 	if c.resumed > 0 {
@@ -38,9 +37,21 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 		answer(*refused)
 		return
 	}
-	flight.whenCancelled(func(cause error) {
+	x.heed()
+}
+
+// parked is the follower of a call that hands its reply to answer.
+func (f *follower) parked(answer func(reply)) *parked {
+	p := &parked{follower: f, answer: answer}
+	f.wake = func() { f.session.crew.do(p.attend) }
+	return p
+}
+
+// heed has the call end when its request is cancelled.
+func (p *parked) heed() {
+	p.flight.whenCancelled(func(cause error) {
 		if cause != errLanded {
-			x.done(x.leave(cause))
+			p.done(p.leave(cause))
 		}
 	})
 }

@@ -32,6 +32,10 @@ type Asking struct {
 // handsOff tells whether calls end before their runs do.
 func (a Asking) handsOff() bool { return a.Link && a.Handoff > 0 }
 
+// handsOff tells whether the call ends before its run does. A task's result is
+// its run's.
+func (c *call) handsOff() bool { return c.server.asking.handsOff() && !c.task }
+
 // silentAfter is how long a client that was asked may be silent before it is
 // told where else the question can be answered.
 func (a Asking) silentAfter() time.Duration {
@@ -90,7 +94,7 @@ func (f *follower) arrange() {
 	begun, pointed := now-f.patience.waited(now), f.pointed || len(f.puts) == 0
 	f.mu.Unlock()
 	var due []time.Duration
-	if asking.handsOff() {
+	if f.handsOff() {
 		due = append(due, begun+asking.Handoff)
 	}
 	if asking.Link && !pointed {
@@ -121,7 +125,7 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 	waits, waited := f.patience.since != 0, f.patience.waited(now)
 	silent := asking.Link && !f.pointed && len(f.puts) > 0 && waited >= asking.silentAfter()
 	f.mu.Unlock()
-	if waits && asking.handsOff() && waited >= asking.Handoff {
+	if waits && f.handsOff() && waited >= asking.Handoff {
 		if r, over := f.handOff(); over {
 			return r, true
 		}

@@ -47,6 +47,8 @@ func (f *follower) put(ctx context.Context, seq uint64) error {
 	}
 	b, missing, err := c.bid(open.Question, id)
 	switch {
+	case missing != nil && c.task && elsewhere(open.Question):
+		return nil
 	case err != nil:
 		return c.cannot(ctx, id, nil, err)
 	case missing != nil:
@@ -96,7 +98,7 @@ func (p *put) request(out outlet, b bid) error {
 	if !live {
 		return nil
 	}
-	return c.session.ask(out, c.cursor(p.seq), id, b.method, b.params, p.answer)
+	return c.session.ask(out, c.cursor(p.seq), id, b.method, c.related(b.params), p.answer)
 }
 
 // again sends the question's request once more, with what was wrong with the

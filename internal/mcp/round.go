@@ -25,6 +25,7 @@ type round struct {
 	more    bool                // further questions follow at once
 	resumed bool                // the run's state was given out before
 	digest  []byte
+	handle  bool // the call is a task as soon as nothing is asked any more
 	// given are the answers that came with the call's first request: a client
 	// may know what it will be asked.
 	given map[string]json.RawMessage
@@ -50,7 +51,7 @@ const (
 // round serves one request.
 func (c *call) round(flight *flight, p *params) reply {
 	ctx := flight.context()
-	r := &round{follower: c.follower(c.out, flight), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments)}
+	r := &round{follower: c.follower(c.out, flight), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments), handle: c.afterAsking()}
 	switch {
 	case p.RequestState != "":
 		if err := r.resume(ctx, p); err != nil {
@@ -67,6 +68,9 @@ func (c *call) round(flight *flight, p *params) reply {
 		if refused := c.start(ctx, p, nobody); refused != nil {
 			return *refused
 		}
+	}
+	if r.handle && r.resumed && len(r.pending) == 0 {
+		return r.created()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
@@ -259,6 +263,9 @@ func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (an
 	}
 	switch context.Cause(ctx) {
 	case errLate:
+		if len(r.pending) == 0 {
+			return r.created(), true
+		}
 		return r.required(), true
 	case errDue:
 		return reply{}, false
@@ -277,6 +284,8 @@ func (r *round) hurry(cancel context.CancelCauseFunc) {
 	}
 	wait := pageAnswer
 	switch {
+	case len(r.pending) == 0 && r.handle:
+		wait = soonAsked
 	case len(r.pending) == 0:
 		return
 	case r.more:

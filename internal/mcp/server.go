@@ -70,6 +70,7 @@ type Server struct {
 	mu       sync.Mutex
 	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
 	watchers map[*changes]struct{}
+	taskHub  *taskHub
 	unwatch  func()
 
 	closed context.Context
@@ -89,7 +90,7 @@ func New(c Config) (*Server, error) {
 		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, trace: c.Trace, logger: c.Logger,
 		asking: c.Asking, agenda: newAgenda(),
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
-		sessions: map[string]*session{}, watchers: map[*changes]struct{}{},
+		sessions: map[string]*session{}, watchers: map[*changes]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -195,13 +196,15 @@ func (s *Server) admit(ctx context.Context, x *session, m message, out outlet, h
 			x.land(flight)
 			answer(r)
 		})
-	}, x.crew != nil && !c.modern() && m.Method == string(mcp.MethodToolsCall)
+	}, x.crew != nil && !c.modern() && m.Method == string(mcp.MethodToolsCall) && p.Task == nil
 }
 
 func (s *Server) serve(x *exchange, m message, p *params, answer func(reply)) {
 	switch {
 	case m.Method == string(mcp.MethodToolsCall):
 		s.callTool(x, m, p, answer)
+	case isTaskMethod(m.Method):
+		s.serveTask(x, m, answer)
 	case m.Method == string(mcp.MethodSubscriptionsListen) && x.client.modern():
 		answer(s.listen(x.flight.context(), x, m))
 	default:
@@ -251,7 +254,7 @@ func (s *Server) dispatch(ctx context.Context, x *exchange, m message) reply {
 	if r.Error != nil {
 		return fault(m.ID, refine(m, r.Error))
 	}
-	return reply{message: response(m.ID, r.Result)}
+	return reply{message: response(m.ID, s.dress(x, m, r.Result))}
 }
 
 // refine puts right what the library says of an error.

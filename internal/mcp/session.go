@@ -40,6 +40,9 @@ type session struct {
 	// them.
 	pages func() (string, error)
 
+	// identified says that who is a known person's or token's own, and not
+	// whoever can reach the address.
+	identified bool
 	// resumable says that streams can break off and be resumed.
 	resumable bool
 	// crew follows the session's calls while they wait; nil where each has a

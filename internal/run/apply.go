@@ -30,6 +30,9 @@ func (r *record) apply(e log.Entry) {
 			r.state = Waiting
 		}
 	}
+	if before != r.state {
+		r.moved = instantOf(e.Time)
+	}
 	if r.reading {
 		return // nobody waits for it, and the lists don't have it
 	}
@@ -44,6 +47,8 @@ func (r *record) apply(e log.Entry) {
 
 func (r *record) takeIn(e log.Entry) error {
 	switch e.Kind {
+	case kindStatus:
+		r.hearStatus(e)
 	case log.KindClaimed:
 		c, err := log.As[log.Claimed](e)
 		if c.Epoch > r.epoch {

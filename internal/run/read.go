@@ -84,7 +84,9 @@ func (e *Engine) Info(who Caller, id string) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
-	info.Asks, err = r.questions(e.base)
+	if info.Asks, err = r.questions(e.base); err == nil {
+		info.Said, err = r.lastSaid(e.base)
+	}
 	return info, err
 }
 

@@ -22,21 +22,24 @@ import (
 // holds mu, so that within the process nobody loses a race; a conflict means
 // that another process wrote.
 type record struct {
-	engine *Engine
-	id     string
-	owner  string
-	shelf  int                // the owner's number in the index
-	photon *generators.Photon // nil if it is not registered any more
-	origin unique.Handle[origin]
-	repeat *repeatable // nil without an idempotency key
-	trace  *log.Trace  // nil if it is not traced
-	born   instant
+	engine  *Engine
+	id      string
+	owner   string
+	shelf   int                // the owner's number in the index
+	photon  *generators.Photon // nil if it is not registered any more
+	origin  unique.Handle[origin]
+	repeat  *repeatable // nil without an idempotency key
+	trace   *log.Trace  // nil if it is not traced
+	born    instant
+	keepFor time.Duration // after its start, at least
 
 	mu    sync.Mutex
 	last  uint64
 	state State
 	ended instant
-	cause string // of a failure, for people
+	cause string  // of a failure, for people
+	moved instant // when state changed last
+	said  uint64  // the ordinal of the latest status; 0 if there is none
 	asks  []*openAsk
 	epoch int
 	spent time.Duration
@@ -76,7 +79,8 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
 	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
 	r.owner = r.origin.Value().owner // the shared one
-	r.born, r.state = instantOf(at), Running
+	r.born, r.state, r.keepFor = instantOf(at), Running, time.Duration(s.Keep)
+	r.moved = r.born
 }
 
 func newID() string {
@@ -253,7 +257,7 @@ func (r *record) info() Info {
 	return Info{
 		ID: r.id, Photon: o.photon, Title: o.title, Surface: o.surface,
 		Durable: o.durable, State: r.state, Error: r.cause, Started: r.born.time(), Ended: r.ended.time(),
-		Last: r.last, Owner: r.owner,
+		Last: r.last, Owner: r.owner, KeptUntil: r.keptUntil(), Moved: r.moved.time(),
 	}
 }
 
