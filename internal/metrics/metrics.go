@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/log"
@@ -61,8 +60,7 @@ func New(version string) *Metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labelled with the program's version.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
-		m.started, m.finished, m.asked, m.answers, m.withdrawn, m.open, m.replays, m.appends, m.refused, m.entries)
+	m.registry.MustRegister(build, m.started, m.finished, m.asked, m.answers, m.withdrawn, m.open, m.replays, m.appends, m.refused, m.entries)
 	m.begin()
 	return m
 }
