@@ -274,9 +274,10 @@ func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
 	b.want(0, "beam_log_append_errors_total", "full") // there before the first, for rates
 	b.Appended(1, time.Millisecond, fmt.Errorf("appending: %w", log.ErrFull))
 	b.Appended(1, time.Millisecond, &log.ConflictError{})
+	b.Appended(1, time.Millisecond, fmt.Errorf("appending: %w", context.Canceled))
 	b.Appended(1, time.Millisecond, errors.New("broken"))
 	b.Appended(5, time.Millisecond, nil)
-	for _, reason := range []string{"full", "conflict", "other"} {
+	for _, reason := range []string{"full", "conflict", "cancelled", "other"} {
 		b.want(1, "beam_log_append_errors_total", reason)
 	}
 	b.want(1, "beam_log_append_seconds")

@@ -51,10 +51,9 @@ func readSettings() (s settings, err error) {
 	if p := lookUp("PROTOCOL"); p.value != "" && p.value != "http/protobuf" {
 		return s, p.wrong("must be http/protobuf, the only protocol that traces are sent over, not %q", p.value)
 	}
-	if z := lookUp("COMPRESSION"); z.value != "" && z.value != "none" && z.value != "gzip" {
+	z := lookUp("COMPRESSION")
+	if s.gzip = z.value == "gzip"; !s.gzip && z.value != "" && z.value != "none" {
 		return s, z.wrong("must be gzip or none, not %q", z.value)
-	} else {
-		s.gzip = z.value == "gzip"
 	}
 	t := lookUp("TIMEOUT")
 	ms, err := strconv.Atoi(cmp.Or(t.value, "10000"))
