@@ -103,11 +103,11 @@ func (r *record) ask(e log.Entry) error {
 		}
 		a.asked, a.due = &asked, instantOf(asked.Deadline)
 	} else {
-		asked, err := log.As[outline](e)
+		o, err := outlineOf(e)
 		if err != nil {
 			return err
 		}
-		a.due, r.spent = instantOf(asked.Deadline), time.Duration(asked.Spent)
+		a.due, r.spent = instantOf(o.deadline), time.Duration(o.spent)
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
@@ -115,12 +115,6 @@ func (r *record) ask(e log.Entry) error {
 		r.engine.index.asked(r, a)
 	}
 	return nil
-}
-
-// An outline is what is kept of a question that the log has.
-type outline struct {
-	Deadline time.Time  `json:"deadline"`
-	Spent    ask.Millis `json:"spent"`
 }
 
 func (r *record) answered(a log.Answered) {
