@@ -59,7 +59,9 @@ func (d *deadlines) remove(a *openAsk) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.asks.Delete(a)
+	if !d.stopped { // a million needn't be taken out at the end
+		d.asks.Delete(a)
+	}
 }
 
 // stop lets no more deadlines pass.
