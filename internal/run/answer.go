@@ -57,16 +57,18 @@ func (r *record) notOpen(ctx context.Context, seq uint64) error {
 // The first valid answer wins. The error is ErrNoAsk, ErrForbidden, ErrSettled,
 // or a [*generators.InvalidError] with a message a field, after which the
 // question is still open.
-func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, by string) error {
+func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, by string) (err error) {
 	open, err := e.Ask(ctx, who, askID)
 	if err != nil {
 		return err
 	}
-	if a, err = open.Question.Check(a); err != nil {
-		return err
-	}
 	r, seq, err := e.findAsk(who, askID)
 	if err != nil {
+		return err
+	}
+	done := e.tracer.Answer(ctx, r.subject(), seq)
+	defer func() { done(err) }()
+	if a, err = open.Question.Check(a); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -86,10 +88,9 @@ func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Ans
 
 // conclude appends the entry that settles a question. Callers hold mu.
 func (r *record) conclude(ctx context.Context, seq uint64, entry log.Entry) error {
-	// The batch is the worker's: it must not be lost with an answer that fails.
 	// If another process has the run now, the batch counts no more, and the
 	// question may be open still.
-	if err := r.flushFirst(context.WithoutCancel(ctx)); err != nil && !r.superseded(err) {
+	if err := r.flush(context.WithoutCancel(ctx)); err != nil && !r.superseded(err) {
 		return orSettled(err)
 	}
 	// Only now: the flush may have come upon another process's answer.

@@ -33,12 +33,13 @@ func (r *record) apply(e log.Entry) {
 	if r.reading {
 		return // nobody waits for it, and the lists don't have it
 	}
+	r.engine.tally.moved(before, r.state, e.Seq == 1)
 	if before != r.state || asks != len(r.asks) {
 		r.engine.index.moved(r, before, r.state)
 		r.clock()
 	}
 	r.warmed()
-	r.wake()
+	r.wake(e)
 }
 
 func (r *record) takeIn(e log.Entry) error {
@@ -102,6 +103,9 @@ func (r *record) ask(e log.Entry) error {
 			return err
 		}
 		a.asked, a.due = &asked, instantOf(asked.Deadline)
+		if c := r.work.asking; c != nil && c.Key == asked.Key {
+			a.call = c // before anybody can answer
+		}
 	} else {
 		o, err := outlineOf(e)
 		if err != nil {
@@ -113,6 +117,7 @@ func (r *record) ask(e log.Entry) error {
 	if !r.reading {
 		r.engine.deadlines.add(a)
 		r.engine.index.asked(r, a)
+		r.engine.tally.ages.asked(a.since.time())
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type idler struct {
 // of its goroutines may be repeated, as durable photons promise. Callers hold
 // mu.
 func (r *record) hot() bool {
-	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || !r.origin.Value().durable || r.engine.ephemeral {
+	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.origin.Value().durable || r.engine.ephemeral {
 		return false
 	}
 	for _, a := range r.asks {
@@ -141,7 +141,7 @@ func (r *record) cool() {
 // wanted tells whether a run without a generator has something to go on with.
 // Callers hold mu.
 func (r *record) wanted() bool {
-	return r.work == nil && !r.waking && r.origin.Value().durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
+	return r.work == nil && !r.waking && !r.ending && r.origin.Value().durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
 }
 
 // How long it takes until a run that could not be taken up is tried again: at

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
@@ -16,9 +17,13 @@ type history struct {
 	args  json.RawMessage
 	calls map[string]*pastCall
 	told  int
+
+	began   time.Time // when the log was begun to be read
+	settled uint64    // the ordinal of the question that was settled last
+	met     bool      // all calls were met, or never will be
 }
 
-func newHistory() *history { return &history{calls: make(map[string]*pastCall)} }
+func newHistory() *history { return &history{calls: make(map[string]*pastCall), began: time.Now()} }
 
 // pastCall is a recorded call: a step with its outcome, or a question and how
 // it was settled, if it was.
@@ -74,6 +79,7 @@ func (h *history) taken(e log.Entry) error {
 // settle notes how a question was settled. The first settlement holds, as it
 // does where the run goes on.
 func (h *history) settle(seq uint64, reply func(*record) generators.Reply) {
+	h.settled = seq
 	for _, c := range h.calls {
 		if c.seq == seq && c.reply == nil {
 			c.reply = reply
@@ -121,7 +127,9 @@ func (w *worker) recall(c *generators.Call) (known bool, err error) {
 	case past.kind != c.Kind:
 		return false, faultf("the tool has changed since this run began: %q is a %s now, where a %s was recorded", c.Key, c.Kind, past.kind)
 	}
-	delete(h.calls, c.Key)
+	if delete(h.calls, c.Key); len(h.calls) == 0 {
+		w.replayed(true)
+	}
 	if past.reply != nil {
 		c.Settle(past.reply(w.record))
 	} else if open := w.open(past.seq); open != nil {

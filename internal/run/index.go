@@ -266,6 +266,7 @@ func (x *index) remove(r *record) {
 		return
 	}
 	delete(x.runs, r.id)
+	r.engine.tally.removed(r)
 	delete(x.ended, r)
 	if x.keys[r.key()] == r {
 		delete(x.keys, r.key())

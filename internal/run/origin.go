@@ -13,11 +13,12 @@ import (
 type origin struct {
 	photon, title  string
 	owner, surface string
+	version        string
 	durable        bool
 }
 
 func originOf(s log.Started) unique.Handle[origin] {
-	return unique.Make(origin{s.Photon, s.Title, s.Owner, s.Surface, s.Durable})
+	return unique.Make(origin{s.Photon, s.Title, s.Owner, s.Surface, s.Version, s.Durable})
 }
 
 // repeatable is a request with an idempotency key: a second one must be the

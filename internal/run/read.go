@@ -18,14 +18,17 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Follow(ctx, id, after)), nil
+	return r.read(e.log.Follow(ctx, id, after), 1), nil
 }
 
-// read yields entries of the run's log. Nobody deletes the run meanwhile.
-func (r *record) read(batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {
+// read yields entries of the run's log, to so many followers. Nobody deletes the
+// run meanwhile.
+func (r *record) read(batches iter.Seq2[[]log.Entry, error], followers int64) iter.Seq2[[]log.Entry, error] {
 	return func(yield func([]log.Entry, error) bool) {
 		r.readers.Add(1)
 		defer r.readers.Add(-1)
+		r.engine.tally.followers.Add(followers)
+		defer r.engine.tally.followers.Add(-followers)
 		for batch, err := range r.engine.hydrated(r.id, batches) {
 			r.indexed()
 			if !yield(batch, err) {
@@ -49,7 +52,7 @@ func (e *Engine) Read(ctx context.Context, who Caller, id string) (iter.Seq2[[]l
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Read(ctx, id, 0)), nil
+	return r.read(e.log.Read(ctx, id, 0), 0), nil
 }
 
 func (e *Engine) hydrated(id string, batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {

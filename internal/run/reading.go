@@ -126,9 +126,13 @@ func (r *record) remember(entry log.Entry) error {
 	if err := r.rememberBlobs(entry); err != nil {
 		return err
 	}
+	large := entry.Blob != ""
 	entry, err := r.engine.hydrate(r.id, entry)
 	if err != nil {
 		return err
+	}
+	if large {
+		r.spilled += int64(len(entry.Data))
 	}
 	switch {
 	case entry.Kind == log.KindStarted:

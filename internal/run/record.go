@@ -29,6 +29,7 @@ type record struct {
 	photon *generators.Photon // nil if it is not registered any more
 	origin unique.Handle[origin]
 	repeat *repeatable // nil without an idempotency key
+	trace  *log.Trace  // nil if it is not traced
 	born   instant
 
 	mu    sync.Mutex
@@ -40,25 +41,29 @@ type record struct {
 	epoch int
 	spent time.Duration
 	work  *worker  // nil if no generator lives here
-	when  []func() // called at the next entry; see Engine.When
+	when  []Waiter // told of the next entry; see Engine.When
+	turn  *turn    // of the generator's goroutine, while that holds mu
+	doubt *doubt   // nil if it is known what the log has
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
+	waking  bool // it is being taken up again
+	reading bool // its log is being read back
+	told    bool // it has events after its last call; only known while reading
+	ending  bool // its end is yet to be recorded
+	resting bool // it could go on, but not in this process; guarded by the index's mu
 	// abandoned is set while nobody is known to come back; see Engine.Abandon.
 	abandoned *abandonment
 	// warmth is the run's place among those that could be let go; guarded by
 	// heat's mu, and this one.
-	warmth  *list.Element
-	waking  bool // it is being taken up again
-	reading bool // its log is being read back
-	told    bool // it has events after its last call; only known while reading
-	resting bool // it could go on, but not in this process; guarded by the index's mu
+	warmth *list.Element
 	// blobs counts what names each blob of the run: uploads, and entries.
 	blobs map[string]int
 	// What the run has written so far: events, bytes in its log, and bytes
 	// beside it.
-	events int
-	bytes  int64
-	stored int64
+	events  int
+	bytes   int64
+	stored  int64
+	spilled int64 // of bytes, what is too large for the log
 }
 
 func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
@@ -69,7 +74,7 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 
 // describe takes in what the first entry says.
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
-	r.photon, r.origin, r.repeat = p, originOf(s), repeatableOf(s)
+	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
 	r.owner = r.origin.Value().owner // the shared one
 	r.born, r.state = instantOf(at), Running
 }
@@ -81,15 +86,21 @@ func newID() string {
 }
 
 // begin records the start and sets the generator going. Callers hold mu.
-func (r *record) begin(ctx context.Context, s log.Started) (Info, error) {
+func (r *record) begin(ctx context.Context, s log.Started, waiter func(Info) Waiter) (Info, error) {
 	started := log.New(log.KindStarted, s)
 	started.Time = r.born.time()
 	err := r.append(ctx, started, log.New(log.KindClaimed, log.Claimed{Epoch: 1}))
 	if err != nil {
 		return Info{}, err
 	}
+	info := r.info()
+	if waiter != nil {
+		if w := waiter(info); w != nil {
+			r.await(w)
+		}
+	}
 	r.launch(s.Args, nil)
-	return r.info(), nil
+	return info, nil
 }
 
 // repeated answers a request whose idempotency key this run has.
@@ -111,27 +122,50 @@ var errOver = errors.New("the run is over")
 // append adds entries to the log and takes in what they say. If another
 // process wrote in between, it takes that in and tries again, unless the run
 // is over or the ask that the entries settle was settled. Callers hold mu.
-func (r *record) append(ctx context.Context, entries ...log.Entry) error {
-	stored := make([]log.Entry, len(entries))
-	for i, e := range entries {
-		var err error
-		if stored[i], err = r.spill(ctx, e); err != nil {
+func (r *record) append(ctx context.Context, entries ...log.Entry) (err error) {
+	if len(entries) == 0 {
+		return nil
+	}
+	known, epoch := r.last, r.epoch
+	if err := r.clarify(ctx); err != nil {
+		return err
+	}
+	if r.last > known {
+		if err := r.stillFits(entries, epoch); err != nil {
 			return err
 		}
 	}
+	stored, err := r.spillAll(ctx, entries)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && r.doubt == nil {
+			r.unspill(stored, entries)
+		}
+	}()
 	for {
 		if r.state.Ended() {
 			return errOver
 		}
+		began := time.Now()
 		_, err := r.engine.log.Append(ctx, r.id, r.last, stored...)
+		r.engine.meter.Appended(len(stored), time.Since(began), err)
 		var conflict *log.ConflictError
 		switch {
 		case err == nil:
 			for _, e := range entries {
 				e.Seq = r.last + 1
+				r.tell(e)
 				r.apply(e)
 			}
 			return nil
+		case errors.Is(err, log.ErrInDoubt):
+			r.doubt = &doubt{entries: stored}
+			if r.last > 0 {
+				go r.lookBack()
+			}
+			return err
 		case !errors.As(err, &conflict):
 			return err
 		}
@@ -184,16 +218,31 @@ func (r *record) stillFits(entries []log.Entry, epoch int) error {
 
 // catchUp takes in what others wrote.
 func (r *record) catchUp(ctx context.Context) error {
+	came, err := r.news(ctx)
+	if err != nil {
+		return err
+	}
+	return r.takeAll(came)
+}
+
+// news are the entries that others wrote.
+func (r *record) news(ctx context.Context) (came []log.Entry, err error) {
 	for batch, err := range r.engine.log.Read(ctx, r.id, r.last) {
+		if err != nil {
+			return nil, err
+		}
+		came = append(came, batch...)
+	}
+	return came, nil
+}
+
+func (r *record) takeAll(entries []log.Entry) error {
+	for _, e := range entries {
+		e, err := r.engine.hydrate(r.id, e)
 		if err != nil {
 			return err
 		}
-		for _, e := range batch {
-			if e, err = r.engine.hydrate(r.id, e); err != nil {
-				return err
-			}
-			r.apply(e)
-		}
+		r.apply(e)
 	}
 	return nil
 }
@@ -217,4 +266,5 @@ func (r *record) drop(a *openAsk) {
 	r.engine.deadlines.remove(a)
 	r.engine.memo.forget(a)
 	r.engine.index.settled(r, a)
+	r.engine.tally.ages.settled(a.since.time())
 }

@@ -22,8 +22,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 		return err
 	}
 	e.index.load(runs)
+	e.tally.load(runs)
 	for _, r := range runs {
-		if err := r.pickUp(ctx); err != nil {
+		if err := r.pickUp(ctx); err != nil && !passing(err) {
 			e.leaveOut(r.id, err)
 			r.mu.Lock()
 			e.index.remove(r)
@@ -48,6 +49,8 @@ func (r *record) pickUp(ctx context.Context) error {
 		return r.end(log.Finished{Status: log.Interrupted, Error: fmt.Sprintf("the photon %s is not here any more", r.origin.Value().photon)})
 	case !r.origin.Value().durable:
 		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
+	case r.otherVersion() != nil:
+		return r.end(log.Finished{Status: log.Failed, Error: r.otherVersion().Error()})
 	case r.state == Waiting && !r.told:
 		// It has nothing to do until it is answered.
 	default:
@@ -65,6 +68,9 @@ func (r *record) pickUp(ctx context.Context) error {
 
 // resume claims a run and replays it; h is what it did up to its last entry.
 func (r *record) resume(ctx context.Context, h *history) error {
+	if err := r.otherInput(h.args); err != nil {
+		return r.end(log.Finished{Status: log.Failed, Error: err.Error()})
+	}
 	read := r.last
 	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: r.epoch + 1}))
 	if errors.Is(err, errOver) {

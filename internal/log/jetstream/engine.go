@@ -13,6 +13,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/room"
 )
 
 const streamName = "runs"
@@ -123,7 +126,7 @@ func (e *engine) watch() {
 				continue
 			}
 			if err := e.health(); err != nil {
-				e.fail(explain(fmt.Errorf("writing the log: %w", err)))
+				e.fail(room.Explain(fmt.Errorf("writing the log: %w", err)))
 			} else if waited > giveUp {
 				e.fail(errors.New("the log's engine does not answer"))
 			}
@@ -180,10 +183,28 @@ func (e *engine) tail(ctx context.Context, run string) (tail, error) {
 
 // why is the engine's own fault, if it has one, rather than what it led to.
 func (e *engine) why(err error) error {
-	if fault := e.broken(); fault != nil {
+	fault := e.broken()
+	switch {
+	case fault == nil:
+		return err
+	case errors.Is(fault, ErrClosed):
 		return fault
 	}
-	return err
+	return fmt.Errorf("%w: %w", log.ErrUnavailable, fault)
+}
+
+// lost is why an append failed. An engine whose wire broke is broken: what is in
+// doubt is known when it has been started anew.
+func (e *engine) lost(err error) error {
+	var refused *server.ApiError
+	if errors.As(err, &refused) {
+		return room.Explain(err)
+	}
+	e.fail(e.wire.fault())
+	if errors.Is(err, log.ErrInDoubt) {
+		return fmt.Errorf("%w: %w", log.ErrInDoubt, e.broken())
+	}
+	return e.why(err)
 }
 
 // warnings takes what the server logs.
