@@ -112,11 +112,11 @@ func (r *record) ask(e log.Entry) error {
 			a.call = c // before anybody can answer
 		}
 	} else {
-		asked, err := log.As[outline](e)
+		o, err := outlineOf(e)
 		if err != nil {
 			return err
 		}
-		a.due, r.spent = instantOf(asked.Deadline), time.Duration(asked.Spent)
+		a.due, r.spent = instantOf(o.deadline), time.Duration(o.spent)
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
@@ -125,12 +125,6 @@ func (r *record) ask(e log.Entry) error {
 		r.engine.tally.ages.asked(a.since.time())
 	}
 	return nil
-}
-
-// An outline is what is kept of a question that the log has.
-type outline struct {
-	Deadline time.Time  `json:"deadline"`
-	Spent    ask.Millis `json:"spent"`
 }
 
 func (r *record) answered(a log.Answered) {
