@@ -310,6 +310,9 @@ func (r *record) letGo(context.Context) error {
 	case r.started.Durable && !r.engine.ephemeral:
 		err := r.flush(context.WithoutCancel(r.engine.ctx))
 		r.halt(generators.ErrSuspended)
+		if passing(err) {
+			return nil // what was not recorded is told again when the run is taken up
+		}
 		return err
 	default:
 		r.end(log.Finished{Status: log.Interrupted, Error: "Beam was shut down while this was running"})
