@@ -36,7 +36,11 @@ func soakFor(t *testing.T) (d time.Duration, rate int) {
 const settled = 90 * time.Second
 
 // sessions are so many owners.
-const sessions = 8
+const sessions = 4
+
+// atOnce are the most runs that go on at the same time: who waits for slow ones
+// doesn't make them slower.
+const atOnce = 1000
 
 // The program takes runs for a long time: what it holds in memory and on disk
 // must not rise for ever once finished runs are deleted as others end.
@@ -135,6 +139,7 @@ type load struct {
 func (l *load) drive(ctx context.Context, rate int) {
 	var all sync.WaitGroup
 	defer all.Wait()
+	places := make(chan struct{}, atOnce)
 	const step = 20 * time.Millisecond
 	tick := time.NewTicker(step)
 	defer tick.Stop()
@@ -147,7 +152,12 @@ func (l *load) drive(ctx context.Context, rate int) {
 		}
 		for due := int(time.Since(began).Seconds() * float64(rate)); l.n < due; l.n++ {
 			n := l.n
-			all.Go(func() { l.play(n) })
+			select {
+			case places <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			all.Go(func() { l.play(n); <-places })
 		}
 	}
 }

@@ -92,13 +92,20 @@ func (e *engine) connect(ctx context.Context, l *Log, fresh bool) error {
 	return err
 }
 
-// health is what the server says is wrong with it.
+// health is what the server says is wrong with it. That it is not ready for
+// connections within a millisecond is not: it has no listener, and says so when
+// the machine is too busy to look at the clock twice.
 func (e *engine) health() error {
-	h := e.server.Healthz(&server.HealthzOptions{Account: "$G", Stream: streamName})
-	if h.Error == "" {
-		return nil
+	for range 5 {
+		h := e.server.Healthz(&server.HealthzOptions{Account: "$G", Stream: streamName, Details: true})
+		switch {
+		case len(h.Errors) == 0:
+			return nil
+		case h.Errors[0].Type != server.HealthzErrorConn:
+			return errors.New(h.Errors[0].Error)
+		}
 	}
-	return errors.New(h.Error)
+	return nil
 }
 
 // An engine says nothing to an append whose write failed. So whoever waits for
@@ -173,6 +180,9 @@ func (e *engine) tail(ctx context.Context, run string) (tail, error) {
 	m, err := e.stream.GetLastMsgForSubject(ctx, subject(run))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return tail{}, nil
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", log.ErrUnavailable, err) // the client's own limit: the engine is too busy
 	}
 	if err != nil {
 		return tail{}, fmt.Errorf("log: the end of run %s: %w", run, e.why(err))
