@@ -116,6 +116,8 @@ func (c *call) start(p *params) *reply {
 		refused = c.done(toolError("The tool was not started: "+err.Error()+"."), "")
 	case errors.Is(err, log.ErrFull):
 		refused = c.done(toolError("The tool was not started: "+log.ErrFull.Error()+"."), "")
+	case run.Passing(err):
+		refused = c.done(toolError("The tool was not started: "+log.ErrUnavailable.Error()+"."), "")
 	default:
 		refused = c.broken(err)
 	}

@@ -29,6 +29,11 @@ var operator = run.Caller{"operator"}
 
 func newRig(t testing.TB, photons ...*generators.Photon) *rig {
 	t.Helper()
+	return newRigOn(t, log.NewMemory(), photons...)
+}
+
+func newRigOn(t testing.TB, runs log.Log, photons ...*generators.Photon) *rig {
+	t.Helper()
 	registry, err := generators.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +43,7 @@ func newRig(t testing.TB, photons ...*generators.Photon) *rig {
 		t.Fatal(err)
 	}
 	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	engine := run.New(run.Options{Photons: registry, Log: log.NewMemory(), Blobs: blobs, Ephemeral: true, Logger: logger})
+	engine := run.New(run.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Logger: logger})
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		if err == nil {
 			err = r.conclude(ctx)
 		}
-		if err != nil && !passing(err) {
+		if err != nil && !Passing(err) {
 			e.logger.Error("a run can't be read back, and is left out", "run", id, "err", err)
 			r.halt(generators.ErrSuspended) // its deadlines, too
 			e.index.remove(r.record)
