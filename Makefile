@@ -11,11 +11,13 @@ SHELL := bash
 ARGS ?=
 # BENCH chooses benchmarks; FUZZTIME is how long each fuzz target runs; SOAK is
 # how many times `make soak` runs the conformance suite, KILLS how often it kills
-# the program.
+# the program, SOAK_MINUTES how long it starts SOAK_RATE runs a second.
 BENCH ?= .
 FUZZTIME ?= 10s
 SOAK ?= 20
 KILLS ?= 200
+SOAK_MINUTES ?= 30
+SOAK_RATE ?= 200
 
 bundle := static/vendor/datastar.js
 npm := node_modules/.package-lock.json
@@ -55,9 +57,10 @@ conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP 
 	scripts/with-node node conformance/run.js
 
 .PHONY: soak
-soak: fixtures $(suite) ## the conformance suite SOAK=20 times in a row, and the program killed KILLS=200 times
-	BEAM_KILLS=$(KILLS) go test -count=1 -timeout 30m ./internal/crash
+soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program killed KILLS=200 times, and SOAK_MINUTES=30 of 200 runs a second
+	BEAM_KILLS=$(KILLS) go test -count=1 -timeout 30m -skip TestSoak ./internal/crash
 	for i in $$(seq $(SOAK)); do scripts/with-node node conformance/run.js | tail -n 1; done
+	SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) go test -count=1 -timeout 0 -run TestSoak -v ./internal/crash
 	echo "soak: $(SOAK) runs without a flake"
 
 .PHONY: fixtures

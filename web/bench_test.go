@@ -31,7 +31,7 @@ var endless = generators.New("endless", func(_ context.Context, _ struct{}, yiel
 // that tells the question to the one that tells what came of the answer, and
 // the same through a bare net/http handler, in turns.
 func BenchmarkAskOverHTTP(b *testing.B) {
-	ours, bare := newBeamTrips(b), newBareTrips(b)
+	ours, bare := newBeamTrips(b, newSite(b, "", endless)), newBareTrips(b)
 	var oursTook, bareTook []time.Duration
 	for b.Loop() {
 		oursTook = append(oursTook, ours.trip())
@@ -87,8 +87,8 @@ func (t *trips) next() []byte {
 	}
 }
 
-func newBeamTrips(b *testing.B) *trips {
-	p := newSite(b, "", endless).person()
+func newBeamTrips(b *testing.B, s *site) *trips {
+	p := s.person()
 	p.client.Timeout = 0
 	run := p.start("endless", "{}")
 	t := &trips{b: b, client: p.client, lines: bufio.NewReader(p.do("GET", run.Events, "").Body)}

@@ -32,6 +32,11 @@ type site struct {
 
 func newSite(t testing.TB, token string, photons ...*generators.Photon) *site {
 	t.Helper()
+	return newSiteOn(t, log.NewMemory(), token, photons...)
+}
+
+func newSiteOn(t testing.TB, runs log.Log, token string, photons ...*generators.Photon) *site {
+	t.Helper()
 	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +45,7 @@ func newSite(t testing.TB, token string, photons ...*generators.Photon) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := run.New(run.Options{Photons: registry, Log: log.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
+	engine := run.New(run.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
 	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: web.NewKeys(), Token: token, Hosts: []string{"beam.test"}})
 	if err != nil {
 		t.Fatal(err)

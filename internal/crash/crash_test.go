@@ -41,6 +41,7 @@ func kills(t *testing.T) int {
 // answers are what every client says.
 var answers = map[string]string{
 	"name": `{"name":"Ada"}`, "account": `{"email":"ada@example.org","role":"admin"}`, "confirm": `{"confirm":true}`,
+	"preferences": `{"outputFormat":"json"}`,
 }
 
 // A program is the one that is killed, and started anew at the same address.
@@ -49,6 +50,17 @@ type program struct {
 	bin, data string
 	addr      string
 	cmd       *exec.Cmd
+}
+
+// built builds the program.
+func built(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "beam")
+	build := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/cmd/beam")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return bin
 }
 
 func (p *program) start() {
@@ -90,6 +102,8 @@ type client struct {
 	// told is each event's data by its id: an id that is told again must say
 	// the same.
 	told map[string]string
+	// thinks is how long an answer takes.
+	thinks time.Duration
 }
 
 func newClient(t *testing.T, p *program) *client {
@@ -97,7 +111,7 @@ func newClient(t *testing.T, p *program) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &client{t, p, &http.Client{Jar: jar, Transport: &http.Transport{}}, map[string]string{}}
+	return &client{t: t, p: p, http: &http.Client{Jar: jar, Transport: &http.Transport{}}, told: map[string]string{}}
 }
 
 // do makes a request until the program is there to answer it.
@@ -126,10 +140,10 @@ func (c *client) do(ctx context.Context, method, path, body string, header ...st
 	}
 }
 
-// wizard runs one wizard from its start to its result. The start has a key, so
+// play runs one photon from its start to its result. The start has a key, so
 // that repeating it after a crash starts no second run.
-func (c *client) wizard(ctx context.Context, key string) (id, result string, err error) {
-	r, err := c.do(ctx, "POST", "/photons/wizard/runs", "{}", "Idempotency-Key", key)
+func (c *client) play(ctx context.Context, photon, args, key string) (id, result string, err error) {
+	r, err := c.do(ctx, "POST", "/photons/"+photon+"/runs", args, "Idempotency-Key", key)
 	if err != nil {
 		return "", "", err
 	}
@@ -138,7 +152,7 @@ func (c *client) wizard(ctx context.Context, key string) (id, result string, err
 	var started struct{ ID, Events string }
 	if err != nil || json.Unmarshal(raw, &started) != nil || started.ID == "" {
 		if err != nil {
-			return c.wizard(ctx, key) // the response broke off
+			return c.play(ctx, photon, args, key) // the response broke off
 		}
 		return "", "", fmt.Errorf("start: %s %s", r.Status, raw)
 	}
@@ -206,6 +220,10 @@ func (c *client) follow(ctx context.Context, path, after string) (result, last s
 
 // answer answers until it is known to be recorded.
 func (c *client) answer(ctx context.Context, id, key string) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(c.thinks):
+	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, id, answers[key])
 	r, err := c.do(ctx, "POST", "/mcp/request", body)
 	if err != nil {
@@ -222,12 +240,7 @@ func (c *client) answer(ctx context.Context, id, key string) error {
 
 func TestKilledAgainAndAgain(t *testing.T) {
 	times := kills(t)
-	bin := filepath.Join(t.TempDir(), "beam")
-	build := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/cmd/beam")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	p := &program{t: t, bin: bin, data: filepath.Join(t.TempDir(), "data")}
+	p := &program{t: t, bin: built(t), data: filepath.Join(t.TempDir(), "data")}
 	p.start()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second+time.Duration(times)*3*time.Second)
 	defer cancel()
@@ -241,7 +254,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 		all.Go(func() {
 			c := newClient(t, p)
 			for i := 0; !over.Load(); i++ {
-				id, result, err := c.wizard(ctx, fmt.Sprintf("client %d wizard %d", n, i))
+				id, result, err := c.play(ctx, "wizard", "{}", fmt.Sprintf("client %d wizard %d", n, i))
 				if err != nil {
 					t.Errorf("client %d, wizard %d, run %s: %v", n, i, id, err)
 					return

@@ -167,6 +167,8 @@ func (c *call) notStarted(err error) reply {
 		why = toolError("The tool was not started: " + err.Error() + ".")
 	case errors.Is(err, log.ErrFull):
 		why = toolError("The tool was not started: " + log.ErrFull.Error() + ".")
+	case run.Passing(err):
+		why = toolError("The tool was not started: " + log.ErrUnavailable.Error() + ".")
 	default:
 		return c.broken(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -142,9 +143,26 @@ func (p *put) answer(m message) {
 	}
 	switch {
 	case err == nil, errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk), errors.Is(err, errGone):
+	case run.Passing(err): // the client has answered, and won't be asked again
+		c.server.logger.Warn("an answer can't be recorded now; it is tried again", "run", c.run, "err", err)
+		p.later(m)
 	default:
 		c.server.logger.Error("taking an answer", "run", c.run, "err", err)
 	}
+}
+
+// unrecorded is how long an answer that can't be recorded waits for the next try.
+const unrecorded = time.Second
+
+// later takes the client's response again, unless Beam ends before.
+func (p *put) later(m message) {
+	time.AfterFunc(unrecorded, func() {
+		select {
+		case <-p.call.server.engine.Closing():
+		default:
+			p.answer(m)
+		}
+	})
 }
 
 // tryAgain asks once more.

@@ -72,7 +72,7 @@ func (w *worker) flushLater() {
 	}
 	w.batch.timer = nil
 	switch err := w.flush(w.engine.ctx); {
-	case passing(err):
+	case Passing(err):
 		w.batch.timer = time.AfterFunc(anew, w.flushLater)
 	case err != nil:
 		w.broken(err)

@@ -24,7 +24,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 	e.index.load(runs)
 	e.tally.load(runs)
 	for _, r := range runs {
-		if err := r.pickUp(ctx); err != nil && !passing(err) {
+		if err := r.pickUp(ctx); err != nil && !Passing(err) {
 			e.leaveOut(r.id, err)
 			r.mu.Lock()
 			e.index.remove(r)

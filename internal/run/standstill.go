@@ -16,8 +16,8 @@ import (
 // anew is how long it takes until what could not be recorded is tried again.
 const anew = time.Second
 
-// passing tells whether what could not be recorded may be later.
-func passing(err error) bool {
+// Passing tells whether what could not be recorded may be later.
+func Passing(err error) bool {
 	return errors.Is(err, log.ErrFull) || errors.Is(err, log.ErrUnavailable) || errors.Is(err, log.ErrInDoubt)
 }
 
@@ -33,12 +33,12 @@ func (w *worker) put(entries ...log.Entry) error {
 // which is free while it waits.
 func (w *worker) insist(try func() error) error {
 	err := try()
-	if !passing(err) {
+	if !Passing(err) {
 		return err
 	}
 	w.standStill(+1, err)
 	defer w.standStill(-1, nil)
-	for passing(err) {
+	for Passing(err) {
 		since := time.Now()
 		if !w.pause(anew) {
 			return errOver
@@ -165,7 +165,7 @@ func (r *record) later(try func() error) {
 		switch {
 		case err == nil, errors.Is(err, errOver):
 			return
-		case !passing(err):
+		case !Passing(err):
 			r.engine.logger.Error("recording what could not be recorded before", "run", r.id, "err", err)
 			return
 		}

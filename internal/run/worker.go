@@ -258,9 +258,9 @@ func (r *record) end(f log.Finished) error {
 	switch {
 	case err == nil || errors.Is(err, errOver):
 		return nil
-	case passing(err) && own(f) && r.work != nil:
+	case Passing(err) && own(f) && r.work != nil:
 		return err
-	case passing(err):
+	case Passing(err):
 		r.endLater(f)
 	}
 	r.engine.logger.Error("recording the end of a run", "run", r.id, "err", err)
@@ -323,6 +323,9 @@ func (r *record) letGo(context.Context) error {
 	case r.origin.Value().durable && !r.engine.ephemeral:
 		err := r.flush(context.WithoutCancel(r.engine.ctx))
 		r.halt(generators.ErrSuspended)
+		if Passing(err) {
+			return nil // what was not recorded is told again when the run is taken up
+		}
 		return err
 	default:
 		r.end(log.Finished{Status: log.Interrupted, Error: "Beam was shut down while this was running"})

@@ -71,11 +71,8 @@ func (l *Log) publish(e *engine, run string, at tail, entries []log.Entry) (uint
 	if err := take(2 * len(payload)); err != nil {
 		return 0, fmt.Errorf("log: run %s: %w", run, err)
 	}
-	p := &pending{run: run, first: at.last + 1}
+	p := &pending{run: run, first: at.last + 1, payload: payload}
 	p.tail = tail{last: at.last + uint64(len(entries)), finished: last.Kind == log.KindFinished}
-	if l.hubs.has(run) {
-		p.payload = payload
-	}
 	if err := e.wire.publish(p, at.seq, payload); err != nil {
 		if outrun(err) {
 			return 0, err
@@ -88,5 +85,6 @@ func (l *Log) publish(e *engine, run string, at tail, entries []log.Entry) (uint
 // acknowledged takes in what the stream has now, in its order.
 func (l *Log) acknowledged(p *pending) {
 	l.tails.moved(p.run, p.tail, p.first)
+	l.recent.add(p)
 	l.hubs.feed(p)
 }

@@ -61,6 +61,9 @@ func (e *engine) last(ctx context.Context, run string) (*jetstream.RawStreamMsg,
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, head{}, nil
 	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", log.ErrUnavailable, err) // the client's own limit: the engine is too busy
+	}
 	if err != nil {
 		return nil, head{}, fmt.Errorf("log: the end of run %s: %w", run, e.why(err))
 	}

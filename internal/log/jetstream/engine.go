@@ -96,13 +96,20 @@ func (e *engine) connect(ctx context.Context, l *Log, fresh bool) error {
 	return err
 }
 
-// health is what the server says is wrong with it.
+// health is what the server says is wrong with it. That it is not ready for
+// connections within a millisecond is not: it has no listener, and says so when
+// the machine is too busy to look at the clock twice.
 func (e *engine) health() error {
-	h := e.server.Healthz(&server.HealthzOptions{Account: "$G", Stream: streamName})
-	if h.Error == "" {
-		return nil
+	for range 5 {
+		h := e.server.Healthz(&server.HealthzOptions{Account: "$G", Stream: streamName, Details: true})
+		switch {
+		case len(h.Errors) == 0:
+			return nil
+		case h.Errors[0].Type != server.HealthzErrorConn:
+			return errors.New(h.Errors[0].Error)
+		}
 	}
-	return errors.New(h.Error)
+	return nil
 }
 
 // An engine says nothing to an append whose write failed. So whoever waits for

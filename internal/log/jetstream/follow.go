@@ -41,12 +41,6 @@ const (
 	keptBytes   = 1 << 20
 )
 
-func (hs *hubs) has(run string) bool {
-	hs.mu.RLock()
-	defer hs.mu.RUnlock()
-	return hs.runs[run] != nil
-}
-
 func (hs *hubs) enter(run string) (*hub, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -129,7 +123,7 @@ func (h *hub) feed(p *pending) {
 	}
 	h.tail = p.tail
 	if m, err := decodeHead(p.payload); err != nil {
-		h.recent, h.bytes = nil, 0 // it had no followers when it was sent
+		h.recent, h.bytes = nil, 0 // our own encoding; the files tell what is wrong
 	} else if h.recent, err = m.decode(h.recent, 0); err == nil {
 		h.bytes += len(p.payload)
 	}
@@ -166,9 +160,12 @@ func (h *hub) prime(ctx context.Context, l *Log) error {
 	if primed {
 		return nil
 	}
-	t, err := l.engine.Load().tail(ctx, h.run)
-	if err != nil {
-		return err
+	t, known := l.recent.tail(h.run)
+	if !known {
+		var err error
+		if t, err = l.engine.Load().tail(ctx, h.run); err != nil {
+			return err
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -298,6 +295,9 @@ func (f *follower) took(batch []log.Entry) []log.Entry {
 // read gets what the hub no longer has from the stream. If it isn't there, the
 // run was deleted.
 func (f *follower) read(ctx context.Context) (err error) {
+	if f.behind, _ = f.log.recent.after(f.hub.run, f.after); len(f.behind) > 0 {
+		return nil
+	}
 	if f.stream == nil {
 		f.stream = f.log.cursor(f.hub.run, f.after)
 	}

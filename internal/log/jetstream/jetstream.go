@@ -65,6 +65,7 @@ type Log struct {
 	logger  *slog.Logger
 	engine  atomic.Pointer[engine]
 	tails   tails
+	recent  recent
 	hubs    hubs
 	disk    *room.Disk
 
@@ -167,6 +168,7 @@ func (l *Log) revive(ctx context.Context, old *engine) (*engine, error) {
 		return nil, fmt.Errorf("%w: starting the log's engine anew: %w", log.ErrUnavailable, room.Explain(err))
 	}
 	l.tails.clear()
+	l.recent.clear()
 	l.engine.Store(e)
 	l.hubs.reread()
 	return e, nil

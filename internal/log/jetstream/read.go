@@ -186,8 +186,12 @@ func (c *cursor) nothing(ctx context.Context, run string, after uint64) error {
 // Read implements [log.Log].
 func (l *Log) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]log.Entry, error] {
 	return func(yield func([]log.Entry, error) bool) {
-		c, after := l.cursor(run, after), after
 		limit := ^uint64(0)
+		if all, ok := l.recent.after(run, after); ok {
+			hand(ctx, all, limit, yield)
+			return
+		}
+		c, after := l.cursor(run, after), after
 		for {
 			all, err := c.entries(ctx, run, after)
 			if err == nil && c.more && limit == ^uint64(0) {
@@ -199,24 +203,30 @@ func (l *Log) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]lo
 				yield(nil, err)
 				return
 			}
-			for batch := range batches(all) {
-				if batch[0].Seq > limit {
-					return
-				}
-				if err := ctx.Err(); err != nil {
-					yield(nil, err)
-					return
-				}
-				if !yield(batch, nil) {
-					return
-				}
-				after = batch[len(batch)-1].Seq
-			}
-			if !c.more || len(all) == 0 {
+			if !hand(ctx, all, limit, yield) || !c.more || len(all) == 0 {
 				return
 			}
+			after = all[len(all)-1].Seq
 		}
 	}
+}
+
+// hand yields entries in batches, of which none begins beyond a limit. It returns
+// false if the reader is to get no more.
+func hand(ctx context.Context, all []log.Entry, limit uint64, yield func([]log.Entry, error) bool) bool {
+	for batch := range batches(all) {
+		if batch[0].Seq > limit {
+			return false
+		}
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return false
+		}
+		if !yield(batch, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // batches cuts entries to the size that readers are promised.
@@ -317,6 +327,7 @@ func (l *Log) Delete(ctx context.Context, run string) error {
 		return fmt.Errorf("log: deleting run %s: %w", run, e.why(err))
 	}
 	l.tails.forget(run)
+	l.recent.forget(run)
 	l.hubs.deleted(run)
 	return nil
 }

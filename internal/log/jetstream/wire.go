@@ -38,7 +38,7 @@ type pending struct {
 	run     string
 	first   uint64 // ordinal of its first entry
 	tail    tail   // after it; seq once acknowledged
-	payload []byte // of a message that has followers
+	payload []byte
 	sent    time.Time
 	err     error
 	done    chan struct{} // closed when it has tail or err
