@@ -21,6 +21,7 @@ type stdio struct {
 func (*stdio) Help() string {
 	return "An MCP client starts this itself; its configuration names the command, as in\n\n" +
 		`    {"mcpServers": {"beam": {"command": "beam", "args": ["stdio", "--open"]}}}` + "\n\n" +
+		"If another Beam owns the data folder, such as beam serve, it serves the client, and runs and questions are one; else this one owns it. " +
 		"Messages go over stdin and stdout, the log to stderr. The program ends when stdin does."
 }
 
