@@ -59,7 +59,7 @@ func (s *stdio) Run(ctx context.Context, p *program) (err error) {
 
 // end ends the runs. What does not stop ends with the process.
 func (b *running) end() {
-	b.host.stop()
+	b.host.dismiss()
 	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 	defer cancel()
 	done := make(chan struct{})
@@ -75,7 +75,7 @@ func (b *running) end() {
 	}
 	b.site.Close()
 	b.mcp.Close()
-	b.host.close()
+	b.host.close(0)
 	if err := b.closeLog(); err != nil {
 		b.logger.Error("closing the log", "err", err)
 	}

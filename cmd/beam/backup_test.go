@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -158,6 +159,37 @@ func TestBackupWithoutABeam(t *testing.T) {
 	}
 	beamSays(t, 1, "restore", file, "--data", filepath.Join(dir, "again")) // it is in use, and not empty
 	again.get("/runs/"+id, &run{})
+}
+
+// An owner that ends in the middle of a backup leaves none.
+func TestABackupBreaksOff(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServerOf(t, "vaults", "--data", data)
+	vault := s.begin("vault")
+	s.answer(s.until(vault, "secret"), `{"secret":"xyzzy"}`)
+	random := make([]byte, 8<<20) // that no compression makes smaller
+	rand.Read(random)
+	s.handIn(s.until(vault, "file"), string(random))
+	s.until(vault, "go")
+	var out io.Reader
+	b := start(t, func(c *exec.Cmd) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close(); w.Close() })
+		out, c.Stdout = r, w
+	}, "beam", "backup", "-", "--data", data)
+	if _, err := io.ReadFull(out, make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(syscall.SIGKILL)
+	s.ends(patience)
+	go io.Copy(io.Discard, out)
+	b.ends(patience)
+	if said := b.err.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("there is no backup: beam serve (process %d), which owns the data folder, broke off", s.cmd.Process.Pid)) {
+		t.Errorf("it says %s", said)
+	}
 }
 
 // A restore that is killed in the middle leaves nothing that is used.
