@@ -114,7 +114,7 @@ func (h *host) stdio(ctx context.Context, r *joint.Request) {
 		return
 	}
 	out := &sidelined{w: r}
-	err := h.mcp.ServeStdio(ctx, r, out, run.Caller{web.Operator}, h.pages.inviting(out.invite))
+	err := h.mcp.ServeJoined(ctx, r, out, run.Caller{web.Operator}, h.pages.inviting(out.invite))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		h.logger.Debug("an MCP client that joined has gone", "err", err)
 	}

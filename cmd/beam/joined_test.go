@@ -115,6 +115,48 @@ func TestTheOwnerIsKilled(t *testing.T) {
 	}
 }
 
+// When the client's process is killed, its durable runs wait on, and nobody could
+// come back to the others.
+func TestAJoinedProcessIsKilled(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	c.call("1", "wizard", "{}")
+	c.method("elicitation/create")
+	c.call("2", "countdown", `{"seconds":3600}`)
+	c.method("notifications/progress")
+	c.signal(syscall.SIGKILL)
+	c.ends(patience)
+	var all struct{ Runs []run }
+	s.get("/runs", &all)
+	if len(all.Runs) != 2 {
+		t.Fatalf("the runs are %+v", all.Runs)
+	}
+	for _, r := range all.Runs {
+		if r.Photon == "countdown" {
+			s.until(r.ID, "")
+		} else {
+			s.until(r.ID, "name")
+		}
+	}
+}
+
+// A client that leaves does not wait for an owner that does not move.
+func TestTheOwnerIsFrozen(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	s.signal(syscall.SIGSTOP)
+	c.call("1", "wizard", "{}")
+	began := time.Now()
+	c.leave()
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it ended %s after its stdin", took)
+	}
+}
+
 // A client that asks for nothing while its Beam is started anew joins the new
 // one.
 func TestTheOwnerIsStartedAnew(t *testing.T) {

@@ -97,7 +97,7 @@ func (f *follower) advance(ctx context.Context, batch []log.Entry, err error) (r
 	case ctx.Err() != nil:
 		return f.leave(context.Cause(ctx)), true
 	case errors.Is(err, errGone):
-		return reply{}, true // the client may come back and resume
+		return f.leave(errGone), true // over HTTP the client may come back and resume
 	default:
 		return f.broken(err), true
 	}
@@ -105,8 +105,11 @@ func (f *follower) advance(ctx context.Context, batch []log.Entry, err error) (r
 
 // leave ends a call whose request has ended before its run.
 func (f *follower) leave(cause error) reply {
-	if errors.Is(cause, errCancelled) {
+	switch {
+	case errors.Is(cause, errCancelled):
 		f.giveUp()
+	case errors.Is(cause, errLeft), errors.Is(cause, errGone) && f.session.joined:
+		f.abandon()
 	}
 	return reply{}
 }
