@@ -136,8 +136,11 @@ func (f *follower) advance(ctx context.Context, batch []log.Entry, err error) (r
 
 // leave ends a call whose request has ended before its run.
 func (f *follower) leave(cause error) reply {
-	if errors.Is(cause, errCancelled) {
+	switch {
+	case errors.Is(cause, errCancelled):
 		f.giveUp()
+	case errors.Is(cause, errLeft), errors.Is(cause, errGone) && f.session.joined:
+		f.abandon()
 	}
 	return reply{}
 }

@@ -151,7 +151,10 @@ func (x *relay) listen(b Backend, in *bufio.Reader) {
 			return
 		}
 		line = line[:len(line)-1]
-		if len(line) > 0 && line[0] == AsideMark {
+		switch {
+		case len(line) == 0:
+			continue
+		case line[0] == AsideMark:
 			x.Aside(line[1:])
 			continue
 		}

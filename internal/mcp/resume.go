@@ -129,7 +129,7 @@ func (f *follower) past(ctx context.Context) (open []uint64, r reply, over bool)
 // gone, which may come back and resume.
 func (f *follower) failed(err error) reply {
 	if errors.Is(err, errGone) {
-		return reply{}
+		return f.leave(errGone)
 	}
 	return f.broken(err)
 }
