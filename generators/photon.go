@@ -46,6 +46,11 @@ type Options struct {
 	// Durable promises that code outside [Step] may run again, so that a run
 	// can be taken up from its log after a restart.
 	Durable bool
+	// Version names the state of a durable photon's code, at most 128 bytes.
+	// Change it when runs that wait can't go on with the new code: they fail
+	// when they are taken up, before any of it runs. Runs that were started
+	// without one go on as long as their calls are the same.
+	Version string
 	// TimeLimit bounds the time that a run may work. The time that it waits
 	// for a person doesn't count. 0 is no limit.
 	TimeLimit time.Duration
@@ -77,6 +82,9 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 		p.options = *opts
 	}
 	p.refuse(checkName(name))
+	if len(p.options.Version) > 128 {
+		p.refuse(errors.New("its version has more than 128 bytes"))
+	}
 	if fn == nil {
 		p.refuse(errors.New("it has no function"))
 	}

@@ -50,6 +50,8 @@ var statuses = []struct {
 	{run.ErrTooMany, http.StatusTooManyRequests},
 	{run.ErrClosing, http.StatusServiceUnavailable},
 	{log.ErrFull, http.StatusServiceUnavailable},
+	{log.ErrUnavailable, http.StatusServiceUnavailable},
+	{log.ErrInDoubt, http.StatusServiceUnavailable},
 }
 
 // classify returns the status of an error and what the caller may read of it.

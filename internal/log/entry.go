@@ -10,9 +10,11 @@ import (
 
 // Started is the first entry of a run.
 type Started struct {
-	Photon  string          `json:"photon"`
-	Title   string          `json:"title"`
-	Durable bool            `json:"durable,omitempty"`
+	Photon  string `json:"photon"`
+	Title   string `json:"title"`
+	Durable bool   `json:"durable,omitempty"`
+	// Version is the photon's own, if it has one; see [generators.Options].
+	Version string          `json:"version,omitempty"`
 	Owner   string          `json:"owner"`
 	Surface string          `json:"surface"` // where it was started: browser, http, mcp, mcp task, terminal
 	Args    json.RawMessage `json:"args"`
@@ -21,6 +23,16 @@ type Started struct {
 	// Keep is how long after its start the run is kept at least, once it has
 	// ended.
 	Keep ask.Millis `json:"keep,omitempty"`
+	// Trace is the trace that the run is a part of; nil if it is in none.
+	Trace *Trace `json:"trace,omitempty"`
+}
+
+// Trace is a trace context, in the header formats of W3C Trace Context and W3C
+// Baggage.
+type Trace struct {
+	Parent  string `json:"traceparent"`
+	State   string `json:"tracestate,omitempty"`
+	Baggage string `json:"baggage,omitempty"`
 }
 
 // Claimed says that a worker has taken the run up. A worker of a lower epoch

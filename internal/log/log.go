@@ -92,12 +92,19 @@ type Log interface {
 // MaxBatch is the most entries that Read and Follow yield at once.
 const MaxBatch = 1024
 
-// ErrFull: there is no room for what was to be appended. Nothing is lost that
-// was, and appends succeed again when there is room.
-var ErrFull = errors.New("the disk is full")
-
-// ErrNotFound: there is no such run.
-var ErrNotFound = errors.New("log: no such run")
+// What can be wrong with an append, beside a conflict.
+var (
+	// ErrFull: there is no room for what was to be appended. Nothing is lost
+	// that was, and appends succeed again when there is room.
+	ErrFull = errors.New("the disk is full")
+	// ErrUnavailable: nothing can be appended now. It may be later.
+	ErrUnavailable = errors.New("nothing can be recorded now")
+	// ErrInDoubt: the log did not say whether the entries were added. An append
+	// of no entries tells, by succeeding or by a conflict, once it does either.
+	ErrInDoubt = errors.New("it is not known whether this was recorded")
+	// ErrNotFound: there is no such run.
+	ErrNotFound = errors.New("log: no such run")
+)
 
 // A ConflictError is an append that another one preceded.
 type ConflictError struct {

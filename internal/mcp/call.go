@@ -79,12 +79,12 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		answer(c.round(x.flight, p))
 		return
 	}
-	if refused := c.start(p); refused != nil {
-		answer(*refused)
+	if x.session.crew != nil {
+		c.park(p, x.flight, answer)
 		return
 	}
-	if x.session.crew != nil {
-		c.follower(x.out, x.flight).park(answer)
+	if refused := c.start(x.flight.parent, p, nobody); refused != nil {
+		answer(*refused)
 		return
 	}
 	if !x.session.keep(c) { // it has ended meanwhile
@@ -107,21 +107,31 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	return f.follow()
 }
 
-// start starts the run. If it can't, the reply says why.
-func (c *call) start(p *params) *reply {
+// nobody waits for a run whose follower has a goroutine to itself.
+func nobody() run.Waiter { return nil }
+
+// start starts the run, which outlives ctx, and has what waiter returns wait for
+// its first entry. If it can't, the reply says why.
+func (c *call) start(ctx context.Context, p *params, waiter func() run.Waiter) *reply {
 	args := p.Arguments
 	if bytes.Equal(args, null) { // as some clients write none
 		args = nil
 	}
-	info, err := c.server.engine.Start(context.Background(), c.client.who,
-		run.Request{Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep})
+	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, run.Request{
+		Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep,
+		Waiter: func(i run.Info) run.Waiter { c.begin(i); return waiter() },
+	})
 	if err == nil {
-		c.run, c.begun = info.ID, info.Last
-		c.out.begin(c.cursor(0))
 		return nil
 	}
 	refused := c.notStarted(err)
 	return &refused
+}
+
+// begin notes the run.
+func (c *call) begin(i run.Info) {
+	c.run, c.begun = i.ID, i.Last
+	c.out.begin(c.cursor(0))
 }
 
 // notStarted is the reply for a run that could not be started.

@@ -18,6 +18,7 @@ type put struct {
 	call     *call
 	seq      uint64
 	consent  bool                    // an accept is no answer; see [bid]
+	answered bool                    // by the client itself
 	attempts int                     // how many answers did not fit
 	wrong    []generators.FieldError // in the last of them
 }
@@ -95,7 +96,7 @@ func (p *put) request(out outlet, b bid) error {
 	if !live {
 		return nil
 	}
-	return c.session.ask(out, c.cursor(p.seq), id, b.method, c.related(b.params), p.answered)
+	return c.session.ask(out, c.cursor(p.seq), id, b.method, c.related(b.params), p.answer)
 }
 
 // again sends the question's request once more, with what was wrong with the
@@ -121,8 +122,8 @@ func (p *put) id() string {
 	return id
 }
 
-// answered takes the client's response.
-func (p *put) answered(m message) {
+// answer takes the client's response.
+func (p *put) answer(m message) {
 	ctx := context.Background()
 	c, id := p.call, log.AskID(p.call.run, p.seq)
 	open, err := c.server.engine.Ask(ctx, c.client.who, id)
@@ -179,7 +180,36 @@ func (p *put) take(ctx context.Context, open run.Open, m message) error {
 	if p.consent && a.Action == ask.Accept {
 		return nil // the person answers on Beam's page
 	}
-	return c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
+	p.setAnswered(true)
+	err = c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
+	p.setAnswered(err == nil)
+	return err
+}
+
+func (p *put) setAnswered(so bool) {
+	p.call.mu.Lock()
+	defer p.call.mu.Unlock()
+	p.answered = so
+}
+
+// answeredHere tells whether an entry settles a question with the client's own
+// answer, which is then no more before it.
+func (c *call) answeredHere(e log.Entry) bool {
+	if e.Kind != log.KindAnswered {
+		return false
+	}
+	a, err := log.As[log.Answered](e)
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.puts[a.Ask]
+	if p == nil || !p.answered {
+		return false
+	}
+	delete(c.puts, a.Ask)
+	return true
 }
 
 // rejected is the code with which clients say that their user refused to let

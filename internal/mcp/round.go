@@ -53,7 +53,7 @@ func (c *call) round(flight *flight, p *params) reply {
 	ctx := flight.context()
 	r := &round{follower: c.follower(c.out, flight), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments), handle: c.afterAsking()}
 	if p.RequestState == "" {
-		if refused := c.start(p); refused != nil {
+		if refused := c.start(ctx, p, nobody); refused != nil {
 			return *refused
 		}
 	} else if err := r.resume(ctx, p); err != nil {

@@ -23,7 +23,7 @@ func (s *Server) taskResult(x *exchange, m message, p taskParams, answer func(re
 	}
 	f := s.taskFollower(x, m, info)
 	if x.session.crew != nil {
-		f.park(answer)
+		f.parkAgain(answer)
 		return
 	}
 	if !x.session.keep(f.call) { // it has ended meanwhile
@@ -32,6 +32,17 @@ func (s *Server) taskResult(x *exchange, m message, p taskParams, answer func(re
 	}
 	x.out.begin(f.cursor(0))
 	answer(f.follow())
+}
+
+// parkAgain is park for a run that goes on already.
+func (f *follower) parkAgain(answer func(reply)) {
+	p := &parked{follower: f, answer: answer}
+	f.flight.whenCancelled(func(cause error) {
+		if cause != errLanded {
+			p.done(p.leave(cause))
+		}
+	})
+	p.Wake()
 }
 
 // taskFollower follows a task's run from its beginning.

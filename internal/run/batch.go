@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -37,8 +38,8 @@ func (w *worker) event(e generators.Event) error {
 		return nil
 	}
 	if a, ok := e.(*generators.Artifact); ok {
-		var err error
-		if e, err = w.store(a); err != nil {
+		err := w.insist(func() (err error) { e, err = w.store(a); return err })
+		if err != nil {
 			return err
 		}
 	}
@@ -55,7 +56,7 @@ func (w *worker) enqueue(e log.Entry) error {
 	b.bytes += len(e.Data)
 	wait := frame - time.Since(b.flushed)
 	if wait <= 0 || b.bytes >= batchSize {
-		return w.flush(w.engine.ctx)
+		return w.put()
 	}
 	if b.timer == nil {
 		b.timer = time.AfterFunc(wait, w.flushLater)
@@ -70,38 +71,34 @@ func (w *worker) flushLater() {
 		return
 	}
 	w.batch.timer = nil
-	if err := w.flush(w.engine.ctx); err != nil {
+	switch err := w.flush(w.engine.ctx); {
+	case passing(err):
+		w.batch.timer = time.AfterFunc(anew, w.flushLater)
+	case err != nil:
 		w.broken(err)
 	}
 }
 
-// flushFirst flushes for who is not the worker. What can't be appended stays in
-// the batch, and is the worker's concern.
-func (r *record) flushFirst(ctx context.Context) error {
+// flush appends what waits in the batch, if a worker is here, and entries after
+// it. What can't be appended stays in the batch, and is the worker's concern.
+// Callers hold mu.
+func (r *record) flush(ctx context.Context, entries ...log.Entry) error {
+	if err := r.clarify(ctx); err != nil {
+		return err
+	}
 	w := r.work
 	if w == nil || len(w.batch.entries) == 0 {
-		return nil
+		return r.append(ctx, entries...)
 	}
-	entries, bytes := w.batch.entries, w.batch.bytes
-	err := r.flush(ctx)
-	if err != nil && r.work == w {
-		w.batch.entries, w.batch.bytes = entries, bytes
-		w.batch.timer = time.AfterFunc(frame, w.flushLater)
+	waiting := w.batch.entries
+	w.batch.flushed = time.Now()
+	err := r.append(ctx, slices.Concat(waiting, entries)...)
+	switch {
+	case r.work != w: // it was let go, and its batch with it
+	case err == nil:
+		w.batch.stop()
+	case r.doubt != nil:
+		r.doubt.worker, r.doubt.waiting = w, len(waiting)
 	}
 	return err
-}
-
-// flush appends what waits in the batch, if a worker is here, and entries
-// after it. Callers hold mu.
-func (r *record) flush(ctx context.Context, entries ...log.Entry) error {
-	if w := r.work; w != nil && len(w.batch.entries) > 0 {
-		waiting := w.batch.entries
-		entries = append(waiting, entries...)
-		w.batch.stop()
-		w.batch.flushed = time.Now()
-	}
-	if len(entries) == 0 {
-		return nil
-	}
-	return r.append(ctx, entries...)
 }

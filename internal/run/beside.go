@@ -26,8 +26,38 @@ func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
 	r.refer(digest, size)
+	r.spilled += size
 	e.Data, e.Blob = nil, digest
 	return e, nil
+}
+
+// spillAll moves what is too large of several entries.
+func (r *record) spillAll(ctx context.Context, entries []log.Entry) ([]log.Entry, error) {
+	stored := make([]log.Entry, len(entries))
+	for i, e := range entries {
+		var err error
+		if stored[i], err = r.spill(ctx, e); err != nil {
+			r.unspill(stored[:i], entries)
+			return nil, err
+		}
+	}
+	return stored, nil
+}
+
+// unspill takes back what was moved, of entries that were not appended.
+func (r *record) unspill(stored, entries []log.Entry) {
+	for i, e := range stored {
+		if e.Blob == entries[i].Blob {
+			continue
+		}
+		size := int64(len(entries[i].Data))
+		r.spilled -= size
+		if r.release(e.Blob, size) {
+			if err := r.engine.blobs.Remove(r.id, e.Blob); err != nil {
+				r.engine.logger.Error("removing what was not recorded", "run", r.id, "err", err)
+			}
+		}
+	}
 }
 
 // refer counts one more that names a blob. Callers hold mu.

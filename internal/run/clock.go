@@ -21,7 +21,7 @@ func (r *record) clock() {
 	if w == nil {
 		return
 	}
-	switch goes := r.state == Running; {
+	switch goes := r.state == Running && w.still == 0; {
 	case goes && w.resumed.IsZero():
 		w.resumed = time.Now()
 		w.startLimit()

@@ -37,7 +37,8 @@ type Info struct {
 	// while it goes on, when nothing deletes it.
 	KeptUntil time.Time `json:"-"`
 	// Moved is when State changed last, and Said the latest status that the
-	// photon told, of at most maxSaid bytes.
+	// photon told, of at most maxSaid bytes. They are known of a run that is
+	// promised to be kept; see [Request.Keep].
 	Moved time.Time `json:"-"`
 	Said  string    `json:"-"`
 	// Last is the ordinal of the newest entry.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/photon-beam/beam/internal/log"
 )
 
 // rush is how many times KeepAll finished runs may be kept within KeepLeast.
@@ -38,20 +40,25 @@ type finished struct {
 }
 
 func (e *Engine) sweep() {
+	if !e.deleting.TryLock() {
+		return // the next look comes soon
+	}
+	defer e.deleting.Unlock()
 	var done []finished
-	for _, r := range e.index.all() {
-		if at, until, over := r.endedAt(); over {
-			done = append(done, finished{r, at, until})
-		}
+	for _, r := range e.index.over() {
+		at, until := r.endedAt()
+		done = append(done, finished{r, at, until})
 	}
 	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
 	now := time.Now()
 	kept := make(map[string]int) // by owner: nobody's runs push out another's
+	var bytes int64
 	for i, r := range done {
 		kept[r.owner]++
 		age := now.Sub(r.at)
 		// Who started the run may still be about to read how it ended.
-		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll
+		bytes += e.weigh(r.record)
+		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || bytes > e.limits.KeepBytes && e.limits.KeepBytes > 0
 		tooMany = tooMany && !now.Before(r.until) || i >= rush*e.limits.KeepAll
 		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
 			e.delete(r.record)
@@ -59,11 +66,25 @@ func (e *Engine) sweep() {
 	}
 }
 
+// weigh is a run's size, if it matters.
+func (e *Engine) weigh(r *record) int64 {
+	if e.limits.KeepBytes <= 0 {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	size, err := r.size()
+	if err != nil {
+		e.logger.Error("looking how much a run takes", "run", r.id, "err", err)
+	}
+	return size
+}
+
 // delete forgets a finished run, its log and its files.
 func (e *Engine) delete(r *record) {
 	r.mu.Lock()
 	e.index.remove(r)
-	r.wake() // whoever waits for another entry finds the run gone
+	r.wake(log.Entry{}) // whoever waits for another entry finds the run gone
 	r.mu.Unlock()
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
 		e.logger.Error("deleting a run's log", "run", r.id, "err", err)
@@ -73,22 +94,24 @@ func (e *Engine) delete(r *record) {
 	}
 }
 
-func (r *record) endedAt() (at, until time.Time, over bool) {
+// endedAt is when the run ended, and until when it is kept at least.
+func (r *record) endedAt() (at, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended, r.keptUntil(), r.state.Ended()
+	return r.ended.time(), r.keptUntil()
 }
 
-// keptUntil is what [Info.KeptUntil] says. Callers hold mu.
+// keptUntil is what [Info.KeptUntil] says of a run that has ended. Callers hold
+// mu.
 func (r *record) keptUntil() time.Time {
-	if !r.state.Ended() {
-		return time.Time{}
+	ended := r.ended.time()
+	least := ended.Add(r.engine.limits.KeepLeast)
+	if r.brief != nil {
+		if promised := r.born.time().Add(r.brief.keep); promised.After(least) {
+			least = promised
+		}
 	}
-	least := r.ended.Add(r.engine.limits.KeepLeast)
-	if promised := r.born.Add(time.Duration(r.started.Keep)); promised.After(least) {
-		least = promised
-	}
-	if most := r.ended.Add(r.engine.limits.KeepFor); least.After(most) {
+	if most := ended.Add(r.engine.limits.KeepFor); least.After(most) {
 		return most
 	}
 	return least

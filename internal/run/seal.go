@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/photon-beam/beam/internal/log/room"
 )
 
 // A keyring holds a key a run for its secret answers. The log has the sealed
@@ -23,6 +25,8 @@ type keyring struct {
 
 	mu   sync.Mutex
 	keys map[string]cipher.AEAD
+	held int      // how many want no file removed; see Engine.Hold
+	due  []string // runs whose files are to be removed then
 }
 
 var errNoKey = errors.New("the secret can't be read any more: its key is gone")
@@ -39,7 +43,7 @@ func (k *keyring) seal(run string, text []byte) ([]byte, error) {
 		aead, err = k.make(run)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sealing a secret: %w", err)
+		return nil, fmt.Errorf("sealing a secret: %w", room.Explain(err))
 	}
 	return aead.Seal(nil, nil, text, []byte(run)), nil
 }
@@ -60,9 +64,18 @@ func (k *keyring) forget(run string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.keys, run)
-	if k.dir == "" {
+	switch {
+	case k.dir == "":
+		return nil
+	case k.held > 0:
+		k.due = append(k.due, run)
 		return nil
 	}
+	return k.remove(run)
+}
+
+// remove removes a run's key. Callers hold mu.
+func (k *keyring) remove(run string) error {
 	err := os.Remove(k.file(run))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,8 +21,16 @@ type worker struct {
 	run     *generators.Run
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
-	// steps are the keys of the steps that run now.
+	turn    turn
+	// steps are the keys of the steps that run now, or whose outcome is yet to
+	// be recorded.
 	steps []string
+	// asking is the question that is being recorded.
+	asking *generators.Call
+	// still counts who waits until the log takes what it is given; gone is
+	// closed when the worker is let go, nil if nobody ever waited.
+	still int
+	gone  chan struct{}
 
 	// limit is the timer of the run's own time limit; nil if it has none. It
 	// stands still while a question is open: resumed is when it last went on,
@@ -31,20 +40,28 @@ type worker struct {
 }
 
 // launch sets the generator going. Callers hold mu.
-func (r *record) launch(h *history) {
+func (r *record) launch(args json.RawMessage, h *history) {
 	w := &worker{record: r, history: h}
-	w.run = r.photon.Prepare(r.engine.base, r.started.Args)
+	ctx, lived := r.engine.tracer.Live(r.engine.base, r.subject())
+	w.run = r.photon.Prepare(ctx, args)
 	w.run.Name(r.id)
 	r.work = w
+	if h != nil && len(h.calls) == 0 {
+		w.replayed(true) // it had come to no call
+	}
 	r.clock()
 	r.warmed()
 	r.engine.workers.Add(1)
-	go w.drive() // not workers.Go, whose frames would double the stack of a run that waits
+	go w.drive(lived) // not workers.Go, whose frames would double the stack of a run that waits
 }
 
-// drive runs in the generator's goroutine.
-func (w *worker) drive() {
-	defer w.retire()
+// drive runs in the generator's goroutine. lived is told, for the trace, when
+// the generator has returned.
+func (w *worker) drive(lived func(State)) {
+	defer w.retire(lived)
+	if w.engine.living.Add(1) <= fewRuns {
+		spread()
+	}
 	for e, err := range w.run.All {
 		if err != nil {
 			w.failed(err)
@@ -57,8 +74,9 @@ func (w *worker) drive() {
 }
 
 // retire makes sure that a run whose loop ended has ended.
-func (w *worker) retire() {
+func (w *worker) retire(lived func(State)) {
 	defer w.engine.workers.Done()
+	defer w.engine.living.Add(-1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.work == w { // the loop was left, or its goroutine ended, before an end was recorded
@@ -66,7 +84,7 @@ func (w *worker) retire() {
 		if errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit) {
 			text = w.overtime()
 		}
-		w.end(log.Finished{Status: log.Failed, Error: text})
+		w.fail(text)
 	}
 	w.run.Stop(generators.ErrStopped)
 	if w.limit != nil {
@@ -76,12 +94,13 @@ func (w *worker) retire() {
 		w.work = nil
 		w.warmed()
 	}
+	lived(w.state)
 }
 
 // take records one event. It returns false when the run is over.
 func (w *worker) take(e generators.Event) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.enter()
+	defer w.leave()
 	if w.work != w {
 		return false
 	}
@@ -102,12 +121,22 @@ func (w *worker) note(e generators.Event) error {
 	case *generators.Call:
 		return w.call(e)
 	case *generators.Stepped:
-		w.steps = slices.DeleteFunc(w.steps, func(key string) bool { return key == e.Key })
-		return w.flush(w.engine.ctx, log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: ask.Millis(w.elapsed())}))
+		return w.stepped(e)
 	case *generators.Result:
 		return w.complete(e)
 	}
 	return w.event(e)
+}
+
+// stepped records a step's outcome. Until that is done, the step is in hand.
+func (w *worker) stepped(e *generators.Stepped) error {
+	entry := log.New(log.KindStepped, log.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, Spent: ask.Millis(w.elapsed())})
+	if err := w.put(entry); err != nil {
+		return err
+	}
+	w.steps = slices.DeleteFunc(w.steps, func(key string) bool { return key == e.Key })
+	w.warmed()
+	return nil
 }
 
 // bounded tells whether the run has kept to what it may write.
@@ -131,12 +160,13 @@ func (w *worker) broken(err error) {
 	case errors.Is(err, errOver), w.work != w:
 		return
 	case errors.As(err, &fault):
-		w.end(log.Finished{Status: log.Failed, Error: fault.text})
+		w.fail(fault.text)
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
-		w.end(log.Finished{Status: log.Failed, Error: "Beam could not record what the tool did"})
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.origin.Value().photon, "err", err)
+		w.batch.stop() // what could not be recorded
+		w.fail("Beam could not record what the tool did")
 	}
 }
 
@@ -161,25 +191,23 @@ func (w *worker) call(c *generators.Call) error {
 	}
 	q, ok := ask.Of(c)
 	if !ok {
-		return w.flush(w.engine.ctx)
+		return w.put()
 	}
 	if err := w.engine.policy.Admit(q, len(w.asks), w.engine.index.openAsks(w.owner)); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}
 	asked := log.Asked{Key: c.Key, Question: q, Deadline: deadline(w.engine.policy.TimeoutOf(q)), Spent: ask.Millis(w.elapsed()), More: c.More}
-	if err := w.flush(w.engine.ctx, log.New(log.KindAsked, asked)); err != nil {
-		return err
-	}
-	w.asks[len(w.asks)-1].call = c
-	w.warmed()
-	return nil
+	w.asking = c
+	err := w.put(log.New(log.KindAsked, asked))
+	w.asking = nil
+	return err
 }
 
 // failed ends a run whose generator returned an error or was stopped.
 func (w *worker) failed(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.enter()
+	defer w.leave()
 	if w.work != w {
 		return
 	}
@@ -187,13 +215,21 @@ func (w *worker) failed(err error) {
 	var panicked *generators.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
+		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.origin.Value().photon,
 			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit):
 		text = w.overtime()
 	}
-	w.end(log.Finished{Status: log.Failed, Error: text})
+	w.fail(text)
+}
+
+// fail ends the run by its generator's fault.
+func (w *worker) fail(text string) { w.close(log.Finished{Status: log.Failed, Error: text}) }
+
+// close ends the run as its generator did, once that can be recorded.
+func (w *worker) close(f log.Finished) {
+	_ = w.insist(func() error { return w.end(f) }) // end has said what is wrong
 }
 
 func (w *worker) overtime() string {
@@ -206,42 +242,59 @@ func (w *worker) complete(result *generators.Result) error {
 			return err
 		}
 	}
-	w.end(log.Finished{Status: log.Completed, Result: result.Value})
+	w.close(log.Finished{Status: log.Completed, Result: result.Value})
 	return nil
 }
 
 // end records the end of a run: what is still open is withdrawn. If another
 // process has claimed the run meanwhile, how its generator ended here counts no
-// more; anything else ends it there, too. Callers hold mu.
+// more; anything else ends it there, too. An end that can't be recorded now is
+// recorded later: by the worker, if the end is its generator's, or else when its
+// generator is gone. Callers hold mu.
 func (r *record) end(f log.Finished) error {
 	f.Spent, f.Error = ask.Millis(r.elapsed()), clip(f.Error)
-	// The end is recorded even if what wanted it has gone away.
-	ctx := context.WithoutCancel(r.engine.ctx)
-	epoch, own := r.epoch, f.Status == log.Completed || f.Status == log.Failed
-	err := r.flush(ctx)
-	if r.superseded(err) {
-		err = nil
-	}
-	for err == nil {
-		if own && r.epoch > epoch {
-			return nil
-		}
-		// If another process settles one of them first, those that are left
-		// are withdrawn.
-		if err = r.append(ctx, r.ending(f)...); !errors.Is(err, ErrSettled) {
-			break
-		}
-		err = nil
-	}
-	if err == nil || errors.Is(err, errOver) {
+	err := r.tryEnd(f)
+	switch {
+	case err == nil || errors.Is(err, errOver):
 		return nil
+	case passing(err) && own(f) && r.work != nil:
+		return err
+	case passing(err):
+		r.endLater(f)
 	}
 	r.engine.logger.Error("recording the end of a run", "run", r.id, "err", err)
 	r.halt(generators.ErrStopped)
 	return err
 }
 
-func (r *record) ending(f log.Finished) []log.Entry {
+// tryEnd tries to record the end of a run. Callers hold mu.
+func (r *record) tryEnd(f log.Finished) error {
+	// The end is recorded even if what wanted it has gone away.
+	ctx := context.WithoutCancel(r.engine.ctx)
+	epoch := r.epoch
+	if err := r.clarify(ctx); err != nil {
+		return err
+	}
+	if r.work != nil {
+		r.work.unask()
+	}
+	for {
+		if own(f) && r.epoch > epoch {
+			return nil
+		}
+		// If another process settles a question first, those that are left are
+		// withdrawn; if it has claimed the run, what waits here counts no more.
+		err := r.flush(ctx, r.lastEntries(f)...)
+		if !errors.Is(err, ErrSettled) && !r.superseded(err) {
+			return err
+		}
+	}
+}
+
+// own tells the end of a generator from one that somebody brought about.
+func own(f log.Finished) bool { return f.Status == log.Completed || f.Status == log.Failed }
+
+func (r *record) lastEntries(f log.Finished) []log.Entry {
 	entries := make([]log.Entry, 0, len(r.asks)+1)
 	for _, a := range r.asks {
 		entries = append(entries, log.New(log.KindWithdrawn, log.Withdrawn{Ask: a.seq, Reason: log.RunEnded}))
@@ -266,7 +319,7 @@ func (r *record) letGo(context.Context) error {
 	r.keep()
 	switch {
 	case r.state.Ended():
-	case r.started.Durable && !r.engine.ephemeral:
+	case r.origin.Value().durable && !r.engine.ephemeral:
 		err := r.flush(context.WithoutCancel(r.engine.ctx))
 		r.halt(generators.ErrSuspended)
 		return err
@@ -280,15 +333,17 @@ func (r *record) letGo(context.Context) error {
 // Callers hold mu.
 func (r *record) halt(cause error) {
 	for _, a := range r.asks {
-		if a.timer != nil {
-			a.timer.Stop()
-		}
+		r.engine.deadlines.remove(a)
 	}
 	if r.work == nil {
 		return
 	}
 	r.work.batch.stop()
+	if r.work.gone != nil {
+		close(r.work.gone)
+	}
 	r.work.run.Stop(cause)
+	r.work.replayed(false) // if it had not come to where it was
 	r.work = nil
 	r.warmed()
 }

@@ -12,9 +12,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/log/room"
 )
 
 // ErrNotFound: the run has no such blob.
@@ -22,7 +25,10 @@ var ErrNotFound = errors.New("blob: not found")
 
 // A Store keeps blobs in a folder, a folder a run. It may be used from several
 // goroutines.
-type Store struct{ root *os.Root }
+type Store struct {
+	root *os.Root
+	disk *room.Disk
+}
 
 // Open returns the store in a folder, which it makes, readable by its owner
 // alone.
@@ -34,18 +40,21 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{root: root}, nil
+	return &Store{root, room.Of(dir, room.Spare)}, nil
 }
 
 // Close releases the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
 // Put stores what r yields, of any size, without holding it in memory. When it
-// returns, the blob has reached the disk: what a log names must be there.
+// returns, the blob has reached the disk: what a log names must be there. The
+// error is r's, log.ErrFull if there is no room, after which nothing of the
+// blob is left, or the file system's.
 func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string, size int64, err error) {
 	if err := checkName(run); err != nil {
 		return "", 0, err
 	}
+	defer func() { err = room.Explain(err) }()
 	if err := s.root.MkdirAll(run, 0o700); err != nil {
 		return "", 0, err
 	}
@@ -55,7 +64,7 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 			_ = s.root.Remove(temp) // it may never have been made
 		}
 	}()
-	digest, size, err = s.write(temp, contextReader{ctx, r})
+	digest, size, err = s.write(temp, boundedReader{ctx, s.disk, r})
 	if err != nil {
 		return "", 0, err
 	}
@@ -122,6 +131,86 @@ func (s *Store) Delete(run string) error {
 	return s.root.RemoveAll(run)
 }
 
+// Runs yields the runs that have blobs.
+func (s *Store) Runs() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		f, err := s.root.Open(".")
+		if err != nil {
+			yield("", err)
+			return
+		}
+		names, err := f.Readdirnames(-1)
+		if err = errors.Join(err, f.Close()); err != nil {
+			yield("", err)
+			return
+		}
+		for _, name := range names {
+			if checkName(name) == nil && !yield(name, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Size is how many bytes the blobs of a run have together.
+func (s *Store) Size(run string) (n int64, err error) {
+	for b, err := range s.All(run) {
+		if err != nil {
+			return n, err
+		}
+		n += b.Size
+	}
+	return n, nil
+}
+
+// A Blob is one of a run's blobs.
+type Blob struct {
+	Digest string
+	Size   int64
+}
+
+// All yields the blobs of a run.
+func (s *Store) All(run string) iter.Seq2[Blob, error] {
+	return func(yield func(Blob, error) bool) {
+		entries, err := s.list(run)
+		if err != nil {
+			yield(Blob{}, err)
+			return
+		}
+		for _, e := range entries {
+			if checkName(e.Name()) != nil {
+				continue // it is on its way in
+			}
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				yield(Blob{}, err)
+				return
+			}
+			if !yield(Blob{e.Name(), info.Size()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) list(run string) ([]fs.DirEntry, error) {
+	if err := checkName(run); err != nil {
+		return nil, err
+	}
+	f, err := s.root.Open(run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := f.ReadDir(-1)
+	return entries, errors.Join(err, f.Close())
+}
+
 // checkName keeps names to what ids and digests are made of.
 func checkName(name string) error {
 	if name == "" || strings.Trim(name, "0123456789abcdef") != "" {
@@ -130,15 +219,21 @@ func checkName(name string) error {
 	return nil
 }
 
-// contextReader stops reading when its context ends.
-type contextReader struct {
-	ctx context.Context
+// boundedReader stops reading when its context ends, or when there is no room
+// for what it read.
+type boundedReader struct {
+	ctx  context.Context
+	disk *room.Disk
 	io.Reader
 }
 
-func (r contextReader) Read(p []byte) (int, error) {
+func (r boundedReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, context.Cause(r.ctx)
 	}
-	return r.Reader.Read(p)
+	n, err := r.Reader.Read(p)
+	if full := r.disk.Take(n); full != nil {
+		return 0, full
+	}
+	return n, err
 }

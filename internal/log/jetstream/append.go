@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -12,8 +11,9 @@ import (
 )
 
 // Append implements [log.Log]. Beside a conflict, the error may be [ErrFull],
-// [ErrTooLarge], [ErrClosed] or [ErrInDoubt]. Once the entries are on their
-// way, it waits for what becomes of them, whether ctx ends or not.
+// [ErrTooLarge], [ErrClosed], [log.ErrUnavailable] or [log.ErrInDoubt]. Once the
+// entries are on their way, it waits for what becomes of them, whether ctx ends
+// or not.
 func (l *Log) Append(ctx context.Context, run string, after uint64, entries ...log.Entry) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -63,10 +63,14 @@ func (l *Log) publish(e *engine, run string, at tail, entries []log.Entry) (uint
 	if len(payload) > MaxAppend {
 		return 0, fmt.Errorf("log: run %s: %w: %d bytes, of %d", run, ErrTooLarge, len(payload), MaxAppend)
 	}
-	if err := l.room.check(2*len(payload), time.Now()); err != nil {
+	last := entries[len(entries)-1]
+	take := l.disk.Take
+	if last.Kind == log.KindStepped || last.Kind == log.KindFinished {
+		take = l.disk.TakeSpare // an effect that was had must not be repeated, and who ends frees room
+	}
+	if err := take(2 * len(payload)); err != nil {
 		return 0, fmt.Errorf("log: run %s: %w", run, err)
 	}
-	last := entries[len(entries)-1]
 	p := &pending{run: run, first: at.last + 1}
 	p.tail = tail{last: at.last + uint64(len(entries)), finished: last.Kind == log.KindFinished}
 	if l.hubs.has(run) {
@@ -76,7 +80,7 @@ func (l *Log) publish(e *engine, run string, at tail, entries []log.Entry) (uint
 		if outrun(err) {
 			return 0, err
 		}
-		return 0, fmt.Errorf("log: run %s: %w", run, e.why(err))
+		return 0, fmt.Errorf("log: run %s: %w", run, e.lost(err))
 	}
 	return p.tail.last, nil
 }

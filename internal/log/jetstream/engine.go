@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/room"
 )
 
 const streamName = "runs"
@@ -74,6 +78,9 @@ func (e *engine) connect(ctx context.Context, l *Log, fresh bool) error {
 		e.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: streamName, Subjects: []string{prefix + "*"}, Storage: jetstream.FileStorage,
 			Discard: jetstream.DiscardNew, AllowDirect: true,
+			// No bound, but blocks of 4 MB instead of 8: an append to a run that
+			// waited for long loads one.
+			MaxMsgsPerSubject: math.MaxInt64,
 		})
 	} else {
 		e.stream, err = js.Stream(ctx, streamName)
@@ -119,7 +126,7 @@ func (e *engine) watch() {
 				continue
 			}
 			if err := e.health(); err != nil {
-				e.fail(explain(fmt.Errorf("writing the log: %w", err)))
+				e.fail(room.Explain(fmt.Errorf("writing the log: %w", err)))
 			} else if waited > giveUp {
 				e.fail(errors.New("the log's engine does not answer"))
 			}
@@ -167,26 +174,37 @@ type tail struct {
 
 // tail reads where a run ends.
 func (e *engine) tail(ctx context.Context, run string) (tail, error) {
-	m, err := e.stream.GetLastMsgForSubject(ctx, subject(run))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return tail{}, nil
-	}
-	if err != nil {
-		return tail{}, fmt.Errorf("log: the end of run %s: %w", run, e.why(err))
-	}
-	h, err := decodeHead(m.Data)
-	if err != nil {
-		return tail{}, fmt.Errorf("log: run %s: %w", run, err)
+	m, h, err := e.last(ctx, run)
+	if err != nil || m == nil {
+		return tail{}, err
 	}
 	return tail{m.Sequence, h.last, h.finished}, nil
 }
 
 // why is the engine's own fault, if it has one, rather than what it led to.
 func (e *engine) why(err error) error {
-	if fault := e.broken(); fault != nil {
+	fault := e.broken()
+	switch {
+	case fault == nil:
+		return err
+	case errors.Is(fault, ErrClosed):
 		return fault
 	}
-	return err
+	return fmt.Errorf("%w: %w", log.ErrUnavailable, fault)
+}
+
+// lost is why an append failed. An engine whose wire broke is broken: what is in
+// doubt is known when it has been started anew.
+func (e *engine) lost(err error) error {
+	var refused *server.ApiError
+	if errors.As(err, &refused) {
+		return room.Explain(err)
+	}
+	e.fail(e.wire.fault())
+	if errors.Is(err, log.ErrInDoubt) {
+		return fmt.Errorf("%w: %w", log.ErrInDoubt, e.broken())
+	}
+	return e.why(err)
 }
 
 // warnings takes what the server logs.

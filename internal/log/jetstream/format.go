@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // format is the version of what is in the folder: the stream's layout and the
@@ -62,15 +61,4 @@ func writeFormat(dir, state string) error {
 		return err
 	}
 	return os.Rename(f.Name(), filepath.Join(dir, formatFile))
-}
-
-// explain names a full disk, whoever found it.
-func explain(err error) error {
-	switch {
-	case err == nil || errors.Is(err, ErrFull):
-		return err
-	case errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), syscall.ENOSPC.Error()):
-		return fmt.Errorf("%w: %w", ErrFull, err)
-	}
-	return err
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/room"
 )
 
 // Options set up a log. Dir is required.
@@ -33,7 +34,7 @@ type Options struct {
 	// SyncInterval is the interval; 1 s.
 	SyncInterval time.Duration
 	// Spare is how many bytes of the disk are left free: an append that would
-	// need them fails with [ErrFull]. 16 MiB; negative for none, so that a full
+	// need them fails with [ErrFull]. [room.Spare]; negative for none, so that a full
 	// disk is found when it is met.
 	Spare int64
 	// Logger hears what the engine warns of; nil discards.
@@ -53,9 +54,6 @@ var (
 	ErrClosed = errors.New("the log is closed")
 	// ErrTooLarge: an append of more than [MaxAppend] bytes.
 	ErrTooLarge = errors.New("too much for one append")
-	// ErrInDoubt: the engine did not say whether the entries were added. Read
-	// the run to know.
-	ErrInDoubt = errors.New("it is not known whether the entries were recorded")
 )
 
 // MaxAppend is the most bytes that the entries of one append may have.
@@ -68,7 +66,7 @@ type Log struct {
 	engine  atomic.Pointer[engine]
 	tails   tails
 	hubs    hubs
-	room    room
+	disk    *room.Disk
 
 	reviving sync.Mutex
 	tried    time.Time // when a broken engine was last started anew
@@ -84,23 +82,23 @@ var (
 // [ErrNewer], [ErrCorrupt], [ErrFull] or the file system's.
 func Open(ctx context.Context, o Options) (*Log, error) {
 	o.SyncInterval = cmp.Or(o.SyncInterval, time.Second)
-	o.Spare = cmp.Or(o.Spare, 16<<20)
-	l := &Log{options: o, logger: o.Logger, room: room{dir: o.Dir, spare: o.Spare}}
+	o.Spare = cmp.Or(o.Spare, room.Spare)
+	l := &Log{options: o, logger: o.Logger, disk: room.Of(o.Dir, o.Spare)}
 	if l.logger == nil {
 		l.logger = slog.New(slog.DiscardHandler)
 	}
 	fresh, err := prepare(o.Dir)
 	if err != nil {
-		return nil, explain(err)
+		return nil, room.Explain(err)
 	}
 	e, err := start(ctx, l, fresh)
 	if err != nil {
-		return nil, explain(err)
+		return nil, room.Explain(err)
 	}
 	if fresh {
 		if err := writeFormat(o.Dir, ""); err != nil {
 			e.stop(err)
-			return nil, explain(err)
+			return nil, room.Explain(err)
 		}
 	}
 	l.engine.Store(e)
@@ -127,7 +125,7 @@ func (l *Log) Err() error {
 	if err := l.engine.Load().broken(); err != nil {
 		return err
 	}
-	return l.room.ready()
+	return l.disk.Ready()
 }
 
 // working returns an engine that takes appends, starting it anew if it broke
@@ -150,9 +148,9 @@ func (l *Log) working(ctx context.Context) (*engine, error) {
 	case err == nil:
 		return e, nil
 	case time.Since(l.tried) < time.Second:
-		return nil, err
+		return nil, e.why(err)
 	}
-	if err := l.room.ready(); err != nil {
+	if err := l.disk.Ready(); err != nil {
 		return nil, err
 	}
 	l.tried = time.Now()
@@ -166,7 +164,7 @@ func (l *Log) revive(ctx context.Context, old *engine) (*engine, error) {
 	old.stop(old.broken())
 	e, err := start(context.WithoutCancel(ctx), l, false)
 	if err != nil {
-		return nil, fmt.Errorf("starting the log's engine anew: %w", explain(err))
+		return nil, fmt.Errorf("%w: starting the log's engine anew: %w", log.ErrUnavailable, room.Explain(err))
 	}
 	l.tails.clear()
 	l.engine.Store(e)

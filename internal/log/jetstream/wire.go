@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/photon-beam/beam/internal/log"
 )
 
 // wire publishes to the stream and takes its acknowledgements, in NATS's client
@@ -207,6 +209,13 @@ func (w *wire) waited(now time.Time) time.Duration {
 	return longest
 }
 
+// fault is what closed the wire; nil if it is open.
+func (w *wire) fault() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
 // close ends the connection, and all that wait with an error.
 func (w *wire) close(err error) {
 	_ = w.conn.Close() // first: who writes holds the lock
@@ -221,7 +230,7 @@ func (w *wire) drop(err error) {
 		w.err = err
 	}
 	for number, p := range w.waiting {
-		p.err = fmt.Errorf("%w: %w", ErrInDoubt, w.err)
+		p.err = fmt.Errorf("%w: %w", log.ErrInDoubt, w.err)
 		close(p.done)
 		delete(w.waiting, number)
 	}

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !freebsd
 
-package jetstream
+package room
 
 import "math"
 

@@ -1,0 +1,107 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// versioned counts how often its code runs.
+func versioned(version string, began *atomic.Int64) *generators.Photon {
+	return photon("versioned", func(_ context.Context, yield generators.Yield) (string, error) {
+		began.Add(1)
+		return ask.Text(yield, "name", "Name?")
+	}, &generators.Options{Durable: true, Version: version})
+}
+
+// A run goes on with code of the version that it was started with. One of
+// another version ends it at once, before any of that code runs and before
+// somebody answers for nothing, and says which versions they are.
+func TestAnotherVersionOfAPhotonEndsItsRuns(t *testing.T) {
+	tests := []struct {
+		then, now string
+		says      string // of the end; empty if it goes on
+	}{
+		{"1", "1", ""},
+		{"", "", ""},
+		{"", "2", ""}, // as in logs of a Beam that recorded none
+		{"1", "2", `it was version "1" then, and is version "2" now`},
+		{"1", "", `it was version "1" then, and is a version without a name now`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.then+" to "+tt.now, func(t *testing.T) {
+			var then, now atomic.Int64
+			o := options(t, versioned(tt.then, &then))
+			b := open(t, o)
+			id := b.start("versioned", "")
+			b.asked(id, 0)
+			b.close()
+
+			o.Photons = options(t, versioned(tt.now, &now)).Photons
+			again := open(t, o)
+			if tt.says == "" {
+				if f := again.complete(id); f.Status != log.Completed {
+					t.Errorf("finished = %+v", f)
+				}
+				return
+			}
+			if f := again.finished(id); f.Status != log.Failed || !strings.Contains(f.Error, tt.says) {
+				t.Errorf("finished = %+v, want %q", f, tt.says)
+			}
+			if n := again.OpenAsks(me); n > 0 || now.Load() > 0 {
+				t.Errorf("%d questions are open, and the code ran %d times", n, now.Load())
+			}
+			if got := kinds(again.entries(id)); !slices.Contains(got, log.KindWithdrawn) {
+				t.Errorf("log = %v", got)
+			}
+		})
+	}
+}
+
+// A log that was written before versions were recorded is one without.
+func TestTheVersionIsInTheLog(t *testing.T) {
+	for version, want := range map[string]bool{"": false, "7": true} {
+		b := newBench(t, versioned(version, new(atomic.Int64)))
+		started := b.entries(b.start("versioned", ""))[0]
+		if got := strings.Contains(string(started.Data), `"version":"7"`); got != want {
+			t.Errorf("version %q: started = %s", version, started.Data)
+		}
+	}
+}
+
+func TestAPhotonThatWantsOtherInputFails(t *testing.T) {
+	type before struct {
+		Guests string `json:"guests"`
+	}
+	type after struct {
+		Guests int `json:"guests"`
+	}
+	var ran atomic.Bool
+	o := options(t, generators.New("table", func(_ context.Context, _ before, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "name", "Name?")
+	}, &generators.Options{Durable: true}))
+	b := open(t, o)
+	id := b.start("table", `{"guests":"four"}`)
+	b.asked(id, 0)
+	b.close()
+	o.Photons = options(t, generators.New("table", func(_ context.Context, _ after, yield generators.Yield) (string, error) {
+		ran.Store(true)
+		return ask.Text(yield, "name", "Name?")
+	}, &generators.Options{Durable: true})).Photons
+	again := open(t, o)
+	askID, _ := again.asked(id, 0)
+	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	if err := again.Answer(t.Context(), me, askID, answer, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if f := again.finished(id); f.Status != log.Failed || !strings.Contains(f.Error, "/guests") || ran.Load() {
+		t.Errorf("finished = %+v, and the code ran: %v", f, ran.Load())
+	}
+}
