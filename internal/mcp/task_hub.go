@@ -45,35 +45,34 @@ func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
 	}
 	t.armed, t.after = true, after
 	h.mu.Unlock()
-	// Whoever writes to the run's log calls it, and must not be kept waiting.
-	there, err := h.engine.When(w.who, id, after, hubCall{h, id})
+	there, err := h.engine.When(w.who, id, after, hubWaiter{h, id})
 	switch {
 	case err != nil:
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.tasks, id)
+		return false
 	case there:
 		h.moved(id)
 	}
 	return err == nil
 }
 
-// A hubCall is a task's one callback.
-type hubCall struct {
+// A hubWaiter tells the hub that a task has moved.
+type hubWaiter struct {
 	hub *taskHub
 	id  string
 }
 
-var _ run.Waiter = hubCall{}
+var _ run.Waiter = hubWaiter{}
 
 // Skips implements [run.Waiter].
-func (hubCall) Skips(log.Entry) bool { return false }
+func (w hubWaiter) Skips(log.Entry) bool { return false }
 
-// Wake implements [run.Waiter].
-func (c hubCall) Wake() { c.hub.moved(c.id) }
-
-// Tell implements [run.Waiter].
-func (c hubCall) Tell([]log.Entry) { c.hub.moved(c.id) }
+// Wake and Tell implement [run.Waiter]. Whoever writes to the run's log calls
+// them, and is not kept waiting.
+func (w hubWaiter) Wake()            { w.hub.moved(w.id) }
+func (w hubWaiter) Tell([]log.Entry) { w.hub.moved(w.id) }
 
 // moved wakes the watchers of a task, which watch it again if they want.
 func (h *taskHub) moved(id string) {

@@ -25,7 +25,7 @@ func (s *Server) taskResult(x *exchange, m message, p taskParams, answer func(re
 	if x.session.crew != nil {
 		waits := f.parked(answer)
 		waits.heed()
-		x.session.crew.do(waits.step)
+		waits.Wake()
 		return
 	}
 	if !x.session.keep(f.call) { // it has ended meanwhile

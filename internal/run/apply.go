@@ -30,8 +30,8 @@ func (r *record) apply(e log.Entry) {
 			r.state = Waiting
 		}
 	}
-	if before != r.state {
-		r.moved = instantOf(e.Time)
+	if before != r.state && r.brief != nil {
+		r.brief.moved = instantOf(e.Time)
 	}
 	if r.reading {
 		return // nobody waits for it, and the lists don't have it
@@ -48,7 +48,7 @@ func (r *record) apply(e log.Entry) {
 func (r *record) takeIn(e log.Entry) error {
 	switch e.Kind {
 	case kindStatus:
-		r.hearStatus(e)
+		return r.hearStatus(e)
 	case log.KindClaimed:
 		c, err := log.As[log.Claimed](e)
 		if c.Epoch > r.epoch {

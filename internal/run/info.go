@@ -36,9 +36,9 @@ type Info struct {
 	// KeptUntil is the earliest that a run which has ended may be deleted; zero
 	// while it goes on, when nothing deletes it.
 	KeptUntil time.Time `json:"-"`
-	// Moved is when State changed last, and Said, which lists of runs don't have,
-	// the latest status that the photon told, of at most maxSaid bytes; empty
-	// once the run has ended.
+	// Moved is when State changed last, and Said the latest status that the
+	// photon told, of at most maxSaid bytes. They are known of a run that is
+	// promised to be kept; see [Request.Keep].
 	Moved time.Time `json:"-"`
 	Said  string    `json:"-"`
 	// Last is the ordinal of the newest entry.

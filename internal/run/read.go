@@ -84,9 +84,7 @@ func (e *Engine) Info(who Caller, id string) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
-	if info.Asks, err = r.questions(e.base); err == nil {
-		info.Said, err = r.lastSaid(e.base)
-	}
+	info.Asks, err = r.questions(e.base)
 	return info, err
 }
 

@@ -22,24 +22,22 @@ import (
 // holds mu, so that within the process nobody loses a race; a conflict means
 // that another process wrote.
 type record struct {
-	engine  *Engine
-	id      string
-	owner   string
-	shelf   int                // the owner's number in the index
-	photon  *generators.Photon // nil if it is not registered any more
-	origin  unique.Handle[origin]
-	repeat  *repeatable // nil without an idempotency key
-	trace   *log.Trace  // nil if it is not traced
-	born    instant
-	keepFor time.Duration // after its start, at least
+	engine *Engine
+	id     string
+	owner  string
+	shelf  int                // the owner's number in the index
+	photon *generators.Photon // nil if it is not registered any more
+	origin unique.Handle[origin]
+	repeat *repeatable // nil without an idempotency key
+	trace  *log.Trace  // nil if it is not traced
+	born   instant
 
 	mu    sync.Mutex
 	last  uint64
 	state State
 	ended instant
-	cause string  // of a failure, for people
-	moved instant // when state changed last
-	said  uint64  // the ordinal of the latest status; 0 if there is none
+	cause string // of a failure, for people
+	brief *brief // nil of a run that nobody polls
 	asks  []*openAsk
 	epoch int
 	spent time.Duration
@@ -79,8 +77,7 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
 	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
 	r.owner = r.origin.Value().owner // the shared one
-	r.born, r.state, r.keepFor = instantOf(at), Running, time.Duration(s.Keep)
-	r.moved = r.born
+	r.born, r.state, r.brief = instantOf(at), Running, briefOf(s, at)
 }
 
 func newID() string {
@@ -254,11 +251,18 @@ func (r *record) takeAll(entries []log.Entry) error {
 // info copies what lists show, without the questions. Callers hold mu.
 func (r *record) info() Info {
 	o := r.origin.Value()
-	return Info{
+	i := Info{
 		ID: r.id, Photon: o.photon, Title: o.title, Surface: o.surface,
 		Durable: o.durable, State: r.state, Error: r.cause, Started: r.born.time(), Ended: r.ended.time(),
-		Last: r.last, Owner: r.owner, KeptUntil: r.keptUntil(), Moved: r.moved.time(),
+		Last: r.last, Owner: r.owner,
 	}
+	if b := r.brief; b != nil {
+		i.Moved, i.Said = b.moved.time(), b.said
+	}
+	if r.state.Ended() {
+		i.KeptUntil = r.keptUntil()
+	}
+	return i
 }
 
 // drop forgets an open question.

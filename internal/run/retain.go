@@ -94,21 +94,22 @@ func (e *Engine) delete(r *record) {
 	}
 }
 
+// endedAt is when the run ended, and until when it is kept at least.
 func (r *record) endedAt() (at, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ended.time(), r.keptUntil()
 }
 
-// keptUntil is what [Info.KeptUntil] says. Callers hold mu.
+// keptUntil is what [Info.KeptUntil] says of a run that has ended. Callers hold
+// mu.
 func (r *record) keptUntil() time.Time {
-	if !r.state.Ended() {
-		return time.Time{}
-	}
 	ended := r.ended.time()
 	least := ended.Add(r.engine.limits.KeepLeast)
-	if promised := r.born.time().Add(r.keepFor); promised.After(least) {
-		least = promised
+	if r.brief != nil {
+		if promised := r.born.time().Add(r.brief.keep); promised.After(least) {
+			least = promised
+		}
 	}
 	if most := ended.Add(r.engine.limits.KeepFor); least.After(most) {
 		return most

@@ -1,7 +1,8 @@
 package run
 
 import (
-	"context"
+	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
@@ -15,34 +16,32 @@ const kindStatus log.Kind = "status"
 // list, of which there may be many thousands.
 const maxSaid = 200
 
+// A brief is what is remembered of a run whose caller polls it, of which there
+// are few among all runs; see [Request.Keep].
+type brief struct {
+	keep  time.Duration
+	moved instant // when the state changed last
+	said  string  // the latest status
+}
+
+func briefOf(s log.Started, at time.Time) *brief {
+	if s.Keep <= 0 {
+		return nil
+	}
+	return &brief{keep: time.Duration(s.Keep), moved: instantOf(at)}
+}
+
 // hearStatus remembers the latest status that the photon told. Callers hold mu.
-func (r *record) hearStatus(e log.Entry) {
-	r.said = e.Seq
-	if r.work != nil {
-		r.work.status = e.Data
+func (r *record) hearStatus(e log.Entry) error {
+	if r.brief == nil {
+		return nil
 	}
-}
-
-// lastSaid is what [Info.Said] says. Callers hold mu.
-func (r *record) lastSaid(ctx context.Context) (string, error) {
-	if r.said == 0 || r.state.Ended() {
-		return "", nil
-	}
-	if w := r.work; w != nil && w.status != nil {
-		return saidBy(log.Entry{Seq: r.said, Kind: kindStatus, Data: w.status})
-	}
-	for batch, err := range r.engine.hydrated(r.id, r.engine.log.Read(ctx, r.id, r.said-1)) {
-		if err != nil {
-			return "", err
-		}
-		return saidBy(batch[0])
-	}
-	return "", log.ErrNotFound
-}
-
-func saidBy(e log.Entry) (string, error) {
 	s, err := log.As[generators.StatusEvent](e)
-	return short(s.Text), err
+	if err != nil {
+		return err
+	}
+	r.brief.said = strings.Clone(short(s.Text))
+	return nil
 }
 
 // short cuts a text to maxSaid bytes, between two characters.

@@ -24,7 +24,11 @@ func TestInfoSaysWhatWasSaidLast(t *testing.T) {
 	}, nil)
 	synctest.Test(t, func(t *testing.T) {
 		b := open(t, options(t, talker))
-		id := b.start("talker", "")
+		started, err := b.Start(t.Context(), me, run.Request{Photon: "talker", Surface: "test", Keep: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := started.ID
 		b.asked(id, 0)
 		info, err := b.Info(me, id)
 		if err != nil {

@@ -22,7 +22,6 @@ type worker struct {
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
 	turn    turn
-	status  json.RawMessage // the latest that the tool told; nil if it was told elsewhere
 	// steps are the keys of the steps that run now, or whose outcome is yet to
 	// be recorded.
 	steps []string
