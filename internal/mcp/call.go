@@ -32,24 +32,22 @@ type call struct {
 	photon  *generators.Photon
 	run     string
 	begun   uint64 // the last entry of the start, which tells a client nothing
-	// resumed numbers the calls that took a run up again; 0 for one that began
-	// its run, and ends it if it is given up.
-	resumed uint64
 
 	// asking is held while a question is sent or taken back, so that nothing is
 	// sent after it was taken back.
 	asking sync.Mutex
 
-	mu    sync.Mutex
-	out   outlet          // the stream of the request, or the one that resumed it
-	puts  map[uint64]*put // questions that the client was asked, by ordinal
-	lacks []*lack         // what the client lacked for questions
-	over  bool            // the run has ended
-	gone  bool            // nothing is asked any more
-
-	linked   map[uint64]struct{} // questions that it was told the address of, as it can't be asked
-	pointed  bool                // it was told that of what it is silent on
+	mu       sync.Mutex
+	out      outlet          // the stream of the request, or the one that resumed it
+	puts     map[uint64]*put // questions that the client was asked, by ordinal
 	patience patience
+	rare     *rare // nil for most
+	over     bool  // the run has ended
+	gone     bool  // nothing is asked any more
+
+	// resumed numbers the calls that took a run up again, from 1; 0 is one that
+	// began its run, which ends if the call is given up. It doesn't change.
+	resumed uint32
 }
 
 // callTool serves tools/call.

@@ -21,24 +21,29 @@ func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, mis
 		return f.cannot(ctx, open.ID, missing, err)
 	}
 	f.mu.Lock()
-	if f.linked == nil {
-		f.linked = map[uint64]struct{}{}
+	r := f.unusual()
+	if r.linked == nil {
+		r.linked = map[uint64]struct{}{}
 	}
-	f.linked[seq] = struct{}{}
+	r.linked[seq] = struct{}{}
 	f.mu.Unlock()
 	return f.point(open.ID, open.Question.Message)
 }
 
-// unlink forgets a question that is settled. by is the surface of its answer:
-// a client that answers is not silent.
-func (c *call) unlink(seq uint64, by string) {
+// unlink forgets a question that is settled.
+func (c *call) unlink(seq uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.rare.links(), seq)
+}
+
+// heard begins the wait anew: a client that answers, with whatever, is not
+// silent.
+func (c *call) heard() {
 	now := c.server.agenda.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.linked, seq)
-	if by == surface {
-		c.patience.renew(now)
-	}
+	c.patience.renew(now)
 }
 
 // handOff ends a call whose questions nobody has answered for long: its result
@@ -53,9 +58,7 @@ func (f *follower) handOff() (r reply, over bool) {
 	result, err := f.pending(info)
 	if err != nil {
 		f.server.logger.Error("handing a call off", "run", f.run, "err", err)
-		f.mu.Lock()
-		f.patience.renew(f.server.agenda.now())
-		f.mu.Unlock()
+		f.heard()
 		return reply{}, false
 	}
 	f.session.drop(f.call)
@@ -121,8 +124,8 @@ func (c *call) name() string { return c.photon.Name() }
 // that took its run up: no id is used twice in a session.
 func (c *call) linkID(seq uint64) string {
 	id := log.AskID(c.run, seq)
-	if c.resumed > 0 {
-		id = fmt.Sprintf("%s@%d", id, c.resumed)
+	if turn := c.resumed; turn > 0 {
+		id = fmt.Sprintf("%s@%d", id, turn)
 	}
 	return id
 }

@@ -11,19 +11,18 @@ import (
 type parked struct {
 	*follower
 	once   sync.Once
+	over   bool // it has told all that it has to tell
 	answer func(reply)
 	next   func() // has the crew make another step
-
-	turns sync.Mutex
-	over  bool // it has told all that it has to tell
+	turns  sync.Mutex
 }
 
 // park follows the run until it ends or its request does, and hands the reply
 // to answer. It returns at once.
 func (f *follower) park(answer func(reply)) {
 	p := &parked{follower: f, answer: answer}
-	p.next = func() { f.session.crew.do(p.step) }
-	f.wake = func() { f.session.crew.do(p.attend) }
+	p.next = func() { p.session.crew.do(p.step) }
+	p.vigil.wake = func() { p.session.crew.do(p.attend) }
 	f.flight.whenCancelled(func(cause error) {
 		if cause != errLanded {
 			p.done(p.leave(cause))

@@ -85,9 +85,9 @@ func (f *follower) arrange() {
 	asking, agenda := f.server.asking, f.server.agenda
 	now := agenda.now()
 	f.mu.Lock()
-	waits := len(f.puts)+len(f.linked) > 0 && !f.gone
+	waits := len(f.puts)+len(f.rare.links()) > 0 && !f.gone
 	f.patience.set(waits, now)
-	begun, pointed := now-f.patience.waited(now), f.pointed || len(f.puts) == 0
+	begun, pointed := now-f.patience.waited(now), f.rare.wasPointed() || len(f.puts) == 0
 	f.mu.Unlock()
 	var due []time.Duration
 	if asking.handsOff() {
@@ -107,7 +107,7 @@ func (f *follower) arrange() {
 		agenda.strike(&f.vigil)
 		return
 	}
-	agenda.enter(&f.vigil, max(slices.Min(due), now+leastWait), f.wake)
+	agenda.enter(&f.vigil, max(slices.Min(due), now+leastWait))
 }
 
 // attend does what is due, and arranges what comes next. It returns the call's
@@ -119,7 +119,7 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 	asking, now := f.server.asking, f.server.agenda.now()
 	f.mu.Lock()
 	waits, waited := f.patience.since != 0, f.patience.waited(now)
-	silent := asking.Link && !f.pointed && len(f.puts) > 0 && waited >= asking.silentAfter()
+	silent := asking.Link && !f.rare.wasPointed() && len(f.puts) > 0 && waited >= asking.silentAfter()
 	f.mu.Unlock()
 	if waits && asking.handsOff() && waited >= asking.Handoff {
 		if r, over := f.handOff(); over {
@@ -146,7 +146,7 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 func (f *follower) waiting(waited time.Duration) error {
 	text := fmt.Sprintf("Waiting for an answer, for %s so far", waited.Round(time.Second))
 	f.mu.Lock()
-	linked := slices.Sorted(maps.Keys(f.linked))
+	linked := slices.Sorted(maps.Keys(f.rare.links()))
 	f.mu.Unlock()
 	if len(linked) > 0 {
 		if address, err := f.pageOf(log.AskID(f.run, linked[0])); err == nil {
@@ -189,7 +189,7 @@ func (f *follower) point(askID, message string) error {
 // answered. What it was asked to open the page for, it knows that of.
 func (f *follower) pointAll(ctx context.Context) error {
 	f.mu.Lock()
-	f.pointed = true
+	f.unusual().pointed = true
 	var seqs []uint64
 	for seq, p := range f.puts {
 		if !p.consent {

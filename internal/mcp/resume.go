@@ -70,7 +70,7 @@ func (c *call) takeUp(args json.RawMessage) *reply {
 	if !ok {
 		return said("The tool " + info.Photon + " of this run is not here any more. " + info.Error)
 	}
-	c.photon, c.run, c.resumed = photon, info.ID, c.server.ids.Add(1)
+	c.photon, c.run, c.resumed = photon, info.ID, c.server.resumes.Add(1)
 	return nil
 }
 

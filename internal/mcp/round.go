@@ -227,7 +227,7 @@ func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) repl
 func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (answer reply, over bool) {
 	ctx, wake := context.WithCancelCause(ctx)
 	defer wake(nil)
-	r.wake = func() { wake(errDue) }
+	r.vigil.wake = func() { wake(errDue) }
 	r.arrange()
 	batches, err := r.server.engine.Follow(ctx, r.client.who, r.run, r.after)
 	if err != nil {
@@ -313,7 +313,7 @@ func (r *round) take(ctx context.Context, e log.Entry) (err error) {
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		r.settled(s.Ask)
-		r.unlink(s.Ask, s.By)
+		r.unlink(s.Ask)
 		r.arrange()
 		return err
 	}
@@ -384,9 +384,10 @@ func (r *round) left(ctx context.Context) reply {
 }
 
 // waits leaves the run to whoever has its state. When the state has expired
-// nobody has; a durable run waits on for an answer from elsewhere.
+// nobody has; a durable run, and one with a handle, waits on for an answer from
+// elsewhere.
 func (r *round) waits() error {
-	if r.photon.Options().Durable {
+	if r.photon.Options().Durable || r.call.resumed > 0 {
 		return nil
 	}
 	return r.server.engine.Abandon(r.client.who, r.run, stateAge)

@@ -59,6 +59,7 @@ type Server struct {
 	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
+	resumes atomic.Uint32 // how often a run was taken up again
 
 	registering sync.Mutex // held while the library is told the tools
 
