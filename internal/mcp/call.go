@@ -43,6 +43,7 @@ type call struct {
 	patience patience
 	rare     *rare // nil for most
 	over     bool  // the run has ended
+	handed   bool  // the call was handed off: its run is not the call's to end
 	gone     bool  // nothing is asked any more
 
 	// resumed numbers the calls that took a run up again, from 1; 0 is one that
@@ -108,6 +109,9 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.broken(err)
 	}
+	if r, over := f.again(); over {
+		return r
+	}
 	return f.follow()
 }
 
@@ -151,7 +155,7 @@ func (c *call) stop() {
 // questions back.
 func (c *call) giveUp() {
 	c.session.drop(c)
-	if c.resumed == 0 {
+	if c.resumed == 0 && !c.wasHanded() {
 		c.stop()
 	}
 	c.takeBack("its call was cancelled")
@@ -183,7 +187,13 @@ func (c *call) reached(seq uint64) bool {
 func (c *call) isOver() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.over
+	return c.over || c.handed
+}
+
+func (c *call) wasHanded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.handed
 }
 
 func (c *call) outlet() outlet {

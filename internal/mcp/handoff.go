@@ -14,7 +14,7 @@ import (
 // leaveOpen leaves a question that the client can't be asked open, and tells it
 // where somebody may answer. Without links it is withdrawn.
 func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, missing *lack) error {
-	if !f.server.asking.Link {
+	if !f.server.asks.Link {
 		return f.cannot(ctx, open.ID, missing, nil)
 	}
 	if _, err := f.pageOf(open.ID); err != nil {
@@ -61,9 +61,26 @@ func (f *follower) handOff() (r reply, over bool) {
 		f.heard()
 		return reply{}, false
 	}
-	f.session.drop(f.call)
+	f.mu.Lock()
+	f.handed = true
+	f.mu.Unlock()
 	f.takeBack("nobody answered for long; it is open on Beam's page")
 	return f.done(result, ""), true
+}
+
+// again takes a call up whose client comes back for the rest of its stream. If
+// it was handed off, that may not have arrived, and is its reply once more.
+func (f *follower) again() (r reply, over bool) {
+	f.mu.Lock()
+	handed := f.handed
+	if handed {
+		f.gone = false
+	}
+	f.mu.Unlock()
+	if !handed {
+		return reply{}, false
+	}
+	return f.handOff()
 }
 
 // takeBack sees to it that nothing more is asked, and takes back what is.

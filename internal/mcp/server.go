@@ -55,7 +55,7 @@ type Server struct {
 	states  *sealer
 	info    mcp.Implementation
 	hold    func(tool string) time.Duration
-	asking  Asking
+	asks    Asking
 	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
@@ -82,7 +82,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, asking: c.Asking, agenda: newAgenda(), logger: c.Logger,
+		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, asks: c.Asking, agenda: newAgenda(), logger: c.Logger,
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions: map[string]*session{}, watchers: map[*changes]struct{}{},
 	}
