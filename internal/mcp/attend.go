@@ -19,6 +19,13 @@ var errDue = errors.New("something is due")
 // leastWait is the shortest time to what is due next.
 const leastWait = 10 * time.Millisecond
 
+// wakeBy says how the call is woken from now on.
+func (f *follower) wakeBy(wake func()) {
+	f.server.agenda.strike(&f.vigil)
+	f.vigil.wake = wake
+	f.arrange()
+}
+
 // arrange has the call woken when the next is due, while a question is open.
 func (f *follower) arrange() {
 	q, agenda := f.server.asks, f.server.agenda
@@ -49,8 +56,8 @@ func (f *follower) arrange() {
 	agenda.enter(&f.vigil, max(slices.Min(due), now+leastWait))
 }
 
-// attend does what is due, and arranges what comes next. It returns the call's
-// reply when it is over.
+// attend does what is due. It returns the call's reply when it is over; else
+// what comes next is to be arranged.
 func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 	if cause := f.flight.cancelled(); cause != nil {
 		return f.leave(cause), true
@@ -76,7 +83,6 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 	if err != nil {
 		return f.failed(err), true
 	}
-	f.arrange()
 	return reply{}, false
 }
 

@@ -86,8 +86,7 @@ func (f *follower) follow() reply {
 func (f *follower) stretch(ctx context.Context) (r reply, over bool) {
 	until, wake := context.WithCancelCause(ctx)
 	defer wake(nil)
-	f.vigil.wake = func() { wake(errDue) }
-	f.arrange()
+	f.wakeBy(func() { wake(errDue) })
 	batches, err := f.server.engine.Follow(until, f.client.who, f.run, f.after)
 	if err != nil {
 		return f.broken(err), true
@@ -99,6 +98,7 @@ func (f *follower) stretch(ctx context.Context) (r reply, over bool) {
 		if r, over := f.advance(ctx, batch, err); over {
 			return r, true
 		}
+		f.arrange()
 	}
 	switch {
 	case context.Cause(until) == errDue:
@@ -145,14 +145,12 @@ func (f *follower) leave(cause error) reply {
 func (f *follower) take(ctx context.Context, e log.Entry) error {
 	switch e.Kind {
 	case log.KindAsked:
-		defer f.arrange()
 		return f.put(ctx, e.Seq)
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		if err != nil {
 			return err
 		}
-		defer f.arrange()
 		f.unlink(s.Ask)
 		return f.settled(f.out, s, s.why())
 	}

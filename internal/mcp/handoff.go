@@ -128,14 +128,12 @@ func (c *call) pending(info run.Info) (*toolResult, error) {
 		fmt.Fprintf(&said, "\nIt asks: %s\nAnswer at: %s\n", a.Question.Message, address)
 	}
 	fmt.Fprintf(&said, "\nGive the user the address. Then call the tool %s with {\"run\": %q}: it waits for the answer and returns the result, or the next question. "+
-		"Do not call %s again for this: that would begin anew.", ResumeTool, c.run, c.name())
+		"Do not call %s again for this: that would begin anew.", ResumeTool, c.run, c.photon.Name())
 	result := &toolResult{Content: []content{text(said.String())}}
 	result.Meta = map[string]any{metaWaiting: waits}
 	result.IsError = c.resumed == 0 && c.server.promised(c.photon, c.client) != nil
 	return result, nil
 }
-
-func (c *call) name() string { return c.photon.Name() }
 
 // linkID is the id of the request that puts a question, once more, by a call
 // that took its run up: no id is used twice in a session.

@@ -77,6 +77,8 @@ func (p *parked) turn(work func(context.Context) (reply, bool)) (over bool) {
 	r, over := work(context.Background())
 	if p.over = over; over {
 		p.done(r)
+	} else {
+		p.arrange()
 	}
 	return over
 }

@@ -86,7 +86,6 @@ func (f *follower) rejoin(ctx context.Context) (r reply, over bool) {
 			return f.failed(err), true
 		}
 	}
-	f.arrange()
 	return reply{}, false
 }
 

@@ -197,8 +197,7 @@ func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) repl
 func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (answer reply, over bool) {
 	ctx, wake := context.WithCancelCause(ctx)
 	defer wake(nil)
-	r.vigil.wake = func() { wake(errDue) }
-	r.arrange()
+	r.wakeBy(func() { wake(errDue) })
 	batches, err := r.server.engine.Follow(ctx, r.client.who, r.run, r.after)
 	if err != nil {
 		return r.broken(err), true
@@ -225,6 +224,7 @@ func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (an
 			return r.required(), true
 		case err == nil:
 			r.hurry(cancel)
+			r.arrange()
 		}
 	}
 	switch context.Cause(ctx) {
@@ -278,13 +278,11 @@ func (r *round) take(ctx context.Context, e log.Entry) (err error) {
 	}()
 	switch e.Kind {
 	case log.KindAsked:
-		defer r.arrange()
 		return r.ask(ctx, e.Seq)
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		r.settled(s.Ask)
 		r.unlink(s.Ask)
-		r.arrange()
 		return err
 	}
 	return r.say(e)
