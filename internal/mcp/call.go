@@ -33,9 +33,6 @@ type call struct {
 	photon  *generators.Photon
 	run     string
 	begun   uint64 // the last entry of the start, which tells a client nothing
-	// resumed numbers the calls that took a run up again; 0 for one that began
-	// its run, and ends it if it is given up.
-	resumed uint64
 	// task says that the run is a task: it goes on whatever becomes of this
 	// request, and what its client can't answer may be answered elsewhere.
 	task bool
@@ -46,16 +43,18 @@ type call struct {
 	// sent after it was taken back.
 	asking sync.Mutex
 
-	mu    sync.Mutex
-	out   outlet          // the stream of the request, or the one that resumed it
-	puts  map[uint64]*put // questions that the client was asked, by ordinal
-	lacks []*lack         // what the client lacked for questions
-	over  bool            // the run has ended
-	gone  bool            // nothing is asked any more
-
-	linked   map[uint64]struct{} // questions that it was told the address of, as it can't be asked
-	pointed  bool                // it was told that of what it is silent on
+	mu       sync.Mutex
+	out      outlet          // the stream of the request, or the one that resumed it
+	puts     map[uint64]*put // questions that the client was asked, by ordinal
 	patience patience
+	rare     *rare // nil for most
+	over     bool  // the run has ended
+	handed   bool  // the call was handed off: its run is not the call's to end
+	gone     bool  // nothing is asked any more
+
+	// resumed numbers the calls that took a run up again, from 1; 0 is one that
+	// began its run, which ends if the call is given up. It doesn't change.
+	resumed uint32
 }
 
 // callTool serves tools/call.
@@ -126,6 +125,9 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.broken(err)
 	}
+	if r, over := f.again(); over {
+		return r
+	}
 	return f.follow()
 }
 
@@ -193,7 +195,7 @@ func (c *call) stop() {
 // questions back.
 func (c *call) giveUp() {
 	c.session.drop(c)
-	if c.resumed == 0 {
+	if c.resumed == 0 && !c.wasHanded() {
 		c.stop()
 	}
 	c.takeBack("its call was cancelled")
@@ -225,7 +227,13 @@ func (c *call) reached(seq uint64) bool {
 func (c *call) isOver() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.over
+	return c.over || c.handed
+}
+
+func (c *call) wasHanded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.handed
 }
 
 func (c *call) outlet() outlet {

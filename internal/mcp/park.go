@@ -14,10 +14,9 @@ import (
 type parked struct {
 	*follower
 	once   sync.Once
+	over   bool // it has told all that it has to tell
 	answer func(reply)
-
-	turns sync.Mutex
-	over  bool // it has told all that it has to tell
+	turns  sync.Mutex
 }
 
 var _ run.Waiter = (*parked)(nil)
@@ -43,7 +42,7 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 // parked is the follower of a call that hands its reply to answer.
 func (f *follower) parked(answer func(reply)) *parked {
 	p := &parked{follower: f, answer: answer}
-	f.wake = func() { f.session.crew.do(p.attend) }
+	p.vigil.wake = func() { f.session.crew.do(p.attend) }
 	return p
 }
 
@@ -137,6 +136,8 @@ func (p *parked) turn(work func(context.Context) (reply, bool)) (over bool) {
 	r, over := work(context.Background())
 	if p.over = over; over {
 		p.done(r)
+	} else {
+		p.arrange()
 	}
 	return over
 }

@@ -72,7 +72,8 @@ func (f *follower) put(ctx context.Context, seq uint64) error {
 func (c *call) cannot(ctx context.Context, askID string, missing *lack, err error) error {
 	if err == nil {
 		c.mu.Lock()
-		c.lacks, err = append(c.lacks, missing), missing
+		r := c.unusual()
+		r.lacks, err = append(r.lacks, missing), missing
 		c.mu.Unlock()
 	}
 	return c.withdraw(ctx, askID, log.Unsupported, err.Error())
@@ -129,6 +130,7 @@ func (p *put) id() string {
 func (p *put) answer(m message) {
 	ctx := context.Background()
 	c, id := p.call, log.AskID(p.call.run, p.seq)
+	c.heard()
 	open, err := c.server.engine.Ask(ctx, c.client.who, id)
 	if err == nil {
 		err = p.take(ctx, open, m)
@@ -203,9 +205,6 @@ func (p *put) take(ctx context.Context, open run.Open, m message) error {
 	p.setAnswered(true)
 	err = c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
 	p.setAnswered(err == nil)
-	if err == nil {
-		c.unlink(p.seq, surface)
-	}
 	return err
 }
 

@@ -60,10 +60,11 @@ type Server struct {
 	info    mcp.Implementation
 	hold    func(tool string) time.Duration
 	trace   func(context.Context, log.Trace) context.Context
-	asking  Asking
+	asks    Asking
 	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
+	resumes atomic.Uint32 // how often a run was taken up again
 
 	registering sync.Mutex // held while the library is told the tools
 
@@ -88,7 +89,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, trace: c.Trace, logger: c.Logger,
-		asking: c.Asking, agenda: newAgenda(),
+		asks: c.Asking, agenda: newAgenda(),
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions: map[string]*session{}, watchers: map[*changes]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
