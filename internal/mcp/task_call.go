@@ -18,6 +18,9 @@ import (
 // 2026-07-28 the photon does, if the caller takes tasks (SEP-2663).
 func (c *call) asTask(p *params) (bool, *rpcError) {
 	support := c.photon.Options().Task
+	if c.resumed > 0 { // what is called is ResumeTool: it waits, which is what it is for
+		support = generators.TaskForbidden
+	}
 	switch {
 	case c.client.modern():
 		return c.asHandle(support)

@@ -254,3 +254,24 @@ func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
 		w.end()
 	})
 }
+
+// To take a run up again is to wait for it, whatever its photon prefers.
+func TestAHandedOffCallIsResumedAndIsNoTask(t *testing.T) {
+	for _, support := range []generators.TaskSupport{generators.TaskPreferred, generators.TaskAfterAsking} {
+		synctest.Test(t, func(t *testing.T) {
+			w := linked(t, asTask("word", support)).stdio(t)
+			w.hello("2025-11-25", `{}`)
+			w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+			run := handle(t, w.response(1))
+			w.resume(2, run, `,"task":{}`)
+			if got := w.response(2); member(t, got, "error", "code") != "-32601" || !strings.Contains(got, "beam_resume can't be a task") {
+				t.Errorf("to resume it as a task is answered with %s", got)
+			}
+			got := w.extended(3, "tools/call", `"name":"beam_resume","arguments":{"run":"`+run+`"}`, takesTasks)
+			if member(t, got, "result", "resultType") != `"input_required"` {
+				t.Errorf("to resume it is answered with %s, want its question", got)
+			}
+			w.end()
+		})
+	}
+}
