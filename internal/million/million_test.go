@@ -103,7 +103,7 @@ func TestRunsThatWaitHot(t *testing.T) {
 func child(t *testing.T, phase, dir string, n int) map[string]float64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), phaseVar+"="+phase, folderVar+"="+dir, fmt.Sprint(runsVar, "=", n), "GOMEMLIMIT=1536MiB") // as Beam has it
+	cmd.Env = append(os.Environ(), phaseVar+"="+phase, folderVar+"="+dir, fmt.Sprint(runsVar, "=", n), "GOMEMLIMIT=1280MiB") // as Beam has it
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()
 	var figures map[string]float64
