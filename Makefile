@@ -74,7 +74,7 @@ interop: $(bundle) $(clients) ## the official TypeScript MCP clients, and MCP In
 	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 
 .PHONY: e2e
-e2e: build $(npm) ## journeys in a real Chromium against the real binary (ARGS="csv.spec.js")
+e2e: build $(npm) $(clients) ## journeys in a real Chromium against the real binary (ARGS="csv.spec.js")
 	scripts/need "$${CHROMIUM:-chromium}" chromium
 	BEAM=bin/beam scripts/with-node npm run e2e -- $(ARGS)
 

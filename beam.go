@@ -65,8 +65,11 @@ var errHelped = errors.New("helped")
 type commands struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Serve serve `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what beam does without a command."`
-	Stdio stdio `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
+	Serve   serve   `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what beam does without a command."`
+	Stdio   stdio   `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
+	Prune   prune   `cmd:"" help:"Delete finished runs."`
+	Backup  backup  `cmd:"" help:"Write all that the data folder holds to one file, while runs go on."`
+	Restore restore `cmd:"" help:"Make a data folder of such a file."`
 }
 
 func execute(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons []*generators.Photon) (err error) {

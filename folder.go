@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/photon-beam/beam/internal/joint"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/log/blob"
 	"github.com/photon-beam/beam/internal/log/jetstream"
@@ -23,6 +24,7 @@ type folder struct {
 	dir       string
 	temporary bool
 	lock      *flock.Flock
+	socket    *joint.Server // where others join; nil for a temporary folder
 	keys      web.Keys
 	blobs     *blob.Store
 }
@@ -37,11 +39,25 @@ const (
 // openFolder takes a folder into use, making it if need be; an empty dir is the
 // user's own folder for programs' state.
 func openFolder(dir string) (*folder, error) {
-	if dir == "" {
-		var err error
-		if dir, err = stateDir(); err != nil {
-			return nil, err
-		}
+	f, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.whole(); err != nil {
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+	if f.socket, err = joint.Listen(f.dir); err != nil {
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+	return f.filled()
+}
+
+// lockFolder makes this process the owner of a folder. The error is errInUse if
+// another is.
+func lockFolder(dir string) (*folder, error) {
+	dir, err := dataDir(dir)
+	if err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the data folder can't be made: %w", err)
@@ -49,18 +65,18 @@ func openFolder(dir string) (*folder, error) {
 	if err := closed(dir); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}
+	f := &folder{dir: dir, lock: lockOf(dir)}
 	locked, err := f.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("the data folder can't be used: %w", err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("the data folder %s %w: end that, or choose another folder with --data, or --memory", dir, errInUse)
+		return nil, errInUse
 	}
-	return f.filled()
+	return f, nil
 }
 
-var errInUse = errors.New("is in use by another Beam")
+var errInUse = errors.New("the data folder is in use by another Beam")
 
 // besideFolder is a temporary folder beside the user's own, which another Beam
 // has in use. Its browser sessions are the same: who signed in there is signed
@@ -112,7 +128,7 @@ func (f *folder) filled() (*folder, error) {
 	case f.temporary:
 		return nil, errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	default:
-		return nil, errors.Join(err, f.lock.Unlock())
+		return nil, errors.Join(err, f.socket.Stop(), f.lock.Unlock())
 	}
 }
 
@@ -146,7 +162,15 @@ func (f *folder) close() error {
 	if f.temporary {
 		return errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	}
-	return errors.Join(err, f.lock.Unlock())
+	return errors.Join(err, f.socket.Stop(), f.lock.Unlock())
+}
+
+// dataDir is the folder that --data names: the user's own if it names none.
+func dataDir(dir string) (string, error) {
+	if dir == "" {
+		return stateDir()
+	}
+	return dir, nil
 }
 
 // stateDir is where the user's programs keep their state (XDG Base Directory).

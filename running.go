@@ -9,8 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -23,7 +27,13 @@ type common struct {
 	HotFor time.Duration `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
 	HotMax int           `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
+	retention
+
 	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
+
+	asking
+
+	Traces string `default:"off" enum:"off,otlp" placeholder:"WHERE" help:"Where OpenTelemetry traces of runs are sent: off (the default), or otlp, over HTTP to the collector that the variable OTEL_EXPORTER_OTLP_ENDPOINT names (http://localhost:4318 without it)."`
 
 	LogLevel  level  `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
 	LogFormat string `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
@@ -36,7 +46,7 @@ func (c *common) validate() error {
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return nil
+	return errors.Join(c.retention.validate(), c.asking.validate())
 }
 
 func (c *common) logger(p *program) *slog.Logger {
@@ -56,37 +66,50 @@ func (c *common) open() (*folder, error) {
 
 // running is a Beam at work: the engine and its surfaces.
 type running struct {
-	engine *run.Engine
-	mcp    *mcp.Server
-	site   *web.Server
-	logger *slog.Logger
+	photons *generators.Registry
+	log     log.Log
+	engine  *run.Engine
+	mcp     *mcp.Server
+	site    *web.Server
+	logger  *slog.Logger
+	host    *host           // serves who joins at the folder's socket; nil if nobody can
+	tracer  *tracing.Tracer // nil if nothing is traced
 	// closeLog is called when the engine is closed.
 	closeLog func() error
 }
 
 // start sets the engine and the surfaces up. The site is to be as w says.
 func (c *common) start(ctx context.Context, p *program, store *folder, logger *slog.Logger, w web.Config) (*running, error) {
-	b := &running{logger: logger}
+	b := &running{photons: p.registry, logger: logger}
 	go tidy(ctx)
 	runs, closeLog, err := store.openLog(ctx, c.Sync == "always", logger)
 	if err != nil {
 		return nil, err
 	}
-	b.closeLog = closeLog
+	b.log, b.closeLog = runs, closeLog
+	meter := metrics.New(version())
 	options := run.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
-		Policy: policy, Limits: run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}, Logger: logger,
+		Policy: policy, Limits: c.limit(run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}), Logger: logger, Meter: meter,
+	}
+	if c.Traces == "otlp" {
+		if err := b.trace(ctx, &options); err != nil {
+			return nil, errors.Join(err, closeLog())
+		}
 	}
 	if !store.temporary {
 		options.Keys = filepath.Join(store.dir, keyFolder)
 	}
 	b.engine = run.New(options)
+	meter.Watch(b.engine)
+	w.Metrics = meter.Handler()
 	if err := b.engine.Recover(ctx); err != nil {
-		return nil, errors.Join(err, closeLog())
+		return nil, errors.Join(err, b.closeLog())
 	}
 	b.mcp, err = mcp.New(mcp.Config{
 		Engine: b.engine, Photons: p.registry, Secret: store.keys.Sealing,
-		Name: "beam", Version: version(), Instructions: instructions, Logger: logger,
+		Name: "beam", Version: version(), Instructions: instructions + c.asking.instructions(),
+		Asking: c.asking.config(), Trace: b.traced(), Logger: logger,
 	})
 	if err != nil {
 		return nil, err
@@ -100,13 +123,16 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 }
 
 // instructions tell a model how Beam's tools behave.
-const instructions = "These tools may stop to ask the user a question and go on when it is answered. " +
-	"A tool that fails because nobody could be asked says what the client lacks."
+const instructions = "These tools may stop to ask the user a question and go on when it is answered. "
 
 // newHTTPServer returns a server with the limits that keep slow and greedy
 // clients off.
 func (b *running) newHTTPServer() *http.Server {
-	return b.site.HTTP()
+	server := b.site.HTTP()
+	if b.tracer != nil {
+		server.Handler = b.tracer.Handler(server.Handler)
+	}
+	return server
 }
 
 // serveUntil serves until ctx ends, then drains: no new runs, those that work
@@ -121,6 +147,7 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 		b.logger.Info("draining")
 	}
+	b.host.stop()
 	runs, cancel := context.WithTimeout(context.Background(), drainRuns)
 	defer cancel()
 	if e := b.engine.Close(runs); e != nil {
@@ -128,6 +155,7 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	}
 	b.site.Close()
 	b.mcp.Close()
+	b.host.close()
 	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
 	defer cancel()
 	if server.Shutdown(connections) != nil {

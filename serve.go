@@ -64,6 +64,9 @@ func loopback(host string) bool {
 func (s *serve) Run(ctx context.Context, p *program) (err error) {
 	logger := s.logger(p)
 	store, err := s.open()
+	if errors.Is(err, errInUse) {
+		err = s.inUse(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,7 +80,9 @@ func (s *serve) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return listenError(s.Addr, err)
 	}
-	s.announce(p, b.site, listener.Addr())
+	base := origin(listener.Addr())
+	s.announce(p, b.site, base)
+	b.receive(ctx, store, "beam serve", s.Root, &pages{running: b, address: base})
 	return b.serveUntil(ctx, listener)
 }
 
@@ -96,12 +101,16 @@ func (s *serve) hosts() []string {
 	return hosts
 }
 
-// announce says where the playground is.
-func (s *serve) announce(p *program, site *web.Server, addr net.Addr) {
-	base := "http://" + addr.String()
+// origin is that of the pages that are served at an address.
+func origin(addr net.Addr) string {
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		base = fmt.Sprintf("http://localhost:%d", tcp.Port)
+		return fmt.Sprintf("http://localhost:%d", tcp.Port)
 	}
+	return "http://" + addr.String()
+}
+
+// announce says where the playground is.
+func (s *serve) announce(p *program, site *web.Server, base string) {
 	fmt.Fprintf(p.stdout, "Beam listens on %s\n", base)
 	fmt.Fprintf(p.stdout, "Sign in as its operator, once: %s%s\n", base, site.SignInPath())
 	if !site.Scripted() {

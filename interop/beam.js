@@ -9,14 +9,18 @@ if (!program) throw new Error("PHOTONS must name the binary of ./internal/mcp/in
 
 const signInLine = "Sign in as its operator, once: ";
 
+/** refusing are the flags with which what a client can't be asked is refused. */
+export const refusing = ["--ask-fallback", "error"];
+
 /**
  * serve starts the program as a server on a free port.
  *
+ * @param {string[]} [flags] how it asks
  * @returns {Promise<{url: URL, signIn: string, stop: () => Promise<void>}>} its MCP
  *   endpoint, the single-use address to sign in at, and what ends it
  */
-export async function serve() {
-  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", "--memory"], { stdio: ["ignore", "pipe", "inherit"] });
+export async function serve(flags = refusing) {
+  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", "--memory", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
   const signIn = await Promise.race([lineAfter(child.stdout, signInLine), exit.then(([status]) => Promise.reject(new Error(`it ended with ${status}`)))]);
   return {

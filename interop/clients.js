@@ -6,7 +6,7 @@ import { StdioClientTransport as Stdio1 } from "@modelcontextprotocol/sdk/client
 import { StreamableHTTPClientTransport as HTTP1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import * as types from "@modelcontextprotocol/sdk/types.js";
 
-import { program } from "./beam.js";
+import { program, refusing } from "./beam.js";
 
 const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
@@ -24,10 +24,11 @@ export const kinds = [
  * @param {object} kind one of kinds
  * @param {{url: URL}} [host] the server
  * @param {{elicit: Function, capabilities?: object}} person who answers
+ * @param {string[]} [flags] how the program of its own asks
  */
-export async function connect(kind, host, person) {
+export async function connect(kind, host, person, flags = refusing) {
   const capabilities = person.capabilities ?? everything;
-  const { client, transport, call } = kind.make(kind.version, host, capabilities, {
+  const { client, transport, call } = kind.make(kind.version, host ?? flags, capabilities, {
     "elicitation/create": (r, extra) => person.elicit(r.params, extra),
     "sampling/createMessage": () => ({ role: "assistant", model: "oracle", content: { type: "text", text: "Paris" } }),
     "roots/list": () => ({ roots: [{ uri: "file:///srv/data", name: "data" }] }),
@@ -44,10 +45,12 @@ export async function connect(kind, host, person) {
   return { client, call, came, stderr: transport.stderr, close: () => client.close() };
 }
 
-const command = { command: program, args: ["stdio", "--memory"], stderr: "pipe" };
+// transport is over HTTP to a host, or over stdio to a program with flags.
+const transportTo = (to, HTTP, Stdio) =>
+  Array.isArray(to) ? new Stdio({ command: program, args: ["stdio", "--memory", ...to], stderr: "pipe" }) : new HTTP(to.url);
 const capabilityOf = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
 
-function sdk1(_version, host, capabilities, handlers) {
+function sdk1(_version, to, capabilities, handlers) {
   const client = new Client1({ name: "sdk-1", version: "1" }, { capabilities });
   const schemas = {
     "elicitation/create": types.ElicitRequestSchema,
@@ -57,12 +60,12 @@ function sdk1(_version, host, capabilities, handlers) {
   for (const [method, handle] of Object.entries(handlers)) {
     if (capabilities[capabilityOf[method]]) client.setRequestHandler(schemas[method], handle);
   }
-  const transport = host ? new HTTP1(host.url) : new Stdio1(command);
+  const transport = transportTo(to, HTTP1, Stdio1);
   const call = (name, args = {}, options) => client.callTool({ name, arguments: args }, undefined, options);
   return { client, transport, call };
 }
 
-function sdk2(version, host, capabilities, handlers) {
+function sdk2(version, to, capabilities, handlers) {
   const modern = version === "2026-07-28";
   const client = new Client2(
     { name: "client-2", version: "1" },
@@ -71,7 +74,7 @@ function sdk2(version, host, capabilities, handlers) {
   for (const [method, handle] of Object.entries(handlers)) {
     if (capabilities[capabilityOf[method]]) client.setRequestHandler(method, handle);
   }
-  const transport = host ? new HTTP2(host.url) : new Stdio2(command);
+  const transport = transportTo(to, HTTP2, Stdio2);
   const call = (name, args = {}, options) => client.callTool({ name, arguments: args }, options);
   return { client, transport, call };
 }

@@ -87,7 +87,10 @@ function leave(id) {
 /** settled sees to a question that is not in the page any more. */
 function settled(id, was) {
   tab.drop(draftOf(id));
-  const own = stopping || Date.now() - (sent.get(id) ?? 0) < 15_000;
+  // An answer of this page's may have come too late.
+  const how = howSettled(id);
+  const late = document.getElementById(id) || (how && !how.includes("in the browser"));
+  const own = stopping || (Date.now() - (sent.get(id) ?? 0) < 15_000 && !late);
   sent.delete(id);
   if (!own) tellSettled(id, was);
   else if (was.focused) leave(id);
@@ -95,14 +98,24 @@ function settled(id, was) {
   uploads.get(id)?.abort();
 }
 
+const rowOf = (id) => document.getElementById(`e-${id.split("-").pop()}`);
+
+/** howSettled is what the question's row says of it, if it does yet. */
+const howSettled = (id) => {
+  const row = rowOf(id);
+  return row && one(".how", row)?.textContent.trim();
+};
+
 function tellSettled(id, was) {
-  const row = document.getElementById(`e-${id.split("-").pop()}`);
+  const row = rowOf(id);
   const dock = one("#asks");
   if (!row || !dock) return;
+  const late = document.getElementById(id);
+  const how = (howSettled(id) ?? "settled").replace("in the browser", "on another page");
+  const sentence = (late && one(".why", late)?.textContent) ?? (how.startsWith("expired") ? `This question ${how}.` : `This question was ${how}.`);
+  late?.remove();
   const note = make("div", "closed-note");
   note.tabIndex = -1;
-  const how = (one(".how", row)?.textContent ?? "settled").trim().replace("in the browser", "on another page");
-  const sentence = how.startsWith("expired") ? `This question ${how}.` : `This question was ${how}.`;
   const dismiss = make("button", "quiet small", "Dismiss");
   dismiss.type = "button";
   dismiss.addEventListener("click", () => {

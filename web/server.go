@@ -33,8 +33,10 @@ type Config struct {
 	// never a reason but its end.
 	Ready func() error
 	// MCP serves the MCP endpoint; nil if there is none.
-	MCP    MCPHandler
-	Logger *slog.Logger // nil discards
+	MCP MCPHandler
+	// Metrics serves the metrics; nil if there are none.
+	Metrics http.Handler
+	Logger  *slog.Logger // nil discards
 }
 
 // Server serves the playground.
@@ -52,6 +54,8 @@ type Server struct {
 	readiness func() error
 	// mcpHandler serves the MCP endpoint; nil if there is none.
 	mcpHandler MCPHandler
+	// metricsHandler serves the metrics; nil if there are none.
+	metricsHandler http.Handler
 	// closed ends the streams.
 	closed context.Context
 	close  context.CancelFunc
@@ -62,7 +66,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, assets: static.Assets(),
 		sessions: newSessions(c.Keys, c.Token), signIns: newSignIns(), seats: newSeats(), inputs: newInputs(),
-		hosts: c.Hosts, logger: c.Logger, mcpHandler: c.MCP, readiness: c.Ready,
+		hosts: c.Hosts, logger: c.Logger, mcpHandler: c.MCP, readiness: c.Ready, metricsHandler: c.Metrics,
 	}
 	s.closed, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {
@@ -112,6 +116,9 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
 	mux.Handle("GET /static/", s.assets)
 	mux.HandleFunc("GET /healthz", ok)
 	mux.Handle("GET /readyz", s.handleOpen(s.ready))
+	if s.metricsHandler != nil {
+		mux.Handle("GET /metrics", s.handleOpen(s.metrics))
+	}
 	mux.Handle("/", s.handleOpen(nothing(mux)))
 	return mux
 }

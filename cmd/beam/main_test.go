@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,10 +14,20 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"beam": main})
+	hello := func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "name", "Who is there?")
+	}
+	testscript.Main(m, map[string]func(){
+		"beam":  main,
+		"hello": func() { beam.Main(generators.New("hello", hello, nil)) }, // somebody's own program
+	})
 }
 
 // The scripts run the real program, with curl for a client.
@@ -36,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"signal":  signal,
 			"ended":   ended,
 			"capture": capture,
+			"metric":  metric,
 		},
 	})
 }

@@ -20,6 +20,16 @@ type Started struct {
 	Args    json.RawMessage `json:"args"`
 	// Idempotency is the caller's Idempotency-Key, if it gave one.
 	Idempotency string `json:"idempotency,omitempty"`
+	// Trace is the trace that the run is a part of; nil if it is in none.
+	Trace *Trace `json:"trace,omitempty"`
+}
+
+// Trace is a trace context, in the header formats of W3C Trace Context and W3C
+// Baggage.
+type Trace struct {
+	Parent  string `json:"traceparent"`
+	State   string `json:"tracestate,omitempty"`
+	Baggage string `json:"baggage,omitempty"`
 }
 
 // Claimed says that a worker has taken the run up. A worker of a lower epoch

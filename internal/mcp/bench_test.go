@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 )
 
 // BenchmarkAskOverStdio is one call that asks, from the request to the result,
-// over pipes of the system.
+// over pipes of the system. It says, too, what Beam's share of that is, with what
+// the pipes take: from the request to the question, and from the answer to the
+// result.
 func BenchmarkAskOverStdio(b *testing.B) {
 	r := newRig(b, asker("word", ask.ForText("word", "Which word?")))
 	inR, inW, err := os.Pipe()
@@ -33,14 +37,23 @@ func BenchmarkAskOverStdio(b *testing.B) {
 	}
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"b","version":"1"}}}`)
 	read()
+	var shares []time.Duration
 	b.ReportAllocs()
 	for b.Loop() {
+		begun := time.Now()
 		fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","arguments":{}}}`)
 		question := read()
+		share := time.Since(begun)
+		begun = time.Now()
 		fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"fish"}}}`+"\n", question[len(`{"jsonrpc":"2.0","id":`):len(`{"jsonrpc":"2.0","id":`)+36])
 		read()
+		shares = append(shares, share+time.Since(begun))
 	}
 	b.StopTimer()
+	slices.Sort(shares)
+	for _, q := range []float64{.5, .99} {
+		b.ReportMetric(shares[int(q*float64(len(shares)-1))].Seconds()*1e6, fmt.Sprintf("share-p%.0f-µs", q*100))
+	}
 	inW.Close()
 	if err := <-done; err != nil {
 		b.Fatal(err)

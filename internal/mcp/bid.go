@@ -100,11 +100,11 @@ func (c *call) page(q *ask.Question, askID string) (bid, *lack, error) {
 	if !c.client.urls() {
 		return bid{}, &lack{"elicitation.url", needsURLs}, nil
 	}
-	origin, err := c.session.pages()
+	address, err := c.pageOf(askID)
 	if err != nil {
 		return bid{}, nil, err
 	}
-	b, missing := c.url(q.Message, origin+"/asks/"+askID, askID)
+	b, missing := c.url(q.Message, address, askID)
 	b.consent = true
 	return b, missing, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -33,6 +32,9 @@ type call struct {
 	photon  *generators.Photon
 	run     string
 	begun   uint64 // the last entry of the start, which tells a client nothing
+	// resumed numbers the calls that took a run up again; 0 for one that began
+	// its run, and ends it if it is given up.
+	resumed uint64
 
 	// asking is held while a question is sent or taken back, so that nothing is
 	// sent after it was taken back.
@@ -44,6 +46,10 @@ type call struct {
 	lacks []*lack         // what the client lacked for questions
 	over  bool            // the run has ended
 	gone  bool            // nothing is asked any more
+
+	linked   map[uint64]struct{} // questions that it was told the address of, as it can't be asked
+	pointed  bool                // it was told that of what it is silent on
+	patience patience
 }
 
 // callTool serves tools/call.
@@ -52,12 +58,16 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		answer(fault(m.ID, faultf(mcp.INVALID_PARAMS, "tools/call takes a name and arguments, an object")))
 		return
 	}
-	photon, ok := s.photons.Lookup(p.Name)
-	if !ok {
+	c := &call{server: s, session: x.session, client: x.client, id: m.ID, token: p.Meta.ProgressToken, out: x.out}
+	if s.offersResume(p.Name) {
+		if refused := c.takeUp(p.Arguments); refused != nil {
+			answer(*refused)
+			return
+		}
+	} else if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
 		answer(fault(m.ID, faultf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name)))
 		return
 	}
-	c := &call{server: s, session: x.session, client: x.client, id: m.ID, token: p.Meta.ProgressToken, photon: photon, out: x.out}
 	if x.flight.cancelled() != nil { // before it was begun
 		answer(reply{})
 		return
@@ -66,20 +76,32 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		answer(c.round(x.flight, p))
 		return
 	}
-	if refused := c.start(p); refused != nil {
-		answer(*refused)
-		return
-	}
 	if x.session.crew != nil {
-		c.follower(x.out, x.flight).park(answer)
+		c.park(p, x.flight, answer)
 		return
 	}
-	if !x.session.keep(c) { // it has ended meanwhile
+	answer(c.hold(p, x.flight))
+}
+
+// hold starts the run, or takes it up, and follows it on the goroutine of its
+// request.
+func (c *call) hold(p *params, flight *flight) reply {
+	if c.resumed > 0 {
+		c.out.begin(c.cursor(0))
+	} else if refused := c.start(flight.parent, p, nobody); refused != nil {
+		return *refused
+	}
+	if !c.session.keep(c) { // it has ended meanwhile
 		c.abandon()
-		answer(reply{})
-		return
+		return reply{}
 	}
-	answer(c.follower(x.out, x.flight).follow())
+	f := c.follower(c.out, flight)
+	if c.resumed > 0 {
+		if r, over := f.rejoin(flight.context()); over {
+			return r
+		}
+	}
+	return f.follow()
 }
 
 // resume goes on with a call on another stream, after what the client has had.
@@ -94,17 +116,21 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	return f.follow()
 }
 
-// start starts the run. If it can't, the reply says why.
-func (c *call) start(p *params) *reply {
+// nobody waits for a run whose follower has a goroutine to itself.
+func nobody() run.Waiter { return nil }
+
+// start starts the run, which outlives ctx, and has what waiter returns wait for
+// its first entry. If it can't, the reply says why.
+func (c *call) start(ctx context.Context, p *params, waiter func() run.Waiter) *reply {
 	args := p.Arguments
 	if bytes.Equal(args, null) { // as some clients write none
 		args = nil
 	}
-	info, err := c.server.engine.Start(context.Background(), c.client.who,
-		run.Request{Photon: p.Name, Args: args, Surface: surface})
+	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, run.Request{
+		Photon: p.Name, Args: args, Surface: surface,
+		Waiter: func(i run.Info) run.Waiter { c.begin(i); return waiter() },
+	})
 	if err == nil {
-		c.run, c.begun = info.ID, info.Last
-		c.out.begin(c.cursor(0))
 		return nil
 	}
 	var invalid *generators.InvalidError
@@ -124,6 +150,12 @@ func (c *call) start(p *params) *reply {
 	return &refused
 }
 
+// begin notes the run.
+func (c *call) begin(i run.Info) {
+	c.run, c.begun = i.ID, i.Last
+	c.out.begin(c.cursor(0))
+}
+
 // stop ends the run.
 func (c *call) stop() {
 	err := c.server.engine.Cancel(context.Background(), c.client.who, c.run)
@@ -136,14 +168,10 @@ func (c *call) stop() {
 // questions back.
 func (c *call) giveUp() {
 	c.session.drop(c)
-	c.stop()
-	c.mu.Lock()
-	c.gone = true
-	open, out := slices.Sorted(maps.Keys(c.puts)), c.out
-	c.mu.Unlock()
-	for _, seq := range open {
-		_ = c.settled(out, settlement{Ask: seq}, "its call was cancelled") // a client that is gone need not know
+	if c.resumed == 0 {
+		c.stop()
 	}
+	c.takeBack("its call was cancelled")
 }
 
 // close sees to it that nothing more is asked: the call's reply is next.
@@ -158,7 +186,7 @@ func (c *call) close() {
 // abandon ends what nobody will take up again: the session is over. A durable
 // run waits for its answer elsewhere.
 func (c *call) abandon() {
-	if !c.isOver() && !c.photon.Options().Durable {
+	if !c.isOver() && !c.photon.Options().Durable && c.resumed == 0 {
 		c.stop()
 	}
 }
@@ -193,7 +221,12 @@ func (l *lack) modern() *rpcError {
 
 // done is a reply with the tool's result.
 func (c *call) done(result *toolResult, cursor string) reply {
-	result.envelope = c.server.envelope(c.client, "complete")
+	e := c.server.envelope(c.client, "complete")
+	if said := result.Meta; said != nil {
+		maps.Copy(said, e.Meta)
+		e.Meta = said
+	}
+	result.envelope = e
 	return reply{message: response(c.id, result), cursor: cursor}
 }
 

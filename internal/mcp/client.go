@@ -66,6 +66,7 @@ type meta struct {
 	Version       json.RawMessage         `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities  *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
 	LogLevel      mcp.LoggingLevel        `json:"io.modelcontextprotocol/logLevel"`
+	traceMeta
 }
 
 // params are what requests have in common, and those of tools/call.
@@ -113,6 +114,9 @@ func isToken(raw json.RawMessage) bool {
 
 // version is the version that a request names itself; empty if it names none.
 func (m *meta) version() string {
+	if len(m.Version) == 0 {
+		return ""
+	}
 	var v string
 	_ = json.Unmarshal(m.Version, &v) // no string is no version
 	return v

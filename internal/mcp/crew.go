@@ -7,6 +7,8 @@ import (
 // A crew does short work that waits for nobody, in order of arrival. What many
 // goroutines would each need a stack for, a few do on theirs.
 type crew struct {
+	pipe *pipe // that the work ends in
+
 	mu    sync.Mutex
 	queue []func()
 	idle  int // members that wait to be called
@@ -20,8 +22,8 @@ type crew struct {
 // it takes.
 const crewSize = 1
 
-func newCrew() *crew {
-	c := &crew{}
+func newCrew(p *pipe) *crew {
+	c := &crew{pipe: p}
 	c.call = sync.NewCond(&c.mu)
 	for range crewSize {
 		c.all.Go(c.work)

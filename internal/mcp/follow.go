@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/log"
@@ -19,6 +20,10 @@ type follower struct {
 	after  uint64   // the last entry that the client was told
 	made   []uint64 // the ordinals of the artifacts
 	tell   teller
+
+	vigil vigil         // when something is due that no entry of the log says
+	beat  time.Duration // when it is due to tell that it waits
+	wake  func()        // has attend called
 }
 
 func (c *call) follower(out outlet, flight *flight) *follower {
@@ -40,12 +45,18 @@ func (f *follower) catchUp(ctx context.Context, after uint64) error {
 			if e.Seq > after {
 				return nil
 			}
-			if _, err := f.note(e); err != nil {
+			if err := f.catch(e); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// catch takes in an event that the client was told before.
+func (f *follower) catch(e log.Entry) error {
+	_, err := f.note(e)
+	return err
 }
 
 // note takes in an event and returns the notification that tells it, if there
@@ -60,20 +71,43 @@ func (f *follower) note(e log.Entry) ([]byte, error) {
 
 // follow tells what comes, until the run ends or the request does.
 func (f *follower) follow() reply {
+	defer f.server.agenda.strike(&f.vigil)
 	ctx := f.flight.context()
-	batches, err := f.server.engine.Follow(ctx, f.client.who, f.run, f.after)
-	if err != nil {
-		return f.broken(err)
-	}
-	for batch, err := range batches {
-		if r, over := f.advance(ctx, batch, err); over {
+	for {
+		if r, over := f.stretch(ctx); over {
+			return r
+		}
+		if r, over := f.attend(ctx); over {
 			return r
 		}
 	}
-	if ctx.Err() == nil { // the log ended without the run's end: it was deleted
-		return f.broken(run.ErrNotFound)
+}
+
+// stretch tells what comes, until the call is over or something else is due.
+func (f *follower) stretch(ctx context.Context) (r reply, over bool) {
+	until, wake := context.WithCancelCause(ctx)
+	defer wake(nil)
+	f.wake = func() { wake(errDue) }
+	f.arrange()
+	batches, err := f.server.engine.Follow(until, f.client.who, f.run, f.after)
+	if err != nil {
+		return f.broken(err), true
 	}
-	return f.leave(context.Cause(ctx))
+	for batch, err := range batches {
+		if err != nil && context.Cause(until) == errDue {
+			break
+		}
+		if r, over := f.advance(ctx, batch, err); over {
+			return r, true
+		}
+	}
+	switch {
+	case context.Cause(until) == errDue:
+		return reply{}, false
+	case ctx.Err() == nil: // the log ended without the run's end: it was deleted
+		return f.broken(run.ErrNotFound), true
+	}
+	return f.leave(context.Cause(ctx)), true
 }
 
 // advance tells a batch of entries. It returns the call's reply when it is
@@ -96,11 +130,8 @@ func (f *follower) advance(ctx context.Context, batch []log.Entry, err error) (r
 		return reply{}, false
 	case ctx.Err() != nil:
 		return f.leave(context.Cause(ctx)), true
-	case errors.Is(err, errGone):
-		return reply{}, true // the client may come back and resume
-	default:
-		return f.broken(err), true
 	}
+	return f.failed(err), true
 }
 
 // leave ends a call whose request has ended before its run.
@@ -115,12 +146,15 @@ func (f *follower) leave(cause error) reply {
 func (f *follower) take(ctx context.Context, e log.Entry) error {
 	switch e.Kind {
 	case log.KindAsked:
-		return f.put(ctx, f.out, e.Seq)
+		defer f.arrange()
+		return f.put(ctx, e.Seq)
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		if err != nil {
 			return err
 		}
+		defer f.arrange()
+		f.unlink(s.Ask, s.By)
 		return f.settled(f.out, s, s.why())
 	}
 	return f.say(e)
@@ -160,6 +194,9 @@ func (f *follower) end(ctx context.Context, e log.Entry) reply {
 	ended, err := log.As[log.Finished](e)
 	if err != nil {
 		return f.broken(err)
+	}
+	if f.resumed > 0 {
+		ended = interrupted(ended)
 	}
 	if missing := f.lacked(ended); missing != nil && f.client.modern() {
 		return fault(f.id, missing.modern())

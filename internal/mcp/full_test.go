@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/mcp"
 )
 
 // full is a log on a disk that is full when the first answers come.
@@ -27,7 +28,7 @@ func (l *full) Append(ctx context.Context, run string, after uint64, entries ...
 func TestAnAnswerOnAFullDiskIsRecordedLater(t *testing.T) {
 	l := &full{Log: log.NewMemory()}
 	l.refuse.Store(1)
-	w := newRigOn(t, l, asker("pick", ask.ForSelect("color", "Which color?", colors))).stdio(t)
+	w := rigged(t, mcp.Asking{}, l, asker("pick", ask.ForSelect("color", "Which color?", colors))).stdio(t)
 	w.hello("2025-11-25", `{"elicitation":{}}`)
 	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pick"}}`)
 	w.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"g"}}}`, member(t, w.next(), "id"))

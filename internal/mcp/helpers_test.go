@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,16 +24,19 @@ type rig struct {
 	*mcp.Server
 	engine  *run.Engine
 	photons *generators.Registry
+	close   func() // once
 }
 
 var operator = run.Caller{"operator"}
 
+// newRig is a rig that refuses what can't be asked.
 func newRig(t testing.TB, photons ...*generators.Photon) *rig {
 	t.Helper()
-	return newRigOn(t, log.NewMemory(), photons...)
+	return rigged(t, mcp.Asking{}, log.NewMemory(), photons...)
 }
 
-func newRigOn(t testing.TB, runs log.Log, photons ...*generators.Photon) *rig {
+// rigged is a rig over a log, which outlives it.
+func rigged(t testing.TB, asking mcp.Asking, runs log.Log, photons ...*generators.Photon) *rig {
 	t.Helper()
 	registry, err := generators.NewRegistry(photons...)
 	if err != nil {
@@ -43,17 +47,18 @@ func newRigOn(t testing.TB, runs log.Log, photons ...*generators.Photon) *rig {
 		t.Fatal(err)
 	}
 	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	engine := run.New(run.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Logger: logger})
+	engine := run.New(run.Options{Photons: registry, Log: runs, Blobs: blobs, Logger: logger})
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	server, err := mcp.New(mcp.Config{
-		Engine: engine, Photons: registry, Secret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", Logger: logger,
+		Engine: engine, Photons: registry, Secret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", Asking: asking, Logger: logger,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	r := &rig{Server: server, engine: engine, photons: registry}
+	r.close = sync.OnceFunc(func() {
 		server.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -64,7 +69,8 @@ func newRigOn(t testing.TB, runs log.Log, photons ...*generators.Photon) *rig {
 			t.Error(err)
 		}
 	})
-	return &rig{Server: server, engine: engine, photons: registry}
+	t.Cleanup(r.close)
+	return r
 }
 
 // A wire is a client that speaks JSON-RPC line by line, as written.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -231,37 +230,4 @@ func TestAClosedResponseStopsARunOfTheModernEra(t *testing.T) {
 	next()
 	cut()
 	mustEnd(t, done, generators.ErrStopped)
-}
-
-// Many sessions with many calls each, all waiting at once: every call gets the
-// answer that was given to its own question.
-func TestAnswersDoNotCross(t *testing.T) {
-	type argument struct {
-		Name string `json:"name"`
-	}
-	echo := generators.New("echo", func(_ context.Context, in argument, yield generators.Yield) (string, error) {
-		word, err := ask.Text(yield, "word", in.Name+"?")
-		return in.Name + "=" + word, err
-	}, nil)
-	url := newRig(t, echo).site(t).URL
-	const sessions, calls = 10, 20
-	var all sync.WaitGroup
-	for s := range sessions {
-		v := visit(t, url, "2025-11-25", `{"elicitation":{}}`)
-		for c := range calls {
-			all.Go(func() {
-				name := fmt.Sprintf("s%dc%d", s, c)
-				next := v.stream(v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"name":%q}}}`, c+1, name)))
-				question := next().data
-				if message := member(t, question, "params", "message"); message != `"`+name+`?"` {
-					t.Errorf("call %s is asked %s", name, message)
-				}
-				v.answer(question, fmt.Sprintf(`{"word":"for %s"}`, name))
-				if got := member(t, next().data, "result", "structuredContent", "result"); got != `"`+name+"=for "+name+`"` {
-					t.Errorf("call %s ends with %s", name, got)
-				}
-			})
-		}
-	}
-	all.Wait()
 }

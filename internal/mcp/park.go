@@ -3,60 +3,151 @@ package mcp
 import (
 	"context"
 	"sync"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
 )
 
 // A parked call is followed without a goroutine that waits: thousands may wait
 // for an answer on one connection, and each costs what it has to remember. Its
-// steps come one after the other; a cancel may come beside them.
+// turns come one after the other; a cancel may come beside them.
 type parked struct {
 	*follower
 	once   sync.Once
 	answer func(reply)
-	next   func() // has the crew make another step
+
+	turns sync.Mutex
+	over  bool // it has told all that it has to tell
 }
 
-// park follows the run until it ends or its request does, and hands the reply
-// to answer. It returns at once.
-func (f *follower) park(answer func(reply)) {
-	p := &parked{follower: f, answer: answer}
-	p.next = func() { f.session.crew.do(p.step) }
-	f.flight.whenCancelled(func(cause error) {
-		if cause != errLanded {
-			p.done(p.leave(cause))
-		}
-	})
-	p.wait()
-}
+var _ run.Waiter = (*parked)(nil)
 
-// wait has the crew make a step when there is something to tell.
-func (p *parked) wait() {
-	if err := p.server.engine.When(p.client.who, p.run, p.after, p.next); err != nil {
-		p.done(p.broken(err))
+// park starts the run, or takes it up, and follows it until it ends or its
+// request does, and hands the reply to answer. It returns at once.
+func (c *call) park(p *params, flight *flight, answer func(reply)) {
+	x := &parked{answer: answer}
+	follow := func() run.Waiter {
+		x.follower = c.follower(c.out, flight)
+		x.wake = func() { c.session.crew.do(x.attend) }
+		return x
 	}
-}
-
-// step tells what there is to tell, and waits for more. It runs once at a time:
-// what calls it again is set only at its end.
-func (p *parked) step() {
-	defer func() {
-		if v := recover(); v != nil {
-			p.done(p.panicked(v))
-		}
-	}()
-	ctx := context.Background() // reading waits for nothing
-	batches, err := p.server.engine.ReadAfter(ctx, p.client.who, p.run, p.after)
-	if err != nil {
-		p.done(p.broken(err))
+	if c.resumed > 0 {
+		follow()
+		c.session.crew.do(x.begin)
+	} else if refused := c.start(flight.parent, p, follow); refused != nil {
+		answer(*refused)
 		return
 	}
-	for batch, err := range batches {
-		if r, over := p.advance(ctx, batch, err); over {
-			p.done(r)
+	flight.whenCancelled(func(cause error) {
+		if cause != errLanded {
+			x.done(x.leave(cause))
+		}
+	})
+}
+
+// Skips implements [run.Waiter]: the client need not be told its own answer.
+func (p *parked) Skips(e log.Entry) bool {
+	if e.Seq != p.after+1 || !p.answeredHere(e) {
+		return false
+	}
+	p.after = e.Seq
+	return true
+}
+
+// Wake implements [run.Waiter]: the crew makes the next step.
+func (p *parked) Wake() { p.session.crew.do(p.step) }
+
+// Tell implements [run.Waiter]. To pass a step to the crew takes longer than
+// to make it. A tool has time for that at its end, and before it waits, if
+// nobody else keeps it from writing. But a step makes the stack of a generator
+// several times as large, so it is made there only by few of those that wait.
+func (p *parked) Tell(wrote []log.Entry) {
+	switch last := wrote[len(wrote)-1].Kind; {
+	case last == log.KindFinished:
+	case last == log.KindAsked && p.session.asking() < fewCalls && p.session.crew.pipe.idle():
+	default:
+		p.Wake()
+		return
+	}
+	if wrote[0].Seq == p.after+1 {
+		over := p.turn(func(ctx context.Context) (reply, bool) { return p.advance(ctx, wrote, nil) })
+		if over || !p.more() {
 			return
 		}
 	}
-	p.wait()
+	p.step()
+}
+
+// fewCalls is how many questions may be before a client until memory counts
+// for more than time.
+const fewCalls = 64
+
+// step tells what there is to tell, and waits for more. What calls it again is
+// set only at its end.
+func (p *parked) step() {
+	for !p.turn(p.read) && p.more() {
+	}
+}
+
+// begin takes up a run that was begun by another call.
+func (p *parked) begin() {
+	if !p.turn(p.rejoin) && p.more() {
+		p.step()
+	}
+}
+
+// more tells whether there is more to tell already. Else a step will be made
+// when there is.
+func (p *parked) more() bool {
+	there, err := p.server.engine.When(p.client.who, p.run, p.after, p)
+	if err != nil {
+		p.done(p.broken(err))
+	}
+	return there
+}
+
+// attend does what is due while it waits.
+func (p *parked) attend() { p.turn(p.follower.attend) }
+
+// turn does one piece of work, which waits for nothing, and tells whether the
+// call is over.
+func (p *parked) turn(work func(context.Context) (reply, bool)) (over bool) {
+	p.turns.Lock()
+	defer p.turns.Unlock()
+	if p.over {
+		return true
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			p.over, over = true, true
+			p.done(p.panicked(v))
+		}
+	}()
+	r, over := work(context.Background())
+	if p.over = over; over {
+		p.done(r)
+	}
+	return over
+}
+
+// read tells what there is to tell.
+func (p *parked) read(ctx context.Context) (r reply, over bool) {
+	batches, err := p.server.engine.ReadAfter(ctx, p.client.who, p.run, p.after)
+	if err != nil {
+		return p.broken(err), true
+	}
+	for batch, err := range batches {
+		if r, over := p.advance(ctx, batch, err); over {
+			return r, true
+		}
+	}
+	return reply{}, false
 }
 
 // done answers the call. It may be over and cancelled at the same time.
-func (p *parked) done(r reply) { p.once.Do(func() { p.answer(r) }) }
+func (p *parked) done(r reply) {
+	p.once.Do(func() {
+		p.server.agenda.strike(&p.vigil)
+		p.answer(r)
+	})
+}

@@ -19,6 +19,7 @@ type put struct {
 	call     *call
 	seq      uint64
 	consent  bool                    // an accept is no answer; see [bid]
+	answered bool                    // by the client itself
 	attempts int                     // how many answers did not fit
 	wrong    []generators.FieldError // in the last of them
 }
@@ -27,11 +28,11 @@ type put struct {
 // fits.
 const maxAttempts = 3
 
-// put puts a question to the client, or withdraws it if the client can't be
-// asked. A question that was put before is sent again, to a client that
+// put puts a question to the client; if that can't be asked, see [follower.leaveOpen].
+// A question that was put before is sent again, to a client that
 // resumes.
-func (c *call) put(ctx context.Context, out outlet, seq uint64) error {
-	id := log.AskID(c.run, seq)
+func (f *follower) put(ctx context.Context, seq uint64) error {
+	c, out, id := f.call, f.out, log.AskID(f.run, seq)
 	open, err := c.server.engine.Ask(ctx, c.client.who, id)
 	switch {
 	case errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk):
@@ -46,8 +47,11 @@ func (c *call) put(ctx context.Context, out outlet, seq uint64) error {
 		return p.again(out, open.Question)
 	}
 	b, missing, err := c.bid(open.Question, id)
-	if err != nil || missing != nil {
-		return c.cannot(ctx, id, missing, err)
+	switch {
+	case err != nil:
+		return c.cannot(ctx, id, nil, err)
+	case missing != nil:
+		return f.leaveOpen(ctx, open, seq, missing)
 	}
 	p = &put{call: c, seq: seq, consent: b.consent}
 	c.mu.Lock()
@@ -93,7 +97,7 @@ func (p *put) request(out outlet, b bid) error {
 	if !live {
 		return nil
 	}
-	return c.session.ask(out, c.cursor(p.seq), id, b.method, b.params, p.answered)
+	return c.session.ask(out, c.cursor(p.seq), id, b.method, b.params, p.answer)
 }
 
 // again sends the question's request once more, with what was wrong with the
@@ -112,15 +116,15 @@ func (p *put) again(out outlet, q *ask.Question) error {
 // id is the request's id: the ask's. A question that is asked again is another
 // request.
 func (p *put) id() string {
-	id := log.AskID(p.call.run, p.seq)
+	id := p.call.linkID(p.seq)
 	if p.attempts > 0 {
 		id = fmt.Sprintf("%s#%d", id, p.attempts+1)
 	}
 	return id
 }
 
-// answered takes the client's response.
-func (p *put) answered(m message) {
+// answer takes the client's response.
+func (p *put) answer(m message) {
 	ctx := context.Background()
 	c, id := p.call, log.AskID(p.call.run, p.seq)
 	open, err := c.server.engine.Ask(ctx, c.client.who, id)
@@ -154,7 +158,7 @@ func (p *put) later(m message) {
 		select {
 		case <-p.call.server.engine.Closing():
 		default:
-			p.answered(m)
+			p.answer(m)
 		}
 	})
 }
@@ -194,7 +198,39 @@ func (p *put) take(ctx context.Context, open run.Open, m message) error {
 	if p.consent && a.Action == ask.Accept {
 		return nil // the person answers on Beam's page
 	}
-	return c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
+	p.setAnswered(true)
+	err = c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
+	p.setAnswered(err == nil)
+	if err == nil {
+		c.unlink(p.seq, surface)
+	}
+	return err
+}
+
+func (p *put) setAnswered(so bool) {
+	p.call.mu.Lock()
+	defer p.call.mu.Unlock()
+	p.answered = so
+}
+
+// answeredHere tells whether an entry settles a question with the client's own
+// answer, which is then no more before it.
+func (c *call) answeredHere(e log.Entry) bool {
+	if e.Kind != log.KindAnswered {
+		return false
+	}
+	a, err := log.As[log.Answered](e)
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.puts[a.Ask]
+	if p == nil || !p.answered {
+		return false
+	}
+	delete(c.puts, a.Ask)
+	return true
 }
 
 // rejected is the code with which clients say that their user refused to let

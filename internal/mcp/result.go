@@ -95,15 +95,44 @@ func resultText(end log.Finished) string {
 // structured is the result for programs. Before 2026-07-28 it must be an
 // object, so that any other value is wrapped in one.
 func structured(p *generators.Photon, c *client, raw json.RawMessage) json.RawMessage {
-	switch {
-	case !c.since(june2025) || len(raw) == 0:
-		return nil
-	case c.modern(), isObject(p), outputSchema(p, c) == nil && raw[0] == '{':
-		return raw
-	case outputSchema(p, c) == nil:
+	if len(raw) == 0 {
 		return nil
 	}
-	return fmt.Appendf(nil, `{"result":%s}`, raw)
+	switch promised(p, c) {
+	case asObject:
+		return raw
+	case inObject:
+		return bytes.Join([][]byte{[]byte(`{"result":`), raw, []byte("}")}, nil)
+	}
+	if c.modern() || c.since(june2025) && (isObject(p) || raw[0] == '{') {
+		return raw
+	}
+	return nil
+}
+
+// promise is what an output schema promises of structured results.
+type promise int
+
+const (
+	nothing  promise = iota // the result can be anything
+	asObject                // the result as it is, an object before 2026-07-28
+	inObject                // an object with the result as its member "result"
+)
+
+func promised(p *generators.Photon, c *client) promise {
+	if p.Output() == nil || !c.since(june2025) {
+		return nothing
+	}
+	d := p.Output().Document()
+	switch {
+	case d.Type == "" && len(d.Types) == 0 && d.Ref == "" && len(d.AnyOf) == 0 && len(d.OneOf) == 0:
+		return nothing
+	case c.modern(), isObject(p):
+		return asObject
+	case d.Ref != "", len(d.Defs) > 0:
+		return nothing // its references would point elsewhere in the wrapper
+	}
+	return inObject
 }
 
 func isObject(p *generators.Photon) bool {
@@ -111,21 +140,18 @@ func isObject(p *generators.Photon) bool {
 }
 
 // outputSchema is the schema of what structured returns; nil if it promises
-// nothing, because the result can be anything.
+// nothing.
 func outputSchema(p *generators.Photon, c *client) json.RawMessage {
-	if p.Output() == nil || !c.since(june2025) {
+	kind := promised(p, c)
+	if kind == nothing {
 		return nil
 	}
 	raw, err := p.Output().MarshalJSON()
-	d := p.Output().Document()
-	if err != nil || d.Type == "" && len(d.Types) == 0 && d.Ref == "" && len(d.AnyOf) == 0 && len(d.OneOf) == 0 {
+	switch {
+	case err != nil:
 		return nil
-	}
-	if c.modern() || isObject(p) {
+	case kind == asObject:
 		return objectsOnly(raw)
-	}
-	if d.Ref != "" || len(d.Defs) > 0 {
-		return nil // its references would point elsewhere in the wrapper
 	}
 	return fmt.Appendf(nil, `{"type":"object","properties":{"result":%s},"required":["result"]}`, raw)
 }

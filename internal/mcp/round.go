@@ -51,15 +51,22 @@ const (
 func (c *call) round(flight *flight, p *params) reply {
 	ctx := flight.context()
 	r := &round{follower: c.follower(c.out, flight), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments)}
-	if p.RequestState == "" {
-		if refused := c.start(p); refused != nil {
+	switch {
+	case p.RequestState != "":
+		if err := r.resume(ctx, p); err != nil {
+			if errors.Is(err, errState) || errors.Is(err, errExpired) {
+				return fault(c.id, faultf(mcp.INVALID_PARAMS, "%v", err))
+			}
+			return c.broken(err)
+		}
+	case c.resumed > 0:
+		if ended, over := r.rejoin(ctx); over {
+			return ended
+		}
+	default:
+		if refused := c.start(ctx, p, nobody); refused != nil {
 			return *refused
 		}
-	} else if err := r.resume(ctx, p); err != nil {
-		if errors.Is(err, errState) || errors.Is(err, errExpired) {
-			return fault(c.id, faultf(mcp.INVALID_PARAMS, "%v", err))
-		}
-		return c.broken(err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
@@ -69,6 +76,21 @@ func (c *call) round(flight *flight, p *params) reply {
 		}
 	}()
 	return r.follow(ctx, cancel)
+}
+
+// rejoin takes up a run that another call began: what is open is asked.
+func (r *round) rejoin(ctx context.Context) (ended reply, over bool) {
+	r.resumed = true
+	open, ended, over := r.past(ctx)
+	if over {
+		return ended, true
+	}
+	for _, seq := range open {
+		if err := r.ask(ctx, seq); err != nil {
+			return r.failed(err), true
+		}
+	}
+	return reply{}, false
 }
 
 // resume takes a call up where the round before left it, with the answers that
@@ -99,6 +121,21 @@ func (r *round) resume(ctx context.Context, p *params) error {
 			return err
 		}
 	}
+	return r.relink(ctx, info, st)
+}
+
+// relink takes in the questions that are open beside those of the round before:
+// the client can't be asked them.
+func (r *round) relink(ctx context.Context, info run.Info, st state) error {
+	for _, o := range info.Asks {
+		_, seq, _ := log.SplitAskID(o.ID)
+		if _, asked := st.Asks[o.Key]; asked || seq > st.After {
+			continue
+		}
+		if err := r.open(ctx, o.Key, asking{Seq: seq}, o, nil); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -110,16 +147,19 @@ func (r *round) answer(ctx context.Context, info run.Info, key string, a asking,
 	if i < 0 {
 		return nil
 	}
-	return r.open(ctx, key, a, info.Asks[i].Question, response)
+	return r.open(ctx, key, a, info.Asks[i], response)
 }
 
 // open takes in an open question. Without a response that fits it is asked, or
 // asked again.
-func (r *round) open(ctx context.Context, key string, a asking, asked *ask.Question, response json.RawMessage) error {
-	id := log.AskID(r.run, a.Seq)
+func (r *round) open(ctx context.Context, key string, a asking, open run.Open, response json.RawMessage) error {
+	id, asked := open.ID, open.Question
 	b, missing, err := r.bid(asked, id)
-	if err != nil || missing != nil {
-		return r.cannot(ctx, id, missing, err)
+	switch {
+	case err != nil:
+		return r.cannot(ctx, id, nil, err)
+	case missing != nil:
+		return r.leaveOpen(ctx, open, a.Seq, missing)
 	}
 	q := question{asking: a, bid: b}
 	if response != nil {
@@ -159,6 +199,7 @@ func (r *round) give(ctx context.Context, id string, asked *ask.Question, q *que
 
 // follow goes on until the round is over.
 func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) reply {
+	defer r.server.agenda.strike(&r.vigil)
 	info, err := r.server.engine.Info(r.client.who, r.run)
 	if err != nil {
 		return r.broken(err)
@@ -167,38 +208,62 @@ func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) repl
 		return r.required()
 	}
 	r.hurry(cancel)
+	for {
+		answer, over := r.stretch(ctx, cancel)
+		if !over && ctx.Err() == nil {
+			answer, over = r.attend(ctx)
+		}
+		switch {
+		case answer.message != nil:
+			return answer
+		case over || ctx.Err() != nil:
+			return r.left(ctx)
+		}
+	}
+}
+
+// stretch goes on until the round is over or something else is due. An empty
+// answer at the end is none.
+func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (answer reply, over bool) {
+	ctx, wake := context.WithCancelCause(ctx)
+	defer wake(nil)
+	r.wake = func() { wake(errDue) }
+	r.arrange()
 	batches, err := r.server.engine.Follow(ctx, r.client.who, r.run, r.after)
 	if err != nil {
-		return r.broken(err)
+		return r.broken(err), true
 	}
 	for batch, err := range batches {
 		for _, e := range batch {
 			if cause := r.flight.cancelled(); err == nil && cause != nil {
-				return r.left(ctx)
+				return reply{}, true
 			}
 			if err == nil {
 				// What is recorded is not broken off when the round is late.
 				err = r.take(context.WithoutCancel(ctx), e)
 			}
 			if err == nil && e.Kind == log.KindFinished {
-				return r.end(ctx, e)
+				return r.end(ctx, e), true
 			}
 		}
 		switch {
 		case errors.Is(err, errGone):
-			return r.left(ctx)
+			return reply{}, true
 		case err != nil && ctx.Err() == nil:
-			return r.broken(err)
+			return r.broken(err), true
 		case err == nil && r.complete():
-			return r.required()
+			return r.required(), true
 		case err == nil:
 			r.hurry(cancel)
 		}
 	}
-	if errors.Is(context.Cause(ctx), errLate) {
-		return r.required()
+	switch context.Cause(ctx) {
+	case errLate:
+		return r.required(), true
+	case errDue:
+		return reply{}, false
 	}
-	return r.left(ctx)
+	return reply{}, true
 }
 
 // errLate ends the wait for what did not come in time.
@@ -243,10 +308,13 @@ func (r *round) take(ctx context.Context, e log.Entry) (err error) {
 	}()
 	switch e.Kind {
 	case log.KindAsked:
+		defer r.arrange()
 		return r.ask(ctx, e.Seq)
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		r.settled(s.Ask)
+		r.unlink(s.Ask, s.By)
+		r.arrange()
 		return err
 	}
 	return r.say(e)
@@ -263,7 +331,7 @@ func (r *round) ask(ctx context.Context, seq uint64) error {
 	r.more = open.More
 	response := r.given[open.Key]
 	delete(r.given, open.Key)
-	return r.open(ctx, open.Key, asking{Seq: seq}, open.Question, response)
+	return r.open(ctx, open.Key, asking{Seq: seq}, open, response)
 }
 
 func (r *round) settled(seq uint64) {
@@ -307,7 +375,7 @@ type (
 // left ends a round whose request ended before its run. A run that can be taken
 // up again waits; nobody could come back to any other.
 func (r *round) left(ctx context.Context) reply {
-	if errors.Is(context.Cause(ctx), errCancelled) || !r.resumed && !r.photon.Options().Durable {
+	if r.call.resumed == 0 && (errors.Is(context.Cause(ctx), errCancelled) || !r.resumed && !r.photon.Options().Durable) {
 		r.stop()
 	} else if err := r.waits(); err != nil {
 		r.server.logger.Error("leaving a run", "run", r.run, "err", err)

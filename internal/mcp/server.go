@@ -22,6 +22,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 )
 
@@ -42,7 +43,11 @@ type Config struct {
 	// Hold tells how long the response of a tool's call may hold its
 	// connection before a client that can resume it is told to come back
 	// (2025-11-25); nil or 0 is as long as it takes.
-	Hold   func(tool string) time.Duration
+	Hold func(tool string) time.Duration
+	// Trace returns a context in the trace that a request says it is a part of;
+	// nil if nothing is traced.
+	Trace  func(context.Context, log.Trace) context.Context
+	Asking Asking
 	Logger *slog.Logger // nil discards
 }
 
@@ -54,6 +59,9 @@ type Server struct {
 	states  *sealer
 	info    mcp.Implementation
 	hold    func(tool string) time.Duration
+	trace   func(context.Context, log.Trace) context.Context
+	asking  Asking
+	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
 
@@ -78,7 +86,8 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, logger: c.Logger,
+		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, trace: c.Trace, logger: c.Logger,
+		asking: c.Asking, agenda: newAgenda(),
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions: map[string]*session{}, watchers: map[*changes]struct{}{},
 	}
@@ -106,6 +115,7 @@ func (s *Server) Library() *server.MCPServer { return s.lib }
 func (s *Server) Close() {
 	s.unwatch()
 	s.close()
+	s.agenda.end()
 	s.mu.Lock()
 	sessions := s.sessions
 	s.sessions = map[string]*session{}
@@ -171,6 +181,9 @@ func (s *Server) admit(ctx context.Context, x *session, m message, out outlet, h
 	c, refused := s.clientOf(x, m, p, h)
 	if refused != nil {
 		return refuse(refused)
+	}
+	if s.trace != nil {
+		ctx = s.trace(ctx, p.Meta.trace())
 	}
 	flight, refused := x.takeOff(ctx, m.ID)
 	if refused != nil {

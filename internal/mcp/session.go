@@ -144,6 +144,13 @@ func (s *session) answered(m message) {
 	}
 }
 
+// asking is how many requests of ours wait for their response.
+func (s *session) asking() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked)
+}
+
 // forget stops waiting for a response. It tells whether there was none yet.
 func (s *session) forget(id string) bool {
 	raw, _ := json.Marshal(id)

@@ -31,7 +31,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, wh
 	c := &stdio{
 		server: s, session: s.newSession("stdio", who, pages), pipe: newPipe(out, func() { cancel(errGone) }),
 	}
-	c.session.crew = newCrew()
+	c.session.crew = newCrew(c.pipe)
 	defer s.watch(c.session.changes)()
 	go c.tellChanges(ctx)
 	lines := make(chan error, 1)

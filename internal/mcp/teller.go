@@ -49,7 +49,7 @@ func (t *teller) tell(e log.Entry) ([]byte, error) {
 	switch e := event.(type) {
 	case *generators.StatusEvent:
 		if t.token != nil {
-			return t.progress(t.rise(math.Inf(-1)), 0, e.Text), nil
+			return t.waits(e.Text), nil
 		}
 		return t.log(e.Level, "", e.Text), nil
 	case *generators.ProgressEvent:
@@ -76,6 +76,14 @@ func (t *teller) progress(value, total float64, text string) []byte {
 		total = 0
 	}
 	return notification("notifications/progress", progressParams{t.token, value, total, text})
+}
+
+// waits is a progress that says so; nil without a token.
+func (t *teller) waits(text string) []byte {
+	if t.token == nil {
+		return nil
+	}
+	return t.progress(t.rise(math.Inf(-1)), 0, text)
 }
 
 // rise is the value itself, where it is more than what was told; else a little

@@ -15,7 +15,14 @@ func (s *Server) register() {
 	s.registering.Lock() // or an older list could come last
 	defer s.registering.Unlock()
 	var tools []server.ServerTool
+	if s.offersResume(ResumeTool) {
+		tools = append(tools, resumeTool())
+	}
 	for _, p := range s.photons.All() {
+		if s.offersResume(p.Name()) {
+			s.logger.Warn("a photon is not offered over MCP: its name is that of a tool of Beam's own", "photon", p.Name())
+			continue
+		}
 		tools = append(tools, server.ServerTool{Tool: tool(p), Handler: calledHere})
 	}
 	s.lib.SetTools(tools...)
@@ -48,8 +55,8 @@ func (s *Server) listed(ctx context.Context, r *mcp.ListToolsResult) {
 		return
 	}
 	for i := range r.Tools {
-		if p, ok := s.photons.Lookup(r.Tools[i].Name); ok {
-			r.Tools[i].RawOutputSchema = outputSchema(p, x.client)
+		if p, ok := s.photons.Lookup(r.Tools[i].Name); ok && !s.offersResume(p.Name()) {
+			r.Tools[i].RawOutputSchema = s.promised(p, x.client)
 		}
 		if !x.client.since(june2025) {
 			r.Tools[i].Title = "" // annotations.title is the older place

@@ -49,7 +49,7 @@ func TestARunThatNobodyComesBackToIsStopped(t *testing.T) {
 		"left again, for longer":  {func(_ *testing.T, b *bench, id, _ string) { b.Abandon(me, id, 10*time.Minute) }, run.Waiting},
 		"left again, for a while": {func(_ *testing.T, b *bench, id, _ string) { b.Abandon(me, id, time.Minute) }, run.Stopped},
 		"an answer":               {func(_ *testing.T, b *bench, _, askID string) { b.accept(askID, `{"one":true}`) }, run.Waiting},
-		"waits for its end":       {func(_ *testing.T, b *bench, id, _ string) { b.When(me, id, 3, func() {}) }, run.Waiting},
+		"waits for its end":       {func(_ *testing.T, b *bench, id, _ string) { b.When(me, id, 3, waiter(func() {})) }, run.Waiting},
 		"follows": {func(t *testing.T, b *bench, id, _ string) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Hour, cancel)

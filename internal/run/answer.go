@@ -21,10 +21,8 @@ func (e *Engine) Ask(ctx context.Context, who Caller, askID string) (Open, error
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, o := range r.openAsks() {
-		if o.ID == askID {
-			return o, nil
-		}
+	if a := r.open(seq); a != nil {
+		return r.show(ctx, a)
 	}
 	return Open{}, r.notOpen(ctx, seq)
 }
@@ -59,16 +57,18 @@ func (r *record) notOpen(ctx context.Context, seq uint64) error {
 // The first valid answer wins. The error is ErrNoAsk, ErrForbidden, ErrSettled,
 // or a [*generators.InvalidError] with a message a field, after which the
 // question is still open.
-func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, by string) error {
+func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, by string) (err error) {
 	open, err := e.Ask(ctx, who, askID)
 	if err != nil {
 		return err
 	}
-	if a, err = open.Question.Check(a); err != nil {
-		return err
-	}
 	r, seq, err := e.findAsk(who, askID)
 	if err != nil {
+		return err
+	}
+	done := e.tracer.Answer(ctx, r.subject(), seq)
+	defer func() { done(err) }()
+	if a, err = open.Question.Check(a); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -154,20 +154,21 @@ func (e *Engine) Discard(run, digest string, size int64) {
 }
 
 // expire withdraws a question whose time ran out.
-func (r *record) expire(seq uint64) {
+func (r *record) expire(a *openAsk) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open(seq) == nil {
+	if r.open(a.seq) != a {
 		return
 	}
 	ctx := r.engine.ctx
-	err := r.conclude(ctx, seq, log.New(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: log.Expired}))
+	err := r.conclude(ctx, a.seq, log.New(log.KindWithdrawn, log.Withdrawn{Ask: a.seq, Reason: log.Expired}))
 	if err == nil || errors.Is(err, ErrSettled) || ctx.Err() != nil {
 		return
 	}
 	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
-	if o := r.open(seq); o != nil && o.timer != nil {
-		o.timer.Reset(longestWait)
+	if r.open(a.seq) == a {
+		a.due = instantOf(time.Now().Add(longestWait))
+		r.engine.deadlines.add(a)
 	}
 }
 

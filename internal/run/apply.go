@@ -30,12 +30,16 @@ func (r *record) apply(e log.Entry) {
 			r.state = Waiting
 		}
 	}
+	if r.reading {
+		return // nobody waits for it, and the lists don't have it
+	}
+	r.engine.tally.moved(before, r.state, e.Seq == 1)
 	if before != r.state || asks != len(r.asks) {
 		r.engine.index.moved(r, before, r.state)
 		r.clock()
 	}
 	r.warmed()
-	r.wake()
+	r.wake(e)
 }
 
 func (r *record) takeIn(e log.Entry) error {
@@ -50,16 +54,7 @@ func (r *record) takeIn(e log.Entry) error {
 		}
 		return err
 	case log.KindAsked:
-		a, err := log.As[log.Asked](e)
-		if err != nil {
-			return err
-		}
-		r.hear(a.Spent)
-		o := &openAsk{seq: e.Seq, since: e.Time, Asked: a}
-		if w := r.work; w != nil && w.asking != nil && w.asking.Key == a.Key {
-			o.call = w.asking // before anybody can answer
-		}
-		r.ask(o)
+		return r.ask(e)
 	case log.KindAnswered:
 		a, err := log.As[log.Answered](e)
 		if err != nil {
@@ -79,7 +74,7 @@ func (r *record) takeIn(e log.Entry) error {
 		return err
 	case log.KindFinished:
 		f, err := log.As[log.Finished](e)
-		r.state, r.cause, r.ended = State(f.Status), f.Error, e.Time
+		r.state, r.cause, r.ended = State(f.Status), f.Error, instantOf(e.Time)
 		r.hear(f.Spent)
 		r.halt(generators.ErrStopped)
 		if err := r.engine.keys.forget(r.id); err != nil {
@@ -100,12 +95,37 @@ func (r *record) hear(spent ask.Millis) {
 }
 
 // ask opens a question and starts its deadline.
-func (r *record) ask(a *openAsk) {
-	if !a.Deadline.IsZero() {
-		a.timer = time.AfterFunc(time.Until(a.Deadline), func() { r.expire(a.seq) })
+func (r *record) ask(e log.Entry) error {
+	a := &openAsk{run: r, seq: e.Seq, since: instantOf(e.Time)}
+	if r.work != nil {
+		asked, err := log.As[log.Asked](e)
+		if err != nil {
+			return err
+		}
+		a.asked, a.due = &asked, instantOf(asked.Deadline)
+		if c := r.work.asking; c != nil && c.Key == asked.Key {
+			a.call = c // before anybody can answer
+		}
+	} else {
+		asked, err := log.As[outline](e)
+		if err != nil {
+			return err
+		}
+		a.due, r.spent = instantOf(asked.Deadline), time.Duration(asked.Spent)
 	}
 	r.asks = append(r.asks, a)
-	r.engine.index.asked(r, a)
+	if !r.reading {
+		r.engine.deadlines.add(a)
+		r.engine.index.asked(r, a)
+		r.engine.tally.ages.asked(a.since.time())
+	}
+	return nil
+}
+
+// An outline is what is kept of a question that the log has.
+type outline struct {
+	Deadline time.Time  `json:"deadline"`
+	Spent    ask.Millis `json:"spent"`
 }
 
 func (r *record) answered(a log.Answered) {
@@ -126,8 +146,7 @@ func (r *record) settle(o *openAsk, reply func(*record) generators.Reply) {
 	case r.work != nil && r.work.history != nil:
 		r.work.history.settle(o.seq, reply)
 	case r.wanted() && !r.reading:
-		r.waking = true
-		go r.warm()
+		r.rouse()
 	}
 }
 

@@ -26,6 +26,7 @@ func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
 	r.refer(digest, size)
+	r.spilled += size
 	e.Data, e.Blob = nil, digest
 	return e, nil
 }
@@ -46,7 +47,12 @@ func (r *record) spillAll(ctx context.Context, entries []log.Entry) ([]log.Entry
 // unspill takes back what was moved, of entries that were not appended.
 func (r *record) unspill(stored, entries []log.Entry) {
 	for i, e := range stored {
-		if e.Blob != entries[i].Blob && r.release(e.Blob, int64(len(entries[i].Data))) {
+		if e.Blob == entries[i].Blob {
+			continue
+		}
+		size := int64(len(entries[i].Data))
+		r.spilled -= size
+		if r.release(e.Blob, size) {
 			if err := r.engine.blobs.Remove(r.id, e.Blob); err != nil {
 				r.engine.logger.Error("removing what was not recorded", "run", r.id, "err", err)
 			}

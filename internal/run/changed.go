@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -15,7 +16,7 @@ import (
 // the run. A run whose version isn't known, of a photon that had none or by a
 // Beam that recorded none, may go on.
 func (r *record) otherVersion() error {
-	then, now := r.started.Version, r.photon.Options().Version
+	then, now := r.origin.Value().version, r.photon.Options().Version
 	if then == "" || then == now {
 		return nil
 	}
@@ -28,8 +29,8 @@ func (r *record) otherVersion() error {
 }
 
 // otherInput is an error if the run's arguments don't fit the photon any more.
-func (r *record) otherInput() error {
-	_, err := r.photon.Check(r.started.Args)
+func (r *record) otherInput(args json.RawMessage) error {
+	_, err := r.photon.Check(args)
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {
 		return err

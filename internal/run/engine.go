@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -38,6 +39,8 @@ type Options struct {
 	Policy ask.Policy
 	Limits Limits
 	Logger *slog.Logger // nil discards
+	Meter  Meter        // nil counts nothing
+	Tracer Tracer       // nil traces nothing
 }
 
 // Limits bound what runs may take. The zero value of a field is its default.
@@ -49,6 +52,7 @@ type Limits struct {
 	Active       int           // runs of an owner that haven't ended; 30,000
 	KeepFinished int           // finished runs of an owner kept; 1,000
 	KeepAll      int           // finished runs of everybody kept; 20,000
+	KeepBytes    int64         // of finished runs' logs and files kept; 0 bounds nothing
 	KeepFor      time.Duration // that finished runs are kept; 7 days
 	KeepLeast    time.Duration // that a finished run is kept however many there are; a minute
 	HotFor       time.Duration // that a durable run waits in memory; 10 minutes
@@ -82,12 +86,20 @@ type Engine struct {
 	keys      keyring
 	index     *index
 	heat      heat
+	replays   replays
+	deadlines *deadlines
+	memo      memo
 	still     standstill
+	tally     tally
+	meter     Meter
+	tracer    Tracer
+	deleting  sync.RWMutex // held by who deletes runs, and read by who wants none deleted
 
 	ctx     context.Context // of what the engine itself does
 	cancel  context.CancelCauseFunc
 	base    context.Context // under all generators; it doesn't end, since each run is stopped by itself
 	workers sync.WaitGroup
+	living  atomic.Int64    // generators
 	taking  context.Context // ends when no more runs are taken
 	refuse  context.CancelFunc
 	closing <-chan struct{} // its end
@@ -99,7 +111,14 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.Keys},
+		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(),
+		meter: o.Meter, tracer: o.Tracer,
+	}
+	if e.meter == nil {
+		e.meter = unmetered{}
+	}
+	if e.tracer == nil {
+		e.tracer = untraced{}
 	}
 	e.heat.over = make(chan struct{}, 1)
 	if e.logger == nil {
@@ -123,12 +142,16 @@ type Request struct {
 	// Idempotency, if not empty, makes a second request of the same owner with
 	// the same key return the first one's run.
 	Idempotency string
+	// Waiter, if not nil, is called before the tool begins, with the engine's
+	// locks held: what it returns, if anything, waits for the first entry after
+	// the start, as with [Engine.When].
+	Waiter func(Info) Waiter
 }
 
 // Start begins a run that belongs to who and returns at once. The error is
 // ErrNoPhoton, a [*generators.InvalidError] with every violation, ErrReused,
 // ErrTooMany, ErrClosing, or the log's.
-func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, error) {
+func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, err error) {
 	if who.Owner() == "" {
 		return Info{}, ErrForbidden
 	}
@@ -140,10 +163,14 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 	if err != nil {
 		return Info{}, err
 	}
-	r := newRecord(e, who.Owner(), photon, log.Started{
+	started := log.Started{
 		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable, Version: photon.Options().Version,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
-	})
+	}
+	r := newRecord(e, photon, started)
+	kept, done := e.tracer.Start(ctx, r.subject())
+	defer func() { done(err) }()
+	started.Trace, r.trace = kept, kept
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
 	defer r.mu.Unlock()
 	first, err := e.index.add(r, e.limits.Active)
@@ -151,9 +178,9 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (Info, erro
 		return Info{}, err
 	}
 	if first != r {
-		return first.repeated(photon.Name(), args)
+		return first.repeated(r.repeat)
 	}
-	info, err := r.begin(ctx)
+	info, err := r.begin(ctx, started, req.Waiter)
 	if err != nil {
 		e.index.remove(r)
 		if r.doubt != nil {
@@ -198,6 +225,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.refuse()
 	e.index.close()
 	e.index.quiet(ctx)
+	e.deadlines.stop()
 	for _, r := range e.index.all() {
 		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {
 			e.logger.Error("letting go of a run", "run", r.id, "err", err)

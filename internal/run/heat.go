@@ -20,8 +20,14 @@ import (
 // heat knows the runs that could be let go, longest waiting first.
 type heat struct {
 	mu      sync.Mutex
-	waiting list.List     // of *record
+	waiting list.List     // of *idler
 	over    chan struct{} // has a token when there are too many
+}
+
+// An idler is a run that could be let go.
+type idler struct {
+	*record
+	touched time.Time // when it last did something
 }
 
 // hot tells whether a run's generator waits here for answers, as far as its
@@ -30,7 +36,7 @@ type heat struct {
 // of its goroutines may be repeated, as durable photons promise. Callers hold
 // mu.
 func (r *record) hot() bool {
-	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.started.Durable || r.engine.ephemeral {
+	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.origin.Value().durable || r.engine.ephemeral {
 		return false
 	}
 	for _, a := range r.asks {
@@ -52,14 +58,14 @@ func (r *record) warmed() {
 	defer h.mu.Unlock()
 	switch {
 	case hot && r.warmth == nil:
-		r.warmth = h.waiting.PushBack(r)
+		r.warmth = h.waiting.PushBack(&idler{r, time.Now()})
 	case hot:
+		r.warmth.Value.(*idler).touched = time.Now()
 		h.waiting.MoveToBack(r.warmth)
 	default:
 		h.waiting.Remove(r.warmth)
 		r.warmth = nil
 	}
-	r.touched = time.Now()
 	if h.waiting.Len() > r.engine.limits.HotMax {
 		select {
 		case h.over <- struct{}{}:
@@ -98,12 +104,12 @@ func (h *heat) idle(most int, long time.Duration) []*record {
 	now := time.Now()
 	var found []*record
 	for e := h.waiting.Front(); e != nil; e = e.Next() {
-		r := e.Value.(*record)
+		r := e.Value.(*idler)
 		waited := now.Sub(r.touched)
 		if waited < long && (h.waiting.Len()-len(found) <= most || waited < busy) {
 			break
 		}
-		found = append(found, r)
+		found = append(found, r.record)
 	}
 	return found
 }
@@ -116,12 +122,15 @@ func (r *record) cool() {
 	// It may have been answered since it was found idle, or have told something,
 	// which waits in its batch. So there is nothing to append here, and nothing
 	// that another process wrote is come upon.
-	if !r.hot() || time.Since(r.touched) < busy || len(w.batch.entries) > 0 {
+	if !r.hot() || time.Since(r.warmth.Value.(*idler).touched) < busy || len(w.batch.entries) > 0 {
 		return
 	}
 	r.spent = r.elapsed()
 	for _, a := range r.asks {
-		a.call = nil // its deadline goes on
+		if a.asked != nil {
+			r.engine.memo.add(a, a.asked)
+		}
+		a.call, a.asked = nil, nil // its deadline goes on
 	}
 	w.batch.stop()
 	r.work = nil
@@ -132,7 +141,7 @@ func (r *record) cool() {
 // wanted tells whether a run without a generator has something to go on with.
 // Callers hold mu.
 func (r *record) wanted() bool {
-	return r.work == nil && !r.waking && !r.ending && r.started.Durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
+	return r.work == nil && !r.waking && !r.ending && r.origin.Value().durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
 }
 
 // How long it takes until a run that could not be taken up is tried again: at
@@ -142,16 +151,12 @@ const (
 	longestWait = time.Minute
 )
 
-// warm takes a run up again from its log. What can't be read or written now may
-// be later: it tries until the engine closes, and the next process takes the run
-// up. Tries that fail are logged ever more seldom.
-func (r *record) warm() {
+// retry takes a run up again after a try that failed. What can't be read or
+// written now may be later: it tries until the engine closes, and the next
+// process takes the run up. Tries that fail are logged ever more seldom.
+func (r *record) retry(err error) {
 	wait := firstWait
-	for try := 1; ; try++ {
-		err := r.takeUp()
-		if err == nil {
-			return
-		}
+	for try := 1; err != nil; try++ {
 		if try&(try-1) == 0 && r.engine.taking.Err() == nil {
 			r.engine.logger.Error("taking a run up again; it is tried anew", "run", r.id, "try", try, "err", err)
 		}
@@ -160,6 +165,7 @@ func (r *record) warm() {
 		case <-time.After(wait):
 		}
 		wait = min(2*wait, longestWait)
+		err = r.takeUp()
 	}
 }
 

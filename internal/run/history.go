@@ -1,22 +1,29 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 )
 
-// history is what a run did before it is taken up again: its calls by key, and
-// how many events it had told after the last of them.
+// history is what a run did before it is taken up again: its arguments, its
+// calls by key, and how many events it had told after the last of them.
 type history struct {
+	args  json.RawMessage
 	calls map[string]*pastCall
 	told  int
+
+	began   time.Time // when the log was begun to be read
+	settled uint64    // the ordinal of the question that was settled last
+	met     bool      // all calls were met, or never will be
 }
 
-func newHistory() *history { return &history{calls: make(map[string]*pastCall)} }
+func newHistory() *history { return &history{calls: make(map[string]*pastCall), began: time.Now()} }
 
 // pastCall is a recorded call: a step with its outcome, or a question and how
 // it was settled, if it was.
@@ -29,6 +36,12 @@ type pastCall struct {
 // taken notes one entry of the log.
 func (h *history) taken(e log.Entry) error {
 	switch e.Kind {
+	case log.KindStarted:
+		s, err := log.As[log.Started](e)
+		if err != nil {
+			return err
+		}
+		h.args = s.Args
 	case log.KindStepped:
 		s, err := log.As[log.Stepped](e)
 		if err != nil {
@@ -66,6 +79,7 @@ func (h *history) taken(e log.Entry) error {
 // settle notes how a question was settled. The first settlement holds, as it
 // does where the run goes on.
 func (h *history) settle(seq uint64, reply func(*record) generators.Reply) {
+	h.settled = seq
 	for _, c := range h.calls {
 		if c.seq == seq && c.reply == nil {
 			c.reply = reply
@@ -113,7 +127,9 @@ func (w *worker) recall(c *generators.Call) (known bool, err error) {
 	case past.kind != c.Kind:
 		return false, faultf("the tool has changed since this run began: %q is a %s now, where a %s was recorded", c.Key, c.Kind, past.kind)
 	}
-	delete(h.calls, c.Key)
+	if delete(h.calls, c.Key); len(h.calls) == 0 {
+		w.replayed(true)
+	}
 	if past.reply != nil {
 		c.Settle(past.reply(w.record))
 	} else if open := w.open(past.seq); open != nil {

@@ -3,7 +3,11 @@ package run
 import (
 	"context"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
+
+	"github.com/google/btree"
 )
 
 // The index is the projection of all logs: every run by id, by owner and by
@@ -11,7 +15,11 @@ import (
 type index struct {
 	mu     sync.RWMutex
 	runs   map[string]*record
+	listed *btree.BTreeG[*record]  // the same; see byBirth
+	asks   *btree.BTreeG[*openAsk] // the open questions; see bySince
+	ended  map[*record]struct{}    // the runs that have
 	owners map[string]*owner
+	known  int // owners that there were
 	keys   map[idempotencyKey]*record
 	closed bool // no more runs are taken
 	// idle is closed when no run works; nil if nobody waits for it.
@@ -19,12 +27,10 @@ type index struct {
 	idle    chan struct{}
 }
 
-// owner is one owner's runs, in the order of their start, and open questions,
-// in the order in which they were asked.
+// owner counts one owner's runs, those that haven't ended, and open questions.
 type owner struct {
-	runs   []*record
-	asks   []asking
-	active int
+	number             int // its own, so that the lists need not compare names
+	runs, active, asks int
 	// watchers are told of changes in what lists show.
 	watchers map[watcher]struct{}
 }
@@ -37,6 +43,9 @@ type idempotencyKey struct{ owner, key string }
 func newIndex() *index {
 	return &index{
 		runs:   make(map[string]*record),
+		listed: btree.NewG(degree, func(a, b *record) bool { return byBirth(a, b) < 0 }),
+		asks:   btree.NewG(degree, func(a, b *openAsk) bool { return bySince(a, b) < 0 }),
+		ended:  make(map[*record]struct{}),
 		owners: make(map[string]*owner),
 		keys:   make(map[idempotencyKey]*record),
 	}
@@ -50,22 +59,71 @@ func (x *index) add(r *record, limit int) (*record, error) {
 	if x.closed {
 		return nil, ErrClosing
 	}
-	key := idempotencyKey{r.owner, r.started.Idempotency}
-	if first := x.keys[key]; key.key != "" && first != nil {
+	if first := x.keys[r.key()]; r.repeat != nil && first != nil {
 		return first, nil
 	}
 	o := x.owner(r.owner)
 	if limit > 0 && o.active >= limit {
 		return nil, ErrTooMany
 	}
-	if key.key != "" {
-		x.keys[key] = r
+	if r.repeat != nil {
+		x.keys[r.key()] = r
 	}
-	x.runs[r.id] = r
-	o.runs = insert(o.runs, r, byBirth)
-	o.active++
-	x.working++
+	x.enter(r)
+	x.listed.ReplaceOrInsert(r)
 	return r, nil
+}
+
+// enter takes in a run, but for the lists. Callers hold mu.
+func (x *index) enter(r *record) {
+	o := x.owner(r.owner)
+	r.shelf = o.number
+	x.runs[r.id] = r
+	o.runs++
+	o.asks += len(r.asks)
+	if r.state.Ended() {
+		x.ended[r] = struct{}{}
+		return
+	}
+	o.active++
+	if r.state == Running {
+		x.working++
+	}
+}
+
+// load takes in runs that were read from the log. If an idempotency key was
+// recorded twice, the first run has it.
+func (x *index) load(runs []*record) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, r := range runs {
+		x.enter(r)
+		if first := x.keys[r.key()]; r.repeat != nil && (first == nil || older(r, first) < 0) {
+			x.keys[r.key()] = r
+		}
+	}
+	var both sync.WaitGroup
+	both.Go(func() {
+		for _, r := range runs {
+			x.listed.ReplaceOrInsert(r)
+		}
+	})
+	both.Go(func() {
+		for _, r := range runs {
+			for _, a := range r.asks {
+				x.asks.ReplaceOrInsert(a)
+			}
+		}
+	})
+	both.Wait()
+}
+
+// key is empty for a run without one.
+func (r *record) key() (k idempotencyKey) {
+	if r.repeat != nil {
+		k = idempotencyKey{r.owner, r.repeat.key}
+	}
+	return k
 }
 
 // close takes no more runs.
@@ -78,7 +136,8 @@ func (x *index) close() {
 func (x *index) owner(name string) *owner {
 	o := x.owners[name]
 	if o == nil {
-		o = &owner{}
+		x.known++
+		o = &owner{number: x.known}
 		x.owners[name] = o
 	}
 	return o
@@ -100,20 +159,33 @@ func (x *index) all() []*record {
 	return all
 }
 
+// over are the runs that have ended.
+func (x *index) over() []*record {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return slices.Collect(maps.Keys(x.ended))
+}
+
 // asked takes in a question of a run. Callers hold r.mu.
 func (x *index) asked(r *record, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	o := x.owner(r.owner)
-	o.asks = insert(o.asks, asking{r, a}, bySince)
+	x.asks.ReplaceOrInsert(a)
+	x.owner(r.owner).asks++
 }
 
 // settled takes a question out. Callers hold r.mu.
 func (x *index) settled(r *record, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	o := x.owner(r.owner)
-	o.asks = remove(o.asks, asking{r, a}, bySince)
+	x.answered(x.owner(r.owner), a)
+}
+
+// answered: callers hold mu.
+func (x *index) answered(o *owner, a *openAsk) {
+	if _, there := x.asks.Delete(a); there {
+		o.asks--
+	}
 }
 
 // moved counts a change of a run's state, and wakes those who watch its owner.
@@ -123,6 +195,7 @@ func (x *index) moved(r *record, from, to State) {
 	o := x.owner(r.owner)
 	if to.Ended() && !from.Ended() {
 		o.active--
+		x.ended[r] = struct{}{}
 	}
 	if from == Running && to != Running && !r.resting {
 		x.working--
@@ -192,13 +265,16 @@ func (x *index) remove(r *record) {
 		return
 	}
 	delete(x.runs, r.id)
-	if key := (idempotencyKey{r.owner, r.started.Idempotency}); x.keys[key] == r {
-		delete(x.keys, key)
+	r.engine.tally.removed(r)
+	delete(x.ended, r)
+	if x.keys[r.key()] == r {
+		delete(x.keys, r.key())
 	}
 	o := x.owner(r.owner)
-	o.runs = remove(o.runs, r, byBirth)
+	x.listed.Delete(r)
+	o.runs--
 	for _, a := range r.asks {
-		o.asks = remove(o.asks, asking{r, a}, bySince)
+		x.answered(o, a)
 	}
 	if !state.Ended() {
 		o.active--
@@ -212,26 +288,33 @@ func (x *index) remove(r *record) {
 
 // newest yields the runs of some owners, newest first.
 func (x *index) newest(owners []string) iter.Seq[*record] {
-	newerFirst := func(a, b *record) int { return byBirth(b, a) }
-	return merged(len(owners), newerFirst, func(i int, after **record) []*record {
+	return merged(len(owners), newer, func(i int, after *record) []*record {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		if o := x.owners[owners[i]]; o != nil {
-			return preceding(o.runs, after, byBirth)
+		o := x.owners[owners[i]]
+		if o == nil {
+			return nil
 		}
-		return nil
+		if after == nil {
+			after = &record{shelf: o.number, born: distant}
+		}
+		return page(x.listed.DescendLessOrEqual, after, func(r *record) bool { return r.shelf == o.number })
 	})
 }
 
 // inbox yields the open questions of some owners, oldest first.
-func (x *index) inbox(owners []string) iter.Seq[asking] {
-	return merged(len(owners), bySince, func(i int, after *asking) []asking {
+func (x *index) inbox(owners []string) iter.Seq[*openAsk] {
+	return merged(len(owners), asked, func(i int, after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		if o := x.owners[owners[i]]; o != nil {
-			return following(o.asks, after, bySince)
+		o := x.owners[owners[i]]
+		if o == nil {
+			return nil
 		}
-		return nil
+		if after == nil {
+			after = &openAsk{run: &record{shelf: o.number}}
+		}
+		return page(x.asks.AscendGreaterOrEqual, after, func(a *openAsk) bool { return a.run.shelf == o.number })
 	})
 }
 
@@ -239,7 +322,7 @@ func (x *index) openAsks(name string) int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if o := x.owners[name]; o != nil {
-		return len(o.asks)
+		return o.asks
 	}
 	return 0
 }
@@ -270,7 +353,7 @@ func (x *index) watch(owners []string) (w watcher, end func()) {
 
 // tidy forgets an owner of nothing.
 func (x *index) tidy(name string, o *owner) {
-	if len(o.runs) == 0 && len(o.watchers) == 0 && x.owners[name] == o {
+	if o.runs == 0 && len(o.watchers) == 0 && x.owners[name] == o {
 		delete(x.owners, name)
 	}
 }

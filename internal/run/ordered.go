@@ -3,53 +3,63 @@ package run
 import (
 	"cmp"
 	"iter"
-	"slices"
 	"strings"
+
+	"github.com/google/btree"
 )
 
-// Lists are kept in order as they change, so that a page of one costs no more
-// the longer the list is. What is new comes last, nearly always.
+// Lists are kept in order as they change, in trees, so that a change and a page
+// of one cost hardly more the longer the list is. A tree holds the lists of all
+// owners one after the other: most owners have short ones.
 
-// byBirth orders runs by their start.
+// degree is how wide the trees are: a node has up to twice as many items.
+const degree = 32
+
+// byBirth orders an owner's runs by their start.
 func byBirth(a, b *record) int {
-	return cmp.Or(a.born.Compare(b.born), strings.Compare(a.id, b.id))
+	return cmp.Or(cmp.Compare(a.shelf, b.shelf), older(a, b))
 }
 
-// asking is an open question and its run.
-type asking struct {
-	*record
-	ask *openAsk
+func older(a, b *record) int {
+	return cmp.Or(cmp.Compare(a.born, b.born), strings.Compare(a.id, b.id))
 }
 
-// bySince orders questions by when they were asked.
-func bySince(a, b asking) int {
-	return cmp.Or(a.ask.since.Compare(b.ask.since), strings.Compare(a.id, b.id), cmp.Compare(a.ask.seq, b.ask.seq))
+func newer(a, b *record) int { return older(b, a) }
+
+// bySince orders an owner's questions by when they were asked.
+func bySince(a, b *openAsk) int {
+	return cmp.Or(cmp.Compare(a.run.shelf, b.run.shelf), asked(a, b))
 }
 
-func insert[T any](list []T, v T, compare func(a, b T) int) []T {
-	at := len(list)
-	if at > 0 && compare(list[at-1], v) > 0 {
-		at, _ = slices.BinarySearchFunc(list, v, compare)
-	}
-	return slices.Insert(list, at, v)
-}
-
-func remove[T any](list []T, v T, compare func(a, b T) int) []T {
-	if at, found := slices.BinarySearchFunc(list, v, compare); found {
-		return slices.Delete(list, at, at+1)
-	}
-	return list
+func asked(a, b *openAsk) int {
+	return cmp.Or(cmp.Compare(a.since, b.since), strings.Compare(a.run.id, b.run.id), cmp.Compare(a.seq, b.seq))
 }
 
 // step is how much of a list is copied at once: nobody holds the index's lock
 // while a list is read.
 const step = 64
 
-// merged yields what several lists have, in order. more returns what follows a
-// value in one of them, or its beginning after nil, at most step of it.
-func merged[T any](lists int, compare func(a, b T) int, more func(list int, after *T) []T) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		heads := make([][]T, lists)
+// page copies what follows an item in a list, at most step of it. walk goes
+// over the tree from there, and listed tells whether it is still in the list.
+func page[T any](walk func(*T, btree.ItemIteratorG[*T]), after *T, listed func(*T) bool) []*T {
+	items := make([]*T, 0, step)
+	walk(after, func(v *T) bool {
+		if !listed(v) {
+			return false
+		}
+		if v != after {
+			items = append(items, v)
+		}
+		return len(items) < step
+	})
+	return items
+}
+
+// merged yields what several lists have, in order. more returns what follows an
+// item in one of them, or its beginning after nil, at most step of it.
+func merged[T any](lists int, compare func(a, b *T) int, more func(list int, after *T) []*T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		heads := make([][]*T, lists)
 		for i := range heads {
 			heads[i] = more(i, nil)
 		}
@@ -68,31 +78,8 @@ func merged[T any](lists int, compare func(a, b T) int, more func(list int, afte
 				return
 			}
 			if heads[first] = heads[first][1:]; len(heads[first]) == 0 {
-				heads[first] = more(first, &v)
+				heads[first] = more(first, v)
 			}
 		}
 	}
-}
-
-// following copies what comes after a value in an ordered list.
-func following[T any](list []T, after *T, compare func(a, b T) int) []T {
-	from := 0
-	if after != nil {
-		at, found := slices.BinarySearchFunc(list, *after, compare)
-		if from = at; found {
-			from++
-		}
-	}
-	return slices.Clone(list[from:min(from+step, len(list))])
-}
-
-// preceding copies what comes before a value, last first.
-func preceding[T any](list []T, before *T, compare func(a, b T) int) []T {
-	to := len(list)
-	if before != nil {
-		to, _ = slices.BinarySearchFunc(list, *before, compare)
-	}
-	page := slices.Clone(list[max(0, to-step):to])
-	slices.Reverse(page)
-	return page
 }

@@ -18,14 +18,17 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Follow(ctx, id, after)), nil
+	return r.read(e.log.Follow(ctx, id, after), 1), nil
 }
 
-// read yields entries of the run's log. Nobody deletes the run meanwhile.
-func (r *record) read(batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {
+// read yields entries of the run's log, to so many followers. Nobody deletes the
+// run meanwhile.
+func (r *record) read(batches iter.Seq2[[]log.Entry, error], followers int64) iter.Seq2[[]log.Entry, error] {
 	return func(yield func([]log.Entry, error) bool) {
 		r.readers.Add(1)
 		defer r.readers.Add(-1)
+		r.engine.tally.followers.Add(followers)
+		defer r.engine.tally.followers.Add(-followers)
 		for batch, err := range r.engine.hydrated(r.id, batches) {
 			r.indexed()
 			if !yield(batch, err) {
@@ -49,7 +52,7 @@ func (e *Engine) Read(ctx context.Context, who Caller, id string) (iter.Seq2[[]l
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Read(ctx, id, 0)), nil
+	return r.read(e.log.Read(ctx, id, 0), 0), nil
 }
 
 func (e *Engine) hydrated(id string, batches iter.Seq2[[]log.Entry, error]) iter.Seq2[[]log.Entry, error] {
@@ -78,16 +81,21 @@ func (e *Engine) Info(who Caller, id string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return r.snapshot(), nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info := r.info()
+	info.Asks, err = r.questions(e.base)
+	return info, err
 }
 
 // Runs returns the caller's runs, newest first, at most limit (0: all) of those
-// that keep accepts (nil: all).
+// that keep accepts (nil: all). keep is not shown the questions, which may have
+// to be read from the log.
 func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
 	var infos []Info
 	for r := range e.index.newest(who.owners()) {
-		info := r.snapshot()
-		if info.Last == 0 || keep != nil && !keep(info) {
+		info, ok := r.listed(keep)
+		if !ok {
 			continue
 		}
 		infos = append(infos, info)
@@ -98,21 +106,51 @@ func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
 	return infos
 }
 
+// listed copies what a list of runs shows, of a run that has begun and is kept.
+// A question that can't be read is left out.
+func (r *record) listed(keep func(Info) bool) (info Info, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info = r.info()
+	if info.Last == 0 || keep != nil && !keep(info) {
+		return Info{}, false
+	}
+	var err error
+	if info.Asks, err = r.questions(r.engine.base); err != nil {
+		r.engine.logger.Error("listing a run", "run", r.id, "err", err)
+	}
+	return info, true
+}
+
 // Inbox returns the caller's open questions, oldest first, at most limit (0:
 // all).
 func (e *Engine) Inbox(who Caller, limit int) []Open {
 	var open []Open
 	for a := range e.index.inbox(who.owners()) {
-		a.mu.Lock()
-		if a.open(a.ask.seq) != nil { // not settled in the meantime
-			open = append(open, a.show(a.ask))
+		if o, ok := a.listed(); ok {
+			open = append(open, o)
 		}
-		a.mu.Unlock()
 		if limit > 0 && len(open) == limit {
 			break
 		}
 	}
 	return open
+}
+
+// listed copies what the inbox shows, unless the question was settled in the
+// meantime or can't be read.
+func (a *openAsk) listed() (o Open, ok bool) {
+	r := a.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open(a.seq) != a {
+		return Open{}, false
+	}
+	o, err := r.show(r.engine.base, a)
+	if err != nil {
+		r.engine.logger.Error("listing a question", "run", r.id, "err", err)
+	}
+	return o, err == nil
 }
 
 // OpenAsks counts the caller's open questions.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bytes"
 	"container/list"
 	"context"
 	"crypto/rand"
@@ -12,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unique"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
@@ -22,56 +22,61 @@ import (
 // holds mu, so that within the process nobody loses a race; a conflict means
 // that another process wrote.
 type record struct {
-	engine  *Engine
-	id      string
-	owner   string
-	photon  *generators.Photon // nil if it is not registered any more
-	started log.Started
-	born    time.Time
+	engine *Engine
+	id     string
+	owner  string
+	shelf  int                // the owner's number in the index
+	photon *generators.Photon // nil if it is not registered any more
+	origin unique.Handle[origin]
+	repeat *repeatable // nil without an idempotency key
+	trace  *log.Trace  // nil if it is not traced
+	born   instant
 
 	mu    sync.Mutex
 	last  uint64
 	state State
-	ended time.Time
+	ended instant
 	cause string // of a failure, for people
 	asks  []*openAsk
 	epoch int
 	spent time.Duration
 	work  *worker  // nil if no generator lives here
+	when  []Waiter // told of the next entry; see Engine.When
+	turn  *turn    // of the generator's goroutine, while that holds mu
 	doubt *doubt   // nil if it is known what the log has
-	when  []func() // called at the next entry; see Engine.When
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
-	// abandoned is set while nobody is known to come back; see Engine.Abandon.
-	abandoned *abandonment
-	// warmth is the run's place among those that could be let go, and touched
-	// when it last did something; guarded by heat's mu, and this one.
-	warmth  *list.Element
-	touched time.Time
 	waking  bool // it is being taken up again
 	reading bool // its log is being read back
+	told    bool // it has events after its last call; only known while reading
 	ending  bool // its end is yet to be recorded
 	resting bool // it could go on, but not in this process; guarded by the index's mu
+	// abandoned is set while nobody is known to come back; see Engine.Abandon.
+	abandoned *abandonment
+	// warmth is the run's place among those that could be let go; guarded by
+	// heat's mu, and this one.
+	warmth *list.Element
 	// blobs counts what names each blob of the run: uploads, and entries.
 	blobs map[string]int
 	// What the run has written so far: events, bytes in its log, and bytes
 	// beside it.
-	events int
-	bytes  int64
-	stored int64
+	events  int
+	bytes   int64
+	stored  int64
+	spilled int64 // of bytes, what is too large for the log
 }
 
-// openAsk is a question without an answer.
-type openAsk struct {
-	seq   uint64
-	since time.Time
-	log.Asked
-	call  *generators.Call // nil if no generator waits here
-	timer *time.Timer      // of the deadline
+func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
+	r := &record{engine: e, id: newID()}
+	r.describe(p, s, time.Now())
+	return r
 }
 
-func newRecord(e *Engine, owner string, p *generators.Photon, s log.Started) *record {
-	return &record{engine: e, id: newID(), owner: owner, photon: p, started: s, born: time.Now(), state: Running}
+// describe takes in what the first entry says.
+func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
+	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
+	r.owner = r.origin.Value().owner // the shared one
+	r.born, r.state = instantOf(at), Running
 }
 
 func newID() string {
@@ -81,20 +86,26 @@ func newID() string {
 }
 
 // begin records the start and sets the generator going. Callers hold mu.
-func (r *record) begin(ctx context.Context) (Info, error) {
-	started := log.New(log.KindStarted, r.started)
-	started.Time = r.born
+func (r *record) begin(ctx context.Context, s log.Started, waiter func(Info) Waiter) (Info, error) {
+	started := log.New(log.KindStarted, s)
+	started.Time = r.born.time()
 	err := r.append(ctx, started, log.New(log.KindClaimed, log.Claimed{Epoch: 1}))
 	if err != nil {
 		return Info{}, err
 	}
-	r.launch(nil)
-	return r.info(), nil
+	info := r.info()
+	if waiter != nil {
+		if w := waiter(info); w != nil {
+			r.await(w)
+		}
+	}
+	r.launch(s.Args, nil)
+	return info, nil
 }
 
 // repeated answers a request whose idempotency key this run has.
-func (r *record) repeated(photon string, args json.RawMessage) (Info, error) {
-	if r.started.Photon != photon || !bytes.Equal(r.started.Args, args) {
+func (r *record) repeated(request *repeatable) (Info, error) {
+	if r.repeat.request != request.request {
 		return Info{}, ErrReused
 	}
 	r.mu.Lock() // until it has begun
@@ -137,12 +148,15 @@ func (r *record) append(ctx context.Context, entries ...log.Entry) (err error) {
 		if r.state.Ended() {
 			return errOver
 		}
+		began := time.Now()
 		_, err := r.engine.log.Append(ctx, r.id, r.last, stored...)
+		r.engine.meter.Appended(len(stored), time.Since(began), err)
 		var conflict *log.ConflictError
 		switch {
 		case err == nil:
 			for _, e := range entries {
 				e.Seq = r.last + 1
+				r.tell(e)
 				r.apply(e)
 			}
 			return nil
@@ -233,52 +247,24 @@ func (r *record) takeAll(entries []log.Entry) error {
 	return nil
 }
 
-func (r *record) open(seq uint64) *openAsk {
-	for _, a := range r.asks {
-		if a.seq == seq {
-			return a
-		}
-	}
-	return nil
-}
-
-// info copies what lists show. Callers hold mu.
+// info copies what lists show, without the questions. Callers hold mu.
 func (r *record) info() Info {
+	o := r.origin.Value()
 	return Info{
-		ID: r.id, Photon: r.started.Photon, Title: r.started.Title, Surface: r.started.Surface,
-		Durable: r.started.Durable, State: r.state, Error: r.cause, Started: r.born, Ended: r.ended,
-		Last: r.last, Asks: r.openAsks(), Owner: r.owner,
+		ID: r.id, Photon: o.photon, Title: o.title, Surface: o.surface,
+		Durable: o.durable, State: r.state, Error: r.cause, Started: r.born.time(), Ended: r.ended.time(),
+		Last: r.last, Owner: r.owner,
 	}
 }
 
-func (r *record) openAsks() []Open {
-	if len(r.asks) == 0 {
-		return nil
-	}
-	open := make([]Open, len(r.asks))
-	for i, a := range r.asks {
-		open[i] = r.show(a)
-	}
-	return open
-}
-
-func (r *record) show(a *openAsk) Open {
-	return Open{
-		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon,
-		Title: r.started.Title, Since: a.since, Asked: a.Asked,
-	}
-}
-
-func (r *record) snapshot() Info {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.info()
-}
-
+// drop forgets an open question.
 func (r *record) drop(a *openAsk) {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
 	r.asks = slices.DeleteFunc(r.asks, func(o *openAsk) bool { return o == a })
+	if r.reading {
+		return
+	}
+	r.engine.deadlines.remove(a)
+	r.engine.memo.forget(a)
 	r.engine.index.settled(r, a)
+	r.engine.tally.ages.settled(a.since.time())
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/photon-beam/beam/internal/log"
 )
 
 // rush is how many times KeepAll finished runs may be kept within KeepLeast.
@@ -33,20 +35,24 @@ type finished struct {
 }
 
 func (e *Engine) sweep() {
+	if !e.deleting.TryLock() {
+		return // the next look comes soon
+	}
+	defer e.deleting.Unlock()
 	var done []finished
-	for _, r := range e.index.all() {
-		if at, over := r.endedAt(); over {
-			done = append(done, finished{r, at})
-		}
+	for _, r := range e.index.over() {
+		done = append(done, finished{r, r.endedAt()})
 	}
 	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
 	now := time.Now()
 	kept := make(map[string]int) // by owner: nobody's runs push out another's
+	var bytes int64
 	for i, r := range done {
 		kept[r.owner]++
 		age := now.Sub(r.at)
 		// Who started the run may still be about to read how it ended.
-		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll
+		bytes += e.weigh(r.record)
+		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || bytes > e.limits.KeepBytes && e.limits.KeepBytes > 0
 		tooMany = tooMany && age >= e.limits.KeepLeast || i >= rush*e.limits.KeepAll
 		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
 			e.delete(r.record)
@@ -54,11 +60,25 @@ func (e *Engine) sweep() {
 	}
 }
 
+// weigh is a run's size, if it matters.
+func (e *Engine) weigh(r *record) int64 {
+	if e.limits.KeepBytes <= 0 {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	size, err := r.size()
+	if err != nil {
+		e.logger.Error("looking how much a run takes", "run", r.id, "err", err)
+	}
+	return size
+}
+
 // delete forgets a finished run, its log and its files.
 func (e *Engine) delete(r *record) {
 	r.mu.Lock()
 	e.index.remove(r)
-	r.wake() // whoever waits for another entry finds the run gone
+	r.wake(log.Entry{}) // whoever waits for another entry finds the run gone
 	r.mu.Unlock()
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
 		e.logger.Error("deleting a run's log", "run", r.id, "err", err)
@@ -68,8 +88,8 @@ func (e *Engine) delete(r *record) {
 	}
 }
 
-func (r *record) endedAt() (time.Time, bool) {
+func (r *record) endedAt() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended, r.state.Ended()
+	return r.ended.time()
 }

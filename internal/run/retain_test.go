@@ -23,7 +23,7 @@ func TestNobodyMissesAnEnd(t *testing.T) {
 		for range cap(ended) {
 			id := b.start("twice", "")
 			_, seq := b.asked(id, 0)
-			if err := b.When(me, id, seq, func() { ended <- id }); err != nil {
+			if _, err := b.When(me, id, seq, waiter(func() { ended <- id })); err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, id)

@@ -25,6 +25,8 @@ type keyring struct {
 
 	mu   sync.Mutex
 	keys map[string]cipher.AEAD
+	held int      // how many want no file removed; see Engine.Hold
+	due  []string // runs whose files are to be removed then
 }
 
 var errNoKey = errors.New("the secret can't be read any more: its key is gone")
@@ -62,9 +64,18 @@ func (k *keyring) forget(run string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.keys, run)
-	if k.dir == "" {
+	switch {
+	case k.dir == "":
+		return nil
+	case k.held > 0:
+		k.due = append(k.due, run)
 		return nil
 	}
+	return k.remove(run)
+}
+
+// remove removes a run's key. Callers hold mu.
+func (k *keyring) remove(run string) error {
 	err := os.Remove(k.file(run))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -66,14 +66,18 @@ func (w *worker) pause(d time.Duration) bool {
 	if w.work != w {
 		return false
 	}
-	w.mu.Unlock()
+	unlock, lock := w.mu.Unlock, w.mu.Lock
+	if w.record.turn != nil {
+		unlock, lock = w.leave, w.enter // others have their turns meanwhile
+	}
+	unlock()
 	t := time.NewTimer(d)
 	select {
 	case <-t.C:
 	case <-w.gone:
 	}
 	t.Stop()
-	w.mu.Lock()
+	lock()
 	return w.work == w
 }
 

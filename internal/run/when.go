@@ -7,33 +7,87 @@ import (
 	"github.com/photon-beam/beam/internal/log"
 )
 
-// When has f called once as soon as the run has an entry after an ordinal: at
-// once, if it has one. It is how to follow a run that waits without a goroutine
-// that waits, too. Whoever appends calls f, or deletes the run: it must return
-// soon and must not call the engine. The error is ErrNotFound or ErrForbidden.
-func (e *Engine) When(who Caller, id string, after uint64, f func()) error {
-	r, err := e.find(who, id)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	there := r.last > after
-	if !there {
-		r.when = append(r.when, f)
-	}
-	r.mu.Unlock()
-	if there {
-		f()
-	}
-	return nil
+// A Waiter waits for what follows in a run's log, without a goroutine that
+// waits. It is told once, by one of its three methods; see [Engine.When].
+type Waiter interface {
+	// Skips tells whether an entry is none that the waiter wants to be told of:
+	// it goes on waiting. The engine's locks are held: it must return soon and
+	// must not call the engine.
+	Skips(log.Entry) bool
+	// Wake tells that there is an entry. What holds for Skips holds here.
+	Wake()
+	// Tell tells the same where there is time for it: on the generator's own
+	// goroutine, under no lock, and with the entries that it has just written.
+	// Until it returns, the tool stands still.
+	Tell([]log.Entry)
 }
 
-// wake calls who waits for another entry. Callers hold mu.
-func (r *record) wake() {
-	for _, f := range r.when {
-		f()
+// When has w told as soon as the run has an entry after an ordinal, unless it
+// has one already: then there is true. It is how to follow a run that waits
+// without a goroutine that waits, too. The error is ErrNotFound or ErrForbidden.
+func (e *Engine) When(who Caller, id string, after uint64, w Waiter) (there bool, err error) {
+	r, err := e.find(who, id)
+	if err != nil {
+		return false, err
 	}
-	r.when = nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last > after {
+		return true, nil
+	}
+	r.await(w)
+	return false, nil
+}
+
+// await has w told of the next entry. Callers hold mu.
+func (r *record) await(w Waiter) {
+	r.when = append(r.when, w)
+	r.engine.tally.followers.Add(1)
+}
+
+// wake tells who waits for another entry; the generator's own goroutine does so
+// when it has let go of mu. Callers hold mu.
+func (r *record) wake(e log.Entry) {
+	still := r.when[:0]
+	for _, w := range r.when {
+		switch {
+		case w.Skips(e):
+			still = append(still, w)
+		case r.turn != nil:
+			r.turn.tell = append(r.turn.tell, w)
+		default:
+			w.Wake()
+		}
+	}
+	r.engine.tally.followers.Add(int64(len(still) - len(r.when)))
+	clear(r.when[len(still):])
+	r.when = still
+	if r.turn != nil && len(r.turn.tell) > 0 {
+		r.turn.wrote = append(r.turn.wrote, e)
+	}
+}
+
+// A turn is the generator's own goroutine at work on its record. Who waits for
+// what it writes is told when it has let go of mu.
+type turn struct {
+	tell  []Waiter
+	wrote []log.Entry // since there is somebody to tell
+}
+
+// enter locks the record for an event of the generator's own.
+func (w *worker) enter() {
+	w.mu.Lock()
+	w.record.turn = &w.turn
+}
+
+// leave lets go of the record and tells who waits.
+func (w *worker) leave() {
+	t := w.turn
+	w.turn, w.record.turn = turn{}, nil
+	w.mu.Unlock()
+	for _, waiter := range t.tell {
+		waiter.Tell(t.wrote)
+	}
 }
 
 // ReadAfter yields the entries after an ordinal that are there now.
@@ -42,5 +96,5 @@ func (e *Engine) ReadAfter(ctx context.Context, who Caller, id string, after uin
 	if err != nil {
 		return nil, err
 	}
-	return r.read(e.log.Read(ctx, id, after)), nil
+	return r.read(e.log.Read(ctx, id, after), 0), nil
 }

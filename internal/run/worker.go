@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ type worker struct {
 	run     *generators.Run
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
+	turn    turn
 	// steps are the keys of the steps that run now, or whose outcome is yet to
 	// be recorded.
 	steps []string
@@ -38,20 +40,28 @@ type worker struct {
 }
 
 // launch sets the generator going. Callers hold mu.
-func (r *record) launch(h *history) {
+func (r *record) launch(args json.RawMessage, h *history) {
 	w := &worker{record: r, history: h}
-	w.run = r.photon.Prepare(r.engine.base, r.started.Args)
+	ctx, lived := r.engine.tracer.Live(r.engine.base, r.subject())
+	w.run = r.photon.Prepare(ctx, args)
 	w.run.Name(r.id)
 	r.work = w
+	if h != nil && len(h.calls) == 0 {
+		w.replayed(true) // it had come to no call
+	}
 	r.clock()
 	r.warmed()
 	r.engine.workers.Add(1)
-	go w.drive() // not workers.Go, whose frames would double the stack of a run that waits
+	go w.drive(lived) // not workers.Go, whose frames would double the stack of a run that waits
 }
 
-// drive runs in the generator's goroutine.
-func (w *worker) drive() {
-	defer w.retire()
+// drive runs in the generator's goroutine. lived is told, for the trace, when
+// the generator has returned.
+func (w *worker) drive(lived func(State)) {
+	defer w.retire(lived)
+	if w.engine.living.Add(1) <= fewRuns {
+		spread()
+	}
 	for e, err := range w.run.All {
 		if err != nil {
 			w.failed(err)
@@ -64,8 +74,9 @@ func (w *worker) drive() {
 }
 
 // retire makes sure that a run whose loop ended has ended.
-func (w *worker) retire() {
+func (w *worker) retire(lived func(State)) {
 	defer w.engine.workers.Done()
+	defer w.engine.living.Add(-1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.work == w { // the loop was left, or its goroutine ended, before an end was recorded
@@ -83,12 +94,13 @@ func (w *worker) retire() {
 		w.work = nil
 		w.warmed()
 	}
+	lived(w.state)
 }
 
 // take records one event. It returns false when the run is over.
 func (w *worker) take(e generators.Event) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.enter()
+	defer w.leave()
 	if w.work != w {
 		return false
 	}
@@ -152,7 +164,7 @@ func (w *worker) broken(err error) {
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.origin.Value().photon, "err", err)
 		w.batch.stop() // what could not be recorded
 		w.fail("Beam could not record what the tool did")
 	}
@@ -194,8 +206,8 @@ func (w *worker) call(c *generators.Call) error {
 
 // failed ends a run whose generator returned an error or was stopped.
 func (w *worker) failed(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.enter()
+	defer w.leave()
 	if w.work != w {
 		return
 	}
@@ -203,7 +215,7 @@ func (w *worker) failed(err error) {
 	var panicked *generators.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
+		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.origin.Value().photon,
 			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit):
@@ -307,7 +319,7 @@ func (r *record) letGo(context.Context) error {
 	r.keep()
 	switch {
 	case r.state.Ended():
-	case r.started.Durable && !r.engine.ephemeral:
+	case r.origin.Value().durable && !r.engine.ephemeral:
 		err := r.flush(context.WithoutCancel(r.engine.ctx))
 		r.halt(generators.ErrSuspended)
 		if Passing(err) {
@@ -324,9 +336,7 @@ func (r *record) letGo(context.Context) error {
 // Callers hold mu.
 func (r *record) halt(cause error) {
 	for _, a := range r.asks {
-		if a.timer != nil {
-			a.timer.Stop()
-		}
+		r.engine.deadlines.remove(a)
 	}
 	if r.work == nil {
 		return
@@ -336,6 +346,7 @@ func (r *record) halt(cause error) {
 		close(r.work.gone)
 	}
 	r.work.run.Stop(cause)
+	r.work.replayed(false) // if it had not come to where it was
 	r.work = nil
 	r.warmed()
 }

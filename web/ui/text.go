@@ -110,6 +110,14 @@ func surface(name string) string {
 	return "by " + name
 }
 
+// answerer says where an answer came from.
+func answerer(name string) string {
+	if name == "mcp" {
+		return "by the MCP client"
+	}
+	return surface(name)
+}
+
 // stateWord is a run's state for people.
 func stateWord(s run.State) string {
 	if s == run.Waiting {
@@ -120,7 +128,7 @@ func stateWord(s run.State) string {
 
 // askWord is what became of a question, for people.
 func askWord(a *timeline.Ask) string {
-	by := surface(a.By)
+	by := answerer(a.By)
 	if !a.Settled.IsZero() && !a.Since.IsZero() {
 		by = strings.TrimSpace(by + " after " + took(a.Settled.Sub(a.Since)))
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,6 +129,86 @@ func (s *Store) Delete(run string) error {
 		return err
 	}
 	return s.root.RemoveAll(run)
+}
+
+// Runs yields the runs that have blobs.
+func (s *Store) Runs() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		f, err := s.root.Open(".")
+		if err != nil {
+			yield("", err)
+			return
+		}
+		names, err := f.Readdirnames(-1)
+		if err = errors.Join(err, f.Close()); err != nil {
+			yield("", err)
+			return
+		}
+		for _, name := range names {
+			if checkName(name) == nil && !yield(name, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Size is how many bytes the blobs of a run have together.
+func (s *Store) Size(run string) (n int64, err error) {
+	for b, err := range s.All(run) {
+		if err != nil {
+			return n, err
+		}
+		n += b.Size
+	}
+	return n, nil
+}
+
+// A Blob is one of a run's blobs.
+type Blob struct {
+	Digest string
+	Size   int64
+}
+
+// All yields the blobs of a run.
+func (s *Store) All(run string) iter.Seq2[Blob, error] {
+	return func(yield func(Blob, error) bool) {
+		entries, err := s.list(run)
+		if err != nil {
+			yield(Blob{}, err)
+			return
+		}
+		for _, e := range entries {
+			if checkName(e.Name()) != nil {
+				continue // it is on its way in
+			}
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				yield(Blob{}, err)
+				return
+			}
+			if !yield(Blob{e.Name(), info.Size()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) list(run string) ([]fs.DirEntry, error) {
+	if err := checkName(run); err != nil {
+		return nil, err
+	}
+	f, err := s.root.Open(run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := f.ReadDir(-1)
+	return entries, errors.Join(err, f.Close())
 }
 
 // checkName keeps names to what ids and digests are made of.

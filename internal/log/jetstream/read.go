@@ -23,6 +23,7 @@ type cursor struct {
 	next    uint64 // sequence in the stream
 	more    bool   // there was more than the last page
 	sure    bool   // the engine said that there was no more, not only that it found nothing
+	paged   bool   // what follows is more than a chain
 }
 
 // A page has so many messages, or bytes, at most. Those of all runs are large,
@@ -123,6 +124,13 @@ func (l *Log) cursor(run string, after uint64) *cursor {
 // entries of a run after an ordinal, from the next page that has any; none if
 // there are no more pages.
 func (c *cursor) entries(ctx context.Context, run string, after uint64) ([]log.Entry, error) {
+	if !c.paged {
+		all, done, err := c.chained(ctx, run, after)
+		if done || err != nil {
+			return all, err
+		}
+		c.paged = true
+	}
 	for {
 		var all []log.Entry
 		expected := after + 1
@@ -147,6 +155,23 @@ func (c *cursor) entries(ctx context.Context, run string, after uint64) ([]log.E
 			return nil, c.nothing(ctx, run, after)
 		}
 	}
+}
+
+// chained reads what follows an ordinal if it is not much.
+func (c *cursor) chained(ctx context.Context, run string, after uint64) ([]log.Entry, bool, error) {
+	e := c.log.engine.Load()
+	all, end, done, err := e.chain(ctx, run, after)
+	if errors.Is(err, errMissing) {
+		// It may have been deleted in the middle, and begun again.
+		if now, tailErr := e.tail(ctx, run); tailErr == nil && now.seq != end.seq {
+			all, end, done, err = e.chain(ctx, run, after)
+		}
+	}
+	if done && err == nil {
+		c.next, c.more, c.sure = end.seq+1, false, true
+		c.log.tails.seen(run, end)
+	}
+	return all, done, err
 }
 
 // nothing makes sure that there is nothing where the engine found nothing.
@@ -217,27 +242,29 @@ func batches(all []log.Entry) iter.Seq[[]log.Entry] {
 	}
 }
 
+// errLeft: who scans has left the loop.
+var errLeft = errors.New("left")
+
 // Scan yields the entries of all runs in the order in which they were
 // appended, those of one append at a time: it is how to read many runs at
-// once. What is appended meanwhile may be among them.
+// once. What is appended meanwhile may be among them. While the loop's body
+// runs, more of the page arrives.
 func (l *Log) Scan(ctx context.Context) iter.Seq2[log.Appended, error] {
 	return func(yield func(log.Appended, error) bool) {
 		c := &cursor{log: l, more: true}
+		take := func(h head) error {
+			entries, err := h.decode(make([]log.Entry, 0, h.count), 0)
+			if err == nil && !yield(log.Appended{Run: string(h.run), Entries: entries}, nil) {
+				err = errLeft
+			}
+			return err
+		}
 		for c.more {
-			var all []log.Appended
-			err := c.page(ctx, func(h head) error {
-				entries, err := h.decode(make([]log.Entry, 0, h.count), 0)
-				all = append(all, log.Appended{Run: string(h.run), Entries: entries})
-				return err
-			})
-			if err != nil {
+			if err := c.page(ctx, take); errors.Is(err, errLeft) {
+				return
+			} else if err != nil {
 				yield(log.Appended{}, err)
 				return
-			}
-			for _, a := range all {
-				if !yield(a, nil) {
-					return
-				}
 			}
 		}
 		if err := c.scanned(ctx); err != nil {

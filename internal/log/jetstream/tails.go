@@ -87,6 +87,17 @@ func (t *tails) moved(run string, to tail, first uint64) {
 	s.put(run, r)
 }
 
+// seen notes where a run was found to end.
+func (t *tails) seen(run string, at tail) {
+	s := t.shard(run)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, _ := s.find(run); at.seq > r.seq {
+		r.tail = at
+		s.put(run, r)
+	}
+}
+
 // start is a sequence in the stream from which to look for what follows an
 // ordinal.
 func (t *tails) start(run string, after uint64) uint64 {

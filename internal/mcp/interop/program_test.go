@@ -53,11 +53,11 @@ func stdioCommand(c *console) *exec.Cmd {
 	return cmd
 }
 
-// command is the program. The race detector would have it sleep for a second at
-// its end.
+// command is the program. It refuses what can't be asked, unless a test sets
+// otherwise. The race detector would have it sleep for a second at its end.
 func command(args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 exitcode=66")
+	cmd.Env = append([]string{"BEAM_ASK_FALLBACK=error"}, append(os.Environ(), "GORACE=atexit_sleep_ms=0 exitcode=66")...)
 	return cmd
 }
 

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A client whose beam stdio joins beam serve has its runs and questions there:
+// whoever answers first wins, and the run outlives the client.
+func TestStdioJoinsTheOwner(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	if rest := c.err.after(t, "joined beam serve (process "); !strings.HasPrefix(rest, fmt.Sprint(s.cmd.Process.Pid)) {
+		t.Error("it joined process", rest)
+	}
+	c.call("1", "wizard", "{}")
+	name := c.method("elicitation/create")
+	asks := s.asked(1)
+	if string(name.ID) != `"`+asks[0]+`"` {
+		t.Errorf("the client is asked %s, the inbox asks %s", name.ID, asks[0])
+	}
+	s.answer(asks[0], `{"name":"Ada"}`)
+	if taken := c.method("notifications/cancelled"); string(taken.Params.RequestID) != string(name.ID) {
+		t.Errorf("%s was taken back, want %s", taken.Params.RequestID, name.ID)
+	}
+	c.answer(c.method("elicitation/create"), `{"email":"ada@example.org","role":"admin"}`)
+	c.method("elicitation/create") // whether it shall be done
+
+	began := time.Now()
+	c.leave()
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it ended %s after its stdin", took)
+	}
+	s.answer(s.asked(1)[0], `{"confirm":true}`)
+	s.asked(0)
+	var runs struct {
+		Runs []struct{ Photon, State, Surface string }
+	}
+	for began := time.Now(); len(runs.Runs) == 0 || runs.Runs[0].State == "running"; {
+		if s.get("/runs", &runs); time.Since(began) > patience {
+			t.Fatal("it does not end:", runs)
+		}
+	}
+	if r := runs.Runs[0]; len(runs.Runs) != 1 || r.State != "completed" || r.Surface != "mcp" {
+		t.Errorf("the owner's runs are %+v", runs)
+	}
+}
+
+// Whoever is asked on a page is sent to the owner's, and invited by the process
+// that the client started.
+func TestStdioLinksToTheOwnersPages(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`)
+	c.call("1", "csv", "{}")
+	c.method("elicitation/create")
+	if at := c.err.after(t, "Sign in as its operator, once: "); !strings.HasPrefix(at, s.origin+"/login?code=") {
+		t.Errorf("it invites to %s, and the owner's pages are at %s", at, s.origin)
+	}
+	c.leave()
+}
+
+// A client outlives the Beam that serves it: what was pending gets an error,
+// and what comes then is served by its own process.
+func TestTheOwnerIsKilled(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	c.call("1", "wizard", "{}")
+	question := c.method("elicitation/create")
+	c.call(`"two"`, "countdown", `{"seconds":3600}`)
+	c.method("notifications/progress")
+
+	s.signal(syscall.SIGKILL)
+	if taken := c.method("notifications/cancelled"); string(taken.Params.RequestID) != string(question.ID) {
+		t.Errorf("%s was taken back, want %s", taken.Params.RequestID, question.ID)
+	}
+	told := map[string]string{}
+	for range 2 {
+		m := c.next("an error", func(m said) bool { return m.Error != nil })
+		told[string(m.ID)] = m.Error.Message
+	}
+	if !strings.Contains(told["1"], "run is kept") || !strings.Contains(told[`"two"`], "interrupted") {
+		t.Errorf("it was told %q", told)
+	}
+
+	c.answer(question, `{"name":"too late"}`)
+	c.call("3", "burst", `{"events":3}`)
+	c.method("notifications/tools/list_changed")
+	if m := c.response("3"); m.Result == nil {
+		t.Errorf("the call after it: %+v", m)
+	}
+
+	// Its process owns the folder now, and says so to who wants it.
+	late := start(t, nop, "beam", "serve", "--addr", "127.0.0.1:0", "--data", data)
+	late.ends(patience)
+	if text := late.err.String(); !strings.Contains(text, fmt.Sprintf("in use by another Beam, beam stdio (process %d)", c.cmd.Process.Pid)) {
+		t.Errorf("another Beam says %s", text)
+	}
+	c.leave()
+	again := startServer(t, "--data", data)
+	if asks := again.asked(1); string(question.ID) != `"`+asks[0]+`"` {
+		t.Errorf("after all that, %s asks", asks[0])
+	}
+}
+
+// A client that asks for nothing while its Beam is started anew joins the new
+// one.
+func TestTheOwnerIsStartedAnew(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	c.call("1", "wizard", "{}")
+	c.method("elicitation/create")
+	s.signal(syscall.SIGTERM)
+	c.response("1")
+	s.ends(patience)
+
+	anew := startServer(t, "--data", data)
+	c.call("2", "wizard", "{}")
+	c.method("elicitation/create")
+	anew.asked(2)
+	if !strings.Contains(c.err.String(), fmt.Sprintf("joined beam serve (process %d)", anew.cmd.Process.Pid)) {
+		t.Errorf("it says %s", c.err)
+	}
+	c.leave()
+}
+
+// Of two clients without beam serve, one owns the folder. When it leaves, the
+// other goes on.
+func TestClientsShareAFolder(t *testing.T) {
+	data := t.TempDir()
+	one := startClient(t, "beam", "--data", data)
+	one.introduce()
+	two := startClient(t, "beam", "--data", data)
+	two.introduce()
+	two.err.after(t, "joined beam stdio (process ")
+	two.call("1", "burst", `{"events":1000}`)
+	for i := range 1000 {
+		if m := two.method("notifications/progress"); m.Params.Message != fmt.Sprint("event ", i+1) {
+			t.Fatalf("progress %d is %q", i+1, m.Params.Message)
+		}
+	}
+	two.response("1")
+	one.leave()
+	two.call("2", "burst", `{"events":1}`)
+	if m := two.response("2"); m.Result == nil {
+		t.Errorf("once the owner had left: %+v", m)
+	}
+	two.leave()
+}
+
+// A program of other photons is not served by a Beam that has not got them.
+func TestStdioOfOtherPhotonsIsOnItsOwn(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	startServer(t)
+	c := startClient(t, "hello")
+	c.introduce()
+	c.err.after(t, "owns the data folder and can't be joined: it doesn't offer hello as this program does. What this client starts is kept in memory")
+	c.call("1", "hello", "{}")
+	c.method("elicitation/create")
+	c.leave()
+
+	c = startClient(t, "hello", "--data", filepath.Join(state, "beam"))
+	c.ends(patience)
+	if c.cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ended with %d", c.cmd.ProcessState.ExitCode())
+	}
+	c.err.after(t, "it doesn't offer hello as this program does. End that, or choose another folder")
+}
+
+// The path of a folder may be longer than that of a socket.
+func TestAFolderWithALongPath(t *testing.T) {
+	data := filepath.Join(t.TempDir(), strings.Repeat("long/", 40))
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	c.err.after(t, "joined beam serve")
+	s.signal(syscall.SIGKILL)
+	s.ends(patience)
+	left, err := os.ReadFile(filepath.Join(data, "socket-path"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	startServer(t, "--data", data)
+	if _, err := os.Stat(filepath.Dir(strings.TrimSpace(string(left)))); err == nil {
+		t.Errorf("what was killed left %s", left)
+	}
+	c.call("1", "burst", `{"events":1}`)
+	c.response("1")
+	c.leave()
+}

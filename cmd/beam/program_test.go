@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait for something that has to happen.
+const patience = 20 * time.Second
+
+// A program is a Beam as a process of its own.
+type program struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	err *console
+	end chan struct{} // closed when it has ended
+}
+
+// start starts one of the programs that TestMain names.
+func start(t testing.TB, prepare func(*exec.Cmd), name string, args ...string) *program {
+	t.Helper()
+	p := &program{t, exec.Command(name, args...), newConsole(), make(chan struct{})}
+	p.cmd.Stderr = p.err
+	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	prepare(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.end) }()
+	t.Cleanup(func() { p.cmd.Process.Kill(); <-p.end })
+	return p
+}
+
+// nop leaves a command as it is.
+func nop(*exec.Cmd) {}
+
+func (p *program) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ends waits for the program's end, and returns how long that took.
+func (p *program) ends(within time.Duration) time.Duration {
+	p.t.Helper()
+	began := time.Now()
+	select {
+	case <-p.end:
+	case <-time.After(within):
+		p.t.Fatalf("it has not ended within %s; it says:\n%s", within, p.err)
+	}
+	return time.Since(began)
+}
+
+// A server is beam serve, and its operator's browser.
+type server struct {
+	*program
+	origin  string
+	browser *http.Client
+}
+
+func startServer(t testing.TB, args ...string) *server {
+	t.Helper()
+	out := newConsole()
+	s := &server{program: start(t, func(c *exec.Cmd) { c.Stdout = out }, "beam", append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
+	s.origin = out.after(t, "Beam listens on ")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.browser = &http.Client{Jar: jar}
+	r, err := s.browser.Get(out.after(t, "Sign in as its operator, once: "))
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal("signing in:", r, err)
+	}
+	r.Body.Close()
+	return s
+}
+
+// get decodes what a path has as JSON.
+func (s *server) get(path string, v any) {
+	s.t.Helper()
+	r, err := http.NewRequest("GET", s.origin+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json")
+	response, err := s.browser.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(v); err != nil || response.StatusCode != http.StatusOK {
+		s.t.Fatal(path, response.Status, err)
+	}
+}
+
+// asked waits until the inbox has so many questions, and returns their ids.
+func (s *server) asked(n int) []string {
+	s.t.Helper()
+	for began := time.Now(); ; {
+		var inbox struct{ Asks []struct{ ID string } }
+		s.get("/asks", &inbox)
+		if len(inbox.Asks) == n {
+			var ids []string
+			for _, a := range inbox.Asks {
+				ids = append(ids, a.ID)
+			}
+			return ids
+		}
+		if time.Since(began) > patience {
+			s.t.Fatalf("the inbox has %d questions, want %d", len(inbox.Asks), n)
+		}
+	}
+}
+
+func (s *server) answer(ask, content string) {
+	s.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, ask, content)
+	r, err := s.browser.Post(s.origin+"/mcp/request", "application/json", strings.NewReader(body))
+	if err != nil || r.StatusCode != http.StatusAccepted {
+		s.t.Fatal("answering:", r, err)
+	}
+	r.Body.Close()
+}
+
+// A client is an MCP client with its beam stdio.
+type client struct {
+	*program
+	in    io.WriteCloser
+	lines chan string // closed at the end of stdout
+}
+
+func startClient(t testing.TB, name string, args ...string) *client {
+	t.Helper()
+	c := &client{lines: make(chan string, 10_000)}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.program = start(t, func(cmd *exec.Cmd) {
+		cmd.Stdout = w
+		if c.in, err = cmd.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+	}, name, append([]string{"stdio"}, args...)...)
+	w.Close()
+	go func() {
+		defer close(c.lines)
+		s := bufio.NewScanner(r)
+		s.Buffer(nil, 64<<20)
+		for s.Scan() {
+			c.lines <- s.Text()
+		}
+		r.Close()
+	}()
+	return c
+}
+
+// A said is a message of the program.
+type said struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Message   string          `json:"message"`
+		RequestID json.RawMessage `json:"requestId"`
+	} `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct{ Message string }
+}
+
+// next is the next message that fits, the first of which must come soon.
+func (c *client) next(what string, fits func(said) bool) said {
+	c.t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case line, ok := <-c.lines:
+			var m said
+			if ok && json.Unmarshal([]byte(line), &m) == nil && fits(m) {
+				return m
+			}
+			if !ok {
+				c.t.Fatalf("stdout ended before %s; it says:\n%s", what, c.err)
+			}
+		case <-timeout:
+			c.t.Fatalf("%s did not come; it says:\n%s", what, c.err)
+		}
+	}
+}
+
+func (c *client) method(name string) said {
+	c.t.Helper()
+	return c.next(name, func(m said) bool { return m.Method == name })
+}
+
+// response is that to the request with the raw id.
+func (c *client) response(id string) said {
+	c.t.Helper()
+	return c.next("the response to "+id, func(m said) bool { return m.Method == "" && string(m.ID) == id })
+}
+
+func (c *client) say(lines ...string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, strings.Join(lines, "\n")+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) introduce() {
+	c.t.Helper()
+	c.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.response("0")
+}
+
+func (c *client) call(id, tool, args string) {
+	c.t.Helper()
+	c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"progressToken":1}}}`, id, tool, args))
+}
+
+func (c *client) answer(question said, content string) {
+	c.t.Helper()
+	c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":%s}}`, question.ID, content))
+}
+
+// leave closes stdin, and expects the program to end within two seconds.
+func (c *client) leave() {
+	c.t.Helper()
+	c.in.Close()
+	c.ends(patience)
+	if code := c.cmd.ProcessState.ExitCode(); code != 0 {
+		c.t.Errorf("it ended with %d; it says:\n%s", code, c.err)
+	}
+}
+
+// A console collects what a program prints. It may be used from several
+// goroutines.
+type console struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	changed chan struct{} // closed and replaced with each write
+}
+
+func newConsole() *console { return &console{changed: make(chan struct{})} }
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text.Write(p)
+	close(c.changed)
+	c.changed = make(chan struct{})
+	return len(p), nil
+}
+
+func (c *console) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// after waits for a line that has a text in it, and returns what follows it.
+func (c *console) after(t testing.TB, text string) string {
+	t.Helper()
+	timeout := time.After(patience)
+	for {
+		c.mu.Lock()
+		all, changed := c.text.String(), c.changed
+		c.mu.Unlock()
+		for line := range strings.Lines(all) {
+			if _, rest, ok := strings.Cut(line, text); ok && strings.HasSuffix(line, "\n") {
+				return strings.TrimSpace(rest)
+			}
+		}
+		select {
+		case <-timeout:
+			t.Fatalf("no line with %q was printed, but this:\n%s", text, all)
+		case <-changed:
+		}
+	}
+}

@@ -1,0 +1,53 @@
+// The official TypeScript client, which drives the same Beam as the browser.
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+
+import { start } from "./beam.js";
+
+const require = createRequire(new URL("../../interop/package.json", import.meta.url));
+const { Client } = require("@modelcontextprotocol/sdk/client/index.js");
+const { StdioClientTransport } = require("@modelcontextprotocol/sdk/client/stdio.js");
+const { StreamableHTTPClientTransport } = require("@modelcontextprotocol/sdk/client/streamableHttp.js");
+const { ElicitRequestSchema } = require("@modelcontextprotocol/sdk/types.js");
+
+/**
+ * ways are the transports. Each connects a client to a Beam of its own.
+ *
+ * @returns {Promise<{client, signIn: Promise<string>, end: Function}>} the client,
+ *   the single-use address to sign in at, once the pages are up, and what ends both
+ */
+export const ways = {
+  async "over HTTP"(capabilities, elicit) {
+    const beam = await start();
+    const client = await connect(new StreamableHTTPClientTransport(new URL("/mcp", beam.url)), capabilities, elicit);
+    const end = () => client.close().then(beam.stop);
+    return { client, signIn: Promise.resolve(beam.signIn), end };
+  },
+
+  // Its pages come up with the first question that needs one. Where another
+  // process has the data folder, they are that one's.
+  async "over stdio"(capabilities, elicit) {
+    const transport = new StdioClientTransport({ command: process.env.BEAM, args: ["stdio", "--memory"], stderr: "pipe" });
+    const signIn = new Promise((resolve) => {
+      createInterface({ input: transport.stderr }).on("line", (line) => {
+        const address = line.match(/https?:\/\/\S+\/login\?\S+/);
+        if (address) resolve(address[0]);
+      });
+    });
+    const client = await connect(transport, capabilities, (request, extra) =>
+      request.params.mode === "url" ? { action: "decline" } : elicit(request, extra),
+    );
+    if (capabilities.elicitation) await callTool(client, { ask: "secret" });
+    return { client, signIn, end: () => client.close() };
+  },
+};
+
+async function connect(transport, capabilities, elicit) {
+  const client = new Client({ name: "e2e", version: "1" }, { capabilities });
+  if (capabilities.elicitation) client.setRequestHandler(ElicitRequestSchema, elicit);
+  await client.connect(transport);
+  return client;
+}
+
+/** callTool calls the kitchen sink. */
+export const callTool = (client, args, options) => client.callTool({ name: "kitchen-sink", arguments: args }, undefined, options);

@@ -1,0 +1,109 @@
+package joint
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// whoIsIt is the want of who only asks who owns the folder.
+const whoIsIt = "who"
+
+// A Conn is a joiner's end of a connection that was accepted.
+type Conn struct {
+	Owner Owner
+
+	conn *net.UnixConn
+	in   *bufio.Reader
+}
+
+// Dial asks the owner of a folder for something. An owner that is just starting
+// answers when it has started, so ctx should not wait for ever. The error is
+// [ErrNobody] if nobody listens or the owner went away, or a [*RefusedError];
+// then the Owner says who refused, as far as it is known.
+func Dial(ctx context.Context, dir, want string, args any) (*Conn, Owner, error) {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, Owner{}, err
+	}
+	c, err := connect(ctx, dir)
+	if err != nil {
+		return nil, Owner{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	j := &Conn{conn: c, in: bufio.NewReaderSize(c, 64<<10)}
+	var w welcome
+	err = writeLine(c, hello{Beam: Version, Want: want, Args: raw})
+	if err == nil {
+		err = readLine(j.in, &w)
+	}
+	switch {
+	case !stop():
+		err = context.Cause(ctx)
+	case errors.Is(err, errLine):
+		err = Refusef(OtherVersion, "what it says is no welcome")
+	case err != nil:
+		err = fmt.Errorf("%w: %w", ErrNobody, err)
+	case w.Refused != nil:
+		err = w.Refused
+	case w.Beam != Version:
+		err = Refusef(OtherVersion, "it speaks version %d of the protocol between Beams, and this one version %d", w.Beam, Version)
+	}
+	if err != nil {
+		c.Close()
+		return nil, w.Owner, err
+	}
+	j.Owner = w.Owner
+	return j, w.Owner, nil
+}
+
+// Who asks who owns a folder.
+func Who(ctx context.Context, dir string) (Owner, error) {
+	c, owner, err := Dial(ctx, dir, whoIsIt, nil)
+	if err != nil {
+		return owner, err
+	}
+	return owner, c.Close()
+}
+
+func connect(ctx context.Context, dir string) (*net.UnixConn, error) {
+	path, err := find(dir)
+	if err != nil {
+		return nil, err
+	}
+	if path == filepath.Join(dir, socketName) && len(path) > maxPath {
+		return nil, ErrNobody // the owner has yet to say where
+	}
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	unix, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(os.ErrInvalid, c.Close())
+	}
+	return unix, nil
+}
+
+// Read implements [io.Reader].
+func (c *Conn) Read(p []byte) (int, error) { return c.in.Read(p) }
+
+// Write implements [io.Writer].
+func (c *Conn) Write(p []byte) (int, error) { return c.conn.Write(p) }
+
+// CloseWrite tells the owner that nothing more comes.
+func (c *Conn) CloseWrite() error { return c.conn.CloseWrite() }
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.conn.Close() }

@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"container/heap"
+	"sync"
+	"time"
+)
+
+// An agenda wakes calls at their time. It has one timer, however many wait.
+type agenda struct {
+	epoch time.Time
+
+	mu    sync.Mutex
+	queue vigils
+	timer *time.Timer
+	ended bool
+}
+
+// A vigil is a call's place in the agenda.
+type vigil struct {
+	at    time.Duration // on the agenda's clock
+	place int           // in the queue, from 1; 0 is not in it
+	wake  func()
+}
+
+func newAgenda() *agenda { return &agenda{epoch: time.Now()} }
+
+// now is the agenda's clock. It is never 0.
+func (a *agenda) now() time.Duration { return time.Since(a.epoch) + 1 }
+
+// enter has wake called at a time, once; it must return soon. What the vigil
+// was entered for before is forgotten.
+func (a *agenda) enter(v *vigil, at time.Duration, wake func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return
+	}
+	v.at, v.wake = at, wake
+	if v.place > 0 {
+		heap.Fix(&a.queue, v.place-1)
+	} else {
+		heap.Push(&a.queue, v)
+	}
+	if a.queue[0] == v {
+		a.wind()
+	}
+}
+
+// strike takes a vigil out. Its call may be in the middle of being woken.
+func (a *agenda) strike(v *vigil) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if v.place > 0 {
+		heap.Remove(&a.queue, v.place-1)
+	}
+}
+
+// wind sets the timer to the first in the queue. Callers hold mu.
+func (a *agenda) wind() {
+	switch {
+	case len(a.queue) == 0 || a.ended:
+	case a.timer == nil:
+		a.timer = time.AfterFunc(a.queue[0].at-a.now(), a.ring)
+	default:
+		a.timer.Reset(a.queue[0].at - a.now())
+	}
+}
+
+// ring wakes whose time has come.
+func (a *agenda) ring() {
+	var due []func()
+	a.mu.Lock()
+	for now := a.now(); len(a.queue) > 0 && a.queue[0].at <= now; {
+		due = append(due, heap.Pop(&a.queue).(*vigil).wake)
+	}
+	a.wind()
+	a.mu.Unlock()
+	for _, wake := range due {
+		wake()
+	}
+}
+
+// end has nobody woken any more.
+func (a *agenda) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
+// vigils is a heap, the earliest first.
+type vigils []*vigil
+
+var _ heap.Interface = (*vigils)(nil)
+
+func (q vigils) Len() int           { return len(q) }
+func (q vigils) Less(i, j int) bool { return q[i].at < q[j].at }
+
+func (q vigils) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = i+1, j+1
+}
+
+// Push implements [heap.Interface].
+func (q *vigils) Push(x any) {
+	v := x.(*vigil)
+	*q = append(*q, v)
+	v.place = len(*q)
+}
+
+// Pop implements [heap.Interface].
+func (q *vigils) Pop() any {
+	last := len(*q) - 1
+	v := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	v.place = 0
+	return v
+}

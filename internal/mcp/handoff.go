@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// leaveOpen leaves a question that the client can't be asked open, and tells it
+// where somebody may answer. Without links it is withdrawn.
+func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, missing *lack) error {
+	if !f.server.asking.Link {
+		return f.cannot(ctx, open.ID, missing, nil)
+	}
+	if _, err := f.pageOf(open.ID); err != nil {
+		return f.cannot(ctx, open.ID, missing, err)
+	}
+	f.mu.Lock()
+	if f.linked == nil {
+		f.linked = map[uint64]struct{}{}
+	}
+	f.linked[seq] = struct{}{}
+	f.mu.Unlock()
+	return f.point(open.ID, open.Question.Message)
+}
+
+// unlink forgets a question that is settled. by is the surface of its answer:
+// a client that answers is not silent.
+func (c *call) unlink(seq uint64, by string) {
+	now := c.server.agenda.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.linked, seq)
+	if by == surface {
+		c.patience.renew(now)
+	}
+}
+
+// handOff ends a call whose questions nobody has answered for long: its result
+// says where to do so, and how to take the run up again. The run and its
+// questions stay as they are. It is not over if there is nothing to wait for
+// any more, or no page to answer at.
+func (f *follower) handOff() (r reply, over bool) {
+	info, err := f.server.engine.Info(f.client.who, f.run)
+	if err != nil || len(info.Asks) == 0 {
+		return reply{}, false // which the log says next
+	}
+	result, err := f.pending(info)
+	if err != nil {
+		f.server.logger.Error("handing a call off", "run", f.run, "err", err)
+		f.mu.Lock()
+		f.patience.renew(f.server.agenda.now())
+		f.mu.Unlock()
+		return reply{}, false
+	}
+	f.session.drop(f.call)
+	f.takeBack("nobody answered for long; it is open on Beam's page")
+	return f.done(result, ""), true
+}
+
+// takeBack sees to it that nothing more is asked, and takes back what is.
+func (c *call) takeBack(why string) {
+	c.mu.Lock()
+	c.gone = true
+	open, out := slices.Sorted(maps.Keys(c.puts)), c.out
+	c.mu.Unlock()
+	for _, seq := range open {
+		_ = c.settled(out, settlement{Ask: seq}, why) // a client that is gone need not know
+	}
+	c.asking.Lock() // until nothing is being sent
+	defer c.asking.Unlock()
+}
+
+// metaWaiting is the member of a result's _meta that says for programs what
+// the text says.
+const metaWaiting = "io.github.photon-beam/waiting"
+
+type (
+	// waitingRun is what a call that was handed off waits for.
+	waitingRun struct {
+		Run  string       `json:"run"`
+		Asks []waitingAsk `json:"asks"`
+	}
+	waitingAsk struct {
+		ID      string `json:"id"`
+		Message string `json:"message"`
+		URL     string `json:"url"`
+	}
+)
+
+// pending is the result of a call that was handed off. To a client that was
+// promised structured content for every success it is an error.
+func (c *call) pending(info run.Info) (*toolResult, error) {
+	waits := waitingRun{Run: c.run}
+	var said strings.Builder
+	fmt.Fprintf(&said, "%s has not ended: it waits for an answer by the user.\n", c.photon.Title())
+	for _, a := range info.Asks {
+		address, err := c.pageOf(a.ID)
+		if err != nil {
+			return nil, err
+		}
+		waits.Asks = append(waits.Asks, waitingAsk{a.ID, a.Question.Message, address})
+		fmt.Fprintf(&said, "\nIt asks: %s\nAnswer at: %s\n", a.Question.Message, address)
+	}
+	fmt.Fprintf(&said, "\nGive the user the address. Then call the tool %s with {\"run\": %q}: it waits for the answer and returns the result, or the next question. "+
+		"Do not call %s again for this: that would begin anew.", ResumeTool, c.run, c.name())
+	result := &toolResult{Content: []content{text(said.String())}}
+	result.Meta = map[string]any{metaWaiting: waits}
+	result.IsError = c.resumed == 0 && c.server.promised(c.photon, c.client) != nil
+	return result, nil
+}
+
+func (c *call) name() string { return c.photon.Name() }
+
+// linkID is the id of the request that puts a question, once more, by a call
+// that took its run up: no id is used twice in a session.
+func (c *call) linkID(seq uint64) string {
+	id := log.AskID(c.run, seq)
+	if c.resumed > 0 {
+		id = fmt.Sprintf("%s@%d", id, c.resumed)
+	}
+	return id
+}

@@ -1,0 +1,312 @@
+package metrics_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+var me = run.Caller{"session:me"}
+
+type none = struct{}
+
+// greeter asks twice.
+var greeter = generators.New("greeter", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+	name, err := ask.Text(yield, "name", "Your name?")
+	if err != nil {
+		return "", err
+	}
+	sure, err := ask.Confirm(yield, "sure", "Sure?")
+	return fmt.Sprint(name, sure), err
+}, &generators.Options{Durable: true})
+
+// patient gives its question up after a minute.
+var patient = generators.New("patient", func(_ context.Context, _ none, yield generators.Yield) (bool, error) {
+	return ask.Confirm(yield, "go", "Go on?", ask.Timeout(time.Minute))
+}, nil)
+
+// bench is an engine with its metrics.
+type bench struct {
+	*run.Engine
+	*metrics.Metrics
+	t testing.TB
+}
+
+func open(t *testing.T, l log.Log, dir string) *bench {
+	t.Helper()
+	registry, err := generators.NewRegistry(greeter, patient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := blob.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{Metrics: metrics.New("test"), t: t}
+	b.Engine = run.New(run.Options{Photons: registry, Log: l, Blobs: blobs, Meter: b.Metrics})
+	b.Watch(b.Engine)
+	if err := b.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.close(); blobs.Close() })
+	return b
+}
+
+func (b *bench) close() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := b.Engine.Close(ctx); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// Watch hides the engine's.
+func (b *bench) Watch(e *run.Engine) { b.Metrics.Watch(e) }
+
+func (b *bench) start(photon, surface string) string {
+	b.t.Helper()
+	info, err := b.Start(b.t.Context(), me, run.Request{Photon: photon, Surface: surface})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return info.ID
+}
+
+// answer settles the open question of a run.
+func (b *bench) answer(id string, action ask.Action, content, surface string) {
+	b.t.Helper()
+	synctest.Wait()
+	info, err := b.Info(me, id)
+	if err != nil || len(info.Asks) != 1 {
+		b.t.Fatalf("run %s has %d questions: %v", id, len(info.Asks), err)
+	}
+	a := ask.Answer{Action: action}
+	if content != "" {
+		a.Content = json.RawMessage(content)
+	}
+	if err := b.Answer(b.t.Context(), me, info.Asks[0].ID, a, surface); err != nil {
+		b.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// scrape is what a Prometheus server gets.
+func (b *bench) scrape() map[string]*dto.MetricFamily {
+	b.t.Helper()
+	w := httptest.NewRecorder()
+	b.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(w.Body)
+	if err != nil || w.Code != 200 {
+		b.t.Fatalf("%d: %v", w.Code, err)
+	}
+	return families
+}
+
+// value is that of the metric whose labels have the values given, in the order
+// of their names; of a histogram it is the count. It is -1 if there is none.
+func value(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
+	for _, m := range families[name].GetMetric() {
+		var got []string
+		for _, l := range m.GetLabel() {
+			got = append(got, l.GetValue())
+		}
+		if strings.Join(got, " ") == strings.Join(labels, " ") {
+			switch {
+			case m.Counter != nil:
+				return m.Counter.GetValue()
+			case m.Histogram != nil:
+				return float64(m.Histogram.GetSampleCount())
+			}
+			return m.Gauge.GetValue()
+		}
+	}
+	return -1
+}
+
+func (b *bench) want(want float64, name string, labels ...string) {
+	b.t.Helper()
+	if got := value(b.scrape(), name, labels...); got != want {
+		b.t.Errorf("%s%q is %v, not %v", name, labels, got, want)
+	}
+}
+
+func TestWhatRunsDoIsCounted(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := open(t, log.NewMemory(), dir)
+		first, second, third := b.start("greeter", "browser"), b.start("greeter", "mcp"), b.start("greeter", "a made-up surface")
+		b.start("patient", "http")
+		synctest.Wait()
+		b.want(4, "beam_runs", "waiting")
+		b.want(4, "beam_asks_open", "0-1m")
+		b.want(1, "beam_runs_started_total", "greeter", "browser")
+		time.Sleep(2 * time.Hour) // the patient one goes on without an answer
+		b.want(3, "beam_asks_open", "1h-1d")
+		b.want(0, "beam_asks_open", "0-1m")
+		b.want(7200, "beam_asks_oldest_age_seconds")
+		b.want(1, "beam_asks_withdrawn_total", "expired")
+		b.want(1, "beam_runs_finished_total", "patient", "failed")
+
+		b.answer(first, ask.Accept, `{"name":"Ada"}`, "browser")
+		b.answer(first, ask.Accept, `{"sure":true}`, "mcp")
+		b.answer(second, ask.Decline, "", "terminal")
+		if err := b.Cancel(t.Context(), me, third); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b.want(1, "beam_answers_total", "accept", "browser")
+		b.want(1, "beam_answers_total", "accept", "mcp")
+		b.want(1, "beam_answers_total", "decline", "terminal")
+		b.want(1, "beam_asks_withdrawn_total", "run_ended")
+		b.want(5, "beam_ask_open_seconds")
+		b.want(3, "beam_asks_total", "text")
+		b.want(2, "beam_asks_total", "confirm")
+		b.want(0, "beam_runs", "waiting")
+		b.want(1, "beam_runs", "completed")
+		b.want(1, "beam_runs", "stopped")
+		b.want(2, "beam_runs", "failed")
+		b.want(1, "beam_runs_started_total", "greeter", "other")
+		b.want(0, "beam_asks_oldest_age_seconds")
+	})
+}
+
+// After a restart the counts are those of the log, what was counted begins anew,
+// and what is taken up again is a replay.
+func TestARestartCountsWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		l := log.NewMemory()
+		b := open(t, l, dir)
+		id := b.start("greeter", "browser")
+		b.start("patient", "browser")
+		b.answer(id, ask.Accept, `{"name":"Ada"}`, "browser")
+		b.want(1, "beam_runs_hot") // the other is not durable
+		time.Sleep(3 * time.Hour)
+		b.want(0, "beam_runs_hot")
+		b.close()
+
+		b = open(t, l, dir)
+		b.want(1, "beam_runs", "waiting")
+		b.want(1, "beam_asks_open", "1h-1d")
+		b.want(10800, "beam_asks_oldest_age_seconds")
+		b.want(-1, "beam_runs_started_total", "greeter", "browser")
+		b.want(0, "beam_replay_seconds", "whole")
+		b.answer(id, ask.Accept, `{"sure":true}`, "browser")
+		b.want(1, "beam_replay_seconds", "whole")
+		b.want(0, "beam_replay_seconds", "broken_off")
+		b.want(1, "beam_runs", "completed")
+		b.want(0, "beam_runs", "waiting")
+	})
+}
+
+func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := open(t, log.NewMemory(), dir)
+		id := b.start("greeter", "browser")
+		synctest.Wait()
+		ctx, leave := context.WithCancel(t.Context())
+		for range 3 {
+			batches, err := b.Follow(ctx, me, id, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				for range batches {
+				}
+			}()
+		}
+		if _, err := b.When(me, id, 1000, nobody{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b.want(4, "beam_followers")
+		leave()
+		synctest.Wait()
+		b.want(1, "beam_followers")
+		b.answer(id, ask.Cancel, "", "browser")
+		b.want(0, "beam_followers")
+	})
+}
+
+// However many photons there are, a metric has a bounded number of labels.
+func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
+	m := metrics.New("test")
+	for i := range 1000 {
+		m.Started(fmt.Sprintf("photon-%d", i), "mcp")
+		m.Finished(fmt.Sprintf("photon-%d", i), log.Completed)
+	}
+	b := &bench{Metrics: m, t: t}
+	families := b.scrape()
+	if n := len(families["beam_runs_started_total"].GetMetric()); n != 201 {
+		t.Errorf("there are %d", n)
+	}
+	b.want(800, "beam_runs_started_total", "other", "mcp")
+	b.want(1, "beam_runs_finished_total", "photon-199", "completed")
+}
+
+func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
+	b := &bench{Metrics: metrics.New("test"), t: t}
+	b.want(0, "beam_log_append_errors_total", "full") // there before the first, for rates
+	b.Appended(1, time.Millisecond, fmt.Errorf("appending: %w", log.ErrFull))
+	b.Appended(1, time.Millisecond, &log.ConflictError{})
+	b.Appended(1, time.Millisecond, errors.New("broken"))
+	b.Appended(5, time.Millisecond, nil)
+	for _, reason := range []string{"full", "conflict", "other"} {
+		b.want(1, "beam_log_append_errors_total", reason)
+	}
+	b.want(1, "beam_log_append_seconds")
+	b.want(5, "beam_log_entries_total")
+}
+
+func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := open(t, log.NewMemory(), dir)
+		b.answer(b.start("greeter", "mcp"), ask.Decline, "", "http")
+		b.start("patient", "mcp")
+		time.Sleep(time.Hour)
+		var ours []*dto.MetricFamily
+		for name, f := range b.scrape() {
+			if strings.HasPrefix(name, "beam_") {
+				ours = append(ours, f)
+			}
+		}
+		problems, err := promlint.NewWithMetricFamilies(ours).Lint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+		if len(ours) != 16 {
+			t.Errorf("there are %d", len(ours))
+		}
+	})
+}
+
+// nobody waits and is told nothing.
+type nobody struct{}
+
+func (nobody) Skips(log.Entry) bool { return false }
+func (nobody) Wake()                {}
+func (nobody) Tell([]log.Entry)     {}

@@ -1,0 +1,216 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// What the lists show is a projection of the log: the same before a restart and
+// after, of runs at every point.
+func TestTheListsAreTheSameAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		o := options(t, p.photon(true, ask.Timeout(24*time.Hour)))
+		b := open(t, o)
+		both := run.Caller{"a", "b"}
+		for i := range 200 {
+			id := b.startAs(both[i%3/2:], "patient")
+			time.Sleep(time.Duration(i%3) * time.Millisecond)
+			synctest.Wait()
+			for _, content := range []string{`{"first":"one"}`, `{"second":"two"}`}[:i%4%3] {
+				b.acceptAs(both, id, content)
+				synctest.Wait()
+			}
+			if i%7 == 0 {
+				if err := b.Cancel(t.Context(), both, id); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		before := listed(t, b, both)
+		b.close()
+		if after := listed(t, open(t, o), both); after != before {
+			t.Errorf("after a restart the lists are\n%s\nand were\n%s", after, before)
+		}
+	})
+}
+
+// acceptAs answers the open question of a run.
+func (b *bench) acceptAs(who run.Caller, id, content string) {
+	b.t.Helper()
+	info, err := b.Info(who, id)
+	if err != nil || len(info.Asks) != 1 {
+		b.t.Fatal(info, err)
+	}
+	a := ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+	if err := b.Answer(b.t.Context(), who, info.Asks[0].ID, a, "test"); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// listed is all that the lists show.
+func listed(t *testing.T, b *bench, who run.Caller) string {
+	t.Helper()
+	runs := b.Runs(who, 0, nil)
+	for _, r := range runs {
+		one, err := b.Info(who, r.ID)
+		if err != nil || one.Owner != r.Owner {
+			t.Errorf("run %s of %s: %v", r.ID, r.Owner, err)
+		}
+	}
+	raw, err := json.MarshalIndent([]any{
+		runs, b.Inbox(who, 0), b.OpenAsks(who), b.Runs(who, 20, func(i run.Info) bool { return i.State == run.Waiting }),
+	}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// A question whose time ran out while nobody was there expires at the start.
+func TestADeadlineThatPassedWhileBeamWasDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		o := options(t, p.photon(true, ask.Timeout(2*time.Hour)))
+		b := open(t, o)
+		early := b.start("patient", "")
+		time.Sleep(90 * time.Minute)
+		late := b.start("patient", "")
+		b.asked(late, 0)
+		b.close()
+		time.Sleep(time.Hour)
+		b = open(t, o)
+		synctest.Wait()
+		if f := b.finished(early); f.Status != log.Failed || f.Error != ask.ErrTimeout.Error() {
+			t.Errorf("finished = %+v", f)
+		}
+		if info, err := b.Info(me, late); err != nil || info.State != run.Waiting {
+			t.Errorf("the later one is %+v, %v", info, err)
+		}
+		time.Sleep(time.Hour)
+		if f := b.finished(late); f.Error != ask.ErrTimeout.Error() {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// A deadline in the distant future is not taken for one in the past.
+func TestAQuestionThatWaitsForCenturies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		o := options(t, p.photon(true, ask.Timeout(math.MaxInt64)))
+		b := open(t, o)
+		id := b.start("patient", "")
+		b.asked(id, 0)
+		b.close()
+		b = open(t, o)
+		time.Sleep(time.Hour)
+		if info, err := b.Info(me, id); err != nil || info.State != run.Waiting {
+			t.Errorf("it is %+v, %v", info, err)
+		}
+	})
+}
+
+// Many deadlines pass in their order, and none is forgotten.
+func TestManyDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		b := newBench(t, p.photon(true, ask.Timeout(time.Hour)))
+		var ids []string
+		for range 500 {
+			ids = append(ids, b.start("patient", ""))
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Hour - 250*time.Second - time.Millisecond)
+		synctest.Wait()
+		for i, id := range ids {
+			info, err := b.Info(me, id)
+			if over := i < 250; err != nil || info.State.Ended() != over {
+				t.Fatalf("run %d is %s, %v", i, info.State, err)
+			}
+		}
+		if n := b.OpenAsks(me); n != 250 {
+			t.Errorf("%d questions are open, want 250", n)
+		}
+	})
+}
+
+// An idempotency key holds over a restart, though the arguments are in the log
+// alone.
+func TestAnIdempotencyKeyHoldsAfterARestart(t *testing.T) {
+	o := options(t, echo)
+	start := func(b *bench, args string) (run.Info, error) {
+		return b.Start(t.Context(), me, run.Request{Photon: "echo", Args: json.RawMessage(args), Idempotency: "k"})
+	}
+	before := open(t, o)
+	first, err := start(before, `{"text":"a"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.finished(first.ID)
+	before.close()
+	after := open(t, o)
+	if again, err := start(after, `{"text":"a"}`); err != nil || again.ID != first.ID {
+		t.Errorf("the same request began %s, %v, and %s was the first", again.ID, err, first.ID)
+	}
+	if _, err := start(after, `{"text":"b"}`); !errors.Is(err, run.ErrReused) {
+		t.Errorf("another request: %v", err)
+	}
+}
+
+// slowLog counts how many runs are read at once.
+type slowLog struct {
+	log.Log
+	now, most atomic.Int64
+}
+
+func (l *slowLog) Read(ctx context.Context, id string, after uint64) iter.Seq2[[]log.Entry, error] {
+	return func(yield func([]log.Entry, error) bool) {
+		if now := l.now.Add(1); now > l.most.Load() {
+			l.most.Store(now)
+		}
+		time.Sleep(time.Millisecond)
+		l.now.Add(-1)
+		l.Log.Read(ctx, id, after)(yield)
+	}
+}
+
+// However many runs are answered at once, few are read back at a time, and all
+// go on.
+func TestManyAnswersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		o := options(t, p.photon(true))
+		l := &slowLog{Log: o.Log}
+		o.Log = l
+		b := open(t, o)
+		var asks []string
+		for range 300 {
+			askID, _ := b.asked(b.start("patient", ""), 0)
+			asks = append(asks, askID)
+		}
+		time.Sleep(time.Hour)
+		for _, id := range asks {
+			b.accept(id, `{"first":"one"}`)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if most := l.most.Load(); most != 32 {
+			t.Errorf("%d runs were read at once, want 32", most)
+		}
+		if p.stepped.Load() != 300 || b.OpenAsks(me) != 300 {
+			t.Errorf("%d of 300 went on, and %d ask their next question", p.stepped.Load(), b.OpenAsks(me))
+		}
+	})
+}

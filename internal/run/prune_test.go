@@ -1,0 +1,108 @@
+package run_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/internal/run"
+)
+
+func ref[T any](v T) *T { return &v }
+
+func pruned(runs []run.Pruned) []string {
+	var ids []string
+	for _, r := range runs {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// Three runs that ended an hour apart, the second of them large, and one that
+// waits.
+func TestPrune(t *testing.T) {
+	for name, c := range map[string]struct {
+		run.Criteria
+		want []int
+	}{
+		"by age":                  {run.Criteria{OlderThan: ref(90 * time.Minute)}, []int{0, 1}},
+		"by number":               {run.Criteria{Keep: ref(2)}, []int{0}},
+		"by size":                 {run.Criteria{MaxBytes: ref(int64(300 << 10))}, []int{0, 1}},
+		"by nothing":              {run.Criteria{}, nil},
+		"all":                     {run.Criteria{Keep: ref(0)}, []int{0, 1, 2}},
+		"by what is stricter":     {run.Criteria{Keep: ref(1), OlderThan: ref(24 * time.Hour)}, []int{0, 1}},
+		"of a time that is to be": {run.Criteria{OlderThan: ref(time.Duration(0))}, []int{0, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := options(t, echo, twice)
+				b := open(t, o)
+				waits := b.start("twice", "")
+				b.asked(waits, 0)
+				var ids, want []string
+				for _, size := range []int{1, 400 << 10, 1} {
+					id := b.start("echo", fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", size)))
+					b.finished(id)
+					ids = append(ids, id)
+					time.Sleep(time.Hour)
+				}
+				for _, i := range c.want {
+					want = append(want, ids[i])
+				}
+				dry, err := b.Prune(c.Criteria, true)
+				if got := pruned(dry); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("of %v it would delete %v, want %v; %v", ids, got, want, err)
+				}
+				// Where no engine runs, it comes to the same.
+				cold, err := run.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.Criteria, true)
+				if got := pruned(cold); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("from the log it would delete %v, want %v; %v", got, want, err)
+				}
+				if len(runIDs(b)) != 4 {
+					t.Fatal("a dry run has deleted something")
+				}
+				gone, err := b.Prune(c.Criteria, false)
+				if got := pruned(gone); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("it deletes %v, want %v; %v", got, want, err)
+				}
+				if left := runIDs(b); len(left) != 4-len(want) || !slices.Contains(left, waits) {
+					t.Errorf("%v are left", left)
+				}
+				for _, id := range want {
+					if n, err := o.Blobs.Size(id); n > 0 || err != nil {
+						t.Errorf("of %s, %d bytes are left; %v", id, n, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Finished runs take no more than they may, though the newest ones stay a
+// minute.
+func TestRetentionBySize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(t, echo)
+		o.Limits = run.Limits{KeepBytes: 2 << 20}
+		b := open(t, o)
+		var ids []string
+		for range 4 {
+			id := b.start("echo", fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 400<<10)))
+			b.finished(id)
+			ids = append(ids, id)
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if n := len(runIDs(b)); n != 4 {
+			t.Fatalf("%d runs are left at once", n)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if left := runIDs(b); len(left) != 2 || !slices.Contains(left, ids[3]) || !slices.Contains(left, ids[2]) {
+			t.Errorf("%v are left of %v", left, ids)
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/log"
+)
+
+// openAsk is a question without an answer.
+type openAsk struct {
+	run   *record
+	seq   uint64
+	since instant
+	// due is when the question expires, or, if that could not be recorded, is
+	// tried to again; 0 for never.
+	due  instant
+	call *generators.Call // nil if no generator waits here
+	// asked is nil where no generator waits: then the log has it, and the memo
+	// perhaps.
+	asked *log.Asked
+}
+
+// show copies what lists and surfaces show of an open question. The error is
+// the log's. Callers hold mu.
+func (r *record) show(ctx context.Context, a *openAsk) (Open, error) {
+	asked, err := r.question(ctx, a)
+	if err != nil {
+		return Open{}, err
+	}
+	o := r.origin.Value()
+	return Open{
+		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: o.photon, Title: o.title,
+		Since: a.since.time(), Asked: *asked,
+	}, nil
+}
+
+func (r *record) question(ctx context.Context, a *openAsk) (*log.Asked, error) {
+	if a.asked != nil {
+		return a.asked, nil
+	}
+	if asked := r.engine.memo.get(a); asked != nil {
+		return asked, nil
+	}
+	asked, err := r.readQuestion(ctx, a.seq)
+	if err != nil {
+		return nil, fmt.Errorf("reading the question %s: %w", log.AskID(r.id, a.seq), err)
+	}
+	r.engine.memo.add(a, &asked)
+	return &asked, nil
+}
+
+func (r *record) readQuestion(ctx context.Context, seq uint64) (log.Asked, error) {
+	for batch, err := range r.engine.hydrated(r.id, r.engine.log.Read(ctx, r.id, seq-1)) {
+		if err != nil {
+			return log.Asked{}, err
+		}
+		return log.As[log.Asked](batch[0])
+	}
+	return log.Asked{}, log.ErrNotFound
+}
+
+// questions are all open ones of a run. Callers hold mu.
+func (r *record) questions(ctx context.Context) ([]Open, error) {
+	var open []Open
+	for _, a := range r.asks {
+		o, err := r.show(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, o)
+	}
+	return open, nil
+}
+
+func (r *record) open(seq uint64) *openAsk {
+	for _, a := range r.asks {
+		if a.seq == seq {
+			return a
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+// Package tracing makes OpenTelemetry traces of what an engine does, and sends
+// them to a collector over OTLP/HTTP.
+//
+// A run's trace is the one of the request that started it, or a new one. The
+// run's log keeps its context, so that the pieces of a run meet in one trace
+// over days and restarts:
+//
+//	(the request, elsewhere)
+//	└─ start wizard          the request to start it
+//	   ├─ run wizard         the generator lives in a process, once for each time
+//	   ├─ ask text           from asking to the answer
+//	   │  └─ answer          unless the request that brought it is in a trace itself
+//	   └─ replay wizard      a process takes the run up again
+//
+// No attribute holds a word of questions, answers, arguments or results.
+package tracing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// A Tracer makes spans. Its methods may be called from several goroutines.
+type Tracer struct {
+	provider *sdk.TracerProvider
+	spans    trace.Tracer
+}
+
+// scope names the library that the spans are of.
+const scope = "github.com/photon-beam/beam"
+
+// Open returns a tracer that sends its spans where the standard variables say
+// (OTEL_EXPORTER_OTLP_ENDPOINT and so on; without it http://localhost:4318). It
+// waits for no collector: spans that can't be sent are dropped, and the logger
+// told. Close it when done.
+func Open(ctx context.Context, version string, logger *slog.Logger) (*Tracer, error) {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
+		if p := os.Getenv(name); !slices.Contains([]string{"", "http/protobuf", "http/json"}, p) {
+			return nil, fmt.Errorf("%s is %q: traces are sent over http/protobuf or http/json", name, p)
+		}
+	}
+	var options []otlptracehttp.Option
+	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")+os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
+		options = append(options, otlptracehttp.WithEndpointURL("http://localhost:4318/v1/traces")) // the library's own default has TLS
+	}
+	exporter, err := otlptracehttp.New(ctx, options...)
+	if err != nil {
+		return nil, fmt.Errorf("traces can't be sent: %w", err)
+	}
+	// What the environment says comes last, and wins.
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
+		resource.WithAttributes(attribute.String("service.name", "beam"), attribute.String("service.version", version)), resource.WithFromEnv())
+	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
+		return nil, fmt.Errorf("traces can't be described: %w", err)
+	}
+	return newTracer(sdk.WithBatcher(&telling{SpanExporter: exporter, logger: logger}), sdk.WithResource(about)), nil
+}
+
+func newTracer(options ...sdk.TracerProviderOption) *Tracer {
+	p := sdk.NewTracerProvider(append(options, sdk.WithIDGenerator(ids{}))...)
+	return &Tracer{provider: p, spans: p.Tracer(scope)}
+}
+
+// lastSpans is how long the spans that are left may take to be sent.
+const lastSpans = time.Second
+
+// Close sends what is left, for a second at most. What begins later is lost.
+func (t *Tracer) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
+	defer cancel()
+	return t.provider.Shutdown(ctx)
+}

@@ -1,0 +1,132 @@
+package tracing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/baggage"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+func TestWhatIsMalformedIsAsAbsent(t *testing.T) {
+	tests := []struct {
+		name       string
+		said       log.Trace
+		span, held string
+	}{
+		{"whole", log.Trace{Parent: parent, State: "a=1", Baggage: "k=v"}, "b7ad6b7169203331", "k=v"},
+		{"nothing", log.Trace{}, "0000000000000000", ""},
+		{"a version of the future, with more", log.Trace{Parent: "01" + parent[2:] + "-what"}, "b7ad6b7169203331", ""},
+		{"no version", log.Trace{Parent: "ff" + parent[2:]}, "0000000000000000", ""},
+		{"zeros", log.Trace{Parent: "00-00000000000000000000000000000000-b7ad6b7169203331-01"}, "0000000000000000", ""},
+		{"upper case", log.Trace{Parent: strings.ToUpper(parent)}, "0000000000000000", ""},
+		{"a state alone", log.Trace{State: "a=1"}, "0000000000000000", ""},
+		{"a malformed state", log.Trace{Parent: parent, State: "===,,"}, "b7ad6b7169203331", ""},
+		{"malformed baggage", log.Trace{Parent: parent, Baggage: "k=v,\x00"}, "b7ad6b7169203331", ""},
+		{"too much baggage", log.Trace{Parent: parent, Baggage: "k=" + strings.Repeat("v", 9000)}, "b7ad6b7169203331", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx := new(Tracer).With(t.Context(), tt.said)
+			if got := trace.SpanContextFromContext(ctx).SpanID().String(); got != tt.span {
+				t.Errorf("the span is %s, not %s", got, tt.span)
+			}
+			if got := baggage.FromContext(ctx).String(); got != tt.held {
+				t.Errorf("the baggage is %q, not %q", got, tt.held)
+			}
+		})
+	}
+}
+
+// Whatever a caller says, what a log keeps of it is small, and read back as it
+// was.
+func FuzzWith(f *testing.F) {
+	f.Add(parent, "a=1,b@c=2", "k=v;p=1,l=%20")
+	f.Add("00-", "=", ",")
+	f.Fuzz(func(t *testing.T, parent, state, held string) {
+		tracer := new(Tracer)
+		ctx := tracer.With(context.Background(), log.Trace{Parent: parent, State: state, Baggage: held})
+		first := kept(ctx)
+		if n := len(first.Parent) + len(first.State) + len(first.Baggage); n > 100<<10 {
+			t.Errorf("%d bytes are kept", n)
+		}
+		if again := kept(tracer.With(context.Background(), *first)); again.Parent != first.Parent || again.State != first.State {
+			t.Errorf("%+v was read back as %+v", first, again)
+		}
+	})
+}
+
+// A run that was started while nothing was traced makes no spans; an answer
+// whose request is in a trace does.
+func TestARunWithoutATraceMakesNoSpans(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	tracer := newTracer(sdk.WithSyncer(spans))
+	s := run.Subject{Run: "7f3c", Photon: "wizard"}
+	ctx, done := tracer.Live(t.Context(), s)
+	done(run.Completed)
+	tracer.Settled(s, run.Settled{Asked: 3})
+	tracer.Answer(ctx, s, 3)(nil)
+	if got := spans.GetSpans(); len(got) != 0 {
+		t.Errorf("there are %d", len(got))
+	}
+	tracer.Answer(tracer.With(ctx, log.Trace{Parent: parent}), s, 3)(errors.New("settled already: Timbuktu"))
+	got := spans.GetSpans()
+	if len(got) != 1 || got[0].Parent.SpanID().String() != "b7ad6b7169203331" || got[0].Status.Description != "" {
+		t.Errorf("the answer's are %+v", got)
+	}
+}
+
+// A trace that its caller doesn't sample isn't sampled here.
+func TestWhatIsNotSampledIsNotSent(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	tracer := newTracer(sdk.WithSyncer(spans))
+	ctx := tracer.With(t.Context(), log.Trace{Parent: strings.TrimSuffix(parent, "1") + "0"})
+	kept, done := tracer.Start(ctx, run.Subject{Run: "7f3c", Photon: "wizard"})
+	done(nil)
+	tracer.Settled(run.Subject{Run: "7f3c", Photon: "wizard", Trace: kept}, run.Settled{Asked: 3})
+	if got := spans.GetSpans(); len(got) != 0 {
+		t.Errorf("%d are sent", len(got))
+	}
+}
+
+type exporter struct {
+	sdk.SpanExporter
+	err error
+}
+
+func (e *exporter) ExportSpans(context.Context, []sdk.ReadOnlySpan) error { return e.err }
+
+func TestTheLogIsToldOnceThatTracesAreLost(t *testing.T) {
+	var logged bytes.Buffer
+	broken := &exporter{err: errors.New("connection refused")}
+	e := &telling{SpanExporter: broken, logger: slog.New(slog.NewTextHandler(&logged, nil))}
+	for range 3 {
+		e.ExportSpans(t.Context(), nil)
+	}
+	broken.err = nil
+	for range 3 {
+		e.ExportSpans(t.Context(), nil)
+	}
+	if n := strings.Count(logged.String(), "\n"); n != 2 || !strings.Contains(logged.String(), "connection refused") {
+		t.Errorf("the log says %s", logged.String())
+	}
+}
+
+func TestAProtocolThatIsNotSpokenIsRefused(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+	_, err := Open(t.Context(), "test", slog.Default())
+	if err == nil || !strings.Contains(err.Error(), `OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"`) {
+		t.Errorf("the error is %v", err)
+	}
+}

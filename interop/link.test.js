@@ -1,0 +1,94 @@
+// Clients that can't be asked are told where to answer, and go on later. They
+// have listed the tools before: the clients hold results against their schemas.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { browse, serve, signInAddress } from "./beam.js";
+import { connect, kinds } from "./clients.js";
+
+const flags = ["--ask-handoff", "300ms", "--keep-alive", "50ms"];
+const address = /http:\/\/\S+\/asks\/(([0-9a-f]{32})\.\d+)/;
+
+let host, shared;
+before(async () => (host = await serve(flags)));
+after(() => host.stop());
+
+// answer posts the form of a question's page.
+async function answer(cookie, result) {
+  const [page, id] = result.match(address);
+  const r = await fetch(new URL(`/mcp/request?ask=${id}&action=accept`, page), {
+    method: "POST",
+    body: new URLSearchParams({ text: "Ada" }),
+    headers: { cookie, accept: "application/json" },
+  });
+  assert.ok(r.ok, r.status);
+}
+
+for (const transport of ["stdio", "http"]) {
+  for (const kind of kinds) {
+    describe(`${kind.name}, ${kind.version}, ${transport}`, { timeout: 30_000 }, () => {
+      const to = (person) => connect(kind, transport === "http" ? host : undefined, person, flags);
+      const desk = (beam) => (transport === "http" ? (shared ??= browse(host.signIn)) : signInAddress(beam.stderr).then(browse));
+
+      test("one that declared nothing", async (t) => {
+        const beam = await to({ capabilities: {}, elicit: () => assert.fail("it was asked") });
+        t.after(() => beam.close());
+        const signedIn = desk(beam);
+        const { tools } = await beam.client.listTools();
+        assert.ok(tools.some((t) => t.name === "beam_resume"));
+        assert.ok(tools.every((t) => t.outputSchema === undefined));
+        const told = [];
+        const first = await beam.call("text", {}, { onprogress: (p) => told.push(p.message) });
+        assert.equal(first.isError, undefined);
+        assert.match(told[0], address);
+        const text = first.content[0].text;
+        const run = text.match(address)[2];
+        assert.match((await beam.call("beam_resume", { run })).content[0].text, address);
+        await answer(await signedIn, text);
+        assert.deepEqual((await beam.call("beam_resume", { run })).structuredContent, { outcome: "accepted", value: "Ada" });
+      });
+
+      if (kind.version !== "2026-07-28") {
+        test("one that is silent", async (t) => {
+          const asked = [];
+          const beam = await to({ elicit: (question) => (asked.push(question), new Promise(() => {})) });
+          t.after(() => beam.close());
+          const signedIn = desk(beam);
+          const { tools } = await beam.client.listTools();
+          assert.ok(tools.some((t) => t.outputSchema));
+          const first = await beam.call("text");
+          assert.equal(first.isError, true); // structured content was promised
+          const text = first.content[0].text;
+          const again = beam.call("beam_resume", { run: text.match(address)[2] });
+          await answer(await signedIn, text);
+          const result = await again;
+          if (result.structuredContent) assert.deepEqual(result.structuredContent, { outcome: "accepted", value: "Ada" });
+          else assert.match(result.content[0].text, address); // handed off again before the answer
+          });
+      }
+
+      if (transport === "http") return;
+      // A client whose time-out begins anew on progress waits as long as it takes.
+      test("one that is kept alive", async (t) => {
+        const beam = await connect(kind, undefined, { capabilities: {} }, ["--ask-handoff", "0", "--keep-alive", "50ms"]);
+        t.after(() => beam.close());
+        const signedIn = signInAddress(beam.stderr).then(browse);
+        let told = 0;
+        const link = Promise.withResolvers();
+        const waited = Promise.withResolvers();
+        const call = beam.call("text", {}, {
+          timeout: 1000,
+          resetTimeoutOnProgress: true,
+          onprogress({ message }) {
+            if (told++ === 0) link.resolve(message);
+            if (told === 30) waited.resolve();
+          },
+        });
+        const text = await link.promise;
+        await waited.promise; // 1.5 s
+        await answer(await signedIn, text);
+        assert.deepEqual((await call).structuredContent, { outcome: "accepted", value: "Ada" });
+      });
+    });
+  }
+}

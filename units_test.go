@@ -1,0 +1,38 @@
+package beam
+
+import (
+	"testing"
+	"time"
+)
+
+func TestUnits(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0": 0, "90s": 90 * time.Second, "7d": 168 * time.Hour, "2w": 336 * time.Hour, "1h30m": 90 * time.Minute} {
+		var a age
+		if err := a.UnmarshalText([]byte(text)); err != nil || time.Duration(a) != want {
+			t.Errorf("%s is %s, %v", text, time.Duration(a), err)
+		}
+	}
+	for text, want := range map[string]int64{"0": 0, "12": 12, "12B": 12, "5KB": 5000, "5K": 5000, "5KiB": 5120, "3MB": 3e6, "2GiB": 2 << 30, "1TB": 1e12} {
+		var s size
+		if err := s.UnmarshalText([]byte(text)); err != nil || int64(s) != want {
+			t.Errorf("%s is %d, %v", text, s, err)
+		}
+	}
+	for _, text := range []string{"", "d", "-1d", "-1h", "1", "1y", "99999999999w", "4000000000w"} {
+		var a age
+		if err := a.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is %s", text, time.Duration(a))
+		}
+	}
+	for _, text := range []string{"", "B", "-1", "1.5GB", "1XB", "1KMB", "1iB", "99999999TB", "1 B"} {
+		var s size
+		if err := s.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is %d", text, s)
+		}
+	}
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1500: "1.5 KB", 2e9: "2.0 GB", 3e15: "3000.0 TB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
