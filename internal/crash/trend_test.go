@@ -2,6 +2,7 @@ package crash
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -10,38 +11,38 @@ import (
 type level struct {
 	name string
 	unit float64 // of the table's figures
-	// slack is what it may rise by over the second half of the time, beyond a
-	// tenth of its mean: what comes and goes by itself.
+	// slack is what it may rise by over the second half of the time, if that is
+	// more than a tenth of its median: what comes and goes by itself.
 	slack  float64
 	values []float64
 }
 
 // rises tells by how much the second half of the values rises from its beginning
-// to its end, by the line that fits it best, and whether that is too much.
+// to its end, and whether that is too much.
 func (l *level) rises() (by float64, tooMuch bool) {
 	half := l.values[len(l.values)/2:]
-	slope, mean := fit(half)
-	by = slope * float64(len(half)-1)
-	return by, by > math.Max(l.slack, mean/10)
+	if len(half) < 2 {
+		return 0, false
+	}
+	by = slope(half) * float64(len(half)-1)
+	return by, by > max(l.slack, median(half)/10)
 }
 
-// fit is the slope of the line through values at 0, 1, 2 and so on with the least
-// squares, and their mean.
-func fit(values []float64) (slope, mean float64) {
-	n := float64(len(values))
-	if n < 2 {
-		return 0, 0
-	}
-	for _, v := range values {
-		mean += v / n
-	}
-	var over, under float64
+// slope is that of the line through values at 0, 1, 2 and so on: the median of the
+// slopes between any two (Theil and Sen), which a moment of much going on does not
+// bend.
+func slope(values []float64) float64 {
+	var all []float64
 	for i, v := range values {
-		x := float64(i) - (n-1)/2
-		over += x * (v - mean)
-		under += x * x
+		for j, w := range values[:i] {
+			all = append(all, (v-w)/float64(i-j))
+		}
 	}
-	return over / under, mean
+	return median(all)
+}
+
+func median(values []float64) float64 {
+	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
 func TestTrend(t *testing.T) {
@@ -61,6 +62,7 @@ func TestTrend(t *testing.T) {
 		"a leak":                    {func(i float64) float64 { return 1000 + 10*i }, true},
 		"a saw":                     {func(i float64) float64 { return 1000 + 20*math.Mod(i, 10) }, false},
 		"a leak in a saw":           {func(i float64) float64 { return 1000 + 10*i + 20*math.Mod(i, 10) }, true},
+		"a moment at the end":       {func(i float64) float64 { return 1000 + 900*math.Floor(i/97) }, false},
 		"falling":                   {func(i float64) float64 { return 5000 - 10*i }, false},
 		"a rise within what it may": {func(i float64) float64 { return 1000 + i }, false},
 	} {

@@ -131,4 +131,3 @@ func (c *call) refused(ctx context.Context, id string, e *rpcError) error {
 	}
 	return c.withdraw(ctx, id, log.Unsupported, "the MCP client could not ask: "+e.Message)
 }
-
