@@ -151,9 +151,14 @@ func (c *client) dial(ctx context.Context, again bool) (mcp.Backend, error) {
 	return c.own.inside(ctx), nil
 }
 
-// lost says what becomes of a tool's call whose Beam has ended.
+// lost says what becomes of a tool's call whose Beam has ended. Tools that the
+// program has not are the owner's own.
 func (c *client) lost(tool string) string {
-	if p, ok := c.program.registry.Lookup(tool); ok && p.Options().Durable {
+	p, ok := c.program.registry.Lookup(tool)
+	switch {
+	case !ok:
+		return "What it had begun is in the list of runs when Beam runs again."
+	case p.Options().Durable:
 		return "Its run is kept: when Beam runs again it goes on where it was, and what it asks is open in the inbox. To call the tool again starts another run."
 	}
 	return "It was interrupted, and nothing was kept of it but its record. To call the tool again starts another run."
