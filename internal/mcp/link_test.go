@@ -485,3 +485,20 @@ func TestAHandoffIsResumedToo(t *testing.T) {
 		t.Errorf("resuming says %s", raw)
 	}
 }
+
+// A client that declared that it can ask, and fails to, is as silent.
+func TestAClientThatFailsToAskIsGivenTheLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := linked(t, word)
+		w := r.stdio(t)
+		w.hello("2025-11-25", `{"elicitation":{}}`)
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+		w.send(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, member(t, w.next(), "id"))
+		if link := w.next(); !strings.Contains(anonymous(link), "/asks/RUN.3: Which word?") {
+			t.Errorf("then it says %s, want the link", link)
+		}
+		r.inBrowser(t, ask.Accept, `{"word":"fish"}`)
+		w.expect(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
+		w.end()
+	})
+}

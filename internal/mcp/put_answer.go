@@ -124,10 +124,15 @@ func (c *call) answeredHere(e log.Entry) bool {
 // a model be asked (MCP, Sampling, Error Handling).
 const rejected = -1
 
-// refused settles a question that the client answered with an error.
+// refused settles a question that the client answered with an error. One that
+// it only failed to ask stays open where there are links: it is as if the client
+// were silent.
 func (c *call) refused(ctx context.Context, id string, e *rpcError) error {
 	if e.Code == rejected {
 		return c.server.engine.Answer(ctx, c.client.who, id, ask.Answer{Action: ask.Decline}, surface)
+	}
+	if c.server.asks.Link {
+		return nil
 	}
 	return c.withdraw(ctx, id, log.Unsupported, "the MCP client could not ask: "+e.Message)
 }
