@@ -198,16 +198,16 @@ type picked struct {
 	id  string
 }
 
-// sample picks so many runs at random, each once.
+// sample picks so many runs at random, each once, that nobody has answered yet.
 func (p *phase) sample(n int) []picked {
 	var all []picked
 	for i := range owners {
-		for _, r := range p.engine.Runs(owner(i), 0, func(run.Info) bool { return rand.IntN(p.n) < 2*n }) {
+		for _, r := range p.engine.Runs(owner(i), 0, func(r run.Info) bool { return r.Last == first && rand.IntN(p.n) < 2*n }) {
 			all = append(all, picked{owner(i), r.ID})
 		}
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all[:n]
+	return all[:min(n, len(all))]
 }
 
 // answer answers runs, so many at once, and measures how long it takes until
