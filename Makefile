@@ -82,6 +82,10 @@ e2e: build $(npm) $(clients) ## journeys in a real Chromium against the real bin
 bench: $(bundle) ## benchmarks (BENCH=regexp)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: bench-waiting
+bench-waiting: $(bundle) ## measure 10,000 and 100,000 runs that wait; with BEAM_MILLION=1, a million
+	go test -count=1 -v -timeout 60m ./internal/million
+
 .PHONY: bench-page
 bench-page: build $(npm) ## measure the page in a real Chromium, on a machine that does nothing else
 	scripts/need "$${CHROMIUM:-chromium}" chromium

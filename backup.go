@@ -42,11 +42,11 @@ func (c *backup) Run(ctx context.Context, p *program) error {
 	}
 	err = c.through(ctx, wantBackup, nil,
 		func(conn *joint.Conn) error {
-			defer context.AfterFunc(ctx, func() { conn.Close() })()
-			if err := receive(conn); err != nil {
-				return fmt.Errorf("%s, which owns the data folder, broke off (its log says why), or the file can't be written: %w", described(conn.Owner), err)
+			err := receive(conn)
+			if errors.Is(err, archive.ErrCut) {
+				err = fmt.Errorf("%s, which owns the data folder, broke off; its log says why", described(conn.Owner))
 			}
-			return nil
+			return err
 		},
 		func(f *folder) error {
 			return f.withLog(ctx, p, func(l log.Log) error {

@@ -30,6 +30,7 @@ const (
 func Main(photons ...*generators.Photon) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	limitMemory()
 	os.Exit(Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, photons...))
 }
 

@@ -22,7 +22,7 @@ type host struct {
 	*running
 	store *folder
 	pages *pages
-	end   context.CancelFunc // of what joiners want
+	over  context.CancelFunc // ends what joiners want
 }
 
 // What joiners want.
@@ -32,8 +32,14 @@ const (
 	wantBackup = "backup" // an archive
 )
 
-// hostMoment is how long sessions of joiners may take to end: what ServeStdio
-// grants the requests that are under way.
+// What an owner may be.
+const (
+	commandServe = "beam serve"
+	commandStdio = "beam stdio"
+)
+
+// hostMoment is how long sessions of joiners may take to end, once they were
+// told: what ServeStdio grants the requests that are under way.
 const hostMoment = 1200 * time.Millisecond
 
 // receive serves, from now on, who joins at the folder's socket. A temporary
@@ -42,8 +48,8 @@ func (b *running) receive(ctx context.Context, store *folder, command, root stri
 	if store.socket == nil {
 		return
 	}
-	ctx, end := context.WithCancel(context.WithoutCancel(ctx)) // they drain with the rest
-	h := &host{running: b, store: store, pages: p, end: end}
+	ctx, over := context.WithCancel(context.WithoutCancel(ctx)) // they drain with the rest
+	h := &host{running: b, store: store, pages: p, over: over}
 	b.host = h
 	owner := func() joint.Owner {
 		return joint.Owner{PID: os.Getpid(), Version: version(), Command: command, Pages: p.known(), Root: root}
@@ -59,11 +65,19 @@ func (h *host) stop() {
 	}
 }
 
-// close ends what is left of those that joined.
-func (h *host) close() {
+// dismiss tells those that joined that it is over.
+func (h *host) dismiss() {
 	if h != nil {
-		h.end()
-		h.warn(h.store.socket.Close(hostMoment))
+		h.stop()
+		h.over()
+	}
+}
+
+// close ends what is left of those that joined, after a moment.
+func (h *host) close(moment time.Duration) {
+	if h != nil {
+		h.over()
+		h.warn(h.store.socket.Close(moment))
 	}
 }
 
@@ -100,7 +114,7 @@ func (h *host) stdio(ctx context.Context, r *joint.Request) {
 		return
 	}
 	out := &sidelined{w: r}
-	err := h.mcp.ServeStdio(ctx, r, out, run.Caller{web.Operator}, h.pages.inviting(out.invite))
+	err := h.mcp.ServeJoined(ctx, r, out, run.Caller{web.Operator}, h.pages.inviting(out.invite))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		h.logger.Debug("an MCP client that joined has gone", "err", err)
 	}

@@ -24,5 +24,8 @@ func (c *common) inUse(ctx context.Context) error {
 	if owner.PID != 0 {
 		who = ", " + described(owner) + where(owner)
 	}
+	if owner.Command == commandStdio {
+		who += ", which an MCP client started"
+	}
 	return fmt.Errorf("the data folder %s is in use by another Beam%s: end that, or choose another folder with --data, or --memory", dir, who)
 }

@@ -129,7 +129,7 @@ func (c *client) take(ctx context.Context, store *folder) error {
 		return errors.Join(err, store.close())
 	}
 	c.own = &owned{running: b, store: store, pages: &pages{running: b}, inviter: c.inviter}
-	b.receive(ctx, store, "beam stdio", c.Root, c.own.pages)
+	b.receive(ctx, store, commandStdio, c.Root, c.own.pages)
 	return nil
 }
 

@@ -1,14 +1,12 @@
 package beam
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/url"
 	"sync"
-	"time"
 
 	"github.com/cli/browser"
 )
@@ -92,14 +90,4 @@ func (i *inviter) invite(address string) {
 			i.logger.Warn("no browser could be opened", "err", err)
 		}
 	}()
-}
-
-// sleep waits, unless ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -75,6 +75,9 @@ func (c *prune) Run(ctx context.Context, p *program) error {
 	if err == nil && result.Error != "" {
 		err = errors.New(result.Error)
 	}
+	if err != nil && result.Runs == nil {
+		return err
+	}
 	result.DryRun, result.Bytes = c.DryRun, 0
 	for _, r := range result.Runs {
 		result.Bytes += r.Bytes

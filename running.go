@@ -155,7 +155,7 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	}
 	b.site.Close()
 	b.mcp.Close()
-	b.host.close()
+	b.host.close(hostMoment)
 	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
 	defer cancel()
 	if server.Shutdown(connections) != nil {

@@ -82,7 +82,7 @@ func (s *serve) Run(ctx context.Context, p *program) (err error) {
 	}
 	base := origin(listener.Addr())
 	s.announce(p, b.site, base)
-	b.receive(ctx, store, "beam serve", s.Root, &pages{running: b, address: base})
+	b.receive(ctx, store, commandServe, s.Root, &pages{running: b, address: base})
 	return b.serveUntil(ctx, listener)
 }
 

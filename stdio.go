@@ -21,6 +21,7 @@ type stdio struct {
 func (*stdio) Help() string {
 	return "An MCP client starts this itself; its configuration names the command, as in\n\n" +
 		`    {"mcpServers": {"beam": {"command": "beam", "args": ["stdio", "--open"]}}}` + "\n\n" +
+		"If another Beam owns the data folder, such as beam serve, it serves the client, and runs and questions are one; else this one owns it. " +
 		"Messages go over stdin and stdout, the log to stderr. The program ends when stdin does."
 }
 
@@ -58,7 +59,7 @@ func (s *stdio) Run(ctx context.Context, p *program) (err error) {
 
 // end ends the runs. What does not stop ends with the process.
 func (b *running) end() {
-	b.host.stop()
+	b.host.dismiss()
 	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
 	defer cancel()
 	done := make(chan struct{})
@@ -74,7 +75,7 @@ func (b *running) end() {
 	}
 	b.site.Close()
 	b.mcp.Close()
-	b.host.close()
+	b.host.close(0)
 	if err := b.closeLog(); err != nil {
 		b.logger.Error("closing the log", "err", err)
 	}

@@ -1,6 +1,7 @@
 package beam
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (l *located) through(ctx context.Context, want string, args any, owner func
 		}
 		conn, o, err := l.dial(ctx, dir, want, args)
 		if err == nil {
-			return errors.Join(owner(conn), conn.Close())
+			return serveBy(ctx, conn, owner)
 		}
 		var refused *joint.RefusedError
 		ending := errors.Is(err, joint.ErrNobody) || errors.As(err, &refused) && refused.Reason == joint.Busy
@@ -53,6 +54,16 @@ func (l *located) through(ctx context.Context, want string, args any, owner func
 			return err
 		}
 	}
+}
+
+// serveBy has a connection used until it is done with, or ctx ends.
+func serveBy(ctx context.Context, conn *joint.Conn, use func(*joint.Conn) error) error {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if err := use(conn); err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	return nil
 }
 
 func (l *located) dial(ctx context.Context, dir, want string, args any) (*joint.Conn, joint.Owner, error) {
@@ -69,4 +80,14 @@ func (f *folder) withLog(ctx context.Context, p *program, do func(log.Log) error
 		return err
 	}
 	return errors.Join(do(l), closeLog())
+}
+
+// sleep waits, unless ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
 }

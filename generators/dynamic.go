@@ -25,6 +25,7 @@ func FromSchema(name string, input, output *Schema, fn Func[json.RawMessage, jso
 	if output == nil {
 		p.output = anything
 	}
+	p.refuse(p.options.Task.check())
 	for _, check := range p.options.Forms {
 		p.refuse(check())
 	}

@@ -54,6 +54,9 @@ type Options struct {
 	// TimeLimit bounds the time that a run may work. The time that it waits
 	// for a person doesn't count. 0 is no limit.
 	TimeLimit time.Duration
+	// Task says whether the photon is called as a task: by a handle that is
+	// asked for the result, while nothing is kept waiting (MCP, Tasks).
+	Task TaskSupport
 	// Forms are checks that registering the photon makes: ask.Fits[T] for each
 	// T that it asks for with ask.Form.
 	Forms []func() error
@@ -87,6 +90,7 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	}
 	p.describe(SchemaFor[In]())(&p.input, "input")
 	p.describe(schemaOf(reflect.TypeFor[Out](), true))(&p.output, "output")
+	p.refuse(p.options.Task.check())
 	for _, check := range p.options.Forms {
 		p.refuse(check())
 	}

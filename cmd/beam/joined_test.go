@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -113,6 +115,48 @@ func TestTheOwnerIsKilled(t *testing.T) {
 	}
 }
 
+// When the client's process is killed, its durable runs wait on, and nobody could
+// come back to the others.
+func TestAJoinedProcessIsKilled(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	c.call("1", "wizard", "{}")
+	c.method("elicitation/create")
+	c.call("2", "countdown", `{"seconds":3600}`)
+	c.method("notifications/progress")
+	c.signal(syscall.SIGKILL)
+	c.ends(patience)
+	var all struct{ Runs []run }
+	s.get("/runs", &all)
+	if len(all.Runs) != 2 {
+		t.Fatalf("the runs are %+v", all.Runs)
+	}
+	for _, r := range all.Runs {
+		if r.Photon == "countdown" {
+			s.until(r.ID, "")
+		} else {
+			s.until(r.ID, "name")
+		}
+	}
+}
+
+// A client that leaves does not wait for an owner that does not move.
+func TestTheOwnerIsFrozen(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	c := startClient(t, "beam", "--data", data)
+	c.introduce()
+	s.signal(syscall.SIGSTOP)
+	c.call("1", "wizard", "{}")
+	began := time.Now()
+	c.leave()
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it ended %s after its stdin", took)
+	}
+}
+
 // A client that asks for nothing while its Beam is started anew joins the new
 // one.
 func TestTheOwnerIsStartedAnew(t *testing.T) {
@@ -152,7 +196,16 @@ func TestClientsShareAFolder(t *testing.T) {
 		}
 	}
 	two.response("1")
+	two.call(`"w"`, "wizard", "{}")
+	two.method("elicitation/create")
+	began := time.Now()
 	one.leave()
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("with another joined, it ended %s after its stdin", took)
+	}
+	if m := two.response(`"w"`); m.Error == nil || !strings.Contains(m.Error.Message, "run is kept") {
+		t.Errorf("when the owner left: %+v", m)
+	}
 	two.call("2", "burst", `{"events":1}`)
 	if m := two.response("2"); m.Result == nil {
 		t.Errorf("once the owner had left: %+v", m)
@@ -203,4 +256,54 @@ func TestAFolderWithALongPath(t *testing.T) {
 	c.call("1", "burst", `{"events":1}`)
 	c.response("1")
 	c.leave()
+}
+
+// However often the owner is killed, and whoever owns the folder then, every
+// request of every client is answered, with a result or an error.
+func TestNoRequestHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	data := t.TempDir()
+	owner := start(t, nop, "beam", "serve", "--addr", "127.0.0.1:0", "--data", data)
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	var results, errors atomic.Int64
+	for range 4 {
+		c := startClient(t, "beam", "--data", data)
+		c.introduce()
+		all.Go(func() {
+			for i := 1; ; i++ {
+				select {
+				case <-stop:
+					c.leave()
+					return
+				default:
+				}
+				id := fmt.Sprint(i)
+				c.call(id, "burst", `{"events":20}`)
+				if m := c.response(id); m.Error != nil {
+					errors.Add(1)
+				} else {
+					results.Add(1)
+				}
+			}
+		})
+	}
+	for range 5 {
+		before := results.Load()
+		for began := time.Now(); results.Load() < before+20 && time.Since(began) < patience; {
+			time.Sleep(10 * time.Millisecond) // until they are served again, by whomever
+		}
+		owner.cmd.Process.Kill()
+		<-owner.end
+		// It can't own the folder if a client was faster.
+		owner = start(t, nop, "beam", "serve", "--addr", "127.0.0.1:0", "--data", data)
+	}
+	close(stop)
+	all.Wait()
+	t.Logf("%d results, and %d errors", results.Load(), errors.Load())
+	if results.Load() < 100 {
+		t.Errorf("only %d calls had results", results.Load())
+	}
 }

@@ -18,15 +18,40 @@ import (
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/shipped"
 )
 
 func TestMain(m *testing.M) {
 	hello := func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "name", "Who is there?")
 	}
+	vault := func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		secret, err := ask.Secret(yield, "secret", "What is the word?")
+		if err != nil {
+			return "", err
+		}
+		f, err := ask.File(yield, "file", "What is to be locked up?")
+		if err != nil {
+			return "", err
+		}
+		if _, err := ask.Confirm(yield, "go", "Shall it be locked?"); err != nil {
+			return "", err
+		}
+		content, err := f.Open()
+		if err != nil {
+			return "", err
+		}
+		defer content.Close()
+		n, err := io.Copy(io.Discard, content)
+		return fmt.Sprintf("%d bytes under a word of %d letters", n, len(secret)), err
+	}
 	testscript.Main(m, map[string]func(){
-		"beam":  main,
-		"hello": func() { beam.Main(generators.New("hello", hello, nil)) }, // somebody's own program
+		"beam": main,
+		// Other people's programs.
+		"hello": func() { beam.Main(generators.New("hello", hello, nil)) },
+		"vaults": func() {
+			beam.Main(append(shipped.Photons(), generators.New("vault", vault, &generators.Options{Durable: true}))...)
+		},
 	})
 }
 

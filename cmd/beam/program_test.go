@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -74,8 +76,13 @@ type server struct {
 
 func startServer(t testing.TB, args ...string) *server {
 	t.Helper()
+	return startServerOf(t, "beam", args...)
+}
+
+func startServerOf(t testing.TB, name string, args ...string) *server {
+	t.Helper()
 	out := newConsole()
-	s := &server{program: start(t, func(c *exec.Cmd) { c.Stdout = out }, "beam", append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
+	s := &server{program: start(t, func(c *exec.Cmd) { c.Stdout = out }, name, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
 	s.origin = out.after(t, "Beam listens on ")
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -106,6 +113,79 @@ func (s *server) get(path string, v any) {
 	if err := json.NewDecoder(response.Body).Decode(v); err != nil || response.StatusCode != http.StatusOK {
 		s.t.Fatal(path, response.Status, err)
 	}
+}
+
+// begin starts a run, and returns its id.
+func (s *server) begin(photon string) string {
+	s.t.Helper()
+	r, err := s.browser.Post(s.origin+"/photons/"+photon+"/runs", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var begun struct{ ID string }
+	if err := json.NewDecoder(r.Body).Decode(&begun); err != nil || r.StatusCode != http.StatusCreated {
+		s.t.Fatal("starting:", r.Status, err)
+	}
+	return begun.ID
+}
+
+// A run is what the server tells of one.
+type run struct {
+	ID, Photon, State, Error string
+	Asks                     []struct{ ID, Key string }
+}
+
+// until waits until a run asks for something, by its key, and returns the
+// question's id; an empty key waits for its end.
+func (s *server) until(id, key string) string {
+	s.t.Helper()
+	for began := time.Now(); ; {
+		var r run
+		s.get("/runs/"+id, &r)
+		switch {
+		case len(r.Asks) > 0 && r.Asks[0].Key == key:
+			return r.Asks[0].ID
+		case key == "" && r.State != "running" && r.State != "waiting":
+			return ""
+		case time.Since(began) > patience:
+			s.t.Fatalf("the run is %+v, want the question %q", r, key)
+		}
+	}
+}
+
+// told is all that a run's stream says.
+func (s *server) told(id string) string {
+	s.t.Helper()
+	r, err := s.browser.Get(s.origin + "/runs/" + id + "/events")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	all, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(all)
+}
+
+// handIn answers a question for a file.
+func (s *server) handIn(ask, content string) {
+	s.t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", "f.txt")
+	if err == nil {
+		_, err = io.WriteString(part, content)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	r, err := s.browser.Post(s.origin+"/mcp/request?action=accept&ask="+ask, w.FormDataContentType(), &form)
+	if err != nil || r.StatusCode >= 300 {
+		s.t.Fatal("handing in a file:", r, err)
+	}
+	r.Body.Close()
 }
 
 // asked waits until the inbox has so many questions, and returns their ids.

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -83,11 +81,11 @@ func connect(ctx context.Context, dir string) (*net.UnixConn, error) {
 		return nil, ErrNobody // the owner has yet to say where
 	}
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	if err != nil {
-		return nil, err
+	if err != nil { // there is no socket, or nobody behind it
+		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
 	unix, ok := c.(*net.UnixConn)
 	if !ok {

@@ -16,12 +16,15 @@ type Started struct {
 	// Version is the photon's own, if it has one; see [generators.Options].
 	Version string          `json:"version,omitempty"`
 	Owner   string          `json:"owner"`
-	Surface string          `json:"surface"` // where it was started: browser, http, mcp, terminal
+	Surface string          `json:"surface"` // where it was started: browser, http, mcp, mcp task, terminal
 	Args    json.RawMessage `json:"args"`
 	// Idempotency is the caller's Idempotency-Key, if it gave one.
 	Idempotency string `json:"idempotency,omitempty"`
 	// Trace is the trace that the run is a part of; nil if it is in none.
 	Trace *Trace `json:"trace,omitempty"`
+	// Keep is how long after its start the run is kept at least, once it has
+	// ended.
+	Keep ask.Millis `json:"keep,omitempty"`
 }
 
 // Trace is a trace context, in the header formats of W3C Trace Context and W3C

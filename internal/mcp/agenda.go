@@ -20,7 +20,9 @@ type agenda struct {
 type vigil struct {
 	at    time.Duration // on the agenda's clock
 	place int           // in the queue, from 1; 0 is not in it
-	wake  func()
+	// wake is called at that time; it must return soon. It changes only while
+	// the vigil is not in the queue.
+	wake func()
 }
 
 func newAgenda() *agenda { return &agenda{epoch: time.Now()} }
@@ -28,15 +30,15 @@ func newAgenda() *agenda { return &agenda{epoch: time.Now()} }
 // now is the agenda's clock. It is never 0.
 func (a *agenda) now() time.Duration { return time.Since(a.epoch) + 1 }
 
-// enter has wake called at a time, once; it must return soon. What the vigil
-// was entered for before is forgotten.
-func (a *agenda) enter(v *vigil, at time.Duration, wake func()) {
+// enter has a vigil woken at a time, once. The time for which it was entered
+// before is forgotten.
+func (a *agenda) enter(v *vigil, at time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
 		return
 	}
-	v.at, v.wake = at, wake
+	v.at = at
 	if v.place > 0 {
 		heap.Fix(&a.queue, v.place-1)
 	} else {

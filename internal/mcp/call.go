@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -32,24 +33,28 @@ type call struct {
 	photon  *generators.Photon
 	run     string
 	begun   uint64 // the last entry of the start, which tells a client nothing
-	// resumed numbers the calls that took a run up again; 0 for one that began
-	// its run, and ends it if it is given up.
-	resumed uint64
+	// task says that the run is a task: it goes on whatever becomes of this
+	// request, and what its client can't answer may be answered elsewhere.
+	task bool
+	// keep is promised of a run that is to be a task; see [run.Request].
+	keep time.Duration
 
 	// asking is held while a question is sent or taken back, so that nothing is
 	// sent after it was taken back.
 	asking sync.Mutex
 
-	mu    sync.Mutex
-	out   outlet          // the stream of the request, or the one that resumed it
-	puts  map[uint64]*put // questions that the client was asked, by ordinal
-	lacks []*lack         // what the client lacked for questions
-	over  bool            // the run has ended
-	gone  bool            // nothing is asked any more
-
-	linked   map[uint64]struct{} // questions that it was told the address of, as it can't be asked
-	pointed  bool                // it was told that of what it is silent on
+	mu       sync.Mutex
+	out      outlet          // the stream of the request, or the one that resumed it
+	puts     map[uint64]*put // questions that the client was asked, by ordinal
 	patience patience
+	rare     *rare // nil for most
+	over     bool  // the run has ended
+	handed   bool  // the call was handed off: its run is not the call's to end
+	gone     bool  // nothing is asked any more
+
+	// resumed numbers the calls that took a run up again, from 1; 0 is one that
+	// began its run, which ends if the call is given up. It doesn't change.
+	resumed uint32
 }
 
 // callTool serves tools/call.
@@ -70,6 +75,13 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 	}
 	if x.flight.cancelled() != nil { // before it was begun
 		answer(reply{})
+		return
+	}
+	if asTask, refused := c.asTask(p); refused != nil {
+		answer(fault(m.ID, refused))
+		return
+	} else if asTask {
+		answer(c.createTask(x.flight, p))
 		return
 	}
 	if x.client.modern() {
@@ -113,6 +125,9 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.broken(err)
 	}
+	if r, over := f.again(); over {
+		return r
+	}
 	return f.follow()
 }
 
@@ -127,26 +142,13 @@ func (c *call) start(ctx context.Context, p *params, waiter func() run.Waiter) *
 		args = nil
 	}
 	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, run.Request{
-		Photon: p.Name, Args: args, Surface: surface,
+		Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep,
 		Waiter: func(i run.Info) run.Waiter { c.begin(i); return waiter() },
 	})
 	if err == nil {
 		return nil
 	}
-	var invalid *generators.InvalidError
-	var refused reply
-	switch {
-	case errors.As(err, &invalid):
-		refused = c.done(invalidArguments(p.Name, invalid), "")
-	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
-		refused = c.done(toolError("The tool was not started: "+err.Error()+"."), "")
-	case errors.Is(err, log.ErrFull):
-		refused = c.done(toolError("The tool was not started: "+log.ErrFull.Error()+"."), "")
-	case run.Passing(err):
-		refused = c.done(toolError("The tool was not started: "+log.ErrUnavailable.Error()+"."), "")
-	default:
-		refused = c.broken(err)
-	}
+	refused := c.notStarted(err)
 	return &refused
 }
 
@@ -156,8 +158,33 @@ func (c *call) begin(i run.Info) {
 	c.out.begin(c.cursor(0))
 }
 
-// stop ends the run.
+// notStarted is the reply for a run that could not be started.
+func (c *call) notStarted(err error) reply {
+	var invalid *generators.InvalidError
+	var why *toolResult
+	switch {
+	case errors.As(err, &invalid):
+		why = invalidArguments(c.photon.Name(), invalid)
+	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
+		why = toolError("The tool was not started: " + err.Error() + ".")
+	case errors.Is(err, log.ErrFull):
+		why = toolError("The tool was not started: " + log.ErrFull.Error() + ".")
+	case run.Passing(err):
+		why = toolError("The tool was not started: " + log.ErrUnavailable.Error() + ".")
+	default:
+		return c.broken(err)
+	}
+	if c.task && !c.client.modern() { // whose only result is a task
+		return fault(c.id, faultf(mcp.INVALID_PARAMS, "%s", *why.Content[0].Text))
+	}
+	return c.done(why, "")
+}
+
+// stop ends the run, unless it is a task, which outlives its requests.
 func (c *call) stop() {
+	if c.task {
+		return
+	}
 	err := c.server.engine.Cancel(context.Background(), c.client.who, c.run)
 	if err != nil && !errors.Is(err, run.ErrNotFound) {
 		c.server.logger.Error("stopping a run", "run", c.run, "err", err)
@@ -168,7 +195,7 @@ func (c *call) stop() {
 // questions back.
 func (c *call) giveUp() {
 	c.session.drop(c)
-	if c.resumed == 0 {
+	if c.resumed == 0 && !c.wasHanded() {
 		c.stop()
 	}
 	c.takeBack("its call was cancelled")
@@ -200,7 +227,13 @@ func (c *call) reached(seq uint64) bool {
 func (c *call) isOver() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.over
+	return c.over || c.handed
+}
+
+func (c *call) wasHanded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.handed
 }
 
 func (c *call) outlet() outlet {
@@ -227,6 +260,9 @@ func (c *call) done(result *toolResult, cursor string) reply {
 		e.Meta = said
 	}
 	result.envelope = e
+	if c.task && !c.client.modern() {
+		result.Meta = relatedTask(c.run)
+	}
 	return reply{message: response(c.id, result), cursor: cursor}
 }
 

@@ -43,6 +43,7 @@ type changes struct {
 	wants func(method, uri string) bool
 	lists map[string]bool
 	uris  map[string]bool
+	tasks *taskWatch // nil if there are none to tell of
 	wake  chan struct{}
 	done  bool
 }
@@ -79,6 +80,7 @@ func (w *changes) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.done = true
+	w.tasks.end()
 	w.signal()
 }
 
@@ -91,7 +93,8 @@ func (w *changes) next(ctx context.Context, subscription json.RawMessage) [][]by
 			return nil
 		case <-w.wake:
 		}
-		if said := w.drain(subscription); said != nil || w.isClosed() {
+		said := append(w.drain(subscription), w.watched().drain(subscription)...)
+		if said != nil || w.isClosed() {
 			return said
 		}
 	}

@@ -76,6 +76,7 @@ type params struct {
 	Arguments    json.RawMessage            `json:"arguments"`
 	Responses    map[string]json.RawMessage `json:"inputResponses"`
 	RequestState string                     `json:"requestState"`
+	Task         json.RawMessage            `json:"task"` // of MCP 2025-11-25
 }
 
 // paramsOf reads a request's params. What is wrong with a member, for methods
@@ -162,6 +163,9 @@ func (s *Server) mirrored(version string, m message, tool string, h http.Header)
 		return nil
 	}
 	if err := mcp.ValidateStandardHeaders(h.Get, version, mcp.MCPMethod(m.Method), m.Params); err != nil {
+		return err
+	}
+	if named, err := taskNamed(m, h); named {
 		return err
 	}
 	if m.Method != string(mcp.MethodToolsCall) {

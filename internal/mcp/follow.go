@@ -23,11 +23,10 @@ type follower struct {
 
 	vigil vigil         // when something is due that no entry of the log says
 	beat  time.Duration // when it is due to tell that it waits
-	wake  func()        // has attend called
 }
 
 func (c *call) follower(out outlet, flight *flight) *follower {
-	return &follower{call: c, out: out, flight: flight, after: c.begun, tell: teller{client: c.client, token: c.token, logger: c.photon.Name()}}
+	return &follower{call: c, out: out, flight: flight, after: c.begun, tell: teller{call: c}}
 }
 
 // catchUp takes in what the client was told before, without telling it again.
@@ -87,8 +86,7 @@ func (f *follower) follow() reply {
 func (f *follower) stretch(ctx context.Context) (r reply, over bool) {
 	until, wake := context.WithCancelCause(ctx)
 	defer wake(nil)
-	f.wake = func() { wake(errDue) }
-	f.arrange()
+	f.wakeBy(func() { wake(errDue) })
 	batches, err := f.server.engine.Follow(until, f.client.who, f.run, f.after)
 	if err != nil {
 		return f.broken(err), true
@@ -100,6 +98,7 @@ func (f *follower) stretch(ctx context.Context) (r reply, over bool) {
 		if r, over := f.advance(ctx, batch, err); over {
 			return r, true
 		}
+		f.arrange()
 	}
 	switch {
 	case context.Cause(until) == errDue:
@@ -136,8 +135,11 @@ func (f *follower) advance(ctx context.Context, batch []log.Entry, err error) (r
 
 // leave ends a call whose request has ended before its run.
 func (f *follower) leave(cause error) reply {
-	if errors.Is(cause, errCancelled) {
+	switch {
+	case errors.Is(cause, errCancelled):
 		f.giveUp()
+	case errors.Is(cause, errLeft), errors.Is(cause, errGone) && f.session.joined:
+		f.abandon()
 	}
 	return reply{}
 }
@@ -146,15 +148,13 @@ func (f *follower) leave(cause error) reply {
 func (f *follower) take(ctx context.Context, e log.Entry) error {
 	switch e.Kind {
 	case log.KindAsked:
-		defer f.arrange()
 		return f.put(ctx, e.Seq)
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		if err != nil {
 			return err
 		}
-		defer f.arrange()
-		f.unlink(s.Ask, s.By)
+		f.unlink(s.Ask)
 		return f.settled(f.out, s, s.why())
 	}
 	return f.say(e)
@@ -215,7 +215,7 @@ func (c *call) lacked(end log.Finished) (missing *lack) {
 	if end.Status != log.Failed {
 		return nil
 	}
-	for _, l := range c.lacks {
+	for _, l := range c.rare.lacking() {
 		if strings.Contains(end.Error, l.Error()) {
 			missing = missing.and(l)
 		}

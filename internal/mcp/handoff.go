@@ -14,31 +14,36 @@ import (
 // leaveOpen leaves a question that the client can't be asked open, and tells it
 // where somebody may answer. Without links it is withdrawn.
 func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, missing *lack) error {
-	if !f.server.asking.Link {
+	if !f.server.asks.Link {
 		return f.cannot(ctx, open.ID, missing, nil)
 	}
 	if _, err := f.pageOf(open.ID); err != nil {
 		return f.cannot(ctx, open.ID, missing, err)
 	}
 	f.mu.Lock()
-	if f.linked == nil {
-		f.linked = map[uint64]struct{}{}
+	r := f.unusual()
+	if r.linked == nil {
+		r.linked = map[uint64]struct{}{}
 	}
-	f.linked[seq] = struct{}{}
+	r.linked[seq] = struct{}{}
 	f.mu.Unlock()
 	return f.point(open.ID, open.Question.Message)
 }
 
-// unlink forgets a question that is settled. by is the surface of its answer:
-// a client that answers is not silent.
-func (c *call) unlink(seq uint64, by string) {
+// unlink forgets a question that is settled.
+func (c *call) unlink(seq uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.rare.links(), seq)
+}
+
+// heard begins the wait anew: a client that answers, with whatever, is not
+// silent.
+func (c *call) heard() {
 	now := c.server.agenda.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.linked, seq)
-	if by == surface {
-		c.patience.renew(now)
-	}
+	c.patience.renew(now)
 }
 
 // handOff ends a call whose questions nobody has answered for long: its result
@@ -53,14 +58,29 @@ func (f *follower) handOff() (r reply, over bool) {
 	result, err := f.pending(info)
 	if err != nil {
 		f.server.logger.Error("handing a call off", "run", f.run, "err", err)
-		f.mu.Lock()
-		f.patience.renew(f.server.agenda.now())
-		f.mu.Unlock()
+		f.heard()
 		return reply{}, false
 	}
-	f.session.drop(f.call)
+	f.mu.Lock()
+	f.handed = true
+	f.mu.Unlock()
 	f.takeBack("nobody answered for long; it is open on Beam's page")
 	return f.done(result, ""), true
+}
+
+// again takes a call up whose client comes back for the rest of its stream. If
+// it was handed off, that may not have arrived, and is its reply once more.
+func (f *follower) again() (r reply, over bool) {
+	f.mu.Lock()
+	handed := f.handed
+	if handed {
+		f.gone = false
+	}
+	f.mu.Unlock()
+	if !handed {
+		return reply{}, false
+	}
+	return f.handOff()
 }
 
 // takeBack sees to it that nothing more is asked, and takes back what is.
@@ -108,21 +128,19 @@ func (c *call) pending(info run.Info) (*toolResult, error) {
 		fmt.Fprintf(&said, "\nIt asks: %s\nAnswer at: %s\n", a.Question.Message, address)
 	}
 	fmt.Fprintf(&said, "\nGive the user the address. Then call the tool %s with {\"run\": %q}: it waits for the answer and returns the result, or the next question. "+
-		"Do not call %s again for this: that would begin anew.", ResumeTool, c.run, c.name())
+		"Do not call %s again for this: that would begin anew.", ResumeTool, c.run, c.photon.Name())
 	result := &toolResult{Content: []content{text(said.String())}}
 	result.Meta = map[string]any{metaWaiting: waits}
 	result.IsError = c.resumed == 0 && c.server.promised(c.photon, c.client) != nil
 	return result, nil
 }
 
-func (c *call) name() string { return c.photon.Name() }
-
 // linkID is the id of the request that puts a question, once more, by a call
 // that took its run up: no id is used twice in a session.
 func (c *call) linkID(seq uint64) string {
 	id := log.AskID(c.run, seq)
-	if c.resumed > 0 {
-		id = fmt.Sprintf("%s@%d", id, c.resumed)
+	if turn := c.resumed; turn > 0 {
+		id = fmt.Sprintf("%s@%d", id, turn)
 	}
 	return id
 }

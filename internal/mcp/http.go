@@ -128,6 +128,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, who run.Calle
 			refuse(w, http.StatusServiceUnavailable, &m, faultf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
+		x.identified = r.Header.Get("Authorization") != "" // which whoever mounts us has checked
 		w.Header().Set(sessionHeader, x.id)
 		return x, true
 	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(versions, version):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -447,4 +448,40 @@ func TestManyWaitAtOnce(t *testing.T) {
 		}
 		w.end()
 	})
+}
+
+// A client whose stream broke off comes back after the handoff, and gets its
+// result at once.
+func TestAHandoffIsResumedToo(t *testing.T) {
+	asking := mcp.Asking{Link: true, Handoff: 50 * time.Millisecond}
+	r := rigged(t, asking, log.NewMemory(), word)
+	v := visit(t, r.site(t).URL, "2025-11-25", `{}`)
+	ctx, cut := context.WithCancel(t.Context())
+	gone := *v
+	gone.ctx = ctx
+	next := gone.stream(gone.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`))
+	link := next()
+	if !strings.Contains(link.data, "/asks/") {
+		t.Fatalf("first it says %s, want the link", link.data)
+	}
+	run, _, _ := strings.Cut(r.engine.Inbox(operator, 0)[0].ID, ".")
+	cut()
+	next = v.stream(v.do("GET", "", "Last-Event-ID", run+".0"))
+	for {
+		if e := next(); member(t, e.data, "id") == "1" {
+			if handle(t, e.data) != run {
+				t.Errorf("the call ends with %s", e.data)
+			}
+			break
+		}
+	}
+	// A call that was handed off can't be given up any more.
+	v.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`).Body.Close()
+	v.post(`{"jsonrpc":"2.0","id":3,"method":"ping"}`).Body.Close()
+	r.inBrowser(t, ask.Accept, `{"word":"fish"}`)
+	res := v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"beam_resume","arguments":{"run":%q}}}`, run))
+	defer res.Body.Close()
+	if raw, _ := io.ReadAll(res.Body); !strings.Contains(string(raw), `"structuredContent":{"result":"fish"}`) {
+		t.Errorf("resuming says %s", raw)
+	}
 }

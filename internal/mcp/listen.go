@@ -15,6 +15,7 @@ type subscription struct {
 	Prompts   bool     `json:"promptsListChanged,omitempty"`
 	Resources bool     `json:"resourcesListChanged,omitempty"`
 	URIs      []string `json:"resourceSubscriptions,omitempty"`
+	Tasks     []string `json:"taskIds,omitempty"` // SEP-2663
 }
 
 func (f *subscription) wants(method, uri string) bool {
@@ -44,6 +45,10 @@ func (s *Server) listen(ctx context.Context, x *exchange, m message) reply {
 	f := s.offered(*params.Wants)
 	w := newChanges()
 	w.wants = f.wants
+	if refused := s.listenTasks(x, w, &f); refused != nil {
+		return fault(m.ID, refused)
+	}
+	defer w.close()
 	defer s.watch(w)()
 	ack := notification(mcp.MethodNotificationSubscriptionsAcknowledged,
 		map[string]any{"_meta": subscribed(m.ID), "notifications": f})

@@ -14,10 +14,9 @@ import (
 type parked struct {
 	*follower
 	once   sync.Once
+	over   bool // it has told all that it has to tell
 	answer func(reply)
-
-	turns sync.Mutex
-	over  bool // it has told all that it has to tell
+	turns  sync.Mutex
 }
 
 var _ run.Waiter = (*parked)(nil)
@@ -25,10 +24,9 @@ var _ run.Waiter = (*parked)(nil)
 // park starts the run, or takes it up, and follows it until it ends or its
 // request does, and hands the reply to answer. It returns at once.
 func (c *call) park(p *params, flight *flight, answer func(reply)) {
-	x := &parked{answer: answer}
+	var x *parked
 	follow := func() run.Waiter {
-		x.follower = c.follower(c.out, flight)
-		x.wake = func() { c.session.crew.do(x.attend) }
+		x = c.follower(c.out, flight).parked(answer)
 		return x
 	}
 	if c.resumed > 0 {
@@ -38,9 +36,21 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 		answer(*refused)
 		return
 	}
-	flight.whenCancelled(func(cause error) {
+	x.heed()
+}
+
+// parked is the follower of a call that hands its reply to answer.
+func (f *follower) parked(answer func(reply)) *parked {
+	p := &parked{follower: f, answer: answer}
+	p.vigil.wake = func() { f.session.crew.do(p.attend) }
+	return p
+}
+
+// heed has the call end when its request is cancelled.
+func (p *parked) heed() {
+	p.flight.whenCancelled(func(cause error) {
 		if cause != errLanded {
-			x.done(x.leave(cause))
+			p.done(p.leave(cause))
 		}
 	})
 }
@@ -126,6 +136,8 @@ func (p *parked) turn(work func(context.Context) (reply, bool)) (over bool) {
 	r, over := work(context.Background())
 	if p.over = over; over {
 		p.done(r)
+	} else {
+		p.arrange()
 	}
 	return over
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -48,6 +47,8 @@ func (f *follower) put(ctx context.Context, seq uint64) error {
 	}
 	b, missing, err := c.bid(open.Question, id)
 	switch {
+	case missing != nil && c.task && elsewhere(open.Question):
+		return nil
 	case err != nil:
 		return c.cannot(ctx, id, nil, err)
 	case missing != nil:
@@ -70,7 +71,8 @@ func (f *follower) put(ctx context.Context, seq uint64) error {
 func (c *call) cannot(ctx context.Context, askID string, missing *lack, err error) error {
 	if err == nil {
 		c.mu.Lock()
-		c.lacks, err = append(c.lacks, missing), missing
+		r := c.unusual()
+		r.lacks, err = append(r.lacks, missing), missing
 		c.mu.Unlock()
 	}
 	return c.withdraw(ctx, askID, log.Unsupported, err.Error())
@@ -97,7 +99,7 @@ func (p *put) request(out outlet, b bid) error {
 	if !live {
 		return nil
 	}
-	return c.session.ask(out, c.cursor(p.seq), id, b.method, b.params, p.answer)
+	return c.session.ask(out, c.cursor(p.seq), id, b.method, c.related(b.params), p.answer)
 }
 
 // again sends the question's request once more, with what was wrong with the
@@ -121,128 +123,6 @@ func (p *put) id() string {
 		id = fmt.Sprintf("%s#%d", id, p.attempts+1)
 	}
 	return id
-}
-
-// answer takes the client's response.
-func (p *put) answer(m message) {
-	ctx := context.Background()
-	c, id := p.call, log.AskID(p.call.run, p.seq)
-	open, err := c.server.engine.Ask(ctx, c.client.who, id)
-	if err == nil {
-		err = p.take(ctx, open, m)
-	}
-	var invalid *generators.InvalidError
-	if errors.As(err, &invalid) {
-		if p.mayTryAgain(invalid) {
-			c.session.later(func() { p.tryAgain(open.Question) })
-			return
-		}
-		err = c.withdraw(ctx, id, log.Invalid, tooOften(invalid))
-	}
-	switch {
-	case err == nil, errors.Is(err, run.ErrSettled), errors.Is(err, run.ErrNoAsk), errors.Is(err, errGone):
-	case run.Passing(err): // the client has answered, and won't be asked again
-		c.server.logger.Warn("an answer can't be recorded now; it is tried again", "run", c.run, "err", err)
-		p.later(m)
-	default:
-		c.server.logger.Error("taking an answer", "run", c.run, "err", err)
-	}
-}
-
-// unrecorded is how long an answer that can't be recorded waits for the next try.
-const unrecorded = time.Second
-
-// later takes the client's response again, unless Beam ends before.
-func (p *put) later(m message) {
-	time.AfterFunc(unrecorded, func() {
-		select {
-		case <-p.call.server.engine.Closing():
-		default:
-			p.answer(m)
-		}
-	})
-}
-
-// tryAgain asks once more.
-func (p *put) tryAgain(q *ask.Question) {
-	c := p.call
-	if err := p.again(c.outlet(), q); err != nil && !errors.Is(err, errGone) {
-		c.server.logger.Error("asking again", "run", c.run, "err", err)
-	}
-}
-
-// tooOften says why a question is given up.
-func tooOften(invalid *generators.InvalidError) string {
-	return fmt.Sprintf("%d answers of the MCP client did not fit the question: %v", maxAttempts, invalid)
-}
-
-// mayTryAgain notes an answer that did not fit.
-func (p *put) mayTryAgain(invalid *generators.InvalidError) bool {
-	p.call.mu.Lock()
-	defer p.call.mu.Unlock()
-	p.attempts++
-	p.wrong = invalid.Fields
-	return p.attempts < maxAttempts
-}
-
-// take records what a response says.
-func (p *put) take(ctx context.Context, open run.Open, m message) error {
-	c := p.call
-	if m.Error != nil {
-		return c.refused(ctx, open.ID, m.Error)
-	}
-	a, err := c.read(open.Question, m.Result)
-	if err != nil {
-		return err
-	}
-	if p.consent && a.Action == ask.Accept {
-		return nil // the person answers on Beam's page
-	}
-	p.setAnswered(true)
-	err = c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
-	p.setAnswered(err == nil)
-	if err == nil {
-		c.unlink(p.seq, surface)
-	}
-	return err
-}
-
-func (p *put) setAnswered(so bool) {
-	p.call.mu.Lock()
-	defer p.call.mu.Unlock()
-	p.answered = so
-}
-
-// answeredHere tells whether an entry settles a question with the client's own
-// answer, which is then no more before it.
-func (c *call) answeredHere(e log.Entry) bool {
-	if e.Kind != log.KindAnswered {
-		return false
-	}
-	a, err := log.As[log.Answered](e)
-	if err != nil {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.puts[a.Ask]
-	if p == nil || !p.answered {
-		return false
-	}
-	delete(c.puts, a.Ask)
-	return true
-}
-
-// rejected is the code with which clients say that their user refused to let
-// a model be asked (MCP, Sampling, Error Handling).
-const rejected = -1
-
-// refused settles a question that the client answered with an error.
-func (c *call) refused(ctx context.Context, id string, e *rpcError) error {
-	if e.Code == rejected {
-		return c.server.engine.Answer(ctx, c.client.who, id, ask.Answer{Action: ask.Decline}, surface)
-	}
-	return c.withdraw(ctx, id, log.Unsupported, "the MCP client could not ask: "+e.Message)
 }
 
 // settled takes a question back that is settled. A client that still shows it

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,25 +143,72 @@ func (x *relay) attached(ctx context.Context) (Backend, error) {
 	return b, nil
 }
 
-// listen hands the server's lines on until it ends.
+// listen hands the server's lines on until it ends, as many at once as are
+// there.
 func (x *relay) listen(b Backend, in *bufio.Reader) {
+	var lines []byte
 	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil { // a line without its end is no message
+		begin := len(lines)
+		var err error
+		if lines, err = appendLine(lines, in); err != nil { // a line without its end is no message
 			x.lose(b)
 			return
 		}
-		line = line[:len(line)-1]
-		if len(line) > 0 && line[0] == AsideMark {
-			x.Aside(line[1:])
+		if !x.told(lines[begin : len(lines)-1]) {
+			lines = lines[:begin]
+		}
+		if len(lines) < atOnce && moreLines(in) {
 			continue
 		}
-		x.session.told(glance(line))
-		if x.pipe.send("", line) != nil {
+		if len(lines) > 0 && x.pipe.send("", lines[:len(lines)-1]) != nil {
 			x.lose(b)
 			return
 		}
+		if lines = lines[:0]; cap(lines) > 1<<20 {
+			lines = nil
+		}
 	}
+}
+
+// atOnce is about how many bytes are handed on at once.
+const atOnce = 64 << 10
+
+// told takes in a line of the server's, and tells whether it is for the client.
+func (x *relay) told(line []byte) bool {
+	switch {
+	case len(line) == 0:
+		return false
+	case line[0] == AsideMark:
+		x.Aside(bytes.Clone(line[1:]))
+		return false
+	case !plainlySaid(line):
+		x.session.told(glance(line))
+	}
+	return true
+}
+
+// plainlySaid tells of most lines, as a Beam writes them, that they open and
+// settle nothing, without reading all of them.
+func plainlySaid(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method":"notifications/progress"`)) ||
+		bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method":"notifications/message"`))
+}
+
+// appendLine reads a line, with its end, of any length: a result may be large.
+func appendLine(to []byte, in *bufio.Reader) ([]byte, error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		to = append(to, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return to, err
+		}
+	}
+}
+
+// moreLines tells whether another line is there already.
+func moreLines(in *bufio.Reader) bool {
+	there, err := in.Peek(in.Buffered())
+	return err == nil && bytes.IndexByte(there, '\n') >= 0
 }
 
 // unserved answers requests that no server could be found for.

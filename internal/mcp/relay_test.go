@@ -142,6 +142,7 @@ func TestARelaysClientOutlivesItsServers(t *testing.T) {
 		one.hears("cancelled")
 		one.says(`{"jsonrpc":"2.0","id":"q1","method":"elicitation/create"}`)
 		r.hears("q1")
+		one.says("")
 		one.says(`@{"page":"x"}`)
 		if got := <-r.aside; got != `{"page":"x"}` {
 			t.Errorf("aside, it says %s", got)

@@ -36,7 +36,7 @@ func resumeTool() server.ServerTool {
 }
 
 // offersResume tells whether a name is that of [ResumeTool].
-func (s *Server) offersResume(name string) bool { return name == ResumeTool && s.asking.handsOff() }
+func (s *Server) offersResume(name string) bool { return name == ResumeTool && s.asks.handsOff() }
 
 // noRun is what is said of every handle that opens nothing, whether there is
 // such a run or not.
@@ -70,7 +70,7 @@ func (c *call) takeUp(args json.RawMessage) *reply {
 	if !ok {
 		return said("The tool " + info.Photon + " of this run is not here any more. " + info.Error)
 	}
-	c.photon, c.run, c.resumed = photon, info.ID, c.server.ids.Add(1)
+	c.photon, c.run, c.resumed = photon, info.ID, c.server.resumes.Add(1)
 	return nil
 }
 
@@ -86,7 +86,6 @@ func (f *follower) rejoin(ctx context.Context) (r reply, over bool) {
 			return f.failed(err), true
 		}
 	}
-	f.arrange()
 	return reply{}, false
 }
 
@@ -129,7 +128,7 @@ func (f *follower) past(ctx context.Context) (open []uint64, r reply, over bool)
 // gone, which may come back and resume.
 func (f *follower) failed(err error) reply {
 	if errors.Is(err, errGone) {
-		return reply{}
+		return f.leave(errGone)
 	}
 	return f.broken(err)
 }
@@ -148,7 +147,7 @@ func interrupted(end log.Finished) log.Finished {
 // asked is promised none: its calls may end before their runs do, and such a
 // result has none.
 func (s *Server) promised(p *generators.Photon, c *client) json.RawMessage {
-	if s.asking.handsOff() && !c.forms() && !c.urls() {
+	if s.asks.handsOff() && !c.forms() && !c.urls() {
 		return nil
 	}
 	return outputSchema(p, c)

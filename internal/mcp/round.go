@@ -25,6 +25,7 @@ type round struct {
 	more    bool                // further questions follow at once
 	resumed bool                // the run's state was given out before
 	digest  []byte
+	handle  bool // the call is a task as soon as nothing is asked any more
 	// given are the answers that came with the call's first request: a client
 	// may know what it will be asked.
 	given map[string]json.RawMessage
@@ -50,7 +51,7 @@ const (
 // round serves one request.
 func (c *call) round(flight *flight, p *params) reply {
 	ctx := flight.context()
-	r := &round{follower: c.follower(c.out, flight), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments)}
+	r := &round{follower: c.follower(c.out, flight), given: p.Responses, pending: map[string]question{}, digest: digest(p.Name, p.Arguments), handle: c.afterAsking()}
 	switch {
 	case p.RequestState != "":
 		if err := r.resume(ctx, p); err != nil {
@@ -68,6 +69,9 @@ func (c *call) round(flight *flight, p *params) reply {
 			return *refused
 		}
 	}
+	if r.handle && r.resumed && len(r.pending) == 0 {
+		return r.created()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
 		cancel(nil)
@@ -76,21 +80,6 @@ func (c *call) round(flight *flight, p *params) reply {
 		}
 	}()
 	return r.follow(ctx, cancel)
-}
-
-// rejoin takes up a run that another call began: what is open is asked.
-func (r *round) rejoin(ctx context.Context) (ended reply, over bool) {
-	r.resumed = true
-	open, ended, over := r.past(ctx)
-	if over {
-		return ended, true
-	}
-	for _, seq := range open {
-		if err := r.ask(ctx, seq); err != nil {
-			return r.failed(err), true
-		}
-	}
-	return reply{}, false
 }
 
 // resume takes a call up where the round before left it, with the answers that
@@ -122,21 +111,6 @@ func (r *round) resume(ctx context.Context, p *params) error {
 		}
 	}
 	return r.relink(ctx, info, st)
-}
-
-// relink takes in the questions that are open beside those of the round before:
-// the client can't be asked them.
-func (r *round) relink(ctx context.Context, info run.Info, st state) error {
-	for _, o := range info.Asks {
-		_, seq, _ := log.SplitAskID(o.ID)
-		if _, asked := st.Asks[o.Key]; asked || seq > st.After {
-			continue
-		}
-		if err := r.open(ctx, o.Key, asking{Seq: seq}, o, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // answer takes the client's response to a question of the round before. One
@@ -227,8 +201,7 @@ func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) repl
 func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (answer reply, over bool) {
 	ctx, wake := context.WithCancelCause(ctx)
 	defer wake(nil)
-	r.wake = func() { wake(errDue) }
-	r.arrange()
+	r.wakeBy(func() { wake(errDue) })
 	batches, err := r.server.engine.Follow(ctx, r.client.who, r.run, r.after)
 	if err != nil {
 		return r.broken(err), true
@@ -255,10 +228,14 @@ func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (an
 			return r.required(), true
 		case err == nil:
 			r.hurry(cancel)
+			r.arrange()
 		}
 	}
 	switch context.Cause(ctx) {
 	case errLate:
+		if len(r.pending) == 0 {
+			return r.created(), true
+		}
 		return r.required(), true
 	case errDue:
 		return reply{}, false
@@ -277,6 +254,8 @@ func (r *round) hurry(cancel context.CancelCauseFunc) {
 	}
 	wait := pageAnswer
 	switch {
+	case len(r.pending) == 0 && r.handle:
+		wait = soonAsked
 	case len(r.pending) == 0:
 		return
 	case r.more:
@@ -308,13 +287,11 @@ func (r *round) take(ctx context.Context, e log.Entry) (err error) {
 	}()
 	switch e.Kind {
 	case log.KindAsked:
-		defer r.arrange()
 		return r.ask(ctx, e.Seq)
 	case log.KindAnswered, log.KindWithdrawn:
 		s, err := log.As[settlement](e)
 		r.settled(s.Ask)
-		r.unlink(s.Ask, s.By)
-		r.arrange()
+		r.unlink(s.Ask)
 		return err
 	}
 	return r.say(e)
@@ -384,9 +361,10 @@ func (r *round) left(ctx context.Context) reply {
 }
 
 // waits leaves the run to whoever has its state. When the state has expired
-// nobody has; a durable run waits on for an answer from elsewhere.
+// nobody has; a durable run, and one with a handle, waits on for an answer from
+// elsewhere.
 func (r *round) waits() error {
-	if r.photon.Options().Durable {
+	if r.photon.Options().Durable || r.call.resumed > 0 {
 		return nil
 	}
 	return r.server.engine.Abandon(r.client.who, r.run, stateAge)

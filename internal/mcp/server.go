@@ -60,16 +60,18 @@ type Server struct {
 	info    mcp.Implementation
 	hold    func(tool string) time.Duration
 	trace   func(context.Context, log.Trace) context.Context
-	asking  Asking
+	asks    Asking
 	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
+	resumes atomic.Uint32 // how often a run was taken up again
 
 	registering sync.Mutex // held while the library is told the tools
 
 	mu       sync.Mutex
 	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
 	watchers map[*changes]struct{}
+	taskHub  *taskHub
 	unwatch  func()
 
 	closed context.Context
@@ -87,9 +89,9 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, trace: c.Trace, logger: c.Logger,
-		asking: c.Asking, agenda: newAgenda(),
+		asks: c.Asking, agenda: newAgenda(),
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
-		sessions: map[string]*session{}, watchers: map[*changes]struct{}{},
+		sessions: map[string]*session{}, watchers: map[*changes]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -195,13 +197,15 @@ func (s *Server) admit(ctx context.Context, x *session, m message, out outlet, h
 			x.land(flight)
 			answer(r)
 		})
-	}, x.crew != nil && !c.modern() && m.Method == string(mcp.MethodToolsCall)
+	}, x.crew != nil && !c.modern() && m.Method == string(mcp.MethodToolsCall) && p.Task == nil
 }
 
 func (s *Server) serve(x *exchange, m message, p *params, answer func(reply)) {
 	switch {
 	case m.Method == string(mcp.MethodToolsCall):
 		s.callTool(x, m, p, answer)
+	case isTaskMethod(m.Method):
+		s.serveTask(x, m, answer)
 	case m.Method == string(mcp.MethodSubscriptionsListen) && x.client.modern():
 		answer(s.listen(x.flight.context(), x, m))
 	default:
@@ -251,7 +255,7 @@ func (s *Server) dispatch(ctx context.Context, x *exchange, m message) reply {
 	if r.Error != nil {
 		return fault(m.ID, refine(m, r.Error))
 	}
-	return reply{message: response(m.ID, r.Result)}
+	return reply{message: response(m.ID, s.dress(x, m, r.Result))}
 }
 
 // refine puts right what the library says of an error.

@@ -40,8 +40,13 @@ type session struct {
 	// them.
 	pages func() (string, error)
 
+	// identified says that who is a known person's or token's own, and not
+	// whoever can reach the address.
+	identified bool
 	// resumable says that streams can break off and be resumed.
 	resumable bool
+	// joined says that the client's process is another than this one.
+	joined bool
 	// crew follows the session's calls while they wait; nil where each has a
 	// connection, and with it a goroutine.
 	crew *crew
@@ -78,6 +83,9 @@ func (s *session) wants(_, uri string) bool {
 
 // errEnded: the session is over.
 var errEnded = errors.New("the session has ended")
+
+// errLeft: the client has left, and whoever serves it goes on.
+var errLeft = errors.New("the client has left")
 
 // notified acts on a notification of the client. What it does not know it
 // ignores.

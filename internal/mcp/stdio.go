@@ -27,11 +27,23 @@ const grace = time.Second
 // after the requests that were under way have ended or been given up. Its calls
 // belong to who; pages returns the origin of Beam's pages when one is needed.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, who run.Caller, pages func() (string, error)) error {
+	return s.serveStdio(ctx, in, out, s.newSession("stdio", who, pages))
+}
+
+// ServeJoined is [Server.ServeStdio] for a client of another process: when it
+// leaves, this one goes on, so that runs that nobody could come back to are
+// stopped.
+func (s *Server) ServeJoined(ctx context.Context, in io.Reader, out io.Writer, who run.Caller, pages func() (string, error)) error {
+	x := s.newSession("stdio", who, pages)
+	x.joined = true
+	return s.serveStdio(ctx, in, out, x)
+}
+
+func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x *session) error {
+	ending := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &stdio{
-		server: s, session: s.newSession("stdio", who, pages), pipe: newPipe(out, func() { cancel(errGone) }),
-	}
-	c.session.crew = newCrew(c.pipe)
+	c := &stdio{server: s, session: x, pipe: newPipe(out, func() { cancel(errGone) })}
+	c.session.crew, c.session.identified = newCrew(c.pipe), true
 	defer s.watch(c.session.changes)()
 	go c.tellChanges(ctx)
 	lines := make(chan error, 1)
@@ -44,8 +56,12 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, wh
 	c.leave()
 	deadline := time.Now().Add(grace)
 	within(time.Until(deadline), func() { c.serving.Wait(); c.pipe.flush() })
-	c.session.end(errEnded)
-	cancel(errEnded)
+	cause := errEnded
+	if x.joined && ending.Err() == nil {
+		cause = errLeft
+	}
+	c.session.end(cause)
+	cancel(cause)
 	c.pipe.close()
 	c.session.crew.end()
 	within(max(time.Until(deadline), grace/10), c.session.crew.all.Wait)

@@ -13,9 +13,7 @@ import (
 // wants them. It is told every event of the run in order, so that who begins
 // in the middle counts on from where the one before left off.
 type teller struct {
-	client *client
-	token  json.RawMessage // the call's progress token; nil if it has none
-	logger string          // names log messages that name none: the photon
+	call *call
 	// last is the highest progress that was told. It must rise with every
 	// notification of a token (MCP, Progress).
 	last  float64
@@ -48,12 +46,12 @@ func (t *teller) tell(e log.Entry) ([]byte, error) {
 	}
 	switch e := event.(type) {
 	case *generators.StatusEvent:
-		if t.token != nil {
+		if t.call.token != nil {
 			return t.waits(e.Text), nil
 		}
 		return t.log(e.Level, "", e.Text), nil
 	case *generators.ProgressEvent:
-		if t.token == nil {
+		if t.call.token == nil {
 			return nil, nil
 		}
 		return t.progress(t.rise(e.Done), e.Total, e.Text), nil
@@ -75,12 +73,12 @@ func (t *teller) progress(value, total float64, text string) []byte {
 	if total < value { // a run that did more than it thought
 		total = 0
 	}
-	return notification("notifications/progress", progressParams{t.token, value, total, text})
+	return notification("notifications/progress", progressParams{t.call.token, value, total, text})
 }
 
 // waits is a progress that says so; nil without a token.
 func (t *teller) waits(text string) []byte {
-	if t.token == nil {
+	if t.call.token == nil {
 		return nil
 	}
 	return t.progress(t.rise(math.Inf(-1)), 0, text)
@@ -101,8 +99,8 @@ func (t *teller) rise(value float64) float64 {
 // log is a notifications/message.
 func (t *teller) log(level generators.Level, logger string, data any) []byte {
 	level = level.Syslog()
-	if !t.client.wants(string(level)) {
+	if !t.call.client.wants(string(level)) {
 		return nil
 	}
-	return notification("notifications/message", messageParams{string(level), cmp.Or(logger, t.logger), data})
+	return notification("notifications/message", messageParams{string(level), cmp.Or(logger, t.call.photon.Name()), data})
 }

@@ -57,6 +57,7 @@ func (s *Server) listed(ctx context.Context, r *mcp.ListToolsResult) {
 	for i := range r.Tools {
 		if p, ok := s.photons.Lookup(r.Tools[i].Name); ok && !s.offersResume(p.Name()) {
 			r.Tools[i].RawOutputSchema = s.promised(p, x.client)
+			r.Tools[i].Execution = execution(p, x.client)
 		}
 		if !x.client.since(june2025) {
 			r.Tools[i].Title = "" // annotations.title is the older place

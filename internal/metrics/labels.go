@@ -48,6 +48,7 @@ var surfaces = []string{"browser", "http", "mcp", "terminal", other}
 
 // surfaceLabel is the label for a surface.
 func surfaceLabel(surface string) string {
+	surface, _, _ = strings.Cut(surface, " ") // a task over MCP is a run over MCP
 	if slices.Contains(surfaces, surface) {
 		return surface
 	}

@@ -7,11 +7,11 @@
 package metrics
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/log"
@@ -55,14 +55,13 @@ func New(version string) *Metrics {
 			0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10), []string{"result"}),
 		appends: histogram("log_append_seconds", "How long it took to record entries, in appends that succeeded.",
 			10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10),
-		refused: counters("log_append_errors_total", "Appends that recorded nothing: another came first (conflict), the disk was full (full), or another error (other).", "reason"),
+		refused: counters("log_append_errors_total", "Appends that recorded nothing: another came first (conflict), who wanted it went away (cancelled), the disk was full (full), or another error (other).", "reason"),
 		entries: prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "log_entries_total", Help: "Entries that were recorded."}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labelled with the program's version.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
-		m.started, m.finished, m.asked, m.answers, m.withdrawn, m.open, m.replays, m.appends, m.refused, m.entries)
+	m.registry.MustRegister(build, m.started, m.finished, m.asked, m.answers, m.withdrawn, m.open, m.replays, m.appends, m.refused, m.entries)
 	m.begin()
 	return m
 }
@@ -70,7 +69,7 @@ func New(version string) *Metrics {
 // begin brings in those that alerts are made of: a rate over a counter that
 // begins with its first event doesn't see that event.
 func (m *Metrics) begin() {
-	for _, reason := range []string{conflict, full, other} {
+	for _, reason := range []string{conflict, cancelled, full, other} {
 		m.refused.of(reason, "")
 	}
 	for _, result := range []string{whole, brokenOff} {
@@ -104,6 +103,7 @@ func histogramOptions(name, help string, buckets ...float64) prometheus.Histogra
 const (
 	conflict  = "conflict"
 	full      = "full"
+	cancelled = "cancelled"
 	other     = "other"
 	whole     = "whole"
 	brokenOff = "broken_off"
@@ -125,6 +125,8 @@ func refusal(err error) string {
 	switch {
 	case errors.As(err, &behind):
 		return conflict
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return cancelled
 	case errors.Is(err, log.ErrFull):
 		return full
 	}

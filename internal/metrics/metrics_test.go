@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -47,7 +48,8 @@ var patient = generators.New("patient", func(_ context.Context, _ none, yield ge
 type bench struct {
 	*run.Engine
 	*metrics.Metrics
-	t testing.TB
+	t      testing.TB
+	served http.Handler
 }
 
 func open(t *testing.T, l log.Log, dir string) *bench {
@@ -111,8 +113,11 @@ func (b *bench) answer(id string, action ask.Action, content, surface string) {
 // scrape is what a Prometheus server gets.
 func (b *bench) scrape() map[string]*dto.MetricFamily {
 	b.t.Helper()
+	if b.served == nil {
+		b.served = b.Handler()
+	}
 	w := httptest.NewRecorder()
-	b.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	b.served.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(w.Body)
 	if err != nil || w.Code != 200 {
@@ -269,9 +274,10 @@ func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
 	b.want(0, "beam_log_append_errors_total", "full") // there before the first, for rates
 	b.Appended(1, time.Millisecond, fmt.Errorf("appending: %w", log.ErrFull))
 	b.Appended(1, time.Millisecond, &log.ConflictError{})
+	b.Appended(1, time.Millisecond, fmt.Errorf("appending: %w", context.Canceled))
 	b.Appended(1, time.Millisecond, errors.New("broken"))
 	b.Appended(5, time.Millisecond, nil)
-	for _, reason := range []string{"full", "conflict", "other"} {
+	for _, reason := range []string{"full", "conflict", "cancelled", "other"} {
 		b.want(1, "beam_log_append_errors_total", reason)
 	}
 	b.want(1, "beam_log_append_seconds")

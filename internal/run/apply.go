@@ -30,6 +30,9 @@ func (r *record) apply(e log.Entry) {
 			r.state = Waiting
 		}
 	}
+	if before != r.state && r.brief != nil {
+		r.brief.moved = instantOf(e.Time)
+	}
 	if r.reading {
 		return // nobody waits for it, and the lists don't have it
 	}
@@ -44,6 +47,8 @@ func (r *record) apply(e log.Entry) {
 
 func (r *record) takeIn(e log.Entry) error {
 	switch e.Kind {
+	case kindStatus:
+		return r.hearStatus(e)
 	case log.KindClaimed:
 		c, err := log.As[log.Claimed](e)
 		if c.Epoch > r.epoch {
@@ -107,11 +112,11 @@ func (r *record) ask(e log.Entry) error {
 			a.call = c // before anybody can answer
 		}
 	} else {
-		asked, err := log.As[outline](e)
+		o, err := outlineOf(e)
 		if err != nil {
 			return err
 		}
-		a.due, r.spent = instantOf(asked.Deadline), time.Duration(asked.Spent)
+		a.due, r.spent = instantOf(o.deadline), time.Duration(o.spent)
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
@@ -120,12 +125,6 @@ func (r *record) ask(e log.Entry) error {
 		r.engine.tally.ages.asked(a.since.time())
 	}
 	return nil
-}
-
-// An outline is what is kept of a question that the log has.
-type outline struct {
-	Deadline time.Time  `json:"deadline"`
-	Spent    ask.Millis `json:"spent"`
 }
 
 func (r *record) answered(a log.Answered) {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +23,10 @@ func newDeadlines() *deadlines {
 }
 
 func byDue(a, b *openAsk) int {
-	return cmp.Or(cmp.Compare(a.due, b.due), strings.Compare(a.run.id, b.run.id), cmp.Compare(a.seq, b.seq))
+	if c := cmp.Compare(a.due, b.due); c != 0 {
+		return c
+	}
+	return named(a, b)
 }
 
 // add takes in a question that has a deadline. Its due must not change until it
@@ -57,7 +59,9 @@ func (d *deadlines) remove(a *openAsk) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.asks.Delete(a)
+	if !d.stopped { // a million needn't be taken out at the end
+		d.asks.Delete(a)
+	}
 }
 
 // stop lets no more deadlines pass.

@@ -138,7 +138,7 @@ func New(o Options) *Engine {
 type Request struct {
 	Photon  string
 	Args    json.RawMessage // held against the photon's input schema
-	Surface string          // where the request came from: browser, http, mcp, terminal
+	Surface string          // where the request came from: browser, http, mcp, mcp task, terminal
 	// Idempotency, if not empty, makes a second request of the same owner with
 	// the same key return the first one's run.
 	Idempotency string
@@ -146,6 +146,10 @@ type Request struct {
 	// locks held: what it returns, if anything, waits for the first entry after
 	// the start, as with [Engine.When].
 	Waiter func(Info) Waiter
+	// Keep promises that a run which has ended is kept until at least so long
+	// after its start, however many others end; at most [MaxKeep]. See
+	// [Info.KeptUntil].
+	Keep time.Duration
 }
 
 // Start begins a run that belongs to who and returns at once. The error is
@@ -166,6 +170,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 	started := log.Started{
 		Photon: photon.Name(), Title: photon.Title(), Durable: photon.Options().Durable, Version: photon.Options().Version,
 		Owner: who.Owner(), Surface: req.Surface, Args: args, Idempotency: req.Idempotency,
+		Keep: ask.Millis(min(max(req.Keep, 0), MaxKeep)),
 	}
 	r := newRecord(e, photon, started)
 	kept, done := e.tracer.Start(ctx, r.subject())

@@ -28,6 +28,12 @@ func (k *keyring) hold() {
 	k.held++
 }
 
+func (k *keyring) isHeld() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held > 0
+}
+
 // letGo removes what was to be removed meanwhile. A process that is killed
 // before forgets those keys when it reads that the runs have ended.
 func (k *keyring) letGo() (err error) {

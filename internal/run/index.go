@@ -91,11 +91,12 @@ func (x *index) enter(r *record) {
 	}
 }
 
-// load takes in runs that were read from the log. If an idempotency key was
-// recorded twice, the first run has it.
+// load takes in runs that were read from the log, and nothing has come before.
+// If an idempotency key was recorded twice, the first run has it.
 func (x *index) load(runs []*record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.runs = make(map[string]*record, len(runs))
 	for _, r := range runs {
 		x.enter(r)
 		if first := x.keys[r.key()]; r.repeat != nil && (first == nil || older(r, first) < 0) {

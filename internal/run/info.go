@@ -33,6 +33,14 @@ type Info struct {
 	Error   string    `json:"error,omitempty"`
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended,omitzero"`
+	// KeptUntil is the earliest that a run which has ended may be deleted; zero
+	// while it goes on, when nothing deletes it.
+	KeptUntil time.Time `json:"-"`
+	// Moved is when State changed last, and Said the latest status that the
+	// photon told, of at most maxSaid bytes. They are known of a run that is
+	// promised to be kept; see [Request.Keep].
+	Moved time.Time `json:"-"`
+	Said  string    `json:"-"`
 	// Last is the ordinal of the newest entry.
 	Last uint64 `json:"last"`
 	// Asks are the open questions, oldest first.

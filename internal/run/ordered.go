@@ -17,22 +17,40 @@ const degree = 32
 
 // byBirth orders an owner's runs by their start.
 func byBirth(a, b *record) int {
-	return cmp.Or(cmp.Compare(a.shelf, b.shelf), older(a, b))
+	if c := cmp.Compare(a.shelf, b.shelf); c != 0 {
+		return c
+	}
+	return older(a, b)
 }
 
 func older(a, b *record) int {
-	return cmp.Or(cmp.Compare(a.born, b.born), strings.Compare(a.id, b.id))
+	if c := cmp.Compare(a.born, b.born); c != 0 {
+		return c
+	}
+	return strings.Compare(a.id, b.id)
 }
 
 func newer(a, b *record) int { return older(b, a) }
 
 // bySince orders an owner's questions by when they were asked.
 func bySince(a, b *openAsk) int {
-	return cmp.Or(cmp.Compare(a.run.shelf, b.run.shelf), asked(a, b))
+	if c := cmp.Compare(a.run.shelf, b.run.shelf); c != 0 {
+		return c
+	}
+	return asked(a, b)
 }
 
 func asked(a, b *openAsk) int {
-	return cmp.Or(cmp.Compare(a.since, b.since), strings.Compare(a.run.id, b.run.id), cmp.Compare(a.seq, b.seq))
+	if c := cmp.Compare(a.since, b.since); c != 0 {
+		return c
+	}
+	return named(a, b)
+}
+
+// named orders questions by their ids. Few orders come down to that, so it is
+// not looked at before.
+func named(a, b *openAsk) int {
+	return cmp.Or(strings.Compare(a.run.id, b.run.id), cmp.Compare(a.seq, b.seq))
 }
 
 // step is how much of a list is copied at once: nobody holds the index's lock

@@ -47,9 +47,10 @@ func (c Criteria) choose(runs []Pruned, now time.Time) []Pruned {
 // dry, it only returns them. What somebody reads at the moment stays. A run that
 // has not ended is never deleted. The error is ErrHeld, or the file system's.
 func (e *Engine) Prune(c Criteria, dry bool) ([]Pruned, error) {
-	if !e.deleting.TryLock() {
+	if e.keys.isHeld() {
 		return nil, ErrHeld
 	}
+	e.deleting.Lock()
 	defer e.deleting.Unlock()
 	var ended []Pruned
 	records := make(map[string]*record)

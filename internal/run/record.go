@@ -37,6 +37,7 @@ type record struct {
 	state State
 	ended instant
 	cause string // of a failure, for people
+	brief *brief // nil of a run that nobody polls
 	asks  []*openAsk
 	epoch int
 	spent time.Duration
@@ -76,7 +77,7 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
 	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
 	r.owner = r.origin.Value().owner // the shared one
-	r.born, r.state = instantOf(at), Running
+	r.born, r.state, r.brief = instantOf(at), Running, briefOf(s, at)
 }
 
 func newID() string {
@@ -250,11 +251,18 @@ func (r *record) takeAll(entries []log.Entry) error {
 // info copies what lists show, without the questions. Callers hold mu.
 func (r *record) info() Info {
 	o := r.origin.Value()
-	return Info{
+	i := Info{
 		ID: r.id, Photon: o.photon, Title: o.title, Surface: o.surface,
 		Durable: o.durable, State: r.state, Error: r.cause, Started: r.born.time(), Ended: r.ended.time(),
 		Last: r.last, Owner: r.owner,
 	}
+	if b := r.brief; b != nil {
+		i.Moved, i.Said = b.moved.time(), b.said
+	}
+	if r.state.Ended() {
+		i.KeptUntil = r.keptUntil()
+	}
+	return i
 }
 
 // drop forgets an open question.

@@ -29,9 +29,14 @@ func (e *Engine) retain() {
 	}
 }
 
+// MaxKeep bounds the time that a run can be promised to be kept; see
+// [Request.Keep].
+const MaxKeep = time.Hour
+
 type finished struct {
 	*record
-	at time.Time
+	at    time.Time
+	until time.Time // it is kept at least
 }
 
 func (e *Engine) sweep() {
@@ -41,7 +46,8 @@ func (e *Engine) sweep() {
 	defer e.deleting.Unlock()
 	var done []finished
 	for _, r := range e.index.over() {
-		done = append(done, finished{r, r.endedAt()})
+		at, until := r.endedAt()
+		done = append(done, finished{r, at, until})
 	}
 	slices.SortFunc(done, func(a, b finished) int { return b.at.Compare(a.at) })
 	now := time.Now()
@@ -53,7 +59,7 @@ func (e *Engine) sweep() {
 		// Who started the run may still be about to read how it ended.
 		bytes += e.weigh(r.record)
 		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || bytes > e.limits.KeepBytes && e.limits.KeepBytes > 0
-		tooMany = tooMany && age >= e.limits.KeepLeast || i >= rush*e.limits.KeepAll
+		tooMany = tooMany && !now.Before(r.until) || i >= rush*e.limits.KeepAll
 		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
 			e.delete(r.record)
 		}
@@ -88,8 +94,25 @@ func (e *Engine) delete(r *record) {
 	}
 }
 
-func (r *record) endedAt() time.Time {
+// endedAt is when the run ended, and until when it is kept at least.
+func (r *record) endedAt() (at, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended.time()
+	return r.ended.time(), r.keptUntil()
+}
+
+// keptUntil is what [Info.KeptUntil] says of a run that has ended. Callers hold
+// mu.
+func (r *record) keptUntil() time.Time {
+	ended := r.ended.time()
+	least := ended.Add(r.engine.limits.KeepLeast)
+	if r.brief != nil {
+		if promised := r.born.time().Add(r.brief.keep); promised.After(least) {
+			least = promised
+		}
+	}
+	if most := ended.Add(r.engine.limits.KeepFor); least.After(most) {
+		return most
+	}
+	return least
 }

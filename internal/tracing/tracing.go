@@ -20,12 +20,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -45,16 +43,11 @@ const scope = "github.com/photon-beam/beam"
 // waits for no collector: spans that can't be sent are dropped, and the logger
 // told. Close it when done.
 func Open(ctx context.Context, version string, logger *slog.Logger) (*Tracer, error) {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
-		if p := os.Getenv(name); !slices.Contains([]string{"", "http/protobuf", "http/json"}, p) {
-			return nil, fmt.Errorf("%s is %q: traces are sent over http/protobuf or http/json", name, p)
-		}
+	where, err := readSettings()
+	if err != nil {
+		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}
-	var options []otlptracehttp.Option
-	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")+os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
-		options = append(options, otlptracehttp.WithEndpointURL("http://localhost:4318/v1/traces")) // the library's own default has TLS
-	}
-	exporter, err := otlptracehttp.New(ctx, options...)
+	exporter, err := otlptrace.New(ctx, newClient(where))
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}

@@ -122,11 +122,3 @@ func TestTheLogIsToldOnceThatTracesAreLost(t *testing.T) {
 		t.Errorf("the log says %s", logged.String())
 	}
 }
-
-func TestAProtocolThatIsNotSpokenIsRefused(t *testing.T) {
-	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	_, err := Open(t.Context(), "test", slog.Default())
-	if err == nil || !strings.Contains(err.Error(), `OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"`) {
-		t.Errorf("the error is %v", err)
-	}
-}

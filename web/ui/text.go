@@ -102,6 +102,8 @@ func surface(name string) string {
 		return "over HTTP"
 	case "mcp":
 		return "over MCP"
+	case "mcp task":
+		return "over MCP, as a task"
 	case "terminal":
 		return "at the terminal"
 	case "":

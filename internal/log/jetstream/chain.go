@@ -18,7 +18,7 @@ import (
 // each by its sequence. To find the next one of a subject, the engine goes
 // through all that others wrote in between, which is long for a run that waited.
 
-// A chain is longer than these only by a page's reading: see [cursor.entries].
+// What is more than this is read in pages; see [cursor.entries].
 const (
 	chainMessages = 32
 	chainEntries  = 512

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) log.Log) {
 		{"Append/Nothing", testAppendNothing},
 		{"Read/Batches", testReadBatches},
 		{"Read/Ends", testReadEnds},
+		{"Read/Interleaved", testReadInterleaved},
 		{"Runs", testRuns},
 		{"Delete", testDelete},
 		{"Follow/WhileAppending", testFollowWhileAppending},

@@ -141,3 +141,40 @@ func testDelete(t *testing.T, l log.Log) {
 	write(t, l, gone, 0, 2, 1) // it is as if it had never been
 	numbers(t, read(t, l, gone, 0))
 }
+
+// testReadInterleaved: runs whose entries came far apart, with those of others
+// in between, are read from anywhere, be they short or long, and one that was
+// deleted and begun again has nothing of what it was.
+func testReadInterleaved(t *testing.T, l log.Log) {
+	const rounds, many = 100, 20
+	ids := make([]string, many)
+	for i := range ids {
+		ids[i] = newRun()
+	}
+	last := make([]int, many)
+	for round := range rounds {
+		for i, id := range ids {
+			if round > 5*i { // the first are short
+				continue
+			}
+			if i == many-1 && round == rounds/2 {
+				if err := l.Delete(t.Context(), id); err != nil {
+					t.Fatal(err)
+				}
+				last[i] = 0
+			}
+			n := 1 + (round+i)%3
+			write(t, l, id, last[i], last[i]+n, n)
+			last[i] += n
+		}
+	}
+	for i, id := range ids {
+		for _, after := range []int{0, 1, last[i] / 2, last[i] - 1, last[i]} {
+			all := read(t, l, id, uint64(after))
+			if len(all) != last[i]-after {
+				t.Errorf("run %d of %d entries has %d after %d", i, last[i], len(all), after)
+			}
+			numbers(t, all)
+		}
+	}
+}

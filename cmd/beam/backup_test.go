@@ -1,0 +1,255 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// beamSays runs a command to its end, and returns what it says on stdout and
+// stderr.
+func beamSays(t *testing.T, status int, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("beam", args...).CombinedOutput()
+	code := 0
+	if exit, ok := err.(*exec.ExitError); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if code != status {
+		t.Fatalf("beam %s ends with %d, want %d: %s", strings.Join(args, " "), code, status, out)
+	}
+	return string(out)
+}
+
+// Runs that wait when they are backed up are answered where they are restored,
+// with the secrets and the files that they were given; and so are those that
+// were in the middle of something.
+func TestBackupWhileRunsGoOn(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "backup")
+	s := startServerOf(t, "vaults", "--data", filepath.Join(dir, "data"))
+	vault := s.begin("vault")
+	s.answer(s.until(vault, "secret"), `{"secret":"xyzzy"}`)
+	s.handIn(s.until(vault, "file"), strings.Repeat("z", 400<<10))
+	waits := s.until(vault, "go")
+
+	done := make(chan struct{})
+	var busy sync.WaitGroup
+	var wizards []string
+	busy.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			id := s.begin("wizard")
+			wizards = append(wizards, id)
+			s.answer(s.until(id, "name"), fmt.Sprintf(`{"name":"Ada %d"}`, len(wizards)))
+			if len(wizards)%2 == 0 {
+				s.answer(s.until(id, "account"), `{"email":"ada@example.org","role":"admin"}`)
+				s.answer(s.until(id, "confirm"), `{"confirm":true}`)
+			}
+		}
+	})
+	backed := regexp.MustCompile(`^backed up (\d+) runs? \(\d+ entries\) and [1-9]\d* files?: keep it to yourself`)
+	for range 5 {
+		if said := beamSays(t, 0, "backup", file, "--data", filepath.Join(dir, "data")); !backed.MatchString(said) {
+			t.Errorf("it says %s", said)
+		}
+	}
+	close(done)
+	busy.Wait()
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup's mode is %v, %v", info.Mode(), err)
+	}
+	s.answer(waits, `{"go":true}`) // the original goes on
+	s.until(vault, "")
+
+	if said := beamSays(t, 0, "restore", file, "--data", filepath.Join(dir, "again")); !strings.HasPrefix(said, "restored ") {
+		t.Errorf("it says %s", said)
+	}
+	again := startServerOf(t, "vaults", "--data", filepath.Join(dir, "again"))
+	if ask := again.until(vault, "go"); ask != waits {
+		t.Errorf("the question was %s, and is %s", waits, ask)
+	}
+	again.answer(waits, `{"go":true}`)
+	again.until(vault, "")
+	if told := again.told(vault); !strings.Contains(told, "409600 bytes under a word of 5 letters") {
+		t.Errorf("the run that waited tells %s", told)
+	}
+	finish(t, again, wizards)
+	if log := again.err.String(); strings.Contains(log, "level=ERROR") {
+		t.Errorf("it logs %s", log)
+	}
+	// Its browser's session is as good as before.
+	again.browser.Jar = s.browser.Jar
+	again.until(vault, "")
+}
+
+// finish brings what a backup has of some wizards to their ends.
+func finish(t *testing.T, s *server, wizards []string) {
+	t.Helper()
+	var all struct{ Runs []run }
+	s.get("/runs", &all)
+	there := make(map[string]run)
+	for _, r := range all.Runs {
+		there[r.ID] = r
+	}
+	open := 0
+	for i, id := range wizards {
+		r, ok := there[id]
+		if !ok {
+			continue // it began after the backup
+		}
+		for _, step := range []struct{ key, content string }{
+			{"name", fmt.Sprintf(`{"name":"Ada %d"}`, i+1)}, {"account", `{"email":"ada@example.org","role":"admin"}`}, {"confirm", `{"confirm":true}`},
+		} {
+			if len(r.Asks) > 0 && r.Asks[0].Key == step.key {
+				open++
+				s.answer(r.Asks[0].ID, step.content)
+				next := map[string]string{"name": "account", "account": "confirm", "confirm": ""}
+				s.until(id, next[step.key])
+				s.get("/runs/"+id, &r)
+			}
+		}
+		if told := s.told(id); !strings.Contains(told, fmt.Sprintf(`"name":"Ada %d"`, i+1)) || !strings.Contains(told, `"beam/status":"completed"`) {
+			t.Errorf("wizard %d ends with %s", i+1, told)
+		}
+	}
+	if len(there) < 3 || open == 0 {
+		t.Errorf("of %d runs, %d questions were open: that shows nothing", len(there), open)
+	}
+	t.Logf("%d runs were restored of %d, with %d questions to answer", len(there), len(wizards)+1, open)
+}
+
+// Without a Beam, a backup is the same; and one that a Beam breaks off takes no
+// other's place.
+func TestBackupWithoutABeam(t *testing.T) {
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
+	s := startServer(t, "--data", data)
+	id := s.begin("wizard")
+	ask := s.until(id, "name")
+	s.signal(syscall.SIGKILL)
+	s.ends(patience)
+	beamSays(t, 0, "backup", file, "--data", data)
+	beamSays(t, 0, "restore", file, "--data", filepath.Join(dir, "again"))
+	again := startServer(t, "--data", filepath.Join(dir, "again"))
+	if got := again.until(id, "name"); got != ask {
+		t.Errorf("the question was %s, and is %s", ask, got)
+	}
+	if said := beamSays(t, 1, "backup", file, "--data", filepath.Join(dir, "nothing")); !strings.Contains(said, "there is no backup: ") {
+		t.Errorf("it says %s", said)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 { // data, again and backup
+		t.Errorf("there is %v, %v", entries, err)
+	}
+	beamSays(t, 1, "restore", file, "--data", filepath.Join(dir, "again")) // it is in use, and not empty
+	again.get("/runs/"+id, &run{})
+}
+
+// An owner that ends in the middle of a backup leaves none.
+func TestABackupBreaksOff(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServerOf(t, "vaults", "--data", data)
+	vault := s.begin("vault")
+	s.answer(s.until(vault, "secret"), `{"secret":"xyzzy"}`)
+	random := make([]byte, 8<<20) // that no compression makes smaller
+	rand.Read(random)
+	s.handIn(s.until(vault, "file"), string(random))
+	s.until(vault, "go")
+	var out io.Reader
+	b := start(t, func(c *exec.Cmd) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close(); w.Close() })
+		out, c.Stdout = r, w
+	}, "beam", "backup", "-", "--data", data)
+	if _, err := io.ReadFull(out, make([]byte, 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(syscall.SIGKILL)
+	s.ends(patience)
+	go io.Copy(io.Discard, out)
+	b.ends(patience)
+	if said := b.err.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("there is no backup: beam serve (process %d), which owns the data folder, broke off", s.cmd.Process.Pid)) {
+		t.Errorf("it says %s", said)
+	}
+}
+
+// A restore that is killed in the middle leaves nothing that is used.
+func TestARestoreIsKilled(t *testing.T) {
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
+	s := startServer(t, "--data", data)
+	s.until(s.begin("wizard"), "name")
+	beamSays(t, 0, "backup", file, "--data", data)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(dir, "again")
+	var in io.WriteCloser
+	r := start(t, func(c *exec.Cmd) { in, err = c.StdinPipe() }, "beam", "restore", "-", "--data", again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Write(whole[:len(whole)-1])
+	for began := time.Now(); ; {
+		if _, err := os.Stat(filepath.Join(again, "log", "jetstream")); err == nil {
+			break
+		}
+		if time.Since(began) > patience {
+			t.Fatal("nothing is restored:", r.err)
+		}
+	}
+	r.signal(syscall.SIGKILL)
+	r.ends(patience)
+	for _, command := range [][]string{{"--addr", "127.0.0.1:0"}, {"stdio"}, {"prune", "--keep", "0"}, {"backup", filepath.Join(dir, "other")}} {
+		if said := beamSays(t, 1, append(command, "--data", again)...); !strings.Contains(said, "whose restore did not end") && !strings.Contains(said, "is no data folder") {
+			t.Errorf("%s says %s", command[0], said)
+		}
+	}
+	beamSays(t, 1, "restore", file, "--data", again)
+}
+
+// Without room, nothing is restored, and that is said.
+func TestRestoreToAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	data, file, small := filepath.Join(dir, "data"), filepath.Join(dir, "backup"), filepath.Join(dir, "small")
+	if err := os.Mkdir(small, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=17m,mode=700", "beam-test", small).CombinedOutput(); err != nil {
+		t.Skipf("a small file system can't be mounted here: %s", out)
+	}
+	t.Cleanup(func() { exec.Command("umount", small).Run() })
+	s := startServerOf(t, "vaults", "--data", data)
+	vault := s.begin("vault")
+	s.answer(s.until(vault, "secret"), `{"secret":"xyzzy"}`)
+	s.handIn(s.until(vault, "file"), strings.Repeat("z", 20<<20))
+	s.until(vault, "go")
+	beamSays(t, 0, "backup", file, "--data", data)
+	said := beamSays(t, 1, "restore", file, "--data", small)
+	if !strings.Contains(said, "nothing is restored: ") || !strings.Contains(said, "no space left") && !strings.Contains(said, "disk is full") {
+		t.Errorf("it says %s", said)
+	}
+	if left, err := os.ReadDir(small); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}

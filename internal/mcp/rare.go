@@ -1,0 +1,33 @@
+package mcp
+
+// A rare is what few calls have, apart so that the thousands that wait don't
+// pay for it. It is guarded by the call's mu. The methods may be called on nil.
+type rare struct {
+	lacks   []*lack             // what the client lacked for questions
+	linked  map[uint64]struct{} // questions that it was told the address of, as it can't be asked
+	pointed bool                // it was told that of what it is silent on
+}
+
+// unusual is the call's rare, made if need be. Callers hold mu.
+func (c *call) unusual() *rare {
+	if c.rare == nil {
+		c.rare = &rare{}
+	}
+	return c.rare
+}
+
+func (r *rare) lacking() []*lack {
+	if r == nil {
+		return nil
+	}
+	return r.lacks
+}
+
+func (r *rare) links() map[uint64]struct{} {
+	if r == nil {
+		return nil
+	}
+	return r.linked
+}
+
+func (r *rare) wasPointed() bool { return r != nil && r.pointed }

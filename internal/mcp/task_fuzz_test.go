@@ -1,0 +1,39 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+// FuzzElicitationResponse: whatever comes as an answer with tasks/get, it is
+// taken, or refused by naming what is wrong, and the task is there still.
+func FuzzElicitationResponse(f *testing.F) {
+	for _, s := range []string{
+		`{"elicitationId":"ASK","action":"accept","content":{"size":4}}`, `{"elicitationId":"ASK","action":"accept","content":{"size":"x"}}`,
+		`{"elicitationId":"ASK","action":"decline"}`, `{"elicitationId":"ASK.1","action":7}`, `{"elicitationId":null}`, `[]`, `null`, `""`, `{"content":null}`,
+	} {
+		f.Add([]byte(s))
+	}
+	r := newRig(f, asker("number", ask.ForNumber("size", "How many?")))
+	w := r.stdio(f)
+	w.hello("2025-11-25", `{}`)
+	task := w.create(1, "number")
+	f.Fuzz(func(t *testing.T, response []byte) {
+		w.t = t
+		var line bytes.Buffer
+		if json.Compact(&line, response) != nil {
+			t.Skip("it is no JSON")
+		}
+		got := w.respond(2, task, strings.ReplaceAll(line.String(), "ASK", task+".3"))
+		switch {
+		case strings.Contains(got, `"result":{"taskId":"`+task+`","status":"`):
+		case strings.Contains(got, `"error":{"code":-32602,"message":"_meta[\"io.modelcontextprotocol/elicitation-response\"]`):
+		default:
+			t.Errorf("%s is answered with %s", response, got)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package mcp_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// A caller with a task, by who answers it, how, and over what: the generator sees
+// one outcome, the caller reads the same one, and who was late harms nothing.
+func TestWhoeverAnswersATaskFirst(t *testing.T) {
+	answers := map[ask.Action]string{ask.Accept: `"text":"caller"|"text":"browser"`, ask.Decline: "the question was declined", ask.Cancel: "the question was cancelled"}
+	for _, transport := range []string{"stdio", "http"} {
+		for _, by := range []string{"caller", "browser", "both"} {
+			for action, want := range answers {
+				t.Run(fmt.Sprintf("%s/%s/%s", transport, by, action), func(t *testing.T) {
+					r := newRig(t, asker("word", ask.ForText("word", "Which word?")))
+					send := r.transport(t, transport)
+					created := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
+					task := strings.Trim(member(t, created, "result", "taskId"), `"`)
+					var all sync.WaitGroup
+					if by == "caller" || by == "both" {
+						all.Go(func() {
+							got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":{"elicitationId":"%s.3","action":%q,"content":{"word":"caller"}}}}}`, task, task, action))
+							if strings.Contains(got, `"error"`) {
+								t.Errorf("the caller's answer is answered with %s", got)
+							}
+						})
+					}
+					if by != "caller" {
+						all.Go(func() {
+							a := ask.Answer{Action: action}
+							if action == ask.Accept {
+								a.Content = []byte(`{"word":"browser"}`)
+							}
+							if err := r.engine.Answer(t.Context(), operator, task+".3", a, "browser"); err != nil && (by != "both" || !errors.Is(err, run.ErrSettled)) {
+								t.Error(err)
+							}
+						})
+					}
+					got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":%q}}`, task))
+					all.Wait()
+					either, or, _ := strings.Cut(want, "|")
+					if !strings.Contains(got, either) && (or == "" || !strings.Contains(got, or)) {
+						t.Errorf("the result is %s, want %s", got, want)
+					}
+					if again := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":%q}}`, task)); again != got {
+						t.Errorf("the result is\n%s\nfirst and then\n%s", got, again)
+					}
+				})
+			}
+		}
+	}
+}
+
+// transport connects a client that can't be asked, and returns how it sends a
+// request and gets its response.
+func (r *rig) transport(t *testing.T, name string) func(body string) string {
+	if name == "http" {
+		v := visit(t, r.site(t).URL, "2025-11-25", `{}`)
+		return func(body string) string {
+			response := v.post(body)
+			defer response.Body.Close()
+			raw, err := io.ReadAll(response.Body)
+			if err != nil || response.StatusCode != http.StatusOK {
+				t.Errorf("%s: %s %v", body, response.Status, err)
+			}
+			_, message, streamed := strings.Cut(string(raw), "data: {")
+			if streamed {
+				return strings.TrimSpace("{" + message)
+			}
+			return string(raw)
+		}
+	}
+	w := r.stdio(t)
+	w.hello("2025-11-25", `{}`)
+	var mu sync.Mutex
+	waiting := map[string]chan string{}
+	go func() {
+		for line := range w.lines {
+			mu.Lock()
+			if got := waiting[member(t, line, "id")]; got != nil {
+				got <- line
+			}
+			mu.Unlock()
+		}
+	}()
+	return func(body string) string {
+		got := make(chan string, 1)
+		mu.Lock()
+		waiting[member(t, body, "id")] = got
+		mu.Unlock()
+		w.send("%s", body)
+		return <-got
+	}
+}

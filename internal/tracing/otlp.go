@@ -1,0 +1,118 @@
+package tracing
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// client sends spans to a collector over HTTP, as binary protobuf (OTLP
+// specification, OTLP/HTTP). The library's own client brings gRPC into the
+// program, whether anything is traced or not; see docs/adr/0008.
+type client struct {
+	settings
+	http *http.Client
+}
+
+var _ otlptrace.Client = (*client)(nil)
+
+func newClient(s settings) *client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = s.tls
+	return &client{settings: s, http: &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // headers may hold a key
+	}}
+}
+
+// Start implements [otlptrace.Client].
+func (c *client) Start(context.Context) error { return nil }
+
+// Stop implements [otlptrace.Client].
+func (c *client) Stop(context.Context) error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// UploadTraces implements [otlptrace.Client]. What the collector has no time for
+// now is sent again, until the settings' timeout has passed.
+func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) error {
+	body, err := c.encode(spans)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	for wait := time.Second; ; wait *= 2 {
+		err := c.send(ctx, body)
+		var busy *busyError
+		if !errors.As(err, &busy) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(max(busy.after, wait/2+rand.N(wait))):
+		}
+	}
+}
+
+// encode makes the body of a request. TracesData has the encoding of
+// ExportTraceServiceRequest, which is in a package with gRPC.
+func (c *client) encode(spans []*otlp.ResourceSpans) ([]byte, error) {
+	raw, err := proto.Marshal(&otlp.TracesData{ResourceSpans: spans})
+	if err != nil || !c.gzip {
+		return raw, err
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err = z.Write(raw)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
+}
+
+// A busyError is a refusal that a later try may not meet.
+type busyError struct {
+	status string
+	after  time.Duration // that the collector wants to be left alone
+}
+
+func (e *busyError) Error() string { return "the collector is busy: " + e.status }
+
+func (c *client) send(ctx context.Context, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header = c.headers.Clone()
+	r.Header.Set("Content-Type", "application/x-protobuf")
+	if c.gzip {
+		r.Header.Set("Content-Encoding", "gzip")
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
+	switch res.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		return &busyError{res.Status, time.Duration(min(max(seconds, 0), 60)) * time.Second}
+	}
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("the collector refused the traces: %s", res.Status)
+	}
+	return nil
+}

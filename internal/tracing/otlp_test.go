@@ -1,0 +1,177 @@
+package tracing
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// send opens a tracer as the environment says, makes a span, and closes it. It
+// returns what is said of that.
+func send(t *testing.T) string {
+	t.Helper()
+	var logged strings.Builder
+	tracer, err := Open(t.Context(), "1.2.3", slog.New(slog.NewTextHandler(&logged, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, done := tracer.Start(t.Context(), run.Subject{Run: "7f3c", Photon: "wizard"})
+	done(nil)
+	if err := tracer.Close(); err != nil {
+		return err.Error()
+	}
+	return logged.String()
+}
+
+func TestSpansGoWhereTheEnvironmentSays(t *testing.T) {
+	var got *collector.ExportTraceServiceRequest
+	var asked *http.Request
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		asked, got = r, new(collector.ExportTraceServiceRequest)
+		body, err := io.ReadAll(z)
+		if err == nil {
+			err = proto.Unmarshal(body, got)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL+"/collect/")
+	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", ca)
+	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-everything=1")
+	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x-key=a%20b, x-other=2")
+	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test")
+	if logged := send(t); logged != "" {
+		t.Errorf("%q is said", logged)
+	}
+	if asked == nil {
+		t.Fatal("nothing was sent")
+	}
+	if asked.URL.Path != "/collect/v1/traces" || asked.Header.Get("X-Key") != "a b" || asked.Header.Get("X-Everything") != "" {
+		t.Errorf("%s was asked, with %v", asked.URL, asked.Header)
+	}
+	attributes := map[string]string{}
+	for _, a := range got.ResourceSpans[0].Resource.Attributes {
+		attributes[a.Key] = a.Value.GetStringValue()
+	}
+	if attributes["service.name"] != "beam" || attributes["service.version"] != "1.2.3" || attributes["deployment.environment"] != "test" {
+		t.Errorf("the resource is %v", attributes)
+	}
+	if name := got.ResourceSpans[0].ScopeSpans[0].Spans[0].Name; name != "start wizard" {
+		t.Errorf("the span is %q", name)
+	}
+}
+
+func TestWhatTheCollectorAnswers(t *testing.T) {
+	tests := []struct {
+		name    string
+		answers []int
+		tries   int32
+		logged  string
+	}{
+		{"it takes them", []int{200}, 1, ""},
+		{"it refuses them", []int{400, 200}, 1, "400 Bad Request"},
+		{"it is elsewhere, where our headers may not go", []int{307, 200}, 1, "307 Temporary Redirect"},
+		{"it is busy for long", []int{503, 200}, 1, "deadline exceeded"}, // closing waits a second at most
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var tries atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", "/elsewhere")
+				w.Header().Set("Retry-After", "30")
+				w.WriteHeader(tt.answers[tries.Add(1)-1])
+			}))
+			defer server.Close()
+			t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", server.URL)
+			if logged := send(t); !strings.Contains(logged, tt.logged) || tt.logged == "" && logged != "" {
+				t.Errorf("%q is said", logged)
+			}
+			if tries.Load() != tt.tries {
+				t.Errorf("it was tried %d times", tries.Load())
+			}
+		})
+	}
+}
+
+// A collector that was busy gets the same spans again.
+func TestSpansAreSentAgain(t *testing.T) {
+	var tries atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); len(body) == 0 {
+			t.Error("nothing was sent")
+		}
+		if tries.Add(1) == 1 {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	defer server.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	s, err := readSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(s)
+	defer c.Stop(context.Background())
+	if err := c.UploadTraces(t.Context(), fewSpans()); err != nil || tries.Load() != 2 {
+		t.Errorf("it was tried %d times: %v", tries.Load(), err)
+	}
+}
+
+func TestWrongSettingsAreRefused(t *testing.T) {
+	tests := []struct{ variable, value, want string }{
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "must be http/protobuf"},
+		{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json", "must be http/protobuf"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "must be an address"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://localhost:4317", "must be an address"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://%", "must be an address"},
+		{"OTEL_EXPORTER_OTLP_TIMEOUT", "10s", "must be a number of milliseconds"},
+		{"OTEL_EXPORTER_OTLP_TIMEOUT", "0", "must be a number of milliseconds"},
+		{"OTEL_EXPORTER_OTLP_COMPRESSION", "zstd", "must be gzip or none"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "s3cret", "must be headers"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "a b=s3cret", "must be headers"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "a=s3cret%0d%0ab: c", "must be headers"},
+		{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere", "can't be read"},
+		{"OTEL_EXPORTER_OTLP_CERTIFICATE", os.DevNull, "without a certificate"},
+		{"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", os.DevNull, "can't be used"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.variable+"="+tt.value, func(t *testing.T) {
+			t.Setenv(tt.variable, tt.value)
+			_, err := Open(t.Context(), "test", slog.Default())
+			if err == nil || !strings.Contains(err.Error(), tt.variable+" ") || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+func fewSpans() []*otlp.ResourceSpans {
+	return []*otlp.ResourceSpans{{ScopeSpans: []*otlp.ScopeSpans{{Spans: []*otlp.Span{{Name: "start wizard"}}}}}}
+}
