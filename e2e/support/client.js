@@ -1,5 +1,8 @@
 // The official TypeScript client, which drives the same Beam as the browser.
+import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { start } from "./beam.js";
@@ -24,8 +27,22 @@ export const ways = {
     return { client, signIn: Promise.resolve(beam.signIn), end };
   },
 
-  // Its pages come up with the first question that needs one. Where another
-  // process has the data folder, they are that one's.
+  // The client's Beam joins the one that has the data folder, whose pages they
+  // are.
+  async "over stdio, beside a server"(capabilities, elicit) {
+    const folder = await mkdtemp(join(tmpdir(), "beam-e2e-"));
+    const beam = await start("--data", folder);
+    const transport = new StdioClientTransport({ command: process.env.BEAM, args: ["stdio", "--data", folder] });
+    const client = await connect(transport, capabilities, elicit);
+    const end = async () => {
+      await client.close();
+      await beam.stop();
+      await rm(folder, { recursive: true });
+    };
+    return { client, signIn: Promise.resolve(beam.signIn), end };
+  },
+
+  // Its pages come up with the first question that needs one.
   async "over stdio"(capabilities, elicit) {
     const transport = new StdioClientTransport({ command: process.env.BEAM, args: ["stdio", "--memory"], stderr: "pipe" });
     const signIn = new Promise((resolve) => {

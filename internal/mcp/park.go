@@ -160,6 +160,9 @@ func (p *parked) read(ctx context.Context) (r reply, over bool) {
 func (p *parked) done(r reply) {
 	p.once.Do(func() {
 		p.server.agenda.strike(&p.vigil)
+		if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it
+			p.server.engine.Unwait(p.run, p)
+		}
 		p.answer(r)
 	})
 }

@@ -240,13 +240,20 @@ func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
 				}
 			}()
 		}
-		if _, err := b.When(me, id, 1000, nobody{}); err != nil {
-			t.Fatal(err)
+		wait := func() {
+			if _, err := b.When(me, id, 1000, nobody{}); err != nil {
+				t.Fatal(err)
+			}
 		}
+		wait()
 		synctest.Wait()
 		b.want(4, "beam_followers")
 		leave()
 		synctest.Wait()
+		b.want(1, "beam_followers")
+		b.Unwait(id, nobody{})
+		b.want(0, "beam_followers")
+		wait()
 		b.want(1, "beam_followers")
 		b.answer(id, ask.Cancel, "", "browser")
 		b.want(0, "beam_followers")

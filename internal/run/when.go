@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/photon-beam/beam/internal/log"
 )
@@ -37,6 +38,21 @@ func (e *Engine) When(who Caller, id string, after uint64, w Waiter) (there bool
 	}
 	r.await(w)
 	return false, nil
+}
+
+// Unwait takes back what [Engine.When] was called for. The waiter may be told at
+// this very moment.
+func (e *Engine) Unwait(id string, w Waiter) {
+	r := e.index.get(id)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.when, w); i >= 0 {
+		r.when = slices.Delete(r.when, i, i+1)
+		e.tally.followers.Add(-1)
+	}
 }
 
 // await has w told of the next entry. Callers hold mu.
