@@ -32,7 +32,7 @@ export const ways = {
   async "over stdio, beside a server"(capabilities, elicit) {
     const folder = await mkdtemp(join(tmpdir(), "beam-e2e-"));
     const beam = await start("--data", folder);
-    const transport = new StdioClientTransport({ command: process.env.BEAM, args: ["stdio", "--data", folder] });
+    const transport = new StdioClientTransport({ command: process.env.BEAM, args: ["stdio", "--data", folder], stderr: "ignore" });
     const client = await connect(transport, capabilities, elicit);
     const end = async () => {
       await client.close();
