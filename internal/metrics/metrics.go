@@ -103,6 +103,7 @@ func histogramOptions(name, help string, buckets ...float64) prometheus.Histogra
 const (
 	conflict  = "conflict"
 	full      = "full"
+	inDoubt   = "in_doubt"
 	cancelled = "cancelled"
 	other     = "other"
 	whole     = "whole"
@@ -129,6 +130,8 @@ func refusal(err error) string {
 		return cancelled
 	case errors.Is(err, log.ErrFull):
 		return full
+	case errors.Is(err, log.ErrInDoubt):
+		return inDoubt
 	}
 	return other
 }

@@ -54,8 +54,12 @@ func (r *record) clarify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.among(came) && d.worker != nil && r.work == d.worker {
-		d.worker.batch.entries = d.worker.batch.entries[d.waiting:]
+	own := 0 // of those that came, which are in doubt no more
+	if d.among(came) {
+		own = len(d.entries)
+		if d.worker != nil && r.work == d.worker {
+			d.worker.batch.entries = d.worker.batch.entries[d.waiting:]
+		}
 	}
-	return r.takeAll(came)
+	return r.takeAll(came, own)
 }

@@ -223,7 +223,7 @@ func (r *record) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.takeAll(came)
+	return r.takeAll(came, 0)
 }
 
 // news are the entries that others wrote.
@@ -237,11 +237,15 @@ func (r *record) news(ctx context.Context) (came []log.Entry, err error) {
 	return came, nil
 }
 
-func (r *record) takeAll(entries []log.Entry) error {
-	for _, e := range entries {
+// takeAll takes in entries, of which the first ones are this process's own.
+func (r *record) takeAll(entries []log.Entry, own int) error {
+	for i, e := range entries {
 		e, err := r.engine.hydrate(r.id, e)
 		if err != nil {
 			return err
+		}
+		if i < own {
+			r.tell(e)
 		}
 		r.apply(e)
 	}
