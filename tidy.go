@@ -16,7 +16,7 @@ const (
 	tidyQuiet  = 1 << 20  // bytes allocated between two looks, at most
 )
 
-// tidy gives memory back until ctx ends.
+// tidy gives memory back, and keeps the limit where it belongs, until ctx ends.
 func tidy(ctx context.Context) {
 	look := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	held := func() (now, allocated uint64) {
@@ -33,6 +33,7 @@ func tidy(ctx context.Context) {
 			return
 		case <-t.C:
 		}
+		limitMemory()
 		now, allocated := held()
 		if quiet := allocated-before < tidyQuiet; quiet && (started || now > after+tidyGrowth) {
 			debug.FreeOSMemory()
