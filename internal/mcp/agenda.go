@@ -13,6 +13,7 @@ type agenda struct {
 	mu    sync.Mutex
 	queue vigils
 	timer *time.Timer
+	rings time.Duration // when the timer does, on this clock; 0 if it does not
 	ended bool
 }
 
@@ -44,9 +45,7 @@ func (a *agenda) enter(v *vigil, at time.Duration) {
 	} else {
 		heap.Push(&a.queue, v)
 	}
-	if a.queue[0] == v {
-		a.wind()
-	}
+	a.wind()
 }
 
 // strike takes a vigil out. Its call may be in the middle of being woken.
@@ -58,14 +57,22 @@ func (a *agenda) strike(v *vigil) {
 	}
 }
 
-// wind sets the timer to the first in the queue. Callers hold mu.
+// wind sees to it that the timer rings for the first in the queue. It may ring
+// earlier, for one that was struck: most are, and to set a timer may have to
+// wake a thread. Callers hold mu.
 func (a *agenda) wind() {
-	switch {
-	case len(a.queue) == 0 || a.ended:
-	case a.timer == nil:
-		a.timer = time.AfterFunc(a.queue[0].at-a.now(), a.ring)
-	default:
-		a.timer.Reset(a.queue[0].at - a.now())
+	if len(a.queue) == 0 || a.ended {
+		return
+	}
+	first := a.queue[0].at
+	if a.rings > 0 && a.rings <= first {
+		return
+	}
+	a.rings = first
+	if a.timer == nil {
+		a.timer = time.AfterFunc(first-a.now(), a.ring)
+	} else {
+		a.timer.Reset(first - a.now())
 	}
 }
 
@@ -73,6 +80,7 @@ func (a *agenda) wind() {
 func (a *agenda) ring() {
 	var due []func()
 	a.mu.Lock()
+	a.rings = 0
 	for now := a.now(); len(a.queue) > 0 && a.queue[0].at <= now; {
 		due = append(due, heap.Pop(&a.queue).(*vigil).wake)
 	}
