@@ -15,6 +15,9 @@ type asking struct {
 	KeepAlive   time.Duration `default:"15s" placeholder:"TIME" help:"How often a call that waits for an answer tells its progress, for clients that lose patience without (default ${default}); 0 is never."`
 }
 
+// defaultAsking is what the flags say that are not there.
+var defaultAsking = asking{AskFallback: "link", AskHandoff: 45 * time.Second, KeepAlive: 15 * time.Second}
+
 func (a *asking) validate() error {
 	if a.AskHandoff < 0 || a.KeepAlive < 0 {
 		return errors.New("--ask-handoff and --keep-alive must not be less than 0")

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/mattn/go-isatty"
 
 	"github.com/photon-beam/beam/internal/archive"
 	"github.com/photon-beam/beam/internal/joint"
@@ -84,10 +87,13 @@ type output struct {
 // the end.
 func (c *backup) output(p *program) (*output, error) {
 	if c.File == "-" {
-		if f, ok := p.stdout.(*os.File); ok && terminal(f) {
+		if f, ok := p.stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 			return nil, misusef("a backup is no text, and stdout is a terminal: name a file")
 		}
 		return &output{Writer: p.stdout, report: p.stderr}, nil
+	}
+	if err := c.aside(); err != nil {
+		return nil, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(c.File), filepath.Base(c.File)+".partial-*") // its mode is 0600
 	if err != nil {
@@ -96,14 +102,21 @@ func (c *backup) output(p *program) (*output, error) {
 	return &output{Writer: f, report: p.stdout, file: f, name: c.File}, nil
 }
 
-// terminal tells whether a file is a device that shows characters.
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
+// aside finds the file that the backup is to become: what a symbolic link leads
+// to, and nothing that is no file.
+func (c *backup) aside() error {
+	if real, err := filepath.EvalSymlinks(c.File); err == nil {
+		c.File = real
 	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+	switch info, err := os.Stat(c.File); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the backup can't be written: %w", err)
+	case !info.Mode().IsRegular():
+		return misusef("%s is no file: name one, or - for stdout", c.File)
+	}
+	return nil
 }
 
 // finish puts a whole file in its place, and removes any other.

@@ -68,6 +68,7 @@ type commands struct {
 
 	Serve   serve   `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what beam does without a command."`
 	Stdio   stdio   `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
+	Open    open    `cmd:"" help:"Open the playground of the Beam that runs in another browser, signed in."`
 	Prune   prune   `cmd:"" help:"Delete finished runs."`
 	Backup  backup  `cmd:"" help:"Write all that the data folder holds to one file, while runs go on."`
 	Restore restore `cmd:"" help:"Make a data folder of such a file."`

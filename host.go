@@ -30,6 +30,7 @@ const (
 	wantStdio  = "stdio"  // an MCP client to be served
 	wantPrune  = "prune"  // finished runs to be deleted
 	wantBackup = "backup" // an archive
+	wantOpen   = "open"   // an address to sign in at
 )
 
 // What an owner may be.
@@ -54,7 +55,7 @@ func (b *running) receive(ctx context.Context, store *folder, command, root stri
 	owner := func() joint.Owner {
 		return joint.Owner{PID: os.Getpid(), Version: version(), Command: command, Pages: p.known(), Root: root}
 	}
-	handlers := map[string]joint.Handler{wantStdio: h.stdio, wantPrune: h.prune, wantBackup: h.backup}
+	handlers := map[string]joint.Handler{wantStdio: h.stdio, wantPrune: h.prune, wantBackup: h.backup, wantOpen: h.open}
 	go store.socket.Serve(ctx, owner, handlers, b.logger)
 }
 

@@ -89,6 +89,9 @@ func (c *client) joined(o joint.Owner) {
 	if c.Root != "" && c.Root != o.Root {
 		fmt.Fprintf(c.program.stderr, "beam: its --root counts, not this one's: tools read %s\n", cmp.Or(o.Root, "no folder"))
 	}
+	if c.asking != defaultAsking || c.Traces != "off" {
+		fmt.Fprintln(c.program.stderr, "beam: its --ask-fallback, --ask-handoff, --keep-alive and --traces count, not this one's")
+	}
 }
 
 func where(o joint.Owner) string {

@@ -14,6 +14,7 @@ Examples:
     beam --addr :8080 --token S   reachable from other machines, with a token
     beam --memory --addr :0       keep nothing, on a free port
     beam stdio --open             for an MCP client, which starts it itself
+    beam open                     sign another browser in
     beam backup FILE              all that is kept, in one file
 
 Environment: each flag can be set as a variable, BEAM_ADDR for --addr. BEAM_TOKEN keeps the token out of the list of processes. Data is kept in $XDG_STATE_HOME/beam, or else in ~/.local/state/beam.

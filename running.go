@@ -3,9 +3,11 @@ package beam
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -20,7 +22,7 @@ import (
 
 // common are the flags that every command that runs photons has.
 type common struct {
-	Data   string `placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, the files that people hand in, the keys of browser sessions. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
+	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, the files that people hand in, the keys of browser sessions. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
 	Memory bool   `help:"Keep nothing: runs live in memory, and end with the program."`
 
 	Sync   string        `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
@@ -29,7 +31,7 @@ type common struct {
 
 	retention
 
-	Root string `placeholder:"DIR" type:"existingdir" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
+	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
 
 	asking
 
@@ -46,7 +48,17 @@ func (c *common) validate() error {
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return errors.Join(c.retention.validate(), c.asking.validate())
+	return errors.Join(c.validateRoot(), c.retention.validate(), c.asking.validate())
+}
+
+func (c *common) validateRoot() error {
+	if c.Root == "" {
+		return nil
+	}
+	if info, err := os.Stat(c.Root); err != nil || !info.IsDir() {
+		return fmt.Errorf("--root: there is no folder %s", c.Root)
+	}
+	return nil
 }
 
 func (c *common) logger(p *program) *slog.Logger {

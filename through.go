@@ -17,7 +17,7 @@ import (
 
 // located are the flags of commands that work on a data folder.
 type located struct {
-	Data string `placeholder:"DIR" type:"path" help:"The data folder. The default is the folder for programs' state in your home."`
+	Data string `default:"" placeholder:"DIR" type:"path" help:"The data folder. The default is the folder for programs' state in your home."`
 }
 
 // through does something with a data folder: owner has the process do it that

@@ -584,8 +584,12 @@ function beginKeys() {
 function beginWatch() {
   const away = one("#live .away");
   if (!away) return;
-  new MutationObserver(() => say(away.hidden ? "The connection is back. Nothing was missed." : "The connection was lost. Trying again."))
-    .observe(away, { attributeFilter: ["hidden"] });
+  let hidden = away.hidden; // which is set again and again
+  new MutationObserver(() => {
+    if (away.hidden === hidden) return;
+    hidden = away.hidden;
+    say(hidden ? "The connection is back. Nothing was missed." : "The connection was lost. Trying again.");
+  }).observe(away, { attributeFilter: ["hidden"] });
 }
 
 // --- All of it ---------------------------------------------------------------

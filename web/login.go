@@ -60,7 +60,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 		return s.loginPage(w, r, http.StatusOK, "", next(r))
 	}
 	if !s.signIns.redeem(code) {
-		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. Start Beam again, and it prints a new one.", next(r))
+		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. The command beam open makes a new one.", next(r))
 	}
 	if err := s.sessions.grant(w, r, "operator", true); err != nil {
 		return err

@@ -58,9 +58,12 @@ func after(t *tar.Reader, z io.Reader) error {
 	if _, err := t.Next(); !errors.Is(err, io.EOF) {
 		return errors.Join(damaged("something follows its end"), err)
 	}
-	n, err := io.Copy(io.Discard, io.LimitReader(z, 1<<20)) // and see that the checksum is right
-	if err == nil && n == 1<<20 {
-		err = damaged("something follows its end")
+	rest, err := io.ReadAll(io.LimitReader(z, 1<<20)) // and see that the checksum is right
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return damaged("its end is cut off, or something follows it")
+	case err == nil && len(bytes.Trim(rest, "\x00")) > 0: // tar ends with nothing
+		return damaged("something follows its end")
 	}
 	return err
 }
@@ -92,8 +95,8 @@ func (a *reading) explain(err error) error {
 		return context.Cause(a.ctx)
 	case a.sunk || a.under.err != nil:
 		return err
-	case !a.begun:
-		return fmt.Errorf("%w (%w)", ErrForeign, err)
+	case !a.begun && (!bytes.Equal(a.under.head, magic) || errors.Is(err, tar.ErrHeader) || errors.Is(err, io.EOF)):
+		return ErrForeign
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w after %d runs", ErrCut, a.Runs)
 	}
@@ -106,14 +109,19 @@ func (a *reading) taken(err error) error {
 	return err
 }
 
-// watched remembers why its reader could not be read.
+// magic is how what zstd has compressed begins (RFC 8878, Zstandard Frames).
+var magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// watched remembers how its reader begins, and why it could not be read.
 type watched struct {
 	io.Reader
-	err error
+	head []byte
+	err  error
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
+	w.head = append(w.head, p[:min(n, len(magic)-len(w.head))]...)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err
 	}

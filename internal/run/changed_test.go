@@ -105,3 +105,32 @@ func TestAPhotonThatWantsOtherInputFails(t *testing.T) {
 		t.Errorf("finished = %+v, and the code ran: %v", f, ran.Load())
 	}
 }
+
+// A program that lacks a photon leaves its runs alone, and takes answers to
+// them: one that has it goes on.
+func TestADurableRunWaitsForItsPhoton(t *testing.T) {
+	var began atomic.Int64
+	for _, answered := range []bool{false, true} {
+		o := options(t, versioned("1", &began))
+		has := o.Photons
+		b := open(t, o)
+		id := b.start("versioned", "")
+		askID, _ := b.asked(id, 0)
+		b.close()
+
+		o.Photons = options(t, echo).Photons
+		lacks := open(t, o)
+		if answered {
+			lacks.accept(askID, `{"name":"Ada"}`)
+		}
+		if info, err := lacks.Info(me, id); err != nil || info.State.Ended() {
+			t.Fatalf("without its photon the run is %s: %v", info.State, err)
+		}
+		lacks.close()
+
+		o.Photons = has
+		if f := open(t, o).complete(id); f.Status != log.Completed {
+			t.Errorf("answered meanwhile: %t; finished = %+v", answered, f)
+		}
+	}
+}

@@ -44,8 +44,9 @@ func (c Criteria) choose(runs []Pruned, now time.Time) []Pruned {
 }
 
 // Prune deletes finished runs, their logs and their files, and returns them;
-// dry, it only returns them. What somebody reads at the moment stays. A run that
-// has not ended is never deleted. The error is ErrHeld, or the file system's.
+// dry, it only returns them. What somebody reads at the moment stays, and what
+// its caller was promised to find; see [Request.Keep]. A run that has not ended
+// is never deleted. The error is ErrHeld, or the file system's.
 func (e *Engine) Prune(c Criteria, dry bool) ([]Pruned, error) {
 	if e.keys.isHeld() {
 		return nil, ErrHeld
@@ -76,7 +77,7 @@ func (e *Engine) Prune(c Criteria, dry bool) ([]Pruned, error) {
 func (r *record) prunable() (p Pruned, ended bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.state.Ended() {
+	if !r.state.Ended() || r.brief != nil && time.Now().Before(r.keptUntil()) {
 		return p, false, nil
 	}
 	size, err := r.size()

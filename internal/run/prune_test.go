@@ -106,3 +106,22 @@ func TestRetentionBySize(t *testing.T) {
 		}
 	})
 }
+
+// What a caller was promised to find is not pruned before its time.
+func TestPruneKeepsPromises(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, echo)
+		info, err := b.Start(t.Context(), me, run.Request{Photon: "echo", Args: []byte(`{"text":"x"}`), Surface: "test", Keep: 10 * time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.finished(info.ID)
+		for _, want := range []int{0, 1} {
+			gone, err := b.Prune(run.Criteria{Keep: ref(0)}, false)
+			if err != nil || len(gone) != want {
+				t.Errorf("after %s it deletes %v, %v", time.Since(info.Started), gone, err)
+			}
+			time.Sleep(11 * time.Minute)
+		}
+	})
+}

@@ -3,15 +3,15 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/photon-beam/beam/internal/log"
 )
 
 // Recover reads the log: it takes durable runs up where they were left, and
 // marks the others interrupted. Those that wait for an answer have nothing to
-// do, and stay cold. A run whose log can't be read is left out, and the logger
-// told. Call it once, before the engine is used.
+// do, and stay cold; those of photons that are not here wait for a process that
+// has them. A run whose log can't be read is left out. The logger is told of
+// both. Call it once, before the engine is used.
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
 		go e.retain()
@@ -32,11 +32,31 @@ func (e *Engine) Recover(ctx context.Context) error {
 		}
 	}
 	e.deadlines.load(runs)
+	e.tellOrphans(runs)
 	return nil
+}
+
+// tellOrphans logs which photons are missing that runs wait for.
+func (e *Engine) tellOrphans(runs []*record) {
+	orphans := make(map[string]int)
+	for _, r := range runs {
+		if r.photon == nil && r.origin.Value().durable && !r.isOver() {
+			orphans[r.origin.Value().photon]++
+		}
+	}
+	for photon, n := range orphans {
+		e.logger.Warn("durable runs wait for a photon that this program does not have", "photon", photon, "runs", n)
+	}
 }
 
 func (e *Engine) leaveOut(id string, err error) {
 	e.logger.Error("a run can't be read back, and is left out", "run", id, "err", err)
+}
+
+func (r *record) isOver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Ended()
 }
 
 // pickUp does with a run that was read what is to be done.
@@ -45,10 +65,10 @@ func (r *record) pickUp(ctx context.Context) error {
 	defer r.mu.Unlock()
 	switch {
 	case r.state.Ended():
-	case r.photon == nil:
-		return r.end(log.Finished{Status: log.Interrupted, Error: fmt.Sprintf("the photon %s is not here any more", r.origin.Value().photon)})
 	case !r.origin.Value().durable:
 		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
+	case r.photon == nil: // another program may have it: the folder can be shared
+		r.engine.index.rest(r)
 	case r.otherVersion() != nil:
 		return r.end(log.Finished{Status: log.Failed, Error: r.otherVersion().Error()})
 	case r.state == Waiting && !r.told:

@@ -846,7 +846,7 @@ func Login(c Chrome, p LoginPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<p>This page belongs to somebody else’s session, or to the person whose machine this is.</p><p>Use the sign-in address that <code>beam serve</code> printed when it started, or that <code>beam stdio</code> wrote to its client’s log. It works once; start Beam again for a new one.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<p>This page belongs to somebody else’s session, or to the person whose machine this is.</p><p>Use the sign-in address that <code>beam serve</code> printed when it started, or that <code>beam stdio</code> wrote to its client’s log. It works once; <code>beam open</code> makes a new one.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

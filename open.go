@@ -1,0 +1,78 @@
+package beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/cli/browser"
+
+	"github.com/photon-beam/beam/internal/joint"
+)
+
+// open is the command that signs another browser in.
+type open struct {
+	Print bool `help:"Print the address, and open nothing."`
+
+	located
+}
+
+// Help is what --help says beside the flags.
+func (*open) Help() string {
+	return "The address signs the first browser in that opens it, as the one that beam serve prints at its start does, and is good for a day."
+}
+
+// longestAddress bounds what the owner of the folder may answer, in bytes.
+const longestAddress = 4 << 10
+
+// Run asks the Beam that owns the folder for an address to sign in at.
+func (c *open) Run(ctx context.Context, p *program) error {
+	dir, err := dataDir(c.Data)
+	if err != nil {
+		return err
+	}
+	conn, owner, err := c.dial(ctx, dir, wantOpen, nil)
+	switch {
+	case errors.Is(err, joint.ErrNobody):
+		return fmt.Errorf("no Beam owns the data folder %s: start one with beam serve", dir)
+	case err != nil:
+		return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", described(owner), dir, err)
+	}
+	var address string
+	err = serveBy(ctx, conn, func(conn *joint.Conn) error {
+		raw, err := io.ReadAll(io.LimitReader(conn, longestAddress))
+		address = strings.TrimSpace(string(raw))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%s has no page to sign in at; its log says why", described(owner))
+	}
+	fmt.Fprintln(p.stdout, address)
+	if c.Print {
+		return nil
+	}
+	browser.Stdout = p.stderr
+	if err := browser.OpenURL(address); err != nil {
+		return fmt.Errorf("no browser could be opened (%w): open the address in one", err)
+	}
+	return nil
+}
+
+// open tells a process that joined where to sign in.
+func (h *host) open(_ context.Context, r *joint.Request) {
+	at, err := h.pages.origin()
+	if err != nil {
+		h.logger.Error("bringing up the pages", "err", err)
+		r.Refuse(joint.Refusef(joint.Failed, "its pages can't be served; its log says why"))
+		return
+	}
+	if r.Accept() == nil {
+		fmt.Fprintln(r, at+h.site.SignInPath())
+	}
+}
