@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,9 @@ func (c *call) takeUp(args json.RawMessage) *reply {
 	var handle struct {
 		Run string `json:"run"`
 	}
-	if len(args) == 0 || json.Unmarshal(args, &handle) != nil || handle.Run == "" {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.DisallowUnknownFields()
+	if d.Decode(&handle) != nil || handle.Run == "" {
 		return said("The arguments for " + ResumeTool + ` are not valid: it takes {"run": HANDLE}, with the handle that the result of the earlier call gave.`)
 	}
 	engine, who := c.server.engine, c.client.who
