@@ -241,6 +241,11 @@ func (r *Run) guard(err *error) {
 	*err = &PanicError{Value: v, Stack: debug.Stack()}
 }
 
+// Concurrent tells whether the generator has started goroutines with [Go], so
+// that the order of its calls may differ from run to run. Call it in the loop's
+// body.
+func (r *Run) Concurrent() bool { return r.spawned }
+
 // Context is what the generator works under. It ends with the run; its cause is
 // why.
 func (r *Run) Context() context.Context { return r.ctx }

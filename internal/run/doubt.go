@@ -13,6 +13,7 @@ import (
 // else is appended to the run before that is known.
 type doubt struct {
 	entries []log.Entry // as the log would have them
+	given   []log.Entry // as they were before what is too large was moved
 	// worker is whose batch they began with, and waiting how many were from it.
 	worker  *worker
 	waiting int
@@ -51,15 +52,17 @@ func (r *record) clarify(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", log.ErrInDoubt, err)
 	}
 	r.doubt = nil
+	if !d.among(came) {
+		r.unspill(d.entries, d.given)
+	}
 	if err != nil {
 		return err
 	}
-	own := 0 // of those that came, which are in doubt no more
-	if d.among(came) {
-		own = len(d.entries)
-		if d.worker != nil && r.work == d.worker {
-			d.worker.batch.entries = d.worker.batch.entries[d.waiting:]
-		}
+	if !d.among(came) {
+		return r.takeAll(came, 0)
 	}
-	return r.takeAll(came, own)
+	if w := d.worker; w != nil && r.work == w { // the batch may have been let go meanwhile
+		w.batch.entries = w.batch.entries[min(d.waiting, len(w.batch.entries)):]
+	}
+	return r.takeAll(came, len(d.entries))
 }

@@ -187,9 +187,12 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 	}
 	info, err := r.begin(ctx, started, req.Waiter)
 	if err != nil {
-		e.index.remove(r)
 		if r.doubt != nil {
+			r.refused = true
+			e.index.rest(r)
 			go r.unstart()
+		} else {
+			e.index.remove(r)
 		}
 		return Info{}, fmt.Errorf("recording the start: %w", err)
 	}

@@ -183,7 +183,10 @@ func (r *record) takeUp() (err error) {
 	}
 	r.waking = true
 	defer func() { r.waking = err != nil }()
-	ctx := r.engine.taking // a read that hangs must not keep the engine from closing
+	ctx := r.engine.taking                 // a read that hangs must not keep the engine from closing
+	if err := r.clarify(ctx); err != nil { // its own claim may be what came last
+		return err
+	}
 	h, err := r.past(ctx)
 	if err == nil {
 		err = r.resume(ctx, h)

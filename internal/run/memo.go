@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/log"
@@ -13,8 +14,12 @@ type memo struct {
 	newer, older map[*openAsk]*log.Asked
 }
 
-// memoSize is when a memo forgets its older half.
-const memoSize = 2048
+// memoSize is when a memo forgets its older half, and memoMost how large the
+// questions are that it has, in bytes as JSON.
+const (
+	memoSize = 2048
+	memoMost = 8 << 10
+)
 
 func (m *memo) get(a *openAsk) *log.Asked {
 	m.mu.Lock()
@@ -29,6 +34,9 @@ func (m *memo) get(a *openAsk) *log.Asked {
 }
 
 func (m *memo) add(a *openAsk, asked *log.Asked) {
+	if raw, err := json.Marshal(asked); err != nil || len(raw) > memoMost {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.put(a, asked)

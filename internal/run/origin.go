@@ -2,6 +2,7 @@ package run
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"unique"
 
 	"github.com/photon-beam/beam/internal/log"
@@ -33,7 +34,11 @@ func repeatableOf(s log.Started) *repeatable {
 	if s.Idempotency == "" {
 		return nil
 	}
-	return &repeatable{s.Idempotency, fingerprint(s.Photon, s.Args)}
+	args, err := json.Marshal(s.Args) // as the log has them
+	if err != nil {
+		args = s.Args
+	}
+	return &repeatable{s.Idempotency, fingerprint(s.Photon, args)}
 }
 
 func fingerprint(photon string, args []byte) [sha256.Size]byte {

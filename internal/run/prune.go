@@ -64,11 +64,19 @@ func (e *Engine) Prune(c Criteria, dry bool) ([]Pruned, error) {
 			ended, records[p.ID] = append(ended, p), r
 		}
 	}
-	gone := c.choose(ended, time.Now())
-	if !dry {
-		for _, p := range gone {
-			e.delete(records[p.ID])
+	chosen := c.choose(ended, time.Now())
+	if dry {
+		return chosen, nil
+	}
+	var gone []Pruned
+	for _, p := range chosen {
+		if records[p.ID].readers.Load() > 0 {
+			continue
 		}
+		if err := e.delete(records[p.ID]); err != nil {
+			return gone, err
+		}
+		gone = append(gone, p)
 	}
 	return gone, nil
 }
@@ -114,8 +122,11 @@ func PruneLog(ctx context.Context, l log.Log, blobs *blob.Store, keys string, c 
 	}
 	ring := keyring{dir: keys}
 	for i, r := range gone {
-		if err := errors.Join(l.Delete(ctx, r.ID), blobs.Delete(r.ID), ring.forget(r.ID)); err != nil {
+		if err := l.Delete(ctx, r.ID); err != nil {
 			return gone[:i], err
+		}
+		if err := errors.Join(blobs.Delete(r.ID), ring.forget(r.ID)); err != nil {
+			return gone[:i+1], err
 		}
 	}
 	return gone, nil

@@ -112,7 +112,7 @@ func (r *record) listed(keep func(Info) bool) (info Info, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info = r.info()
-	if info.Last == 0 || keep != nil && !keep(info) {
+	if info.Last == 0 || r.refused || keep != nil && !keep(info) {
 		return Info{}, false
 	}
 	var err error

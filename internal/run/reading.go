@@ -148,6 +148,9 @@ func (r *record) remember(entry log.Entry) error {
 		r.told = false
 	}
 	r.apply(entry)
+	if (entry.Kind == log.KindAnswered || entry.Kind == log.KindWithdrawn) && len(r.asks) > 0 {
+		r.told = true // one of its goroutines has something to go on with
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,7 @@ type record struct {
 	reading bool // its log is being read back
 	told    bool // it has events after its last call; only known while reading
 	ending  bool // its end is yet to be recorded
+	refused bool // its start was, and nothing of it is to stay
 	resting bool // it could go on, but not in this process; guarded by the index's mu
 	// abandoned is set while nobody is known to come back; see Engine.Abandon.
 	abandoned *abandonment
@@ -111,8 +113,8 @@ func (r *record) repeated(request *repeatable) (Info, error) {
 	}
 	r.mu.Lock() // until it has begun
 	defer r.mu.Unlock()
-	if r.last == 0 {
-		return Info{}, errors.New("the first request with this idempotency key could not be recorded")
+	if r.last == 0 || r.refused {
+		return Info{}, fmt.Errorf("the first request with this idempotency key was refused: %w", log.ErrUnavailable)
 	}
 	return r.info(), nil
 }
@@ -145,6 +147,12 @@ func (r *record) append(ctx context.Context, entries ...log.Entry) (err error) {
 			r.unspill(stored, entries)
 		}
 	}()
+	now := time.Now()
+	for i := range stored { // the lists are to say what the log says
+		if stored[i].Time.IsZero() {
+			stored[i].Time = now
+		}
+	}
 	for {
 		if r.state.Ended() {
 			return errOver
@@ -155,14 +163,14 @@ func (r *record) append(ctx context.Context, entries ...log.Entry) (err error) {
 		var conflict *log.ConflictError
 		switch {
 		case err == nil:
-			for _, e := range entries {
-				e.Seq = r.last + 1
+			for i, e := range entries {
+				e.Seq, e.Time = r.last+1, stored[i].Time
 				r.tell(e)
 				r.apply(e)
 			}
 			return nil
 		case errors.Is(err, log.ErrInDoubt):
-			r.doubt = &doubt{entries: stored}
+			r.doubt = &doubt{entries: stored, given: entries}
 			if r.last > 0 {
 				go r.lookBack()
 			}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -61,7 +62,10 @@ func (e *Engine) sweep() {
 		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || bytes > e.limits.KeepBytes && e.limits.KeepBytes > 0
 		tooMany = tooMany && !now.Before(r.until) || i >= rush*e.limits.KeepAll
 		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
-			e.delete(r.record)
+			if err := e.delete(r.record); err != nil {
+				e.logger.Error("deleting runs", "err", err)
+				return // the next look comes soon
+			}
 		}
 	}
 }
@@ -80,18 +84,20 @@ func (e *Engine) weigh(r *record) int64 {
 	return size
 }
 
-// delete forgets a finished run, its log and its files.
-func (e *Engine) delete(r *record) {
+// delete forgets a finished run, its log and its files. With its log, all of it
+// stays.
+func (e *Engine) delete(r *record) error {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := e.log.Delete(context.Background(), r.id); err != nil {
+		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
+	}
 	e.index.remove(r)
 	r.wake(log.Entry{}) // whoever waits for another entry finds the run gone
-	r.mu.Unlock()
-	if err := e.log.Delete(context.Background(), r.id); err != nil {
-		e.logger.Error("deleting a run's log", "run", r.id, "err", err)
-	}
 	if err := e.blobs.Delete(r.id); err != nil {
 		e.logger.Error("deleting a run's files", "run", r.id, "err", err)
 	}
+	return nil
 }
 
 // endedAt is when the run ended, and until when it is kept at least.

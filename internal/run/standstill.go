@@ -129,19 +129,28 @@ func (s *standstill) count(e *Engine, n int, err error) {
 func (r *record) endLater(f log.Finished) {
 	if !r.ending {
 		r.ending = true
-		go r.later(func() error { return r.tryEnd(f) })
+		go func() {
+			r.later(func() error { return r.tryEnd(f) })
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.engine.index.rest(r) // whether it has ended or not, it works no more
+		}()
 	}
 }
 
 // unstart makes sure that nothing is left of a run whose start was refused, but
-// may have been recorded.
+// may have been recorded. Until then its idempotency key is taken.
 func (r *record) unstart() {
 	r.later(func() error {
 		ctx := r.engine.ctx
 		if err := r.clarify(ctx); err != nil {
 			return err
 		}
-		return errors.Join(r.engine.log.Delete(ctx, r.id), r.engine.blobs.Delete(r.id))
+		if err := r.engine.log.Delete(ctx, r.id); err != nil {
+			return err
+		}
+		r.engine.index.remove(r)
+		return r.engine.blobs.Delete(r.id)
 	})
 }
 

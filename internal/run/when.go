@@ -33,7 +33,10 @@ func (e *Engine) When(who Caller, id string, after uint64, w Waiter) (there bool
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.last > after {
+	switch {
+	case e.index.get(id) != r:
+		return false, ErrNotFound // deleted just now
+	case r.last > after:
 		return true, nil
 	}
 	r.await(w)

@@ -236,7 +236,9 @@ func (w *worker) overtime() string {
 }
 
 func (w *worker) complete(result *generators.Result) error {
-	if w.history != nil {
+	// A goroutine that nobody waits for may be ended before it comes to what it
+	// had come to then.
+	if w.history != nil && !w.run.Concurrent() {
 		if err := w.history.unmet(); err != nil {
 			return err
 		}

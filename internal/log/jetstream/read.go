@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -124,6 +125,9 @@ func (l *Log) cursor(run string, after uint64) *cursor {
 // entries of a run after an ordinal, from the next page that has any; none if
 // there are no more pages.
 func (c *cursor) entries(ctx context.Context, run string, after uint64) ([]log.Entry, error) {
+	if after == math.MaxUint64 {
+		return nil, nil
+	}
 	if !c.paged {
 		all, done, err := c.chained(ctx, run, after)
 		if done || err != nil {
