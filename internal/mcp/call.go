@@ -47,14 +47,17 @@ type call struct {
 	out      outlet          // the stream of the request, or the one that resumed it
 	puts     map[uint64]*put // questions that the client was asked, by ordinal
 	patience patience
-	rare     *rare // nil for most
-	over     bool  // the run has ended
-	handed   bool  // the call was handed off: its run is not the call's to end
-	gone     bool  // nothing is asked any more
+	progress float64 // the highest that was told
+	rare     *rare   // nil for most
+	over     bool    // the run has ended
+	handed   bool    // the call was handed off: its run is not the call's to end
+	gone     bool    // nothing is asked any more
 
-	// resumed numbers the calls that took a run up again, from 1; 0 is one that
-	// began its run, which ends if the call is given up. It doesn't change.
-	resumed uint32
+	// resumed says that the call took a run up again; one that began its run
+	// ends it if it is given up. Turn numbers the calls of runs that may have
+	// several in a session, and is 0 for others. Neither changes.
+	resumed bool
+	turn    uint32
 }
 
 // callTool serves tools/call.
@@ -98,17 +101,17 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 // hold starts the run, or takes it up, and follows it on the goroutine of its
 // request.
 func (c *call) hold(p *params, flight *flight) reply {
-	if c.resumed > 0 {
-		c.out.begin(c.cursor(0))
-	} else if refused := c.start(flight.parent, p, nobody); refused != nil {
-		return *refused
+	if !c.resumed {
+		if refused := c.start(flight.parent, p, nobody); refused != nil {
+			return *refused
+		}
 	}
 	if !c.session.keep(c) { // it has ended meanwhile
 		c.abandon()
 		return reply{}
 	}
 	f := c.follower(c.out, flight)
-	if c.resumed > 0 {
+	if c.resumed {
 		if r, over := f.rejoin(flight.context()); over {
 			return r
 		}
@@ -122,11 +125,16 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	c.out = out
 	c.mu.Unlock()
 	f := c.follower(out, flight)
+	f.tell.goOn()
 	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.broken(err)
 	}
+	c.heard() // it was away, and not silent
 	if r, over := f.again(); over {
 		return r
+	}
+	if err := f.askAgain(context.Background()); err != nil {
+		return f.failed(err)
 	}
 	return f.follow()
 }
@@ -195,7 +203,7 @@ func (c *call) stop() {
 // questions back.
 func (c *call) giveUp() {
 	c.session.drop(c)
-	if c.resumed == 0 && !c.wasHanded() {
+	if !c.resumed && !c.wasHanded() {
 		c.stop()
 	}
 	c.takeBack("its call was cancelled")
@@ -213,7 +221,7 @@ func (c *call) close() {
 // abandon ends what nobody will take up again: the session is over. A durable
 // run waits for its answer elsewhere.
 func (c *call) abandon() {
-	if !c.isOver() && !c.photon.Options().Durable && c.resumed == 0 {
+	if !c.isOver() && !c.photon.Options().Durable && !c.resumed {
 		c.stop()
 	}
 }
@@ -243,7 +251,19 @@ func (c *call) outlet() outlet {
 }
 
 // cursor is what a client resumes after.
-func (c *call) cursor(seq uint64) string { return c.run + "." + strconv.FormatUint(seq, 10) }
+func (c *call) cursor(seq uint64) string { return c.key() + "." + strconv.FormatUint(seq, 10) }
+
+// key names the call in its session: its run, and which of the calls of that it
+// is.
+func (c *call) key() string { return c.run + c.suffix() }
+
+// suffix tells apart what would be called the same by several calls of a run.
+func (c *call) suffix() string {
+	if c.turn == 0 {
+		return ""
+	}
+	return "@" + strconv.FormatUint(uint64(c.turn), 10)
+}
 
 // modern is the error that MCP 2026-07-28 has for a missing capability.
 func (l *lack) modern() *rpcError {
@@ -273,6 +293,10 @@ func (c *call) panicked(v any) reply {
 
 // broken is the reply for a fault of Beam's own. Its cause is for the log.
 func (c *call) broken(err error) reply {
-	c.server.logger.Error("serving a call", "run", c.run, "photon", c.photon.Name(), "err", err)
+	name := "" // before it is known
+	if c.photon != nil {
+		name = c.photon.Name()
+	}
+	c.server.logger.Error("serving a call", "run", c.run, "photon", name, "err", err)
 	return fault(c.id, faultf(mcp.INTERNAL_ERROR, "Beam could not serve this call; its log says why"))
 }

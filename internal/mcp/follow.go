@@ -70,7 +70,7 @@ func (f *follower) note(e log.Entry) ([]byte, error) {
 
 // follow tells what comes, until the run ends or the request does.
 func (f *follower) follow() reply {
-	defer f.server.agenda.strike(&f.vigil)
+	defer f.rest()
 	ctx := f.flight.context()
 	for {
 		if r, over := f.stretch(ctx); over {
@@ -80,6 +80,15 @@ func (f *follower) follow() reply {
 			return r
 		}
 	}
+}
+
+// rest has the call wait no more: its stream has ended, or broken off.
+func (f *follower) rest() {
+	f.server.agenda.strike(&f.vigil)
+	now := f.server.agenda.now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.patience.set(false, now)
 }
 
 // stretch tells what comes, until the call is over or something else is due.
@@ -195,7 +204,7 @@ func (f *follower) end(ctx context.Context, e log.Entry) reply {
 	if err != nil {
 		return f.broken(err)
 	}
-	if f.resumed > 0 {
+	if f.resumed {
 		ended = interrupted(ended)
 	}
 	if missing := f.lacked(ended); missing != nil && f.client.modern() {

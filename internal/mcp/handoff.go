@@ -44,6 +44,7 @@ func (c *call) heard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.patience.renew(now)
+	c.rare.beginAnew()
 }
 
 // handOff ends a call whose questions nobody has answered for long: its result
@@ -131,16 +132,10 @@ func (c *call) pending(info run.Info) (*toolResult, error) {
 		"Do not call %s again for this: that would begin anew.", ResumeTool, c.run, c.photon.Name())
 	result := &toolResult{Content: []content{text(said.String())}}
 	result.Meta = map[string]any{metaWaiting: waits}
-	result.IsError = c.resumed == 0 && c.server.promised(c.photon, c.client) != nil
+	result.IsError = !c.resumed && c.server.promised(c.photon, c.client) != nil
 	return result, nil
 }
 
-// linkID is the id of the request that puts a question, once more, by a call
-// that took its run up: no id is used twice in a session.
-func (c *call) linkID(seq uint64) string {
-	id := log.AskID(c.run, seq)
-	if turn := c.resumed; turn > 0 {
-		id = fmt.Sprintf("%s@%d", id, turn)
-	}
-	return id
-}
+// linkID is the id of the request that puts a question: no id is used twice in a
+// session.
+func (c *call) linkID(seq uint64) string { return log.AskID(c.run, seq) + c.suffix() }

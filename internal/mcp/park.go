@@ -29,7 +29,7 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 		x = c.follower(c.out, flight).parked(answer)
 		return x
 	}
-	if c.resumed > 0 {
+	if c.resumed {
 		follow()
 		c.session.crew.do(x.begin)
 	} else if refused := c.start(flight.parent, p, follow); refused != nil {
@@ -72,10 +72,9 @@ func (p *parked) Wake() { p.session.crew.do(p.step) }
 // nobody else keeps it from writing. But a step makes the stack of a generator
 // several times as large, so it is made there only by few of those that wait.
 func (p *parked) Tell(wrote []log.Entry) {
-	switch last := wrote[len(wrote)-1].Kind; {
-	case last == log.KindFinished:
-	case last == log.KindAsked && p.session.asking() < fewCalls && p.session.crew.pipe.idle():
-	default:
+	last := wrote[len(wrote)-1].Kind
+	few := last == log.KindFinished || last == log.KindAsked && p.session.asking() < fewCalls
+	if !few || !p.session.crew.pipe.idle() {
 		p.Wake()
 		return
 	}
@@ -110,8 +109,11 @@ func (p *parked) begin() {
 // when there is.
 func (p *parked) more() bool {
 	there, err := p.server.engine.When(p.client.who, p.run, p.after, p)
-	if err != nil {
+	switch {
+	case err != nil:
 		p.done(p.broken(err))
+	case !there && p.flight.cancelled() != nil: // before it waited
+		p.server.engine.Unwait(p.run, p)
 	}
 	return there
 }

@@ -133,6 +133,9 @@ func (c *call) settled(out outlet, s settlement, why string) error {
 	c.mu.Lock()
 	p := c.puts[s.Ask]
 	delete(c.puts, s.Ask)
+	if len(c.puts) == 0 {
+		c.rare.beginAnew()
+	}
 	id := ""
 	if p != nil {
 		id = p.id()

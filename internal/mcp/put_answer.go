@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -61,6 +62,26 @@ func (p *put) tryAgain(q *ask.Question) {
 	}
 }
 
+// askAgain asks once more what the client did not answer rightly, when its stream
+// was broken.
+func (f *follower) askAgain(ctx context.Context) error {
+	f.mu.Lock()
+	var again []uint64
+	for seq, p := range f.puts {
+		if p.attempts > 0 && seq <= f.after {
+			again = append(again, seq)
+		}
+	}
+	f.mu.Unlock()
+	slices.Sort(again)
+	for _, seq := range again {
+		if err := f.put(ctx, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // tooOften says why a question is given up.
 func tooOften(invalid *generators.InvalidError) string {
 	return fmt.Sprintf("%d answers of the MCP client did not fit the question: %v", maxAttempts, invalid)
@@ -110,6 +131,7 @@ func (c *call) answeredHere(e log.Entry) bool {
 	if err != nil {
 		return false
 	}
+	now := c.server.agenda.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.puts[a.Ask]
@@ -117,6 +139,7 @@ func (c *call) answeredHere(e log.Entry) bool {
 		return false
 	}
 	delete(c.puts, a.Ask)
+	c.patience.set(len(c.puts)+len(c.rare.links()) > 0, now) // what it does now is no waiting
 	return true
 }
 

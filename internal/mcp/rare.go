@@ -30,4 +30,11 @@ func (r *rare) links() map[uint64]struct{} {
 	return r.linked
 }
 
+// beginAnew has the client told again, when it is silent again.
+func (r *rare) beginAnew() {
+	if r != nil {
+		r.pointed = false
+	}
+}
+
 func (r *rare) wasPointed() bool { return r != nil && r.pointed }

@@ -108,7 +108,7 @@ func (x *relay) forward(ctx context.Context, line []byte) {
 			x.unserved(said, err)
 			return
 		}
-		pass, there := x.session.heard(b, said, line)
+		pass, there := x.session.heard(b, said)
 		if !there {
 			continue
 		}

@@ -24,12 +24,13 @@ type relayed struct {
 
 	// What a new server has to be told; as it came.
 	initialize, initialized, level []byte
-	id                             json.RawMessage // of initialize
+	id                             json.RawMessage   // of initialize
+	levels                         map[string][]byte // that were asked for, by raw id
 	introduced                     bool
 }
 
 func newRelayed() *relayed {
-	return &relayed{pending: map[string]string{}, asked: map[string]struct{}{}}
+	return &relayed{pending: map[string]string{}, asked: map[string]struct{}{}, levels: map[string][]byte{}}
 }
 
 // A glanced is what a relay sees of a message.
@@ -38,6 +39,8 @@ type glanced struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Error  json.RawMessage `json:"error"`
+
+	raw []byte
 }
 
 func (m *glanced) isRequest() bool { return m.Method != "" && m.ID != nil }
@@ -62,16 +65,19 @@ func (g glances) wanting() bool {
 // glance looks at a line: one message, or a batch of them. What is none is for
 // the server to refuse.
 func glance(line []byte) glances {
-	var one glanced
-	if line[0] != '[' {
-		if json.Unmarshal(line, &one) != nil {
+	parts := []json.RawMessage{line}
+	if line[0] == '[' {
+		parts = nil
+		if json.Unmarshal(line, &parts) != nil {
 			return nil
 		}
-		return glances{one}
 	}
-	var all glances
-	if json.Unmarshal(line, &all) != nil {
-		return nil
+	all := make(glances, len(parts))
+	for i, raw := range parts {
+		if json.Unmarshal(raw, &all[i]) != nil {
+			return nil
+		}
+		all[i].raw = raw
 	}
 	return all
 }
@@ -114,7 +120,7 @@ func (s *relayed) leave() Backend {
 // heard takes in what the client says to a server. There tells whether it is
 // still the one; pass, whether the line is for it: the answer to a question that
 // another server asked is not.
-func (s *relayed) heard(b Backend, said glances, line []byte) (pass, there bool) {
+func (s *relayed) heard(b Backend, said glances) (pass, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current != b {
@@ -124,9 +130,9 @@ func (s *relayed) heard(b Backend, said glances, line []byte) (pass, there bool)
 		m := &said[i]
 		switch {
 		case m.isRequest():
-			s.pending[string(m.ID)] = s.requested(m, line)
+			s.pending[string(m.ID)] = s.requested(m)
 		case m.Method == "notifications/initialized":
-			s.initialized = bytes.Clone(line)
+			s.initialized = bytes.Clone(m.raw)
 		case m.Method == string(mcp.MethodNotificationCancelled):
 			delete(s.pending, m.cancels()) // it gets no answer
 		case m.Method == "" && len(said) == 1:
@@ -139,12 +145,12 @@ func (s *relayed) heard(b Backend, said glances, line []byte) (pass, there bool)
 }
 
 // requested notes a request, and returns the tool that it calls, if it does.
-func (s *relayed) requested(m *glanced, line []byte) (tool string) {
+func (s *relayed) requested(m *glanced) (tool string) {
 	switch m.Method {
 	case string(mcp.MethodInitialize):
-		s.initialize, s.id = bytes.Clone(line), bytes.Clone(m.ID)
+		s.initialize, s.id = bytes.Clone(m.raw), bytes.Clone(m.ID)
 	case string(mcp.MethodSetLogLevel):
-		s.level = bytes.Clone(line)
+		s.levels[string(m.ID)] = bytes.Clone(m.raw)
 	case string(mcp.MethodToolsCall):
 		var params struct {
 			Name string `json:"name"`
@@ -171,6 +177,10 @@ func (s *relayed) told(said glances) {
 			if bytes.Equal(m.ID, s.id) && m.Error == nil {
 				s.introduced = true
 			}
+			if level := s.levels[string(m.ID)]; level != nil && m.Error == nil { // one that was refused is none
+				s.level = level
+			}
+			delete(s.levels, string(m.ID))
 		}
 	}
 }

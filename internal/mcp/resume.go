@@ -65,15 +65,22 @@ func (c *call) takeUp(args json.RawMessage) *reply {
 	switch err = errors.Join(err, infoErr); {
 	case errors.Is(err, run.ErrNotFound), errors.Is(err, run.ErrForbidden):
 		return said(noRun)
+	case run.Passing(err):
+		return said("The run can't be read at the moment. Nothing of it is lost: call " + ResumeTool + " again in a while.")
 	case err != nil:
 		r := c.broken(err)
 		return &r
 	}
 	photon, ok := c.server.photons.Lookup(info.Photon)
-	if !ok {
-		return said("The tool " + info.Photon + " of this run is not here any more. " + info.Error)
+	switch {
+	case ok:
+	case info.State.Ended(): // its result is here
+		photon = standIn(info.Photon)
+	default:
+		return said("The tool " + info.Photon + " of this run is not here now. The run waits for it.")
 	}
-	c.photon, c.run, c.resumed = photon, info.ID, c.server.resumes.Add(1)
+	c.photon, c.run, c.resumed = photon, info.ID, true
+	c.turn = c.server.turns.Add(1)
 	return nil
 }
 
@@ -84,6 +91,7 @@ func (f *follower) rejoin(ctx context.Context) (r reply, over bool) {
 	if over {
 		return r, true
 	}
+	f.out.begin(f.cursor(f.after))
 	for _, seq := range open {
 		if err := f.put(ctx, seq); err != nil {
 			return f.failed(err), true

@@ -57,7 +57,7 @@ func (c *call) round(flight *flight, p *params) reply {
 			}
 			return c.broken(err)
 		}
-	case c.resumed > 0:
+	case c.resumed:
 		if ended, over := r.rejoin(ctx); over {
 			return ended
 		}
@@ -69,18 +69,18 @@ func (c *call) round(flight *flight, p *params) reply {
 	if r.handle && r.resumed && len(r.pending) == 0 {
 		return r.created()
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	return r.follow(ctx)
+}
+
+// follow goes on until the round is over.
+func (r *round) follow(parent context.Context) reply {
+	ctx, cancel := context.WithCancelCause(parent)
 	defer func() {
 		cancel(nil)
 		if r.late != nil {
 			r.late.Stop()
 		}
 	}()
-	return r.follow(ctx, cancel)
-}
-
-// follow goes on until the round is over.
-func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) reply {
 	defer r.server.agenda.strike(&r.vigil)
 	info, err := r.server.engine.Info(r.client.who, r.run)
 	if err != nil {
@@ -92,6 +92,12 @@ func (r *round) follow(ctx context.Context, cancel context.CancelCauseFunc) repl
 	r.hurry(cancel)
 	for {
 		answer, over := r.stretch(ctx, cancel)
+		if !over && context.Cause(ctx) == errLate { // for what was settled meanwhile
+			cancel(nil)
+			ctx, cancel = context.WithCancelCause(parent)
+			r.hurry(cancel)
+			continue
+		}
 		if !over && ctx.Err() == nil {
 			answer, over = r.attend(ctx)
 		}
@@ -141,10 +147,13 @@ func (r *round) stretch(ctx context.Context, cancel context.CancelCauseFunc) (an
 	}
 	switch context.Cause(ctx) {
 	case errLate:
-		if len(r.pending) == 0 {
+		switch {
+		case len(r.pending) > 0:
+			return r.required(), true
+		case r.handle:
 			return r.created(), true
 		}
-		return r.required(), true
+		return reply{}, false
 	case errDue:
 		return reply{}, false
 	}
@@ -260,7 +269,7 @@ type (
 // left ends a round whose request ended before its run. A run that can be taken
 // up again waits; nobody could come back to any other.
 func (r *round) left(ctx context.Context) reply {
-	if r.call.resumed == 0 && (errors.Is(context.Cause(ctx), errCancelled) || !r.resumed && !r.photon.Options().Durable) {
+	if !r.call.resumed && (errors.Is(context.Cause(ctx), errCancelled) || !r.resumed && !r.photon.Options().Durable) {
 		r.stop()
 	} else if err := r.waits(); err != nil {
 		r.server.logger.Error("leaving a run", "run", r.run, "err", err)
@@ -272,7 +281,7 @@ func (r *round) left(ctx context.Context) reply {
 // nobody has; a durable run, and one with a handle, waits on for an answer from
 // elsewhere.
 func (r *round) waits() error {
-	if r.photon.Options().Durable || r.call.resumed > 0 {
+	if r.photon.Options().Durable || r.call.resumed {
 		return nil
 	}
 	return r.server.engine.Abandon(r.client.who, r.run, stateAge)

@@ -12,6 +12,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
@@ -64,7 +66,7 @@ type Server struct {
 	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
-	resumes atomic.Uint32 // how often a run was taken up again
+	turns   atomic.Uint32 // numbers calls; see call.turn
 
 	registering sync.Mutex // held while the library is told the tools
 
@@ -93,6 +95,7 @@ func New(c Config) (*Server, error) {
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions: map[string]*session{}, watchers: map[*changes]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
+	s.turns.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may have had calls of a process before
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}

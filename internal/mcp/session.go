@@ -55,7 +55,7 @@ type session struct {
 	client  *client                  // since initialize; nil before
 	under   map[string]*flight       // requests of the client under way, by raw id
 	asked   map[string]func(message) // requests of ours, by raw id
-	calls   map[string]*call         // that can be resumed, by run
+	calls   map[string]*call         // that can be resumed, by key
 	watched map[string]bool          // resources, by URI
 	ended   bool
 	seen    time.Time           // when the client was last heard
@@ -113,7 +113,7 @@ func (s *session) keep(c *call) bool {
 			}
 		}
 	}
-	s.calls[c.run] = c
+	s.calls[c.key()] = c
 	return true
 }
 
@@ -121,7 +121,7 @@ func (s *session) keep(c *call) bool {
 func (s *session) drop(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.calls, c.run)
+	delete(s.calls, c.key())
 }
 
 // ask sends a request to the client; answer is called once with its response,

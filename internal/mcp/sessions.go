@@ -110,11 +110,11 @@ func (s *session) standAlone(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// call is the call of a run, if it can be resumed.
-func (s *session) call(run string) *call {
+// call is the call with a key, if it can be resumed.
+func (s *session) call(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls[run]
+	return s.calls[key]
 }
 
 // primes tells whether streams begin with an event to resume after (MCP
@@ -126,7 +126,7 @@ func (s *session) primes() bool {
 }
 
 // splitCursor is the inverse of [call.cursor].
-func splitCursor(cursor string) (run string, seq uint64, ok bool) {
+func splitCursor(cursor string) (key string, seq uint64, ok bool) {
 	if id, found := cutZero(cursor); found {
 		return id, 0, true
 	}

@@ -102,7 +102,8 @@ func waitsFor(info run.Info) string {
 }
 
 // taskFor is a run as a task for a client. One that can't be asked what the task
-// waits for is told where that is answered.
+// waits for is told where that is answered; so is any, where links are told, for
+// it may not ask.
 func (s *session) taskFor(c *client, info run.Info) task {
 	t := taskOf(info)
 	if t.Status != taskInputRequired || len(info.Asks) == 0 {
@@ -110,7 +111,7 @@ func (s *session) taskFor(c *client, info run.Info) task {
 	}
 	first := info.Asks[0]
 	asks := call{server: s.server, session: s, client: c, run: info.ID}
-	if _, missing, _ := asks.bid(first.Question, first.ID); missing == nil {
+	if _, missing, _ := asks.bid(first.Question, first.ID); missing == nil && !s.server.asks.Link {
 		return t
 	}
 	if origin, err := s.pages(); err == nil {

@@ -18,7 +18,7 @@ import (
 // 2026-07-28 the photon does, if the caller takes tasks (SEP-2663).
 func (c *call) asTask(p *params) (bool, *rpcError) {
 	support := c.photon.Options().Task
-	if c.resumed > 0 { // what is called is ResumeTool: it waits, which is what it is for
+	if c.resumed { // what is called is ResumeTool: it waits, which is what it is for
 		support = generators.TaskForbidden
 	}
 	switch {

@@ -110,7 +110,7 @@ func (s *Server) require(x *exchange, info run.Info, d *detailed) error {
 			return err
 		case missing == nil:
 			d.Requests[open.Key] = inputRequest{b.method, b.params}
-		case !elsewhere(open.Question):
+		case !elsewhere(open.Question) && !s.asks.Link:
 			if err := c.cannot(context.Background(), open.ID, missing, nil); err != nil {
 				return err
 			}

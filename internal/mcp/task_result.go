@@ -44,7 +44,7 @@ func (s *Server) taskFollower(x *exchange, m message, info run.Info) *follower {
 	if !ok {
 		photon = standIn(info.Photon)
 	}
-	c := &call{server: s, session: x.session, client: &quiet, id: m.ID, photon: photon, out: x.out, run: info.ID, task: true}
+	c := &call{server: s, session: x.session, client: &quiet, id: m.ID, photon: photon, out: x.out, run: info.ID, task: true, turn: s.turns.Add(1)}
 	return c.follower(x.out, x.flight)
 }
 

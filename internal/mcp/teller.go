@@ -34,6 +34,23 @@ type (
 	}
 )
 
+// progressed notes what a client was told, for the one that tells it on when its
+// stream breaks off.
+func (c *call) progressed(value float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress = value
+}
+
+// goOn goes on where another teller of the call left off.
+func (t *teller) goOn() {
+	t.call.mu.Lock()
+	defer t.call.mu.Unlock()
+	if told := t.call.progress; told > t.last {
+		t.last, t.begun = told, true
+	}
+}
+
 // tell is the notification that tells an entry; nil if none does, because it
 // is no event or the client wants none of its kind.
 func (t *teller) tell(e log.Entry) ([]byte, error) {
@@ -70,6 +87,7 @@ func (t *teller) progress(value, total float64, text string) []byte {
 		return nil // beyond what can be told; nothing can rise any more
 	}
 	t.last, t.begun = value, true
+	t.call.progressed(value)
 	if total < value { // a run that did more than it thought
 		total = 0
 	}
