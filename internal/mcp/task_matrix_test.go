@@ -60,6 +60,27 @@ func TestWhoeverAnswersATaskFirst(t *testing.T) {
 	}
 }
 
+// Nobody answers: the task waits for input, however often it is looked at, until
+// its caller takes it back; then it is in nobody's inbox.
+func TestNobodyAnswersATask(t *testing.T) {
+	for _, transport := range []string{"stdio", "http"} {
+		r := newRig(t, asker("word", ask.ForText("word", "Which word?")))
+		send := r.transport(t, transport)
+		created := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
+		task := strings.Trim(member(t, created, "result", "taskId"), `"`)
+		for range 3 {
+			got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q}}`, task))
+			if status := member(t, got, "result", "status"); status != `"input_required"` || r.engine.OpenAsks(operator) != 1 {
+				t.Errorf("over %s the task is %s, with %d questions in the inbox", transport, status, r.engine.OpenAsks(operator))
+			}
+		}
+		got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tasks/cancel","params":{"taskId":%q}}`, task))
+		if status := member(t, got, "result", "status"); status != `"cancelled"` || r.engine.OpenAsks(operator) != 0 {
+			t.Errorf("over %s the task is %s then, with %d questions in the inbox", transport, status, r.engine.OpenAsks(operator))
+		}
+	}
+}
+
 // transport connects a client that can't be asked, and returns how it sends a
 // request and gets its response.
 func (r *rig) transport(t *testing.T, name string) func(body string) string {
