@@ -610,6 +610,10 @@ new MutationObserver((changes) => {
   });
 }).observe(document.body, { childList: true, subtree: true });
 
+// The count may change in its place, where no node comes or goes.
+const inbox = one("#inbox");
+if (inbox) new MutationObserver(showCount).observe(inbox, { characterData: true, subtree: true });
+
 beginFollowing();
 beginLevels();
 beginKeys();
