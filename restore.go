@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/photon-beam/beam/internal/archive"
+	"github.com/photon-beam/beam/internal/lasting"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/log/blob"
 	"github.com/photon-beam/beam/web"
@@ -108,7 +108,7 @@ func (f *folder) mark() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(m.Sync(), m.Close(), syncDir(f.dir))
+	return errors.Join(m.Sync(), m.Close(), lasting.SyncFolder(f.dir))
 }
 
 // restore fills the folder.
@@ -133,7 +133,7 @@ func (f *folder) seal() error {
 		case err != nil:
 			return err
 		case e.IsDir():
-			return syncDir(path)
+			return lasting.SyncFolder(path)
 		case e.Type().IsRegular() && e.Name() != "lock":
 			return syncFile(path)
 		}
@@ -142,7 +142,7 @@ func (f *folder) seal() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(filepath.Join(f.dir, restoringFile)), syncDir(f.dir))
+	return errors.Join(os.Remove(filepath.Join(f.dir, restoringFile)), lasting.SyncFolder(f.dir))
 }
 
 // clear removes what a restore that failed has made, the mark last.
@@ -158,17 +158,6 @@ func (f *folder) clear() (err error) {
 
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-func syncDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil // it has no such thing
-	}
-	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}

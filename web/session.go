@@ -17,6 +17,7 @@ import (
 	"github.com/gorilla/securecookie"
 	gorilla "github.com/gorilla/sessions"
 
+	"github.com/photon-beam/beam/internal/lasting"
 	"github.com/photon-beam/beam/internal/run"
 )
 
@@ -65,27 +66,7 @@ func storeKeys(file string) (Keys, error) {
 	if err != nil {
 		return Keys{}, err
 	}
-	return k, writeWhole(file, raw)
-}
-
-// writeWhole writes a file that only its owner can read, or leaves nothing: on a
-// full disk, a part of it would be taken for damage at the next start.
-func writeWhole(file string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // its mode is 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return k, lasting.Write(file, raw) // on a full disk, a part of it would be taken for damage at the next start
 }
 
 // sessions knows who makes a request.

@@ -9,9 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 
+	"github.com/photon-beam/beam/internal/lasting"
 	"github.com/photon-beam/beam/internal/log/room"
 )
 
@@ -160,13 +160,4 @@ func writeSynced(name string, content []byte) error {
 }
 
 // syncFolder makes what a folder names last. It is a variable for the tests.
-var syncFolder = func(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // it has no such thing
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+var syncFolder = lasting.SyncFolder

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/lasting"
 )
 
 // format is the version of what is in the folder: the stream's layout and the
@@ -49,16 +51,7 @@ func prepare(dir string) (fresh bool, err error) {
 	return false, verify(dir)
 }
 
-// writeFormat leaves a whole file or none.
 func writeFormat(dir, state string) error {
-	f, err := os.CreateTemp(dir, formatFile)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = fmt.Fprintln(f, strings.TrimSpace(fmt.Sprint(format, " ", state)))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), filepath.Join(dir, formatFile))
+	text := strings.TrimSpace(fmt.Sprint(format, " ", state)) + "\n"
+	return lasting.Write(filepath.Join(dir, formatFile), []byte(text))
 }
