@@ -111,7 +111,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(),
+		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(), replays: replays{later: newRetries()},
 		meter: o.Meter, tracer: o.Tracer,
 	}
 	if e.meter == nil {
@@ -231,6 +231,7 @@ func (e *Engine) Closing() <-chan struct{} { return e.closing }
 // have returned, or an error if some ignore for two seconds that they should.
 func (e *Engine) Close(ctx context.Context) error {
 	e.refuse()
+	e.replays.hurry()
 	e.index.close()
 	e.index.quiet(ctx)
 	e.deadlines.stop()

@@ -144,31 +144,6 @@ func (r *record) wanted() bool {
 	return r.work == nil && !r.waking && !r.ending && r.origin.Value().durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
 }
 
-// How long it takes until a run that could not be taken up is tried again: at
-// first, and at most.
-const (
-	firstWait   = time.Second
-	longestWait = time.Minute
-)
-
-// retry takes a run up again after a try that failed. What can't be read or
-// written now may be later: it tries until the engine closes, and the next
-// process takes the run up. Tries that fail are logged ever more seldom.
-func (r *record) retry(err error) {
-	wait := firstWait
-	for try := 1; err != nil; try++ {
-		if try&(try-1) == 0 && r.engine.taking.Err() == nil {
-			r.engine.logger.Error("taking a run up again; it is tried anew", "run", r.id, "try", try, "err", err)
-		}
-		select {
-		case <-r.engine.closing:
-		case <-time.After(wait):
-		}
-		wait = min(2*wait, longestWait)
-		err = r.takeUp()
-	}
-}
-
 // takeUp tries to take a run up again. After an error, it is still waking.
 func (r *record) takeUp() (err error) {
 	r.mu.Lock()

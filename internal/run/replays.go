@@ -8,11 +8,12 @@ const atOnce = 32
 
 // replays are the runs that are to be taken up again. However many are answered
 // at once, few are read back at a time, and those that wait for it have no
-// goroutines.
+// goroutines, nor have those that wait for another try.
 type replays struct {
 	mu      sync.Mutex
-	queue   []*record
+	queue   []*attempt
 	working int
+	later   retries
 }
 
 // rouse has a run taken up again soon. Callers hold mu.
@@ -21,7 +22,12 @@ func (r *record) rouse() {
 	p := &r.engine.replays
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.queue = append(p.queue, r)
+	p.enqueue(&attempt{record: r})
+}
+
+// enqueue has a try made when its turn has come. Callers hold mu.
+func (p *replays) enqueue(a *attempt) {
+	p.queue = append(p.queue, a)
 	if p.working < atOnce {
 		p.working++
 		go p.work()
@@ -29,15 +35,15 @@ func (r *record) rouse() {
 }
 
 func (p *replays) work() {
-	for r := p.next(); r != nil; r = p.next() {
-		if err := r.takeUp(); err != nil {
-			go r.retry(err) // its turn is over, so that others that can go on do
+	for a := p.next(); a != nil; a = p.next() {
+		if err := a.takeUp(); err != nil {
+			p.retry(a, err) // its turn is over, so that others that can go on do
 		}
 	}
 }
 
 // next is nil when there is nothing left, and the caller then works no more.
-func (p *replays) next() *record {
+func (p *replays) next() *attempt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 {
@@ -45,8 +51,8 @@ func (p *replays) next() *record {
 		p.working--
 		return nil
 	}
-	r := p.queue[0]
+	a := p.queue[0]
 	p.queue[0] = nil
 	p.queue = p.queue[1:]
-	return r
+	return a
 }
