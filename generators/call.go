@@ -99,7 +99,9 @@ func (c *Call) Wait() Reply {
 	if c.run == nil {
 		c.Settle(Reply{Err: ErrStopped})
 	}
+	beside := c.sit()
 	<-c.done
+	beside.rise()
 	return c.reply
 }
 

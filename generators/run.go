@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // A PanicError is how a run ends whose generator panicked. Its text is fit for
@@ -60,8 +61,8 @@ type Run struct {
 	left     bool    // the loop was left: the body must not be called again
 	thrown   *thrown // how it was left, if not by break or return
 	keys     keys
-	spawned  bool
-	crash    *PanicError // of a goroutine started by Go
+	crowd    atomic.Pointer[crowd] // nil until the generator starts goroutines
+	crash    *PanicError           // of a goroutine started by Go
 	children sync.WaitGroup
 
 	// waiting are the calls without a reply. They have a lock of their own:
@@ -136,7 +137,7 @@ func (r *Run) hand(e Event, err error) (more bool) {
 // bind ties a call to this run and makes its key unique.
 func (r *Run) bind(c *Call) {
 	c.run = r
-	c.Concurrent = r.spawned
+	c.Concurrent = r.Concurrent()
 	c.Key = r.keys.unique(c.Key)
 	r.waitingMu.Lock()
 	r.waiting = append(r.waiting, c)
@@ -161,8 +162,12 @@ func (r *Run) spawn(e *spawn) bool {
 	if r.over || r.ctx.Err() != nil {
 		return false
 	}
-	r.spawned = r.spawned || !e.alone
+	var beside *crowd // that it is one of
+	if !e.alone {
+		beside = r.join()
+	}
 	r.children.Go(func() {
+		defer beside.leave()
 		defer func() {
 			if v := recover(); v != nil {
 				r.crashed(v)
@@ -244,7 +249,7 @@ func (r *Run) guard(err *error) {
 // Concurrent tells whether the generator has started goroutines with [Go], so
 // that the order of its calls may differ from run to run. Call it in the loop's
 // body.
-func (r *Run) Concurrent() bool { return r.spawned }
+func (r *Run) Concurrent() bool { return r.crowd.Load() != nil }
 
 // Context is what the generator works under. It ends with the run; its cause is
 // why.

@@ -32,9 +32,9 @@ type idler struct {
 
 // hot tells whether a run's generator waits here for answers, as far as its
 // calls tell, and could be let go: it has no step in hand, whose effect would
-// be repeated, and has come to every open question, in a replay too. Other work
-// of its goroutines may be repeated, as durable photons promise. Callers hold
-// mu.
+// be repeated, and has come to every open question, in a replay too. Whether
+// goroutines of it work beside the open questions is seen when it is to be let
+// go. Callers hold mu.
 func (r *record) hot() bool {
 	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.origin.Value().durable || r.engine.ephemeral {
 		return false
@@ -123,6 +123,10 @@ func (r *record) cool() {
 	// which waits in its batch. So there is nothing to append here, and nothing
 	// that another process wrote is come upon.
 	if !r.hot() || time.Since(r.warmth.Value.(*idler).touched) < busy || len(w.batch.entries) > 0 {
+		return
+	}
+	if w.run.Working() { // in silence, and only an answer would bring that back
+		r.warmed()
 		return
 	}
 	r.spent = r.elapsed()
