@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
 )
 
 // broken is a log that can't be used for a while.
@@ -244,6 +245,80 @@ func TestALogThatIsGoneEndsItsRun(t *testing.T) {
 		synctest.Wait()
 		if f, err := log.As[log.Finished](b.entries(id)[len(b.entries(id))-1]); err != nil || f.Status != log.Interrupted {
 			t.Errorf("finished = %+v, %v", f, err)
+		}
+	})
+}
+
+// oneWay is a log that takes no entries for good, and then does again.
+type oneWay struct {
+	log.Log
+	err atomic.Pointer[error]
+}
+
+func (l *oneWay) Append(ctx context.Context, run string, after uint64, entries ...log.Entry) (uint64, error) {
+	if err := l.err.Load(); err != nil {
+		return 0, *err
+	}
+	return l.Log.Append(ctx, run, after, entries...)
+}
+
+func (l *oneWay) refuse(err error) { l.err.Store(&err) }
+
+// Nothing is done with a run that was left out, neither when its questions'
+// deadlines pass.
+func TestTheDeadlinesOfARunThatIsLeftOutDontPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(t, greeter)
+		l := &oneWay{Log: prefix(t, []log.Entry{
+			log.New(log.KindStarted, log.Started{Photon: "greeter", Owner: me.Owner(), Args: json.RawMessage("{}")}),
+			log.New(log.KindAsked, log.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}, Deadline: time.Now().Add(time.Hour)}),
+		}, 2)}
+		l.refuse(errBroken)
+		o.Log = l
+		b := open(t, o)
+		if runs := b.Runs(me, 0, nil); len(runs) != 0 {
+			t.Fatalf("listed: %+v", runs)
+		}
+		l.err.Store(nil)
+		time.Sleep(2 * time.Hour)
+		n := 0
+		for batch := range l.Read(t.Context(), crashed, 0) {
+			n += len(batch)
+		}
+		if n != 2 {
+			t.Errorf("its log has %d entries, and had 2", n)
+		}
+	})
+}
+
+// An end that could not be recorded for good is wanted again, and then recorded
+// when that is possible.
+func TestAStopThatFailedForGoodCanBeTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		o := options(t, p.photon(true))
+		l := &oneWay{Log: o.Log}
+		o.Log = l
+		b := open(t, o)
+		id := b.start("patient", "")
+		b.asked(id, 0)
+		for range 2 {
+			l.refuse(log.ErrUnavailable)
+			if err := b.Cancel(t.Context(), me, id); !errors.Is(err, log.ErrUnavailable) {
+				t.Errorf("stopping it while the log is down: %v", err)
+			}
+			l.refuse(errBroken)
+			time.Sleep(time.Minute)
+		}
+		l.refuse(log.ErrUnavailable)
+		if err := b.Cancel(t.Context(), me, id); !errors.Is(err, log.ErrUnavailable) {
+			t.Errorf("stopping it while the log is down: %v", err)
+		}
+		time.Sleep(time.Minute)
+		l.err.Store(nil)
+		time.Sleep(time.Minute)
+		if info, err := b.Info(me, id); err != nil || info.State != run.Stopped {
+			t.Errorf("it is %s, %v", info.State, err)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -56,4 +57,35 @@ func TestHold(t *testing.T) {
 	if gone, err := b.Prune(run.Criteria{OlderThan: ref(time.Duration(0))}, false); len(gone) != 2 || err != nil {
 		t.Errorf("then it deletes %v, %v", gone, err)
 	}
+}
+
+// Nor does what is left of a run whose start was refused, though the log has it
+// after all.
+func TestHoldKeepsWhatARefusedStartLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(t, echo)
+		l := &doubtful{Log: o.Log, kept: true}
+		l.left.Store(1)
+		o.Log = l
+		b := open(t, o)
+		release := b.Hold()
+		if _, err := b.Start(t.Context(), me, run.Request{Photon: "echo", Args: []byte(`{"text":"x"}`)}); err == nil {
+			t.Fatal("a start in doubt was none")
+		}
+		left := func() (n int) {
+			for range l.Log.Runs(t.Context()) {
+				n++
+			}
+			return n
+		}
+		time.Sleep(5 * time.Minute)
+		if n := left(); n != 1 {
+			t.Errorf("the log has %d runs while it is held, want 1", n)
+		}
+		release()
+		time.Sleep(5 * time.Second)
+		if n := left(); n != 0 {
+			t.Errorf("the log has %d runs, and its start was refused", n)
+		}
+	})
 }

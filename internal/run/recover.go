@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/photon-beam/beam/internal/log"
 )
@@ -23,14 +24,17 @@ func (e *Engine) Recover(ctx context.Context) error {
 	}
 	e.index.load(runs)
 	e.tally.load(runs)
-	for _, r := range runs {
-		if err := r.pickUp(ctx); err != nil && !Passing(err) {
-			e.leaveOut(r.id, err)
-			r.mu.Lock()
-			e.index.remove(r)
-			r.mu.Unlock()
+	runs = slices.DeleteFunc(runs, func(r *record) bool {
+		err := r.pickUp(ctx)
+		if err == nil || Passing(err) {
+			return false
 		}
-	}
+		e.leaveOut(r.id, err)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		e.index.remove(r)
+		return true
+	})
 	e.deadlines.load(runs)
 	e.tellOrphans(runs)
 	return nil

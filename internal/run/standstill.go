@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -133,6 +134,7 @@ func (r *record) endLater(f log.Finished) {
 			r.later(func() error { return r.tryEnd(f) })
 			r.mu.Lock()
 			defer r.mu.Unlock()
+			r.ending = false       // if that failed for good, it can be wanted again
 			r.engine.index.rest(r) // whether it has ended or not, it works no more
 		}()
 	}
@@ -146,6 +148,10 @@ func (r *record) unstart() {
 		if err := r.clarify(ctx); err != nil {
 			return err
 		}
+		if !r.engine.deleting.TryLock() {
+			return fmt.Errorf("%w: %w", log.ErrUnavailable, ErrHeld)
+		}
+		defer r.engine.deleting.Unlock()
 		if err := r.engine.log.Delete(ctx, r.id); err != nil {
 			return err
 		}
