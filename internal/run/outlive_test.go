@@ -11,10 +11,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/run"
 )
 
 // restartAtAsk opens an engine, starts a run of a photon, answers its first
@@ -139,5 +141,48 @@ func TestAFileOutlivesARestart(t *testing.T) {
 	b.accept(askID, `{"name":"Ada"}`)
 	if f := b.finished(id); string(f.Result) != `"content"` {
 		t.Errorf("finished = %+v", f)
+	}
+}
+
+// Files that were handed in count for what a run may keep and for what it takes,
+// answered or not, after a restart too.
+func TestUploadsThatNoAnswerNamesCountAfterARestart(t *testing.T) {
+	p := func(durable bool) *generators.Photon {
+		return photon("reader", func(_ context.Context, yield generators.Yield) (string, error) {
+			_, err := ask.File(yield, "file", "A file, please")
+			yield(generators.Status("thanks"))
+			return "read", err
+		}, &generators.Options{Durable: durable})
+	}
+	large := func(c string) io.Reader { return strings.NewReader(strings.Repeat(c, 600<<10)) }
+	again := func(durable bool) (*bench, string, string) {
+		o := options(t, p(durable))
+		o.Limits = run.Limits{Stored: 1 << 20, KeepLeast: time.Nanosecond}
+		b := open(t, o)
+		id := b.start("reader", "")
+		askID, _ := b.asked(id, 0)
+		if _, _, err := b.Upload(t.Context(), me, askID, large("a")); err != nil {
+			t.Fatal(err)
+		}
+		b.close()
+		return open(t, o), id, askID
+	}
+
+	b, id, askID := again(true)
+	digest, size, err := b.Upload(t.Context(), me, askID, large("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "b.txt", MediaType: "text/plain", Size: size, Digest: digest}}}
+	if err := b.Answer(t.Context(), me, askID, a, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if f := b.finished(id); f.Status != log.Failed || !strings.Contains(f.Error, "keeps more than it may") {
+		t.Errorf("finished = %+v, and it keeps more than it may", f)
+	}
+
+	b, id, _ = again(false)
+	if gone, err := b.Prune(run.Criteria{MaxBytes: ref(int64(300 << 10))}, true); err != nil || len(gone) != 1 || gone[0].ID != id {
+		t.Errorf("pruning to 300 KiB would delete %+v, %v, and the run takes 600", gone, err)
 	}
 }

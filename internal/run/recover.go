@@ -24,6 +24,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 	}
 	e.index.load(runs)
 	e.tally.load(runs)
+	if err := e.countUploads(); err != nil {
+		e.logger.Error("counting the files of runs", "err", err)
+	}
 	runs = slices.DeleteFunc(runs, func(r *record) bool {
 		err := r.pickUp(ctx)
 		if err == nil || Passing(err) {
@@ -37,6 +40,39 @@ func (e *Engine) Recover(ctx context.Context) error {
 	})
 	e.deadlines.load(runs)
 	e.tellOrphans(runs)
+	return nil
+}
+
+// countUploads counts the files that no entry of a run names: nobody has
+// answered with them.
+func (e *Engine) countUploads() error {
+	for id, err := range e.blobs.Runs() {
+		if err != nil {
+			return err
+		}
+		if r := e.index.get(id); r != nil {
+			if err := r.countUploads(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *record) countUploads() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state.Ended() && len(r.blobs) > 0 {
+		return nil // its size is that of its folder, and it keeps nothing more
+	}
+	for b, err := range r.engine.blobs.All(r.id) {
+		if err != nil {
+			return err
+		}
+		if r.blobs[b.Digest] == 0 {
+			r.refer(b.Digest, b.Size)
+		}
+	}
 	return nil
 }
 
