@@ -62,11 +62,19 @@ func (f *follower) handOff() (r reply, over bool) {
 		f.heard()
 		return reply{}, false
 	}
+	f.promise()
 	f.mu.Lock()
 	f.handed = true
 	f.mu.Unlock()
 	f.takeBack("nobody answered for long; it is open on Beam's page")
 	return f.done(result, ""), true
+}
+
+// promise keeps the run's result for whoever has its handle.
+func (c *call) promise() {
+	if err := c.server.engine.Promise(c.client.who, c.run, run.MaxKeep); err != nil {
+		c.server.logger.Error("promising to keep a run", "run", c.run, "err", err)
+	}
 }
 
 // again takes a call up whose client comes back for the rest of its stream. If

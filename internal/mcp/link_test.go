@@ -135,6 +135,52 @@ func TestACallIsHandedOffAndResumed(t *testing.T) {
 	})
 }
 
+// The result of a run whose handle was given out is kept until its client can
+// have come for it, however long the answer took.
+func TestTheResultOfWhatWasHandedOffIsKept(t *testing.T) {
+	durable := generators.New("durable", func(_ context.Context, _ nothing, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "word", "Which word?")
+	}, &generators.Options{Durable: true})
+	for name, restart := range map[string]bool{"at once": false, "over a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				runs := log.NewMemory()
+				r := rigged(t, byLink, runs, durable)
+				w := r.stdio(t)
+				w.hello("2025-11-25", `{}`)
+				w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"durable"}}`)
+				w.next() // the link
+				handle := handle(t, w.next())
+				if restart {
+					w.end()
+					r.close()
+					r = rigged(t, byLink, runs, durable)
+					w = r.stdio(t)
+					w.hello("2025-11-25", `{}`)
+					w.resume(2, handle, "")
+					w.next() // the link
+					w.next() // the result
+				}
+				time.Sleep(5 * time.Hour)
+				r.inBrowser(t, ask.Accept, `{"word":"fish"}`)
+				time.Sleep(55 * time.Minute)
+				none := 0
+				if gone, err := r.engine.Prune(run.Criteria{Keep: &none}, false); err != nil || len(gone) > 0 {
+					t.Errorf("pruning deletes %v, %v", gone, err)
+				}
+				w.resume(3, handle, "")
+				w.expect(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
+				time.Sleep(10 * time.Minute)
+				if gone, err := r.engine.Prune(run.Criteria{Keep: &none}, false); err != nil || len(gone) != 1 {
+					t.Errorf("then pruning deletes %v, %v", gone, err)
+				}
+				w.end()
+				r.close()
+			})
+		})
+	}
+}
+
 func TestWhatWasAnsweredBetweenIsThereAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := linked(t, word)

@@ -80,6 +80,7 @@ func (c *call) takeUp(args json.RawMessage) *reply {
 		return said("The tool " + info.Photon + " of this run is not here now. The run waits for it.")
 	}
 	c.photon, c.run, c.resumed = photon, info.ID, true
+	c.promise() // anew, if Beam was restarted
 	c.turn = c.server.turns.Add(1)
 	return nil
 }

@@ -45,8 +45,9 @@ func (c Criteria) choose(runs []Pruned, now time.Time) []Pruned {
 
 // Prune deletes finished runs, their logs and their files, and returns them;
 // dry, it only returns them. What somebody reads at the moment stays, and what
-// its caller was promised to find; see [Request.Keep]. A run that has not ended
-// is never deleted. The error is ErrHeld, or the file system's.
+// its caller was promised to find; see [Request.Keep] and [Engine.Promise]. A
+// run that has not ended is never deleted. The error is ErrHeld, or the file
+// system's.
 func (e *Engine) Prune(c Criteria, dry bool) ([]Pruned, error) {
 	if e.keys.isHeld() {
 		return nil, ErrHeld

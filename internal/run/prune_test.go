@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,6 +123,44 @@ func TestPruneKeepsPromises(t *testing.T) {
 				t.Errorf("after %s it deletes %v, %v", time.Since(info.Started), gone, err)
 			}
 			time.Sleep(11 * time.Minute)
+		}
+	})
+}
+
+// So is what is promised while it goes on, and it is counted from the end.
+func TestPruneKeepsWhatIsPromisedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(t, greeter, echo)
+		o.Limits = run.Limits{KeepFinished: 1}
+		b := open(t, o)
+		id := b.start("greeter", "")
+		askID, _ := b.asked(id, 0)
+		if err := b.Promise(me, id, 10*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Promise(run.Caller{"another"}, id, time.Minute); !errors.Is(err, run.ErrForbidden) {
+			t.Errorf("promising another's run: %v", err)
+		}
+		time.Sleep(5 * time.Hour)
+		b.accept(askID, `{"name":"Ada"}`)
+		b.finished(id)
+		for range 5 {
+			b.finished(b.start("echo", `{"text":"x"}`))
+		}
+		time.Sleep(9 * time.Minute)
+		if _, err := b.Prune(run.Criteria{Keep: ref(0)}, false); err != nil {
+			t.Fatal(err)
+		}
+		info, err := b.Info(me, id)
+		if err != nil {
+			t.Fatalf("after nine minutes: %v", err)
+		}
+		if kept := info.KeptUntil.Sub(info.Ended); kept != 10*time.Minute {
+			t.Errorf("it says that it is kept for %s", kept)
+		}
+		time.Sleep(2 * time.Minute)
+		if gone, err := b.Prune(run.Criteria{Keep: ref(0)}, false); err != nil || len(gone) != 1 {
+			t.Errorf("after eleven, it deletes %v, %v", gone, err)
 		}
 	})
 }

@@ -15,8 +15,8 @@ const rush = 10
 // retain deletes finished runs that are too many or too old, until the engine
 // closes. It looks now and then and not when a run ends: no run is too many
 // before KeepLeast has passed, unless runs end in a rush. So what memory holds
-// beyond KeepFinished is what ended within KeepLeast and a quarter of it, at
-// most rush times KeepAll, and what somebody reads.
+// beyond KeepFinished is what ended within KeepLeast and a quarter of it, or is
+// promised to be kept, at most rush times KeepAll, and what somebody reads.
 func (e *Engine) retain() {
 	tick := time.NewTicker(min(max(e.limits.KeepLeast/4, time.Second), time.Minute))
 	defer tick.Stop()
@@ -31,8 +31,26 @@ func (e *Engine) retain() {
 }
 
 // MaxKeep bounds the time that a run can be promised to be kept; see
-// [Request.Keep].
+// [Request.Keep] and [Engine.Promise].
 const MaxKeep = time.Hour
+
+// Promise has a run kept for so long after its end, at most [MaxKeep], however
+// many others end: somebody was given its id and comes back for the result. The
+// log doesn't have it: after a restart it is to be promised again. The error is
+// ErrNotFound or ErrForbidden.
+func (e *Engine) Promise(who Caller, id string, after time.Duration) error {
+	r, err := e.find(who, id)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.brief == nil {
+		r.brief = &brief{moved: instantOf(time.Now())}
+	}
+	r.brief.after = max(r.brief.after, min(after, MaxKeep))
+	return nil
+}
 
 type finished struct {
 	*record
@@ -113,6 +131,7 @@ func (r *record) keptUntil() time.Time {
 	ended := r.ended.time()
 	least := ended.Add(r.engine.limits.KeepLeast)
 	if r.brief != nil {
+		least = ended.Add(max(r.engine.limits.KeepLeast, r.brief.after))
 		if promised := r.born.time().Add(r.brief.keep); promised.After(least) {
 			least = promised
 		}

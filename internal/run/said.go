@@ -17,11 +17,12 @@ const kindStatus log.Kind = "status"
 const maxSaid = 200
 
 // A brief is what is remembered of a run whose caller polls it, of which there
-// are few among all runs; see [Request.Keep].
+// are few among all runs; see [Request.Keep] and [Engine.Promise].
 type brief struct {
-	keep  time.Duration
-	moved instant // when the state changed last
-	said  string  // the latest status
+	keep  time.Duration // from the start
+	after time.Duration // from the end
+	moved instant       // when the state changed last
+	said  string        // the latest status
 }
 
 func briefOf(s log.Started, at time.Time) *brief {
