@@ -32,7 +32,7 @@ type call struct {
 	token   json.RawMessage // its progress token
 	photon  *generators.Photon
 	run     string
-	begun   uint64 // the last entry of the start, which tells a client nothing
+	begun   uint64 // the last entry that tells its client nothing: of the start, or before it was taken up
 	// task says that the run is a task: it goes on whatever becomes of this
 	// request, and what its client can't answer may be answered elsewhere.
 	task bool

@@ -98,13 +98,6 @@ func (p *parked) step() {
 	}
 }
 
-// begin takes up a run that was begun by another call.
-func (p *parked) begin() {
-	if !p.turn(p.rejoin) && p.more() {
-		p.step()
-	}
-}
-
 // more tells whether there is more to tell already. Else a step will be made
 // when there is.
 func (p *parked) more() bool {

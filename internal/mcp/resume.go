@@ -79,10 +79,29 @@ func (c *call) takeUp(args json.RawMessage) *reply {
 	default:
 		return said("The tool " + info.Photon + " of this run is not here now. The run waits for it.")
 	}
-	c.photon, c.run, c.resumed = photon, info.ID, true
+	c.photon, c.run, c.begun, c.resumed = photon, info.ID, info.Last, true
 	c.promise() // anew, if Beam was restarted
 	c.turn = c.server.turns.Add(1)
 	return nil
+}
+
+// manyEntries are more than the crew reads: to read 200,000 takes some half of a
+// second, in which no other call of the connection would go on.
+const manyEntries = 500
+
+// begin takes up a run that was begun by another call.
+func (p *parked) begin() {
+	if p.begun > manyEntries {
+		go p.comeBack()
+		return
+	}
+	p.comeBack()
+}
+
+func (p *parked) comeBack() {
+	if !p.turn(p.rejoin) && p.more() {
+		p.step()
+	}
 }
 
 // rejoin takes in what the run has done so far, which is told nobody again, and
