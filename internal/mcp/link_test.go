@@ -341,6 +341,23 @@ func TestModernClientsThatCanNotBeAsked(t *testing.T) {
 	})
 }
 
+// A modern client that wants neither progress nor log messages may be sent none.
+// Without a handoff it hears of the question when somebody else has answered.
+func TestAModernClientThatCanBeToldNothingWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rigged(t, mcp.Asking{Link: true, KeepAlive: 15 * time.Second}, log.NewMemory(), word)
+		w := r.stdio(t)
+		w.call(1, "word", `{}`)
+		time.Sleep(10 * time.Hour)
+		answered := time.Now()
+		r.inBrowser(t, ask.Accept, `{"word":"fish"}`)
+		if got := w.next(); member(t, got, "result", "structuredContent") != `"fish"` || time.Since(answered) > 0 {
+			t.Errorf("the first that it says is %s", got)
+		}
+		w.end()
+	})
+}
+
 // Of several questions at once, those that the client can be asked travel, and
 // the others have their link.
 func TestARoundWithALinkBesideIt(t *testing.T) {
