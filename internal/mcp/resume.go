@@ -81,8 +81,45 @@ func (c *call) takeUp(args json.RawMessage) *reply {
 	}
 	c.photon, c.run, c.begun, c.resumed = photon, info.ID, info.Last, true
 	c.promise() // anew, if Beam was restarted
+	c.session.forgetSettled(info)
 	c.turn = c.server.turns.Add(1)
 	return nil
+}
+
+// forgetSettled forgets the questions of earlier calls of a run that are settled,
+// where nobody is left to be told so: their streams broke off.
+func (s *session) forgetSettled(info run.Info) {
+	open := map[uint64]bool{}
+	for _, a := range info.Asks {
+		_, seq, _ := log.SplitAskID(a.ID)
+		open[seq] = true
+	}
+	for _, c := range s.broken(info.ID) {
+		c.mu.Lock()
+		var settled []string
+		for seq, p := range c.puts {
+			if !open[seq] && seq <= info.Last {
+				settled = append(settled, p.id())
+				delete(c.puts, seq)
+			}
+		}
+		c.mu.Unlock()
+		for _, id := range settled {
+			s.forget(id)
+		}
+	}
+}
+
+// broken are the calls of a run that can be resumed and are not under way.
+func (s *session) broken(id string) (calls []*call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		if c.run == id && s.under[string(c.id)] == nil {
+			calls = append(calls, c)
+		}
+	}
+	return calls
 }
 
 // manyEntries are more than the crew reads: to read 200,000 takes some half of a

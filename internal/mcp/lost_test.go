@@ -1,0 +1,52 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/run"
+)
+
+// A client whose streams break off calls beam_resume again and again. Of the
+// questions that it was asked on them, none is remembered for long.
+func TestTheQuestionsOfBrokenStreamsAreForgotten(t *testing.T) {
+	r := linked(t, word)
+	v := visit(t, r.site(t).URL, "2025-11-25", `{"elicitation":{}}`)
+	started, err := r.engine.Start(t.Context(), operator, run.Request{Photon: "word"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume := func(id int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"beam_resume","arguments":{"run":%q}}}`, id, started.ID)
+	}
+	const n = 5
+	for i := range n {
+		ctx, cut := context.WithCancel(t.Context())
+		gone := *v
+		gone.ctx = ctx
+		if e := gone.stream(gone.post(resume(i)))(); !strings.Contains(e.data, "Which word?") {
+			t.Fatalf("resuming says %s, want the question", e.data)
+		}
+		cut()
+		for under := 1; under > 0; { // until that is noticed
+			v.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`).Body.Close()
+			under, _ = r.Remembered()
+		}
+	}
+	if _, asked := r.Remembered(); asked != n {
+		t.Errorf("%d questions are remembered, and the client may answer any of %d", asked, n)
+	}
+	r.inBrowser(t, ask.Accept, `{"word":"fish"}`)
+	res := v.post(resume(n))
+	defer res.Body.Close()
+	if raw, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(raw), "fish") {
+		t.Errorf("resuming says %s, %v", raw, err)
+	}
+	if _, asked := r.Remembered(); asked != 0 {
+		t.Errorf("%d questions are remembered, and all are settled", asked)
+	}
+}
