@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,7 +64,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if err := s.sessions.grant(w, r, "operator", true); err != nil {
 		return err
 	}
-	http.Redirect(w, r, next(r), http.StatusSeeOther)
+	http.Redirect(w, r, s.sessions.wanted(w, r, next(r)), http.StatusSeeOther)
 	return nil
 }
 
@@ -80,6 +79,7 @@ func (s *Server) loginToken(w http.ResponseWriter, r *http.Request) error {
 	if err := s.sessions.grant(w, r, "bearer", s.sessions.bearer); err != nil {
 		return err
 	}
+	s.sessions.wanted(w, r, "") // the form knew it
 	http.Redirect(w, r, next(r), http.StatusSeeOther)
 	return nil
 }
@@ -90,13 +90,3 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, status int, p
 }
 
 func loginAddress(next string) string { return "/login?" + url.Values{"next": {next}}.Encode() }
-
-// next is where to go after signing in: a path of our own, never another host.
-func next(r *http.Request) string {
-	to := r.FormValue("next")
-	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") ||
-		strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
-		return "/"
-	}
-	return to
-}
