@@ -19,4 +19,6 @@ Examples:
 
 Environment: each flag can be set as a variable, BEAM_ADDR for --addr. BEAM_TOKEN keeps the token out of the list of processes. Data is kept in $XDG_STATE_HOME/beam, or else in ~/.local/state/beam.
 
+Times are written as in 90s, 15m, 12h, 7d, 2w or 1d12h, sizes as in 500MB or 2GiB.
+
 Exit status: 0 when done, 1 if something failed, 2 if the command line is wrong. SIGINT and SIGTERM let what works end first; a second one ends Beam at once.`
