@@ -114,7 +114,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	}
 	b.engine = run.New(options)
 	meter.Watch(b.engine)
-	w.Metrics = meter.Handler()
+	w.Metrics, w.Program = meter.Handler(), p.name
 	if err := b.engine.Recover(ctx); err != nil {
 		return nil, errors.Join(err, b.closeLog())
 	}

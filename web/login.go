@@ -59,7 +59,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 		return s.loginPage(w, r, http.StatusOK, "", next(r))
 	}
 	if !s.signIns.redeem(code) {
-		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. The command beam open makes a new one.", next(r))
+		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. The command "+s.program+" open makes a new one.", next(r))
 	}
 	if err := s.sessions.grant(w, r, "operator", true); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Server) loginToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {
-	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.token != ""}
+	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.token != "", Program: s.program}
 	return s.render(w, r, status, ui.Login(s.chrome(r, nil, "Sign in"), page))
 }
 
