@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 const (
@@ -24,7 +26,7 @@ type connected struct {
 	library library
 	version string
 	host    *host // nil over stdio
-	console *console
+	console *programtest.Console
 	person  *person
 
 	signingIn sync.Mutex
@@ -58,7 +60,7 @@ func everywhere(t *testing.T, persona func() *person, test func(t *testing.T, ct
 				for _, version := range versions {
 					t.Run(l.name+"/"+transport+"/"+version, func(t *testing.T) {
 						t.Parallel()
-						c := &connected{library: l, version: version, console: newConsole(), person: persona()}
+						c := &connected{library: l, version: version, console: programtest.NewConsole(), person: persona()}
 						if transport == "http" {
 							c.host = h
 						}
