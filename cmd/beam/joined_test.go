@@ -269,6 +269,7 @@ func TestNoRequestHangs(t *testing.T) {
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	var results, errors atomic.Int64
+	served := make(chan struct{}) // a result to somebody
 	for range 4 {
 		c := startClient(t, "beam", "--data", data)
 		c.introduce()
@@ -286,14 +287,22 @@ func TestNoRequestHangs(t *testing.T) {
 					errors.Add(1)
 				} else {
 					results.Add(1)
+					select {
+					case served <- struct{}{}:
+					default:
+					}
 				}
 			}
 		})
 	}
 	for range 5 {
-		before := results.Load()
-		for began := time.Now(); results.Load() < before+20 && time.Since(began) < patience; {
-			time.Sleep(10 * time.Millisecond) // until they are served again, by whomever
+		soon := time.After(patience)
+		for n := 0; n < 20; n++ { // until they are served again, by whomever
+			select {
+			case <-served:
+			case <-soon:
+				n = 20
+			}
 		}
 		owner.cmd.Process.Kill()
 		<-owner.end

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -199,6 +201,31 @@ func (c *client) refused(what string, status int, body string) {
 	}
 }
 
+// refusedAnew waits until the tool that has more to say has tried to, on the disk
+// as it is now, and was refused. The first of two may have looked before.
+func (c *client) refusedAnew() {
+	c.t.Helper()
+	before := c.refusals()
+	c.await("refused twice more", func() bool { return c.refusals() >= before+2 })
+}
+
+// refusals is how often the log has had no room.
+func (c *client) refusals() int {
+	c.t.Helper()
+	_, body := c.try("GET", "/metrics", "")
+	found := refusals.FindStringSubmatch(body)
+	if found == nil {
+		c.t.Fatalf("the metrics do not tell refusals: %.2000s", body)
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return n
+}
+
+var refusals = regexp.MustCompile(`beam_log_append_errors_total\{reason="full"\} (\d+)`)
+
 // The disk gets full while a tool tells something, a question is open and a file
 // is handed in. New runs, answers and files are refused with words that say why,
 // the tool waits, and when there is room all go on, also in a program that was
@@ -228,7 +255,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	burst := c.begin("burst", fmt.Sprintf(`{"events":%d}`, events))
 	c.await("full", func() bool { status, _ := c.try("GET", "/readyz", ""); return status != http.StatusOK })
 	d.fill(spare) // what is too little for a batch may do for a start
-	time.Sleep(time.Second)
+	c.refusedAnew()
 
 	status, body := c.try("POST", "/photons/wizard/runs", "{}")
 	c.refused("a start", status, body)
@@ -240,7 +267,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	status, body = c.hand(file, 8<<20)
 	c.refused("a file", status, body)
 	_, before, _ := c.state(burst)
-	time.Sleep(2 * time.Second)
+	c.refusedAnew()
 	if state, last, _ := c.state(burst); state != "running" || last != before || last >= events {
 		t.Errorf("the tool that had more to say is %s, at %d and then %d", state, before, last)
 	}
