@@ -26,27 +26,36 @@ const (
 
 // Main runs the program with the photons given: it reads the command line, acts
 // on it until it is done or SIGINT or SIGTERM comes, and exits. A second signal
-// ends it at once.
+// ends it at once. In its help and messages the program has the name under which
+// it was started.
 func Main(photons ...*generators.Photon) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	limitMemory()
-	os.Exit(Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, photons...))
+	p := &program{name: calledAs(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(p.run(ctx, os.Args[1:], photons))
 }
 
-// Run is [Main] without the process: it returns the exit status, 0 when done,
-// 1 if something failed, and 2 if the command line or a photon is wrong.
+// Run is [Main] without the process, of a program called beam: it returns the
+// exit status, 0 when done, 1 if something failed, and 2 if the command line or a
+// photon is wrong.
 func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons ...*generators.Photon) int {
-	err := execute(ctx, args, stdin, stdout, stderr, photons)
+	p := &program{name: ownName, stdin: stdin, stdout: stdout, stderr: stderr}
+	return p.run(ctx, args, photons)
+}
+
+// run does what the command line says, and returns the exit status.
+func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
+	err := p.execute(ctx, args, photons)
 	var misuse *misuseError
 	switch {
 	case err == nil, errors.Is(err, errHelped):
 		return exitOK
 	case errors.As(err, &misuse):
-		fmt.Fprintln(stderr, "beam:", err)
+		p.say("%s", err)
 		return exitMisused
 	default:
-		fmt.Fprintln(stderr, "beam:", err)
+		p.say("%s", err)
 		return exitFailed
 	}
 }
@@ -66,7 +75,7 @@ var errHelped = errors.New("helped")
 type commands struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Serve   serve   `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what beam does without a command."`
+	Serve   serve   `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what ${program} does without a command."`
 	Stdio   stdio   `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
 	Open    open    `cmd:"" help:"Open the playground of the Beam that runs in another browser, signed in."`
 	Prune   prune   `cmd:"" help:"Delete finished runs."`
@@ -74,18 +83,19 @@ type commands struct {
 	Restore restore `cmd:"" help:"Make a data folder of such a file."`
 }
 
-func execute(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons []*generators.Photon) (err error) {
-	registry, err := generators.NewRegistry(photons...)
+func (p *program) execute(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
+	p.registry, err = generators.NewRegistry(photons...)
 	if err != nil {
 		return &misuseError{err}
 	}
 	var c commands
-	parser, err := kong.New(&c, kong.Name("beam"), kong.Description(manual), kong.DefaultEnvars("BEAM"), kong.Vars{"version": "beam " + version()},
-		kong.Writers(stdout, stderr), kong.Exit(func(int) { panic(errHelped) }),
+	parser, err := kong.New(&c, kong.Name(p.name), kong.Description(manual), kong.DefaultEnvars("BEAM"),
+		kong.Vars{"version": p.name + " " + version(), "program": p.name}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelped) }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
 	if err != nil {
 		return err
 	}
+	nameIn(parser, p.name)
 	defer func() {
 		if v := recover(); v == errHelped {
 			err = errHelped
@@ -95,14 +105,15 @@ func execute(ctx context.Context, args []string, stdin *os.File, stdout, stderr 
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return misusef("%w (beam --help lists what there is)", err)
+		return misusef("%w (%s --help lists what there is)", err, p.name)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(&program{registry: registry, stdin: stdin, stdout: stdout, stderr: stderr})
+	return parsed.Run(p)
 }
 
 // program is what a command works with.
 type program struct {
+	name           string
 	registry       *generators.Registry
 	stdin          *os.File
 	stdout, stderr io.Writer

@@ -33,10 +33,10 @@ const (
 	wantOpen   = "open"   // an address to sign in at
 )
 
-// What an owner may be.
+// What an owner may be, after the name of its program.
 const (
-	commandServe = "beam serve"
-	commandStdio = "beam stdio"
+	commandServe = " serve"
+	commandStdio = " stdio"
 )
 
 // hostMoment is how long sessions of joiners may take to end, once they were

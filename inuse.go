@@ -3,6 +3,7 @@ package beam
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/internal/joint"
@@ -24,7 +25,7 @@ func (c *common) inUse(ctx context.Context) error {
 	if owner.PID != 0 {
 		who = ", " + described(owner) + where(owner)
 	}
-	if owner.Command == commandStdio {
+	if strings.HasSuffix(owner.Command, commandStdio) {
 		who += ", which an MCP client started"
 	}
 	return fmt.Errorf("the data folder %s is in use by another Beam%s: end that, or choose another folder with --data, or --memory", dir, who)

@@ -85,12 +85,12 @@ func (c *client) join(ctx context.Context) (*joint.Conn, joint.Owner, error) {
 
 // joined says whom the client joined, and what that means for it.
 func (c *client) joined(o joint.Owner) {
-	fmt.Fprintf(c.program.stderr, "beam: joined %s, which owns the data folder: runs and questions are one%s\n", described(o), where(o))
+	c.program.say("joined %s, which owns the data folder: runs and questions are one%s", described(o), where(o))
 	if c.Root != "" && c.Root != o.Root {
-		fmt.Fprintf(c.program.stderr, "beam: its --root counts, not this one's: tools read %s\n", cmp.Or(o.Root, "no folder"))
+		c.program.say("its --root counts, not this one's: tools read %s", cmp.Or(o.Root, "no folder"))
 	}
 	if c.asking != defaultAsking || c.Traces != "off" {
-		fmt.Fprintln(c.program.stderr, "beam: its --ask-fallback, --ask-handoff, --keep-alive and --traces count, not this one's")
+		c.program.say("its --ask-fallback, --ask-handoff, --keep-alive and --traces count, not this one's")
 	}
 }
 
@@ -120,8 +120,8 @@ func (c *client) beside(ctx context.Context, o joint.Owner, why string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.program.stderr, "beam: %s owns the data folder and can't be joined: %s. "+
-		"What this client starts is kept in memory, ends with it, and is not among the other's runs and questions\n", described(o), why)
+	c.program.say("%s owns the data folder and can't be joined: %s. "+
+		"What this client starts is kept in memory, ends with it, and is not among the other's runs and questions", described(o), why)
 	return c.take(ctx, store)
 }
 
@@ -132,7 +132,7 @@ func (c *client) take(ctx context.Context, store *folder) error {
 		return errors.Join(err, store.close())
 	}
 	c.own = &owned{running: b, store: store, pages: &pages{running: b}, inviter: c.inviter}
-	b.receive(ctx, store, commandStdio, c.Root, c.own.pages)
+	b.receive(ctx, store, c.program.name+commandStdio, c.Root, c.own.pages)
 	return nil
 }
 

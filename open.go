@@ -22,7 +22,7 @@ type open struct {
 
 // Help is what --help says beside the flags.
 func (*open) Help() string {
-	return "The address signs the first browser in that opens it, as the one that beam serve prints at its start does, and is good for a day."
+	return "The address signs the first browser in that opens it, as the one that ${program} serve prints at its start does, and is good for a day."
 }
 
 // longestAddress bounds what the owner of the folder may answer, in bytes.
@@ -37,7 +37,7 @@ func (c *open) Run(ctx context.Context, p *program) error {
 	conn, owner, err := c.dial(ctx, dir, wantOpen, nil)
 	switch {
 	case errors.Is(err, joint.ErrNobody):
-		return fmt.Errorf("no Beam owns the data folder %s: start one with beam serve", dir)
+		return fmt.Errorf("no Beam owns the data folder %s: start one with %s serve", dir, p.name)
 	case err != nil:
 		return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", described(owner), dir, err)
 	}

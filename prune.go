@@ -16,7 +16,7 @@ import (
 
 // prune is the command that deletes finished runs.
 type prune struct {
-	OlderThan *age  `placeholder:"TIME" help:"Delete the runs that ended longer ago, as in 12h, 7d or 2w."`
+	OlderThan *span `placeholder:"TIME" help:"Delete the runs that ended longer ago, as in 12h, 7d or 2w."`
 	Keep      *int  `placeholder:"N" help:"Keep the N that ended last, and delete the others."`
 	MaxSize   *size `placeholder:"SIZE" help:"Delete the oldest until the others take at most so much, with their files, as in 500MB or 2GiB."`
 	DryRun    bool  `help:"Only say what would be deleted."`

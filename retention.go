@@ -9,7 +9,7 @@ import (
 
 // retention are the flags that say how long finished runs are kept.
 type retention struct {
-	KeepFor  age  `default:"7d" placeholder:"TIME" help:"How long finished runs are kept (default ${default}). Runs that wait are never deleted."`
+	KeepFor  span `default:"7d" placeholder:"TIME" help:"How long finished runs are kept (default ${default}). Runs that wait are never deleted."`
 	KeepEach int  `default:"1000" placeholder:"N" help:"How many finished runs of one owner are kept, at most (default ${default})."`
 	KeepAll  int  `default:"20000" placeholder:"N" help:"How many finished runs are kept in all (default ${default})."`
 	KeepSize size `placeholder:"SIZE" help:"What finished runs and their files may take, as in 10GB. The default bounds nothing."`

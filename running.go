@@ -25,9 +25,9 @@ type common struct {
 	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, the files that people hand in, the keys of browser sessions. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
 	Memory bool   `help:"Keep nothing: runs live in memory, and end with the program."`
 
-	Sync   string        `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
-	HotFor time.Duration `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
-	HotMax int           `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
+	Sync   string `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
+	HotFor span   `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
+	HotMax int    `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
 	retention
 
@@ -48,7 +48,7 @@ func (c *common) validate() error {
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return errors.Join(c.validateRoot(), c.retention.validate(), c.asking.validate())
+	return errors.Join(c.validateRoot(), c.retention.validate())
 }
 
 func (c *common) validateRoot() error {
@@ -102,7 +102,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	meter := metrics.New(version())
 	options := run.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
-		Policy: policy, Limits: c.limit(run.Limits{HotFor: c.HotFor, HotMax: c.HotMax}), Logger: logger, Meter: meter,
+		Policy: policy, Limits: c.limit(run.Limits{HotFor: time.Duration(c.HotFor), HotMax: c.HotMax}), Logger: logger, Meter: meter,
 	}
 	if c.Traces == "otlp" {
 		if err := b.trace(ctx, &options); err != nil {
@@ -114,7 +114,7 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	}
 	b.engine = run.New(options)
 	meter.Watch(b.engine)
-	w.Metrics = meter.Handler()
+	w.Metrics, w.Program = meter.Handler(), p.name
 	if err := b.engine.Recover(ctx); err != nil {
 		return nil, errors.Join(err, b.closeLog())
 	}

@@ -82,7 +82,7 @@ func (s *serve) Run(ctx context.Context, p *program) (err error) {
 	}
 	base := origin(listener.Addr())
 	s.announce(p, b.site, base)
-	b.receive(ctx, store, commandServe, s.Root, &pages{running: b, address: base})
+	b.receive(ctx, store, p.name+commandServe, s.Root, &pages{running: b, address: base})
 	return b.serveUntil(ctx, listener)
 }
 
@@ -120,7 +120,7 @@ func (s *serve) announce(p *program, site *web.Server, base string) {
 		address := base + site.SignInPath()
 		go func() { // some openers end only with the browser
 			if err := browser.OpenURL(address); err != nil {
-				fmt.Fprintln(p.stderr, "beam: no browser could be opened:", err)
+				p.say("no browser could be opened: %s", err)
 			}
 		}()
 	}

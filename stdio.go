@@ -20,8 +20,8 @@ type stdio struct {
 // Help is what --help says beside the flags.
 func (*stdio) Help() string {
 	return "An MCP client starts this itself; its configuration names the command, as in\n\n" +
-		`    {"mcpServers": {"beam": {"command": "beam", "args": ["stdio", "--open"]}}}` + "\n\n" +
-		"If another Beam owns the data folder, such as beam serve, it serves the client, and runs and questions are one; else this one owns it. " +
+		`    {"mcpServers": {"${program}": {"command": "${program}", "args": ["stdio", "--open"]}}}` + "\n\n" +
+		"If another Beam owns the data folder, such as ${program} serve, it serves the client, and runs and questions are one; else this one owns it. " +
 		"Messages go over stdin and stdout, the log to stderr. The program ends when stdin does."
 }
 

@@ -10,38 +10,46 @@ import (
 	"time"
 )
 
-// age is a time as a flag, with days and weeks beside what Go knows.
-type age time.Duration
+// span is a length of time as a flag, with days and weeks beside what Go knows.
+// Every flag that is one is of this type, so that all take the same.
+type span time.Duration
 
 // size is a number of bytes as a flag.
 type size int64
 
 var (
-	_ encoding.TextUnmarshaler = (*age)(nil)
+	_ encoding.TextUnmarshaler = (*span)(nil)
 	_ encoding.TextUnmarshaler = (*size)(nil)
 )
 
-var errAge = errors.New("must be a time such as 12h, 7d or 2w")
+var errSpan = errors.New("must be a time such as 90s, 12h, 7d or 2w")
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (a *age) UnmarshalText(text []byte) error {
-	for unit, length := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
-		digits, ok := strings.CutSuffix(string(text), unit)
-		if !ok {
+// UnmarshalText implements [encoding.TextUnmarshaler]. Weeks and days come
+// first, as in 1w2d12h.
+func (s *span) UnmarshalText(text []byte) error {
+	rest, total := string(text), time.Duration(0)
+	for _, unit := range []struct {
+		name   string
+		length time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		digits, after, found := strings.Cut(rest, unit.name)
+		if !found {
 			continue
 		}
 		n, err := strconv.ParseUint(digits, 10, 32)
-		if err != nil || n > uint64(math.MaxInt64/length) {
-			return errAge
+		if err != nil || n > uint64((math.MaxInt64-total)/unit.length) {
+			return errSpan
 		}
-		*a = age(time.Duration(n) * length)
-		return nil
+		total, rest = total+time.Duration(n)*unit.length, after
 	}
-	d, err := time.ParseDuration(string(text))
-	if err != nil || d < 0 {
-		return errAge
+	if rest != "" || len(text) == 0 {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < 0 || d > math.MaxInt64-total {
+			return errSpan
+		}
+		total += d
 	}
-	*a = age(d)
+	*s = span(total)
 	return nil
 }
 

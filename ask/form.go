@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -67,13 +66,4 @@ func formFor(t reflect.Type, schema func() (*generators.Schema, error)) (Fields,
 	}
 	forms.Store(t, e)
 	return e.form, e.err
-}
-
-// Values reads content into a map, for surfaces that show an answer.
-func Values(content json.RawMessage) map[string]any {
-	values := map[string]any{}
-	if json.Unmarshal(content, &values) != nil {
-		return nil
-	}
-	return values
 }

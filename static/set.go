@@ -33,15 +33,20 @@ var _ http.Handler = (*Set)(nil)
 
 // New makes a set of all files of fsys. References from a stylesheet to other
 // files of the set are rewritten to their hashed names; one that leads to no
-// file of the set is an error.
+// file of the set is an error. A stylesheet that another one imports, without a
+// condition, is a part of that, and not in the set.
 func New(fsys fs.FS) (*Set, error) {
-	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}}
+	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}, parts: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			_, err = b.add(name)
 		}
 		return err
 	})
+	for name := range b.parts { // the walk may have come to it first
+		delete(b.set.files, b.set.urls[name])
+		delete(b.set.urls, name)
+	}
 	return b.set, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -140,6 +142,33 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+func TestAnImportWithoutConditionIsAPart(t *testing.T) {
+	pairs := []string{
+		"a.css", `@layer x, y; @import "css/b.css"; @import 'css/c.css' ; d{}`,
+		"css/b.css", `@layer x{e{background:url("../icons/e.svg")}}`,
+		"css/c.css", `/* of y */@layer y{@import "deep/f.css";}`,
+		"css/deep/f.css", `f{}`,
+		"icons/e.svg", "<svg/>",
+	}
+	set := newSet(t, pairs...)
+	want := `@layer x, y; @layer x{e{background:url("` + set.URL("icons/e.svg") + `")}} @layer y{f{}} d{}`
+	if got, err := io.ReadAll(get(set, "GET", set.URL("a.css")).Body); err != nil || string(got) != want {
+		t.Errorf("it is %q, %v, want %q", got, err, want)
+	}
+	for _, part := range []string{"css/b.css", "css/c.css", "css/deep/f.css"} {
+		if set.Has(part) {
+			t.Errorf("%s is served, too", part)
+		}
+	}
+	if again := newSet(t, pairs...); again.URL("a.css") != set.URL("a.css") {
+		t.Error("another start has another name for the same")
+	}
+	pairs[3] += " g{}"
+	if other := newSet(t, pairs...); other.URL("a.css") == set.URL("a.css") {
+		t.Error("a part has changed, and the name has not")
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		files fstest.MapFS
@@ -148,6 +177,8 @@ func TestNewRefuses(t *testing.T) {
 		"a missing file":    {files("a.css", "b{background:url(c.png)}"), "a.css refers to c.png"},
 		"another host":      {files("a.css", `@import "https://example.com/b.css"`), "a.css refers to https://example.com"},
 		"a circle":          {files("a.css", `@import "b.css"`, "b.css", `@import "a.css"`), "a.css: b.css: a.css imports itself"},
+		"a missing part":    {files("a.css", `@import "b.css";`), "a.css refers to b.css"},
+		"a part of itself":  {files("a.css", `@import "b.css";`, "b.css", `@import "a.css";`), "a.css: b.css: a.css imports itself"},
 		"an unknown ending": {files("a.exe", "MZ"), "a.exe: no media type"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,6 +186,38 @@ func TestNewRefuses(t *testing.T) {
 				t.Errorf("the error is %v, want one with %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestThePagesHaveOneStylesheet(t *testing.T) {
+	set := Assets()
+	sheet, err := io.ReadAll(get(set, "GET", set.URL("beam.css")).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(sheet), "@import") {
+		t.Error("a part is loaded by a request of its own")
+	}
+	parts, err := embedded.ReadDir("css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		part, err := embedded.ReadFile("css/" + p.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(sheet), string(comment.ReplaceAll(part, nil))); n != 1 {
+			t.Errorf("%s is in the stylesheet %d times", p.Name(), n)
+		}
+	}
+	layers := regexp.MustCompile(`@layer (\w+) \{`).FindAllStringSubmatch(string(sheet), -1)
+	var order []string
+	for _, l := range layers {
+		order = append(order, l[1])
+	}
+	if got := strings.Join(slices.Compact(order), ", "); !strings.Contains(string(sheet), "@layer "+got+";") {
+		t.Errorf("the layers come as %s, which is not the order that is declared first", got)
 	}
 }
 

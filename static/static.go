@@ -15,7 +15,7 @@ import (
 
 //go:generate go run ./internal/bundle vendor
 
-//go:embed *.css *.js icons vendor
+//go:embed beam.css css *.js icons vendor
 var embedded embed.FS
 
 // Assets is the set of the embedded files. It is made once, when it is first

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/log/room"
 	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web/ui"
 )
@@ -49,10 +50,12 @@ var statuses = []struct {
 	{run.ErrReused, http.StatusUnprocessableEntity},
 	{run.ErrTooMany, http.StatusTooManyRequests},
 	{run.ErrClosing, http.StatusServiceUnavailable},
-	{log.ErrFull, http.StatusServiceUnavailable},
 	{log.ErrUnavailable, http.StatusServiceUnavailable},
 	{log.ErrInDoubt, http.StatusServiceUnavailable},
 }
+
+// diskFull says what is true of a disk that df says has some room.
+var diskFull = fmt.Sprintf("The disk is full: Beam leaves its last %d MiB free. Make room on it, and all goes on by itself.", room.Spare>>20)
 
 // classify returns the status of an error and what the caller may read of it.
 // Causes that are our own are for the log only.
@@ -67,6 +70,8 @@ func classify(err error) (status int, text string, fields []generators.FieldErro
 		return http.StatusUnprocessableEntity, "Some values don't fit.", invalid.Fields
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large: at most %d bytes are taken.", large.Limit), nil
+	case errors.Is(err, log.ErrFull):
+		return http.StatusServiceUnavailable, diskFull, nil
 	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {

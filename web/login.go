@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -60,12 +59,12 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 		return s.loginPage(w, r, http.StatusOK, "", next(r))
 	}
 	if !s.signIns.redeem(code) {
-		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. The command beam open makes a new one.", next(r))
+		return s.loginPage(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. The command "+s.program+" open makes a new one.", next(r))
 	}
 	if err := s.sessions.grant(w, r, "operator", true); err != nil {
 		return err
 	}
-	http.Redirect(w, r, next(r), http.StatusSeeOther)
+	http.Redirect(w, r, s.sessions.wanted(w, r, next(r)), http.StatusSeeOther)
 	return nil
 }
 
@@ -80,23 +79,14 @@ func (s *Server) loginToken(w http.ResponseWriter, r *http.Request) error {
 	if err := s.sessions.grant(w, r, "bearer", s.sessions.bearer); err != nil {
 		return err
 	}
+	s.sessions.wanted(w, r, "") // the form knew it
 	http.Redirect(w, r, next(r), http.StatusSeeOther)
 	return nil
 }
 
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {
-	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.token != ""}
+	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.token != "", Program: s.program}
 	return s.render(w, r, status, ui.Login(s.chrome(r, nil, "Sign in"), page))
 }
 
 func loginAddress(next string) string { return "/login?" + url.Values{"next": {next}}.Encode() }
-
-// next is where to go after signing in: a path of our own, never another host.
-func next(r *http.Request) string {
-	to := r.FormValue("next")
-	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") ||
-		strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
-		return "/"
-	}
-	return to
-}

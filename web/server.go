@@ -4,6 +4,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -36,6 +37,9 @@ type Config struct {
 	MCP MCPHandler
 	// Metrics serves the metrics; nil if there are none.
 	Metrics http.Handler
+	// Program is what the person types to start this, for the sign-in page; empty
+	// is beam.
+	Program string
 	Logger  *slog.Logger // nil discards
 }
 
@@ -49,6 +53,7 @@ type Server struct {
 	seats     *seats
 	inputs    *inputs
 	hosts     []string
+	program   string
 	logger    *slog.Logger
 	handler   http.Handler
 	readiness func() error
@@ -66,7 +71,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, assets: static.Assets(),
 		sessions: newSessions(c.Keys, c.Token), signIns: newSignIns(), seats: newSeats(), inputs: newInputs(),
-		hosts: c.Hosts, logger: c.Logger, mcpHandler: c.MCP, readiness: c.Ready, metricsHandler: c.Metrics,
+		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, readiness: c.Ready, metricsHandler: c.Metrics,
 	}
 	s.closed, s.close = context.WithCancel(context.Background())
 	if s.logger == nil {

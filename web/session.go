@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gorilla/securecookie"
@@ -207,6 +208,7 @@ func (s *Server) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.sessions.caller(w, r)
 		if errors.Is(err, errSignIn) && wantsPage(r) && r.Method == http.MethodGet {
+			s.sessions.want(w, r, r.URL.RequestURI())
 			http.Redirect(w, r, loginAddress(r.URL.RequestURI()), http.StatusSeeOther)
 			return
 		}
@@ -215,6 +217,9 @@ func (s *Server) handle(h handler) http.Handler {
 		}
 		if errors.Is(err, run.ErrForbidden) && wantsPage(r) && r.Method == http.MethodGet {
 			// A link carries no authority: whose it is may sign in.
+			if !slices.Contains(who, Operator) { // who is one has no use for a sign-in address
+				s.sessions.want(w, r, r.URL.RequestURI())
+			}
 			err = s.loginPage(w, r, http.StatusForbidden, "This belongs to somebody else. Sign in as its owner to see it.", r.URL.RequestURI())
 		}
 		if err != nil {

@@ -161,12 +161,89 @@ func TestWithATokenNothingIsServedWithoutIt(t *testing.T) {
 	status(t, p.json("GET", run.URL, ""), 200) // the token's holder sees the token's runs
 }
 
+// elsewhere is where signing in must not lead.
+var elsewhere = []string{
+	"https://evil.example", "//evil.example", "///evil.example", "https:evil.example", "https:/evil.example", "HTTPS://evil.example",
+	`/\evil.example`, `\\evil.example`, `\/evil.example`, `/\/evil.example`, "/\t/evil.example", "/\n/evil.example", "/\r/evil.example", "\t//evil.example",
+	" //evil.example", "/\x00/evil.example", "javascript:alert(1)", "data:text/html,x", "evil", "?x", "",
+}
+
 func TestSigningInLeadsToNoOtherHost(t *testing.T) {
 	s := newSite(t, "s3cret")
-	for _, next := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "javascript:alert(1)", "evil"} {
-		res := s.person().do("POST", "/login?"+url.Values{"next": {next}}.Encode(), "token=s3cret", "Content-Type", "application/x-www-form-urlencoded")
+	for _, next := range elsewhere {
+		query := "/login?" + url.Values{"next": {next}}.Encode()
+		res := s.person().do("POST", query, "token=s3cret", "Content-Type", "application/x-www-form-urlencoded")
 		if to := res.Header.Get("Location"); to != "/" {
-			t.Errorf("next=%s led to %s", next, to)
+			t.Errorf("next=%q led to %s", next, to)
+		}
+		code := s.web.SignInPath() + "&" + url.Values{"next": {next}}.Encode()
+		if to := s.person().do("GET", code, "").Header.Get("Location"); to != "/" {
+			t.Errorf("with a code, next=%q led to %s", next, to)
 		}
 	}
+}
+
+func TestASignInAddressLeadsToWhatWasWanted(t *testing.T) {
+	s := newSite(t, "")
+	told := s.person()
+	run := told.start("wizard", "{}")
+	asked := told.follow(run.Events, "", asks)
+	page := "/asks/" + asked[len(asked)-1].msg.ID
+
+	p := s.person()
+	status(t, p.do("GET", page, "", "Accept", "text/html"), http.StatusForbidden)
+	status(t, p.do("GET", "/login?code=worn&next=/asks", "", "Accept", "text/html"), http.StatusForbidden)
+	if to := p.do("GET", s.web.SignInPath()+"&next=/asks", "").Header.Get("Location"); to != page {
+		t.Errorf("the address led to %s, want %s", to, page)
+	}
+	if to := p.do("GET", s.web.SignInPath()+"&next=/asks", "").Header.Get("Location"); to != "/asks" {
+		t.Errorf("the second address led to %s, too", to)
+	}
+	// It is another browser's, and stays so for the operator: who signs in again for it is not sent there for ever.
+	status(t, p.do("GET", page, "", "Accept", "text/html"), http.StatusForbidden)
+	if to := p.do("GET", s.web.SignInPath(), "").Header.Get("Location"); to != "/" {
+		t.Errorf("the operator was led to %s", to)
+	}
+}
+
+func TestWithATokenASignInAddressLeadsToWhatWasWanted(t *testing.T) {
+	s := newSite(t, "s3cret")
+	p := s.person()
+	status(t, p.do("GET", "/runs?state=failed", "", "Accept", "text/html"), http.StatusSeeOther)
+	if to := p.do("GET", s.web.SignInPath(), "").Header.Get("Location"); to != "/runs?state=failed" {
+		t.Errorf("the address led to %s", to)
+	}
+}
+
+func TestWhatIsSaidToBeWantedLeadsToNoOtherHost(t *testing.T) {
+	s := newSite(t, "s3cret")
+	res := s.person().do("GET", "/runs", "", "Accept", "text/html")
+	if len(res.Cookies()) != 1 {
+		t.Fatalf("%d cookies were set, want 1", len(res.Cookies()))
+	}
+	c := res.Cookies()[0]
+	if c.Path != "/login" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.MaxAge <= 0 || c.MaxAge > 3600 {
+		t.Errorf("the cookie is %s", c)
+	}
+	for _, next := range elsewhere {
+		for _, value := range []string{url.QueryEscape(next), "%zz" + next} {
+			p := s.person()
+			res := p.do("GET", s.web.SignInPath()+"&next=/asks", "", "Cookie", c.Name+"="+strings.Map(cookieSafe, value))
+			if to := res.Header.Get("Location"); to != "/asks" {
+				t.Errorf("a cookie that says %q led to %s", next, to)
+			}
+		}
+	}
+	long := s.person().do("GET", "/runs?"+strings.Repeat("x", 5000), "", "Accept", "text/html")
+	if len(long.Cookies()) != 0 {
+		t.Error("a long address is kept in a cookie")
+	}
+}
+
+// cookieSafe drops what no client sends in a cookie.
+func cookieSafe(r rune) rune {
+	if r < ' ' || r == '\\' || r == ';' || r == ',' || r == '"' {
+		return -1
+	}
+	return r
 }

@@ -19,7 +19,7 @@ func TestStdioJoinsTheOwner(t *testing.T) {
 	s := startServer(t, "--data", data)
 	c := startClient(t, "beam", "--data", data)
 	c.introduce()
-	if rest := c.err.after(t, "joined beam serve (process "); !strings.HasPrefix(rest, fmt.Sprint(s.cmd.Process.Pid)) {
+	if rest := c.says("joined beam serve (process "); !strings.HasPrefix(rest, fmt.Sprint(s.cmd.Process.Pid)) {
 		t.Error("it joined process", rest)
 	}
 	c.call("1", "wizard", "{}")
@@ -64,7 +64,7 @@ func TestStdioLinksToTheOwnersPages(t *testing.T) {
 	c.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`)
 	c.call("1", "csv", "{}")
 	c.method("elicitation/create")
-	if at := c.err.after(t, "Sign in as its operator, once: "); !strings.HasPrefix(at, s.origin+"/login?code=") {
+	if at := c.says("Sign in as its operator, once: "); !strings.HasPrefix(at, s.origin+"/login?code=") {
 		t.Errorf("it invites to %s, and the owner's pages are at %s", at, s.origin)
 	}
 	c.leave()
@@ -188,7 +188,7 @@ func TestClientsShareAFolder(t *testing.T) {
 	one.introduce()
 	two := startClient(t, "beam", "--data", data)
 	two.introduce()
-	two.err.after(t, "joined beam stdio (process ")
+	two.says("joined beam stdio (process ")
 	two.call("1", "burst", `{"events":1000}`)
 	for i := range 1000 {
 		if m := two.method("notifications/progress"); m.Params.Message != fmt.Sprint("event ", i+1) {
@@ -220,7 +220,7 @@ func TestStdioOfOtherPhotonsIsOnItsOwn(t *testing.T) {
 	startServer(t)
 	c := startClient(t, "hello")
 	c.introduce()
-	c.err.after(t, "owns the data folder and can't be joined: it doesn't offer hello as this program does. What this client starts is kept in memory")
+	c.says("owns the data folder and can't be joined: it doesn't offer hello as this program does. What this client starts is kept in memory")
 	c.call("1", "hello", "{}")
 	c.method("elicitation/create")
 	c.leave()
@@ -230,7 +230,7 @@ func TestStdioOfOtherPhotonsIsOnItsOwn(t *testing.T) {
 	if c.cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %d", c.cmd.ProcessState.ExitCode())
 	}
-	c.err.after(t, "it doesn't offer hello as this program does. End that, or choose another folder")
+	c.says("it doesn't offer hello as this program does. End that, or choose another folder")
 }
 
 // The path of a folder may be longer than that of a socket.
@@ -242,7 +242,7 @@ func TestAFolderWithALongPath(t *testing.T) {
 	s := startServer(t, "--data", data)
 	c := startClient(t, "beam", "--data", data)
 	c.introduce()
-	c.err.after(t, "joined beam serve")
+	c.says("joined beam serve")
 	s.signal(syscall.SIGKILL)
 	s.ends(patience)
 	left, err := os.ReadFile(filepath.Join(data, "socket-path"))
@@ -269,6 +269,7 @@ func TestNoRequestHangs(t *testing.T) {
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	var results, errors atomic.Int64
+	served := make(chan struct{}) // a result to somebody
 	for range 4 {
 		c := startClient(t, "beam", "--data", data)
 		c.introduce()
@@ -286,14 +287,22 @@ func TestNoRequestHangs(t *testing.T) {
 					errors.Add(1)
 				} else {
 					results.Add(1)
+					select {
+					case served <- struct{}{}:
+					default:
+					}
 				}
 			}
 		})
 	}
 	for range 5 {
-		before := results.Load()
-		for began := time.Now(); results.Load() < before+20 && time.Since(began) < patience; {
-			time.Sleep(10 * time.Millisecond) // until they are served again, by whomever
+		soon := time.After(patience)
+		for n := 0; n < 20; n++ { // until they are served again, by whomever
+			select {
+			case <-served:
+			case <-soon:
+				n = 20
+			}
 		}
 		owner.cmd.Process.Kill()
 		<-owner.end

@@ -3,20 +3,21 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
-	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // patience bounds every wait for something that has to happen.
@@ -26,14 +27,14 @@ const patience = 20 * time.Second
 type program struct {
 	t   testing.TB
 	cmd *exec.Cmd
-	err *console
+	err *programtest.Console
 	end chan struct{} // closed when it has ended
 }
 
 // start starts one of the programs that TestMain names.
 func start(t testing.TB, prepare func(*exec.Cmd), name string, args ...string) *program {
 	t.Helper()
-	p := &program{t, exec.Command(name, args...), newConsole(), make(chan struct{})}
+	p := &program{t, exec.Command(name, args...), programtest.NewConsole(), make(chan struct{})}
 	p.cmd.Stderr = p.err
 	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	prepare(p.cmd)
@@ -53,6 +54,19 @@ func (p *program) signal(s syscall.Signal) {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// says waits for a line on stderr that has a text in it, and returns what follows
+// it there.
+func (p *program) says(text string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	rest, err := p.err.After(ctx, text)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return rest
 }
 
 // ends waits for the program's end, and returns how long that took.
@@ -81,19 +95,17 @@ func startServer(t testing.TB, args ...string) *server {
 
 func startServerOf(t testing.TB, name string, args ...string) *server {
 	t.Helper()
-	out := newConsole()
+	out := programtest.NewConsole()
 	s := &server{program: start(t, func(c *exec.Cmd) { c.Stdout = out }, name, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
-	s.origin = out.after(t, "Beam listens on ")
-	jar, err := cookiejar.New(nil)
-	if err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var err error
+	if s.origin, err = out.Origin(ctx); err != nil {
 		t.Fatal(err)
 	}
-	s.browser = &http.Client{Jar: jar}
-	r, err := s.browser.Get(out.after(t, "Sign in as its operator, once: "))
-	if err != nil || r.StatusCode != http.StatusOK {
-		t.Fatal("signing in:", r, err)
+	if s.browser, err = out.SignIn(ctx); err != nil {
+		t.Fatal(err)
 	}
-	r.Body.Close()
 	return s
 }
 
@@ -324,51 +336,5 @@ func (c *client) leave() {
 	c.ends(patience)
 	if code := c.cmd.ProcessState.ExitCode(); code != 0 {
 		c.t.Errorf("it ended with %d; it says:\n%s", code, c.err)
-	}
-}
-
-// A console collects what a program prints. It may be used from several
-// goroutines.
-type console struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	changed chan struct{} // closed and replaced with each write
-}
-
-func newConsole() *console { return &console{changed: make(chan struct{})} }
-
-func (c *console) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.text.Write(p)
-	close(c.changed)
-	c.changed = make(chan struct{})
-	return len(p), nil
-}
-
-func (c *console) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
-}
-
-// after waits for a line that has a text in it, and returns what follows it.
-func (c *console) after(t testing.TB, text string) string {
-	t.Helper()
-	timeout := time.After(patience)
-	for {
-		c.mu.Lock()
-		all, changed := c.text.String(), c.changed
-		c.mu.Unlock()
-		for line := range strings.Lines(all) {
-			if _, rest, ok := strings.Cut(line, text); ok && strings.HasSuffix(line, "\n") {
-				return strings.TrimSpace(rest)
-			}
-		}
-		select {
-		case <-timeout:
-			t.Fatalf("no line with %q was printed, but this:\n%s", text, all)
-		case <-changed:
-		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -194,10 +196,35 @@ func (c *client) await(what string, there func() bool) {
 // refused holds what is refused on a full disk against the words for it.
 func (c *client) refused(what string, status int, body string) {
 	c.t.Helper()
-	if status != http.StatusServiceUnavailable || !strings.Contains(body, "disk is full") {
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, "disk is full") || !strings.Contains(body, "16 MiB free") {
 		c.t.Errorf("%s on a full disk: %d %.200q", what, status, body)
 	}
 }
+
+// refusedAnew waits until the tool that has more to say has tried to, on the disk
+// as it is now, and was refused. The first of two may have looked before.
+func (c *client) refusedAnew() {
+	c.t.Helper()
+	before := c.refusals()
+	c.await("refused twice more", func() bool { return c.refusals() >= before+2 })
+}
+
+// refusals is how often the log has had no room.
+func (c *client) refusals() int {
+	c.t.Helper()
+	_, body := c.try("GET", "/metrics", "")
+	found := refusals.FindStringSubmatch(body)
+	if found == nil {
+		c.t.Fatalf("the metrics do not tell refusals: %.2000s", body)
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return n
+}
+
+var refusals = regexp.MustCompile(`beam_log_append_errors_total\{reason="full"\} (\d+)`)
 
 // The disk gets full while a tool tells something, a question is open and a file
 // is handed in. New runs, answers and files are refused with words that say why,
@@ -228,7 +255,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	burst := c.begin("burst", fmt.Sprintf(`{"events":%d}`, events))
 	c.await("full", func() bool { status, _ := c.try("GET", "/readyz", ""); return status != http.StatusOK })
 	d.fill(spare) // what is too little for a batch may do for a start
-	time.Sleep(time.Second)
+	c.refusedAnew()
 
 	status, body := c.try("POST", "/photons/wizard/runs", "{}")
 	c.refused("a start", status, body)
@@ -240,7 +267,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	status, body = c.hand(file, 8<<20)
 	c.refused("a file", status, body)
 	_, before, _ := c.state(burst)
-	time.Sleep(2 * time.Second)
+	c.refusedAnew()
 	if state, last, _ := c.state(burst); state != "running" || last != before || last >= events {
 		t.Errorf("the tool that had more to say is %s, at %d and then %d", state, before, last)
 	}

@@ -74,4 +74,6 @@ type LoginPage struct {
 	Error string
 	Next  string // where to go afterwards
 	Token bool   // a token may be typed in
+	// Program is what is typed to start the one that prints sign-in addresses.
+	Program string
 }

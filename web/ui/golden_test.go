@@ -116,7 +116,8 @@ func TestPages(t *testing.T) {
 		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
 		golden(t, "ask-closed", AskClosedPage(c, w.r.Ask(asks[0].ID)))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
-		golden(t, "login-operator", Login(c, LoginPage{}))
+		golden(t, "login-operator", Login(c, LoginPage{Program: "beam"}))
+		golden(t, "login-wanted", Login(c, LoginPage{Next: "/asks/a.3", Program: "hello"}))
 		golden(t, "error", ErrorPage(c, 404, "There is no such run", "It may have been deleted."))
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	libtypes "github.com/mark3labs/mcp-go/mcp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A client is a library's session with the program.
@@ -56,7 +58,7 @@ func resultOf(v any, err error) (*result, error) {
 // the connection with the test.
 type library struct {
 	name string
-	dial func(t *testing.T, h *host, c *console, version string, p *person) client
+	dial func(t *testing.T, h *host, c *programtest.Console, version string, p *person) client
 	// noCancel: it tells nobody over HTTP that it gave a call up, before
 	// 2026-07-28.
 	noCancel bool
@@ -69,7 +71,7 @@ var libraries = []library{
 
 type goSDK struct{ *mcp.ClientSession }
 
-func dialGoSDK(t *testing.T, h *host, c *console, version string, p *person) client {
+func dialGoSDK(t *testing.T, h *host, c *programtest.Console, version string, p *person) client {
 	t.Helper()
 	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}
 	if p.forms || p.urls {
@@ -147,7 +149,7 @@ func (c goSDK) call(ctx context.Context, tool string, args map[string]any, token
 
 type mcpGo struct{ *lib.Client }
 
-func dialMCPGo(t *testing.T, h *host, c *console, version string, p *person) client {
+func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p *person) client {
 	t.Helper()
 	o := []lib.ClientOption{lib.WithProtocolVersion(version)}
 	var caps libtypes.ClientCapabilities

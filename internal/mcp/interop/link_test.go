@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // address is where a question is answered, as people are told it.
@@ -26,7 +28,7 @@ func TestLinks(t *testing.T) {
 		for _, transport := range []string{"stdio", "http"} {
 			for _, version := range versions {
 				t.Run(l.name+"/"+transport+"/"+version, func(t *testing.T) {
-					c := &connected{library: l, version: version, console: newConsole(), person: &person{}}
+					c := &connected{library: l, version: version, console: programtest.NewConsole(), person: &person{}}
 					if transport == "http" {
 						c.host = h
 					}

@@ -1,19 +1,18 @@
 package interop_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // patience bounds every wait for something that has to happen.
@@ -47,7 +46,7 @@ func runWithProgram(m *testing.M) int {
 
 // stdioCommand is the program as an MCP client starts it. What it logs goes to
 // the console.
-func stdioCommand(c *console) *exec.Cmd {
+func stdioCommand(c *programtest.Console) *exec.Cmd {
 	cmd := command("stdio", "--memory")
 	cmd.Stderr = c
 	return cmd
@@ -61,62 +60,18 @@ func command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// A console collects what a program prints. It may be used from several
-// goroutines.
-type console struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	changed chan struct{} // closed and replaced with each write
-}
-
-func newConsole() *console { return &console{changed: make(chan struct{})} }
-
-func (c *console) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.text.Write(p)
-	close(c.changed)
-	c.changed = make(chan struct{})
-	return len(p), nil
-}
-
-func (c *console) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
-}
-
-// after waits for a line that has the prefix and returns the rest of it.
-func (c *console) after(ctx context.Context, prefix string) (string, error) {
-	for {
-		c.mu.Lock()
-		text, changed := c.text.String(), c.changed
-		c.mu.Unlock()
-		for line := range strings.Lines(text) {
-			if rest, ok := strings.CutPrefix(line, prefix); ok && strings.HasSuffix(line, "\n") {
-				return strings.TrimSpace(rest), nil
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return "", fmt.Errorf("no line %q was printed, but this:\n%s", prefix, text)
-		case <-changed:
-		}
-	}
-}
-
 // A host is the program as a server.
 type host struct {
 	url     string // of the MCP endpoint
 	origin  string
 	browser *http.Client // the operator's
-	console *console
+	console *programtest.Console
 }
 
 // serve starts the program as a server, and ends it with the test.
 func serve(t *testing.T) *host {
 	t.Helper()
-	h := &host{console: newConsole()}
+	h := &host{console: programtest.NewConsole()}
 	cmd := command("serve", "--addr", "127.0.0.1:0", "--memory")
 	cmd.Stdout, cmd.Stderr = h.console, h.console
 	if err := cmd.Start(); err != nil {
@@ -131,7 +86,7 @@ func serve(t *testing.T) *host {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var err error
-	if h.origin, err = h.console.after(ctx, "Beam listens on "); err != nil {
+	if h.origin, err = h.console.Origin(ctx); err != nil {
 		t.Fatal(err)
 	}
 	h.url = h.origin + "/mcp"
@@ -151,29 +106,18 @@ func endProcess(cmd *exec.Cmd, s os.Signal) error {
 	return cmd.Wait()
 }
 
-func noRace(t *testing.T, c *console) {
+func noRace(t *testing.T, c *programtest.Console) {
 	t.Helper()
 	if text := c.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "goroutine 1 [") {
 		t.Errorf("the program has a fault:\n%s", text)
 	}
 }
 
-// signIn makes a browser the operator's, with the address that the program
-// prints.
-func signIn(ctx context.Context, c *console) (*http.Client, error) {
-	address, err := c.after(ctx, "Sign in as its operator, once: ")
-	if err != nil {
-		return nil, err
+// signIn makes a browser the operator's.
+func signIn(ctx context.Context, c *programtest.Console) (*http.Client, error) {
+	browser, err := c.SignIn(ctx)
+	if err == nil {
+		browser.Timeout = patience
 	}
-	jar, _ := cookiejar.New(nil)
-	browser := &http.Client{Jar: jar, Timeout: patience}
-	r, err := browser.Get(address)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Body.Close()
-	if r.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("signing in: %s", r.Status)
-	}
-	return browser, nil
+	return browser, err
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A wire is the program over stdio, line by line.
@@ -21,12 +23,12 @@ type wire struct {
 	in      io.WriteCloser
 	out     io.Closer
 	lines   chan string // closed at the end of stdout
-	console *console
+	console *programtest.Console
 }
 
 func newWire(t *testing.T) *wire {
 	t.Helper()
-	w := &wire{t: t, lines: make(chan string, 10_000), console: newConsole()}
+	w := &wire{t: t, lines: make(chan string, 10_000), console: programtest.NewConsole()}
 	w.cmd = stdioCommand(w.console)
 	var err error
 	if w.in, err = w.cmd.StdinPipe(); err != nil {

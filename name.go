@@ -1,0 +1,40 @@
+package beam
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// ownName is what the program is called where nobody says otherwise.
+const ownName = "beam"
+
+// calledAs is the name under which the process was started, which is what its
+// user types: a program of somebody's photons has its own.
+func calledAs() string {
+	if len(os.Args) == 0 {
+		return ownName
+	}
+	switch name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"); name {
+	case "", ".", string(filepath.Separator):
+		return ownName
+	default:
+		return name
+	}
+}
+
+// nameIn puts the program's name into what the commands' Help says, where kong
+// does not.
+func nameIn(k *kong.Kong, name string) {
+	for _, command := range k.Model.Leaves(false) {
+		command.Detail = strings.ReplaceAll(command.Detail, "${program}", name)
+	}
+}
+
+// say tells whoever started the program something about it.
+func (p *program) say(format string, args ...any) {
+	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
+}
