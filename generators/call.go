@@ -75,6 +75,9 @@ func (c *Call) Settle(r Reply) bool {
 	})
 	if first && c.run != nil {
 		c.run.settled(c)
+		if i := c.run.idler; i != nil {
+			i.Settled(c)
+		}
 	}
 	return first
 }
@@ -98,6 +101,8 @@ func (c *Call) Settled() (Reply, bool) {
 func (c *Call) Wait() Reply {
 	if c.run == nil {
 		c.Settle(Reply{Err: ErrStopped})
+	} else {
+		c.idle()
 	}
 	<-c.done
 	return c.reply
