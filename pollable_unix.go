@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // pollable makes reading from a pipe or socket wait in the runtime's poller,
@@ -25,7 +27,7 @@ func pollable(f *os.File, out io.Writer) (*os.File, error) {
 			return f, nil
 		}
 	}
-	fd, err := syscall.Dup(int(f.Fd()))
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("stdin can't be read: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/nowait"
 )
 
 // stdio is the command that serves one MCP client over its standard streams.
@@ -51,7 +52,9 @@ func (s *stdio) Run(ctx context.Context, p *program) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if conn == nil {
-		return c.own.serve(ctx, in, p.stdout)
+		streams := nowait.Open(in, p.stdout)
+		defer streams.Close()
+		return c.own.serve(ctx, streams.In, streams.Out)
 	}
 	c.conn = conn
 	return mcp.Relay{In: in, Out: p.stdout, Dial: c.dial, Lost: c.lost, Aside: c.aside, Logger: logger}.Serve(ctx)

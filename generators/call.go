@@ -75,6 +75,9 @@ func (c *Call) Settle(r Reply) bool {
 	})
 	if first && c.run != nil {
 		c.run.settled(c)
+		if i := c.run.idler; i != nil {
+			i.Settled(c)
+		}
 	}
 	return first
 }
@@ -100,6 +103,7 @@ func (c *Call) Wait() Reply {
 		c.Settle(Reply{Err: ErrStopped})
 	}
 	beside := c.sit()
+	c.idle()
 	<-c.done
 	beside.rise()
 	return c.reply

@@ -53,6 +53,7 @@ type Run struct {
 	cancel context.CancelCauseFunc
 	unlink func() bool // from the context that it was prepared under; nil if that can't end
 	body   func(Event, error) bool
+	idler  Idler // nil if nobody uses the goroutines that wait
 	// returned: the generator has, and the last pair was handed over.
 	returned bool
 

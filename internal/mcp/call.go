@@ -92,7 +92,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		return
 	}
 	if x.session.crew != nil {
-		c.park(p, x.flight, answer)
+		c.park(p, x, answer)
 		return
 	}
 	answer(c.hold(p, x.flight))
@@ -102,7 +102,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 // request.
 func (c *call) hold(p *params, flight *flight) reply {
 	if !c.resumed {
-		if refused := c.start(flight.parent, p, nobody); refused != nil {
+		if refused := c.start(flight.parent, p, nil); refused != nil {
 			return *refused
 		}
 	}
@@ -139,20 +139,21 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	return f.follow()
 }
 
-// nobody waits for a run whose follower has a goroutine to itself.
-func nobody() run.Waiter { return nil }
-
-// start starts the run, which outlives ctx, and has what waiter returns wait for
-// its first entry. If it can't, the reply says why.
-func (c *call) start(ctx context.Context, p *params, waiter func() run.Waiter) *reply {
+// start starts the run, which outlives ctx; who is parked, if anybody is, waits
+// for its first entry. If it can't, the reply says why.
+func (c *call) start(ctx context.Context, p *params, who *parked) *reply {
 	args := p.Arguments
 	if bytes.Equal(args, null) { // as some clients write none
 		args = nil
 	}
-	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, run.Request{
+	request := run.Request{
 		Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep,
-		Waiter: func(i run.Info) run.Waiter { c.begin(i); return waiter() },
-	})
+		Waiter: func(i run.Info) run.Waiter { c.begin(i); return nil },
+	}
+	if who != nil {
+		request.Waiter, request.Go, request.Idler = who.started, who.launch, who
+	}
+	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, request)
 	if err == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -86,11 +87,29 @@ const pagesOrigin = "http://127.0.0.1:3008"
 // stdio connects a wire to the server over a pair of pipes.
 func (b *rig) stdio(t testing.TB) *wire {
 	t.Helper()
-	inR, inW := io.Pipe()
+	in, w := io.Pipe()
+	return b.connect(t, in, w)
+}
+
+// piped is stdio over a pipe of the system, where a quick tool runs on the
+// goroutine that reads. It can't be used in a synctest bubble.
+func (b *rig) piped(t testing.TB) *wire {
+	t.Helper()
+	in, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	return b.connect(t, in, w)
+}
+
+// connect serves a wire that writes to w, which the server reads at in.
+func (b *rig) connect(t testing.TB, in io.Reader, to io.WriteCloser) *wire {
+	t.Helper()
 	outR, outW := io.Pipe()
-	w := &wire{t: t, in: inW, lines: make(chan string, 100_000), ended: make(chan error, 1)}
+	w := &wire{t: t, in: to, lines: make(chan string, 100_000), ended: make(chan error, 1)}
 	go func() {
-		err := b.ServeStdio(t.Context(), inR, outW, operator, func() (string, error) { return pagesOrigin, nil })
+		err := b.ServeStdio(t.Context(), in, outW, operator, func() (string, error) { return pagesOrigin, nil })
 		outW.Close()
 		w.ended <- err
 	}()
@@ -102,7 +121,7 @@ func (b *rig) stdio(t testing.TB) *wire {
 			w.lines <- s.Text()
 		}
 	}()
-	t.Cleanup(func() { inW.Close(); outR.Close() })
+	t.Cleanup(func() { to.Close(); outR.Close() })
 	return w
 }
 

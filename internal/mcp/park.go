@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
@@ -17,24 +18,28 @@ type parked struct {
 	over   bool // it has told all that it has to tell
 	answer func(reply)
 	turns  sync.Mutex
+
+	// helm is where the client's messages are taken in, if the tool is run on
+	// the goroutine that read its call; nil if it has one of its own.
+	helm  *helm
+	pace  *pace        // of the tool; nil of a run that was taken up
+	since atomic.Int64 // when the tool began, or went on, on the agenda's clock
 }
 
 var _ run.Waiter = (*parked)(nil)
 
 // park starts the run, or takes it up, and follows it until it ends or its
 // request does, and hands the reply to answer. It returns at once.
-func (c *call) park(p *params, flight *flight, answer func(reply)) {
-	var x *parked
-	follow := func() run.Waiter {
-		x = c.follower(c.out, flight).parked(answer)
-		return x
-	}
+func (c *call) park(p *params, from *exchange, answer func(reply)) {
+	x := c.follower(c.out, from.flight).parked(answer)
 	if c.resumed {
-		follow()
-		c.session.crew.do(x.begin)
-	} else if refused := c.start(flight.parent, p, follow); refused != nil {
-		answer(*refused)
-		return
+		c.session.crew.do(x.resumeRun)
+	} else {
+		x.helm, x.pace = from.helm, c.server.paceOf(p.Name)
+		if refused := c.start(from.flight.parent, p, x); refused != nil {
+			answer(*refused)
+			return
+		}
 	}
 	x.heed()
 }
@@ -43,6 +48,13 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 func (f *follower) parked(answer func(reply)) *parked {
 	p := &parked{follower: f, answer: answer}
 	p.vigil.wake = func() { f.session.crew.do(p.attend) }
+	return p
+}
+
+// started notes the run, of whose first entry the call is told.
+func (p *parked) started(i run.Info) run.Waiter {
+	p.begin(i)
+	p.after = p.call.begun
 	return p
 }
 
@@ -154,6 +166,9 @@ func (p *parked) read(ctx context.Context) (r reply, over bool) {
 // done answers the call. It may be over and cancelled at the same time.
 func (p *parked) done(r reply) {
 	p.once.Do(func() {
+		if p.pace != nil {
+			p.stops()
+		}
 		p.server.agenda.strike(&p.vigil)
 		if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it
 			p.server.engine.Unwait(p.run, p)

@@ -77,9 +77,9 @@ type relay struct {
 
 // read hands the client's lines on.
 func (x *relay) read(ctx context.Context) error {
-	in := bufio.NewReaderSize(x.In, 64<<10)
+	in := newLines(x.In)
 	for {
-		line, err := readLine(in)
+		line, err := in.next()
 		switch {
 		case errors.Is(err, errTooLong):
 			x.pipe.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))

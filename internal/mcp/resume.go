@@ -126,8 +126,8 @@ func (s *session) broken(id string) (calls []*call) {
 // second, in which no other call of the connection would go on.
 const manyEntries = 500
 
-// begin takes up a run that was begun by another call.
-func (p *parked) begin() {
+// resumeRun takes up a run that was begun by another call.
+func (p *parked) resumeRun() {
 	if p.begun > manyEntries {
 		go p.comeBack()
 		return

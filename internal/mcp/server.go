@@ -67,6 +67,7 @@ type Server struct {
 	logger  *slog.Logger
 	ids     atomic.Uint64
 	turns   atomic.Uint32 // numbers calls; see call.turn
+	paces   sync.Map      // *pace, of tools by name
 
 	registering sync.Mutex // held while the library is told the tools
 
@@ -174,33 +175,30 @@ func (w work) wait() reply {
 }
 
 // admit takes a request in, in the order of the client's messages, and returns
-// what is left to do; it is short if it waits for nobody and writes nothing. h
-// are the headers that it came with over HTTP, which have to agree with it; nil
-// on stdio.
-func (s *Server) admit(ctx context.Context, x *session, m message, out outlet, h http.Header) (left work, short bool) {
+// what is left to do; it is short if it waits for nobody and writes nothing. The
+// exchange says where it came from; h are the headers that it came with over
+// HTTP, which have to agree with it; nil on stdio.
+func (s *Server) admit(ctx context.Context, x *exchange, m message, h http.Header) (left work, short bool) {
 	refuse := func(e *rpcError) (work, bool) { return replied(fault(m.ID, e)), true }
 	p, refused := paramsOf(m)
 	if refused != nil {
 		return refuse(refused)
 	}
-	c, refused := s.clientOf(x, m, p, h)
-	if refused != nil {
+	if x.client, refused = s.clientOf(x.session, m, p, h); refused != nil {
 		return refuse(refused)
 	}
 	if s.trace != nil {
 		ctx = s.trace(ctx, p.Meta.trace())
 	}
-	flight, refused := x.takeOff(ctx, m.ID)
-	if refused != nil {
+	if x.flight, refused = x.takeOff(ctx, m.ID); refused != nil {
 		return refuse(refused)
 	}
-	e := &exchange{session: x, client: c, flight: flight, out: out}
 	return func(answer func(reply)) {
-		s.serve(e, m, p, func(r reply) {
-			x.land(flight)
+		s.serve(x, m, p, func(r reply) {
+			x.land(x.flight)
 			answer(r)
 		})
-	}, x.crew != nil && !c.modern() && m.Method == string(mcp.MethodToolsCall) && p.Task == nil
+	}, x.crew != nil && !x.client.modern() && m.Method == string(mcp.MethodToolsCall) && p.Task == nil
 }
 
 func (s *Server) serve(x *exchange, m message, p *params, answer func(reply)) {

@@ -1,10 +1,7 @@
 package mcp
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -47,7 +44,8 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x 
 	defer s.watch(c.session.changes)()
 	go c.tellChanges(ctx)
 	lines := make(chan error, 1)
-	go func() { lines <- c.read(ctx, in) }()
+	c.helm = newHelm(in, func(line []byte, long bool) { c.heard(ctx, line, long) }, func(err error) { lines <- err })
+	go c.helm.steer()
 	var err error
 	select {
 	case err = <-lines:
@@ -72,6 +70,7 @@ type stdio struct {
 	server  *Server
 	session *session
 	pipe    *pipe
+	helm    *helm
 	serving sync.WaitGroup
 
 	mu      sync.Mutex
@@ -94,55 +93,14 @@ func (c *stdio) leave() {
 	c.leaving = true
 }
 
-// read takes messages until the stream ends. What must happen in the order of
-// the messages happens here; everything else in a goroutine for each request.
-func (c *stdio) read(ctx context.Context, in io.Reader) error {
-	r := bufio.NewReaderSize(in, 64<<10)
-	for {
-		line, err := readLine(r)
-		switch {
-		case errors.Is(err, errTooLong):
-			c.pipe.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))
-			err = nil
-		case len(line) > 0:
-			c.take(ctx, line)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
+// heard takes in what the client said. What must happen in the order of the
+// messages happens here; everything else in a goroutine for each request.
+func (c *stdio) heard(ctx context.Context, line []byte, long bool) {
+	if long {
+		c.pipe.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))
+		return
 	}
-}
-
-var errTooLong = errors.New("the line is too long")
-
-// readLine reads a line without its end and without blanks around it; at the
-// end of the stream a line needs no end. The line is the caller's to keep. One
-// that is too long is skipped.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > maxMessage {
-			return nil, skipLine(r, err)
-		}
-		line = append(line, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSpace(line), err
-		}
-	}
-}
-
-func skipLine(r *bufio.Reader, err error) error {
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = r.ReadSlice('\n')
-	}
-	if err != nil {
-		return err
-	}
-	return errTooLong
+	c.take(ctx, line)
 }
 
 func (c *stdio) take(ctx context.Context, line []byte) {
@@ -194,7 +152,10 @@ func (c *stdio) start(ctx context.Context, raw []byte, batched bool) (left work,
 	case batched && m.Method == string(mcp.MethodInitialize):
 		return replied(fault(m.ID, errInitializeAlone)), true
 	}
-	left, short = c.server.admit(ctx, c.session, m, c.pipe, nil)
+	x := &exchange{session: c.session, out: c.pipe}
+	if left, short = c.server.admit(ctx, x, m, nil); short && !batched {
+		x.helm = c.helm // short work is done here
+	}
 	if m.Method == string(mcp.MethodInitialize) {
 		// What comes after it, perhaps in the same breath, needs it done, and
 		// its answer comes first.

@@ -146,6 +146,12 @@ type Request struct {
 	// locks held: what it returns, if anything, waits for the first entry after
 	// the start, as with [Engine.When].
 	Waiter func(Info) Waiter
+	// Go, if not nil, is given the tool to run, instead of a goroutine of its
+	// own, with the engine's locks held: it must have that done soon, but only
+	// when Start has returned.
+	Go func(tool func())
+	// Idler, if not nil, uses the tool's goroutines while they wait.
+	Idler generators.Idler
 	// Keep promises that a run which has ended is kept until at least so long
 	// after its start, however many others end; at most [MaxKeep]. See
 	// [Info.KeptUntil].
@@ -185,7 +191,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 	if first != r {
 		return first.repeated(r.repeat)
 	}
-	info, err := r.begin(ctx, started, req.Waiter)
+	info, err := r.begin(ctx, started, req)
 	if err != nil {
 		if r.doubt != nil {
 			r.refused = true

@@ -89,7 +89,7 @@ func newID() string {
 }
 
 // begin records the start and sets the generator going. Callers hold mu.
-func (r *record) begin(ctx context.Context, s log.Started, waiter func(Info) Waiter) (Info, error) {
+func (r *record) begin(ctx context.Context, s log.Started, req Request) (Info, error) {
 	started := log.New(log.KindStarted, s)
 	started.Time = r.born.time()
 	err := r.append(ctx, started, log.New(log.KindClaimed, log.Claimed{Epoch: 1}))
@@ -97,12 +97,12 @@ func (r *record) begin(ctx context.Context, s log.Started, waiter func(Info) Wai
 		return Info{}, err
 	}
 	info := r.info()
-	if waiter != nil {
-		if w := waiter(info); w != nil {
+	if req.Waiter != nil {
+		if w := req.Waiter(info); w != nil {
 			r.await(w)
 		}
 	}
-	r.launch(s.Args, nil)
+	r.launch(s.Args, nil, req)
 	return info, nil
 }
 

@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// A helm is where the messages of a stdio client are taken in, by one goroutine
+// at a time: who has the helm.
+//
+// To wake another goroutine for a call, and again for an answer, takes the
+// runtime longer than a quick tool takes until it asks or ends. So who has read a
+// call of a quick tool lets go of the helm and runs the tool; while the tool waits for an
+// answer, its goroutine takes the helm and reads on. If nobody has had it for a
+// while, because the tool was not quick for once, a new goroutine takes it.
+type helm struct {
+	lines *lines
+	limit deadliner // interrupts reading; nil if nothing can: then who reads a call never runs it
+	// heard takes a message in, or that there was one that is too long.
+	heard func(line []byte, long bool)
+	// over is told, once, why the stream has ended; nil for its end.
+	over func(error)
+
+	// Of who has the helm:
+	tool    func() // the tool that the message has left to be run
+	waiting bool   // for an answer to its own tool
+
+	mu     sync.Mutex
+	free   bool             // nobody has it
+	ended  bool             // the stream has
+	reader *generators.Call // that who reads waits for
+	woken  bool             // the reader's call was settled elsewhere
+	watch  watch
+}
+
+// A deadliner can interrupt its reads, as files, pipes and connections do.
+type deadliner interface{ SetReadDeadline(time.Time) error }
+
+func newHelm(in io.Reader, heard func(line []byte, long bool), over func(error)) *helm {
+	h := &helm{lines: newLines(in), heard: heard, over: over}
+	if q, ok := in.(quieter); ok {
+		h.watch.quiet = q.Quiet
+	}
+	if d, ok := in.(deadliner); ok && d.SetReadDeadline(time.Time{}) == nil {
+		h.limit = d
+	}
+	return h
+}
+
+// steer takes messages in until the stream ends or another goroutine has the
+// helm. The caller has it.
+func (h *helm) steer() {
+	for more := true; more; {
+		more = h.message(nil)
+		if tool := h.tool; tool != nil { // the last message may have left one, too
+			h.tool = nil
+			h.let()
+			tool() // it may end this goroutine
+			more = h.take()
+		}
+	}
+}
+
+// runs tells whether the tool that is called may be run by who has the helm: not
+// if that is waiting for a tool of its own, and not if other messages have come.
+// The caller has the helm.
+func (h *helm) runs() bool { return h.limit != nil && !h.waiting && !h.lines.more() }
+
+// idle takes messages in until call is settled, if nobody else does. A goroutine
+// of call's tool calls it, which has the helm only meanwhile.
+func (h *helm) idle(call *generators.Call) {
+	if !h.take() {
+		return
+	}
+	h.waiting = true
+	for h.message(call) {
+	}
+	h.waiting = false
+	h.let()
+}
+
+// settled interrupts who reads until call is settled.
+func (h *helm) settled(call *generators.Call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reader == call {
+		h.woken = true
+		_ = h.limit.SetReadDeadline(time.Unix(1, 0)) // it could be set when it was tried
+	}
+}
+
+// message takes one message in. It returns false when there is none: call, if
+// there is one, was settled, or the stream has ended.
+func (h *helm) message(call *generators.Call) bool {
+	line, err := h.next(call)
+	long := errors.Is(err, errTooLong)
+	if len(line) > 0 || long {
+		h.heard(line, long)
+	}
+	if err == nil || long {
+		return true
+	}
+	if !errors.Is(err, errSettled) {
+		h.end(err)
+	}
+	return false
+}
+
+// errSettled: who read for as long as its call waits need not any more.
+var errSettled = errors.New("the call has its reply")
+
+// next reads a line, until call is settled.
+func (h *helm) next(call *generators.Call) ([]byte, error) {
+	if call == nil {
+		return h.lines.next()
+	}
+	h.mu.Lock()
+	if _, settled := call.Settled(); settled {
+		h.mu.Unlock()
+		return nil, errSettled
+	}
+	h.reader = call
+	h.mu.Unlock()
+	line, err := h.lines.next()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reader = nil
+	if h.woken {
+		h.woken = false
+		_ = h.limit.SetReadDeadline(time.Time{})
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errSettled
+	}
+	return line, err
+}
+
+// end notes that nothing more comes.
+func (h *helm) end(err error) {
+	h.mu.Lock()
+	h.ended = true
+	h.mu.Unlock()
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	h.over(err)
+}

@@ -1,0 +1,79 @@
+package mcp
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// A pace tells whether a tool has been quick lately: whether it took little time
+// from its start, or from an answer, until it asked or ended. It may be used
+// from several goroutines.
+type pace struct{ score atomic.Int32 }
+
+const (
+	// quick is how long a stretch takes at most that is.
+	quick = 2 * time.Millisecond
+	// A quick stretch scores 1, up to most; a slow one takes much of that away,
+	// since it keeps others waiting, but not all: the machine may have been busy.
+	mostScore = 8
+	slowScore = 4
+)
+
+// took notes how long a stretch was.
+func (p *pace) took(d time.Duration) {
+	score := p.score.Load() // of two that note at once, one may be lost
+	if d > quick {
+		p.score.Store(max(score-slowScore, 0))
+	} else if score < mostScore {
+		p.score.Store(score + 1)
+	}
+}
+
+// isQuick tells whether the tool can be expected to be quick.
+func (p *pace) isQuick() bool { return p.score.Load() > slowScore }
+
+// paceOf is the pace of a tool, by its name.
+func (s *Server) paceOf(tool string) *pace {
+	p, known := s.paces.Load(tool)
+	if !known {
+		p, _ = s.paces.LoadOrStore(tool, new(pace))
+	}
+	return p.(*pace)
+}
+
+var _ generators.Idler = (*parked)(nil)
+
+// launch sets the tool going: a quick one on the goroutine that read its call.
+func (p *parked) launch(tool func()) {
+	p.goesOn()
+	if p.helm != nil && p.helm.runs() && p.pace.isQuick() {
+		p.helm.tool = tool
+		return
+	}
+	p.helm = nil
+	go tool()
+}
+
+// Idle implements [generators.Idler].
+func (p *parked) Idle(c *generators.Call) {
+	p.stops()
+	if p.helm != nil {
+		p.helm.idle(c)
+	}
+}
+
+// Settled implements [generators.Idler].
+func (p *parked) Settled(c *generators.Call) {
+	p.goesOn()
+	if p.helm != nil {
+		p.helm.settled(c)
+	}
+}
+
+// goesOn notes that the tool is at work.
+func (p *parked) goesOn() { p.since.Store(int64(p.server.agenda.now())) }
+
+// stops notes that the tool asks, or has ended.
+func (p *parked) stops() { p.pace.took(p.server.agenda.now() - time.Duration(p.since.Load())) }
