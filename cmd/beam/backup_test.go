@@ -187,7 +187,7 @@ func TestABackupBreaksOff(t *testing.T) {
 	s.ends(patience)
 	go io.Copy(io.Discard, out)
 	b.ends(patience)
-	if said := b.err.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("there is no backup: beam serve (process %d), which owns the data folder, broke off", s.cmd.Process.Pid)) {
+	if said := b.err.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("there is no backup: vaults serve (process %d), which owns the data folder, broke off", s.cmd.Process.Pid)) {
 		t.Errorf("it says %s", said)
 	}
 }
