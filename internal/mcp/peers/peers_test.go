@@ -118,6 +118,7 @@ type peer struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
+	end func() // once
 }
 
 func start(tb testing.TB, name string) *peer {
@@ -136,16 +137,31 @@ func start(tb testing.TB, name string) *peer {
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	p := &peer{tb, cmd, in, bufio.NewReaderSize(out, 1<<20)}
-	tb.Cleanup(func() {
+	p := &peer{tb: tb, cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	p.end = sync.OnceFunc(func() {
 		in.Close()
 		done := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		done.Stop()
 	})
+	tb.Cleanup(p.end)
 	p.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"peers","version":"1"}}}`)
 	p.read()
 	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return p
+}
+
+// renew ends a process, if there is one, and starts another, which has made its
+// first rounds.
+func renew(tb testing.TB, old *peer, name string) *peer {
+	tb.Helper()
+	if old != nil {
+		old.end()
+	}
+	p := start(tb, name)
+	for i := range 200 {
+		p.round(1_000_000 + i)
+	}
 	return p
 }
 
@@ -196,25 +212,27 @@ func (p *peer) rss() float64 {
 
 var order = []string{"pipe", "beam", "mcp-go", "go-sdk"}
 
+// lifetime is how many rounds a process makes before another takes its place:
+// where the system happens to lay one out makes it some percent faster or slower
+// as long as it lives.
+const lifetime = 500
+
 // BenchmarkAsk takes turns, so that a machine that slows down slows all of
 // them: tools/call, elicitation, answer, result over stdio.
 func BenchmarkAsk(b *testing.B) {
 	peers := map[string]*peer{}
 	times := map[string][]time.Duration{}
-	for _, name := range order {
-		peers[name] = start(b, name)
-		for i := range 200 {
-			peers[name].round(i + 1)
-		}
-	}
-	id := 1000
+	id := 0
 	for b.Loop() {
 		for _, name := range order {
-			id++
+			if id%lifetime == 0 {
+				peers[name] = renew(b, peers[name], name)
+			}
 			begun := time.Now()
 			peers[name].round(id)
 			times[name] = append(times[name], time.Since(begun))
 		}
+		id++
 	}
 	at := func(name string, q float64) float64 {
 		t := times[name]
