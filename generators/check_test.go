@@ -179,3 +179,30 @@ func TestDocumentKeepsTheOrder(t *testing.T) {
 		t.Errorf("the order is %q (%v)", s.Document().PropertyOrder, err)
 	}
 }
+
+func TestCheckOfAnEmptyObject(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"object"}`: `{}`,
+		`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`: `{}`,
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:             "/a is required",
+		`{"type":"object","minProperties":1}`:                                                 "minProperties",
+		`{"type":"object","properties":{"a":{"type":"integer","default":7}}}`:                 `{"a":7}`,
+		`{"type":"string"}`:         "must be text",
+		`{"not":{"type":"object"}}`: "keyword not",
+	} {
+		s, err := generators.ParseSchema(json.RawMessage(schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, empty := range []string{"{}", " { } "} {
+			got, err := s.Check(json.RawMessage(empty))
+			said := strings.ReplaceAll(string(got), " ", "")
+			if err != nil {
+				said = err.Error()
+			}
+			if !strings.Contains(said, want) {
+				t.Errorf("%q against %s gives %s, want %s", empty, schema, said, want)
+			}
+		}
+	}
+}

@@ -18,7 +18,12 @@ type Schema struct {
 	raw      json.RawMessage
 	doc      *infer.Schema
 	compiled *validator.Schema
+	// bare: an empty object is valid as it is, which is what tools without
+	// arguments are called with.
+	bare bool
 }
+
+var empty = json.RawMessage("{}")
 
 // SchemaFor returns the schema of a Go type. Structs become objects that allow
 // no other properties; fields tagged omitempty or omitzero are optional. These
@@ -88,7 +93,10 @@ func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
 	if err := boundWork(compiled); err != nil {
 		return nil, err
 	}
-	return &Schema{raw: raw, doc: doc, compiled: compiled}, nil
+	s := &Schema{raw: raw, doc: doc, compiled: compiled}
+	checked, err := s.Check(empty)
+	s.bare = err == nil && bytes.Equal(checked, empty)
+	return s, nil
 }
 
 // noLoader keeps a schema from reaching files and the network.
@@ -110,6 +118,9 @@ func (s *Schema) Document() *infer.Schema { return s.doc }
 // a fraction or exponent, as Go's integers want them. The error is an
 // [*InvalidError] with every violation.
 func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
+	if s.bare && bytes.Equal(value, empty) {
+		return value, nil
+	}
 	tree, err := decodeTree(value)
 	if err != nil {
 		return nil, err

@@ -88,11 +88,14 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
+// firstClaim is the claim of the worker that begins a run.
+var firstClaim = log.New(log.KindClaimed, log.Claimed{Epoch: 1})
+
 // begin records the start and sets the generator going. Callers hold mu.
 func (r *record) begin(ctx context.Context, s log.Started, req Request) (Info, error) {
 	started := log.New(log.KindStarted, s)
 	started.Time = r.born.time()
-	err := r.append(ctx, started, log.New(log.KindClaimed, log.Claimed{Epoch: 1}))
+	err := r.append(ctx, started, firstClaim)
 	if err != nil {
 		return Info{}, err
 	}
