@@ -137,9 +137,9 @@ func (f *follower) pointAll(ctx context.Context) error {
 	f.mu.Lock()
 	f.unusual().pointed = true
 	var seqs []uint64
-	for seq, p := range f.puts {
+	for _, p := range f.puts {
 		if !p.consent {
-			seqs = append(seqs, seq)
+			seqs = append(seqs, p.seq)
 		}
 	}
 	f.mu.Unlock()

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -88,10 +87,10 @@ func (f *follower) again() (r reply, over bool) {
 func (c *call) takeBack(why string) {
 	c.mu.Lock()
 	c.gone = true
-	open, out := slices.Sorted(maps.Keys(c.puts)), c.out
+	open, out := slices.Clone(c.puts), c.out
 	c.mu.Unlock()
-	for _, seq := range open {
-		_ = c.settled(out, settlement{Ask: seq}, why) // a client that is gone need not know
+	for _, p := range open {
+		_ = c.settled(out, settlement{Ask: p.seq}, why) // a client that is gone need not know
 	}
 	c.asking.Lock() // until nothing is being sent
 	defer c.asking.Unlock()

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
@@ -12,11 +13,11 @@ import (
 // for an answer on one connection, and each costs what it has to remember. Its
 // turns come one after the other; a cancel may come beside them.
 type parked struct {
-	*follower
-	once   sync.Once
-	over   bool // it has told all that it has to tell
-	answer func(reply)
-	turns  sync.Mutex
+	follower
+	replied atomic.Bool
+	over    bool // it has told all that it has to tell
+	answer  func(reply)
+	turns   sync.Mutex
 }
 
 var _ run.Waiter = (*parked)(nil)
@@ -41,8 +42,8 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 
 // parked is the follower of a call that hands its reply to answer.
 func (f *follower) parked(answer func(reply)) *parked {
-	p := &parked{follower: f, answer: answer}
-	p.vigil.wake = func() { f.session.crew.do(p.attend) }
+	p := &parked{follower: *f, answer: answer}
+	p.vigil.wake = func() { p.session.crew.do(p.attend) }
 	return p
 }
 
@@ -160,11 +161,12 @@ func (p *parked) read(ctx context.Context) (r reply, over bool) {
 
 // done answers the call. It may be over and cancelled at the same time.
 func (p *parked) done(r reply) {
-	p.once.Do(func() {
-		p.server.agenda.strike(&p.vigil)
-		if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it
-			p.server.engine.Unwait(p.run, p)
-		}
-		p.answer(r)
-	})
+	if !p.replied.CompareAndSwap(false, true) {
+		return
+	}
+	p.server.agenda.strike(&p.vigil)
+	if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it
+		p.server.engine.Unwait(p.run, p)
+	}
+	p.answer(r)
 }

@@ -6,6 +6,8 @@ type rare struct {
 	lacks   []*lack             // what the client lacked for questions
 	linked  map[uint64]struct{} // questions that it was told the address of, as it can't be asked
 	pointed bool                // it was told that of what it is silent on
+	// progress is the highest that was told.
+	progress float64
 }
 
 // unusual is the call's rare, made if need be. Callers hold mu.
@@ -35,6 +37,14 @@ func (r *rare) beginAnew() {
 	if r != nil {
 		r.pointed = false
 	}
+}
+
+// progressed is the highest progress that was told.
+func (r *rare) progressed() float64 {
+	if r == nil {
+		return 0
+	}
+	return r.progress
 }
 
 func (r *rare) wasPointed() bool { return r != nil && r.pointed }
