@@ -85,6 +85,7 @@ type Engine struct {
 	ephemeral bool
 	keys      keyring
 	index     *index
+	epoch     time.Time // see moment
 	heat      heat
 	replays   replays
 	deadlines *deadlines
@@ -112,7 +113,7 @@ func New(o Options) *Engine {
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(),
-		meter: o.Meter, tracer: o.Tracer,
+		meter: o.Meter, tracer: o.Tracer, epoch: time.Now(),
 	}
 	if e.meter == nil {
 		e.meter = unmetered{}
@@ -215,7 +216,7 @@ func (e *Engine) find(who Caller, id string) (*record, error) {
 	switch {
 	case r == nil:
 		return nil, ErrNotFound
-	case !who.Owns(r.owner):
+	case !who.Owns(r.owner()):
 		return nil, ErrForbidden
 	}
 	return r, nil

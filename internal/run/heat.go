@@ -27,7 +27,7 @@ type heat struct {
 // An idler is a run that could be let go.
 type idler struct {
 	*record
-	touched time.Time // when it last did something
+	touched moment // when it last did something
 }
 
 // hot tells whether a run's generator waits here for answers, as far as its
@@ -58,9 +58,9 @@ func (r *record) warmed() {
 	defer h.mu.Unlock()
 	switch {
 	case hot && r.warmth == nil:
-		r.warmth = h.waiting.PushBack(&idler{r, time.Now()})
+		r.warmth = h.waiting.PushBack(&idler{r, r.engine.now()})
 	case hot:
-		r.warmth.Value.(*idler).touched = time.Now()
+		r.warmth.Value.(*idler).touched = r.engine.now()
 		h.waiting.MoveToBack(r.warmth)
 	default:
 		h.waiting.Remove(r.warmth)
@@ -90,7 +90,7 @@ func (e *Engine) cool() {
 		case <-t.C:
 		case <-e.heat.over:
 		}
-		for _, r := range e.heat.idle(e.limits.HotMax, e.limits.HotFor) {
+		for _, r := range e.heat.idle(e.now(), e.limits.HotMax, e.limits.HotFor) {
 			r.cool()
 		}
 	}
@@ -98,14 +98,13 @@ func (e *Engine) cool() {
 
 // idle are the runs to let go: those that have waited for long, and the longest
 // waiting of those that are too many.
-func (h *heat) idle(most int, long time.Duration) []*record {
+func (h *heat) idle(now moment, most int, long time.Duration) []*record {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
 	var found []*record
 	for e := h.waiting.Front(); e != nil; e = e.Next() {
 		r := e.Value.(*idler)
-		waited := now.Sub(r.touched)
+		waited := time.Duration(now - r.touched)
 		if waited < long && (h.waiting.Len()-len(found) <= most || waited < busy) {
 			break
 		}
@@ -122,15 +121,15 @@ func (r *record) cool() {
 	// It may have been answered since it was found idle, or have told something,
 	// which waits in its batch. So there is nothing to append here, and nothing
 	// that another process wrote is come upon.
-	if !r.hot() || time.Since(r.warmth.Value.(*idler).touched) < busy || len(w.batch.entries) > 0 {
+	if !r.hot() || r.engine.since(r.warmth.Value.(*idler).touched) < busy || len(w.batch.entries) > 0 {
 		return
 	}
 	r.spent = r.elapsed()
 	for _, a := range r.asks {
-		if a.asked != nil {
-			r.engine.memo.add(a, a.asked)
+		if asked, live := a.asked(); live {
+			r.engine.memo.add(a, asked)
 		}
-		a.call, a.asked = nil, nil // its deadline goes on
+		a.call, a.live = nil, false // its deadline goes on
 	}
 	w.batch.stop()
 	r.work = nil

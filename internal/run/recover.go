@@ -92,7 +92,7 @@ func (r *record) resume(ctx context.Context, h *history) error {
 		return r.end(log.Finished{Status: log.Failed, Error: err.Error()})
 	}
 	read := r.last
-	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: r.epoch + 1}))
+	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: int(r.epoch) + 1}))
 	if errors.Is(err, errOver) {
 		return nil // another process has it
 	}
