@@ -56,6 +56,7 @@ type call struct {
 	over     bool  // the run has ended
 	handed   bool  // the call was handed off: its run is not the call's to end
 	gone     bool  // nothing is asked any more
+	pointed  bool  // the client was told where to answer what it is silent on
 }
 
 // callTool serves tools/call.

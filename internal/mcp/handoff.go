@@ -43,7 +43,7 @@ func (c *call) heard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.patience.renew(now)
-	c.rare.beginAnew()
+	c.pointed = false
 }
 
 // handOff ends a call whose questions nobody has answered for long: its result

@@ -160,7 +160,7 @@ func (c *call) settled(out outlet, s settlement, why string) error {
 	c.mu.Lock()
 	p := c.puts.remove(s.Ask)
 	if len(c.puts) == 0 {
-		c.rare.beginAnew()
+		c.pointed = false
 	}
 	id := ""
 	if p != nil {
