@@ -56,7 +56,7 @@ type Limits struct {
 	KeepFor      time.Duration // that finished runs are kept; 7 days
 	KeepLeast    time.Duration // that a finished run is kept however many there are; a minute
 	HotFor       time.Duration // that a durable run waits in memory; 10 minutes
-	HotMax       int           // durable runs that wait in memory; 500
+	HotMax       int           // durable runs that wait in memory; 250
 }
 
 func (l Limits) withDefaults() Limits {
@@ -70,7 +70,7 @@ func (l Limits) withDefaults() Limits {
 	l.KeepFor = cmp.Or(l.KeepFor, 7*24*time.Hour)
 	l.KeepLeast = cmp.Or(l.KeepLeast, time.Minute)
 	l.HotFor = cmp.Or(l.HotFor, 10*time.Minute)
-	l.HotMax = cmp.Or(l.HotMax, 500)
+	l.HotMax = cmp.Or(l.HotMax, 250)
 	return l
 }
 

@@ -17,7 +17,7 @@ type memo struct {
 // memoSize is when a memo forgets its older half, and memoMost how large the
 // questions are that it has, in bytes as JSON.
 const (
-	memoSize = 512
+	memoSize = 256
 	memoMost = 8 << 10
 )
 

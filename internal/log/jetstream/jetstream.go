@@ -131,7 +131,10 @@ func (l *Log) Err() error {
 }
 
 // Rest implements [log.Rester].
-func (l *Log) Rest(run string) { l.recent.forget(run) }
+func (l *Log) Rest(run string) {
+	l.recent.forget(run)
+	l.tails.rest(run)
+}
 
 // working returns an engine that takes appends, starting it anew if it broke
 // and there is hope.
