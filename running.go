@@ -27,7 +27,7 @@ type common struct {
 
 	Sync   string `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
 	HotFor span   `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
-	HotMax int    `default:"10000" placeholder:"N" help:"How many of them do, at most (default ${default})."`
+	HotMax int    `default:"250" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
 	retention
 

@@ -89,6 +89,12 @@ type Log interface {
 	Delete(ctx context.Context, run string) error
 }
 
+// A Rester is a log that keeps some runs in memory beside where it has them.
+type Rester interface {
+	// Rest says that a run will wait for long: nothing of it need be kept there.
+	Rest(run string)
+}
+
 // MaxBatch is the most entries that Read and Follow yield at once.
 const MaxBatch = 1024
 

@@ -3,6 +3,7 @@ package log
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -22,9 +23,44 @@ var _ Log = (*Memory)(nil)
 // part of it without the lock.
 type memoryRun struct {
 	mu      sync.Mutex
-	entries []Entry
+	entries []kept
 	deleted bool
 	changed chan struct{} // closed by the next change; nil if nobody waits
+}
+
+// kept is an entry as it is in memory, where thousands wait: half as large. Its
+// place says its ordinal.
+type kept struct {
+	at   int64 // in nanoseconds since 1970
+	kind Kind
+	data json.RawMessage // or, if away, the name of the blob that has it
+	away bool
+}
+
+func keep(e Entry) kept {
+	if e.Blob != "" {
+		return kept{e.Time.UnixNano(), e.Kind, json.RawMessage(e.Blob), true}
+	}
+	return kept{e.Time.UnixNano(), e.Kind, bytes.Clone(e.Data), false} // the caller may go on writing to it
+}
+
+func (k *kept) entry(seq uint64) Entry {
+	e := Entry{Seq: seq, Time: time.Unix(0, k.at), Kind: k.kind}
+	if k.away {
+		e.Blob = string(k.data)
+	} else {
+		e.Data = k.data
+	}
+	return e
+}
+
+// batch are the entries from an ordinal's on.
+func batch(after uint64, part []kept) []Entry {
+	entries := make([]Entry, len(part))
+	for i := range part {
+		entries[i] = part[i].entry(after + 1 + uint64(i))
+	}
+	return entries
 }
 
 // NewMemory returns an empty log.
@@ -61,16 +97,13 @@ func (r *memoryRun) append(run string, after uint64, entries []Entry) (uint64, e
 	now := time.Now()
 	r.reserve(len(entries))
 	for _, e := range entries {
-		last++
-		e.Seq, e.value = last, nil
-		e.Data = bytes.Clone(e.Data) // the caller may go on writing to it
 		if e.Time.IsZero() {
 			e.Time = now
 		}
-		r.entries = append(r.entries, e)
+		r.entries = append(r.entries, keep(e))
 	}
 	r.wake()
-	return last, nil
+	return last + uint64(len(entries)), nil
 }
 
 // short is how many entries a run may have whose slice grows no faster than it
@@ -79,7 +112,7 @@ const short = 4
 
 func (r *memoryRun) reserve(n int) {
 	if size := len(r.entries) + n; size > cap(r.entries) && size <= short {
-		r.entries = append(make([]Entry, 0, size), r.entries...)
+		r.entries = append(make([]kept, 0, size), r.entries...)
 	}
 }
 
@@ -101,7 +134,7 @@ func (m *Memory) run(id string, create bool) *memoryRun {
 }
 
 // all returns the entries that are there now.
-func (r *memoryRun) all() []Entry {
+func (r *memoryRun) all() []kept {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.entries
@@ -114,9 +147,9 @@ func (r *memoryRun) wake() {
 	}
 }
 
-// next returns a batch of what follows after. If there is nothing, it returns
+// next returns a part of what follows after. If there is nothing, it returns
 // a channel that is closed by the next change, or false if none will come.
-func (r *memoryRun) next(after uint64) (batch []Entry, changed <-chan struct{}, more bool) {
+func (r *memoryRun) next(after uint64) (part []kept, changed <-chan struct{}, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := uint64(len(r.entries))
@@ -124,7 +157,7 @@ func (r *memoryRun) next(after uint64) (batch []Entry, changed <-chan struct{}, 
 		end := min(n, after+MaxBatch)
 		return r.entries[after:end:end], nil, true
 	}
-	if r.deleted || n > 0 && r.entries[n-1].Kind == KindFinished {
+	if r.deleted || n > 0 && r.entries[n-1].kind == KindFinished {
 		return nil, nil, false
 	}
 	if r.changed == nil {
@@ -147,7 +180,7 @@ func (m *Memory) Read(ctx context.Context, run string, after uint64) iter.Seq2[[
 				return
 			}
 			end := min(uint64(len(now)), after+MaxBatch)
-			if !yield(now[after:end:end], nil) {
+			if !yield(batch(after, now[after:end]), nil) {
 				return
 			}
 			after = end
@@ -168,15 +201,15 @@ func (m *Memory) Follow(ctx context.Context, run string, after uint64) iter.Seq2
 				yield(nil, err)
 				return
 			}
-			batch, changed, more := r.next(after)
+			part, changed, more := r.next(after)
 			switch {
 			case !more:
 				return
-			case len(batch) > 0:
-				after = batch[len(batch)-1].Seq
-				if !yield(batch, nil) {
+			case len(part) > 0:
+				if !yield(batch(after, part), nil) {
 					return
 				}
+				after += uint64(len(part))
 				continue
 			}
 			select {

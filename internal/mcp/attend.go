@@ -33,7 +33,7 @@ func (f *follower) arrange() {
 	f.mu.Lock()
 	waits := len(f.puts)+len(f.rare.links()) > 0 && !f.gone
 	f.patience.set(waits, now)
-	begun, pointed := now-f.patience.waited(now), f.rare.wasPointed() || len(f.puts) == 0
+	begun, pointed := now-f.patience.waited(now), f.pointed || len(f.puts) == 0
 	f.mu.Unlock()
 	var due []time.Duration
 	if f.handsOff() {
@@ -65,7 +65,7 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 	q, now := f.server.asks, f.server.agenda.now()
 	f.mu.Lock()
 	waits, waited := f.patience.since != 0, f.patience.waited(now)
-	silent := q.Link && !f.rare.wasPointed() && len(f.puts) > 0 && waited >= q.silentAfter()
+	silent := q.Link && !f.pointed && len(f.puts) > 0 && waited >= q.silentAfter()
 	f.mu.Unlock()
 	if waits && f.handsOff() && waited >= q.Handoff {
 		if r, over := f.handOff(); over {
@@ -135,11 +135,11 @@ func (f *follower) point(askID, message string) error {
 // answered. What it was asked to open the page for, it knows that of.
 func (f *follower) pointAll(ctx context.Context) error {
 	f.mu.Lock()
-	f.unusual().pointed = true
+	f.pointed = true
 	var seqs []uint64
-	for seq, p := range f.puts {
+	for _, p := range f.puts {
 		if !p.consent {
-			seqs = append(seqs, seq)
+			seqs = append(seqs, p.seq)
 		}
 	}
 	f.mu.Unlock()

@@ -33,31 +33,30 @@ type call struct {
 	photon  *generators.Photon
 	run     string
 	begun   uint64 // the last entry that tells its client nothing: of the start, or before it was taken up
+	// keep is promised of a run that is to be a task; see [run.Request].
+	keep time.Duration
 	// task says that the run is a task: it goes on whatever becomes of this
 	// request, and what its client can't answer may be answered elsewhere.
 	task bool
-	// keep is promised of a run that is to be a task; see [run.Request].
-	keep time.Duration
+	// resumed says that the call took a run up again; one that began its run
+	// ends it if it is given up. Turn numbers the calls of runs that may have
+	// several in a session, and is 0 for others. Neither changes.
+	resumed bool
+	turn    uint32
 
 	// asking is held while a question is sent or taken back, so that nothing is
 	// sent after it was taken back.
 	asking sync.Mutex
 
 	mu       sync.Mutex
-	out      outlet          // the stream of the request, or the one that resumed it
-	puts     map[uint64]*put // questions that the client was asked, by ordinal
+	out      outlet // the stream of the request, or the one that resumed it
+	puts     puts   // questions that the client was asked
 	patience patience
-	progress float64 // the highest that was told
-	rare     *rare   // nil for most
-	over     bool    // the run has ended
-	handed   bool    // the call was handed off: its run is not the call's to end
-	gone     bool    // nothing is asked any more
-
-	// resumed says that the call took a run up again; one that began its run
-	// ends it if it is given up. Turn numbers the calls of runs that may have
-	// several in a session, and is 0 for others. Neither changes.
-	resumed bool
-	turn    uint32
+	rare     *rare // nil for most
+	over     bool  // the run has ended
+	handed   bool  // the call was handed off: its run is not the call's to end
+	gone     bool  // nothing is asked any more
+	pointed  bool  // the client was told where to answer what it is silent on
 }
 
 // callTool serves tools/call.

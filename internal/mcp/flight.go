@@ -11,7 +11,7 @@ import (
 
 // A flight is a request of the client that is under way.
 type flight struct {
-	id     json.RawMessage
+	id     string // raw
 	parent context.Context
 
 	mu    sync.Mutex
@@ -76,17 +76,17 @@ func (s *session) takeOff(ctx context.Context, id json.RawMessage) (*flight, *rp
 	if s.under[string(id)] != nil {
 		return nil, faultf(mcp.INVALID_REQUEST, "a request with the id %s is under way already", id)
 	}
-	f := &flight{id: id, parent: ctx}
-	s.under[string(id)] = f
+	f := &flight{id: string(id), parent: ctx}
+	s.under[f.id] = f
 	return f, nil
 }
 
 // takeOver notes a request as under way on another stream; the one before ends.
 func (s *session) takeOver(ctx context.Context, id json.RawMessage) *flight {
-	f := &flight{id: id, parent: ctx}
+	f := &flight{id: string(id), parent: ctx}
 	s.mu.Lock()
-	before := s.under[string(id)]
-	s.under[string(id)] = f
+	before := s.under[f.id]
+	s.under[f.id] = f
 	s.mu.Unlock()
 	if before != nil {
 		before.cancel(errTaken)
@@ -100,8 +100,8 @@ var errTaken = errors.New("the request goes on on another stream")
 // land forgets a request that has been served.
 func (s *session) land(f *flight) {
 	s.mu.Lock()
-	if s.under[string(f.id)] == f {
-		delete(s.under, string(f.id))
+	if s.under[f.id] == f {
+		delete(s.under, f.id)
 	}
 	s.mu.Unlock()
 	f.cancel(errLanded)

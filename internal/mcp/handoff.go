@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -44,7 +43,7 @@ func (c *call) heard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.patience.renew(now)
-	c.rare.beginAnew()
+	c.pointed = false
 }
 
 // handOff ends a call whose questions nobody has answered for long: its result
@@ -96,10 +95,10 @@ func (f *follower) again() (r reply, over bool) {
 func (c *call) takeBack(why string) {
 	c.mu.Lock()
 	c.gone = true
-	open, out := slices.Sorted(maps.Keys(c.puts)), c.out
+	open, out := slices.Clone(c.puts), c.out
 	c.mu.Unlock()
-	for _, seq := range open {
-		_ = c.settled(out, settlement{Ask: seq}, why) // a client that is gone need not know
+	for _, p := range open {
+		_ = c.settled(out, settlement{Ask: p.seq}, why) // a client that is gone need not know
 	}
 	c.asking.Lock() // until nothing is being sent
 	defer c.asking.Unlock()

@@ -160,11 +160,16 @@ func missing(capability string) error {
 	return fmt.Errorf("the client did not declare the capability %q", capability)
 }
 
+// heard is where [await] gets its response.
+type heard chan message
+
+func (h heard) answer(m message) { h <- m }
+
 // await asks the client and waits for its response.
 func await[T any](ctx context.Context, x *exchange, method string, params any) (*T, error) {
-	got := make(chan message, 1)
+	got := make(heard, 1)
 	id := x.server.nextID()
-	if err := x.ask(x.out, "", id, method, params, func(m message) { got <- m }); err != nil {
+	if err := x.ask(x.out, "", id, method, params, got); err != nil {
 		x.forget(id)
 		return nil, err
 	}

@@ -13,11 +13,11 @@ import (
 // for an answer on one connection, and each costs what it has to remember. Its
 // turns come one after the other; a cancel may come beside them.
 type parked struct {
-	*follower
-	once   sync.Once
-	over   bool // it has told all that it has to tell
-	answer func(reply)
-	turns  sync.Mutex
+	follower
+	replied atomic.Bool
+	over    bool // it has told all that it has to tell
+	answer  func(reply)
+	turns   sync.Mutex
 
 	// helm is where the client's messages are taken in, if the tool is run on
 	// the goroutine that read its call; nil if it has one of its own.
@@ -46,8 +46,8 @@ func (c *call) park(p *params, from *exchange, answer func(reply)) {
 
 // parked is the follower of a call that hands its reply to answer.
 func (f *follower) parked(answer func(reply)) *parked {
-	p := &parked{follower: f, answer: answer}
-	p.vigil.wake = func() { f.session.crew.do(p.attend) }
+	p := &parked{follower: *f, answer: answer}
+	p.vigil.wake = func() { p.session.crew.do(p.attend) }
 	return p
 }
 
@@ -165,14 +165,15 @@ func (p *parked) read(ctx context.Context) (r reply, over bool) {
 
 // done answers the call. It may be over and cancelled at the same time.
 func (p *parked) done(r reply) {
-	p.once.Do(func() {
-		if p.pace != nil {
-			p.stops()
-		}
-		p.server.agenda.strike(&p.vigil)
-		if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it
-			p.server.engine.Unwait(p.run, p)
-		}
-		p.answer(r)
-	})
+	if !p.replied.CompareAndSwap(false, true) {
+		return
+	}
+	if p.pace != nil {
+		p.stops()
+	}
+	p.server.agenda.strike(&p.vigil)
+	if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it
+		p.server.engine.Unwait(p.run, p)
+	}
+	p.answer(r)
 }

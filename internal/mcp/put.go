@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -17,10 +18,37 @@ import (
 type put struct {
 	call     *call
 	seq      uint64
-	consent  bool                    // an accept is no answer; see [bid]
-	answered bool                    // by the client itself
-	attempts int                     // how many answers did not fit
-	wrong    []generators.FieldError // in the last of them
+	consent  bool                     // an accept is no answer; see [bid]
+	answered bool                     // by the client itself
+	attempts uint32                   // how many answers did not fit
+	wrong    *generators.InvalidError // the last of them; nil if there was none
+}
+
+// puts are the questions of a call that are before the client: most often one,
+// seldom many, in the order in which they were put.
+type puts []*put
+
+// of is the one with an ordinal, or nil.
+func (ps puts) of(seq uint64) *put {
+	if i := ps.index(seq); i >= 0 {
+		return ps[i]
+	}
+	return nil
+}
+
+func (ps puts) index(seq uint64) int {
+	return slices.IndexFunc(ps, func(p *put) bool { return p.seq == seq })
+}
+
+// remove takes the one with an ordinal out and returns it, or nil.
+func (ps *puts) remove(seq uint64) *put {
+	i := ps.index(seq)
+	if i < 0 {
+		return nil
+	}
+	p := (*ps)[i]
+	*ps = slices.Delete(*ps, i, i+1)
+	return p
 }
 
 // maxAttempts bounds how often a client is asked again for an answer that
@@ -40,7 +68,7 @@ func (f *follower) put(ctx context.Context, seq uint64) error {
 		return err
 	}
 	c.mu.Lock()
-	p := c.puts[seq]
+	p := c.puts.of(seq)
 	c.mu.Unlock()
 	if p != nil {
 		return p.again(out, open.Question)
@@ -56,11 +84,8 @@ func (f *follower) put(ctx context.Context, seq uint64) error {
 	}
 	p = &put{call: c, seq: seq, consent: b.consent}
 	c.mu.Lock()
-	if c.puts == nil {
-		c.puts = map[uint64]*put{}
-	}
 	if !c.gone {
-		c.puts[seq] = p
+		c.puts = append(c.puts, p)
 	}
 	c.mu.Unlock()
 	return p.request(out, b)
@@ -94,12 +119,12 @@ func (p *put) request(out outlet, b bid) error {
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	c.mu.Lock()
-	id, live := p.id(), !c.gone && c.puts[p.seq] == p
+	id, live := p.id(), !c.gone && c.puts.of(p.seq) == p
 	c.mu.Unlock()
 	if !live {
 		return nil
 	}
-	return c.session.ask(out, c.cursor(p.seq), id, b.method, c.related(b.params), p.answer)
+	return c.session.ask(out, c.cursor(p.seq), id, b.method, c.related(b.params), p)
 }
 
 // again sends the question's request once more, with what was wrong with the
@@ -110,7 +135,9 @@ func (p *put) again(out outlet, q *ask.Question) error {
 		return err
 	}
 	p.call.mu.Lock()
-	b = b.again(p.wrong)
+	if p.wrong != nil {
+		b = b.again(p.wrong.Fields)
+	}
 	p.call.mu.Unlock()
 	return p.request(out, b)
 }
@@ -131,10 +158,9 @@ func (c *call) settled(out outlet, s settlement, why string) error {
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	c.mu.Lock()
-	p := c.puts[s.Ask]
-	delete(c.puts, s.Ask)
+	p := c.puts.remove(s.Ask)
 	if len(c.puts) == 0 {
-		c.rare.beginAnew()
+		c.pointed = false
 	}
 	id := ""
 	if p != nil {

@@ -67,9 +67,9 @@ func (p *put) tryAgain(q *ask.Question) {
 func (f *follower) askAgain(ctx context.Context) error {
 	f.mu.Lock()
 	var again []uint64
-	for seq, p := range f.puts {
-		if p.attempts > 0 && seq <= f.after {
-			again = append(again, seq)
+	for _, p := range f.puts {
+		if p.attempts > 0 && p.seq <= f.after {
+			again = append(again, p.seq)
 		}
 	}
 	f.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *put) mayTryAgain(invalid *generators.InvalidError) bool {
 	p.call.mu.Lock()
 	defer p.call.mu.Unlock()
 	p.attempts++
-	p.wrong = invalid.Fields
+	p.wrong = invalid
 	return p.attempts < maxAttempts
 }
 
@@ -134,11 +134,11 @@ func (c *call) answeredHere(e log.Entry) bool {
 	now := c.server.agenda.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.puts[a.Ask]
+	p := c.puts.of(a.Ask)
 	if p == nil || !p.answered {
 		return false
 	}
-	delete(c.puts, a.Ask)
+	c.puts.remove(a.Ask)
 	c.patience.set(len(c.puts)+len(c.rare.links()) > 0, now) // what it does now is no waiting
 	return true
 }

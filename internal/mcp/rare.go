@@ -3,9 +3,10 @@ package mcp
 // A rare is what few calls have, apart so that the thousands that wait don't
 // pay for it. It is guarded by the call's mu. The methods may be called on nil.
 type rare struct {
-	lacks   []*lack             // what the client lacked for questions
-	linked  map[uint64]struct{} // questions that it was told the address of, as it can't be asked
-	pointed bool                // it was told that of what it is silent on
+	lacks  []*lack             // what the client lacked for questions
+	linked map[uint64]struct{} // questions that it was told the address of, as it can't be asked
+	// progress is the highest that was told.
+	progress float64
 }
 
 // unusual is the call's rare, made if need be. Callers hold mu.
@@ -30,11 +31,10 @@ func (r *rare) links() map[uint64]struct{} {
 	return r.linked
 }
 
-// beginAnew has the client told again, when it is silent again.
-func (r *rare) beginAnew() {
-	if r != nil {
-		r.pointed = false
+// progressed is the highest progress that was told.
+func (r *rare) progressed() float64 {
+	if r == nil {
+		return 0
 	}
+	return r.progress
 }
-
-func (r *rare) wasPointed() bool { return r != nil && r.pointed }

@@ -97,12 +97,13 @@ func (s *session) forgetSettled(info run.Info) {
 	for _, c := range s.broken(info.ID) {
 		c.mu.Lock()
 		var settled []string
-		for seq, p := range c.puts {
-			if !open[seq] && seq <= info.Last {
+		c.puts = slices.DeleteFunc(c.puts, func(p *put) bool {
+			over := !open[p.seq] && p.seq <= info.Last
+			if over {
 				settled = append(settled, p.id())
-				delete(c.puts, seq)
 			}
-		}
+			return over
+		})
 		c.mu.Unlock()
 		for _, id := range settled {
 			s.forget(id)

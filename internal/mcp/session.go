@@ -52,11 +52,11 @@ type session struct {
 	crew *crew
 
 	mu      sync.Mutex
-	client  *client                  // since initialize; nil before
-	under   map[string]*flight       // requests of the client under way, by raw id
-	asked   map[string]func(message) // requests of ours, by raw id
-	calls   map[string]*call         // that can be resumed, by key
-	watched map[string]bool          // resources, by URI
+	client  *client            // since initialize; nil before
+	under   map[string]*flight // requests of the client under way, by raw id
+	asked   map[string]asker   // of requests of ours, by raw id
+	calls   map[string]*call   // that can be resumed, by key
+	watched map[string]bool    // resources, by URI
 	ended   bool
 	seen    time.Time           // when the client was last heard
 	alone   *context.CancelFunc // of the stream that tells what no request asked for
@@ -66,7 +66,7 @@ type session struct {
 func (s *Server) newSession(id string, who run.Caller, pages func() (string, error)) *session {
 	x := &session{
 		server: s, id: id, who: who, pages: pages,
-		under: map[string]*flight{}, asked: map[string]func(message){}, calls: map[string]*call{},
+		under: map[string]*flight{}, asked: map[string]asker{}, calls: map[string]*call{},
 		watched: map[string]bool{}, changes: newChanges(),
 	}
 	x.changes.wants = x.wants
@@ -124,18 +124,22 @@ func (s *session) drop(c *call) {
 	delete(s.calls, c.key())
 }
 
-// ask sends a request to the client; answer is called once with its response,
-// in the response's goroutine. Asking with the same id again sends the same
-// request once more. If sending fails, the answer is awaited all the same: the
-// request may have arrived, or be sent again when the client resumes.
-func (s *session) ask(out outlet, cursor, id, method string, params any, answer func(message)) error {
+// An asker gets the response to a request of ours, once, in the response's
+// goroutine.
+type asker interface{ answer(message) }
+
+// ask sends a request to the client, whose response by gets. Asking with the
+// same id again sends the same request once more. If sending fails, the answer
+// is awaited all the same: the request may have arrived, or be sent again when
+// the client resumes.
+func (s *session) ask(out outlet, cursor, id, method string, params any, by asker) error {
 	raw, _ := json.Marshal(id)
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()
 		return errGone
 	}
-	s.asked[string(raw)] = answer
+	s.asked[string(raw)] = by
 	s.mu.Unlock()
 	return out.send(cursor, encode(outgoing{ID: raw, Method: method, Params: params}))
 }
@@ -144,11 +148,11 @@ func (s *session) ask(out outlet, cursor, id, method string, params any, answer 
 // is not open is ignored: it may have been withdrawn while it was on its way.
 func (s *session) answered(m message) {
 	s.mu.Lock()
-	answer := s.asked[string(m.ID)]
+	by := s.asked[string(m.ID)]
 	delete(s.asked, string(m.ID))
 	s.mu.Unlock()
-	if answer != nil {
-		answer(m)
+	if by != nil {
+		by.answer(m)
 	}
 }
 

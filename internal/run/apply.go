@@ -51,8 +51,8 @@ func (r *record) takeIn(e log.Entry) error {
 		return r.hearStatus(e)
 	case log.KindClaimed:
 		c, err := log.As[log.Claimed](e)
-		if c.Epoch > r.epoch {
-			r.epoch = c.Epoch
+		if epoch := int32(c.Epoch); epoch > r.epoch {
+			r.epoch = epoch
 			if r.work != nil {
 				r.halt(generators.ErrSuspended) // another process has the run now
 			}
@@ -79,7 +79,11 @@ func (r *record) takeIn(e log.Entry) error {
 		return err
 	case log.KindFinished:
 		f, err := log.As[log.Finished](e)
-		r.state, r.cause, r.ended = State(f.Status), f.Error, instantOf(e.Time)
+		r.state, r.ended = State(f.Status), instantOf(e.Time)
+		if f.Error != "" {
+			cause := f.Error
+			r.cause = &cause
+		}
 		r.hear(f.Spent)
 		r.halt(generators.ErrStopped)
 		if err := r.engine.keys.forget(r.id); err != nil {
@@ -107,9 +111,9 @@ func (r *record) ask(e log.Entry) error {
 		if err != nil {
 			return err
 		}
-		a.asked, a.due = &asked, instantOf(asked.Deadline)
+		a.due = instantOf(asked.Deadline)
 		if c := r.work.asking; c != nil && c.Key == asked.Key {
-			a.call = c // before anybody can answer
+			a.call, a.live = c, true // before anybody can answer
 		}
 	} else {
 		o, err := outlineOf(e)

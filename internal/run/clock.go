@@ -8,10 +8,10 @@ import (
 
 // elapsed is how long the run has worked, waiting left out. Callers hold mu.
 func (r *record) elapsed() time.Duration {
-	if r.work == nil || r.work.resumed.IsZero() {
+	if r.work == nil || r.work.resumed == 0 {
 		return r.spent
 	}
-	return r.spent + time.Since(r.work.resumed)
+	return r.spent + r.engine.since(r.work.resumed)
 }
 
 // clock lets the run's time go on while no question is open, and stand still
@@ -22,12 +22,12 @@ func (r *record) clock() {
 		return
 	}
 	switch goes := r.state == Running && w.still == 0; {
-	case goes && w.resumed.IsZero():
-		w.resumed = time.Now()
+	case goes && w.resumed == 0:
+		w.resumed = r.engine.now()
 		w.startLimit()
-	case !goes && !w.resumed.IsZero():
+	case !goes && w.resumed != 0:
 		r.spent = r.elapsed()
-		w.resumed = time.Time{}
+		w.resumed = 0
 		if w.limit != nil {
 			w.limit.Stop()
 		}
@@ -47,7 +47,7 @@ func (w *worker) startLimit() {
 	w.limit = time.AfterFunc(left, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.work == w && !w.resumed.IsZero() {
+		if w.work == w && w.resumed != 0 {
 			w.run.Stop(generators.ErrTimeLimit)
 		}
 	})

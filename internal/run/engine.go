@@ -56,7 +56,7 @@ type Limits struct {
 	KeepFor      time.Duration // that finished runs are kept; 7 days
 	KeepLeast    time.Duration // that a finished run is kept however many there are; a minute
 	HotFor       time.Duration // that a durable run waits in memory; 10 minutes
-	HotMax       int           // durable runs that wait in memory; 10,000
+	HotMax       int           // durable runs that wait in memory; 250
 }
 
 func (l Limits) withDefaults() Limits {
@@ -70,7 +70,7 @@ func (l Limits) withDefaults() Limits {
 	l.KeepFor = cmp.Or(l.KeepFor, 7*24*time.Hour)
 	l.KeepLeast = cmp.Or(l.KeepLeast, time.Minute)
 	l.HotFor = cmp.Or(l.HotFor, 10*time.Minute)
-	l.HotMax = cmp.Or(l.HotMax, 10_000)
+	l.HotMax = cmp.Or(l.HotMax, 250)
 	return l
 }
 
@@ -85,6 +85,7 @@ type Engine struct {
 	ephemeral bool
 	keys      keyring
 	index     *index
+	epoch     time.Time // see moment
 	heat      heat
 	replays   replays
 	deadlines *deadlines
@@ -112,7 +113,7 @@ func New(o Options) *Engine {
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(), replays: replays{later: newRetries()},
-		meter: o.Meter, tracer: o.Tracer,
+		meter: o.Meter, tracer: o.Tracer, epoch: time.Now(),
 	}
 	if e.meter == nil {
 		e.meter = unmetered{}
@@ -221,7 +222,7 @@ func (e *Engine) find(who Caller, id string) (*record, error) {
 	switch {
 	case r == nil:
 		return nil, ErrNotFound
-	case !who.Owns(r.owner):
+	case !who.Owns(r.owner()):
 		return nil, ErrForbidden
 	}
 	return r, nil

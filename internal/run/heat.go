@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,15 @@ type heat struct {
 // An idler is a run that could be let go.
 type idler struct {
 	*record
-	touched time.Time // when it last did something
+	touched moment // when it last did something
+	lively  bool   // it has goroutines, or did something while it waited
+}
+
+// busy tells whether a run counts as working, though it has a question open: it
+// may tell its progress meanwhile.
+func (i *idler) busy(now moment) bool {
+	waited := time.Duration(now - i.touched)
+	return waited < moved || i.lively && waited < busy
 }
 
 // hot tells whether a run's generator waits here for answers, as far as its
@@ -47,6 +56,12 @@ func (r *record) hot() bool {
 	return true
 }
 
+// concurrent tells whether a run that is hot had started goroutines before it
+// asked what is open. Callers hold mu.
+func (r *record) concurrent() bool {
+	return slices.ContainsFunc(r.asks, func(a *openAsk) bool { return a.call.Concurrent })
+}
+
 // warmed notes how a run stands now. Callers hold the record's mu.
 func (r *record) warmed() {
 	h := &r.engine.heat
@@ -58,9 +73,10 @@ func (r *record) warmed() {
 	defer h.mu.Unlock()
 	switch {
 	case hot && r.warmth == nil:
-		r.warmth = h.waiting.PushBack(&idler{r, time.Now()})
+		r.warmth = h.waiting.PushBack(&idler{r, r.engine.now(), r.concurrent()})
 	case hot:
-		r.warmth.Value.(*idler).touched = time.Now()
+		i := r.warmth.Value.(*idler)
+		i.touched, i.lively = r.engine.now(), true
 		h.waiting.MoveToBack(r.warmth)
 	default:
 		h.waiting.Remove(r.warmth)
@@ -74,44 +90,54 @@ func (r *record) warmed() {
 	}
 }
 
-// busy is how long after its last entry a run counts as working, though it has
-// a question open: it may tell its progress meanwhile.
-const busy = time.Second
+// How long after its last entry a run that waits counts as working: one that is
+// lively, and any.
+const (
+	busy  = time.Second
+	moved = 100 * time.Millisecond
+)
 
 // cool lets go of runs that wait for long, or that are too many, until the
 // engine closes.
 func (e *Engine) cool() {
 	t := time.NewTicker(min(max(e.limits.HotFor/4, busy), time.Minute))
 	defer t.Stop()
+	soon := time.NewTimer(moved)
+	defer soon.Stop()
 	for {
 		select {
 		case <-e.closing:
 			return
 		case <-t.C:
+		case <-soon.C:
 		case <-e.heat.over:
 		}
-		for _, r := range e.heat.idle(e.limits.HotMax, e.limits.HotFor) {
+		idle, more := e.heat.idle(e.now(), e.limits.HotMax, e.limits.HotFor)
+		if more {
+			soon.Reset(moved)
+		}
+		for _, r := range idle {
 			r.cool()
 		}
 	}
 }
 
 // idle are the runs to let go: those that have waited for long, and the longest
-// waiting of those that are too many.
-func (h *heat) idle(most int, long time.Duration) []*record {
+// waiting of those that are too many. There are more if some of these may be
+// working still.
+func (h *heat) idle(now moment, most int, long time.Duration) (found []*record, more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
-	var found []*record
 	for e := h.waiting.Front(); e != nil; e = e.Next() {
 		r := e.Value.(*idler)
-		waited := now.Sub(r.touched)
-		if waited < long && (h.waiting.Len()-len(found) <= most || waited < busy) {
-			break
+		waited := time.Duration(now - r.touched)
+		many := h.waiting.Len()-len(found) > most
+		if waited < long && (!many || r.busy(now)) {
+			return found, many
 		}
 		found = append(found, r.record)
 	}
-	return found
+	return found, false
 }
 
 // cool lets a run's generator go.
@@ -122,7 +148,7 @@ func (r *record) cool() {
 	// It may have been answered since it was found idle, or have told something,
 	// which waits in its batch. So there is nothing to append here, and nothing
 	// that another process wrote is come upon.
-	if !r.hot() || time.Since(r.warmth.Value.(*idler).touched) < busy || len(w.batch.entries) > 0 {
+	if !r.hot() || r.warmth.Value.(*idler).busy(r.engine.now()) || len(w.batch.entries) > 0 {
 		return
 	}
 	if w.run.Working() { // in silence, and only an answer would bring that back
@@ -131,15 +157,18 @@ func (r *record) cool() {
 	}
 	r.spent = r.elapsed()
 	for _, a := range r.asks {
-		if a.asked != nil {
-			r.engine.memo.add(a, a.asked)
+		if asked, live := a.asked(); live {
+			r.engine.memo.add(a, asked)
 		}
-		a.call, a.asked = nil, nil // its deadline goes on
+		a.call, a.live = nil, false // its deadline goes on
 	}
 	w.batch.stop()
 	r.work = nil
 	r.warmed()
 	w.run.Stop(generators.ErrSuspended)
+	if l, ok := r.engine.log.(log.Rester); ok {
+		l.Rest(r.id)
+	}
 }
 
 // wanted tells whether a run without a generator has something to go on with.

@@ -227,6 +227,57 @@ func TestTooManyHotRunsAreLetGo(t *testing.T) {
 	})
 }
 
+// Thousands may come at once, and nothing after them.
+func TestTooManyHotRunsAreLetGoSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		o := options(t, p.photon(true))
+		o.Limits = run.Limits{HotMax: 10}
+		b := open(t, o)
+		for range 30 {
+			b.start("patient", "")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if hot := p.begun.Load() - p.gone.Load(); hot != 10 {
+			t.Errorf("%d runs wait in memory, want 10", hot)
+		}
+	})
+}
+
+func TestARunThatTellsItsProgressWhileItWaitsIsNotLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		o := options(t, photon("busy", func(ctx context.Context, yield generators.Yield) (string, error) {
+			p.begun.Add(1)
+			defer p.gone.Add(1)
+			generators.Go(yield, func(ctx context.Context) {
+				tick := time.NewTicker(time.Second / 2)
+				defer tick.Stop()
+				for {
+					select {
+					case <-ctx.Done():
+						return
+					case <-tick.C:
+						yield(generators.Status("still at it"))
+					}
+				}
+			})
+			return ask.Text(yield, "name", "Name?")
+		}, &generators.Options{Durable: true}))
+		o.Limits = run.Limits{HotMax: 1}
+		b := open(t, o)
+		for range 5 {
+			b.asked(b.start("busy", ""), 0)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if p.gone.Load() != 0 {
+			t.Errorf("%d of 5 runs that work were let go", p.gone.Load())
+		}
+	})
+}
+
 func TestAfterARestartRunsWaitCold(t *testing.T) {
 	var p patient
 	o := options(t, p.photon(true))

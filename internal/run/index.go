@@ -18,7 +18,7 @@ type index struct {
 	asks   *btree.BTreeG[*openAsk] // the open questions; see bySince
 	ended  map[*record]struct{}    // the runs that have
 	owners map[string]*owner
-	known  int // owners that there were
+	known  int32 // owners that there were
 	keys   map[idempotencyKey]*record
 	closed bool // no more runs are taken
 	// idle is closed when no run works; nil if nobody waits for it.
@@ -28,7 +28,7 @@ type index struct {
 
 // owner counts one owner's runs, those that haven't ended, and open questions.
 type owner struct {
-	number             int // its own, so that the lists need not compare names
+	number             int32 // its own, so that the lists need not compare names
 	runs, active, asks int
 	// watchers are told of changes in what lists show.
 	watchers map[watcher]struct{}
@@ -61,7 +61,7 @@ func (x *index) add(r *record, limit int) (*record, error) {
 	if first := x.keys[r.key()]; r.repeat != nil && first != nil {
 		return first, nil
 	}
-	o := x.owner(r.owner)
+	o := x.owner(r.owner())
 	if limit > 0 && o.active >= limit {
 		return nil, ErrTooMany
 	}
@@ -75,7 +75,7 @@ func (x *index) add(r *record, limit int) (*record, error) {
 
 // enter takes in a run, but for the lists. Callers hold mu.
 func (x *index) enter(r *record) {
-	o := x.owner(r.owner)
+	o := x.owner(r.owner())
 	r.shelf = o.number
 	x.runs[r.id] = r
 	o.runs++
@@ -121,7 +121,7 @@ func (x *index) load(runs []*record) {
 // key is empty for a run without one.
 func (r *record) key() (k idempotencyKey) {
 	if r.repeat != nil {
-		k = idempotencyKey{r.owner, r.repeat.key}
+		k = idempotencyKey{r.owner(), r.repeat.key}
 	}
 	return k
 }
@@ -171,14 +171,14 @@ func (x *index) asked(r *record, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asks.ReplaceOrInsert(a)
-	x.owner(r.owner).asks++
+	x.owner(r.owner()).asks++
 }
 
 // settled takes a question out. Callers hold r.mu.
 func (x *index) settled(r *record, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.answered(x.owner(r.owner), a)
+	x.answered(x.owner(r.owner()), a)
 }
 
 // answered: callers hold mu.
@@ -192,7 +192,7 @@ func (x *index) answered(o *owner, a *openAsk) {
 func (x *index) moved(r *record, from, to State) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	o := x.owner(r.owner)
+	o := x.owner(r.owner())
 	if to.Ended() && !from.Ended() {
 		o.active--
 		x.ended[r] = struct{}{}
@@ -270,7 +270,7 @@ func (x *index) remove(r *record) {
 	if x.keys[r.key()] == r {
 		delete(x.keys, r.key())
 	}
-	o := x.owner(r.owner)
+	o := x.owner(r.owner())
 	x.listed.Delete(r)
 	o.runs--
 	for _, a := range r.asks {
@@ -283,5 +283,5 @@ func (x *index) remove(r *record) {
 		x.working--
 	}
 	o.wake()
-	x.tidy(r.owner, o)
+	x.tidy(r.owner(), o)
 }

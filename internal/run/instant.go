@@ -24,6 +24,14 @@ func instantOf(t time.Time) instant {
 	return instant(t.UnixNano())
 }
 
+// A moment is a time since the engine began, which setting the clock doesn't
+// move, and 0 is none.
+type moment time.Duration
+
+func (e *Engine) now() moment { return moment(time.Since(e.epoch)) + 1 }
+
+func (e *Engine) since(m moment) time.Duration { return time.Duration(e.now() - m) }
+
 func (i instant) time() time.Time {
 	if i == 0 {
 		return time.Time{}

@@ -17,7 +17,7 @@ type memo struct {
 // memoSize is when a memo forgets its older half, and memoMost how large the
 // questions are that it has, in bytes as JSON.
 const (
-	memoSize = 2048
+	memoSize = 256
 	memoMost = 8 << 10
 )
 
@@ -33,13 +33,13 @@ func (m *memo) get(a *openAsk) *log.Asked {
 	return asked
 }
 
-func (m *memo) add(a *openAsk, asked *log.Asked) {
+func (m *memo) add(a *openAsk, asked log.Asked) {
 	if raw, err := json.Marshal(asked); err != nil || len(raw) > memoMost {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.put(a, asked)
+	m.put(a, &asked)
 }
 
 // put: callers hold mu.

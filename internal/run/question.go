@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 )
@@ -17,9 +18,9 @@ type openAsk struct {
 	// tried to again; 0 for never.
 	due  instant
 	call *generators.Call // nil if no generator waits here
-	// asked is nil where no generator waits: then the log has it, and the memo
-	// perhaps.
-	asked *log.Asked
+	// live says that call has the question as it was recorded. What was asked
+	// before the generator was here, the log has, and the memo perhaps.
+	live bool
 }
 
 // show copies what lists and surfaces show of an open question. The error is
@@ -32,23 +33,32 @@ func (r *record) show(ctx context.Context, a *openAsk) (Open, error) {
 	o := r.origin.Value()
 	return Open{
 		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: o.photon, Title: o.title,
-		Since: a.since.time(), Asked: *asked,
+		Since: a.since.time(), Asked: asked,
 	}, nil
 }
 
-func (r *record) question(ctx context.Context, a *openAsk) (*log.Asked, error) {
-	if a.asked != nil {
-		return a.asked, nil
+func (r *record) question(ctx context.Context, a *openAsk) (log.Asked, error) {
+	if asked, live := a.asked(); live {
+		return asked, nil
 	}
 	if asked := r.engine.memo.get(a); asked != nil {
-		return asked, nil
+		return *asked, nil
 	}
 	asked, err := r.readQuestion(ctx, a.seq)
 	if err != nil {
-		return nil, fmt.Errorf("reading the question %s: %w", log.AskID(r.id, a.seq), err)
+		return log.Asked{}, fmt.Errorf("reading the question %s: %w", log.AskID(r.id, a.seq), err)
 	}
-	r.engine.memo.add(a, &asked)
-	return &asked, nil
+	r.engine.memo.add(a, asked)
+	return asked, nil
+}
+
+// asked is what the call that waits here asked, if it is live.
+func (a *openAsk) asked() (asked log.Asked, live bool) {
+	if !a.live {
+		return asked, false
+	}
+	q, _ := ask.Of(a.call)
+	return log.Asked{Key: a.call.Key, Question: q, Deadline: a.due.time(), More: a.call.More}, true
 }
 
 func (r *record) readQuestion(ctx context.Context, seq uint64) (log.Asked, error) {

@@ -132,7 +132,7 @@ func (r *record) remember(entry log.Entry) error {
 		return err
 	}
 	if large {
-		r.spilled += int64(len(entry.Data))
+		r.beside.spilled += int64(len(entry.Data))
 	}
 	switch {
 	case entry.Kind == log.KindStarted:

@@ -25,48 +25,45 @@ import (
 type record struct {
 	engine *Engine
 	id     string
-	owner  string
-	shelf  int                // the owner's number in the index
 	photon *generators.Photon // nil if it is not registered any more
 	origin unique.Handle[origin]
 	repeat *repeatable // nil without an idempotency key
 	trace  *log.Trace  // nil if it is not traced
 	born   instant
+	shelf  int32 // the owner's number in the index
 
-	mu    sync.Mutex
-	last  uint64
-	state State
-	ended instant
-	cause string // of a failure, for people
-	brief *brief // nil of a run that nobody polls
-	asks  []*openAsk
-	epoch int
-	spent time.Duration
-	work  *worker  // nil if no generator lives here
-	when  []Waiter // told of the next entry; see Engine.When
-	turn  *turn    // of the generator's goroutine, while that holds mu
-	doubt *doubt   // nil if it is known what the log has
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
-	waking  bool // it is being taken up again
-	reading bool // its log is being read back
-	told    bool // it has events after its last call; only known while reading
-	ending  bool // its end is yet to be recorded
-	refused bool // its start was, and nothing of it is to stay
-	resting bool // it could go on, but not in this process; guarded by the index's mu
+
+	mu     sync.Mutex
+	last   uint64
+	state  State
+	ended  instant
+	cause  *string // of a failure, for people; nil if it has none
+	brief  *brief  // nil of a run that nobody polls
+	asks   []*openAsk
+	epoch  int32
+	events int32 // that it has told
+	spent  time.Duration
+	work   *worker  // nil if no generator lives here
+	when   []Waiter // told of the next entry; see Engine.When
+	turn   *turn    // what is to be told when an event is recorded; nil if nothing
+	doubt  *doubt   // nil if it is known what the log has
+	within bool     // the generator's own goroutine holds mu, for an event
+	waking bool     // it is being taken up again
+	// reading is set while its log is read back; told, if it has events after
+	// its last call, is only known then.
+	reading, told bool
+	ending        bool // its end is yet to be recorded
+	refused       bool // its start was, and nothing of it is to stay
+	resting       bool // it could go on, but not in this process; guarded by the index's mu
 	// abandoned is set while nobody is known to come back; see Engine.Abandon.
 	abandoned *abandonment
 	// warmth is the run's place among those that could be let go; guarded by
 	// heat's mu, and this one.
 	warmth *list.Element
-	// blobs counts what names each blob of the run: uploads, and entries.
-	blobs map[string]int
-	// What the run has written so far: events, bytes in its log, and bytes
-	// beside it.
-	events  int
-	bytes   int64
-	stored  int64
-	spilled int64 // of bytes, what is too large for the log
+	bytes  int64   // in its log
+	beside *beside // what is beside its log; nil if nothing is
 }
 
 func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
@@ -78,7 +75,6 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 // describe takes in what the first entry says.
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
 	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
-	r.owner = r.origin.Value().owner // the shared one
 	r.born, r.state, r.brief = instantOf(at), Running, briefOf(s, at)
 }
 
@@ -198,7 +194,7 @@ func (r *record) superseded(err error) bool { return errors.Is(err, errOver) && 
 // stillFits tells whether entries still make sense after others came first:
 // not a settlement of what is settled, nor the work of a worker of an older
 // epoch.
-func (r *record) stillFits(entries []log.Entry, epoch int) error {
+func (r *record) stillFits(entries []log.Entry, epoch int32) error {
 	for _, e := range entries {
 		switch e.Kind {
 		case log.KindFinished:
@@ -268,17 +264,23 @@ func (r *record) info() Info {
 	o := r.origin.Value()
 	i := Info{
 		ID: r.id, Photon: o.photon, Title: o.title, Surface: o.surface,
-		Durable: o.durable, State: r.state, Error: r.cause, Started: r.born.time(), Ended: r.ended.time(),
-		Last: r.last, Owner: r.owner,
+		Durable: o.durable, State: r.state, Started: r.born.time(), Ended: r.ended.time(),
+		Last: r.last, Owner: r.owner(),
 	}
 	if b := r.brief; b != nil {
 		i.Moved, i.Said = b.moved.time(), b.said
+	}
+	if r.cause != nil {
+		i.Error = *r.cause
 	}
 	if r.state.Ended() {
 		i.KeptUntil = r.keptUntil()
 	}
 	return i
 }
+
+// owner is whom the run belongs to.
+func (r *record) owner() string { return r.origin.Value().owner }
 
 // drop forgets an open question.
 func (r *record) drop(a *openAsk) {

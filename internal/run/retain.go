@@ -73,11 +73,11 @@ func (e *Engine) sweep() {
 	kept := make(map[string]int) // by owner: nobody's runs push out another's
 	var bytes int64
 	for i, r := range done {
-		kept[r.owner]++
+		kept[r.owner()]++
 		age := now.Sub(r.at)
 		// Who started the run may still be about to read how it ended.
 		bytes += e.weigh(r.record)
-		tooMany := kept[r.owner] > e.limits.KeepFinished || i >= e.limits.KeepAll || bytes > e.limits.KeepBytes && e.limits.KeepBytes > 0
+		tooMany := kept[r.owner()] > e.limits.KeepFinished || i >= e.limits.KeepAll || bytes > e.limits.KeepBytes && e.limits.KeepBytes > 0
 		tooMany = tooMany && !now.Before(r.until) || i >= rush*e.limits.KeepAll
 		if (tooMany || age > e.limits.KeepFor) && r.readers.Load() == 0 {
 			if err := e.delete(r.record); err != nil {

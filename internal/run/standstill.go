@@ -68,7 +68,7 @@ func (w *worker) pause(d time.Duration) bool {
 		return false
 	}
 	unlock, lock := w.mu.Unlock, w.mu.Lock
-	if w.record.turn != nil {
+	if w.within {
 		unlock, lock = w.leave, w.enter // others have their turns meanwhile
 	}
 	unlock()

@@ -72,8 +72,8 @@ func (r *record) wake(e log.Entry) {
 		switch {
 		case w.Skips(e):
 			still = append(still, w)
-		case r.turn != nil:
-			r.turn.tell = append(r.turn.tell, w)
+		case r.within:
+			r.turn = r.turn.with(w)
 		default:
 			w.Wake()
 		}
@@ -81,29 +81,43 @@ func (r *record) wake(e log.Entry) {
 	r.engine.tally.followers.Add(int64(len(still) - len(r.when)))
 	clear(r.when[len(still):])
 	r.when = still
-	if r.turn != nil && len(r.turn.tell) > 0 {
+	if r.turn != nil {
 		r.turn.wrote = append(r.turn.wrote, e)
 	}
 }
 
-// A turn is the generator's own goroutine at work on its record. Who waits for
-// what it writes is told when it has let go of mu.
+// A turn is what the generator's own goroutine, at work on its record, will tell
+// those who wait for what it writes, when it has let go of mu.
 type turn struct {
 	tell  []Waiter
+	one   [1]Waiter   // of tell, if it is no more
 	wrote []log.Entry // since there is somebody to tell
+}
+
+// with adds to a turn, which may be nil yet.
+func (t *turn) with(w Waiter) *turn {
+	if t == nil {
+		t = &turn{}
+		t.tell = t.one[:0]
+	}
+	t.tell = append(t.tell, w)
+	return t
 }
 
 // enter locks the record for an event of the generator's own.
 func (w *worker) enter() {
 	w.mu.Lock()
-	w.record.turn = &w.turn
+	w.within = true
 }
 
 // leave lets go of the record and tells who waits.
 func (w *worker) leave() {
 	t := w.turn
-	w.turn, w.record.turn = turn{}, nil
+	w.turn, w.within = nil, false
 	w.mu.Unlock()
+	if t == nil {
+		return
+	}
 	for _, waiter := range t.tell {
 		waiter.Tell(t.wrote)
 	}

@@ -20,7 +20,6 @@ type worker struct {
 	run     *generators.Run
 	history *history // what a run that is taken up again did before; nil if nothing
 	batch   batch
-	turn    turn
 	// steps are the keys of the steps that run now, or whose outcome is yet to
 	// be recorded.
 	steps []string
@@ -33,9 +32,9 @@ type worker struct {
 
 	// limit is the timer of the run's own time limit; nil if it has none. It
 	// stands still while a question is open: resumed is when it last went on,
-	// zero while it stands.
+	// 0 while it stands.
 	limit   *time.Timer
-	resumed time.Time
+	resumed moment
 }
 
 // launch sets the generator going, as its request says. Callers hold mu.
@@ -66,15 +65,17 @@ func (w *worker) drive(lived func(State)) {
 	if w.engine.living.Add(1) <= fewRuns {
 		spread()
 	}
-	for e, err := range w.run.All {
-		if err != nil {
-			w.failed(err)
-			return
-		}
-		if !w.take(e) {
-			return
-		}
+	w.run.All(w.next)
+}
+
+// next takes what the generator yields, or how it ended. It is a method and no
+// loop's body, which would be a larger closure for as long as the run waits.
+func (w *worker) next(e generators.Event, err error) bool {
+	if err != nil {
+		w.failed(err)
+		return false
 	}
+	return w.take(e)
 }
 
 // retire makes sure that a run whose loop ended has ended.
@@ -147,11 +148,11 @@ func (w *worker) stepped(e *generators.Stepped) error {
 func (w *worker) bounded() error {
 	limits := w.engine.limits
 	switch {
-	case w.events+len(w.batch.entries) > limits.Events:
+	case int(w.events)+len(w.batch.entries) > limits.Events:
 		return faultf("the tool said more than a run may: at most %d events are allowed", limits.Events)
 	case w.bytes+int64(w.batch.bytes) > limits.Bytes:
 		return faultf("the tool said more than a run may: at most %d bytes are allowed, artifacts not counted", limits.Bytes)
-	case w.stored > limits.Stored:
+	case w.beside.size() > limits.Stored:
 		return faultf("the run keeps more than it may: at most %d bytes of artifacts and files are allowed", limits.Stored)
 	}
 	return nil
@@ -197,7 +198,7 @@ func (w *worker) call(c *generators.Call) error {
 	if !ok {
 		return w.put()
 	}
-	if err := w.engine.policy.Admit(q, len(w.asks), w.engine.index.openAsks(w.owner)); err != nil {
+	if err := w.engine.policy.Admit(q, len(w.asks), w.engine.index.openAsks(w.owner())); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}

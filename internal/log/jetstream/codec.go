@@ -38,7 +38,9 @@ type head struct {
 // encode makes a message.
 func encode(run string, after uint64, entries []log.Entry) []byte {
 	now := time.Now()
-	const most = 64 // bytes beside what an entry carries, or a run's name
+	// As it is kept for a while, it has little room to spare: what numbers and
+	// lengths take beside a run's name, or what an entry carries, mostly.
+	const most = 16
 	size := most + len(run)
 	for _, e := range entries {
 		size += most + len(e.Kind) + len(e.Blob) + len(e.Data)

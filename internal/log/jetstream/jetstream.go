@@ -77,6 +77,7 @@ type Log struct {
 var (
 	_ log.Log     = (*Log)(nil)
 	_ log.Scanner = (*Log)(nil)
+	_ log.Rester  = (*Log)(nil)
 )
 
 // Open opens the log in a folder, or begins one there. The error is
@@ -127,6 +128,12 @@ func (l *Log) Err() error {
 		return err
 	}
 	return l.disk.Ready()
+}
+
+// Rest implements [log.Rester].
+func (l *Log) Rest(run string) {
+	l.recent.forget(run)
+	l.tails.rest(run)
 }
 
 // working returns an engine that takes appends, starting it anew if it broke

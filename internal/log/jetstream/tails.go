@@ -14,7 +14,7 @@ type tails struct{ shards [16]tailShard }
 // tailShard forgets the older half when the newer is full.
 type tailShard struct {
 	mu           sync.Mutex
-	newer, older map[string]remembered
+	newer, older map[string]*remembered
 }
 
 const (
@@ -41,27 +41,40 @@ func (t *tails) get(run string) (tail, bool) {
 	s := t.shard(run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.find(run)
-	return r.tail, ok
+	if r := s.find(run); r != nil {
+		return r.tail, true
+	}
+	return tail{}, false
 }
 
-// find also makes the run one that is not forgotten soon. Callers hold mu.
-func (s *tailShard) find(run string) (remembered, bool) {
-	if r, ok := s.newer[run]; ok {
-		return r, true
+// find also makes the run one that is not forgotten soon; nil if it is not here.
+// Callers hold mu.
+func (s *tailShard) find(run string) *remembered {
+	if r := s.newer[run]; r != nil {
+		return r
 	}
-	r, ok := s.older[run]
-	if ok {
+	r := s.older[run]
+	if r != nil {
 		s.put(run, r)
 	}
-	return r, ok
+	return r
 }
 
-func (s *tailShard) put(run string, r remembered) {
+func (s *tailShard) put(run string, r *remembered) {
 	if s.newer == nil || len(s.newer) >= shardSize {
-		s.newer, s.older = make(map[string]remembered), s.newer
+		s.newer, s.older = make(map[string]*remembered), s.newer
 	}
 	s.newer[run] = r
+}
+
+// made is the run that find finds, or a new one. Callers hold mu.
+func (s *tailShard) made(run string) *remembered {
+	r := s.find(run)
+	if r == nil {
+		r = &remembered{}
+		s.put(run, r)
+	}
+	return r
 }
 
 // moved notes a message that was added, with the ordinal of its first entry.
@@ -69,12 +82,12 @@ func (t *tails) moved(run string, to tail, first uint64) {
 	s := t.shard(run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.find(run)
+	r := s.made(run)
 	if to.seq <= r.seq {
 		return
 	}
-	if !ok || first == 1 {
-		r.marks = nil // the run was deleted and begun again, or is long
+	if first == 1 {
+		r.marks = nil // the run was deleted and begun again
 	}
 	r.tail = to
 	since := uint64(1)
@@ -84,7 +97,6 @@ func (t *tails) moved(run string, to tail, first uint64) {
 	if first >= since+markEvery {
 		r.marks = append(r.marks, mark{first, to.seq})
 	}
-	s.put(run, r)
 }
 
 // seen notes where a run was found to end.
@@ -92,9 +104,11 @@ func (t *tails) seen(run string, at tail) {
 	s := t.shard(run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r, _ := s.find(run); at.seq > r.seq {
+	if at.seq == 0 {
+		return // there is no such run
+	}
+	if r := s.made(run); at.seq > r.seq {
 		r.tail = at
-		s.put(run, r)
 	}
 }
 
@@ -104,12 +118,26 @@ func (t *tails) start(run string, after uint64) uint64 {
 	s := t.shard(run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, _ := s.find(run)
+	r := s.find(run)
+	if r == nil {
+		return 1
+	}
 	i := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].first > after+1 })
 	if i == 0 {
 		return 1
 	}
 	return r.marks[i-1].seq
+}
+
+// rest forgets a run that takes no more to find than it would to ask.
+func (t *tails) rest(run string) {
+	s := t.shard(run)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.find(run); r != nil && r.marks == nil {
+		delete(s.newer, run)
+		delete(s.older, run)
+	}
 }
 
 func (t *tails) forget(run string) {

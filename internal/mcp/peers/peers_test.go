@@ -1,6 +1,7 @@
 // Package peers measures Beam's stdio server beside others, in one run: a bare
 // pipe that only scans lines, which is the floor, and the stdio servers of
-// mcp-go and of the official Go SDK. Each is a process of its own.
+// mcp-go and of the official Go SDK. Each is a process of its own. Beam's is
+// there twice: with all in memory, and with a durable tool and a data folder.
 package peers
 
 import (
@@ -28,7 +29,7 @@ import (
 )
 
 // Each server has one tool, ask, that asks for a word and returns it.
-var servers = map[string]func(){"pipe": pipe, "beam": serveBeam, "mcp-go": serveMCPGo, "go-sdk": serveSDK}
+var servers = map[string]func(){"pipe": pipe, "beam": serveBeam, "durable": serveDurable, "mcp-go": serveMCPGo, "go-sdk": serveSDK}
 
 const schema = `{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}`
 
@@ -42,12 +43,18 @@ func TestMain(m *testing.M) {
 
 type none struct{}
 
-func serveBeam() {
+func serveBeam() { serveAs(nil, "--memory") }
+
+func serveDurable() {
+	serveAs(&generators.Options{Durable: true}, "--data", os.Getenv("BEAM_PEER_DATA"))
+}
+
+func serveAs(o *generators.Options, args ...string) {
 	photon := generators.New("ask", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "word", "Which word?")
-	}, nil)
+	}, o)
 	quick := generators.New("quick", func(context.Context, none, generators.Yield) (string, error) { return "quick", nil }, nil)
-	os.Exit(beam.Run(context.Background(), []string{"stdio", "--memory"}, os.Stdin, os.Stdout, os.Stderr, photon, quick))
+	os.Exit(beam.Run(context.Background(), append([]string{"stdio"}, args...), os.Stdin, os.Stdout, os.Stderr, photon, quick))
 }
 
 func serveMCPGo() {
@@ -124,7 +131,7 @@ type peer struct {
 func start(tb testing.TB, name string) *peer {
 	tb.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "BEAM_PEER="+name)
+	cmd.Env = append(os.Environ(), "BEAM_PEER="+name, "BEAM_PEER_DATA="+tb.TempDir())
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -171,12 +178,18 @@ func (p *peer) send(line string) {
 	}
 }
 
+// read is the next request or response. A client that lets questions wait for
+// long is told so in between.
 func (p *peer) read() string {
-	line, err := p.out.ReadString('\n')
-	if err != nil {
-		p.tb.Fatal(err)
+	for {
+		line, err := p.out.ReadString('\n')
+		if err != nil {
+			p.tb.Fatal(err)
+		}
+		if !strings.Contains(line, `"method":"notifications/`) {
+			return line
+		}
 	}
-	return line
 }
 
 func call(id int, tool string) string {
@@ -253,7 +266,7 @@ func BenchmarkAsk(b *testing.B) {
 // quick call among them, and answers all. mcp-go stops at a hundred, so it is
 // left out.
 func BenchmarkWaiting(b *testing.B) {
-	for _, name := range []string{"beam", "go-sdk"} {
+	for _, name := range []string{"beam", "durable", "go-sdk"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				waiting(b, start(b, name), 10_000)
@@ -290,7 +303,7 @@ func waiting(b *testing.B, p *peer, n int) {
 	}
 	slices.Sort(quickest)
 	settled := peak
-	for range 40 { // memory is given back when nothing goes on
+	for range 60 { // memory is given back when nothing goes on
 		time.Sleep(250 * time.Millisecond)
 		settled = min(settled, p.rss())
 	}
