@@ -275,8 +275,22 @@ func BenchmarkWaiting(b *testing.B) {
 	}
 }
 
+// quick is how long a call takes that asks nothing, in the median.
+func (p *peer) quick() time.Duration {
+	var took []time.Duration
+	for range 500 {
+		begun := time.Now()
+		p.send(call(1_000_000, "quick"))
+		p.read()
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
 func waiting(b *testing.B, p *peer, n int) {
 	idle := p.rss()
+	alone := p.quick()
 	var sent sync.WaitGroup
 	sent.Go(func() {
 		for i := range n {
@@ -291,17 +305,7 @@ func waiting(b *testing.B, p *peer, n int) {
 	asked := time.Since(begun)
 	sent.Wait()
 	peak := p.rss()
-	quick := func() time.Duration {
-		begun := time.Now()
-		p.send(call(1_000_000, "quick"))
-		p.read()
-		return time.Since(begun)
-	}
-	var quickest []time.Duration
-	for range 200 {
-		quickest = append(quickest, quick())
-	}
-	slices.Sort(quickest)
+	among := p.quick()
 	settled := peak
 	for range 60 { // memory is given back when nothing goes on
 		time.Sleep(250 * time.Millisecond)
@@ -326,5 +330,6 @@ func waiting(b *testing.B, p *peer, n int) {
 	b.ReportMetric(settled/1e6, "waiting-MB")
 	b.ReportMetric(asked.Seconds(), "asked-s")
 	b.ReportMetric(answered.Seconds(), "answered-s")
-	b.ReportMetric(float64(quickest[100].Nanoseconds())/1e3, "quick-p50-µs")
+	b.ReportMetric(float64(among.Nanoseconds())/1e3, "quick-p50-µs")
+	b.ReportMetric(float64(among)/float64(alone), "quick/alone")
 }
