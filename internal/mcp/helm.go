@@ -26,9 +26,7 @@ type helm struct {
 	// over is told, once, why the stream has ended; nil for its end.
 	over func(error)
 
-	// Of who has the helm:
-	tool    func() // the tool that the message has left to be run
-	waiting bool   // for an answer to its own tool
+	tool func() // that the message has left to be run; of who has the helm
 
 	mu     sync.Mutex
 	free   bool             // nobody has it
@@ -57,8 +55,7 @@ func newHelm(in io.Reader, heard func(line []byte, long bool), over func(error))
 func (h *helm) steer() {
 	for more := true; more; {
 		more = h.message(nil)
-		if tool := h.tool; tool != nil { // the last message may have left one, too
-			h.tool = nil
+		if tool := h.left(); tool != nil { // the last message may have left one, too
 			h.let()
 			tool() // it may end this goroutine
 			more = h.take()
@@ -66,22 +63,40 @@ func (h *helm) steer() {
 	}
 }
 
-// runs tells whether the tool that is called may be run by who has the helm: not
-// if that is waiting for a tool of its own, and not if other messages have come.
-// The caller has the helm.
-func (h *helm) runs() bool { return h.limit != nil && !h.waiting && !h.lines.more() }
+// left is the tool that the message has left to be run, or nil.
+func (h *helm) left() (tool func()) {
+	tool, h.tool = h.tool, nil
+	return tool
+}
+
+// runs tells whether a tool may be run by who has the helm: not if other messages
+// have come already. The caller has the helm.
+func (h *helm) runs() bool { return h.limit != nil && !h.lines.more() }
 
 // idle takes messages in until call is settled, if nobody else does. A goroutine
-// of call's tool calls it, which has the helm only meanwhile.
+// of call's tool calls it, and has the helm only meanwhile. It runs no other tool,
+// which might need what this one holds: who runs that relieves it.
 func (h *helm) idle(call *generators.Call) {
 	if !h.take() {
 		return
 	}
-	h.waiting = true
-	for h.message(call) {
+	for more := true; more; {
+		more = h.message(call)
+		if tool := h.left(); tool != nil {
+			h.let()
+			go h.relieve(tool)
+			return
+		}
 	}
-	h.waiting = false
 	h.let()
+}
+
+// relieve runs a tool and then takes messages in, as steer does.
+func (h *helm) relieve(tool func()) {
+	tool()
+	if h.take() {
+		h.steer()
+	}
 }
 
 // settled interrupts who reads until call is settled.

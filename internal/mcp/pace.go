@@ -10,7 +10,10 @@ import (
 // A pace tells whether a tool has been quick lately: whether it took little time
 // from its start, or from an answer, until it asked or ended. It may be used
 // from several goroutines.
-type pace struct{ score atomic.Int32 }
+type pace struct {
+	score atomic.Int32
+	asks  atomic.Bool // the tool asked when it was called last
+}
 
 const (
 	// quick is how long a stretch takes at most that is.
@@ -46,9 +49,12 @@ func (s *Server) paceOf(tool string) *pace {
 var _ generators.Idler = (*parked)(nil)
 
 // launch sets the tool going: a quick one on the goroutine that read its call.
+// Where many questions wait, that is for tools that don't ask: to wait there takes
+// more of a stack.
 func (p *parked) launch(tool func()) {
 	p.goesOn()
-	if p.helm != nil && p.helm.runs() && p.pace.isQuick() {
+	here := p.helm != nil && p.helm.runs() && p.pace.isQuick()
+	if here && (!p.pace.asks.Load() || p.session.asking() < fewCalls) {
 		p.helm.tool = tool
 		return
 	}
@@ -58,6 +64,8 @@ func (p *parked) launch(tool func()) {
 
 // Idle implements [generators.Idler].
 func (p *parked) Idle(c *generators.Call) {
+	p.asked.Store(true)
+	p.pace.asks.Store(true)
 	p.stops()
 	if p.helm != nil {
 		p.helm.idle(c)
@@ -74,6 +82,14 @@ func (p *parked) Settled(c *generators.Call) {
 
 // goesOn notes that the tool is at work.
 func (p *parked) goesOn() { p.since.Store(int64(p.server.agenda.now())) }
+
+// ends notes that the tool has ended.
+func (p *parked) ends() {
+	if !p.asked.Load() {
+		p.pace.asks.Store(false)
+	}
+	p.stops()
+}
 
 // stops notes that the tool asks, or has ended.
 func (p *parked) stops() { p.pace.took(p.server.agenda.now() - time.Duration(p.since.Load())) }

@@ -24,6 +24,7 @@ type parked struct {
 	helm  *helm
 	pace  *pace        // of the tool; nil of a run that was taken up
 	since atomic.Int64 // when the tool began, or went on, on the agenda's clock
+	asked atomic.Bool  // the tool has
 }
 
 var _ run.Waiter = (*parked)(nil)
@@ -169,7 +170,7 @@ func (p *parked) done(r reply) {
 		return
 	}
 	if p.pace != nil {
-		p.stops()
+		p.ends()
 	}
 	p.server.agenda.strike(&p.vigil)
 	if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it

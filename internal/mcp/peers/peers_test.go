@@ -305,12 +305,12 @@ func waiting(b *testing.B, p *peer, n int) {
 	asked := time.Since(begun)
 	sent.Wait()
 	peak := p.rss()
-	among := p.quick()
 	settled := peak
 	for range 60 { // memory is given back when nothing goes on
 		time.Sleep(250 * time.Millisecond)
 		settled = min(settled, p.rss())
 	}
+	among := p.quick()
 	begun = time.Now()
 	sent.Go(func() {
 		for _, q := range questions {
