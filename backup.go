@@ -27,7 +27,7 @@ type backup struct {
 
 // Help is what --help says beside the flags.
 func (*backup) Help() string {
-	return "It works while a Beam owns the data folder, through it, and stops no run: beam restore makes a folder of the file in which runs wait where they waited. " +
+	return "It works while a Beam owns the data folder, through it, and stops no run: ${program} restore makes a folder of the file in which runs wait where they waited. " +
 		"The file holds everything that the folder does: what runs were told, and the keys to secret answers and to the sessions of browsers. " +
 		"Whoever can read it can sign in as anybody and read every secret of a run that has not ended: it is made readable by you alone; keep it so."
 }

@@ -105,7 +105,7 @@ func (p *program) execute(ctx context.Context, args []string, photons []*generat
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return misusef("%w (%s --help lists what there is)", err, p.name)
+		return misusef("%w (%s --help lists what there is)", err, p.command(err))
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(p)

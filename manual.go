@@ -12,7 +12,7 @@ Examples:
     ${program} --open                   the same, opened in the browser, signed in
     ${program} --root ~/projects        let tools read a folder
     ${program} --addr :8080 --token S   reachable from other machines, with a token
-    ${program} --memory --addr :0       keep nothing, on a free port
+    ${program} --memory --addr 127.0.0.1:0   keep nothing, on a free port
     ${program} stdio --open             for an MCP client, which starts it itself
     ${program} open                     sign another browser in
     ${program} backup FILE              all that is kept, in one file

@@ -1,6 +1,7 @@
 package beam
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,17 @@ func nameIn(k *kong.Kong, name string) {
 	for _, command := range k.Model.Leaves(false) {
 		command.Detail = strings.ReplaceAll(command.Detail, "${program}", name)
 	}
+}
+
+// command is the command that an error of reading flags is about.
+func (p *program) command(err error) string {
+	var parsing *kong.ParseError
+	if errors.As(err, &parsing) && parsing.Context != nil {
+		if c := parsing.Context.Selected(); c != nil {
+			return p.name + " " + c.Name
+		}
+	}
+	return p.name
 }
 
 // say tells whoever started the program something about it.

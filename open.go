@@ -37,7 +37,7 @@ func (c *open) Run(ctx context.Context, p *program) error {
 	conn, owner, err := c.dial(ctx, dir, wantOpen, nil)
 	switch {
 	case errors.Is(err, joint.ErrNobody):
-		return fmt.Errorf("no Beam owns the data folder %s: start one with %s serve", dir, p.name)
+		return fmt.Errorf("no Beam owns the data folder %s: start one with %s serve, or name its folder with --data", dir, p.name)
 	case err != nil:
 		return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", described(owner), dir, err)
 	}

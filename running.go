@@ -43,7 +43,7 @@ type common struct {
 
 func (c *common) validate() error {
 	if c.Memory && c.Data != "" {
-		return errors.New("--memory and --data exclude each other")
+		return errors.New("--memory and --data (or the variable BEAM_DATA) exclude each other")
 	}
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")

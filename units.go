@@ -2,7 +2,6 @@ package beam
 
 import (
 	"encoding"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -22,12 +21,14 @@ var (
 	_ encoding.TextUnmarshaler = (*size)(nil)
 )
 
-var errSpan = errors.New("must be a time such as 90s, 12h, 7d or 2w")
+// wrong says of a flag's value that it is not what the flag takes.
+func wrong(text []byte, takes string) error { return fmt.Errorf("must be %s, not %q", takes, text) }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. Weeks and days come
 // first, as in 1w2d12h.
 func (s *span) UnmarshalText(text []byte) error {
 	rest, total := string(text), time.Duration(0)
+	refused := wrong(text, "a time such as 90s, 12h, 7d or 2w")
 	for _, unit := range []struct {
 		name   string
 		length time.Duration
@@ -38,14 +39,14 @@ func (s *span) UnmarshalText(text []byte) error {
 		}
 		n, err := strconv.ParseUint(digits, 10, 32)
 		if err != nil || n > uint64((math.MaxInt64-total)/unit.length) {
-			return errSpan
+			return refused
 		}
 		total, rest = total+time.Duration(n)*unit.length, after
 	}
 	if rest != "" || len(text) == 0 {
 		d, err := time.ParseDuration(rest)
 		if err != nil || d < 0 || d > math.MaxInt64-total {
-			return errSpan
+			return refused
 		}
 		total += d
 	}
@@ -53,24 +54,27 @@ func (s *span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-var errSize = errors.New("must be a size such as 500MB or 2GiB")
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
+// UnmarshalText implements [encoding.TextUnmarshaler]. Only 0 needs no unit: a
+// number alone would be bytes, which nobody means.
 func (s *size) UnmarshalText(text []byte) error {
 	number := strings.TrimRight(string(text), "BKMGTi")
-	unit := strings.TrimSuffix(string(text)[len(number):], "B")
+	unit := string(text)[len(number):]
+	if len(unit) > 1 {
+		unit = strings.TrimSuffix(unit, "B")
+	}
 	factor := uint64(1000)
 	if strings.HasSuffix(unit, "i") {
 		factor = 1024
 	}
-	power, known := map[string]int{"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4}[unit]
+	power, known := map[string]int{"B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4}[unit]
 	n, err := strconv.ParseUint(number, 10, 63)
-	if err != nil || !known {
-		return errSize
+	refused := wrong(text, "a size such as 500MB or 2GiB")
+	if err != nil || !known && string(text) != "0" {
+		return refused
 	}
 	for range power {
 		if n > math.MaxInt64/factor {
-			return errSize
+			return refused
 		}
 		n *= factor
 	}

@@ -32,7 +32,7 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%s is %s, %v", text, time.Duration(a), err)
 		}
 	}
-	for text, want := range map[string]int64{"0": 0, "12": 12, "12B": 12, "5KB": 5000, "5K": 5000, "5KiB": 5120, "3MB": 3e6, "2GiB": 2 << 30, "1TB": 1e12} {
+	for text, want := range map[string]int64{"0": 0, "12B": 12, "5KB": 5000, "5K": 5000, "5KiB": 5120, "3MB": 3e6, "2GiB": 2 << 30, "1TB": 1e12} {
 		var s size
 		if err := s.UnmarshalText([]byte(text)); err != nil || int64(s) != want {
 			t.Errorf("%s is %d, %v", text, s, err)
@@ -44,7 +44,7 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%q is %s", text, time.Duration(a))
 		}
 	}
-	for _, text := range []string{"", "B", "-1", "1.5GB", "1XB", "1KMB", "1iB", "99999999TB", "1 B"} {
+	for _, text := range []string{"", "B", "-1", "12", "00", "1.5GB", "1XB", "1KMB", "1iB", "99999999TB", "1 B"} {
 		var s size
 		if err := s.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is %d", text, s)

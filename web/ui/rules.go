@@ -108,9 +108,8 @@ func (c *control) attributes() map[string]any {
 		if c.MinLength > 0 {
 			a["minlength"] = strconv.Itoa(c.MinLength)
 		}
-		if c.MaxLength > 0 {
-			a["maxlength"] = strconv.Itoa(c.MaxLength)
-		}
+		// There is no maxlength: it cuts what is pasted, without a word. What is
+		// too long is refused, and says so.
 		if c.Pattern != "" && c.widget != textarea && c.Format != ask.FormatTime {
 			a["pattern"] = htmlPattern(c.Pattern)
 		}
