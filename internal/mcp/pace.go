@@ -52,7 +52,7 @@ var _ generators.Idler = (*parked)(nil)
 // Where many questions wait, that is for tools that don't ask: to wait there takes
 // more of a stack.
 func (p *parked) launch(tool func()) {
-	p.goesOn()
+	p.begins()
 	here := p.helm != nil && p.helm.runs() && p.pace.isQuick()
 	if here && (!p.pace.asks.Load() || p.session.asking() < fewCalls) {
 		p.helm.tool = tool
@@ -67,6 +67,10 @@ func (p *parked) Idle(c *generators.Call) {
 	p.asked.Store(true)
 	p.pace.asks.Store(true)
 	p.stops()
+	p.waits.Store(c)
+	if _, settled := c.Settled(); settled { // just now, perhaps before that was stored
+		p.goesOn(c)
+	}
 	if p.helm != nil {
 		p.helm.idle(c)
 	}
@@ -74,14 +78,14 @@ func (p *parked) Idle(c *generators.Call) {
 
 // Settled implements [generators.Idler].
 func (p *parked) Settled(c *generators.Call) {
-	p.goesOn()
+	p.goesOn(c)
 	if p.helm != nil {
 		p.helm.settled(c)
 	}
 }
 
-// goesOn notes that the tool is at work.
-func (p *parked) goesOn() { p.since.Store(int64(p.server.agenda.now())) }
+// begins notes that a stretch of the tool's work begins.
+func (p *parked) begins() { p.since.Store(int64(p.server.agenda.now())) }
 
 // ends notes that the tool has ended.
 func (p *parked) ends() {
@@ -91,5 +95,18 @@ func (p *parked) ends() {
 	p.stops()
 }
 
-// stops notes that the tool asks, or has ended.
-func (p *parked) stops() { p.pace.took(p.server.agenda.now() - time.Duration(p.since.Load())) }
+// goesOn notes that the tool is at work again, if it waited for that call. Others
+// are settled while it works, or waits on: a step's, one that is refused, and
+// what is open at the end.
+func (p *parked) goesOn(c *generators.Call) {
+	if p.waits.CompareAndSwap(c, nil) {
+		p.begins()
+	}
+}
+
+// stops notes that the tool asks, or has ended, if it was at work.
+func (p *parked) stops() {
+	if p.waits.Load() == nil {
+		p.pace.took(p.server.agenda.now() - time.Duration(p.since.Load()))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 )
@@ -22,9 +23,10 @@ type parked struct {
 	// helm is where the client's messages are taken in, if the tool is run on
 	// the goroutine that read its call; nil if it has one of its own.
 	helm  *helm
-	pace  *pace        // of the tool; nil of a run that was taken up
-	since atomic.Int64 // when the tool began, or went on, on the agenda's clock
-	asked atomic.Bool  // the tool has
+	pace  *pace                           // of the tool; nil of a run that was taken up
+	since atomic.Int64                    // when the tool began, or went on, on the agenda's clock
+	waits atomic.Pointer[generators.Call] // what the tool waits for; nil while it works
+	asked atomic.Bool                     // the tool has
 }
 
 var _ run.Waiter = (*parked)(nil)
