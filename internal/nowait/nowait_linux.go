@@ -55,6 +55,9 @@ func (r *reader) Read(p []byte) (n int, err error) {
 		return r.File.Read(p)
 	}
 	err = r.conn.Read(func(fd uintptr) bool {
+		if !r.pair.quiet.Load() { // any more: it has waited
+			return true
+		}
 		got, errno := raw(syscall.SYS_READ, fd, p, 0)
 		n = got
 		return errno != syscall.EAGAIN // else it waits in the poller

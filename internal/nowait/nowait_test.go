@@ -39,66 +39,127 @@ var compute = generators.New("compute", func(ctx context.Context, in struct {
 	return "done", nil
 }, nil)
 
-// TestToolsThatComputeKeepNobodyWaiting: as many as there are processors, all of
-// which were quick before, so that the runtime is not told of what is read and
-// written.
-func TestToolsThatComputeKeepNobodyWaiting(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asProgram+"=1")
-	cmd.Stderr = t.Output()
-	in, err := cmd.StdinPipe()
+// A client calls the tool of a program of its own.
+type client struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Reader
+}
+
+// begun is a client whose tool was quick, so that the runtime is not told of what
+// is read and written.
+func begun(t *testing.T, env ...string) *client {
+	t.Helper()
+	c := &client{t: t, cmd: exec.Command(os.Args[0])}
+	c.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
+	c.cmd.Stderr = t.Output()
+	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
+	out, err := c.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	c.in, c.lines = in, bufio.NewReader(out)
+	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stuck := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-	defer stuck.Stop()
-	lines := bufio.NewReader(out)
-	send := func(format string, args ...any) {
-		t.Helper()
-		if _, err := fmt.Fprintf(in, format+"\n", args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expect := func(want string) {
-		t.Helper()
-		line, err := lines.ReadString('\n')
-		if err != nil || !strings.Contains(line, want) {
-			t.Fatalf("there came %q (%v), want %s", line, err, want)
-		}
-	}
-	call := func(id int, long bool) {
-		t.Helper()
-		send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"compute","arguments":{"long":%t}}}`, id, long)
-	}
-	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"n","version":"1"}}}`)
-	expect(`"protocolVersion"`)
+	stuck := time.AfterFunc(time.Minute, func() { c.cmd.Process.Kill() })
+	t.Cleanup(func() { stuck.Stop() })
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"n","version":"1"}}}`)
+	c.expect(`"protocolVersion"`)
+	c.quicken()
+	return c
+}
+
+// quicken calls the tool for as long as it takes until the runtime is told no more.
+func (c *client) quicken() {
+	c.t.Helper()
 	for began, id := time.Now(), 100; time.Since(began) < 200*time.Millisecond; id++ {
-		call(id, false)
-		expect(fmt.Sprintf(`"id":%d,"result"`, id))
+		c.call(id, false)
+		c.expect(fmt.Sprintf(`"id":%d,"result"`, id))
 	}
+}
+
+func (c *client) send(format string, args ...any) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c.in, format+"\n", args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) expect(want string) {
+	c.t.Helper()
+	line, err := c.lines.ReadString('\n')
+	if err != nil || !strings.Contains(line, want) {
+		c.t.Fatalf("there came %q (%v), want %s", line, err, want)
+	}
+}
+
+func (c *client) call(id int, long bool) {
+	c.t.Helper()
+	c.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"compute","arguments":{"long":%t}}}`, id, long)
+}
+
+func (c *client) pings() {
+	c.t.Helper()
+	c.send(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
+	c.expect(`"id":"ping"`)
+}
+
+func (c *client) cancel(id int) {
+	c.t.Helper()
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
+}
+
+func (c *client) end() {
+	c.t.Helper()
+	c.in.Close()
+	if rest, err := io.ReadAll(c.lines); err != nil || len(rest) > 0 {
+		c.t.Errorf("at the end there came %q, %v", rest, err)
+	}
+	if err := c.cmd.Wait(); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// TestToolsThatComputeKeepNobodyWaiting: as many as there are processors.
+func TestToolsThatComputeKeepNobodyWaiting(t *testing.T) {
+	c := begun(t)
 	n := runtime.GOMAXPROCS(0)
 	for i := range n {
-		call(i+1, true)
+		c.call(i+1, true)
 	}
-	send(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
-	expect(`"id":"ping"`)
+	c.pings()
 	for i := range n {
-		send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i+1)
+		c.cancel(i + 1)
 	}
-	call(99, false)
-	expect(`"id":99,"result"`)
-	in.Close()
-	if rest, err := io.ReadAll(lines); err != nil || len(rest) > 0 {
-		t.Errorf("at the end there came %q, %v", rest, err)
+	c.call(99, false)
+	c.expect(`"id":99,"result"`)
+	c.end()
+}
+
+// TestAToolThatComputesAfterARestKeepsNobodyWaiting: what was begun to be read
+// when the watch went is read when it goes no more. There is one processor, so
+// that nobody but the system monitor takes it from the tool.
+func TestAToolThatComputesAfterARestKeepsNobodyWaiting(t *testing.T) {
+	const rest, most = 100 * time.Millisecond, 150 * time.Millisecond
+	c := begun(t, "GOMAXPROCS=1")
+	took := time.Hour
+	for id := 1; id <= 5 && took > most; id++ { // the machine may be busy
+		time.Sleep(rest)
+		c.call(id, true)
+		time.Sleep(rest / 10) // with a message behind it, it would have a goroutine of its own
+		began := time.Now()
+		c.pings()
+		took = min(took, time.Since(began))
+		c.cancel(id)
+		c.quicken()
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
+	if took > most {
+		t.Errorf("while a tool computes, it takes %s until a message is read", took)
 	}
+	c.end()
 }
