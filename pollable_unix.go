@@ -14,6 +14,8 @@ import (
 // pollable makes reading from a pipe or socket wait in the runtime's poller,
 // where it holds no thread and can be ended. Other files are read as they are,
 // and one that is the output, too: that must go on to wait when it is full.
+// Whether a stream blocks is known to everybody who has it, and theirs to change.
+// So a pipe is opened once more, where that can be done.
 func pollable(f *os.File, out io.Writer) (*os.File, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -25,6 +27,11 @@ func pollable(f *os.File, out io.Writer) (*os.File, error) {
 	if o, ok := out.(*os.File); ok {
 		if there, err := o.Stat(); err != nil || os.SameFile(info, there) {
 			return f, nil
+		}
+	}
+	if info.Mode()&os.ModeNamedPipe != 0 {
+		if own, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+			return own, nil
 		}
 	}
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)

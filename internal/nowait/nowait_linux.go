@@ -13,12 +13,12 @@ import (
 )
 
 // Open returns the streams in and out as a pair. In must be in non-blocking
-// mode, and is closed by the caller. What can't be read or written without
+// mode, which nobody may change if it is a pipe, and is closed by the caller. What can't be read or written without
 // blocking is read and written as it is. The pair must be closed.
 func Open(in *os.File, out io.Writer) *Pair {
 	p := &Pair{In: in, Out: out}
-	if conn, err := in.SyscallConn(); err == nil && waits(in) {
-		p.In = &reader{File: in, pair: p, conn: conn}
+	if r, err := newReader(in, p); err == nil && waits(in) {
+		p.In = r
 	}
 	if f, ok := out.(*os.File); ok {
 		if w, err := newWriter(f, p); err == nil {
@@ -47,6 +47,21 @@ type reader struct {
 	*os.File
 	pair *Pair
 	conn syscall.RawConn
+	call uintptr // that reads
+	flag uintptr // which makes it one that doesn't block; a pipe is in such a mode
+}
+
+func newReader(f *os.File, p *Pair) (*reader, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{File: f, pair: p, call: syscall.SYS_READ}
+	if info.Mode()&os.ModeSocket != 0 { // whose mode others may change
+		r.call, r.flag = syscall.SYS_RECVFROM, syscall.MSG_DONTWAIT
+	}
+	r.conn, err = f.SyscallConn()
+	return r, err
 }
 
 // Read implements [io.Reader].
@@ -58,7 +73,7 @@ func (r *reader) Read(p []byte) (n int, err error) {
 		if !r.pair.quiet.Load() { // any more: it has waited
 			return true
 		}
-		got, errno := raw(syscall.SYS_READ, fd, p, 0)
+		got, errno := raw(r.call, fd, p, r.flag)
 		n = got
 		return errno != syscall.EAGAIN // else it waits in the poller
 	})

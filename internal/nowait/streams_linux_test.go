@@ -140,3 +140,36 @@ func TestTheStreamKeepsItsMode(t *testing.T) {
 		}
 	})
 }
+
+// TestReadingWaitsInNoCallWhateverTheMode: others may have the socket, too, and
+// have made it block.
+func TestReadingWaitsInNoCallWhateverTheMode(t *testing.T) {
+	each(t, []string{"socket"}, func(t *testing.T, p *nowait.Pair, r, _ *os.File) {
+		if p.In == io.Reader(r) {
+			t.Fatal("it is read as it is")
+		}
+		p.Quiet(true)
+		conn, err := r.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Control(func(fd uintptr) { err = syscall.SetNonblock(int(fd), false) }); err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan error, 1)
+		go func() {
+			_, err := p.In.Read(make([]byte, 10))
+			read <- err
+		}()
+		time.Sleep(time.Millisecond)
+		_ = r.SetReadDeadline(time.Unix(1, 0))
+		select {
+		case err := <-read:
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("reading ended with %v, want the deadline", err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Error("reading blocks")
+		}
+	})
+}
