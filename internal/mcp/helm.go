@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -15,9 +17,9 @@ import (
 //
 // To wake another goroutine for a call, and again for an answer, takes the
 // runtime longer than a quick tool takes until it asks or ends. So who has read a
-// call of a quick tool lets go of the helm and runs the tool; while the tool waits for an
-// answer, its goroutine takes the helm and reads on. If nobody has had it for a
-// while, because the tool was not quick for once, a new goroutine takes it.
+// call of a quick tool lets go of the helm and runs the tool; while the tool waits
+// for an answer, its goroutine takes the helm and reads on. If nobody has had it
+// for a while, because the tool was not quick for once, a new goroutine takes it.
 type helm struct {
 	lines *lines
 	limit deadliner // interrupts reading; nil if nothing can: then who reads a call never runs it
@@ -56,11 +58,23 @@ func (h *helm) steer() {
 	for more := true; more; {
 		more = h.message(nil)
 		if tool := h.left(); tool != nil { // the last message may have left one, too
-			h.let()
-			tool() // it may end this goroutine
-			more = h.take()
+			h.letGo()
+			more = h.run(tool)
 		}
 	}
+}
+
+// run runs a tool, and tells whether this goroutine has the helm again.
+func (h *helm) run(tool func()) bool {
+	tool() // it may end this goroutine
+	if !h.take() {
+		return false
+	}
+	if threadIsKept() {
+		go h.steer()
+		return false
+	}
+	return true
 }
 
 // left is the tool that the message has left to be run, or nil.
@@ -69,9 +83,18 @@ func (h *helm) left() (tool func()) {
 	return tool
 }
 
-// runs tells whether a tool may be run by who has the helm: not if other messages
-// have come already. The caller has the helm.
-func (h *helm) runs() bool { return h.limit != nil && !h.lines.more() }
+// threadIsKept tells whether a tool has left its goroutine locked to a thread. The
+// thread ends with the goroutine, and with it what the tool changed of it, such
+// as its namespaces: no other tool may be run there.
+func threadIsKept() bool {
+	var head [64]byte // goroutine 1 [running, locked to thread]:
+	n := runtime.Stack(head[:], false)
+	return bytes.Contains(head[:n], []byte(", locked to thread"))
+}
+
+// mayRun tells whether a tool may be run by who has the helm: not if other
+// messages have come already. The caller has the helm.
+func (h *helm) mayRun() bool { return h.limit != nil && !h.lines.more() }
 
 // idle takes messages in until call is settled, if nobody else does. A goroutine
 // of call's tool calls it, and has the helm only meanwhile. It runs no other tool,
@@ -80,21 +103,25 @@ func (h *helm) idle(call *generators.Call) {
 	if !h.take() {
 		return
 	}
-	for more := true; more; {
-		more = h.message(call)
-		if tool := h.left(); tool != nil {
-			h.let()
-			go h.relieve(tool)
-			return
-		}
+	if tool := h.readFor(call); tool != nil {
+		go h.relieve(tool)
 	}
-	h.let()
+}
+
+// readFor takes messages in until call is settled, or one leaves a tool to be
+// run, and lets go of the helm.
+func (h *helm) readFor(call *generators.Call) (tool func()) {
+	defer h.letGo() // whatever happens: a panic here would be taken for the tool's
+	for more := true; more && tool == nil; {
+		more = h.message(call)
+		tool = h.left()
+	}
+	return tool
 }
 
 // relieve runs a tool and then takes messages in, as steer does.
 func (h *helm) relieve(tool func()) {
-	tool()
-	if h.take() {
+	if h.run(tool) {
 		h.steer()
 	}
 }
@@ -105,12 +132,12 @@ func (h *helm) settled(call *generators.Call) {
 	defer h.mu.Unlock()
 	if h.reader == call {
 		h.woken = true
-		_ = h.limit.SetReadDeadline(time.Unix(1, 0)) // it could be set when it was tried
+		_ = h.limit.SetReadDeadline(time.Unix(1, 0)) // setting it worked in newHelm
 	}
 }
 
-// message takes one message in. It returns false when there is none: call, if
-// there is one, was settled, or the stream has ended.
+// message takes one message in. It returns false when there is none: call was
+// settled, or the stream has ended. A nil call is for who reads for nobody.
 func (h *helm) message(call *generators.Call) bool {
 	line, err := h.next(call)
 	long := errors.Is(err, errTooLong)

@@ -33,8 +33,8 @@ func (h *helm) take() bool {
 	return true
 }
 
-// let lets go of the helm.
-func (h *helm) let() {
+// letGo lets go of the helm.
+func (h *helm) letGo() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.free = true

@@ -53,7 +53,7 @@ var _ generators.Idler = (*parked)(nil)
 // more of a stack.
 func (p *parked) launch(tool func()) {
 	p.begins()
-	here := p.helm != nil && p.helm.runs() && p.pace.isQuick()
+	here := p.helm != nil && p.helm.mayRun() && p.pace.isQuick()
 	if here && (!p.pace.asks.Load() || p.session.asking() < fewCalls) {
 		p.helm.tool = tool
 		return
