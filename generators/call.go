@@ -75,8 +75,8 @@ func (c *Call) Settle(r Reply) bool {
 	})
 	if first && c.run != nil {
 		c.run.settled(c)
-		if i := c.run.idler; i != nil {
-			i.Settled(c)
+		if b := c.run.borrower; b != nil {
+			b.Settled(c)
 		}
 	}
 	return first
@@ -103,7 +103,7 @@ func (c *Call) Wait() Reply {
 		c.Settle(Reply{Err: ErrStopped})
 	}
 	beside := c.sit()
-	c.idle()
+	c.lend()
 	<-c.done
 	beside.rise()
 	return c.reply

@@ -150,7 +150,7 @@ func (c *call) start(ctx context.Context, p *params, who *parked) *reply {
 		Waiter: func(i run.Info) run.Waiter { c.begin(i); return nil },
 	}
 	if who != nil {
-		request.Waiter, request.Go, request.Idler = who.started, who.launch, who
+		request.Waiter, request.Go, request.Borrower = who.started, who.launch, who
 	}
 	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, request)
 	if err == nil {

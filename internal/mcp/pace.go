@@ -46,7 +46,7 @@ func (s *Server) paceOf(tool string) *pace {
 	return p.(*pace)
 }
 
-var _ generators.Idler = (*parked)(nil)
+var _ generators.Borrower = (*parked)(nil)
 
 // launch sets the tool going: a quick one on the goroutine that read its call.
 // Where many questions wait, that is for tools that don't ask: to wait there takes
@@ -62,8 +62,8 @@ func (p *parked) launch(tool func()) {
 	go tool()
 }
 
-// Idle implements [generators.Idler].
-func (p *parked) Idle(c *generators.Call) {
+// Borrow implements [generators.Borrower].
+func (p *parked) Borrow(c *generators.Call) {
 	p.asked.Store(true)
 	p.pace.asks.Store(true)
 	p.stops()
@@ -76,7 +76,7 @@ func (p *parked) Idle(c *generators.Call) {
 	}
 }
 
-// Settled implements [generators.Idler].
+// Settled implements [generators.Borrower].
 func (p *parked) Settled(c *generators.Call) {
 	p.goesOn(c)
 	if p.helm != nil {

@@ -20,8 +20,8 @@ type parked struct {
 	answer  func(reply)
 	turns   sync.Mutex
 
-	// helm is where the client's messages are taken in, if the tool is run on
-	// the goroutine that read its call; nil if it has one of its own.
+	// helm is where the client's messages are taken in, while the tool may be run
+	// by who has it; launch sets it to nil if it is not.
 	helm  *helm
 	pace  *pace                           // of the tool; nil of a run that was taken up
 	since atomic.Int64                    // when the tool began, or went on, on the agenda's clock

@@ -43,12 +43,12 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x 
 	c.session.crew, c.session.identified = newCrew(c.pipe), true
 	defer s.watch(c.session.changes)()
 	go c.tellChanges(ctx)
-	lines := make(chan error, 1)
-	c.helm = newHelm(in, func(line []byte, long bool) { c.heard(ctx, line, long) }, func(err error) { lines <- err })
+	over := make(chan error, 1)
+	c.helm = newHelm(in, func(line []byte, long bool) { c.heard(ctx, line, long) }, func(err error) { over <- err })
 	go c.helm.steer()
 	var err error
 	select {
-	case err = <-lines:
+	case err = <-over:
 	case <-ctx.Done():
 	}
 	c.leave()
@@ -94,7 +94,8 @@ func (c *stdio) leave() {
 }
 
 // heard takes in what the client said. What must happen in the order of the
-// messages happens here; everything else in a goroutine for each request.
+// messages happens here, and so does short work; a quick tool is left to who has
+// the helm, and everything else gets a goroutine for each request.
 func (c *stdio) heard(ctx context.Context, line []byte, long bool) {
 	if long {
 		c.pipe.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))

@@ -25,9 +25,9 @@ type Pair struct {
 	quiet atomic.Bool
 }
 
-// Quiet has the runtime not told of calls that don't block, or told again. It
-// may be switched on only while a timer is set, and set again whenever it rings,
-// and after another system call has been made since it was first set: then the
-// system monitor sleeps no longer than until it rings. It may be called at any
-// time.
+// Quiet has the runtime not told of calls that don't block, or told again. Only
+// while a timer goes that is set anew whenever it rings may it be on: the system
+// monitor sleeps until the next timer at most. The monitor learns of the timer only
+// when it is awake, so switch it on first when the timer has rung once, after some
+// call that the runtime was told of. It may be called at any time.
 func (p *Pair) Quiet(on bool) { p.quiet.Store(on) }

@@ -149,10 +149,10 @@ type Request struct {
 	Waiter func(Info) Waiter
 	// Go, if not nil, is given the tool to run, instead of a goroutine of its
 	// own, with the engine's locks held: it must have that done soon, but only
-	// when Start has returned.
+	// when Start has returned, as the tool needs the locks.
 	Go func(tool func())
-	// Idler, if not nil, uses the tool's goroutines while they wait.
-	Idler generators.Idler
+	// Borrower, if not nil, uses the tool's goroutines while they wait.
+	Borrower generators.Borrower
 	// Keep promises that a run which has ended is kept until at least so long
 	// after its start, however many others end; at most [MaxKeep]. See
 	// [Info.KeptUntil].

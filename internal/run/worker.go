@@ -43,7 +43,7 @@ func (r *record) launch(args json.RawMessage, h *history, req Request) {
 	ctx, lived := r.engine.tracer.Live(r.engine.base, r.subject())
 	w.run = r.photon.Prepare(ctx, args)
 	w.run.Name(r.id)
-	w.run.Lend(req.Idler)
+	w.run.Lend(req.Borrower)
 	r.work = w
 	if h != nil && len(h.calls) == 0 {
 		w.replayed(true) // it had come to no call
