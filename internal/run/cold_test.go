@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 )
@@ -211,6 +212,43 @@ func TestManyAnswersAtOnce(t *testing.T) {
 		}
 		if p.stepped.Load() != 300 || b.OpenAsks(me) != 300 {
 			t.Errorf("%d of 300 went on, and %d ask their next question", p.stepped.Load(), b.OpenAsks(me))
+		}
+	})
+}
+
+// What a question shows is the same while its run waits in memory, when it was
+// let go, and after a restart.
+func TestAQuestionShowsTheSameHotAndCold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(t, photon("worker", func(ctx context.Context, yield generators.Yield) (string, error) {
+			select {
+			case <-time.After(1500 * time.Millisecond):
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+			return ask.Text(yield, "name", "Name?", ask.Timeout(48*time.Hour))
+		}, &generators.Options{Durable: true}))
+		b := open(t, o)
+		id := b.start("worker", "")
+		b.asked(id, 0)
+		synctest.Wait()
+		shown := func(b *bench) string {
+			raw, err := json.Marshal([]any{b.Inbox(me, 0), b.Runs(me, 0, nil)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
+		}
+		hot := shown(b)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if cold := shown(b); cold != hot {
+			t.Errorf("let go it shows\n%s\nand showed\n%s", cold, hot)
+		}
+		b.close()
+		b = open(t, o)
+		if again := shown(b); again != hot {
+			t.Errorf("after a restart it shows\n%s\nand showed\n%s", again, hot)
 		}
 	})
 }

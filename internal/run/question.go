@@ -18,8 +18,9 @@ type openAsk struct {
 	// tried to again; 0 for never.
 	due  instant
 	call *generators.Call // nil if no generator waits here
-	// live says that call has the question as it was recorded. What was asked
-	// before the generator was here, the log has, and the memo perhaps.
+	// live says that call has the question as it was recorded, and due its
+	// deadline. What was asked before the generator was here, the log has, and the
+	// memo perhaps.
 	live bool
 }
 
@@ -66,7 +67,9 @@ func (r *record) readQuestion(ctx context.Context, seq uint64) (log.Asked, error
 		if err != nil {
 			return log.Asked{}, err
 		}
-		return log.As[log.Asked](batch[0])
+		asked, err := log.As[log.Asked](batch[0])
+		asked.Spent = 0 // that is the run's, and no call has it
+		return asked, err
 	}
 	return log.Asked{}, log.ErrNotFound
 }

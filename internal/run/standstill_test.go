@@ -281,3 +281,29 @@ func TestAStandstillIsLoggedOnce(t *testing.T) {
 		close(next)
 	})
 }
+
+// A deadline that has passed and can't be recorded stays what it was.
+func TestADeadlineThatCantBeRecordedStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patient
+		b, l, _ := onFull(t, p.photon(true, ask.Timeout(time.Minute)))
+		askID, _ := b.asked(b.start("patient", ""), 0)
+		before, err := b.Ask(t.Context(), me, askID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.now.Store(true)
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		after, err := b.Ask(t.Context(), me, askID)
+		if err != nil || !after.Deadline.Equal(before.Deadline) {
+			t.Errorf("the deadline is %v, and was %v; %v", after.Deadline, before.Deadline, err)
+		}
+		l.now.Store(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if b.OpenAsks(me) != 0 {
+			t.Error("the question is open still")
+		}
+	})
+}
