@@ -7,7 +7,8 @@ import "sync/atomic"
 type crowd struct {
 	started atomic.Int32 // by Go, and not ended
 	waiting atomic.Int32 // for replies, of those and the generator itself
-	// joined: the generator itself waited for a reply, too, beside all others.
+	// joined: since there were none, the generator itself waited for a reply, too,
+	// beside all others.
 	joined atomic.Bool
 }
 
@@ -18,7 +19,9 @@ func (r *Run) join() *crowd {
 		c = new(crowd)
 		r.crowd.Store(c)
 	}
-	c.started.Add(1)
+	if c.started.Add(1) == 1 {
+		c.joined.Store(false)
+	}
 	return c
 }
 
@@ -51,8 +54,8 @@ func (c *crowd) rise() {
 }
 
 // Working tells whether some of the run's goroutines don't wait for replies. Of
-// the generator itself it is known only if it did so before: else it counts as
-// waiting for its goroutines. It may be called from anywhere.
+// the generator itself it is known only if it did so since the first of them was
+// started: else it counts as waiting for its goroutines. It may be called from anywhere.
 func (r *Run) Working() bool {
 	c := r.crowd.Load()
 	if c == nil {

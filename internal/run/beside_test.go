@@ -81,3 +81,49 @@ func TestARunIsNotLetGoWhileAGoroutineWorksOnAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+// A run that asked something itself, and now waits for goroutines that ask, has
+// nothing to do.
+func TestARunIsLetGoThatWaitsForItsGoroutinesOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var gone atomic.Int64
+		b := newBench(t, photon("rounds", func(_ context.Context, yield generators.Yield) (string, error) {
+			defer gone.Add(1)
+			together := func(keys ...string) {
+				var all sync.WaitGroup
+				for _, key := range keys {
+					all.Add(1)
+					generators.Go(yield, func(context.Context) {
+						defer all.Done()
+						ask.Text(yield, key, key+"?")
+					})
+				}
+				all.Wait()
+			}
+			together("a", "b")
+			if _, err := ask.Text(yield, "c", "c?"); err != nil {
+				return "", err
+			}
+			together("d", "e")
+			return "done", nil
+		}, &generators.Options{Durable: true}))
+		id := b.start("rounds", "")
+		answer := func() {
+			for _, a := range b.Inbox(me, 0) {
+				b.accept(a.ID, `{"`+a.Key+`":"x"}`)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Second)
+		answer()
+		answer()
+		time.Sleep(time.Hour)
+		if gone.Load() != 1 || b.OpenAsks(me) != 2 {
+			t.Errorf("it was let go %d times, want once; %d questions are open, want 2", gone.Load(), b.OpenAsks(me))
+		}
+		answer()
+		if f := b.finished(id); string(f.Result) != `"done"` {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
