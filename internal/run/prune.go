@@ -25,6 +25,8 @@ type Pruned struct {
 	State  State     `json:"state"`
 	Ended  time.Time `json:"ended"`
 	Bytes  int64     `json:"bytes"` // of its log and its files, about
+
+	promised time.Time // that it is kept until; zero if it was not
 }
 
 // choose returns those of some finished runs that are to go, oldest first.
@@ -107,7 +109,8 @@ func (r *record) size() (int64, error) {
 }
 
 // PruneLog is [Engine.Prune] where no engine runs: nothing may be using the log.
-// keys is the folder of the runs' keys.
+// keys is the folder of the runs' keys. Of promises, it knows those that the log
+// has.
 func PruneLog(ctx context.Context, l log.Log, blobs *blob.Store, keys string, c Criteria, dry bool) ([]Pruned, error) {
 	ended, err := endedIn(ctx, l)
 	if err != nil {
@@ -120,7 +123,9 @@ func PruneLog(ctx context.Context, l log.Log, blobs *blob.Store, keys string, c 
 		}
 		ended[i].Bytes += n
 	}
-	gone := c.choose(ended, time.Now())
+	now := time.Now()
+	ended = slices.DeleteFunc(ended, func(r Pruned) bool { return now.Before(r.promised) })
+	gone := c.choose(ended, now)
 	if dry {
 		return gone, nil
 	}
@@ -168,6 +173,9 @@ func (p *Pruned) take(e log.Entry) error {
 	case e.Kind == log.KindStarted && e.Blob == "":
 		s, err := log.As[log.Started](e)
 		p.Photon = s.Photon
+		if s.Keep > 0 {
+			p.promised = e.Time.Add(time.Duration(s.Keep))
+		}
 		return err
 	case e.Kind == log.KindFinished && e.Blob == "":
 		f, err := log.As[log.Finished](e)

@@ -111,13 +111,18 @@ func TestRetentionBySize(t *testing.T) {
 // What a caller was promised to find is not pruned before its time.
 func TestPruneKeepsPromises(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, echo)
+		o := options(t, echo)
+		b := open(t, o)
 		info, err := b.Start(t.Context(), me, run.Request{Photon: "echo", Args: []byte(`{"text":"x"}`), Surface: "test", Keep: 10 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.finished(info.ID)
 		for _, want := range []int{0, 1} {
+			cold, err := run.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), run.Criteria{Keep: ref(0)}, true)
+			if err != nil || len(cold) != want {
+				t.Errorf("after %s it would delete %v from the log, %v", time.Since(info.Started), cold, err)
+			}
 			gone, err := b.Prune(run.Criteria{Keep: ref(0)}, false)
 			if err != nil || len(gone) != want {
 				t.Errorf("after %s it deletes %v, %v", time.Since(info.Started), gone, err)
