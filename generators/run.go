@@ -27,6 +27,11 @@ func (e *PanicError) Error() string { return "the tool broke down: it panicked" 
 // and a panic in it ends the run and not the process. Goroutines that yield
 // calls must be started by it. It returns false, and starts nothing, if the
 // run has stopped.
+//
+// While a goroutine's question is open, the generator itself counts as waiting
+// for its goroutines, unless it has asked something beside them: a durable run
+// may be let go, and only the answer brings it back. So what works on beside a
+// question is a goroutine of Go or a [Step].
 func Go(yield Yield, fn func(ctx context.Context)) bool {
 	return yield(&spawn{fn: fn})
 }
