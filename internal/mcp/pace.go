@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -97,8 +98,11 @@ func (p *parked) ends() {
 
 // goesOn notes that the tool is at work again, if it waited for that call. Others
 // are settled while it works, or waits on: a step's, one that is refused, and
-// what is open at the end.
+// what is open at the end. A run that is let go waits on, elsewhere.
 func (p *parked) goesOn(c *generators.Call) {
+	if r, _ := c.Settled(); errors.Is(r.Err, generators.ErrSuspended) {
+		return
+	}
 	if p.waits.CompareAndSwap(c, nil) {
 		p.begins()
 	}
