@@ -98,15 +98,18 @@ func (p *parked) ends() {
 
 // goesOn notes that the tool is at work again, if it waited for that call. Others
 // are settled while it works, or waits on: a step's, one that is refused, and
-// what is open at the end. A run that is let go waits on, elsewhere.
+// what is open at the end.
 func (p *parked) goesOn(c *generators.Call) {
 	if r, _ := c.Settled(); errors.Is(r.Err, generators.ErrSuspended) {
-		return
-	}
-	if p.waits.CompareAndSwap(c, nil) {
+		p.waits.CompareAndSwap(c, coldCall)
+	} else if p.waits.CompareAndSwap(c, nil) {
 		p.begins()
 	}
 }
+
+// coldCall is what a tool waits for whose run was let go: nothing that would have
+// to be remembered here.
+var coldCall = new(generators.Call)
 
 // stops notes that the tool asks, or has ended, if it was at work.
 func (p *parked) stops() {
