@@ -1,0 +1,114 @@
+// Package peers measures Beam's stdio server beside others, in one run: a bare
+// pipe that only scans lines, which is the floor, and the stdio servers of
+// mcp-go and of the official Go SDK. Each is a process of its own. Beam's is
+// there twice: with all in memory, and with a durable tool and a data folder.
+package peers
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	lib "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// Each server has one tool, ask, that asks for a word and returns it.
+var servers = map[string]func(){"pipe": pipe, "beam": serveBeam, "durable": serveDurable, "mcp-go": serveMCPGo, "go-sdk": serveSDK}
+
+const schema = `{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}`
+
+func TestMain(m *testing.M) {
+	if serve := servers[os.Getenv("BEAM_PEER")]; serve != nil {
+		serve()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+type none struct{}
+
+func serveBeam() { serveAs(nil, "--memory") }
+
+func serveDurable() {
+	serveAs(&generators.Options{Durable: true}, "--data", os.Getenv("BEAM_PEER_DATA"))
+}
+
+func serveAs(o *generators.Options, args ...string) {
+	photon := generators.New("ask", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "word", "Which word?")
+	}, o)
+	quick := generators.New("quick", func(context.Context, none, generators.Yield) (string, error) { return "quick", nil }, nil)
+	os.Exit(beam.Run(context.Background(), append([]string{"stdio"}, args...), os.Stdin, os.Stdout, os.Stderr, photon, quick))
+}
+
+func serveMCPGo() {
+	s := server.NewMCPServer("peer", "1", server.WithElicitation(), server.WithToolCapabilities(true))
+	s.AddTool(lib.NewToolWithRawSchema("ask", "asks", json.RawMessage(`{"type":"object"}`)), func(ctx context.Context, _ lib.CallToolRequest) (*lib.CallToolResult, error) {
+		r, err := s.RequestElicitation(ctx, lib.ElicitationRequest{Params: lib.ElicitationParams{Message: "Which word?", RequestedSchema: json.RawMessage(schema)}})
+		if err != nil {
+			return nil, err
+		}
+		return lib.NewToolResultText(fmt.Sprint(r.Content)), nil
+	})
+	s.AddTool(lib.NewToolWithRawSchema("quick", "quick", json.RawMessage(`{"type":"object"}`)), func(context.Context, lib.CallToolRequest) (*lib.CallToolResult, error) {
+		return lib.NewToolResultText("quick"), nil
+	})
+	if err := server.ServeStdio(s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+func serveSDK() {
+	s := sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "1"}, nil)
+	s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		e, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Which word?", RequestedSchema: json.RawMessage(schema)})
+		if err != nil {
+			return nil, err
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprint(e.Content)}}}, nil
+	})
+	s.AddTool(&sdk.Tool{Name: "quick", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "quick"}}}, nil
+	})
+	if err := s.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// pipe answers as a server would, without looking at what it reads beyond the
+// id: what two processes and a line each way cost at least.
+func pipe() {
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		line := in.Text()
+		id := idOf(line)
+		switch {
+		case strings.Contains(line, `"initialize"`):
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pipe","version":"1"}}}`+"\n", id)
+		case strings.Contains(line, `"tools/call"`):
+			fmt.Printf(`{"jsonrpc":"2.0","id":"a%s","method":"elicitation/create","params":{"message":"Which word?","requestedSchema":%s}}`+"\n", id, schema)
+		case strings.Contains(line, `"action"`):
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"word"}]}}`+"\n", strings.Trim(id, `"a`))
+		}
+	}
+}
+
+func idOf(line string) string {
+	_, rest, _ := strings.Cut(line, `"id":`)
+	end := strings.IndexAny(rest, ",}")
+	if end < 0 {
+		return "0"
+	}
+	return rest[:end]
+}
