@@ -13,8 +13,9 @@ import (
 )
 
 // Open returns the streams in and out as a pair. In must be in non-blocking
-// mode, which nobody may change if it is a pipe, and is closed by the caller. What can't be read or written without
-// blocking is read and written as it is. The pair must be closed.
+// mode, which nobody may change if it is a pipe, and is closed by the caller.
+// What can't be read or written without blocking is read and written as it is.
+// The pair must be closed.
 func Open(in *os.File, out io.Writer) *Pair {
 	p := &Pair{In: in, Out: out}
 	if r, err := newReader(in, p); err == nil && waits(in) {
