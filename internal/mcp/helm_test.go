@@ -21,7 +21,10 @@ func steered(t *testing.T, r *rig, tool string) quickClient {
 	t.Helper()
 	w := quickClient{r.piped(t)}
 	w.hello("2025-11-25", `{"elicitation":{}}`)
-	for i := range 20 {
+	for i := 0; i < 20 || !r.Quick(tool); i++ {
+		if i == 1000 {
+			t.Fatalf("%s does not count as quick after %d calls", tool, i)
+		}
 		w.call(100+i, tool)
 		w.answer("fish")
 		w.returns(100+i, "fish")
