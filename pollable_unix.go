@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/photon-beam/beam/internal/nowait"
 )
 
 // pollable makes reading from a pipe or socket wait in the runtime's poller,
@@ -30,7 +32,7 @@ func pollable(f *os.File, out io.Writer) (*os.File, error) {
 		}
 	}
 	if info.Mode()&os.ModeNamedPipe != 0 {
-		if own, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+		if own, err := nowait.Again(f, os.O_RDONLY); err == nil {
 			return own, nil
 		}
 	}

@@ -2,7 +2,6 @@ package nowait
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"syscall"
@@ -102,11 +101,11 @@ func newWriter(f *os.File, p *Pair) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{file: f, pair: p, call: syscall.SYS_WRITE}
-	// Whether a stream blocks is known to all that have it. So a pipe is opened once
-	// more; a socket can't be, but there each call can say that it must not block.
+	// A socket can't be opened again, but there each call can say that it must not
+	// block.
 	switch {
 	case info.Mode()&os.ModeNamedPipe != 0:
-		w.own, err = os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		w.own, err = Again(f, os.O_WRONLY)
 	case info.Mode()&os.ModeSocket != 0:
 		var fd int
 		if fd, err = unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0); err == nil {
