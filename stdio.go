@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp"
-	"github.com/photon-beam/beam/internal/nowait"
 )
 
 // stdio is the command that serves one MCP client over its standard streams.
@@ -38,11 +37,6 @@ const deferTime = 300 * time.Millisecond
 
 // Run serves until stdin or ctx ends.
 func (s *stdio) Run(ctx context.Context, p *program) (err error) {
-	in, err := pollable(p.stdin, p.stdout)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	signal.Ignore(syscall.SIGPIPE) // a client that takes nothing any more is an error like others
 	logger := s.logger(p)
 	c := &client{stdio: s, program: p, logger: logger, inviter: &inviter{open: s.Open, stderr: p.stderr, logger: logger}}
@@ -52,12 +46,10 @@ func (s *stdio) Run(ctx context.Context, p *program) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if conn == nil {
-		streams := nowait.Open(in, p.stdout)
-		defer streams.Close()
-		return c.own.serve(ctx, streams.In, streams.Out)
+		return c.own.serve(ctx, p.stdin, p.stdout)
 	}
 	c.conn = conn
-	return mcp.Relay{In: in, Out: p.stdout, Dial: c.dial, Lost: c.lost, Aside: c.aside, Logger: logger}.Serve(ctx)
+	return mcp.Relay{In: p.stdin, Out: p.stdout, Dial: c.dial, Lost: c.lost, Aside: c.aside, Logger: logger}.Serve(ctx)
 }
 
 // end ends the runs. What does not stop ends with the process.

@@ -75,9 +75,6 @@ func (c *Call) Settle(r Reply) bool {
 	})
 	if first && c.run != nil {
 		c.run.settled(c)
-		if b := c.run.borrower; b != nil {
-			b.Settled(c)
-		}
 	}
 	return first
 }
@@ -103,7 +100,6 @@ func (c *Call) Wait() Reply {
 		c.Settle(Reply{Err: ErrStopped})
 	}
 	beside := c.sit()
-	c.lend()
 	<-c.done
 	beside.rise()
 	return c.reply

@@ -51,14 +51,13 @@ func (*spawn) event() {}
 // need no more of it than [Photon.Run]; an engine that keeps thousands of runs
 // waiting stops each by its Run, and spares them a context of their own.
 type Run struct {
-	id       string // see Name
-	photon   *Photon
-	args     json.RawMessage
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	unlink   func() bool // from the context that it was prepared under; nil if that can't end
-	body     func(Event, error) bool
-	borrower Borrower // nil if nobody uses the goroutines that wait
+	id     string // see Name
+	photon *Photon
+	args   json.RawMessage
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	unlink func() bool // from the context that it was prepared under; nil if that can't end
+	body   func(Event, error) bool
 	// returned: the generator has, and the last pair was handed over.
 	returned bool
 

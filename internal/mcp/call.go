@@ -91,7 +91,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		return
 	}
 	if x.session.crew != nil {
-		c.park(p, x, answer)
+		c.park(p, x.flight, answer)
 		return
 	}
 	answer(c.hold(p, x.flight))
@@ -101,7 +101,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 // request.
 func (c *call) hold(p *params, flight *flight) reply {
 	if !c.resumed {
-		if refused := c.start(flight.parent, p, nil); refused != nil {
+		if refused := c.start(flight.parent, p); refused != nil {
 			return *refused
 		}
 	}
@@ -138,32 +138,22 @@ func (c *call) resume(out outlet, flight *flight, after uint64) reply {
 	return f.follow()
 }
 
-// start starts the run, which outlives ctx; who is parked, if anybody is, waits
-// for its first entry. If it can't, the reply says why.
-func (c *call) start(ctx context.Context, p *params, who *parked) *reply {
+// start starts the run, which outlives ctx; if it
+// can't, the reply says why.
+func (c *call) start(ctx context.Context, p *params) *reply {
 	args := p.Arguments
 	if bytes.Equal(args, null) { // as some clients write none
 		args = nil
 	}
-	request := run.Request{
-		Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep,
-		Waiter: func(i run.Info) run.Waiter { c.begin(i); return nil },
+	request := run.Request{Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep}
+	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, request)
+	if err != nil {
+		refused := c.notStarted(err)
+		return &refused
 	}
-	if who != nil {
-		request.Waiter, request.Go, request.Borrower = who.started, who.launch, who
-	}
-	_, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, request)
-	if err == nil {
-		return nil
-	}
-	refused := c.notStarted(err)
-	return &refused
-}
-
-// begin notes the run.
-func (c *call) begin(i run.Info) {
-	c.run, c.begun = i.ID, i.Last
+	c.run, c.begun = info.ID, info.Last
 	c.out.begin(c.cursor(0))
+	return nil
 }
 
 // notStarted is the reply for a run that could not be started.

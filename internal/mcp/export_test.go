@@ -12,6 +12,3 @@ func (s *Server) Remembered() (under, asked int) {
 	}
 	return under, asked
 }
-
-// Quick tells whether a tool counts as quick.
-func (s *Server) Quick(tool string) bool { return s.paceOf(tool).isQuick() }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -87,25 +86,7 @@ const pagesOrigin = "http://127.0.0.1:3008"
 // stdio connects a wire to the server over a pair of pipes.
 func (b *rig) stdio(t testing.TB) *wire {
 	t.Helper()
-	in, w := io.Pipe()
-	return b.connect(t, in, w)
-}
-
-// piped is stdio over a pipe of the system, where a quick tool runs on the
-// goroutine that reads. It can't be used in a synctest bubble.
-func (b *rig) piped(t testing.TB) *wire {
-	t.Helper()
-	in, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close() })
-	return b.connect(t, in, w)
-}
-
-// connect serves a wire that writes to w, which the server reads at in.
-func (b *rig) connect(t testing.TB, in io.Reader, to io.WriteCloser) *wire {
-	t.Helper()
+	in, to := io.Pipe()
 	outR, outW := io.Pipe()
 	w := &wire{t: t, in: to, lines: make(chan string, 100_000), ended: make(chan error, 1)}
 	go func() {

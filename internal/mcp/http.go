@@ -163,7 +163,7 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request, x *session, m m
 	if d := s.streamFor(m); d > 0 && x.primes() {
 		defer out.limit(d, func() { cancel(errPoll) })()
 	}
-	work, _ := s.admit(ctx, &exchange{session: x, out: out}, m, r.Header)
+	work := s.admit(ctx, &exchange{session: x, out: out}, m, r.Header)
 	reply := work.wait()
 	if m.Method == string(mcp.MethodInitialize) && reply.code != 0 {
 		s.forget(x)
@@ -248,7 +248,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request, who run.Calle
 		case m.isNotification():
 			x.notified(m)
 		default:
-			work, _ := s.admit(r.Context(), &exchange{session: x, out: out}, m, r.Header)
+			work := s.admit(r.Context(), &exchange{session: x, out: out}, m, r.Header)
 			works = append(works, work)
 		}
 	}

@@ -19,9 +19,6 @@ type exchange struct {
 	client *client
 	flight *flight
 	out    outlet
-	// helm is had by whoever serves the request; nil if it is served beside
-	// what reads the client's messages.
-	helm *helm
 }
 
 var (

@@ -5,47 +5,55 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// lines are what a stream says, a line at a time. One goroutine reads at a
-// time.
-type lines struct {
-	r    *bufio.Reader
-	part []byte // of a line whose rest was not there when reading was interrupted
-	long bool   // that line is too long, and is being skipped
-}
-
-func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
+// maxMessage bounds a message, in bytes.
+const maxMessage = 16 << 20
 
 var errTooLong = errors.New("the line is too long")
 
-// next reads a line without its end and without blanks around it; at the end of
-// the stream a line needs no end. The line is the caller's to keep. The error may
-// come with a line; it is errTooLong for one that is skipped, and
-// [os.ErrDeadlineExceeded] if reading was interrupted: then nothing is lost.
-func (l *lines) next() ([]byte, error) {
+// readMessages hands the lines of in to handle, one after the other, until its end
+// or an error. It skips blank ones. One that is too long it refuses on out.
+func readMessages(in io.Reader, out *pipe, handle func(line []byte)) error {
+	r := bufio.NewReaderSize(in, 64<<10)
 	for {
-		part, err := l.r.ReadSlice('\n')
-		if l.long = l.long || len(l.part)+len(part) > maxMessage; l.long {
-			l.part = nil
+		line, err := readLine(r)
+		if errors.Is(err, errTooLong) {
+			out.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))
+			continue
+		}
+		if len(line) > 0 {
+			handle(line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readLine reads a line without its end and without blanks around it; at the end
+// of the stream a line needs no end. The line is the caller's to keep. The error
+// may come with a line; it is errTooLong for one that is skipped.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxMessage; long {
+			line = nil
 		} else {
-			l.part = append(l.part, part...)
+			line = append(line, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, err
-		}
-		line, long := l.part, l.long
-		l.part, l.long = nil, false
 		if long && err == nil {
 			err = errTooLong
 		}
 		return bytes.TrimSpace(line), err
 	}
 }
-
-// more tells whether something of the next line has been read already.
-func (l *lines) more() bool { return l.r.Buffered() > 0 }

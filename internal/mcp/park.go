@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 )
@@ -19,45 +18,32 @@ type parked struct {
 	over    bool // it has told all that it has to tell
 	answer  func(reply)
 	turns   sync.Mutex
-
-	// helm is where the client's messages are taken in, while the tool may be run
-	// by who has it; launch sets it to nil if it is not.
-	helm  *helm
-	pace  *pace                           // of the tool; nil of a run that was taken up
-	since atomic.Int64                    // when the tool began, or went on, on the agenda's clock
-	waits atomic.Pointer[generators.Call] // what the tool waits for; nil while it works
-	asked atomic.Bool                     // the tool has
 }
 
 var _ run.Waiter = (*parked)(nil)
 
 // park starts the run, or takes it up, and follows it until it ends or its
 // request does, and hands the reply to answer. It returns at once.
-func (c *call) park(p *params, from *exchange, answer func(reply)) {
-	x := c.follower(c.out, from.flight).parked(answer)
-	if c.resumed {
-		c.session.crew.do(x.resumeRun)
-	} else {
-		x.helm, x.pace = from.helm, c.server.paceOf(p.Name)
-		if refused := c.start(from.flight.parent, p, x); refused != nil {
+func (c *call) park(p *params, flight *flight, answer func(reply)) {
+	if !c.resumed {
+		if refused := c.start(flight.parent, p); refused != nil {
 			answer(*refused)
 			return
 		}
 	}
+	x := c.follower(c.out, flight).parked(answer)
 	x.heed()
+	if c.resumed {
+		c.session.crew.do(x.resumeRun)
+	} else if x.more() {
+		x.step()
+	}
 }
 
 // parked is the follower of a call that hands its reply to answer.
 func (f *follower) parked(answer func(reply)) *parked {
 	p := &parked{follower: *f, answer: answer}
 	p.vigil.wake = func() { p.session.crew.do(p.attend) }
-	return p
-}
-
-// started notes the run, of whose first entry the call is told.
-func (p *parked) started(i run.Info) run.Waiter {
-	p.begin(i)
-	p.after = p.call.begun
 	return p
 }
 
@@ -170,9 +156,6 @@ func (p *parked) read(ctx context.Context) (r reply, over bool) {
 func (p *parked) done(r reply) {
 	if !p.replied.CompareAndSwap(false, true) {
 		return
-	}
-	if p.pace != nil {
-		p.ends()
 	}
 	p.server.agenda.strike(&p.vigil)
 	if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it

@@ -57,7 +57,7 @@ func (r Relay) Serve(ctx context.Context) error {
 		return err
 	}
 	read := make(chan error, 1)
-	go func() { read <- x.read(ctx) }()
+	go func() { read <- readMessages(r.In, x.pipe, func(line []byte) { x.forward(ctx, line) }) }()
 	var err error
 	select {
 	case err = <-read:
@@ -75,28 +75,7 @@ type relay struct {
 	dialled   bool // once before; the reader's own
 }
 
-// read hands the client's lines on.
-func (x *relay) read(ctx context.Context) error {
-	in := newLines(x.In)
-	for {
-		line, err := in.next()
-		switch {
-		case errors.Is(err, errTooLong):
-			x.pipe.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))
-			err = nil
-		case len(line) > 0:
-			x.forward(ctx, line)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// forward hands one line on.
+// forward hands one of the client's lines on.
 func (x *relay) forward(ctx context.Context, line []byte) {
 	said := glance(line)
 	for {

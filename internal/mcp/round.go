@@ -62,7 +62,7 @@ func (c *call) round(flight *flight, p *params) reply {
 			return ended
 		}
 	default:
-		if refused := c.start(ctx, p, nil); refused != nil {
+		if refused := c.start(ctx, p); refused != nil {
 			return *refused
 		}
 	}

@@ -67,7 +67,6 @@ type Server struct {
 	logger  *slog.Logger
 	ids     atomic.Uint64
 	turns   atomic.Uint32 // numbers calls; see call.turn
-	paces   sync.Map      // *pace, of tools by name
 
 	registering sync.Mutex // held while the library is told the tools
 
@@ -175,11 +174,10 @@ func (w work) wait() reply {
 }
 
 // admit takes a request in, in the order of the client's messages, and returns
-// what is left to do; it is short if it waits for nobody and writes nothing. The
-// exchange says where it came from; h are the headers that it came with over
+// what is left to do. The exchange says where it came from; h are the headers that it came with over
 // HTTP, which have to agree with it; nil on stdio.
-func (s *Server) admit(ctx context.Context, x *exchange, m message, h http.Header) (left work, short bool) {
-	refuse := func(e *rpcError) (work, bool) { return replied(fault(m.ID, e)), true }
+func (s *Server) admit(ctx context.Context, x *exchange, m message, h http.Header) work {
+	refuse := func(e *rpcError) work { return replied(fault(m.ID, e)) }
 	p, refused := paramsOf(m)
 	if refused != nil {
 		return refuse(refused)
@@ -198,7 +196,7 @@ func (s *Server) admit(ctx context.Context, x *exchange, m message, h http.Heade
 			x.land(x.flight)
 			answer(r)
 		})
-	}, x.crew != nil && !x.client.modern() && m.Method == string(mcp.MethodToolsCall) && p.Task == nil
+	}
 }
 
 func (s *Server) serve(x *exchange, m message, p *params, answer func(reply)) {

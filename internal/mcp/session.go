@@ -147,13 +147,18 @@ func (s *session) ask(out outlet, cursor, id, method string, params any, by aske
 // answered hands a response to whoever sent the request. One to a request that
 // is not open is ignored: it may have been withdrawn while it was on its way.
 func (s *session) answered(m message) {
-	s.mu.Lock()
-	by := s.asked[string(m.ID)]
-	delete(s.asked, string(m.ID))
-	s.mu.Unlock()
-	if by != nil {
+	if by := s.awaits(m); by != nil {
 		by.answer(m)
 	}
+}
+
+// awaits returns who sent the request of a response, once; nil if it is not open.
+func (s *session) awaits(m message) asker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	by := s.asked[string(m.ID)]
+	delete(s.asked, string(m.ID))
+	return by
 }
 
 // asking is how many requests of ours wait for their response.

@@ -4,16 +4,12 @@ import (
 	"context"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/run"
 )
-
-// maxMessage bounds a message, in bytes.
-const maxMessage = 16 << 20
 
 // grace is how long requests that are under way may take when the client has
 // closed its end: what is answered at once still is.
@@ -44,8 +40,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x 
 	defer s.watch(c.session.changes)()
 	go c.tellChanges(ctx)
 	over := make(chan error, 1)
-	c.helm = newHelm(in, func(line []byte, long bool) { c.heard(ctx, line, long) }, func(err error) { over <- err })
-	go c.helm.steer()
+	go func() { over <- readMessages(in, c.pipe, func(line []byte) { c.handle(ctx, line) }) }()
 	var err error
 	select {
 	case err = <-over:
@@ -70,7 +65,6 @@ type stdio struct {
 	server  *Server
 	session *session
 	pipe    *pipe
-	helm    *helm
 	serving sync.WaitGroup
 
 	mu      sync.Mutex
@@ -93,77 +87,51 @@ func (c *stdio) leave() {
 	c.leaving = true
 }
 
-// heard takes in what the client said. What must happen in the order of the
-// messages happens here, and so does short work; a quick tool is left to who has
-// the helm, and everything else gets a goroutine for each request.
-func (c *stdio) heard(ctx context.Context, line []byte, long bool) {
-	if long {
-		c.pipe.post(fault(nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage)))
-		return
-	}
-	c.take(ctx, line)
-}
-
-func (c *stdio) take(ctx context.Context, line []byte) {
+// handle takes in one line. What must happen in the order of the messages
+// happens here; the rest has a goroutine for each message.
+func (c *stdio) handle(ctx context.Context, line []byte) {
 	if line[0] == '[' {
 		c.batch(ctx, line)
 		return
 	}
-	work, short := c.start(ctx, line, false)
+	work := c.start(ctx, line, false)
 	if work == nil || !c.enter() {
 		return
 	}
-	if !short {
-		go work(func(r reply) {
-			c.pipe.reply(r)
-			c.serving.Done()
-		})
-		return
-	}
-	// To hand short work to another goroutine costs more than to do it, but
-	// reading must not wait until the client reads.
-	var reading atomic.Bool
-	reading.Store(true)
-	work(func(r reply) {
-		if reading.Load() {
-			c.pipe.post(r)
-		} else {
-			c.pipe.reply(r)
-		}
+	go work(func(r reply) {
+		c.pipe.reply(r)
 		c.serving.Done()
 	})
-	reading.Store(false)
 }
 
-// start takes one message in. What it returns is what is left to do, if
-// anything is; it is short if it waits for nobody and writes nothing.
-func (c *stdio) start(ctx context.Context, raw []byte, batched bool) (left work, short bool) {
+// start takes one message in. What it returns is what is left to do; nil if
+// nothing is.
+func (c *stdio) start(ctx context.Context, raw []byte, batched bool) work {
 	m, wrong := parse(raw)
 	switch {
 	case wrong != nil && m.isNotification():
-		return nil, true // there is nothing to answer
+		return nil // there is nothing to answer
 	case wrong != nil:
-		return replied(fault(m.ID, wrong)), true
+		return replied(fault(m.ID, wrong))
 	case m.isResponse():
-		return func(answer func(reply)) { c.session.answered(m); answer(reply{}) }, true
+		by := c.session.awaits(m) // the first response counts
+		if by == nil {
+			return nil
+		}
+		return func(answer func(reply)) { by.answer(m); answer(reply{}) }
 	case m.isNotification():
-		// It may have to tell the client something, and reading must not wait
-		// until the client reads.
-		return func(answer func(reply)) { c.session.notified(m); answer(reply{}) }, false
+		return func(answer func(reply)) { c.session.notified(m); answer(reply{}) }
 	case batched && m.Method == string(mcp.MethodInitialize):
-		return replied(fault(m.ID, errInitializeAlone)), true
+		return replied(fault(m.ID, errInitializeAlone))
 	}
-	x := &exchange{session: c.session, out: c.pipe}
-	if left, short = c.server.admit(ctx, x, m, nil); short && !batched {
-		x.helm = c.helm // short work is done here
-	}
+	left := c.server.admit(ctx, &exchange{session: c.session, out: c.pipe}, m, nil)
 	if m.Method == string(mcp.MethodInitialize) {
 		// What comes after it, perhaps in the same breath, needs it done, and
 		// its answer comes first.
 		c.pipe.post(left.wait())
-		return nil, true
+		return nil
 	}
-	return left, short
+	return left
 }
 
 // batch serves a batch (MCP 2025-03-26, JSON-RPC batching): its responses come
@@ -176,7 +144,7 @@ func (c *stdio) batch(ctx context.Context, line []byte) {
 	}
 	var works []work
 	for _, part := range parts {
-		if work, _ := c.start(ctx, part, true); work != nil {
+		if work := c.start(ctx, part, true); work != nil {
 			works = append(works, work)
 		}
 	}

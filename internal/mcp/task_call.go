@@ -82,7 +82,7 @@ func keepFor(raw json.RawMessage) (time.Duration, *rpcError) {
 // createTask starts the run and replies with it as a task. When it replies, the
 // task is there: the log has its start.
 func (c *call) createTask(flight *flight, p *params) reply {
-	if refused := c.start(flight.parent, p, nil); refused != nil {
+	if refused := c.start(flight.parent, p); refused != nil {
 		return *refused
 	}
 	if c.client.modern() {

@@ -28,8 +28,7 @@ func TestAToolsOwnThreadIsNoOthers(t *testing.T) {
 		}
 		return "mine", err
 	}, nil)
-	w := quickClient{newRig(t, photon).piped(t)}
-	w.hello("2025-11-25", `{}`)
+	w := wordClientOf(t, newRig(t, photon))
 	for i := range 20 {
 		w.call(100+i, "threaded")
 		w.returns(100+i, "mine")

@@ -143,16 +143,6 @@ type Request struct {
 	// Idempotency, if not empty, makes a second request of the same owner with
 	// the same key return the first one's run.
 	Idempotency string
-	// Waiter, if not nil, is called before the tool begins, with the engine's
-	// locks held: what it returns, if anything, waits for the first entry after
-	// the start, as with [Engine.When].
-	Waiter func(Info) Waiter
-	// Go, if not nil, is given the tool to run, instead of a goroutine of its
-	// own, with the engine's locks held: it must have that done soon, but only
-	// when Start has returned, as the tool needs the locks.
-	Go func(tool func())
-	// Borrower, if not nil, uses the tool's goroutines while they wait.
-	Borrower generators.Borrower
 	// Keep promises that a run which has ended is kept until at least so long
 	// after its start, however many others end; at most [MaxKeep]. See
 	// [Info.KeptUntil].
@@ -192,7 +182,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 	if first != r {
 		return first.repeated(r.repeat)
 	}
-	info, err := r.begin(ctx, started, req)
+	info, err := r.begin(ctx, started)
 	if err != nil {
 		if r.doubt != nil {
 			r.refused = true

@@ -88,7 +88,7 @@ func newID() string {
 var firstClaim = log.New(log.KindClaimed, log.Claimed{Epoch: 1})
 
 // begin records the start and sets the generator going. Callers hold mu.
-func (r *record) begin(ctx context.Context, s log.Started, req Request) (Info, error) {
+func (r *record) begin(ctx context.Context, s log.Started) (Info, error) {
 	started := log.New(log.KindStarted, s)
 	started.Time = r.born.time()
 	err := r.append(ctx, started, firstClaim)
@@ -96,12 +96,7 @@ func (r *record) begin(ctx context.Context, s log.Started, req Request) (Info, e
 		return Info{}, err
 	}
 	info := r.info()
-	if req.Waiter != nil {
-		if w := req.Waiter(info); w != nil {
-			r.await(w)
-		}
-	}
-	r.launch(s.Args, nil, req)
+	r.launch(s.Args, nil)
 	return info, nil
 }
 

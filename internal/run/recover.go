@@ -142,6 +142,6 @@ func (r *record) resume(ctx context.Context, h *history) error {
 	if err != nil {
 		return err
 	}
-	r.launch(h.args, h, Request{})
+	r.launch(h.args, h)
 	return nil
 }

@@ -37,13 +37,12 @@ type worker struct {
 	resumed moment
 }
 
-// launch sets the generator going, as its request says. Callers hold mu.
-func (r *record) launch(args json.RawMessage, h *history, req Request) {
+// launch sets the generator going. Callers hold mu.
+func (r *record) launch(args json.RawMessage, h *history) {
 	w := &worker{record: r, history: h}
 	ctx, lived := r.engine.tracer.Live(r.engine.base, r.subject())
 	w.run = r.photon.Prepare(ctx, args)
 	w.run.Name(r.id)
-	w.run.Lend(req.Borrower)
 	r.work = w
 	if h != nil && len(h.calls) == 0 {
 		w.replayed(true) // it had come to no call
@@ -51,10 +50,6 @@ func (r *record) launch(args json.RawMessage, h *history, req Request) {
 	r.clock()
 	r.warmed()
 	r.engine.workers.Add(1)
-	if req.Go != nil {
-		req.Go(func() { w.drive(lived) })
-		return
-	}
 	go w.drive(lived) // not workers.Go, whose frames would double the stack of a run that waits
 }
 

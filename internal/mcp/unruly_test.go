@@ -7,58 +7,50 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 )
 
-// A quickClient calls a tool that is known to be quick, so that it runs on the
-// goroutine that reads the client's messages.
-type quickClient struct{ *wire }
+// A wordClient calls tools that ask for a word and return it.
+type wordClient struct{ *wire }
 
-func steered(t *testing.T, r *rig, tool string) quickClient {
+func wordClientOf(t *testing.T, r *rig) wordClient {
 	t.Helper()
-	w := quickClient{r.piped(t)}
+	w := wordClient{r.stdio(t)}
 	w.hello("2025-11-25", `{"elicitation":{}}`)
-	for i := 0; i < 20 || !r.Quick(tool); i++ {
-		if i == 1000 {
-			t.Fatalf("%s does not count as quick after %d calls", tool, i)
-		}
-		w.call(100+i, tool)
-		w.answer("fish")
-		w.returns(100+i, "fish")
-	}
 	return w
 }
 
 // call calls a tool with a word for its argument, if there is one.
-func (w quickClient) call(id int, tool string, word ...string) {
+func (w wordClient) call(id int, tool string, word ...string) {
 	w.t.Helper()
 	w.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"word":%q}}}`, id, tool, strings.Join(word, ""))
 }
 
 // answer answers the question that comes next, and returns its id.
-func (w quickClient) answer(word string) (id string) {
+func (w wordClient) answer(word string) (id string) {
 	w.t.Helper()
 	id = w.question()
 	w.reply(id, word)
 	return id
 }
 
-func (w quickClient) reply(id, word string) {
+func (w wordClient) reply(id, word string) {
 	w.t.Helper()
 	w.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":%q}}}`, id, word)
 }
 
 // question is the id of the question that comes next.
-func (w quickClient) question() string {
+func (w wordClient) question() string {
 	w.t.Helper()
 	return member(w.t, w.wire.question(), "id")
 }
 
 // returns expects the result of a call next.
-func (w quickClient) returns(id int, word string) {
+func (w wordClient) returns(id int, word string) {
 	w.t.Helper()
 	got := w.next()
 	if member(w.t, got, "id") != strconv.Itoa(id) || !strings.Contains(got, `"text":"`+word+`"`) {
@@ -67,7 +59,7 @@ func (w quickClient) returns(id int, word string) {
 }
 
 // pings makes sure that messages are taken in.
-func (w quickClient) pings() {
+func (w wordClient) pings() {
 	w.t.Helper()
 	w.send(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
 	w.expect(`{"jsonrpc":"2.0","id":"ping","result":{}}`)
@@ -92,7 +84,12 @@ func turning(does func(ctx context.Context, word string, yield generators.Yield)
 func TestAToolThatBlocksForOnceKeepsNobodyWaiting(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	r := newRig(t, turning(func(context.Context, string, generators.Yield) { close(began); <-release }))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
+	for i := range 20 {
+		w.call(100+i, "turning")
+		w.answer("fish")
+		w.returns(100+i, "fish")
+	}
 	w.call(1, "turning", "block")
 	<-began
 	w.pings()
@@ -106,9 +103,32 @@ func TestAToolThatBlocksForOnceKeepsNobodyWaiting(t *testing.T) {
 	w.end()
 }
 
+// TestToolsThatComputeKeepNobodyWaiting: as many as there are processors, without
+// a system call and without garbage.
+func TestToolsThatComputeKeepNobodyWaiting(t *testing.T) {
+	photon := generators.New("compute", func(ctx context.Context, _ nothing, _ generators.Yield) (string, error) {
+		var stopped atomic.Bool
+		defer context.AfterFunc(ctx, func() { stopped.Store(true) })()
+		for !stopped.Load() {
+		}
+		return "done", nil
+	}, nil)
+	w := wordClientOf(t, newRig(t, photon))
+	n := runtime.GOMAXPROCS(0)
+	for i := range n {
+		w.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"compute"}}`, i)
+	}
+	w.pings()
+	for i := range n {
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i)
+	}
+	w.pings()
+	w.end()
+}
+
 func TestAToolThatEndsItsGoroutineKeepsNobodyWaiting(t *testing.T) {
 	r := newRig(t, turning(func(context.Context, string, generators.Yield) { runtime.Goexit() }))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
 	w.call(1, "turning", "leave")
 	if got := w.next(); !strings.Contains(got, "its goroutine ended") {
 		t.Errorf("the call ends with %s", got)
@@ -122,7 +142,7 @@ func TestAToolThatEndsItsGoroutineKeepsNobodyWaiting(t *testing.T) {
 
 func TestAToolThatPanicsKeepsNobodyWaiting(t *testing.T) {
 	r := newRig(t, turning(func(context.Context, string, generators.Yield) { panic("no") }))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
 	w.call(1, "turning", "panic")
 	if got := w.next(); !strings.Contains(got, "it panicked") {
 		t.Errorf("the call ends with %s", got)
@@ -131,8 +151,8 @@ func TestAToolThatPanicsKeepsNobodyWaiting(t *testing.T) {
 	w.end()
 }
 
-// TestToolsThatShareALock: while a tool waits, its goroutine takes messages in,
-// but it runs no other tool, which could need what it holds.
+// TestToolsThatShareALock: a tool that holds a lock while it asks keeps others
+// that need it waiting, but not the client.
 func TestToolsThatShareALock(t *testing.T) {
 	var mu sync.Mutex
 	photon := generators.New("locked", func(_ context.Context, _ said, yield generators.Yield) (string, error) {
@@ -140,7 +160,7 @@ func TestToolsThatShareALock(t *testing.T) {
 		defer mu.Unlock()
 		return ask.Text(yield, "word", "Which word?")
 	}, nil)
-	w := steered(t, newRig(t, photon), "locked")
+	w := wordClientOf(t, newRig(t, photon))
 	w.call(1, "locked")
 	first := w.question()
 	w.call(2, "locked")
@@ -156,11 +176,10 @@ func TestToolsThatShareALock(t *testing.T) {
 	w.end()
 }
 
-// TestAnAnswerFromElsewhereWakesWhoReads: the tool's own goroutine waits for the
-// client, which says nothing.
-func TestAnAnswerFromElsewhereWakesWhoReads(t *testing.T) {
+// TestAnAnswerFromElsewhereEndsTheWait: the client says nothing meanwhile.
+func TestAnAnswerFromElsewhereEndsTheWait(t *testing.T) {
 	r := newRig(t, turning(nil))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
 	r.inBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
@@ -174,11 +193,11 @@ func TestAnAnswerFromElsewhereWakesWhoReads(t *testing.T) {
 	w.end()
 }
 
-// TestHalfAMessageIsKeptWhenWhoReadsIsWoken: the half that came before is not
-// lost.
-func TestHalfAMessageIsKeptWhenWhoReadsIsWoken(t *testing.T) {
+// TestHalfAMessageIsKept: what happens between the halves of a message does not
+// lose the first.
+func TestHalfAMessageIsKept(t *testing.T) {
 	r := newRig(t, turning(nil))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
 	write := func(s string) {
@@ -196,9 +215,9 @@ func TestHalfAMessageIsKeptWhenWhoReadsIsWoken(t *testing.T) {
 	w.end()
 }
 
-func TestACallCanBeCancelledByWhoReadsForIt(t *testing.T) {
+func TestACallCanBeCancelledWhileItAsks(t *testing.T) {
 	r := newRig(t, turning(nil))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
 	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -212,19 +231,17 @@ func TestACallCanBeCancelledByWhoReadsForIt(t *testing.T) {
 	w.end()
 }
 
-func TestTheEndComesWhileAToolReads(t *testing.T) {
+func TestTheEndComesWhileAToolAsks(t *testing.T) {
 	r := newRig(t, turning(nil))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
 	w.end()
 }
 
-// TestManyAtOnceAreEachAnsweredTheirOwn: whoever reads, answers find their
-// calls.
 func TestManyAtOnceAreEachAnsweredTheirOwn(t *testing.T) {
 	r := newRig(t, turning(nil))
-	w := steered(t, r, "turning")
+	w := wordClientOf(t, r)
 	for round := range 20 {
 		asked := map[string]bool{}
 		for i := range 10 {
