@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 )
 
@@ -56,41 +55,8 @@ func (p *parked) heed() {
 	})
 }
 
-// Skips implements [run.Waiter]: the client need not be told its own answer.
-func (p *parked) Skips(e log.Entry) bool {
-	if e.Seq != p.after+1 || !p.answeredHere(e) {
-		return false
-	}
-	p.after = e.Seq
-	return true
-}
-
 // Wake implements [run.Waiter]: the crew makes the next step.
 func (p *parked) Wake() { p.session.crew.do(p.step) }
-
-// Tell implements [run.Waiter]. To pass a step to the crew takes longer than
-// to make it. A tool has time for that at its end, and before it waits, if
-// nobody else keeps it from writing. But a step makes the stack of a generator
-// several times as large, so it is made there only by few of those that wait.
-func (p *parked) Tell(wrote []log.Entry) {
-	last := wrote[len(wrote)-1].Kind
-	few := last == log.KindFinished || last == log.KindAsked && p.session.asking() < fewCalls
-	if !few || !p.session.crew.pipe.idle() {
-		p.Wake()
-		return
-	}
-	if wrote[0].Seq == p.after+1 {
-		over := p.turn(func(ctx context.Context) (reply, bool) { return p.advance(ctx, wrote, nil) })
-		if over || !p.more() {
-			return
-		}
-	}
-	p.step()
-}
-
-// fewCalls is how many questions may be before a client until memory counts
-// for more than time.
-const fewCalls = 64
 
 // step tells what there is to tell, and waits for more. What calls it again is
 // set only at its end.

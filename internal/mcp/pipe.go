@@ -51,13 +51,6 @@ func (p *pipe) send(_ string, message []byte) error {
 	return nil
 }
 
-// idle tells whether nobody writes.
-func (p *pipe) idle() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return !p.writing
-}
-
 // post adds a message and waits for nothing: who reads must not wait until the
 // client does.
 func (p *pipe) post(r reply) {

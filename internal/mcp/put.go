@@ -19,7 +19,6 @@ type put struct {
 	call     *call
 	seq      uint64
 	consent  bool                     // an accept is no answer; see [bid]
-	answered bool                     // by the client itself
 	attempts uint32                   // how many answers did not fit
 	wrong    *generators.InvalidError // the last of them; nil if there was none
 }

@@ -109,38 +109,7 @@ func (p *put) take(ctx context.Context, open run.Open, m message) error {
 	if p.consent && a.Action == ask.Accept {
 		return nil // the person answers on Beam's page
 	}
-	p.setAnswered(true)
-	err = c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
-	p.setAnswered(err == nil)
-	return err
-}
-
-func (p *put) setAnswered(so bool) {
-	p.call.mu.Lock()
-	defer p.call.mu.Unlock()
-	p.answered = so
-}
-
-// answeredHere tells whether an entry settles a question with the client's own
-// answer, which is then no more before it.
-func (c *call) answeredHere(e log.Entry) bool {
-	if e.Kind != log.KindAnswered {
-		return false
-	}
-	a, err := log.As[log.Answered](e)
-	if err != nil {
-		return false
-	}
-	now := c.server.agenda.now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.puts.of(a.Ask)
-	if p == nil || !p.answered {
-		return false
-	}
-	c.puts.remove(a.Ask)
-	c.patience.set(len(c.puts)+len(c.rare.links()) > 0, now) // what it does now is no waiting
-	return true
+	return c.server.engine.Answer(ctx, c.client.who, open.ID, a, surface)
 }
 
 // rejected is the code with which clients say that their user refused to let

@@ -161,13 +161,6 @@ func (s *session) awaits(m message) asker {
 	return by
 }
 
-// asking is how many requests of ours wait for their response.
-func (s *session) asking() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.asked)
-}
-
 // forget stops waiting for a response. It tells whether there was none yet.
 func (s *session) forget(id string) bool {
 	raw, _ := json.Marshal(id)

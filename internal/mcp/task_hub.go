@@ -3,7 +3,6 @@ package mcp
 import (
 	"sync"
 
-	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
 )
 
@@ -66,13 +65,9 @@ type hubWaiter struct {
 
 var _ run.Waiter = hubWaiter{}
 
-// Skips implements [run.Waiter].
-func (w hubWaiter) Skips(log.Entry) bool { return false }
-
-// Wake and Tell implement [run.Waiter]. Whoever writes to the run's log calls
-// them, and is not kept waiting.
-func (w hubWaiter) Wake()            { w.hub.moved(w.id) }
-func (w hubWaiter) Tell([]log.Entry) { w.hub.moved(w.id) }
+// Wake implements [run.Waiter]. Whoever writes to the run's log calls it, and is
+// not kept waiting.
+func (w hubWaiter) Wake() { w.hub.moved(w.id) }
 
 // moved wakes the watchers of a task, which watch it again if they want.
 func (h *taskHub) moved(id string) {

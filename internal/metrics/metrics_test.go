@@ -317,9 +317,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 	})
 }
 
-// nobody waits and is told nothing.
+// nobody waits, and does nothing when woken.
 type nobody struct{}
 
-func (nobody) Skips(log.Entry) bool { return false }
-func (nobody) Wake()                {}
-func (nobody) Tell([]log.Entry)     {}
+func (nobody) Wake() {}

@@ -42,7 +42,7 @@ func (r *record) apply(e log.Entry) {
 		r.clock()
 	}
 	r.warmed()
-	r.wake(e)
+	r.wake()
 }
 
 func (r *record) takeIn(e log.Entry) error {

@@ -46,10 +46,8 @@ type record struct {
 	events int32 // that it has told
 	spent  time.Duration
 	work   *worker  // nil if no generator lives here
-	when   []Waiter // told of the next entry; see Engine.When
-	turn   *turn    // what is to be told when an event is recorded; nil if nothing
+	when   []Waiter // woken at the next entry; see Engine.When
 	doubt  *doubt   // nil if it is known what the log has
-	within bool     // the generator's own goroutine holds mu, for an event
 	waking bool     // it is being taken up again
 	// reading is set while its log is read back; told, if it has events after
 	// its last call, is only known then.

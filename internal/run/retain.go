@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/photon-beam/beam/internal/log"
 )
 
 // rush is how many times KeepAll finished runs may be kept within KeepLeast.
@@ -111,7 +109,7 @@ func (e *Engine) delete(r *record) error {
 		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
 	e.index.remove(r)
-	r.wake(log.Entry{}) // whoever waits for another entry finds the run gone
+	r.wake() // whoever waits for another entry finds the run gone
 	if err := e.blobs.Delete(r.id); err != nil {
 		e.logger.Error("deleting a run's files", "run", r.id, "err", err)
 	}

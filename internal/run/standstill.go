@@ -67,18 +67,14 @@ func (w *worker) pause(d time.Duration) bool {
 	if w.work != w {
 		return false
 	}
-	unlock, lock := w.mu.Unlock, w.mu.Lock
-	if w.within {
-		unlock, lock = w.leave, w.enter // others have their turns meanwhile
-	}
-	unlock()
+	w.mu.Unlock()
 	t := time.NewTimer(d)
 	select {
 	case <-t.C:
 	case <-w.gone:
 	}
 	t.Stop()
-	lock()
+	w.mu.Lock()
 	return w.work == w
 }
 

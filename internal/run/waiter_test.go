@@ -1,10 +1,6 @@
 package run_test
 
-import "github.com/photon-beam/beam/internal/log"
-
-// waiter is called for the next entry, whatever it is.
+// waiter is called for the next entry.
 type waiter func()
 
-func (waiter) Skips(log.Entry) bool { return false }
-func (w waiter) Wake()              { w() }
-func (w waiter) Tell([]log.Entry)   { w() }
+func (w waiter) Wake() { w() }

@@ -99,8 +99,8 @@ func (w *worker) retire(lived func(State)) {
 
 // take records one event. It returns false when the run is over.
 func (w *worker) take(e generators.Event) bool {
-	w.enter()
-	defer w.leave()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.work != w {
 		return false
 	}
@@ -206,8 +206,8 @@ func (w *worker) call(c *generators.Call) error {
 
 // failed ends a run whose generator returned an error or was stopped.
 func (w *worker) failed(err error) {
-	w.enter()
-	defer w.leave()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.work != w {
 		return
 	}
