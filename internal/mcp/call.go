@@ -90,7 +90,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		answer(c.round(x.flight, p))
 		return
 	}
-	if x.session.crew != nil {
+	if x.session.stdio {
 		c.park(p, x.flight, answer)
 		return
 	}

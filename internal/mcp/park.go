@@ -22,7 +22,7 @@ type parked struct {
 var _ run.Waiter = (*parked)(nil)
 
 // park starts the run, or takes it up, and follows it until it ends or its
-// request does, and hands the reply to answer. It returns at once.
+// request does, and hands the reply to answer. It does not wait for that.
 func (c *call) park(p *params, flight *flight, answer func(reply)) {
 	if !c.resumed {
 		if refused := c.start(flight.parent, p); refused != nil {
@@ -32,9 +32,10 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 	}
 	x := c.follower(c.out, flight).parked(answer)
 	x.heed()
-	if c.resumed {
-		c.session.crew.do(x.resumeRun)
-	} else if x.more() {
+	if c.resumed && x.turn(x.rejoin) {
+		return
+	}
+	if x.more() {
 		x.step()
 	}
 }
@@ -42,7 +43,7 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 // parked is the follower of a call that hands its reply to answer.
 func (f *follower) parked(answer func(reply)) *parked {
 	p := &parked{follower: *f, answer: answer}
-	p.vigil.wake = func() { p.session.crew.do(p.attend) }
+	p.vigil.wake = func() { p.session.spawn(p.attend) }
 	return p
 }
 
@@ -55,8 +56,8 @@ func (p *parked) heed() {
 	})
 }
 
-// Wake implements [run.Waiter]: the crew makes the next step.
-func (p *parked) Wake() { p.session.crew.do(p.step) }
+// Wake implements [run.Waiter].
+func (p *parked) Wake() { p.session.spawn(p.step) }
 
 // step tells what there is to tell, and waits for more. What calls it again is
 // set only at its end.

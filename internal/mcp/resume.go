@@ -123,25 +123,6 @@ func (s *session) broken(id string) (calls []*call) {
 	return calls
 }
 
-// manyEntries are more than the crew reads: to read 200,000 takes some half of a
-// second, in which no other call of the connection would go on.
-const manyEntries = 500
-
-// resumeRun takes up a run that was begun by another call.
-func (p *parked) resumeRun() {
-	if p.begun > manyEntries {
-		go p.comeBack()
-		return
-	}
-	p.comeBack()
-}
-
-func (p *parked) comeBack() {
-	if !p.turn(p.rejoin) && p.more() {
-		p.step()
-	}
-}
-
 // rejoin takes in what the run has done so far, which is told nobody again, and
 // asks what is open. It returns the call's reply if the run has ended.
 func (f *follower) rejoin(ctx context.Context) (r reply, over bool) {

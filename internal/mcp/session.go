@@ -47,9 +47,10 @@ type session struct {
 	resumable bool
 	// joined says that the client's process is another than this one.
 	joined bool
-	// crew follows the session's calls while they wait; nil where each has a
-	// connection, and with it a goroutine.
-	crew *crew
+	// stdio says that one stream carries all: its calls wait without a goroutine
+	// each, which a connection of HTTP has anyway.
+	stdio   bool
+	spawned sync.WaitGroup
 
 	mu      sync.Mutex
 	client  *client            // since initialize; nil before
@@ -171,14 +172,14 @@ func (s *session) forget(id string) bool {
 	return open
 }
 
-// later does what may have to wait until the client reads, where the goroutine of
-// a response must not.
-func (s *session) later(f func()) {
-	if s.crew != nil {
-		s.crew.do(f)
-		return
+// spawn runs f on a goroutine of its own, unless the session has ended. Wait for
+// those with spawned.
+func (s *session) spawn(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.spawned.Go(f)
 	}
-	f()
 }
 
 // end ends the session: what is under way is cancelled with cause.

@@ -36,7 +36,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x 
 	ending := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &stdio{server: s, session: x, pipe: newPipe(out, func() { cancel(errGone) })}
-	c.session.crew, c.session.identified = newCrew(c.pipe), true
+	c.session.stdio, c.session.identified = true, true
 	defer s.watch(c.session.changes)()
 	go c.tellChanges(ctx)
 	over := make(chan error, 1)
@@ -56,8 +56,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x 
 	c.session.end(cause)
 	cancel(cause)
 	c.pipe.close()
-	c.session.crew.end()
-	within(max(time.Until(deadline), grace/10), c.session.crew.all.Wait)
+	within(max(time.Until(deadline), grace/10), c.session.spawned.Wait)
 	return err
 }
 

@@ -22,10 +22,10 @@ func (s *Server) taskResult(x *exchange, m message, p taskParams, answer func(re
 		return
 	}
 	f := s.taskFollower(x, m, info)
-	if x.session.crew != nil {
+	if x.session.stdio {
 		waits := f.parked(answer)
 		waits.heed()
-		waits.Wake()
+		waits.step()
 		return
 	}
 	if !x.session.keep(f.call) { // it has ended meanwhile
