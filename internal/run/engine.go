@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -100,7 +99,6 @@ type Engine struct {
 	cancel  context.CancelCauseFunc
 	base    context.Context // under all generators; it doesn't end, since each run is stopped by itself
 	workers sync.WaitGroup
-	living  atomic.Int64    // generators
 	taking  context.Context // ends when no more runs are taken
 	refuse  context.CancelFunc
 	closing <-chan struct{} // its end

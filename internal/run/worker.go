@@ -62,26 +62,20 @@ func (r *record) launch(args json.RawMessage, h *history, req Request) {
 // the generator has returned.
 func (w *worker) drive(lived func(State)) {
 	defer w.retire(lived)
-	if w.engine.living.Add(1) <= fewRuns {
-		spread()
+	for e, err := range w.run.All {
+		if err != nil {
+			w.failed(err)
+			return
+		}
+		if !w.take(e) {
+			return
+		}
 	}
-	w.run.All(w.next)
-}
-
-// next takes what the generator yields, or how it ended. It is a method and no
-// loop's body, which would be a larger closure for as long as the run waits.
-func (w *worker) next(e generators.Event, err error) bool {
-	if err != nil {
-		w.failed(err)
-		return false
-	}
-	return w.take(e)
 }
 
 // retire makes sure that a run whose loop ended has ended.
 func (w *worker) retire(lived func(State)) {
 	defer w.engine.workers.Done()
-	defer w.engine.living.Add(-1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.work == w { // the loop was left, or its goroutine ended, before an end was recorded
