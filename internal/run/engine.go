@@ -88,7 +88,6 @@ type Engine struct {
 	heat      heat
 	replays   replays
 	deadlines *deadlines
-	memo      memo
 	still     standstill
 	tally     tally
 	meter     Meter

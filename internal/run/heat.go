@@ -157,9 +157,6 @@ func (r *record) cool() {
 	}
 	r.spent = r.elapsed()
 	for _, a := range r.asks {
-		if asked, live := a.asked(); live {
-			r.engine.memo.add(a, asked)
-		}
 		a.call, a.live = nil, false // its deadline goes on
 	}
 	w.batch.stop()

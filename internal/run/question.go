@@ -19,8 +19,7 @@ type openAsk struct {
 	due  instant
 	call *generators.Call // nil if no generator waits here
 	// live says that call has the question as it was recorded, and due its
-	// deadline. What was asked before the generator was here, the log has, and the
-	// memo perhaps.
+	// deadline. What was asked before the generator was here, only the log has.
 	live bool
 }
 
@@ -42,14 +41,10 @@ func (r *record) question(ctx context.Context, a *openAsk) (log.Asked, error) {
 	if asked, live := a.asked(); live {
 		return asked, nil
 	}
-	if asked := r.engine.memo.get(a); asked != nil {
-		return *asked, nil
-	}
 	asked, err := r.readQuestion(ctx, a.seq)
 	if err != nil {
 		return log.Asked{}, fmt.Errorf("reading the question %s: %w", log.AskID(r.id, a.seq), err)
 	}
-	r.engine.memo.add(a, asked)
 	return asked, nil
 }
 

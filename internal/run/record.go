@@ -289,7 +289,6 @@ func (r *record) drop(a *openAsk) {
 		return
 	}
 	r.engine.deadlines.remove(a)
-	r.engine.memo.forget(a)
 	r.engine.index.settled(r, a)
 	r.engine.tally.ages.settled(a.since.time())
 }
