@@ -83,7 +83,7 @@ func (r *record) letGo(context.Context) error {
 	r.keep()
 	switch {
 	case r.state.Ended():
-	case r.origin.Value().durable && !r.engine.ephemeral:
+	case r.started.Durable && !r.engine.ephemeral:
 		err := r.flush(context.WithoutCancel(r.engine.ctx))
 		r.halt(generators.ErrSuspended)
 		if Passing(err) {

@@ -179,7 +179,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 	r := newRecord(e, photon, started)
 	kept, done := e.tracer.Start(ctx, r.subject())
 	defer func() { done(err) }()
-	started.Trace, r.trace = kept, kept
+	started.Trace, r.started.Trace = kept, kept
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
 	defer r.mu.Unlock()
 	first, err := e.index.add(r, e.limits.Active)
@@ -187,7 +187,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 		return Info{}, err
 	}
 	if first != r {
-		return first.repeated(r.repeat)
+		return first.repeated(r.request)
 	}
 	info, err := r.begin(ctx, started, req)
 	if err != nil {

@@ -45,7 +45,7 @@ func (i *idler) busy(now moment) bool {
 // goroutines of it work beside the open questions is seen when it is to be let
 // go. Callers hold mu.
 func (r *record) hot() bool {
-	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.origin.Value().durable || r.engine.ephemeral {
+	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.started.Durable || r.engine.ephemeral {
 		return false
 	}
 	for _, a := range r.asks {
@@ -171,7 +171,7 @@ func (r *record) cool() {
 // wanted tells whether a run without a generator has something to go on with.
 // Callers hold mu.
 func (r *record) wanted() bool {
-	return r.work == nil && !r.waking && !r.ending && r.origin.Value().durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
+	return r.work == nil && !r.waking && !r.ending && r.started.Durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
 }
 
 // takeUp tries to take a run up again. After an error, it is still waking.

@@ -37,8 +37,6 @@ type owner struct {
 // A watcher holds one token if something has changed since it was last read.
 type watcher chan struct{}
 
-type idempotencyKey struct{ owner, key string }
-
 func newIndex() *index {
 	return &index{
 		runs:   make(map[string]*record),
@@ -58,14 +56,14 @@ func (x *index) add(r *record, limit int) (*record, error) {
 	if x.closed {
 		return nil, ErrClosing
 	}
-	if first := x.keys[r.key()]; r.repeat != nil && first != nil {
+	if first := x.keys[r.key()]; first != nil {
 		return first, nil
 	}
 	o := x.owner(r.owner())
 	if limit > 0 && o.active >= limit {
 		return nil, ErrTooMany
 	}
-	if r.repeat != nil {
+	if r.started.Idempotency != "" {
 		x.keys[r.key()] = r
 	}
 	x.enter(r)
@@ -98,7 +96,7 @@ func (x *index) load(runs []*record) {
 	x.runs = make(map[string]*record, len(runs))
 	for _, r := range runs {
 		x.enter(r)
-		if first := x.keys[r.key()]; r.repeat != nil && (first == nil || older(r, first) < 0) {
+		if first := x.keys[r.key()]; r.started.Idempotency != "" && (first == nil || older(r, first) < 0) {
 			x.keys[r.key()] = r
 		}
 	}
@@ -116,14 +114,6 @@ func (x *index) load(runs []*record) {
 		}
 	})
 	both.Wait()
-}
-
-// key is empty for a run without one.
-func (r *record) key() (k idempotencyKey) {
-	if r.repeat != nil {
-		k = idempotencyKey{r.owner(), r.repeat.key}
-	}
-	return k
 }
 
 // close takes no more runs.

@@ -30,9 +30,8 @@ func (r *record) show(ctx context.Context, a *openAsk) (Open, error) {
 	if err != nil {
 		return Open{}, err
 	}
-	o := r.origin.Value()
 	return Open{
-		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: o.photon, Title: o.title,
+		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon, Title: r.started.Title,
 		Since: a.since.time(), Asked: asked,
 	}, nil
 }

@@ -4,15 +4,14 @@ import (
 	"container/list"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unique"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
@@ -26,11 +25,12 @@ type record struct {
 	engine *Engine
 	id     string
 	photon *generators.Photon // nil if it is not registered any more
-	origin unique.Handle[origin]
-	repeat *repeatable // nil without an idempotency key
-	trace  *log.Trace  // nil if it is not traced
-	born   instant
-	shelf  int32 // the owner's number in the index
+	// started is the first entry's, without the arguments, which are read from the
+	// log when they are needed.
+	started log.Started
+	request [sha256.Size]byte // see digestOf; zero without an idempotency key
+	born    instant
+	shelf   int32 // the owner's number in the index
 
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
@@ -74,7 +74,11 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 
 // describe takes in what the first entry says.
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
-	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
+	if s.Idempotency != "" {
+		r.request = digestOf(s)
+	}
+	s.Args = nil
+	r.photon, r.started = p, s
 	r.born, r.state, r.brief = instantOf(at), Running, briefOf(s, at)
 }
 
@@ -103,19 +107,6 @@ func (r *record) begin(ctx context.Context, s log.Started, req Request) (Info, e
 	}
 	r.launch(s.Args, nil, req)
 	return info, nil
-}
-
-// repeated answers a request whose idempotency key this run has.
-func (r *record) repeated(request *repeatable) (Info, error) {
-	if r.repeat.request != request.request {
-		return Info{}, ErrReused
-	}
-	r.mu.Lock() // until it has begun
-	defer r.mu.Unlock()
-	if r.last == 0 || r.refused {
-		return Info{}, fmt.Errorf("the first request with this idempotency key was refused: %w", log.ErrUnavailable)
-	}
-	return r.info(), nil
 }
 
 // errOver: the run's log is closed to whoever tried to append.
@@ -261,10 +252,10 @@ func (r *record) takeAll(entries []log.Entry, own int) error {
 
 // info copies what lists show, without the questions. Callers hold mu.
 func (r *record) info() Info {
-	o := r.origin.Value()
+	s := &r.started
 	i := Info{
-		ID: r.id, Photon: o.photon, Title: o.title, Surface: o.surface,
-		Durable: o.durable, State: r.state, Started: r.born.time(), Ended: r.ended.time(),
+		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
+		Durable: s.Durable, State: r.state, Started: r.born.time(), Ended: r.ended.time(),
 		Last: r.last, Owner: r.owner(),
 	}
 	if b := r.brief; b != nil {
@@ -280,7 +271,7 @@ func (r *record) info() Info {
 }
 
 // owner is whom the run belongs to.
-func (r *record) owner() string { return r.origin.Value().owner }
+func (r *record) owner() string { return r.started.Owner }
 
 // drop forgets an open question.
 func (r *record) drop(a *openAsk) {

@@ -80,8 +80,8 @@ func (r *record) countUploads() error {
 func (e *Engine) tellOrphans(runs []*record) {
 	orphans := make(map[string]int)
 	for _, r := range runs {
-		if r.photon == nil && r.origin.Value().durable && !r.isOver() {
-			orphans[r.origin.Value().photon]++
+		if r.photon == nil && r.started.Durable && !r.isOver() {
+			orphans[r.started.Photon]++
 		}
 	}
 	for photon, n := range orphans {
@@ -105,7 +105,7 @@ func (r *record) pickUp(ctx context.Context) error {
 	defer r.mu.Unlock()
 	switch {
 	case r.state.Ended():
-	case !r.origin.Value().durable:
+	case !r.started.Durable:
 		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
 	case r.photon == nil: // another program may have it: the folder can be shared
 		r.engine.index.rest(r)

@@ -163,7 +163,7 @@ func (w *worker) broken(err error) {
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.origin.Value().photon, "err", err)
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
 		w.batch.stop() // what could not be recorded
 		w.fail("Beam could not record what the tool did")
 	}
@@ -214,7 +214,7 @@ func (w *worker) failed(err error) {
 	var panicked *generators.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.origin.Value().photon,
+		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
 			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit):
