@@ -31,7 +31,7 @@ func (r *record) apply(e log.Entry) {
 		}
 	}
 	if before != r.state && r.brief != nil {
-		r.brief.moved = instantOf(e.Time)
+		r.brief.moved = e.Time.Round(0)
 	}
 	if r.reading {
 		return // nobody waits for it, and the lists don't have it
@@ -79,7 +79,7 @@ func (r *record) takeIn(e log.Entry) error {
 		return err
 	case log.KindFinished:
 		f, err := log.As[log.Finished](e)
-		r.state, r.ended = State(f.Status), instantOf(e.Time)
+		r.state, r.ended = State(f.Status), e.Time.Round(0)
 		if f.Error != "" {
 			cause := f.Error
 			r.cause = &cause
@@ -105,13 +105,13 @@ func (r *record) hear(spent ask.Millis) {
 
 // ask opens a question and starts its deadline.
 func (r *record) ask(e log.Entry) error {
-	a := &openAsk{run: r, seq: e.Seq, since: instantOf(e.Time)}
+	a := &openAsk{run: r, seq: e.Seq, since: e.Time.Round(0)}
 	if r.work != nil {
 		asked, err := log.As[log.Asked](e)
 		if err != nil {
 			return err
 		}
-		a.due = instantOf(asked.Deadline)
+		a.due = asked.Deadline
 		if c := r.work.asking; c != nil && c.Key == asked.Key {
 			a.call, a.live = c, true // before anybody can answer
 		}
@@ -120,13 +120,13 @@ func (r *record) ask(e log.Entry) error {
 		if err != nil {
 			return err
 		}
-		a.due, r.spent = instantOf(o.deadline), time.Duration(o.spent)
+		a.due, r.spent = o.deadline, time.Duration(o.spent)
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
 		r.engine.deadlines.add(a)
 		r.engine.index.asked(r, a)
-		r.engine.tally.ages.asked(a.since.time())
+		r.engine.tally.ages.asked(a.since)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (t *tally) removed(r *record) {
 	}
 	t.add(r.state, -1)
 	for _, a := range r.asks {
-		t.ages.settled(a.since.time())
+		t.ages.settled(a.since)
 	}
 }
 
@@ -75,7 +75,7 @@ func (t *tally) load(runs []*record) {
 	for _, r := range runs {
 		t.add(r.state, 1)
 		for _, a := range r.asks {
-			t.ages.asked(a.since.time())
+			t.ages.asked(a.since)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"sync"
 	"time"
 
@@ -13,7 +12,7 @@ type deadlines struct {
 	mu    sync.Mutex
 	asks  *btree.BTreeG[*openAsk]
 	timer *time.Timer
-	next  instant // when the timer fires; 0 if it doesn't
+	next  time.Time // when the timer fires; zero if it doesn't
 	// passing is true while some do: the timer is set when they have.
 	passing, stopped bool
 }
@@ -23,7 +22,7 @@ func newDeadlines() *deadlines {
 }
 
 func byDue(a, b *openAsk) int {
-	if c := cmp.Compare(a.due, b.due); c != 0 {
+	if c := a.due.Compare(b.due); c != 0 {
 		return c
 	}
 	return named(a, b)
@@ -32,7 +31,7 @@ func byDue(a, b *openAsk) int {
 // add takes in a question that has a deadline. Its due must not change until it
 // is removed or has passed.
 func (d *deadlines) add(a *openAsk) {
-	if a.due == 0 {
+	if a.due.IsZero() {
 		return
 	}
 	d.mu.Lock()
@@ -54,7 +53,7 @@ func (d *deadlines) load(runs []*record) {
 
 // remove forgets a question. The timer may fire for nothing.
 func (d *deadlines) remove(a *openAsk) {
-	if a.due == 0 {
+	if a.due.IsZero() {
 		return
 	}
 	d.mu.Lock()
@@ -77,11 +76,11 @@ func (d *deadlines) stop() {
 // arm sets the timer, unless it fires early enough. Callers hold mu.
 func (d *deadlines) arm() {
 	first, found := d.asks.Min()
-	if !found || d.stopped || d.passing || d.next != 0 && d.next <= first.due {
+	if !found || d.stopped || d.passing || !d.next.IsZero() && !d.next.After(first.due) {
 		return
 	}
 	d.next = first.due
-	wait := time.Until(d.next.time())
+	wait := time.Until(d.next)
 	if d.timer == nil {
 		d.timer = time.AfterFunc(wait, d.pass)
 		return
@@ -105,12 +104,12 @@ func (d *deadlines) pass() {
 func (d *deadlines) due() []*openAsk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.next, d.passing = 0, true
-	now := instantOf(time.Now())
+	d.next, d.passing = time.Time{}, true
+	now := time.Now()
 	var due []*openAsk
 	for len(due) < atOnce && !d.stopped {
 		first, found := d.asks.Min()
-		if !found || first.due > now {
+		if !found || first.due.After(now) {
 			break
 		}
 		d.asks.DeleteMin()

@@ -84,7 +84,6 @@ type Engine struct {
 	ephemeral bool
 	keys      keyring
 	index     *index
-	epoch     time.Time // see moment
 	heat      heat
 	replays   replays
 	deadlines *deadlines
@@ -110,7 +109,7 @@ func New(o Options) *Engine {
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(), replays: replays{later: newRetries()},
-		meter: o.Meter, tracer: o.Tracer, epoch: time.Now(),
+		meter: o.Meter, tracer: o.Tracer,
 	}
 	if e.meter == nil {
 		e.meter = unmetered{}

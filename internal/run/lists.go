@@ -12,7 +12,7 @@ func (x *index) newest(owners []string) iter.Seq[*record] {
 			return nil
 		}
 		if after == nil {
-			after = &record{shelf: o.number, born: distant}
+			after = &record{shelf: o.number + 1} // before whose runs come this owner's
 		}
 		return page(x.listed.DescendLessOrEqual, after, func(r *record) bool { return r.shelf == o.number })
 	})

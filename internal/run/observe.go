@@ -103,7 +103,7 @@ func (r *record) tellSettled(seq uint64, outcome, by string) time.Duration {
 	if o == nil {
 		return 0
 	}
-	since := o.since.time()
+	since := o.since
 	if _, off := r.engine.tracer.(untraced); !off {
 		s := Settled{Asked: seq, Since: since, Outcome: outcome, By: by}
 		if asked, err := r.question(r.engine.ctx, o); err == nil {

@@ -24,7 +24,7 @@ func byBirth(a, b *record) int {
 }
 
 func older(a, b *record) int {
-	if c := cmp.Compare(a.born, b.born); c != 0 {
+	if c := a.born.Compare(b.born); c != 0 {
 		return c
 	}
 	return strings.Compare(a.id, b.id)
@@ -41,7 +41,7 @@ func bySince(a, b *openAsk) int {
 }
 
 func asked(a, b *openAsk) int {
-	if c := cmp.Compare(a.since, b.since); c != 0 {
+	if c := a.since.Compare(b.since); c != 0 {
 		return c
 	}
 	return named(a, b)

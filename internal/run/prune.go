@@ -92,7 +92,7 @@ func (r *record) prunable() (p Pruned, ended bool, err error) {
 		return p, false, nil
 	}
 	size, err := r.size()
-	return Pruned{ID: r.id, Photon: r.started.Photon, State: r.state, Ended: r.ended.time(), Bytes: size}, true, err
+	return Pruned{ID: r.id, Photon: r.started.Photon, State: r.state, Ended: r.ended, Bytes: size}, true, err
 }
 
 // size is how many bytes the run's log and files take, about. Callers hold mu.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -13,10 +14,10 @@ import (
 type openAsk struct {
 	run   *record
 	seq   uint64
-	since instant
+	since time.Time // without a monotonic reading, as born
 	// due is when the question expires, or, if that could not be recorded, is
-	// tried to again; 0 for never.
-	due  instant
+	// tried to again; zero for never.
+	due  time.Time
 	call *generators.Call // nil if no generator waits here
 	// live says that call has the question as it was recorded, and due its
 	// deadline. What was asked before the generator was here, only the log has.
@@ -32,7 +33,7 @@ func (r *record) show(ctx context.Context, a *openAsk) (Open, error) {
 	}
 	return Open{
 		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon, Title: r.started.Title,
-		Since: a.since.time(), Asked: asked,
+		Since: a.since, Asked: asked,
 	}, nil
 }
 
@@ -53,7 +54,7 @@ func (a *openAsk) asked() (asked log.Asked, live bool) {
 		return asked, false
 	}
 	q, _ := ask.Of(a.call)
-	return log.Asked{Key: a.call.Key, Question: q, Deadline: a.due.time(), More: a.call.More}, true
+	return log.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More}, true
 }
 
 func (r *record) readQuestion(ctx context.Context, seq uint64) (log.Asked, error) {

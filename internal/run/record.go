@@ -29,8 +29,8 @@ type record struct {
 	// log when they are needed.
 	started log.Started
 	request [sha256.Size]byte // see digestOf; zero without an idempotency key
-	born    instant
-	shelf   int32 // the owner's number in the index
+	born    time.Time         // without a monotonic reading, as the log has it: it orders lists
+	shelf   int32             // the owner's number in the index
 
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
@@ -38,7 +38,7 @@ type record struct {
 	mu     sync.Mutex
 	last   uint64
 	state  State
-	ended  instant
+	ended  time.Time
 	cause  *string // of a failure, for people; nil if it has none
 	brief  *brief  // nil of a run that nobody polls
 	asks   []*openAsk
@@ -79,7 +79,7 @@ func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
 	}
 	s.Args = nil
 	r.photon, r.started = p, s
-	r.born, r.state, r.brief = instantOf(at), Running, briefOf(s, at)
+	r.born, r.state, r.brief = at.Round(0), Running, briefOf(s, at)
 }
 
 func newID() string {
@@ -94,7 +94,7 @@ var firstClaim = log.New(log.KindClaimed, log.Claimed{Epoch: 1})
 // begin records the start and sets the generator going. Callers hold mu.
 func (r *record) begin(ctx context.Context, s log.Started, req Request) (Info, error) {
 	started := log.New(log.KindStarted, s)
-	started.Time = r.born.time()
+	started.Time = r.born
 	err := r.append(ctx, started, firstClaim)
 	if err != nil {
 		return Info{}, err
@@ -255,11 +255,11 @@ func (r *record) info() Info {
 	s := &r.started
 	i := Info{
 		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
-		Durable: s.Durable, State: r.state, Started: r.born.time(), Ended: r.ended.time(),
+		Durable: s.Durable, State: r.state, Started: r.born, Ended: r.ended,
 		Last: r.last, Owner: r.owner(),
 	}
 	if b := r.brief; b != nil {
-		i.Moved, i.Said = b.moved.time(), b.said
+		i.Moved, i.Said = b.moved, b.said
 	}
 	if r.cause != nil {
 		i.Error = *r.cause
@@ -281,5 +281,5 @@ func (r *record) drop(a *openAsk) {
 	}
 	r.engine.deadlines.remove(a)
 	r.engine.index.settled(r, a)
-	r.engine.tally.ages.settled(a.since.time())
+	r.engine.tally.ages.settled(a.since)
 }

@@ -32,9 +32,9 @@ type worker struct {
 
 	// limit is the timer of the run's own time limit; nil if it has none. It
 	// stands still while a question is open: resumed is when it last went on,
-	// 0 while it stands.
+	// zero while it stands.
 	limit   *time.Timer
-	resumed moment
+	resumed time.Time
 }
 
 // launch sets the generator going, as its request says. Callers hold mu.
