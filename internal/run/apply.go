@@ -124,7 +124,7 @@ func (r *record) ask(e log.Entry) error {
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
-		r.engine.deadlines.add(a)
+		a.awaitDeadline()
 		r.engine.index.asked(r, a)
 		r.engine.tally.ages.asked(a.since)
 	}

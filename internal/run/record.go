@@ -279,7 +279,7 @@ func (r *record) drop(a *openAsk) {
 	if r.reading {
 		return
 	}
-	r.engine.deadlines.remove(a)
+	a.stopDeadline()
 	r.engine.index.settled(r, a)
 	r.engine.tally.ages.settled(a.since)
 }
