@@ -126,7 +126,6 @@ func (r *record) ask(e log.Entry) error {
 	if !r.reading {
 		a.awaitDeadline()
 		r.engine.index.asked(r, a)
-		r.engine.tally.ages.asked(a.since)
 	}
 	return nil
 }

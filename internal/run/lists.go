@@ -34,6 +34,18 @@ func (x *index) inbox(owners []string) iter.Seq[*openAsk] {
 	})
 }
 
+// allAsks yields the open questions of all owners.
+func (x *index) allAsks() iter.Seq[*openAsk] {
+	return merged(1, asked, func(_ int, after *openAsk) []*openAsk {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		if after == nil {
+			after = &openAsk{run: &record{}}
+		}
+		return page(x.asks.AscendGreaterOrEqual, after, func(*openAsk) bool { return true })
+	})
+}
+
 func (x *index) openAsks(name string) int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

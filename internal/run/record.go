@@ -281,5 +281,4 @@ func (r *record) drop(a *openAsk) {
 	}
 	a.stopDeadline()
 	r.engine.index.settled(r, a)
-	r.engine.tally.ages.settled(a.since)
 }
