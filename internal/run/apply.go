@@ -103,6 +103,12 @@ func (r *record) hear(spent ask.Millis) {
 	}
 }
 
+// An outline is what is kept of a question that the log has.
+type outline struct {
+	Deadline time.Time  `json:"deadline"`
+	Spent    ask.Millis `json:"spent"`
+}
+
 // ask opens a question and starts its deadline.
 func (r *record) ask(e log.Entry) error {
 	a := &openAsk{run: r, seq: e.Seq, since: e.Time.Round(0)}
@@ -116,11 +122,11 @@ func (r *record) ask(e log.Entry) error {
 			a.call, a.live = c, true // before anybody can answer
 		}
 	} else {
-		o, err := outlineOf(e)
+		o, err := log.As[outline](e)
 		if err != nil {
 			return err
 		}
-		a.due, r.spent = o.deadline, time.Duration(o.spent)
+		a.due, r.spent = o.Deadline, time.Duration(o.Spent)
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
