@@ -55,7 +55,7 @@ const (
 	peakMB    = 350   // the same, when most is in use: a million stay under 2 GB
 	peakBytes = 1_600
 	hotBytes  = 16 << 10 // for each whose generator waits in memory
-	ready     = 30_000   // ms until a million are ready again
+	ready     = 60_000   // ms until a million are ready again
 	answered  = 50       // ms until a run has gone on, at the 99th percentile
 )
 

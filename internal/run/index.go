@@ -93,27 +93,16 @@ func (x *index) enter(r *record) {
 func (x *index) load(runs []*record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.runs = make(map[string]*record, len(runs))
 	for _, r := range runs {
 		x.enter(r)
 		if first := x.keys[r.key()]; r.started.Idempotency != "" && (first == nil || older(r, first) < 0) {
 			x.keys[r.key()] = r
 		}
+		x.listed.ReplaceOrInsert(r)
+		for _, a := range r.asks {
+			x.asks.ReplaceOrInsert(a)
+		}
 	}
-	var both sync.WaitGroup
-	both.Go(func() {
-		for _, r := range runs {
-			x.listed.ReplaceOrInsert(r)
-		}
-	})
-	both.Go(func() {
-		for _, r := range runs {
-			for _, a := range r.asks {
-				x.asks.ReplaceOrInsert(a)
-			}
-		}
-	})
-	both.Wait()
 }
 
 // close takes no more runs.
