@@ -51,8 +51,8 @@ func (r *record) takeIn(e log.Entry) error {
 		return r.hearStatus(e)
 	case log.KindClaimed:
 		c, err := log.As[log.Claimed](e)
-		if epoch := int32(c.Epoch); epoch > r.epoch {
-			r.epoch = epoch
+		if c.Epoch > r.epoch {
+			r.epoch = c.Epoch
 			if r.work != nil {
 				r.halt(generators.ErrSuspended) // another process has the run now
 			}
@@ -80,10 +80,7 @@ func (r *record) takeIn(e log.Entry) error {
 	case log.KindFinished:
 		f, err := log.As[log.Finished](e)
 		r.state, r.ended = State(f.Status), e.Time.Round(0)
-		if f.Error != "" {
-			cause := f.Error
-			r.cause = &cause
-		}
+		r.cause = f.Error
 		r.hear(f.Spent)
 		r.halt(generators.ErrStopped)
 		if err := r.engine.keys.forget(r.id); err != nil {

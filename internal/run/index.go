@@ -18,7 +18,7 @@ type index struct {
 	asks   *btree.BTreeG[*openAsk] // the open questions; see bySince
 	ended  map[*record]struct{}    // the runs that have
 	owners map[string]*owner
-	known  int32 // owners that there were
+	known  int // owners that there were
 	keys   map[idempotencyKey]*record
 	closed bool // no more runs are taken
 	// idle is closed when no run works; nil if nobody waits for it.
@@ -28,7 +28,7 @@ type index struct {
 
 // owner counts one owner's runs, those that haven't ended, and open questions.
 type owner struct {
-	number             int32 // its own, so that the lists need not compare names
+	number             int // its own, so that the lists need not compare names
 	runs, active, asks int
 	// watchers are told of changes in what lists show.
 	watchers map[watcher]struct{}

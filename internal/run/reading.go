@@ -77,7 +77,7 @@ func (r *record) remember(entry log.Entry) error {
 		return err
 	}
 	if large {
-		r.beside.spilled += int64(len(entry.Data))
+		r.spilled += int64(len(entry.Data))
 	}
 	switch {
 	case entry.Kind == log.KindStarted:

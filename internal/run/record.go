@@ -30,7 +30,7 @@ type record struct {
 	started log.Started
 	request [sha256.Size]byte // see digestOf; zero without an idempotency key
 	born    time.Time         // without a monotonic reading, as the log has it: it orders lists
-	shelf   int32             // the owner's number in the index
+	shelf   int               // the owner's number in the index
 
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
@@ -39,11 +39,11 @@ type record struct {
 	last   uint64
 	state  State
 	ended  time.Time
-	cause  *string // of a failure, for people; nil if it has none
-	brief  *brief  // nil of a run that nobody polls
+	cause  string // of a failure, for people
+	brief  *brief // nil of a run that nobody polls
 	asks   []*openAsk
-	epoch  int32
-	events int32 // that it has told
+	epoch  int
+	events int // that it has told
 	spent  time.Duration
 	work   *worker  // nil if no generator lives here
 	when   []Waiter // told of the next entry; see Engine.When
@@ -62,8 +62,12 @@ type record struct {
 	// warmth is the run's place among those that could be let go; guarded by
 	// heat's mu, and this one.
 	warmth *list.Element
-	bytes  int64   // in its log
-	beside *beside // what is beside its log; nil if nothing is
+	bytes  int64 // in its log
+
+	// What is beside its log; see beside.go.
+	named   map[string]int // how many name each blob: uploads, and entries
+	stored  int64          // bytes, of what is named
+	spilled int64          // bytes that are too large for the log
 }
 
 func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
@@ -185,7 +189,7 @@ func (r *record) superseded(err error) bool { return errors.Is(err, errOver) && 
 // stillFits tells whether entries still make sense after others came first:
 // not a settlement of what is settled, nor the work of a worker of an older
 // epoch.
-func (r *record) stillFits(entries []log.Entry, epoch int32) error {
+func (r *record) stillFits(entries []log.Entry, epoch int) error {
 	for _, e := range entries {
 		switch e.Kind {
 		case log.KindFinished:
@@ -256,13 +260,10 @@ func (r *record) info() Info {
 	i := Info{
 		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
 		Durable: s.Durable, State: r.state, Started: r.born, Ended: r.ended,
-		Last: r.last, Owner: r.owner(),
+		Error: r.cause, Last: r.last, Owner: r.owner(),
 	}
 	if b := r.brief; b != nil {
 		i.Moved, i.Said = b.moved, b.said
-	}
-	if r.cause != nil {
-		i.Error = *r.cause
 	}
 	if r.state.Ended() {
 		i.KeptUntil = r.keptUntil()

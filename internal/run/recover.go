@@ -62,14 +62,14 @@ func (e *Engine) countUploads() error {
 func (r *record) countUploads() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.Ended() && r.beside != nil {
+	if r.state.Ended() && r.named != nil {
 		return nil // its size is that of its folder, and it keeps nothing more
 	}
 	for b, err := range r.engine.blobs.All(r.id) {
 		if err != nil {
 			return err
 		}
-		if r.blobs().named[b.Digest] == 0 {
+		if r.named[b.Digest] == 0 {
 			r.refer(b.Digest, b.Size)
 		}
 	}
@@ -132,7 +132,7 @@ func (r *record) resume(ctx context.Context, h *history) error {
 		return r.end(log.Finished{Status: log.Failed, Error: err.Error()})
 	}
 	read := r.last
-	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: int(r.epoch) + 1}))
+	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: r.epoch + 1}))
 	if errors.Is(err, errOver) {
 		return nil // another process has it
 	}

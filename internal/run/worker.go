@@ -142,11 +142,11 @@ func (w *worker) stepped(e *generators.Stepped) error {
 func (w *worker) bounded() error {
 	limits := w.engine.limits
 	switch {
-	case int(w.events)+len(w.batch.entries) > limits.Events:
+	case w.events+len(w.batch.entries) > limits.Events:
 		return faultf("the tool said more than a run may: at most %d events are allowed", limits.Events)
 	case w.bytes+int64(w.batch.bytes) > limits.Bytes:
 		return faultf("the tool said more than a run may: at most %d bytes are allowed, artifacts not counted", limits.Bytes)
-	case w.beside.size() > limits.Stored:
+	case w.stored > limits.Stored:
 		return faultf("the run keeps more than it may: at most %d bytes of artifacts and files are allowed", limits.Stored)
 	}
 	return nil
