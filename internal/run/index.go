@@ -18,7 +18,6 @@ type index struct {
 	asks   *btree.BTreeG[*openAsk] // the open questions; see bySince
 	ended  map[*record]struct{}    // the runs that have
 	owners map[string]*owner
-	known  int // owners that there were
 	keys   map[idempotencyKey]*record
 	closed bool // no more runs are taken
 	// idle is closed when no run works; nil if nobody waits for it.
@@ -28,7 +27,6 @@ type index struct {
 
 // owner counts one owner's runs, those that haven't ended, and open questions.
 type owner struct {
-	number             int // its own, so that the lists need not compare names
 	runs, active, asks int
 	// watchers are told of changes in what lists show.
 	watchers map[watcher]struct{}
@@ -74,7 +72,6 @@ func (x *index) add(r *record, limit int) (*record, error) {
 // enter takes in a run, but for the lists. Callers hold mu.
 func (x *index) enter(r *record) {
 	o := x.owner(r.owner())
-	r.shelf = o.number
 	x.runs[r.id] = r
 	o.runs++
 	o.asks += len(r.asks)
@@ -115,8 +112,7 @@ func (x *index) close() {
 func (x *index) owner(name string) *owner {
 	o := x.owners[name]
 	if o == nil {
-		x.known++
-		o = &owner{number: x.known}
+		o = &owner{}
 		x.owners[name] = o
 	}
 	return o

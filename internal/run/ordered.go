@@ -17,7 +17,7 @@ const degree = 32
 
 // byBirth orders an owner's runs by their start.
 func byBirth(a, b *record) int {
-	if c := cmp.Compare(a.shelf, b.shelf); c != 0 {
+	if c := strings.Compare(a.owner(), b.owner()); c != 0 {
 		return c
 	}
 	return older(a, b)
@@ -34,7 +34,7 @@ func newer(a, b *record) int { return older(b, a) }
 
 // bySince orders an owner's questions by when they were asked.
 func bySince(a, b *openAsk) int {
-	if c := cmp.Compare(a.run.shelf, b.run.shelf); c != 0 {
+	if c := strings.Compare(a.run.owner(), b.run.owner()); c != 0 {
 		return c
 	}
 	return asked(a, b)

@@ -30,7 +30,6 @@ type record struct {
 	started log.Started
 	request [sha256.Size]byte // see digestOf; zero without an idempotency key
 	born    time.Time         // without a monotonic reading, as the log has it: it orders lists
-	shelf   int               // the owner's number in the index
 
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
