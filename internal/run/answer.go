@@ -157,18 +157,18 @@ func (e *Engine) Discard(run, digest string, size int64) {
 func (r *record) expire(a *openAsk) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.open(a.seq) != a {
+	ctx := r.engine.ctx
+	if r.open(a.seq) != a || ctx.Err() != nil {
 		return
 	}
-	ctx := r.engine.ctx
 	err := r.conclude(ctx, a.seq, log.New(log.KindWithdrawn, log.Withdrawn{Ask: a.seq, Reason: log.Expired}))
 	if err == nil || errors.Is(err, ErrSettled) || ctx.Err() != nil {
 		return
 	}
 	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
 	if r.open(a.seq) == a {
-		a.due, a.live = instantOf(time.Now().Add(longestWait)), false
-		r.engine.deadlines.add(a)
+		a.due, a.live = time.Now().Add(longestWait), false
+		a.awaitDeadline()
 	}
 }
 

@@ -31,7 +31,7 @@ func (r *record) apply(e log.Entry) {
 		}
 	}
 	if before != r.state && r.brief != nil {
-		r.brief.moved = instantOf(e.Time)
+		r.brief.moved = e.Time.Round(0)
 	}
 	if r.reading {
 		return // nobody waits for it, and the lists don't have it
@@ -51,8 +51,8 @@ func (r *record) takeIn(e log.Entry) error {
 		return r.hearStatus(e)
 	case log.KindClaimed:
 		c, err := log.As[log.Claimed](e)
-		if epoch := int32(c.Epoch); epoch > r.epoch {
-			r.epoch = epoch
+		if c.Epoch > r.epoch {
+			r.epoch = c.Epoch
 			if r.work != nil {
 				r.halt(generators.ErrSuspended) // another process has the run now
 			}
@@ -79,11 +79,8 @@ func (r *record) takeIn(e log.Entry) error {
 		return err
 	case log.KindFinished:
 		f, err := log.As[log.Finished](e)
-		r.state, r.ended = State(f.Status), instantOf(e.Time)
-		if f.Error != "" {
-			cause := f.Error
-			r.cause = &cause
-		}
+		r.state, r.ended = State(f.Status), e.Time.Round(0)
+		r.cause = f.Error
 		r.hear(f.Spent)
 		r.halt(generators.ErrStopped)
 		if err := r.engine.keys.forget(r.id); err != nil {
@@ -103,30 +100,35 @@ func (r *record) hear(spent ask.Millis) {
 	}
 }
 
+// An outline is what is kept of a question that the log has.
+type outline struct {
+	Deadline time.Time  `json:"deadline"`
+	Spent    ask.Millis `json:"spent"`
+}
+
 // ask opens a question and starts its deadline.
 func (r *record) ask(e log.Entry) error {
-	a := &openAsk{run: r, seq: e.Seq, since: instantOf(e.Time)}
+	a := &openAsk{run: r, seq: e.Seq, since: e.Time.Round(0)}
 	if r.work != nil {
 		asked, err := log.As[log.Asked](e)
 		if err != nil {
 			return err
 		}
-		a.due = instantOf(asked.Deadline)
+		a.due = asked.Deadline
 		if c := r.work.asking; c != nil && c.Key == asked.Key {
 			a.call, a.live = c, true // before anybody can answer
 		}
 	} else {
-		o, err := outlineOf(e)
+		o, err := log.As[outline](e)
 		if err != nil {
 			return err
 		}
-		a.due, r.spent = instantOf(o.deadline), time.Duration(o.spent)
+		a.due, r.spent = o.Deadline, time.Duration(o.Spent)
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
-		r.engine.deadlines.add(a)
+		a.awaitDeadline()
 		r.engine.index.asked(r, a)
-		r.engine.tally.ages.asked(a.since.time())
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ const (
 type batch struct {
 	entries []log.Entry
 	bytes   int
-	flushed moment
+	flushed time.Time
 	timer   *time.Timer
 }
 
@@ -54,8 +54,8 @@ func (w *worker) enqueue(e log.Entry) error {
 	b := &w.batch
 	b.entries = append(b.entries, e)
 	b.bytes += len(e.Data)
-	wait := frame - w.engine.since(b.flushed)
-	if b.flushed == 0 || wait <= 0 || b.bytes >= batchSize {
+	wait := frame - time.Since(b.flushed)
+	if wait <= 0 || b.bytes >= batchSize {
 		return w.put()
 	}
 	if b.timer == nil {
@@ -91,7 +91,7 @@ func (r *record) flush(ctx context.Context, entries ...log.Entry) error {
 		return r.append(ctx, entries...)
 	}
 	waiting := w.batch.entries
-	w.batch.flushed = w.engine.now()
+	w.batch.flushed = time.Now()
 	err := r.append(ctx, slices.Concat(waiting, entries)...)
 	switch {
 	case r.work != w: // it was let go, and its batch with it

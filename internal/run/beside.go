@@ -16,29 +16,6 @@ import (
 // inlineArtifact is the largest body that an artifact's entry holds itself.
 const inlineArtifact = 64 << 10
 
-// beside is what a run has there.
-type beside struct {
-	named   map[string]int // how many name each blob: uploads, and entries
-	stored  int64          // bytes, of what is named
-	spilled int64          // bytes that are too large for the log
-}
-
-// size is how many bytes there are, as they were counted.
-func (b *beside) size() int64 {
-	if b == nil {
-		return 0
-	}
-	return b.stored
-}
-
-// blobs is what the run has beside its log, made if need be. Callers hold mu.
-func (r *record) blobs() *beside {
-	if r.beside == nil {
-		r.beside = &beside{named: make(map[string]int)}
-	}
-	return r.beside
-}
-
 // spill moves data that is too large for an entry to the blob store.
 func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
 	if len(e.Data) <= log.MaxData {
@@ -49,7 +26,7 @@ func (r *record) spill(ctx context.Context, e log.Entry) (log.Entry, error) {
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
 	r.refer(digest, size)
-	r.beside.spilled += size
+	r.spilled += size
 	e.Data, e.Blob = nil, digest
 	return e, nil
 }
@@ -74,7 +51,7 @@ func (r *record) unspill(stored, entries []log.Entry) {
 			continue
 		}
 		size := int64(len(entries[i].Data))
-		r.beside.spilled -= size
+		r.spilled -= size
 		if r.release(e.Blob, size) {
 			if err := r.engine.blobs.Remove(r.id, e.Blob); err != nil {
 				r.engine.logger.Error("removing what was not recorded", "run", r.id, "err", err)
@@ -85,20 +62,22 @@ func (r *record) unspill(stored, entries []log.Entry) {
 
 // refer counts one more that names a blob. Callers hold mu.
 func (r *record) refer(digest string, size int64) {
-	b := r.blobs()
-	b.named[digest]++
-	b.stored += size
+	if r.named == nil {
+		r.named = make(map[string]int)
+	}
+	r.named[digest]++
+	r.stored += size
 }
 
 // release counts one less, and tells whether nothing names the blob any more.
 // Callers hold mu.
 func (r *record) release(digest string, size int64) bool {
-	b := r.blobs()
-	b.stored -= size
-	if b.named[digest]--; b.named[digest] > 0 {
+	r.stored -= size
+	if r.named[digest] > 1 {
+		r.named[digest]--
 		return false
 	}
-	delete(b.named, digest)
+	delete(r.named, digest)
 	return true
 }
 

@@ -18,7 +18,8 @@ import (
 	"github.com/photon-beam/beam/internal/run"
 )
 
-// broken is a log that can't be used for a while.
+// broken is a log from which no run can be read back for a while, and that takes
+// nothing then but answers, for which one entry is read.
 type broken struct {
 	log.Log
 	until atomic.Pointer[time.Time]
@@ -39,7 +40,7 @@ func (l *broken) down() bool {
 
 func (l *broken) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]log.Entry, error] {
 	return func(yield func([]log.Entry, error) bool) {
-		if l.down() {
+		if l.down() && after == 0 {
 			l.reads.Add(1)
 			yield(nil, errBroken)
 			return

@@ -16,7 +16,7 @@ import (
 // the run. A run whose version isn't known, of a photon that had none or by a
 // Beam that recorded none, may go on.
 func (r *record) otherVersion() error {
-	then, now := r.origin.Value().version, r.photon.Options().Version
+	then, now := r.started.Version, r.photon.Options().Version
 	if then == "" || then == now {
 		return nil
 	}

@@ -8,10 +8,10 @@ import (
 
 // elapsed is how long the run has worked, waiting left out. Callers hold mu.
 func (r *record) elapsed() time.Duration {
-	if r.work == nil || r.work.resumed == 0 {
+	if r.work == nil || r.work.resumed.IsZero() {
 		return r.spent
 	}
-	return r.spent + r.engine.since(r.work.resumed)
+	return r.spent + time.Since(r.work.resumed)
 }
 
 // clock lets the run's time go on while no question is open, and stand still
@@ -22,12 +22,12 @@ func (r *record) clock() {
 		return
 	}
 	switch goes := r.state == Running && w.still == 0; {
-	case goes && w.resumed == 0:
-		w.resumed = r.engine.now()
+	case goes && w.resumed.IsZero():
+		w.resumed = time.Now()
 		w.startLimit()
-	case !goes && w.resumed != 0:
+	case !goes && !w.resumed.IsZero():
 		r.spent = r.elapsed()
-		w.resumed = 0
+		w.resumed = time.Time{}
 		if w.limit != nil {
 			w.limit.Stop()
 		}
@@ -47,7 +47,7 @@ func (w *worker) startLimit() {
 	w.limit = time.AfterFunc(left, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.work == w && w.resumed != 0 {
+		if w.work == w && !w.resumed.IsZero() {
 			w.run.Stop(generators.ErrTimeLimit)
 		}
 	})

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -24,10 +25,18 @@ func (e *Engine) Counts() Counts {
 
 // OpenAges counts all open questions by age: those younger than the first
 // bound, those younger than the next, and so on, and last those older than all
-// bounds, which ascend. oldest is the age of the oldest; 0 if none is open. The
-// ages are exact to a second and a 32nd.
+// bounds, which ascend. oldest is the age of the oldest; 0 if none is open. It
+// walks the list of them: a million take some tenths of a second.
 func (e *Engine) OpenAges(bounds ...time.Duration) (open []int, oldest time.Duration) {
-	return e.tally.ages.tell(bounds)
+	open = make([]int, len(bounds)+1)
+	now := time.Now()
+	for a := range e.index.allAsks() {
+		age := max(0, now.Sub(a.since))
+		i, _ := slices.BinarySearch(bounds, age+1)
+		open[i]++
+		oldest = max(oldest, age)
+	}
+	return open, oldest
 }
 
 // states are all states, in the order in which tally counts them.
@@ -37,7 +46,6 @@ var states = [...]State{Running, Waiting, Completed, Failed, Stopped, Interrupte
 type tally struct {
 	runs      [len(states)]atomic.Int64
 	followers atomic.Int64
-	ages      ages
 }
 
 func (t *tally) add(s State, n int64) {
@@ -65,18 +73,12 @@ func (t *tally) removed(r *record) {
 		return // it was never recorded
 	}
 	t.add(r.state, -1)
-	for _, a := range r.asks {
-		t.ages.settled(a.since.time())
-	}
 }
 
 // load counts what was read back.
 func (t *tally) load(runs []*record) {
 	for _, r := range runs {
 		t.add(r.state, 1)
-		for _, a := range r.asks {
-			t.ages.asked(a.since.time())
-		}
 	}
 }
 

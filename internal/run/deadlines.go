@@ -1,124 +1,36 @@
 package run
 
-import (
-	"cmp"
-	"sync"
-	"time"
+import "time"
 
-	"github.com/google/btree"
-)
-
-// deadlines are those of all open questions, with one timer for the earliest.
-type deadlines struct {
-	mu    sync.Mutex
-	asks  *btree.BTreeG[*openAsk]
-	timer *time.Timer
-	next  instant // when the timer fires; 0 if it doesn't
-	// passing is true while some do: the timer is set when they have.
-	passing, stopped bool
-}
-
-func newDeadlines() *deadlines {
-	return &deadlines{asks: btree.NewG(degree, func(a, b *openAsk) bool { return byDue(a, b) < 0 })}
-}
-
-func byDue(a, b *openAsk) int {
-	if c := cmp.Compare(a.due, b.due); c != 0 {
-		return c
+// awaitDeadline has a question expire when its deadline has passed, if it has
+// one. When many do at once, few are withdrawn at a time. Callers hold the run's
+// mu.
+func (a *openAsk) awaitDeadline() {
+	switch {
+	case a.due.IsZero():
+	case a.timer == nil:
+		expiring := &a.run.engine.expiring
+		a.timer = time.AfterFunc(time.Until(a.due), func() { expiring.add(func() { a.run.expire(a) }) })
+	default:
+		a.timer.Reset(time.Until(a.due))
 	}
-	return named(a, b)
 }
 
-// add takes in a question that has a deadline. Its due must not change until it
-// is removed or has passed.
-func (d *deadlines) add(a *openAsk) {
-	if a.due == 0 {
-		return
+// stopDeadline lets a question's deadline pass without effect. Callers hold the
+// run's mu.
+func (a *openAsk) stopDeadline() {
+	if a.timer != nil {
+		a.timer.Stop()
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.asks.ReplaceOrInsert(a)
-	d.arm()
 }
 
-// load takes in the questions of runs that were read.
-func (d *deadlines) load(runs []*record) {
+// awaitDeadlines has the questions of runs expire that were read from the log.
+func awaitDeadlines(runs []*record) {
 	for _, r := range runs {
 		r.mu.Lock()
 		for _, a := range r.asks {
-			d.add(a)
+			a.awaitDeadline()
 		}
 		r.mu.Unlock()
 	}
-}
-
-// remove forgets a question. The timer may fire for nothing.
-func (d *deadlines) remove(a *openAsk) {
-	if a.due == 0 {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.stopped { // a million needn't be taken out at the end
-		d.asks.Delete(a)
-	}
-}
-
-// stop lets no more deadlines pass.
-func (d *deadlines) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.stopped = true
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-}
-
-// arm sets the timer, unless it fires early enough. Callers hold mu.
-func (d *deadlines) arm() {
-	first, found := d.asks.Min()
-	if !found || d.stopped || d.passing || d.next != 0 && d.next <= first.due {
-		return
-	}
-	d.next = first.due
-	wait := time.Until(d.next.time())
-	if d.timer == nil {
-		d.timer = time.AfterFunc(wait, d.pass)
-		return
-	}
-	d.timer.Reset(wait)
-}
-
-// pass has expire what is due.
-func (d *deadlines) pass() {
-	for due := d.due(); len(due) > 0; due = d.due() {
-		var all sync.WaitGroup
-		for _, a := range due {
-			all.Go(func() { a.run.expire(a) })
-		}
-		all.Wait()
-	}
-}
-
-// due takes out some questions whose time has come. If there are none, it sets
-// the timer.
-func (d *deadlines) due() []*openAsk {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.next, d.passing = 0, true
-	now := instantOf(time.Now())
-	var due []*openAsk
-	for len(due) < atOnce && !d.stopped {
-		first, found := d.asks.Min()
-		if !found || first.due > now {
-			break
-		}
-		d.asks.DeleteMin()
-		due = append(due, first)
-	}
-	if len(due) == 0 {
-		d.passing = false
-		d.arm()
-	}
-	return due
 }

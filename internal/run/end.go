@@ -83,7 +83,7 @@ func (r *record) letGo(context.Context) error {
 	r.keep()
 	switch {
 	case r.state.Ended():
-	case r.origin.Value().durable && !r.engine.ephemeral:
+	case r.started.Durable && !r.engine.ephemeral:
 		err := r.flush(context.WithoutCancel(r.engine.ctx))
 		r.halt(generators.ErrSuspended)
 		if Passing(err) {
@@ -100,7 +100,7 @@ func (r *record) letGo(context.Context) error {
 // Callers hold mu.
 func (r *record) halt(cause error) {
 	for _, a := range r.asks {
-		r.engine.deadlines.remove(a)
+		a.stopDeadline()
 	}
 	if r.work == nil {
 		return

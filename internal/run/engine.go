@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -85,11 +84,9 @@ type Engine struct {
 	ephemeral bool
 	keys      keyring
 	index     *index
-	epoch     time.Time // see moment
 	heat      heat
 	replays   replays
-	deadlines *deadlines
-	memo      memo
+	expiring  queue // questions whose deadline has passed
 	still     standstill
 	tally     tally
 	meter     Meter
@@ -100,7 +97,6 @@ type Engine struct {
 	cancel  context.CancelCauseFunc
 	base    context.Context // under all generators; it doesn't end, since each run is stopped by itself
 	workers sync.WaitGroup
-	living  atomic.Int64    // generators
 	taking  context.Context // ends when no more runs are taken
 	refuse  context.CancelFunc
 	closing <-chan struct{} // its end
@@ -112,8 +108,8 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(), replays: replays{later: newRetries()},
-		meter: o.Meter, tracer: o.Tracer, epoch: time.Now(),
+		index: newIndex(), keys: keyring{dir: o.Keys}, replays: replays{later: make(map[*attempt]*time.Timer)},
+		meter: o.Meter, tracer: o.Tracer,
 	}
 	if e.meter == nil {
 		e.meter = unmetered{}
@@ -172,7 +168,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 	r := newRecord(e, photon, started)
 	kept, done := e.tracer.Start(ctx, r.subject())
 	defer func() { done(err) }()
-	started.Trace, r.trace = kept, kept
+	started.Trace, r.started.Trace = kept, kept
 	r.mu.Lock() // until it has begun: a repeat of the request waits for it
 	defer r.mu.Unlock()
 	first, err := e.index.add(r, e.limits.Active)
@@ -180,7 +176,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req Request) (_ Info, er
 		return Info{}, err
 	}
 	if first != r {
-		return first.repeated(r.repeat)
+		return first.repeated(r.request)
 	}
 	info, err := r.begin(ctx, started)
 	if err != nil {
@@ -231,7 +227,6 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.replays.hurry()
 	e.index.close()
 	e.index.quiet(ctx)
-	e.deadlines.stop()
 	for _, r := range e.index.all() {
 		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {
 			e.logger.Error("letting go of a run", "run", r.id, "err", err)

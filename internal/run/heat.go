@@ -28,14 +28,14 @@ type heat struct {
 // An idler is a run that could be let go.
 type idler struct {
 	*record
-	touched moment // when it last did something
-	lively  bool   // it has goroutines, or did something while it waited
+	touched time.Time // when it last did something
+	lively  bool      // it has goroutines, or did something while it waited
 }
 
 // busy tells whether a run counts as working, though it has a question open: it
 // may tell its progress meanwhile.
-func (i *idler) busy(now moment) bool {
-	waited := time.Duration(now - i.touched)
+func (i *idler) busy(now time.Time) bool {
+	waited := now.Sub(i.touched)
 	return waited < moved || i.lively && waited < busy
 }
 
@@ -45,7 +45,7 @@ func (i *idler) busy(now moment) bool {
 // goroutines of it work beside the open questions is seen when it is to be let
 // go. Callers hold mu.
 func (r *record) hot() bool {
-	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.origin.Value().durable || r.engine.ephemeral {
+	if r.work == nil || r.state != Waiting || len(r.work.steps) > 0 || r.work.still > 0 || !r.started.Durable || r.engine.ephemeral {
 		return false
 	}
 	for _, a := range r.asks {
@@ -73,10 +73,10 @@ func (r *record) warmed() {
 	defer h.mu.Unlock()
 	switch {
 	case hot && r.warmth == nil:
-		r.warmth = h.waiting.PushBack(&idler{r, r.engine.now(), r.concurrent()})
+		r.warmth = h.waiting.PushBack(&idler{r, time.Now(), r.concurrent()})
 	case hot:
 		i := r.warmth.Value.(*idler)
-		i.touched, i.lively = r.engine.now(), true
+		i.touched, i.lively = time.Now(), true
 		h.waiting.MoveToBack(r.warmth)
 	default:
 		h.waiting.Remove(r.warmth)
@@ -112,7 +112,7 @@ func (e *Engine) cool() {
 		case <-soon.C:
 		case <-e.heat.over:
 		}
-		idle, more := e.heat.idle(e.now(), e.limits.HotMax, e.limits.HotFor)
+		idle, more := e.heat.idle(time.Now(), e.limits.HotMax, e.limits.HotFor)
 		if more {
 			soon.Reset(moved)
 		}
@@ -125,12 +125,12 @@ func (e *Engine) cool() {
 // idle are the runs to let go: those that have waited for long, and the longest
 // waiting of those that are too many. There are more if some of these may be
 // working still.
-func (h *heat) idle(now moment, most int, long time.Duration) (found []*record, more bool) {
+func (h *heat) idle(now time.Time, most int, long time.Duration) (found []*record, more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for e := h.waiting.Front(); e != nil; e = e.Next() {
 		r := e.Value.(*idler)
-		waited := time.Duration(now - r.touched)
+		waited := now.Sub(r.touched)
 		many := h.waiting.Len()-len(found) > most
 		if waited < long && (!many || r.busy(now)) {
 			return found, many
@@ -148,7 +148,7 @@ func (r *record) cool() {
 	// It may have been answered since it was found idle, or have told something,
 	// which waits in its batch. So there is nothing to append here, and nothing
 	// that another process wrote is come upon.
-	if !r.hot() || r.warmth.Value.(*idler).busy(r.engine.now()) || len(w.batch.entries) > 0 {
+	if !r.hot() || r.warmth.Value.(*idler).busy(time.Now()) || len(w.batch.entries) > 0 {
 		return
 	}
 	if w.run.Working() { // in silence, and only an answer would bring that back
@@ -157,9 +157,6 @@ func (r *record) cool() {
 	}
 	r.spent = r.elapsed()
 	for _, a := range r.asks {
-		if asked, live := a.asked(); live {
-			r.engine.memo.add(a, asked)
-		}
 		a.call, a.live = nil, false // its deadline goes on
 	}
 	w.batch.stop()
@@ -174,7 +171,7 @@ func (r *record) cool() {
 // wanted tells whether a run without a generator has something to go on with.
 // Callers hold mu.
 func (r *record) wanted() bool {
-	return r.work == nil && !r.waking && !r.ending && r.origin.Value().durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
+	return r.work == nil && !r.waking && !r.ending && r.started.Durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
 }
 
 // takeUp tries to take a run up again. After an error, it is still waking.

@@ -18,7 +18,6 @@ type index struct {
 	asks   *btree.BTreeG[*openAsk] // the open questions; see bySince
 	ended  map[*record]struct{}    // the runs that have
 	owners map[string]*owner
-	known  int32 // owners that there were
 	keys   map[idempotencyKey]*record
 	closed bool // no more runs are taken
 	// idle is closed when no run works; nil if nobody waits for it.
@@ -28,7 +27,6 @@ type index struct {
 
 // owner counts one owner's runs, those that haven't ended, and open questions.
 type owner struct {
-	number             int32 // its own, so that the lists need not compare names
 	runs, active, asks int
 	// watchers are told of changes in what lists show.
 	watchers map[watcher]struct{}
@@ -36,8 +34,6 @@ type owner struct {
 
 // A watcher holds one token if something has changed since it was last read.
 type watcher chan struct{}
-
-type idempotencyKey struct{ owner, key string }
 
 func newIndex() *index {
 	return &index{
@@ -58,14 +54,14 @@ func (x *index) add(r *record, limit int) (*record, error) {
 	if x.closed {
 		return nil, ErrClosing
 	}
-	if first := x.keys[r.key()]; r.repeat != nil && first != nil {
+	if first := x.keys[r.key()]; first != nil {
 		return first, nil
 	}
 	o := x.owner(r.owner())
 	if limit > 0 && o.active >= limit {
 		return nil, ErrTooMany
 	}
-	if r.repeat != nil {
+	if r.started.Idempotency != "" {
 		x.keys[r.key()] = r
 	}
 	x.enter(r)
@@ -76,7 +72,6 @@ func (x *index) add(r *record, limit int) (*record, error) {
 // enter takes in a run, but for the lists. Callers hold mu.
 func (x *index) enter(r *record) {
 	o := x.owner(r.owner())
-	r.shelf = o.number
 	x.runs[r.id] = r
 	o.runs++
 	o.asks += len(r.asks)
@@ -95,35 +90,16 @@ func (x *index) enter(r *record) {
 func (x *index) load(runs []*record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.runs = make(map[string]*record, len(runs))
 	for _, r := range runs {
 		x.enter(r)
-		if first := x.keys[r.key()]; r.repeat != nil && (first == nil || older(r, first) < 0) {
+		if first := x.keys[r.key()]; r.started.Idempotency != "" && (first == nil || older(r, first) < 0) {
 			x.keys[r.key()] = r
 		}
-	}
-	var both sync.WaitGroup
-	both.Go(func() {
-		for _, r := range runs {
-			x.listed.ReplaceOrInsert(r)
+		x.listed.ReplaceOrInsert(r)
+		for _, a := range r.asks {
+			x.asks.ReplaceOrInsert(a)
 		}
-	})
-	both.Go(func() {
-		for _, r := range runs {
-			for _, a := range r.asks {
-				x.asks.ReplaceOrInsert(a)
-			}
-		}
-	})
-	both.Wait()
-}
-
-// key is empty for a run without one.
-func (r *record) key() (k idempotencyKey) {
-	if r.repeat != nil {
-		k = idempotencyKey{r.owner(), r.repeat.key}
 	}
-	return k
 }
 
 // close takes no more runs.
@@ -136,8 +112,7 @@ func (x *index) close() {
 func (x *index) owner(name string) *owner {
 	o := x.owners[name]
 	if o == nil {
-		x.known++
-		o = &owner{number: x.known}
+		o = &owner{}
 		x.owners[name] = o
 	}
 	return o

@@ -1,20 +1,20 @@
 package run
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/photon-beam/beam/internal/log"
+)
 
 // newest yields the runs of some owners, newest first.
 func (x *index) newest(owners []string) iter.Seq[*record] {
 	return merged(len(owners), newer, func(i int, after *record) []*record {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		o := x.owners[owners[i]]
-		if o == nil {
-			return nil
+		if after == nil { // from the first that could be behind this owner's
+			after = &record{started: log.Started{Owner: owners[i] + "\x00"}}
 		}
-		if after == nil {
-			after = &record{shelf: o.number, born: distant}
-		}
-		return page(x.listed.DescendLessOrEqual, after, func(r *record) bool { return r.shelf == o.number })
+		return page(x.listed.DescendLessOrEqual, after, func(r *record) bool { return r.owner() == owners[i] })
 	})
 }
 
@@ -23,14 +23,22 @@ func (x *index) inbox(owners []string) iter.Seq[*openAsk] {
 	return merged(len(owners), asked, func(i int, after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		o := x.owners[owners[i]]
-		if o == nil {
-			return nil
-		}
 		if after == nil {
-			after = &openAsk{run: &record{shelf: o.number}}
+			after = &openAsk{run: &record{started: log.Started{Owner: owners[i]}}}
 		}
-		return page(x.asks.AscendGreaterOrEqual, after, func(a *openAsk) bool { return a.run.shelf == o.number })
+		return page(x.asks.AscendGreaterOrEqual, after, func(a *openAsk) bool { return a.run.owner() == owners[i] })
+	})
+}
+
+// allAsks yields the open questions of all owners.
+func (x *index) allAsks() iter.Seq[*openAsk] {
+	return merged(1, asked, func(_ int, after *openAsk) []*openAsk {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		if after == nil {
+			after = &openAsk{run: &record{}}
+		}
+		return page(x.asks.AscendGreaterOrEqual, after, func(*openAsk) bool { return true })
 	})
 }
 

@@ -67,8 +67,7 @@ type Settled struct {
 }
 
 func (r *record) subject() Subject {
-	o := r.origin.Value()
-	return Subject{Run: r.id, Photon: o.photon, Surface: o.surface, Trace: r.trace}
+	return Subject{Run: r.id, Photon: r.started.Photon, Surface: r.started.Surface, Trace: r.started.Trace}
 }
 
 // tell tells of an entry that was recorded, and is to be applied next. Callers
@@ -77,7 +76,7 @@ func (r *record) tell(e log.Entry) {
 	m := r.engine.meter
 	switch e.Kind {
 	case log.KindStarted:
-		m.Started(r.origin.Value().photon, r.origin.Value().surface)
+		m.Started(r.started.Photon, r.started.Surface)
 	case log.KindAsked:
 		if a, err := log.As[log.Asked](e); err == nil {
 			m.Asked(a.Question.Kind)
@@ -92,7 +91,7 @@ func (r *record) tell(e log.Entry) {
 		}
 	case log.KindFinished:
 		if f, err := log.As[log.Finished](e); err == nil {
-			m.Finished(r.origin.Value().photon, f.Status)
+			m.Finished(r.started.Photon, f.Status)
 		}
 	}
 }
@@ -104,7 +103,7 @@ func (r *record) tellSettled(seq uint64, outcome, by string) time.Duration {
 	if o == nil {
 		return 0
 	}
-	since := o.since.time()
+	since := o.since
 	if _, off := r.engine.tracer.(untraced); !off {
 		s := Settled{Asked: seq, Since: since, Outcome: outcome, By: by}
 		if asked, err := r.question(r.engine.ctx, o); err == nil {

@@ -17,14 +17,14 @@ const degree = 32
 
 // byBirth orders an owner's runs by their start.
 func byBirth(a, b *record) int {
-	if c := cmp.Compare(a.shelf, b.shelf); c != 0 {
+	if c := strings.Compare(a.owner(), b.owner()); c != 0 {
 		return c
 	}
 	return older(a, b)
 }
 
 func older(a, b *record) int {
-	if c := cmp.Compare(a.born, b.born); c != 0 {
+	if c := a.born.Compare(b.born); c != 0 {
 		return c
 	}
 	return strings.Compare(a.id, b.id)
@@ -34,14 +34,14 @@ func newer(a, b *record) int { return older(b, a) }
 
 // bySince orders an owner's questions by when they were asked.
 func bySince(a, b *openAsk) int {
-	if c := cmp.Compare(a.run.shelf, b.run.shelf); c != 0 {
+	if c := strings.Compare(a.run.owner(), b.run.owner()); c != 0 {
 		return c
 	}
 	return asked(a, b)
 }
 
 func asked(a, b *openAsk) int {
-	if c := cmp.Compare(a.since, b.since); c != 0 {
+	if c := a.since.Compare(b.since); c != 0 {
 		return c
 	}
 	return named(a, b)

@@ -92,16 +92,13 @@ func (r *record) prunable() (p Pruned, ended bool, err error) {
 		return p, false, nil
 	}
 	size, err := r.size()
-	return Pruned{ID: r.id, Photon: r.origin.Value().photon, State: r.state, Ended: r.ended.time(), Bytes: size}, true, err
+	return Pruned{ID: r.id, Photon: r.started.Photon, State: r.state, Ended: r.ended, Bytes: size}, true, err
 }
 
 // size is how many bytes the run's log and files take, about. Callers hold mu.
 func (r *record) size() (int64, error) {
-	if r.beside == nil {
-		return r.bytes, nil
-	}
-	own := r.bytes - r.beside.spilled
-	if len(r.beside.named) == 0 {
+	own := r.bytes - r.spilled
+	if len(r.named) == 0 {
 		return own, nil
 	}
 	n, err := r.engine.blobs.Size(r.id)

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -13,14 +14,14 @@ import (
 type openAsk struct {
 	run   *record
 	seq   uint64
-	since instant
+	since time.Time // without a monotonic reading, as born
 	// due is when the question expires, or, if that could not be recorded, is
-	// tried to again; 0 for never.
-	due  instant
-	call *generators.Call // nil if no generator waits here
+	// tried to again; zero for never.
+	due   time.Time
+	timer *time.Timer      // of due; nil without
+	call  *generators.Call // nil if no generator waits here
 	// live says that call has the question as it was recorded, and due its
-	// deadline. What was asked before the generator was here, the log has, and the
-	// memo perhaps.
+	// deadline. What was asked before the generator was here, only the log has.
 	live bool
 }
 
@@ -31,10 +32,9 @@ func (r *record) show(ctx context.Context, a *openAsk) (Open, error) {
 	if err != nil {
 		return Open{}, err
 	}
-	o := r.origin.Value()
 	return Open{
-		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: o.photon, Title: o.title,
-		Since: a.since.time(), Asked: asked,
+		ID: log.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon, Title: r.started.Title,
+		Since: a.since, Asked: asked,
 	}, nil
 }
 
@@ -42,14 +42,10 @@ func (r *record) question(ctx context.Context, a *openAsk) (log.Asked, error) {
 	if asked, live := a.asked(); live {
 		return asked, nil
 	}
-	if asked := r.engine.memo.get(a); asked != nil {
-		return *asked, nil
-	}
 	asked, err := r.readQuestion(ctx, a.seq)
 	if err != nil {
 		return log.Asked{}, fmt.Errorf("reading the question %s: %w", log.AskID(r.id, a.seq), err)
 	}
-	r.engine.memo.add(a, asked)
 	return asked, nil
 }
 
@@ -59,7 +55,7 @@ func (a *openAsk) asked() (asked log.Asked, live bool) {
 		return asked, false
 	}
 	q, _ := ask.Of(a.call)
-	return log.Asked{Key: a.call.Key, Question: q, Deadline: a.due.time(), More: a.call.More}, true
+	return log.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More}, true
 }
 
 func (r *record) readQuestion(ctx context.Context, seq uint64) (log.Asked, error) {

@@ -3,92 +3,37 @@ package run
 import (
 	"context"
 	"errors"
-	"hash/maphash"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
 )
 
-// readAll reads every run from the log, on all processors: each reads some of
-// the runs. The lists don't have them yet, nor do their deadlines go on. Those
-// that can't be read are left out.
+// readAll reads every run from the log. The lists don't have them yet, nor do
+// their deadlines go on. Those that can't be read are left out.
 func (e *Engine) readAll(ctx context.Context) ([]*record, error) {
-	readers := make([]*reader, runtime.GOMAXPROCS(0))
-	var all sync.WaitGroup
-	for i := range readers {
-		rd := newReader(e)
-		readers[i] = rd
-		all.Go(rd.read)
-	}
-	seed := maphash.MakeSeed()
-	var err error
-	for a, scanErr := range log.Scan(ctx, e.log) {
-		if err = scanErr; err != nil {
-			break
+	rd := reader{engine: e, runs: make(map[string]*record), broken: make(map[string]error)}
+	for a, err := range log.Scan(ctx, e.log) {
+		if err != nil {
+			return nil, err
 		}
-		readers[maphash.String(seed, a.Run)%uint64(len(readers))].give(a)
+		if rd.broken[a.Run] != nil {
+			continue
+		}
+		if err := rd.take(a); err != nil {
+			rd.broken[a.Run] = err
+			delete(rd.runs, a.Run)
+		}
 	}
-	for _, rd := range readers {
-		rd.end()
-	}
-	all.Wait()
-	if err != nil {
-		return nil, err
-	}
-	var runs []*record
-	for _, rd := range readers {
-		runs = append(runs, rd.found()...)
-	}
-	return runs, nil
+	return rd.found(), nil
 }
 
-// A reader reads some of the runs.
+// A reader reads runs back.
 type reader struct {
 	engine *Engine
-	next   []log.Appended
-	in     chan []log.Appended
 	runs   map[string]*record
 	begun  []*record // in the order of their start
 	broken map[string]error
-}
-
-// handful is how many appends are handed over at once.
-const handful = 256
-
-func newReader(e *Engine) *reader {
-	return &reader{
-		engine: e, in: make(chan []log.Appended, 16),
-		runs: make(map[string]*record), broken: make(map[string]error),
-	}
-}
-
-func (rd *reader) give(a log.Appended) {
-	if rd.next = append(rd.next, a); len(rd.next) == handful {
-		rd.in <- rd.next
-		rd.next = make([]log.Appended, 0, handful)
-	}
-}
-
-func (rd *reader) end() {
-	rd.in <- rd.next
-	close(rd.in)
-}
-
-func (rd *reader) read() {
-	for appends := range rd.in {
-		for _, a := range appends {
-			if rd.broken[a.Run] != nil {
-				continue
-			}
-			if err := rd.take(a); err != nil {
-				rd.broken[a.Run] = err
-				delete(rd.runs, a.Run)
-			}
-		}
-	}
 }
 
 // found are the runs that could be read.
@@ -132,7 +77,7 @@ func (r *record) remember(entry log.Entry) error {
 		return err
 	}
 	if large {
-		r.beside.spilled += int64(len(entry.Data))
+		r.spilled += int64(len(entry.Data))
 	}
 	switch {
 	case entry.Kind == log.KindStarted:

@@ -4,15 +4,14 @@ import (
 	"container/list"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unique"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
@@ -26,11 +25,11 @@ type record struct {
 	engine *Engine
 	id     string
 	photon *generators.Photon // nil if it is not registered any more
-	origin unique.Handle[origin]
-	repeat *repeatable // nil without an idempotency key
-	trace  *log.Trace  // nil if it is not traced
-	born   instant
-	shelf  int32 // the owner's number in the index
+	// started is the first entry's, without the arguments, which are read from the
+	// log when they are needed.
+	started log.Started
+	request [sha256.Size]byte // see digestOf; zero without an idempotency key
+	born    time.Time         // without a monotonic reading, as the log has it: it orders lists
 
 	// readers are the loops over the run's entries that go on.
 	readers atomic.Int32
@@ -38,12 +37,12 @@ type record struct {
 	mu     sync.Mutex
 	last   uint64
 	state  State
-	ended  instant
-	cause  *string // of a failure, for people; nil if it has none
-	brief  *brief  // nil of a run that nobody polls
+	ended  time.Time
+	cause  string // of a failure, for people
+	brief  *brief // nil of a run that nobody polls
 	asks   []*openAsk
-	epoch  int32
-	events int32 // that it has told
+	epoch  int
+	events int // that it has told
 	spent  time.Duration
 	work   *worker  // nil if no generator lives here
 	when   []Waiter // woken at the next entry; see Engine.When
@@ -60,8 +59,12 @@ type record struct {
 	// warmth is the run's place among those that could be let go; guarded by
 	// heat's mu, and this one.
 	warmth *list.Element
-	bytes  int64   // in its log
-	beside *beside // what is beside its log; nil if nothing is
+	bytes  int64 // in its log
+
+	// What is beside its log; see beside.go.
+	named   map[string]int // how many name each blob: uploads, and entries
+	stored  int64          // bytes, of what is named
+	spilled int64          // bytes that are too large for the log
 }
 
 func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
@@ -72,8 +75,12 @@ func newRecord(e *Engine, p *generators.Photon, s log.Started) *record {
 
 // describe takes in what the first entry says.
 func (r *record) describe(p *generators.Photon, s log.Started, at time.Time) {
-	r.photon, r.origin, r.repeat, r.trace = p, originOf(s), repeatableOf(s), s.Trace
-	r.born, r.state, r.brief = instantOf(at), Running, briefOf(s, at)
+	if s.Idempotency != "" {
+		r.request = digestOf(s)
+	}
+	s.Args = nil
+	r.photon, r.started = p, s
+	r.born, r.state, r.brief = at.Round(0), Running, briefOf(s, at)
 }
 
 func newID() string {
@@ -88,7 +95,7 @@ var firstClaim = log.New(log.KindClaimed, log.Claimed{Epoch: 1})
 // begin records the start and sets the generator going. Callers hold mu.
 func (r *record) begin(ctx context.Context, s log.Started) (Info, error) {
 	started := log.New(log.KindStarted, s)
-	started.Time = r.born.time()
+	started.Time = r.born
 	err := r.append(ctx, started, firstClaim)
 	if err != nil {
 		return Info{}, err
@@ -96,19 +103,6 @@ func (r *record) begin(ctx context.Context, s log.Started) (Info, error) {
 	info := r.info()
 	r.launch(s.Args, nil)
 	return info, nil
-}
-
-// repeated answers a request whose idempotency key this run has.
-func (r *record) repeated(request *repeatable) (Info, error) {
-	if r.repeat.request != request.request {
-		return Info{}, ErrReused
-	}
-	r.mu.Lock() // until it has begun
-	defer r.mu.Unlock()
-	if r.last == 0 || r.refused {
-		return Info{}, fmt.Errorf("the first request with this idempotency key was refused: %w", log.ErrUnavailable)
-	}
-	return r.info(), nil
 }
 
 // errOver: the run's log is closed to whoever tried to append.
@@ -187,7 +181,7 @@ func (r *record) superseded(err error) bool { return errors.Is(err, errOver) && 
 // stillFits tells whether entries still make sense after others came first:
 // not a settlement of what is settled, nor the work of a worker of an older
 // epoch.
-func (r *record) stillFits(entries []log.Entry, epoch int32) error {
+func (r *record) stillFits(entries []log.Entry, epoch int) error {
 	for _, e := range entries {
 		switch e.Kind {
 		case log.KindFinished:
@@ -254,17 +248,14 @@ func (r *record) takeAll(entries []log.Entry, own int) error {
 
 // info copies what lists show, without the questions. Callers hold mu.
 func (r *record) info() Info {
-	o := r.origin.Value()
+	s := &r.started
 	i := Info{
-		ID: r.id, Photon: o.photon, Title: o.title, Surface: o.surface,
-		Durable: o.durable, State: r.state, Started: r.born.time(), Ended: r.ended.time(),
-		Last: r.last, Owner: r.owner(),
+		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
+		Durable: s.Durable, State: r.state, Started: r.born, Ended: r.ended,
+		Error: r.cause, Last: r.last, Owner: r.owner(),
 	}
 	if b := r.brief; b != nil {
-		i.Moved, i.Said = b.moved.time(), b.said
-	}
-	if r.cause != nil {
-		i.Error = *r.cause
+		i.Moved, i.Said = b.moved, b.said
 	}
 	if r.state.Ended() {
 		i.KeptUntil = r.keptUntil()
@@ -273,7 +264,7 @@ func (r *record) info() Info {
 }
 
 // owner is whom the run belongs to.
-func (r *record) owner() string { return r.origin.Value().owner }
+func (r *record) owner() string { return r.started.Owner }
 
 // drop forgets an open question.
 func (r *record) drop(a *openAsk) {
@@ -281,8 +272,6 @@ func (r *record) drop(a *openAsk) {
 	if r.reading {
 		return
 	}
-	r.engine.deadlines.remove(a)
-	r.engine.memo.forget(a)
+	a.stopDeadline()
 	r.engine.index.settled(r, a)
-	r.engine.tally.ages.settled(a.since.time())
 }

@@ -38,7 +38,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		e.index.remove(r)
 		return true
 	})
-	e.deadlines.load(runs)
+	awaitDeadlines(runs)
 	e.tellOrphans(runs)
 	return nil
 }
@@ -62,14 +62,14 @@ func (e *Engine) countUploads() error {
 func (r *record) countUploads() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.Ended() && r.beside != nil {
+	if r.state.Ended() && r.named != nil {
 		return nil // its size is that of its folder, and it keeps nothing more
 	}
 	for b, err := range r.engine.blobs.All(r.id) {
 		if err != nil {
 			return err
 		}
-		if r.blobs().named[b.Digest] == 0 {
+		if r.named[b.Digest] == 0 {
 			r.refer(b.Digest, b.Size)
 		}
 	}
@@ -80,8 +80,8 @@ func (r *record) countUploads() error {
 func (e *Engine) tellOrphans(runs []*record) {
 	orphans := make(map[string]int)
 	for _, r := range runs {
-		if r.photon == nil && r.origin.Value().durable && !r.isOver() {
-			orphans[r.origin.Value().photon]++
+		if r.photon == nil && r.started.Durable && !r.isOver() {
+			orphans[r.started.Photon]++
 		}
 	}
 	for photon, n := range orphans {
@@ -105,7 +105,7 @@ func (r *record) pickUp(ctx context.Context) error {
 	defer r.mu.Unlock()
 	switch {
 	case r.state.Ended():
-	case !r.origin.Value().durable:
+	case !r.started.Durable:
 		return r.end(log.Finished{Status: log.Interrupted, Error: "Beam was restarted while this was running"})
 	case r.photon == nil: // another program may have it: the folder can be shared
 		r.engine.index.rest(r)
@@ -132,7 +132,7 @@ func (r *record) resume(ctx context.Context, h *history) error {
 		return r.end(log.Finished{Status: log.Failed, Error: err.Error()})
 	}
 	read := r.last
-	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: int(r.epoch) + 1}))
+	err := r.append(ctx, log.New(log.KindClaimed, log.Claimed{Epoch: r.epoch + 1}))
 	if errors.Is(err, errOver) {
 		return nil // another process has it
 	}

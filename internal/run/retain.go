@@ -44,7 +44,7 @@ func (e *Engine) Promise(who Caller, id string, after time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.brief == nil {
-		r.brief = &brief{moved: instantOf(time.Now())}
+		r.brief = &brief{moved: time.Now()}
 	}
 	r.brief.after = max(r.brief.after, min(after, MaxKeep))
 	return nil
@@ -120,21 +120,20 @@ func (e *Engine) delete(r *record) error {
 func (r *record) endedAt() (at, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended.time(), r.keptUntil()
+	return r.ended, r.keptUntil()
 }
 
 // keptUntil is what [Info.KeptUntil] says of a run that has ended. Callers hold
 // mu.
 func (r *record) keptUntil() time.Time {
-	ended := r.ended.time()
-	least := ended.Add(r.engine.limits.KeepLeast)
+	least := r.ended.Add(r.engine.limits.KeepLeast)
 	if r.brief != nil {
-		least = ended.Add(max(r.engine.limits.KeepLeast, r.brief.after))
-		if promised := r.born.time().Add(r.brief.keep); promised.After(least) {
+		least = r.ended.Add(max(r.engine.limits.KeepLeast, r.brief.after))
+		if promised := r.born.Add(r.brief.keep); promised.After(least) {
 			least = promised
 		}
 	}
-	if most := ended.Add(r.engine.limits.KeepFor); least.After(most) {
+	if most := r.ended.Add(r.engine.limits.KeepFor); least.After(most) {
 		return most
 	}
 	return least

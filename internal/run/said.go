@@ -21,7 +21,7 @@ const maxSaid = 200
 type brief struct {
 	keep  time.Duration // from the start
 	after time.Duration // from the end
-	moved instant       // when the state changed last
+	moved time.Time     // when the state changed last
 	said  string        // the latest status
 }
 
@@ -29,7 +29,7 @@ func briefOf(s log.Started, at time.Time) *brief {
 	if s.Keep <= 0 {
 		return nil
 	}
-	return &brief{keep: time.Duration(s.Keep), moved: instantOf(at)}
+	return &brief{keep: time.Duration(s.Keep), moved: at.Round(0)}
 }
 
 // hearStatus remembers the latest status that the photon told. Callers hold mu.

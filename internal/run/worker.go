@@ -32,9 +32,9 @@ type worker struct {
 
 	// limit is the timer of the run's own time limit; nil if it has none. It
 	// stands still while a question is open: resumed is when it last went on,
-	// 0 while it stands.
+	// zero while it stands.
 	limit   *time.Timer
-	resumed moment
+	resumed time.Time
 }
 
 // launch sets the generator going. Callers hold mu.
@@ -57,26 +57,20 @@ func (r *record) launch(args json.RawMessage, h *history) {
 // the generator has returned.
 func (w *worker) drive(lived func(State)) {
 	defer w.retire(lived)
-	if w.engine.living.Add(1) <= fewRuns {
-		spread()
+	for e, err := range w.run.All {
+		if err != nil {
+			w.failed(err)
+			return
+		}
+		if !w.take(e) {
+			return
+		}
 	}
-	w.run.All(w.next)
-}
-
-// next takes what the generator yields, or how it ended. It is a method and no
-// loop's body, which would be a larger closure for as long as the run waits.
-func (w *worker) next(e generators.Event, err error) bool {
-	if err != nil {
-		w.failed(err)
-		return false
-	}
-	return w.take(e)
 }
 
 // retire makes sure that a run whose loop ended has ended.
 func (w *worker) retire(lived func(State)) {
 	defer w.engine.workers.Done()
-	defer w.engine.living.Add(-1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.work == w { // the loop was left, or its goroutine ended, before an end was recorded
@@ -143,11 +137,11 @@ func (w *worker) stepped(e *generators.Stepped) error {
 func (w *worker) bounded() error {
 	limits := w.engine.limits
 	switch {
-	case int(w.events)+len(w.batch.entries) > limits.Events:
+	case w.events+len(w.batch.entries) > limits.Events:
 		return faultf("the tool said more than a run may: at most %d events are allowed", limits.Events)
 	case w.bytes+int64(w.batch.bytes) > limits.Bytes:
 		return faultf("the tool said more than a run may: at most %d bytes are allowed, artifacts not counted", limits.Bytes)
-	case w.beside.size() > limits.Stored:
+	case w.stored > limits.Stored:
 		return faultf("the run keeps more than it may: at most %d bytes of artifacts and files are allowed", limits.Stored)
 	}
 	return nil
@@ -164,7 +158,7 @@ func (w *worker) broken(err error) {
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.origin.Value().photon, "err", err)
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
 		w.batch.stop() // what could not be recorded
 		w.fail("Beam could not record what the tool did")
 	}
@@ -215,7 +209,7 @@ func (w *worker) failed(err error) {
 	var panicked *generators.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.origin.Value().photon,
+		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
 			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.run.Context()), generators.ErrTimeLimit):

@@ -73,7 +73,7 @@ func (l *Log) publish(e *engine, run string, at tail, entries []log.Entry) (uint
 	}
 	p := &pending{run: run, first: at.last + 1, payload: payload}
 	p.tail = tail{last: at.last + uint64(len(entries)), finished: last.Kind == log.KindFinished}
-	if err := e.wire.publish(p, at.seq, payload); err != nil {
+	if err := e.appends.publish(p, at.seq); err != nil {
 		if outrun(err) {
 			return 0, err
 		}

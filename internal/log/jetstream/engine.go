@@ -23,12 +23,12 @@ const streamName = "runs"
 // engine is a server in this process with the stream of all runs. One that has
 // broken takes no more appends, and is replaced by another on the same files.
 type engine struct {
-	server *server.Server
-	conn   *nats.Conn
-	stream jetstream.Stream
-	wire   *wire
-	quit   chan struct{}
-	once   sync.Once // for stop
+	server  *server.Server
+	conn    *nats.Conn
+	stream  jetstream.Stream
+	appends *publisher
+	quit    chan struct{}
+	once    sync.Once // for stop
 
 	mu    sync.Mutex
 	fault error
@@ -88,11 +88,7 @@ func (e *engine) connect(ctx context.Context, l *Log, fresh bool) error {
 	if err != nil {
 		return fmt.Errorf("the stream %q: %w", streamName, err)
 	}
-	conn, err := e.server.InProcessConn()
-	if err != nil {
-		return err
-	}
-	e.wire, err = newWire(conn, l.acknowledged)
+	e.appends, err = newPublisher(e.server, l.acknowledged)
 	return err
 }
 
@@ -128,7 +124,7 @@ func (e *engine) watch() {
 		case <-e.quit:
 			return
 		case now := <-tick.C:
-			waited := e.wire.waited(now)
+			waited := e.appends.waited(now)
 			if waited < patience {
 				continue
 			}
@@ -148,8 +144,8 @@ func (e *engine) fail(err error) {
 		e.fault = err
 	}
 	e.mu.Unlock()
-	if e.wire != nil {
-		e.wire.close(err)
+	if e.appends != nil {
+		e.appends.close(err)
 	}
 }
 
@@ -200,14 +196,14 @@ func (e *engine) why(err error) error {
 	return fmt.Errorf("%w: %w", log.ErrUnavailable, fault)
 }
 
-// lost is why an append failed. An engine whose wire broke is broken: what is in
+// lost is why an append failed. An engine whose connection broke is broken: what is in
 // doubt is known when it has been started anew.
 func (e *engine) lost(err error) error {
 	var refused *server.ApiError
 	if errors.As(err, &refused) {
 		return room.Explain(err)
 	}
-	e.fail(e.wire.fault())
+	e.fail(e.appends.fault())
 	if errors.Is(err, log.ErrInDoubt) {
 		return fmt.Errorf("%w: %w", log.ErrInDoubt, e.broken())
 	}
