@@ -243,10 +243,14 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	burst := c.begin("burst", fmt.Sprintf(`{"events":%d}`, events))
 	d.standsStill()
 	d.fill(spare) // what is too little for a batch may do for a start
-	_, before, _ := c.state(burst)
-
-	status, body := c.try("POST", "/photons/wizard/runs", "{}")
+	var status int
+	var body string
+	c.await("refused", func() bool { // as soon as the program looks at the disk again
+		status, body = c.try("POST", "/photons/wizard/runs", "{}")
+		return status != http.StatusCreated
+	})
 	c.refused("a start", status, body)
+	_, before, _ := c.state(burst)
 	status, body = c.try("GET", "/readyz", "")
 	c.refused("readiness", status, body)
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, asked, answers["name"])
