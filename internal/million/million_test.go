@@ -54,7 +54,7 @@ const (
 	coldBytes = 1_200 // more for each that waits
 	peakMB    = 350   // the same, when most is in use: a million stay under 2 GB
 	peakBytes = 1_600
-	hotBytes  = 10_000 // for each whose generator waits in memory
+	hotBytes  = 16_384 // for each whose generator waits in memory
 	ready     = 30_000 // ms until a million are ready again
 	answered  = 50     // ms until a run has gone on, at the 99th percentile
 )
