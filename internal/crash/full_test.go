@@ -236,10 +236,10 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	d := onSmallDisk(t, bin, "64m")
 	end := d.run()
 	c := newClient(t, d.program)
-	const events = 100_000
+	const events = 40_000 // some 2 MB
 	wizard, table := c.begin("wizard", "{}"), c.begin("csv", "{}")
 	asked, file := c.question(wizard), c.question(table)
-	d.fill(spare + 3<<20)
+	d.fill(spare + 1<<20)
 	burst := c.begin("burst", fmt.Sprintf(`{"events":%d}`, events))
 	d.standsStill()
 	d.fill(spare) // what is too little for a batch may do for a start
