@@ -9,11 +9,11 @@ SHELL := bash
 
 # ARGS goes to beam in `make run`, and to Playwright in `make e2e`.
 ARGS ?=
-# BENCH chooses benchmarks; FUZZTIME is how long each fuzz target runs; SOAK is
+# BENCH chooses benchmarks; FUZZ is how many inputs each fuzz target gets; SOAK is
 # how many times `make soak` runs the conformance suite, KILLS how often it kills
 # the program, SOAK_MINUTES how long it starts SOAK_RATE runs a second.
 BENCH ?= .
-FUZZTIME ?= 10s
+FUZZ ?= 100000
 SOAK ?= 20
 KILLS ?= 200
 SOAK_MINUTES ?= 30
@@ -37,7 +37,12 @@ build: $(bundle) ## build bin/beam
 	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
 
 .PHONY: test
-test: check unit conformance interop e2e ## everything that has to pass, from a fresh clone on
+test: check race conformance interop e2e ## everything that has to pass, from a fresh clone on
+
+.PHONY: test-long
+test-long: $(bundle) ## what takes long: all Go tests at their full size, and every fuzz target on some inputs
+	go test ./...
+	scripts/fuzz 10000
 
 .PHONY: check
 check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
@@ -47,10 +52,15 @@ check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
 	go tool staticcheck ./...
 
 .PHONY: unit
-unit: $(bundle) ## Go tests, with the race detector
+unit: $(bundle) ## Go tests without the race detector, for while you work
+	scripts/need curl curl
+	go test -short ./...
+
+.PHONY: race
+race: $(bundle) ## Go tests with the race detector
 	scripts/need gcc gcc libc6-dev
 	scripts/need curl curl
-	go test -race ./...
+	go test -race -short ./...
 
 .PHONY: conformance
 conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP and stdio
@@ -97,8 +107,8 @@ picture: ## take the README's picture anew
 	cp e2e/screenshots/readme-laptop-light.png docs/beam.png
 
 .PHONY: fuzz
-fuzz: $(bundle) ## every fuzz target for a short while (FUZZTIME=10s)
-	scripts/fuzz $(FUZZTIME)
+fuzz: $(bundle) ## every fuzz target on FUZZ=100000 inputs
+	scripts/fuzz $(FUZZ)
 
 .PHONY: generate
 generate: ## make all generated code anew

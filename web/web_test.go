@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -73,7 +72,7 @@ func (s *site) person() *person {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	client := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	client := &http.Client{Jar: jar} // without a timeout, which would cut a stream short on a busy machine
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &person{site: s, client: client}
 }
@@ -81,7 +80,7 @@ func (s *site) person() *person {
 // do sends a request; headers are pairs of names and values.
 func (p *person) do(method, path, body string, headers ...string) *http.Response {
 	p.t.Helper()
-	r, err := http.NewRequest(method, p.URL+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(p.t.Context(), method, p.URL+path, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -152,6 +151,15 @@ type message struct {
 // follow reads a stream until stop is true or it ends.
 func (p *person) follow(path, after string, stop func(event) bool) []event {
 	p.t.Helper()
+	events, err := p.tryFollow(path, after, stop)
+	if err != nil {
+		p.t.Fatalf("the stream broke off after %d events: %v", len(events), err)
+	}
+	return events
+}
+
+func (p *person) tryFollow(path, after string, stop func(event) bool) ([]event, error) {
+	p.t.Helper()
 	var headers []string
 	if after != "" {
 		headers = []string{"Last-Event-ID", after}
@@ -164,9 +172,10 @@ func (p *person) follow(path, after string, stop func(event) bool) []event {
 	return readEvents(p.t, res.Body, stop)
 }
 
-func readEvents(t testing.TB, r io.Reader, stop func(event) bool) []event {
+// readEvents reads a stream until stop is true or it ends. The error is what
+// broke it off.
+func readEvents(t testing.TB, r io.Reader, stop func(event) bool) (events []event, err error) {
 	t.Helper()
-	var events []event
 	var e event
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 4<<20)
@@ -181,12 +190,12 @@ func readEvents(t testing.TB, r io.Reader, stop func(event) bool) []event {
 		case line == "" && e.id != "":
 			events = append(events, e)
 			if stop != nil && stop(e) {
-				return events
+				return events, nil
 			}
 			e = event{}
 		}
 	}
-	return events
+	return events, lines.Err()
 }
 
 func asks(e event) bool { return e.msg.Method == "elicitation/create" }

@@ -33,7 +33,7 @@ func kills(t *testing.T) int {
 		return n
 	}
 	if testing.Short() {
-		t.Skip("takes some seconds")
+		return 2
 	}
 	return 10
 }
@@ -52,13 +52,34 @@ type program struct {
 	cmd       *exec.Cmd
 }
 
-// built builds the program.
+func TestMain(m *testing.M) {
+	var err error
+	if bins, err = os.MkdirTemp("", "beam-crash-"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(bins)
+	os.Exit(status)
+}
+
+// bins is the folder that the program is built in.
+var bins string
+
+// build builds the program, once for all tests.
+var build = sync.OnceValues(func() (bin string, err error) {
+	bin = filepath.Join(bins, "beam")
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/cmd/beam").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+// built is the program.
 func built(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "beam")
-	build := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/cmd/beam")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	bin, err := build()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }

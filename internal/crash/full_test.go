@@ -13,12 +13,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A smallDisk is a program whose data is on a file system of its own, of a few
@@ -28,6 +28,7 @@ type smallDisk struct {
 	shell *exec.Cmd // holds the file system
 	stdin io.WriteCloser
 	out   *bufio.Reader
+	warns *programtest.Console
 }
 
 // script mounts the file system and runs the program whenever it is told to. It
@@ -50,7 +51,8 @@ func onSmallDisk(t *testing.T, bin, size string) *smallDisk {
 		shell.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		shell.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
-	shell.Stderr = t.Output()
+	warns := programtest.NewConsole()
+	shell.Stderr = io.MultiWriter(t.Output(), warns)
 	stdin, err := shell.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +64,7 @@ func onSmallDisk(t *testing.T, bin, size string) *smallDisk {
 	if err := shell.Start(); err != nil {
 		t.Skip("no mount namespace can be made here:", err)
 	}
-	d := &smallDisk{program: p, shell: shell, stdin: stdin, out: bufio.NewReader(out)}
+	d := &smallDisk{program: p, shell: shell, stdin: stdin, out: bufio.NewReader(out), warns: warns}
 	t.Cleanup(func() {
 		stdin.Close()
 		shell.Wait()
@@ -188,9 +190,10 @@ func (c *client) await(what string, there func() bool) {
 		if there() {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // the program tells nobody of this
 	}
-	c.t.Fatalf("within 30 seconds, not %s", what)
+	_, runs := c.try("GET", "/runs", "", "Accept", "application/json")
+	c.t.Fatalf("within 30 seconds, not %s: %s", what, runs)
 }
 
 // refused holds what is refused on a full disk against the words for it.
@@ -201,30 +204,15 @@ func (c *client) refused(what string, status int, body string) {
 	}
 }
 
-// refusedAnew waits until the tool that has more to say has tried to, on the disk
-// as it is now, and was refused. The first of two may have looked before.
-func (c *client) refusedAnew() {
-	c.t.Helper()
-	before := c.refusals()
-	c.await("refused twice more", func() bool { return c.refusals() >= before+2 })
-}
-
-// refusals is how often the log has had no room.
-func (c *client) refusals() int {
-	c.t.Helper()
-	_, body := c.try("GET", "/metrics", "")
-	found := refusals.FindStringSubmatch(body)
-	if found == nil {
-		c.t.Fatalf("the metrics do not tell refusals: %.2000s", body)
+// standsStill waits until a tool has said more than there was room for.
+func (d *smallDisk) standsStill() {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
+	defer cancel()
+	if _, err := d.warns.After(ctx, "runs stand still"); err != nil {
+		d.t.Fatal(err)
 	}
-	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return n
 }
-
-var refusals = regexp.MustCompile(`beam_log_append_errors_total\{reason="full"\} (\d+)`)
 
 // The disk gets full while a tool tells something, a question is open and a file
 // is handed in. New runs, answers and files are refused with words that say why,
@@ -248,17 +236,21 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	d := onSmallDisk(t, bin, "64m")
 	end := d.run()
 	c := newClient(t, d.program)
-	const events = 100_000
+	const events = 40_000 // some 2 MB
 	wizard, table := c.begin("wizard", "{}"), c.begin("csv", "{}")
 	asked, file := c.question(wizard), c.question(table)
-	d.fill(spare + 3<<20)
+	d.fill(spare + 1<<20)
 	burst := c.begin("burst", fmt.Sprintf(`{"events":%d}`, events))
-	c.await("full", func() bool { status, _ := c.try("GET", "/readyz", ""); return status != http.StatusOK })
+	d.standsStill()
 	d.fill(spare) // what is too little for a batch may do for a start
-	c.refusedAnew()
-
-	status, body := c.try("POST", "/photons/wizard/runs", "{}")
+	var status int
+	var body string
+	c.await("refused", func() bool { // as soon as the program looks at the disk again
+		status, body = c.try("POST", "/photons/wizard/runs", "{}")
+		return status != http.StatusCreated
+	})
 	c.refused("a start", status, body)
+	_, before, _ := c.state(burst)
 	status, body = c.try("GET", "/readyz", "")
 	c.refused("readiness", status, body)
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, asked, answers["name"])
@@ -266,8 +258,6 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	c.refused("an answer", status, body)
 	status, body = c.hand(file, 8<<20)
 	c.refused("a file", status, body)
-	_, before, _ := c.state(burst)
-	c.refusedAnew()
 	if state, last, _ := c.state(burst); state != "running" || last != before || last >= events {
 		t.Errorf("the tool that had more to say is %s, at %d and then %d", state, before, last)
 	}

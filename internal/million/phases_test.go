@@ -3,6 +3,7 @@ package million
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -41,17 +42,19 @@ type input struct {
 type phase struct {
 	dir     string
 	n       int
+	hot     int // how many may wait in memory
 	log     *jetstream.Log
 	engine  *run.Engine
 	figures map[string]float64
 }
 
 func perform(name, dir string, n int) error {
-	p := &phase{dir: dir, n: n, figures: make(map[string]float64)}
+	p := &phase{dir: dir, n: n, hot: 250, figures: make(map[string]float64)}
 	limits := run.Limits{Active: n + 1}
 	if name == "hot" {
-		limits.HotMax, limits.HotFor = n+1, time.Hour
+		p.hot, limits.HotFor = n+1, time.Hour
 	}
+	limits.HotMax = p.hot
 	if err := p.open(limits); err != nil {
 		return err
 	}
@@ -117,10 +120,21 @@ func (p *phase) waiting() (n int) {
 
 // all is an error unless all runs wait, within a while.
 func (p *phase) all() error {
-	for end := time.Now().Add(time.Minute); p.waiting() != p.n; time.Sleep(time.Millisecond) {
+	err := until(func() bool { return p.waiting() == p.n })
+	if err != nil {
+		return fmt.Errorf("%d of %d runs wait", p.waiting(), p.n)
+	}
+	return nil
+}
+
+// until waits for what an engine tells nobody of. It is an error if that takes
+// long.
+func until(there func() bool) error {
+	for end := time.Now().Add(time.Minute); !there(); {
 		if time.Now().After(end) {
-			return fmt.Errorf("%d of %d runs wait", p.waiting(), p.n)
+			return errors.New("a minute was not enough")
 		}
+		time.Sleep(time.Millisecond) // there is no event to wait for
 	}
 	return nil
 }
@@ -152,8 +166,7 @@ func (p *phase) fill() error {
 		return err
 	}
 	p.figures["runs/s"] = float64(p.n) / time.Since(began).Seconds()
-	time.Sleep(3 * time.Second) // those that are too many are let go
-	return nil
+	return until(func() bool { return p.engine.Counts().Hot <= p.hot }) // those that are too many are let go
 }
 
 // file has the asks that were open when the process was killed, of runs that

@@ -184,7 +184,7 @@ func (l *slowLog) Read(ctx context.Context, id string, after uint64) iter.Seq2[[
 		if now := l.now.Add(1); now > l.most.Load() {
 			l.most.Store(now)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // in a bubble
 		l.now.Add(-1)
 		l.Log.Read(ctx, id, after)(yield)
 	}

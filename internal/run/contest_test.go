@@ -68,7 +68,7 @@ func (b *bench) count(id string, kind log.Kind) int {
 func murmurer(opts ...ask.Option) *generators.Photon {
 	return photon("murmurer", func(_ context.Context, yield generators.Yield) (string, error) {
 		generators.Go(yield, func(context.Context) {
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // in a bubble
 			yield(generators.Status("written at once"))
 			yield(generators.Status("waits in the batch"))
 		})

@@ -128,7 +128,7 @@ func (b *bench) patientStart(photon string) string {
 		case !errors.Is(err, log.ErrInDoubt) && !errors.Is(err, log.ErrUnavailable):
 			b.t.Fatal(err)
 		}
-		time.Sleep(10 * time.Second)
+		time.Sleep(10 * time.Second) // in a bubble
 	}
 }
 
@@ -137,7 +137,7 @@ func (b *bench) patientStart(photon string) string {
 func (b *bench) answerPatiently(id string) {
 	b.t.Helper()
 	for range 100 {
-		time.Sleep(10 * time.Second)
+		time.Sleep(10 * time.Second) // in a bubble
 		info, err := b.Info(me, id)
 		if err != nil {
 			b.t.Fatal(err)

@@ -19,7 +19,7 @@ func TestInfoSaysWhatWasSaidLast(t *testing.T) {
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		yield(generators.Status("first"))
 		yield(generators.Status(long))
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) // in a bubble
 		return ask.Text(yield, "word", "Which word?")
 	}, nil)
 	synctest.Test(t, func(t *testing.T) {

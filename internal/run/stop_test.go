@@ -30,7 +30,7 @@ var stoppable = map[string]func(context.Context, generators.Yield) (string, erro
 	},
 	"talks without end": func(_ context.Context, yield generators.Yield) (string, error) {
 		for yield(generators.Status("and then")) {
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // in a bubble
 		}
 		return "", nil
 	},

@@ -90,7 +90,7 @@ func TestEventsOfAFrameAreAppendedTogether(t *testing.T) {
 	ticks := photon("ticks", func(ctx context.Context, yield generators.Yield) (any, error) {
 		for range 100 {
 			yield(generators.Status("tick"))
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // in a bubble
 		}
 		return nil, nil
 	}, nil)

@@ -151,7 +151,9 @@ type mcpGo struct{ *lib.Client }
 
 func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p *person) client {
 	t.Helper()
-	o := []lib.ClientOption{lib.WithProtocolVersion(version)}
+	// Unbounded: on a busy machine, a program that starts slowly would be taken
+	// for one of the older versions.
+	o := []lib.ClientOption{lib.WithProtocolVersion(version), lib.WithDiscoverTimeout(-1)}
 	var caps libtypes.ClientCapabilities
 	if p.forms || p.urls {
 		caps.Elicitation = &libtypes.ElicitationCapability{}

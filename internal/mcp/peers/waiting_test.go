@@ -53,7 +53,7 @@ func waiting(b *testing.B, p *peer, n int) {
 	peak := p.rss()
 	settled := peak
 	for range 60 { // memory is given back when nothing goes on
-		time.Sleep(250 * time.Millisecond)
+		time.Sleep(250 * time.Millisecond) // the runtime tells nobody when it has
 		settled = min(settled, p.rss())
 	}
 	among := p.quick()
