@@ -87,4 +87,5 @@ func (l *Log) acknowledged(p *pending) {
 	l.tails.moved(p.run, p.tail, p.first)
 	l.recent.add(p)
 	l.hubs.feed(p)
+	l.marks.appended(len(p.payload))
 }

@@ -1,9 +1,11 @@
 package jetstream_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,7 +142,7 @@ func TestTooLarge(t *testing.T) {
 
 // TestOtherFormats are refused, and left as they are.
 func TestOtherFormats(t *testing.T) {
-	for content, want := range map[string]error{"2\n": jetstream.ErrNewer, "x": jetstream.ErrCorrupt, "": jetstream.ErrCorrupt} {
+	for content, want := range map[string]error{"3\n": jetstream.ErrNewer, "x": jetstream.ErrCorrupt, "": jetstream.ErrCorrupt} {
 		dir := t.TempDir()
 		l := open(t, jetstream.Options{Dir: dir})
 		mustAppend(t, l, "r", 0, 1)
@@ -152,7 +154,7 @@ func TestOtherFormats(t *testing.T) {
 		if _, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir}); !errors.Is(err, want) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%q: %v", content, err)
 		}
-		if err := os.WriteFile(path, []byte("1\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("2\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if n := read(t, open(t, jetstream.Options{Dir: dir}), "r", 0); n != 1 {
@@ -201,14 +203,14 @@ func TestDamaged(t *testing.T) {
 }
 
 // TestTorn: what a crash leaves of an append that was not acknowledged is cut
-// off.
+// off, and told.
 func TestTorn(t *testing.T) {
 	for _, index := range []bool{true, false} {
 		dir := t.TempDir()
 		l := open(t, jetstream.Options{Dir: dir})
 		mustAppend(t, l, "r", 0, 3)
 		mustAppend(t, l, "r", 3, 6)
-		l.Close()
+		dir = crashed(t, dir)
 		msgs := filepath.Join(dir, "jetstream/$G/streams/runs/msgs")
 		if err := os.Truncate(filepath.Join(msgs, "1.blk"), int64(size(t, filepath.Join(msgs, "1.blk"))-10)); err != nil {
 			t.Fatal(err)
@@ -216,15 +218,29 @@ func TestTorn(t *testing.T) {
 		if !index {
 			remove(t, filepath.Join(msgs, "index.db"))
 		}
-		l = open(t, jetstream.Options{Dir: dir})
+		var told bytes.Buffer
+		l = open(t, jetstream.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&told, nil))})
 		if n := read(t, l, "r", 0); n != 3 {
 			t.Errorf("%d entries are left", n)
+		}
+		if !strings.Contains(told.String(), "torn off") {
+			t.Errorf("it is told: %s", &told)
 		}
 		mustAppend(t, l, "r", 3, 7)
 		if n := read(t, l, "r", 0); n != 7 {
 			t.Errorf("%d entries are left", n)
 		}
 	}
+}
+
+// crashed is a copy of a log's folder, as the end of the process leaves it.
+func crashed(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "log")
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 func size(t *testing.T, path string) int {

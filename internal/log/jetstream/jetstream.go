@@ -68,10 +68,12 @@ type Log struct {
 	recent  recent
 	hubs    hubs
 	disk    *room.Disk
+	marks   marks
 
 	reviving sync.Mutex
 	tried    time.Time // when a broken engine was last started anew
 	closed   atomic.Bool
+	closing  sync.Once
 }
 
 var (
@@ -86,24 +88,26 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	o.SyncInterval = cmp.Or(o.SyncInterval, time.Second)
 	o.Spare = cmp.Or(o.Spare, room.Spare)
 	l := &Log{options: o, logger: o.Logger, disk: room.Of(o.Dir, o.Spare)}
+	l.marks = marks{dir: o.Dir, full: make(chan struct{}, 1), quit: make(chan struct{})}
 	if l.logger == nil {
 		l.logger = slog.New(slog.DiscardHandler)
 	}
-	fresh, err := prepare(o.Dir)
+	found, err := prepare(o.Dir)
 	if err != nil {
 		return nil, room.Explain(err)
 	}
-	e, err := start(ctx, l, fresh)
+	if torn := found.survey.torn(); torn > 0 {
+		l.logger.Warn("the end of the log was torn off, by a crash before it was recorded", "bytes", torn)
+	}
+	e, err := start(ctx, l, found.fresh)
 	if err != nil {
 		return nil, room.Explain(err)
-	}
-	if fresh {
-		if err := writeFormat(o.Dir, ""); err != nil {
-			e.stop(err)
-			return nil, room.Explain(err)
-		}
 	}
 	l.engine.Store(e)
+	if err := l.begin(ctx, found); err != nil {
+		e.stop(err)
+		return nil, room.Explain(err)
+	}
 	return l, nil
 }
 
@@ -114,7 +118,7 @@ func (l *Log) Close() error {
 	l.reviving.Lock() // who closes at the same time waits, too
 	defer l.reviving.Unlock()
 	l.hubs.close()
-	l.engine.Load().stop(ErrClosed)
+	l.closing.Do(l.finish)
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/photon-beam/beam/internal/log"
 )
@@ -249,11 +248,11 @@ func batches(all []log.Entry) iter.Seq[[]log.Entry] {
 // errLeft: who scans has left the loop.
 var errLeft = errors.New("left")
 
-// Delete implements [log.Log].
+// Delete implements [log.Log]. That the run is deleted is on the disk before
+// anything of it is gone.
 func (l *Log) Delete(ctx context.Context, run string) error {
 	e := l.engine.Load()
-	err := e.stream.Purge(ctx, jetstream.WithPurgeSubject(subject(run)))
-	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+	if err := l.marks.delete(ctx, e, run); err != nil {
 		return fmt.Errorf("log: deleting run %s: %w", run, e.why(err))
 	}
 	l.tails.forget(run)

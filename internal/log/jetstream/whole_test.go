@@ -1,0 +1,276 @@
+package jetstream_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/jetstream"
+)
+
+// damages are what may happen to the blocks of a log, of which there are four.
+var damages = map[string]func(t *testing.T, msgs string){
+	"the first block cut to a quarter": func(t *testing.T, msgs string) { cut(t, msgs, "1.blk", size(t, filepath.Join(msgs, "1.blk"))/4) },
+	"the first block cut at the end of a record": func(t *testing.T, msgs string) {
+		cut(t, msgs, "1.blk", records(t, msgs, "1.blk")[3])
+	},
+	"the first block gone":  func(t *testing.T, msgs string) { remove(t, filepath.Join(msgs, "1.blk")) },
+	"the middle block gone": func(t *testing.T, msgs string) { remove(t, filepath.Join(msgs, "2.blk")) },
+	"the middle block cut at the end of a record": func(t *testing.T, msgs string) {
+		cut(t, msgs, "2.blk", records(t, msgs, "2.blk")[5])
+	},
+	"the last block gone": func(t *testing.T, msgs string) { remove(t, filepath.Join(msgs, "4.blk")) },
+	"the last block cut at the end of a record": func(t *testing.T, msgs string) {
+		ends := records(t, msgs, "4.blk")
+		cut(t, msgs, "4.blk", ends[len(ends)-2])
+	},
+	"a bit of the last record flipped": func(t *testing.T, msgs string) { flip(t, filepath.Join(msgs, "4.blk"), -50) },
+	"a bit in the middle flipped":      func(t *testing.T, msgs string) { flip(t, filepath.Join(msgs, "2.blk"), 5_000) },
+}
+
+// TestWhole: each damage is refused with its place, and nothing in the folder is
+// touched, whether the engine's index is there or not, after a clean stop and
+// after a crash that followed the mark.
+func TestWhole(t *testing.T) {
+	clean, killed := thirty(t)
+	for name, damage := range damages {
+		for how, from := range map[string]string{"stopped": clean, "killed": killed} {
+			for _, index := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s, %s, index %v", name, how, index), func(t *testing.T) {
+					dir := crashed(t, from)
+					msgs := filepath.Join(dir, blocks)
+					if !index {
+						remove(t, filepath.Join(msgs, "index.db"))
+					}
+					damage(t, msgs)
+					refused(t, dir)
+				})
+			}
+		}
+	}
+}
+
+// TestUnmarked: a folder whose mark is gone, or can't be read, is refused.
+func TestUnmarked(t *testing.T) {
+	clean, killed := thirty(t)
+	for _, from := range []string{clean, killed} {
+		for name, damage := range map[string]func(t *testing.T, path string){
+			"gone":    remove,
+			"empty":   func(t *testing.T, path string) { cut(t, filepath.Dir(path), filepath.Base(path), 0) },
+			"flipped": func(t *testing.T, path string) { flip(t, path, 20) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				dir := crashed(t, from)
+				damage(t, filepath.Join(dir, "high-water-mark"))
+				refused(t, dir)
+			})
+		}
+	}
+}
+
+// refused opens a damaged log.
+func refused(t *testing.T, dir string) {
+	t.Helper()
+	before := digests(t, dir)
+	l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
+	if err == nil {
+		l.Close()
+	}
+	if t.Log(err); !errors.Is(err, jetstream.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+	if after := digests(t, dir); !maps.Equal(before, after) {
+		t.Errorf("it is changed:\n%v\n%v", before, after)
+	}
+}
+
+const blocks = "jetstream/$G/streams/runs/msgs"
+
+// thirty makes folders of thirty runs that wait, in four blocks: one that was
+// closed, and one whose process was killed.
+func thirty(t *testing.T) (clean, killed string) {
+	t.Helper()
+	clean = t.TempDir()
+	l := open(t, jetstream.Options{Dir: clean})
+	large := json.RawMessage(`"` + strings.Repeat("x", 160_000) + `"`)
+	for n := range 90 {
+		run, after := fmt.Sprint("run", n%30), uint64(n/30)
+		if _, err := l.Append(t.Context(), run, after, log.Entry{Kind: "chunk", Data: large}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.MoveMark(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	killed = crashed(t, clean)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := filepath.Glob(filepath.Join(clean, blocks, "*.blk")); len(n) != 4 {
+		t.Fatalf("its blocks are %v", n)
+	}
+	return clean, killed
+}
+
+// digests are those of all files in a folder.
+func digests(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			all[path] = "folder"
+			return err
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, path))
+		all[path] = fmt.Sprintf("%x", sha256.Sum256(raw))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// records are where the records of a block end: they begin with their length, and
+// each has its subject.
+func records(t *testing.T, msgs, name string) (ends []int) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(msgs, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(raw); {
+		if !bytes.HasPrefix(raw[at+22:], []byte("runs.")) {
+			t.Fatalf("no record at %d", at)
+		}
+		at += int(raw[at]) | int(raw[at+1])<<8 | int(raw[at+2])<<16
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+func cut(t *testing.T, msgs, name string, at int) {
+	t.Helper()
+	if err := os.Truncate(filepath.Join(msgs, name), int64(at)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// flip flips one bit, counted from the end if at is negative.
+func flip(t *testing.T, path string, at int) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at < 0 {
+		at += len(raw)
+	}
+	raw[at] ^= 1
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOld: a folder of format 1 has no mark, and gets one.
+func TestOld(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, jetstream.Options{Dir: dir})
+	mustAppend(t, l, "r", 0, 3)
+	l.Close()
+	remove(t, filepath.Join(dir, "high-water-mark"))
+	if err := os.WriteFile(filepath.Join(dir, "format"), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, jetstream.Options{Dir: dir})
+	if n := read(t, l, "r", 0); n != 3 {
+		t.Errorf("%d entries", n)
+	}
+	killed := crashed(t, dir)
+	remove(t, filepath.Join(killed, blocks, "1.blk"))
+	refused(t, killed)
+	l.Close()
+	remove(t, filepath.Join(dir, blocks, "1.blk"))
+	refused(t, dir)
+}
+
+// TestDeleted: what was deleted isn't missed, wherever a crash comes, and none of
+// it comes back.
+func TestDeleted(t *testing.T) {
+	clean, _ := thirty(t)
+	l := open(t, jetstream.Options{Dir: clean})
+	for n := range 29 { // the first two blocks are emptied and removed
+		if err := l.Delete(t.Context(), fmt.Sprint("run", n)); err != nil {
+			t.Fatal(err)
+		}
+		if n%7 == 3 {
+			mustAppend(t, l, fmt.Sprint("new", n), 0, 2)
+		}
+		if n == 15 {
+			if err := l.MoveMark(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		killed := open(t, jetstream.Options{Dir: crashed(t, clean)})
+		if runs := len(runsOf(t, killed)); runs != 29-n+(n+4)/7 {
+			t.Errorf("after %d deletions there are %d runs", n+1, runs)
+		}
+		killed.Close()
+	}
+	l.Close()
+	l = open(t, jetstream.Options{Dir: clean})
+	if runs := runsOf(t, l); len(runs) != 5 {
+		t.Errorf("there are %v", runs)
+	}
+	for _, run := range runsOf(t, l) {
+		if err := l.Delete(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := crashed(t, clean)
+	l.Close()
+	for _, dir := range []string{clean, killed} {
+		if runs := runsOf(t, open(t, jetstream.Options{Dir: dir})); len(runs) != 0 {
+			t.Errorf("there are %v", runs)
+		}
+	}
+}
+
+// TestHalfDeleted: a deletion that was noted, and then the process ended, is
+// completed.
+func TestHalfDeleted(t *testing.T) {
+	clean, killed := thirty(t)
+	for _, from := range []string{clean, killed} {
+		dir := crashed(t, from)
+		l := open(t, jetstream.Options{Dir: dir})
+		if err := l.NoteDeletion(t.Context(), "run7"); err != nil {
+			t.Fatal(err)
+		}
+		dir = crashed(t, dir)
+		l = open(t, jetstream.Options{Dir: dir})
+		if runs := runsOf(t, l); len(runs) != 29 || slices.Contains(runs, "run7") {
+			t.Errorf("there are %v", runs)
+		}
+	}
+}
+
+func runsOf(t *testing.T, l *jetstream.Log) (runs []string) {
+	t.Helper()
+	for run, err := range l.Runs(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}
