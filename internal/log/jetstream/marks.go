@@ -230,7 +230,7 @@ func (l *Log) finish() {
 	defer m.mu.Unlock()
 	next, err := highWater{}, e.broken()
 	if err == nil {
-		e.wire.close(ErrClosed)
+		e.appends.close(ErrClosed)
 		next, err = m.reached(context.Background(), e)
 	}
 	e.stop(ErrClosed)
