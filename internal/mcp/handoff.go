@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
@@ -39,10 +40,9 @@ func (c *call) unlink(seq uint64) {
 // heard begins the wait anew: a client that answers, with whatever, is not
 // silent.
 func (c *call) heard() {
-	now := c.server.agenda.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.patience.renew(now)
+	c.patience.renew(time.Now())
 	c.pointed = false
 }
 
