@@ -32,7 +32,7 @@ func (f *follower) arrange() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unset()
-	waits := len(f.puts)+len(f.rare.links()) > 0 && !f.gone
+	waits := len(f.puts)+len(f.linked) > 0 && !f.gone
 	f.patience.set(waits, now)
 	if !waits {
 		f.beat = time.Time{}
@@ -110,7 +110,7 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 func (f *follower) waiting(waited time.Duration) error {
 	text := fmt.Sprintf("Waiting for an answer, for %s so far", waited.Round(time.Second))
 	f.mu.Lock()
-	linked := slices.Sorted(maps.Keys(f.rare.links()))
+	linked := slices.Sorted(maps.Keys(f.linked))
 	f.mu.Unlock()
 	if len(linked) > 0 {
 		if address, err := f.pageOf(log.AskID(f.run, linked[0])); err == nil {

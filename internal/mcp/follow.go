@@ -218,7 +218,7 @@ func (c *call) lacked(end log.Finished) (missing *lack) {
 	if end.Status != log.Failed {
 		return nil
 	}
-	for _, l := range c.rare.lacking() {
+	for _, l := range c.lacks {
 		if strings.Contains(end.Error, l.Error()) {
 			missing = missing.and(l)
 		}

@@ -21,11 +21,10 @@ func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, mis
 		return f.cannot(ctx, open.ID, missing, err)
 	}
 	f.mu.Lock()
-	r := f.unusual()
-	if r.linked == nil {
-		r.linked = map[uint64]struct{}{}
+	if f.linked == nil {
+		f.linked = map[uint64]struct{}{}
 	}
-	r.linked[seq] = struct{}{}
+	f.linked[seq] = struct{}{}
 	f.mu.Unlock()
 	return f.point(open.ID, open.Question.Message)
 }
@@ -34,7 +33,7 @@ func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, mis
 func (c *call) unlink(seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.rare.links(), seq)
+	delete(c.linked, seq)
 }
 
 // heard begins the wait anew: a client that answers, with whatever, is not
