@@ -11,8 +11,6 @@ import (
 // as one that another server wants filled in; see [Narrow]. Its value is the
 // answer's content, an object that the fields have accepted. A form without
 // fields is answered by accepting it.
-//
-//go:noinline
 func ForFields(key, message string, fields Fields, opts ...Option) *Prompt[json.RawMessage] {
 	p := &Prompt[json.RawMessage]{key: key, question: &Question{Kind: KindForm, Message: message}}
 	p.question.Fields = slices.Clone(fields) // options change it

@@ -86,8 +86,6 @@ func Files(yield generators.Yield, key, message string, opts ...Option) ([]Handl
 }
 
 // ForFiles is the prompt of [File] and [Files].
-//
-//go:noinline
 func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 	p := &Prompt[[]Handle]{key: key, question: &Question{
 		Kind: KindFile, Message: message,

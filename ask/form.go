@@ -17,8 +17,6 @@ func Form[T any](yield generators.Yield, key, message string, opts ...Option) (T
 }
 
 // ForForm is the prompt of [Form].
-//
-//go:noinline
 func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
 	p := &Prompt[T]{key: key, question: &Question{Kind: KindForm, Message: message}}
 	p.decode = func(r generators.Reply) (T, error) { return decodeAs[T](r.Value) }

@@ -20,8 +20,6 @@ func Text(yield generators.Yield, key, message string, opts ...Option) (string, 
 }
 
 // ForText is the prompt of [Text].
-//
-//go:noinline
 func ForText(key, message string, opts ...Option) *Prompt[string] {
 	return newPrompt(key, message, KindText, Field{Type: "string"}, opts, decodeString)
 }
@@ -33,8 +31,6 @@ func Secret(yield generators.Yield, key, message string, opts ...Option) (string
 }
 
 // ForSecret is the prompt of [Secret].
-//
-//go:noinline
 func ForSecret(key, message string, opts ...Option) *Prompt[string] {
 	return newPrompt(key, message, KindSecret, Field{Type: "string", Format: FormatSecret}, opts, decodeString)
 }
@@ -46,8 +42,6 @@ func Confirm(yield generators.Yield, key, message string, opts ...Option) (bool,
 }
 
 // ForConfirm is the prompt of [Confirm].
-//
-//go:noinline
 func ForConfirm(key, message string, opts ...Option) *Prompt[bool] {
 	return newPrompt(key, message, KindConfirm, Field{Type: "boolean"}, opts, decodeAs[bool])
 }
@@ -58,8 +52,6 @@ func Select(yield generators.Yield, key, message string, choices []Choice, opts 
 }
 
 // ForSelect is the prompt of [Select].
-//
-//go:noinline
 func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
 	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeString)
 	if len(choices) == 0 && p.err == nil {
@@ -75,8 +67,6 @@ func MultiSelect(yield generators.Yield, key, message string, choices []Choice, 
 }
 
 // ForMultiSelect is the prompt of [MultiSelect].
-//
-//go:noinline
 func ForMultiSelect(key, message string, choices []Choice, opts ...Option) *Prompt[[]string] {
 	p := newPrompt(key, message, KindMultiSelect, Field{Type: "array", Choices: choices}, opts, decodeAs[[]string])
 	f := &p.question.Fields[0]
@@ -90,8 +80,6 @@ func Number(yield generators.Yield, key, message string, opts ...Option) (float6
 }
 
 // ForNumber is the prompt of [Number].
-//
-//go:noinline
 func ForNumber(key, message string, opts ...Option) *Prompt[float64] {
 	return newPrompt(key, message, KindNumber, Field{Type: "number"}, opts, decodeAs[float64])
 }
@@ -102,8 +90,6 @@ func Integer(yield generators.Yield, key, message string, opts ...Option) (int, 
 }
 
 // ForInteger is the prompt of [Integer].
-//
-//go:noinline
 func ForInteger(key, message string, opts ...Option) *Prompt[int] {
 	return newPrompt(key, message, KindInteger, Field{Type: "integer"}, opts, decodeInt)
 }
@@ -127,8 +113,6 @@ func Date(yield generators.Yield, key, message string, opts ...Option) (time.Tim
 }
 
 // ForDate is the prompt of [Date].
-//
-//go:noinline
 func ForDate(key, message string, opts ...Option) *Prompt[time.Time] {
 	return newPrompt(key, message, KindDate, Field{Type: "string", Format: "date"}, opts, decodeTime(time.DateOnly))
 }
@@ -139,8 +123,6 @@ func DateTime(yield generators.Yield, key, message string, opts ...Option) (time
 }
 
 // ForDateTime is the prompt of [DateTime].
-//
-//go:noinline
 func ForDateTime(key, message string, opts ...Option) *Prompt[time.Time] {
 	return newPrompt(key, message, KindDateTime, Field{Type: "string", Format: "date-time"}, opts, decodeTime(time.RFC3339))
 }
@@ -166,8 +148,6 @@ func URL(yield generators.Yield, key, message, address string, opts ...Option) e
 }
 
 // ForURL is the prompt of [URL]; its value is always true.
-//
-//go:noinline
 func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
 	p := &Prompt[bool]{key: key, question: &Question{Kind: KindURL, Message: message, URL: address}}
 	p.err = p.finish(opts)

@@ -29,10 +29,7 @@ func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 	return p.take(c.Wait())
 }
 
-// put yields the call without waiting for its reply. Like take, it is not
-// inlined: while the question waits, its frame needn't stand on the stack.
-//
-//go:noinline
+// put yields the call without waiting for its reply.
 func (p *Prompt[T]) put(yield generators.Yield, more bool) (*generators.Call, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -43,7 +40,6 @@ func (p *Prompt[T]) put(yield generators.Yield, more bool) (*generators.Call, er
 	return c, nil
 }
 
-//go:noinline
 func (p *Prompt[T]) take(r generators.Reply) (T, error) {
 	if r.Err != nil {
 		var zero T

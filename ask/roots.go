@@ -34,8 +34,6 @@ func Roots(yield generators.Yield, key string, opts ...Option) ([]Root, error) {
 }
 
 // ForRoots is the prompt of [Roots].
-//
-//go:noinline
 func ForRoots(key string, opts ...Option) *Prompt[[]Root] {
 	p := &Prompt[[]Root]{key: key, question: &Question{
 		Kind: KindRoots, Message: "Which folders may be worked in?",

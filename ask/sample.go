@@ -72,8 +72,6 @@ func Sample(yield generators.Yield, key string, request SampleRequest, opts ...O
 }
 
 // ForSample is the prompt of [Sample].
-//
-//go:noinline
 func ForSample(key string, request SampleRequest, opts ...Option) *Prompt[SampleResult] {
 	p := &Prompt[SampleResult]{key: key, question: &Question{
 		Kind: KindSample, Message: request.sentence(), Sample: &request,

@@ -92,9 +92,6 @@ func (c *Call) Settled() (Reply, bool) {
 // Wait blocks until the call is settled, as the end of its run does too, and
 // returns the reply. Call it after yielding: one that was never yielded is
 // stopped, unless it is settled.
-//
-// Many runs wait here for days. It is a bare receive because a select needs
-// 400 more bytes of stack, which make a waiting run twice as large.
 func (c *Call) Wait() Reply {
 	if c.run == nil {
 		c.Settle(Reply{Err: ErrStopped})

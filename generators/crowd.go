@@ -33,9 +33,6 @@ func (c *crowd) leave() {
 }
 
 // sit counts one that waits for the call's reply, until it is told with rise.
-// It is not inlined: while the call waits, its frame needn't stand on the stack.
-//
-//go:noinline
 func (c *Call) sit() *crowd {
 	if c.run == nil {
 		return nil

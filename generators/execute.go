@@ -5,10 +5,6 @@ import (
 	"fmt"
 )
 
-// The functions here stand on the stack while a generator waits for a person,
-// thousands of times. So they are small, and what they need only before and
-// after the generator runs is done in functions that are not inlined.
-
 // All runs the photon, once, as [Photon.Run] describes:
 //
 //	for event, err := range run.All { … }
@@ -36,8 +32,6 @@ func (r *Run) execute() (result *Result, err error) {
 }
 
 // outcome is how a run ends whose generator returned.
-//
-//go:noinline
 func (r *Run) outcome(value any, err error) (*Result, error) {
 	if err != nil {
 		_ = err.Error() // a typed nil panics here, where that is the tool's fault
@@ -50,7 +44,6 @@ func (r *Run) outcome(value any, err error) (*Result, error) {
 	return &Result{Value: raw}, nil
 }
 
-//go:noinline
 func decodeArgs[In any](args json.RawMessage) (in In, err error) {
 	if err := json.Unmarshal(args, &in); err != nil {
 		return in, fmt.Errorf("the arguments don't fit: %w", err)

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,39 +20,59 @@ const leastWait = 10 * time.Millisecond
 
 // wakeBy says how the call is woken from now on.
 func (f *follower) wakeBy(wake func()) {
-	f.server.agenda.strike(&f.vigil)
-	f.vigil.wake = wake
+	f.mu.Lock()
+	f.wake = wake
+	f.mu.Unlock()
 	f.arrange()
 }
 
 // arrange has the call woken when the next is due, while a question is open.
 func (f *follower) arrange() {
-	q, agenda := f.server.asks, f.server.agenda
-	now := agenda.now()
+	q, now := f.server.asks, time.Now()
 	f.mu.Lock()
-	waits := len(f.puts)+len(f.rare.links()) > 0 && !f.gone
+	defer f.mu.Unlock()
+	f.unset()
+	waits := len(f.puts)+len(f.linked) > 0 && !f.gone
 	f.patience.set(waits, now)
-	begun, pointed := now-f.patience.waited(now), f.pointed || len(f.puts) == 0
-	f.mu.Unlock()
-	var due []time.Duration
-	if f.handsOff() {
-		due = append(due, begun+q.Handoff)
-	}
-	if q.Link && !pointed {
-		due = append(due, begun+q.silentAfter())
-	}
-	switch {
-	case !waits:
-		f.beat = 0
-	case q.KeepAlive > 0 && f.token != nil:
-		f.beat = cmp.Or(f.beat, now+q.KeepAlive)
-		due = append(due, f.beat)
-	}
-	if !waits || due == nil {
-		agenda.strike(&f.vigil)
+	if !waits {
+		f.beat = time.Time{}
 		return
 	}
-	agenda.enter(&f.vigil, max(slices.Min(due), now+leastWait))
+	begun := now.Add(-f.patience.waited(now))
+	var due []time.Time
+	if f.handsOff() {
+		due = append(due, begun.Add(q.Handoff))
+	}
+	if q.Link && !f.pointed && len(f.puts) > 0 {
+		due = append(due, begun.Add(q.silentAfter()))
+	}
+	if q.KeepAlive > 0 && f.token != nil {
+		if f.beat.IsZero() {
+			f.beat = now.Add(q.KeepAlive)
+		}
+		due = append(due, f.beat)
+	}
+	if due != nil {
+		next := slices.MinFunc(due, time.Time.Compare)
+		f.alarm = time.AfterFunc(max(next.Sub(now), leastWait), f.wake)
+	}
+}
+
+// unset has the call woken no more; it may be in the middle of it. Callers hold
+// mu.
+func (f *follower) unset() {
+	if f.alarm != nil {
+		f.alarm.Stop()
+		f.alarm = nil
+	}
+}
+
+// rest has the call wait no more: its stream has ended, or broken off.
+func (f *follower) rest() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unset()
+	f.patience.set(false, time.Now())
 }
 
 // attend does what is due. It returns the call's reply when it is over; else
@@ -62,9 +81,9 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 	if cause := f.flight.cancelled(); cause != nil {
 		return f.leave(cause), true
 	}
-	q, now := f.server.asks, f.server.agenda.now()
+	q, now := f.server.asks, time.Now()
 	f.mu.Lock()
-	waits, waited := f.patience.since != 0, f.patience.waited(now)
+	waits, waited := f.patience.waits(), f.patience.waited(now)
 	silent := q.Link && !f.pointed && len(f.puts) > 0 && waited >= q.silentAfter()
 	f.mu.Unlock()
 	if waits && f.handsOff() && waited >= q.Handoff {
@@ -76,8 +95,8 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 	if waits && silent {
 		err = f.pointAll(ctx)
 	}
-	if err == nil && waits && q.KeepAlive > 0 && f.token != nil && now >= f.beat {
-		f.beat = now + q.KeepAlive
+	if err == nil && waits && q.KeepAlive > 0 && f.token != nil && !now.Before(f.beat) {
+		f.beat = now.Add(q.KeepAlive)
 		err = f.waiting(waited)
 	}
 	if err != nil {
@@ -91,7 +110,7 @@ func (f *follower) attend(ctx context.Context) (r reply, over bool) {
 func (f *follower) waiting(waited time.Duration) error {
 	text := fmt.Sprintf("Waiting for an answer, for %s so far", waited.Round(time.Second))
 	f.mu.Lock()
-	linked := slices.Sorted(maps.Keys(f.rare.links()))
+	linked := slices.Sorted(maps.Keys(f.linked))
 	f.mu.Unlock()
 	if len(linked) > 0 {
 		if address, err := f.pageOf(log.AskID(f.run, linked[0])); err == nil {

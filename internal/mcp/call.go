@@ -52,11 +52,13 @@ type call struct {
 	out      outlet // the stream of the request, or the one that resumed it
 	puts     puts   // questions that the client was asked
 	patience patience
-	rare     *rare // nil for most
-	over     bool  // the run has ended
-	handed   bool  // the call was handed off: its run is not the call's to end
-	gone     bool  // nothing is asked any more
-	pointed  bool  // the client was told where to answer what it is silent on
+	lacks    []*lack             // what the client lacked for questions
+	linked   map[uint64]struct{} // questions that it was told the address of, as it can't be asked
+	progress float64             // the highest that was told
+	over     bool                // the run has ended
+	handed   bool                // the call was handed off: its run is not the call's to end
+	gone     bool                // nothing is asked any more
+	pointed  bool                // the client was told where to answer what it is silent on
 }
 
 // callTool serves tools/call.

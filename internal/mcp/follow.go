@@ -21,8 +21,11 @@ type follower struct {
 	made   []uint64 // the ordinals of the artifacts
 	tell   teller
 
-	vigil vigil         // when something is due that no entry of the log says
-	beat  time.Duration // when it is due to tell that it waits
+	// alarm calls wake when something is due that no entry of the log says; beat
+	// is when it is due to tell that the call waits. The call's mu guards them.
+	alarm *time.Timer
+	wake  func()
+	beat  time.Time
 }
 
 func (c *call) follower(out outlet, flight *flight) *follower {
@@ -80,15 +83,6 @@ func (f *follower) follow() reply {
 			return r
 		}
 	}
-}
-
-// rest has the call wait no more: its stream has ended, or broken off.
-func (f *follower) rest() {
-	f.server.agenda.strike(&f.vigil)
-	now := f.server.agenda.now()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.patience.set(false, now)
 }
 
 // stretch tells what comes, until the call is over or something else is due.
@@ -224,7 +218,7 @@ func (c *call) lacked(end log.Finished) (missing *lack) {
 	if end.Status != log.Failed {
 		return nil
 	}
-	for _, l := range c.rare.lacking() {
+	for _, l := range c.lacks {
 		if strings.Contains(end.Error, l.Error()) {
 			missing = missing.and(l)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/run"
@@ -20,11 +21,10 @@ func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, mis
 		return f.cannot(ctx, open.ID, missing, err)
 	}
 	f.mu.Lock()
-	r := f.unusual()
-	if r.linked == nil {
-		r.linked = map[uint64]struct{}{}
+	if f.linked == nil {
+		f.linked = map[uint64]struct{}{}
 	}
-	r.linked[seq] = struct{}{}
+	f.linked[seq] = struct{}{}
 	f.mu.Unlock()
 	return f.point(open.ID, open.Question.Message)
 }
@@ -33,16 +33,15 @@ func (f *follower) leaveOpen(ctx context.Context, open run.Open, seq uint64, mis
 func (c *call) unlink(seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.rare.links(), seq)
+	delete(c.linked, seq)
 }
 
 // heard begins the wait anew: a client that answers, with whatever, is not
 // silent.
 func (c *call) heard() {
-	now := c.server.agenda.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.patience.renew(now)
+	c.patience.renew(time.Now())
 	c.pointed = false
 }
 

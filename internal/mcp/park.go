@@ -43,7 +43,7 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 // parked is the follower of a call that hands its reply to answer.
 func (f *follower) parked(answer func(reply)) *parked {
 	p := &parked{follower: *f, answer: answer}
-	p.vigil.wake = func() { p.session.spawn(p.attend) }
+	p.wake = func() { p.session.spawn(p.attend) }
 	return p
 }
 
@@ -124,7 +124,7 @@ func (p *parked) done(r reply) {
 	if !p.replied.CompareAndSwap(false, true) {
 		return
 	}
-	p.server.agenda.strike(&p.vigil)
+	p.rest()
 	if !p.isOver() || p.wasHanded() { // its run goes on, and must not remember it
 		p.server.engine.Unwait(p.run, p)
 	}

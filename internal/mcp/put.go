@@ -95,8 +95,7 @@ func (f *follower) put(ctx context.Context, seq uint64) error {
 func (c *call) cannot(ctx context.Context, askID string, missing *lack, err error) error {
 	if err == nil {
 		c.mu.Lock()
-		r := c.unusual()
-		r.lacks, err = append(r.lacks, missing), missing
+		c.lacks, err = append(c.lacks, missing), missing
 		c.mu.Unlock()
 	}
 	return c.withdraw(ctx, askID, log.Unsupported, err.Error())

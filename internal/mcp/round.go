@@ -81,7 +81,7 @@ func (r *round) follow(parent context.Context) reply {
 			r.late.Stop()
 		}
 	}()
-	defer r.server.agenda.strike(&r.vigil)
+	defer r.rest()
 	info, err := r.server.engine.Info(r.client.who, r.run)
 	if err != nil {
 		return r.broken(err)

@@ -63,7 +63,6 @@ type Server struct {
 	hold    func(tool string) time.Duration
 	trace   func(context.Context, log.Trace) context.Context
 	asks    Asking
-	agenda  *agenda
 	logger  *slog.Logger
 	ids     atomic.Uint64
 	turns   atomic.Uint32 // numbers calls; see call.turn
@@ -91,7 +90,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, trace: c.Trace, logger: c.Logger,
-		asks: c.Asking, agenda: newAgenda(),
+		asks:     c.Asking,
 		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions: map[string]*session{}, watchers: map[*changes]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
@@ -120,7 +119,6 @@ func (s *Server) Library() *server.MCPServer { return s.lib }
 func (s *Server) Close() {
 	s.unwatch()
 	s.close()
-	s.agenda.end()
 	s.mu.Lock()
 	sessions := s.sessions
 	s.sessions = map[string]*session{}

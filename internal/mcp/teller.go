@@ -39,14 +39,14 @@ type (
 func (c *call) progressed(value float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unusual().progress = value
+	c.progress = value
 }
 
 // goOn goes on where another teller of the call left off.
 func (t *teller) goOn() {
 	t.call.mu.Lock()
 	defer t.call.mu.Unlock()
-	if told := t.call.rare.progressed(); told > t.last {
+	if told := t.call.progress; told > t.last {
 		t.last, t.begun = told, true
 	}
 }

@@ -89,13 +89,14 @@ func (p *peer) round(id int) {
 	}
 }
 
-// rss is the process's resident memory, in bytes.
-func (p *peer) rss() float64 {
+// memory is a figure of the process's memory, in bytes: VmRSS is what is resident,
+// VmHWM the most that ever was.
+func (p *peer) memory(figure string) float64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		p.tb.Skip(err)
 	}
-	_, rest, _ := strings.Cut(string(raw), "VmRSS:")
+	_, rest, _ := strings.Cut(string(raw), figure)
 	kb, err := strconv.Atoi(strings.Fields(rest)[0])
 	if err != nil {
 		p.tb.Fatal(err)

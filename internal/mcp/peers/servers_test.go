@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	lib "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -22,7 +23,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Each server has one tool, ask, that asks for a word and returns it.
+// Each server has a tool, ask, that asks for a word and returns it, and one that
+// is quick, as a rule. The pipe has the first alone.
 var servers = map[string]func(){"pipe": pipe, "beam": serveBeam, "durable": serveDurable, "mcp-go": serveMCPGo, "go-sdk": serveSDK}
 
 const schema = `{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}`
@@ -37,6 +39,19 @@ func TestMain(m *testing.M) {
 
 type none struct{}
 
+// A pause is what the tool quick is called with: milliseconds for which it is
+// not quick for once.
+type pause struct {
+	MS int `json:"ms,omitempty"`
+}
+
+func (p pause) take() string {
+	if p.MS > 0 {
+		<-time.After(time.Duration(p.MS) * time.Millisecond)
+	}
+	return "quick"
+}
+
 func serveBeam() { serveAs(nil, "--memory") }
 
 func serveDurable() {
@@ -47,7 +62,7 @@ func serveAs(o *generators.Options, args ...string) {
 	photon := generators.New("ask", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "word", "Which word?")
 	}, o)
-	quick := generators.New("quick", func(context.Context, none, generators.Yield) (string, error) { return "quick", nil }, nil)
+	quick := generators.New("quick", func(_ context.Context, in pause, _ generators.Yield) (string, error) { return in.take(), nil }, nil)
 	os.Exit(beam.Run(context.Background(), append([]string{"stdio"}, args...), os.Stdin, os.Stdout, os.Stderr, photon, quick))
 }
 
@@ -60,8 +75,8 @@ func serveMCPGo() {
 		}
 		return lib.NewToolResultText(fmt.Sprint(r.Content)), nil
 	})
-	s.AddTool(lib.NewToolWithRawSchema("quick", "quick", json.RawMessage(`{"type":"object"}`)), func(context.Context, lib.CallToolRequest) (*lib.CallToolResult, error) {
-		return lib.NewToolResultText("quick"), nil
+	s.AddTool(lib.NewToolWithRawSchema("quick", "quick", json.RawMessage(`{"type":"object"}`)), func(_ context.Context, r lib.CallToolRequest) (*lib.CallToolResult, error) {
+		return lib.NewToolResultText(pause{r.GetInt("ms", 0)}.take()), nil
 	})
 	if err := server.ServeStdio(s); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -77,8 +92,12 @@ func serveSDK() {
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprint(e.Content)}}}, nil
 	})
-	s.AddTool(&sdk.Tool{Name: "quick", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "quick"}}}, nil
+	s.AddTool(&sdk.Tool{Name: "quick", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var in pause
+		if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
+			return nil, err
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: in.take()}}}, nil
 	})
 	if err := s.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)

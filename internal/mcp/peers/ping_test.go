@@ -1,0 +1,55 @@
+package peers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// BenchmarkPing says how long a ping takes that comes a millisecond after the call
+// of a tool that is slow for once: 20 quick calls, one of 300 ms, and the ping.
+// The aim is less than 2 ms.
+func BenchmarkPing(b *testing.B) {
+	names := []string{"beam", "mcp-go", "go-sdk"}
+	peers, took := map[string]*peer{}, map[string][]time.Duration{}
+	for _, name := range names {
+		peers[name] = start(b, name)
+	}
+	for range pings(b) {
+		for _, name := range names {
+			took[name] = append(took[name], peers[name].ping(b))
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for _, name := range names {
+		slices.Sort(took[name])
+		b.ReportMetric(float64(took[name][len(took[name])/2].Nanoseconds())/1e6, name+"-p50-ms")
+		b.ReportMetric(float64(took[name][len(took[name])-1].Nanoseconds())/1e6, name+"-most-ms")
+	}
+}
+
+// pings is how often it is measured: five times at least.
+func pings(b *testing.B) int { return max(b.N, 5) }
+
+// ping makes the calls, and returns how long the ping took.
+func (p *peer) ping(tb testing.TB) time.Duration {
+	for i := range 20 {
+		p.send(call(i, "quick"))
+		p.read()
+	}
+	p.send(`{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"quick","arguments":{"ms":300}}}`)
+	time.Sleep(time.Millisecond) // what is measured comes that much later
+	begun := time.Now()
+	p.send(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
+	first := p.read()
+	took := time.Since(begun)
+	second := p.read()
+	for i, id := range []string{`"id":"ping"`, `"id":"slow"`} {
+		if got := []string{first, second}[i]; !strings.Contains(got, id) {
+			tb.Fatal(fmt.Sprintf("%d. there came %s, want %s", i+1, got, id))
+		}
+	}
+	return took
+}
