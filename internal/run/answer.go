@@ -168,7 +168,7 @@ func (r *record) expire(a *openAsk) {
 	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
 	if r.open(a.seq) == a {
 		a.due, a.live = time.Now().Add(longestWait), false
-		a.awaitDeadline()
+		r.engine.deadlines.add(a)
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *record) ask(e log.Entry) error {
 	}
 	r.asks = append(r.asks, a)
 	if !r.reading {
-		a.awaitDeadline()
+		r.engine.deadlines.add(a)
 		r.engine.index.asked(r, a)
 	}
 	return nil

@@ -100,7 +100,7 @@ func (r *record) letGo(context.Context) error {
 // Callers hold mu.
 func (r *record) halt(cause error) {
 	for _, a := range r.asks {
-		a.stopDeadline()
+		r.engine.deadlines.remove(a)
 	}
 	if r.work == nil {
 		return

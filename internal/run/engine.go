@@ -86,7 +86,7 @@ type Engine struct {
 	index     *index
 	heat      heat
 	replays   replays
-	expiring  queue // questions whose deadline has passed
+	deadlines *deadlines
 	still     standstill
 	tally     tally
 	meter     Meter
@@ -108,7 +108,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.Keys}, replays: replays{later: make(map[*attempt]*time.Timer)},
+		index: newIndex(), keys: keyring{dir: o.Keys}, deadlines: newDeadlines(), replays: replays{later: make(map[*attempt]*time.Timer)},
 		meter: o.Meter, tracer: o.Tracer,
 	}
 	if e.meter == nil {
@@ -227,6 +227,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.replays.hurry()
 	e.index.close()
 	e.index.quiet(ctx)
+	e.deadlines.stop()
 	for _, r := range e.index.all() {
 		if err := r.letGo(context.WithoutCancel(ctx)); err != nil {
 			e.logger.Error("letting go of a run", "run", r.id, "err", err)

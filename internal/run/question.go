@@ -17,9 +17,8 @@ type openAsk struct {
 	since time.Time // without a monotonic reading, as born
 	// due is when the question expires, or, if that could not be recorded, is
 	// tried to again; zero for never.
-	due   time.Time
-	timer *time.Timer      // of due; nil without
-	call  *generators.Call // nil if no generator waits here
+	due  time.Time
+	call *generators.Call // nil if no generator waits here
 	// live says that call has the question as it was recorded, and due its
 	// deadline. What was asked before the generator was here, only the log has.
 	live bool

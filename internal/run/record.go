@@ -272,6 +272,6 @@ func (r *record) drop(a *openAsk) {
 	if r.reading {
 		return
 	}
-	a.stopDeadline()
+	r.engine.deadlines.remove(a)
 	r.engine.index.settled(r, a)
 }

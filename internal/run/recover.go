@@ -38,7 +38,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		e.index.remove(r)
 		return true
 	})
-	awaitDeadlines(runs)
+	e.deadlines.load(runs)
 	e.tellOrphans(runs)
 	return nil
 }
