@@ -177,6 +177,7 @@ func (p *person) tryFollow(path, after string, stop func(event) bool) ([]event, 
 func readEvents(t testing.TB, r io.Reader, stop func(event) bool) (events []event, err error) {
 	t.Helper()
 	var e event
+	data := "{}"
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
@@ -184,15 +185,16 @@ func readEvents(t testing.TB, r io.Reader, stop func(event) bool) (events []even
 		case strings.HasPrefix(line, "id: "):
 			e.id = line[4:]
 		case strings.HasPrefix(line, "data: "):
-			if err := json.Unmarshal([]byte(line[6:]), &e.msg); err != nil {
-				t.Fatalf("%v in %s", err, line)
+			data = line[6:]
+		case line == "" && e.id != "": // what breaks off before it is no event
+			if err := json.Unmarshal([]byte(data), &e.msg); err != nil {
+				t.Fatalf("%v in %s", err, data)
 			}
-		case line == "" && e.id != "":
 			events = append(events, e)
 			if stop != nil && stop(e) {
 				return events, nil
 			}
-			e = event{}
+			e, data = event{}, "{}"
 		}
 	}
 	return events, lines.Err()

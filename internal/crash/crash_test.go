@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"net/http"
 	"net/http/cookiejar"
@@ -201,16 +202,7 @@ func (c *client) follow(ctx context.Context, path, after string) (result, last s
 		return "", after, fmt.Errorf("follow: %s", r.Status)
 	}
 	last = after
-	id := ""
-	for lines := bufio.NewScanner(r.Body); lines.Scan(); {
-		line := lines.Text()
-		if text, ok := strings.CutPrefix(line, "id: "); ok {
-			id = text
-		}
-		data, ok := strings.CutPrefix(line, "data: ")
-		if !ok {
-			continue
-		}
+	for id, data := range events(r.Body) {
 		if before, again := c.told[path+id]; again {
 			return "", last, fmt.Errorf("event %s of %s was told again: %s, before: %s", id, path, data, before)
 		}
@@ -237,6 +229,27 @@ func (c *client) follow(ctx context.Context, path, after string) (result, last s
 		}
 	}
 	return "", last, ctx.Err()
+}
+
+// events yields the ids and data of the events of a stream. One that broke off
+// before its empty line is none.
+func events(r io.Reader) iter.Seq2[string, string] {
+	return func(yield func(id, data string) bool) {
+		id, data := "", ""
+		for lines := bufio.NewScanner(r); lines.Scan(); {
+			switch field, value, _ := strings.Cut(lines.Text(), ": "); field {
+			case "id":
+				id = value
+			case "data":
+				data = value
+			case "":
+				if data != "" && !yield(id, data) {
+					return
+				}
+				data = ""
+			}
+		}
+	}
 }
 
 // answer answers until it is known to be recorded.
