@@ -81,6 +81,7 @@ type commands struct {
 	Prune   prune   `cmd:"" help:"Delete finished runs."`
 	Backup  backup  `cmd:"" help:"Write all that the data folder holds to one file, while runs go on."`
 	Restore restore `cmd:"" help:"Make a data folder of such a file."`
+	Check   check   `cmd:"" help:"Tell whether a data folder, or such a file, is whole."`
 }
 
 func (p *program) execute(ctx context.Context, args []string, photons []*generators.Photon) (err error) {

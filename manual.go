@@ -16,6 +16,7 @@ Examples:
     ${program} stdio --open             for an MCP client, which starts it itself
     ${program} open                     sign another browser in
     ${program} backup FILE              all that is kept, in one file
+    ${program} check                    whether what is kept is whole
 
 Environment: each flag can be set as a variable, BEAM_ADDR for --addr. BEAM_TOKEN keeps the token out of the list of processes. Data is kept in $XDG_STATE_HOME/beam, or else in ~/.local/state/beam; all programs made with Beam share it, unless --data names another folder.
 

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/log/jetstream"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/run"
@@ -25,9 +28,10 @@ type common struct {
 	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, the files that people hand in, the keys of browser sessions. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
 	Memory bool   `help:"Keep nothing: runs live in memory, and end with the program."`
 
-	Sync   string `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
-	HotFor span   `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
-	HotMax int    `default:"250" placeholder:"N" help:"How many of them do, at most (default ${default})."`
+	Sync       string `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
+	AcceptLoss bool   `help:"If the log is damaged, go on with what can be read of it: what was there is moved aside, to a folder of its own in the data folder, and runs of which something in the middle is missing end with an error. Without it, a damaged log is refused."`
+	HotFor     span   `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
+	HotMax     int    `default:"250" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
 	retention
 
@@ -76,6 +80,26 @@ func (c *common) open() (*folder, error) {
 	return openFolder(c.Data)
 }
 
+// openLog opens the log of a data folder. If it is damaged, what can be read of
+// it takes its place, if that was accepted.
+func (c *common) openLog(ctx context.Context, store *folder, logger *slog.Logger) (log.Log, func() error, error) {
+	always := c.Sync == "always"
+	l, closeLog, err := store.openLog(ctx, always, logger)
+	if !errors.Is(err, jetstream.ErrCorrupt) {
+		return l, closeLog, err
+	}
+	if !c.AcceptLoss {
+		return nil, nil, fmt.Errorf("%w; nothing is touched: restore a backup, or go on with what can be read by starting once with --accept-loss (the command check says what that is)", err)
+	}
+	report, err := jetstream.Recover(ctx, jetstream.Options{Dir: filepath.Join(store.dir, logFolder), Logger: logger})
+	if err != nil {
+		return nil, nil, fmt.Errorf("the damaged log can't be recovered: %w", err)
+	}
+	logger.Warn("the log was damaged, and the loss is accepted", "damage", report.Damage, "kept", report.Kept(),
+		"holed", slices.Sorted(maps.Keys(report.Holed)), "gone", report.Headless, "aside", report.Aside)
+	return store.openLog(ctx, always, logger)
+}
+
 // running is a Beam at work: the engine and its surfaces.
 type running struct {
 	photons *generators.Registry
@@ -94,7 +118,7 @@ type running struct {
 func (c *common) start(ctx context.Context, p *program, store *folder, logger *slog.Logger, w web.Config) (*running, error) {
 	b := &running{photons: p.registry, logger: logger}
 	go tidy(ctx)
-	runs, closeLog, err := store.openLog(ctx, c.Sync == "always", logger)
+	runs, closeLog, err := c.openLog(ctx, store, logger)
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,9 @@ func inspect(dir string) (state, error) {
 
 // prepare makes the folder, or checks that it is one of ours and undamaged.
 func prepare(dir string) (state, error) {
+	if err := completeRecovery(dir); err != nil {
+		return state{survey: new(survey)}, err
+	}
 	s, err := inspect(dir)
 	switch {
 	case err != nil:

@@ -94,7 +94,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	}
 	found, err := prepare(o.Dir)
 	if err != nil {
-		return nil, room.Explain(err)
+		return nil, room.Explain(explained(o.Dir, found, err))
 	}
 	if torn := found.survey.torn(); torn > 0 {
 		l.logger.Warn("the end of the log was torn off, by a crash before it was recorded", "bytes", torn)

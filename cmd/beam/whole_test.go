@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const firstBlock = "log/jetstream/$G/streams/runs/msgs/1.blk"
+
+// A log of which a part is gone is refused, and nothing in the folder is touched;
+// check says what is wrong, and --accept-loss goes on with what can be read.
+func TestADamagedLog(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, "--data", data)
+	var runs []string
+	for range 30 {
+		runs = append(runs, s.begin("wizard"))
+	}
+	s.asked(30)
+	backup := filepath.Join(t.TempDir(), "backup")
+	beamSays(t, 0, "backup", backup, "--data", data)
+	if said := beamSays(t, 1, "check", "--data", data); !strings.Contains(said, "in use by another Beam") {
+		t.Errorf("while it is in use, check says %s", said)
+	}
+	s.signal(syscall.SIGTERM)
+	s.ends(patience)
+	if said := beamSays(t, 0, "check", "--data", data); !strings.HasPrefix(said, "The log is whole: 30 runs in ") {
+		t.Errorf("check says %s", said)
+	}
+	if said := beamSays(t, 0, "check", backup); !strings.HasPrefix(said, "The backup is whole: 30 runs (") {
+		t.Errorf("of the backup, check says %s", said)
+	}
+
+	for name, damage := range map[string]func(path string) error{
+		"cut to 9 KB": func(path string) error { return os.Truncate(path, 9<<10) },
+		"deleted":     os.Remove,
+		"a bit of the last record flipped": func(path string) error {
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			raw[len(raw)-20] ^= 1
+			return os.WriteFile(path, raw, 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := os.CopyFS(dir, os.DirFS(data)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := damage(filepath.Join(dir, firstBlock)); err != nil {
+				t.Fatal(err)
+			}
+			before := digests(t, dir)
+			for _, command := range []string{"serve", "stdio", "check"} {
+				args := []string{command, "--data", dir}
+				if command == "serve" {
+					args = append(args, "--addr", "127.0.0.1:0")
+				}
+				said := beamSays(t, 1, args...)
+				for _, want := range []string{"the log is damaged", filepath.Base(firstBlock), "can be read", "--accept-loss"} {
+					if !strings.Contains(said, want) {
+						t.Errorf("%s doesn't say %q: %s", command, want, said)
+					}
+				}
+				if after := digests(t, dir); !maps.Equal(before, after) {
+					t.Errorf("%s has changed the folder:\n%v\n%v", command, before, after)
+				}
+			}
+			acceptLoss(t, dir, runs)
+		})
+	}
+}
+
+// acceptLoss starts a Beam on a damaged folder, and answers what is left.
+func acceptLoss(t *testing.T, dir string, runs []string) {
+	t.Helper()
+	s := startServer(t, "--data", dir, "--accept-loss")
+	s.says("the loss is accepted")
+	var left struct{ Runs []struct{ ID, State string } }
+	s.get("/runs", &left)
+	if len(left.Runs) > len(runs) {
+		t.Errorf("%d runs are left", len(left.Runs))
+	}
+	for _, r := range left.Runs {
+		if r.State != "waiting" {
+			t.Errorf("run %s is %s", r.ID, r.State)
+		}
+		s.answer(s.until(r.ID, "name"), `{"name":"Ada"}`)
+		s.until(r.ID, "account")
+	}
+	t.Logf("%d of %d runs are left", len(left.Runs), len(runs))
+	aside, err := filepath.Glob(filepath.Join(dir, "damaged-*", "log", "jetstream"))
+	if err != nil || len(aside) != 1 {
+		t.Errorf("aside is %v; %v", aside, err)
+	}
+	s.signal(syscall.SIGTERM)
+	s.ends(patience)
+	beamSays(t, 0, "check", "--data", dir)
+}
+
+// digests are those of all files in a folder.
+func digests(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			all[path] = "folder"
+			return err
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, path))
+		all[path] = fmt.Sprintf("%x", sha256.Sum256(raw))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
