@@ -93,7 +93,7 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		return
 	}
 	if x.session.stdio {
-		c.park(p, x.flight, answer)
+		x.session.inTurn(func() { c.park(p, x.flight, answer) })
 		return
 	}
 	answer(c.hold(p, x.flight))

@@ -51,6 +51,7 @@ type session struct {
 	// each, which a connection of HTTP has anyway.
 	stdio   bool
 	spawned sync.WaitGroup
+	working chan struct{} // has one for each that works; see inTurn
 
 	mu      sync.Mutex
 	client  *client            // since initialize; nil before
@@ -68,7 +69,7 @@ func (s *Server) newSession(id string, who run.Caller, pages func() (string, err
 	x := &session{
 		server: s, id: id, who: who, pages: pages,
 		under: map[string]*flight{}, asked: map[string]asker{}, calls: map[string]*call{},
-		watched: map[string]bool{}, changes: newChanges(),
+		watched: map[string]bool{}, changes: newChanges(), working: make(chan struct{}, atOnceMost),
 	}
 	x.changes.wants = x.wants
 	return x
@@ -172,13 +173,25 @@ func (s *session) forget(id string) bool {
 	return open
 }
 
-// spawn runs f on a goroutine of its own, unless the session has ended. Wait for
-// those with spawned.
+// atOnceMost bounds how many of a session's calls and answers are worked on at
+// once over stdio. A log that thousands write to at once keeps each of them
+// waiting until it gives up.
+const atOnceMost = 16
+
+// inTurn runs f when few others work. It must wait for no person.
+func (s *session) inTurn(f func()) {
+	s.working <- struct{}{}
+	defer func() { <-s.working }()
+	f()
+}
+
+// spawn runs f in its turn on a goroutine of its own, unless the session has
+// ended. Wait for those with spawned.
 func (s *session) spawn(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ended {
-		s.spawned.Go(f)
+		s.spawned.Go(func() { s.inTurn(f) })
 	}
 }
 

@@ -117,7 +117,7 @@ func (c *stdio) start(ctx context.Context, raw []byte, batched bool) work {
 		if by == nil {
 			return nil
 		}
-		return func(answer func(reply)) { by.answer(m); answer(reply{}) }
+		return func(answer func(reply)) { c.session.inTurn(func() { by.answer(m) }); answer(reply{}) }
 	case m.isNotification():
 		return func(answer func(reply)) { c.session.notified(m); answer(reply{}) }
 	case batched && m.Method == string(mcp.MethodInitialize):
