@@ -42,7 +42,7 @@ test: check race conformance interop e2e ## everything that has to pass, from a 
 .PHONY: test-long
 test-long: $(bundle) ## what takes long: all Go tests at their full size, and every fuzz target on some inputs
 	go test ./...
-	scripts/fuzz 10000
+	scripts/fuzz 2000
 
 .PHONY: check
 check: $(bundle) ## stale generated code, formatting, go vet, staticcheck

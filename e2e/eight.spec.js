@@ -16,7 +16,6 @@ const awayNotes = (page) =>
   });
 
 test("eight pages of one browser are all live, and answer at once", async ({ context }) => {
-  test.setTimeout(60_000);
   const pages = [];
   const opened = async (go) => {
     const page = await context.newPage();

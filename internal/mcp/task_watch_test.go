@@ -127,6 +127,7 @@ func TestManyMayWatchATask(t *testing.T) {
 	listen := fmt.Sprintf(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s]},%s}}`, strings.TrimPrefix(task, `"taskId":`), modern(takesTasks, ""))
 	stays, goes := r.stdio(t), r.stdio(t)
 	stays.send("%s", listen)
+	stays.next() // it listens
 	heard := make(chan []string, 1)
 	go func() { heard <- stays.notifications("notifications/tasks", "completed") }()
 	for range 20 {
