@@ -33,7 +33,16 @@ type rpc struct {
 	Method  string `json:"method,omitempty"`
 	Params  any    `json:"params,omitempty"`
 	Result  any    `json:"result,omitempty"`
+	Error   *fault `json:"error,omitempty"`
 }
+
+// fault is a JSON-RPC 2.0 error.
+type fault struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+const internalError = -32603
 
 // The params and the result of the messages, as MCP has them; _meta says what
 // MCP has no word for.
@@ -118,6 +127,12 @@ func (j *JSONRPC) Render(batch []log.Entry) ([]Message, error) {
 		messages = append(messages, Message{ID: e.Seq, Data: raw})
 	}
 	return messages, nil
+}
+
+// Broken implements [Breaker]: the run's response is an error.
+func (j *JSONRPC) Broken(err error) ([]Message, error) {
+	raw, err := json.Marshal(rpc{Version: "2.0", ID: j.Run, Error: &fault{internalError, err.Error()}})
+	return []Message{{Data: raw}}, err
 }
 
 // message is the message that tells an entry; nil if none does.

@@ -56,6 +56,12 @@ type Renderer interface {
 	Render(batch []log.Entry) ([]Message, error)
 }
 
+// A Breaker is a Renderer that tells the reader why nothing follows: the log is
+// damaged, so that coming back would not help.
+type Breaker interface {
+	Broken(err error) ([]Message, error)
+}
+
 // Options change how a stream is served.
 type Options struct {
 	// Pause, if not nil, is how long to collect what comes after so many
@@ -98,6 +104,11 @@ func Steps(ctx context.Context, batches iter.Seq2[[]log.Entry, error], render Re
 			var messages []Message
 			if err == nil {
 				messages, err = render.Render(batch)
+			}
+			if b, ok := render.(Breaker); ok && errors.Is(err, log.ErrCorrupt) {
+				if last, e := b.Broken(err); e != nil || !yield(last, nil) {
+					return
+				}
 			}
 			if !yield(messages, err) || err != nil {
 				return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net"
 	"net/http"
@@ -195,6 +196,18 @@ func TestErrorsOfTheLogEndTheStream(t *testing.T) {
 	var batches iter.Seq2[[]log.Entry, error] = func(yield func([]log.Entry, error) bool) { yield(nil, broken) }
 	if err := sse.Serve(t.Context(), newRecorder(), batches, &echo{}, sse.Options{}); !errors.Is(err, broken) {
 		t.Errorf("the stream ended with %v", err)
+	}
+}
+
+// TestADamagedLogIsTold: the last message of a stream that comes to a hole is an
+// error with its place.
+func TestADamagedLogIsTold(t *testing.T) {
+	r := httptest.NewRecorder()
+	hole := fmt.Errorf("log: run r: %w: entries 2 to 4 are missing", log.ErrCorrupt)
+	err := sse.Serve(t.Context(), r, func(yield func([]log.Entry, error) bool) { yield(nil, hole) }, &sse.JSONRPC{Run: "r"}, sse.Options{})
+	const want = `data: {"jsonrpc":"2.0","id":"r","error":{"code":-32603,"message":"log: run r: the log is damaged: entries 2 to 4 are missing"}}`
+	if !errors.Is(err, hole) || !strings.Contains(r.Body.String(), want) {
+		t.Errorf("%v: %s", err, r.Body)
 	}
 }
 

@@ -98,7 +98,7 @@ type Rester interface {
 // MaxBatch is the most entries that Read and Follow yield at once.
 const MaxBatch = 1024
 
-// What can be wrong with an append, beside a conflict.
+// What can be wrong with a log or an append, beside a conflict.
 var (
 	// ErrFull: there is no room for what was to be appended. Nothing is lost
 	// that was, and appends succeed again when there is room.
@@ -108,6 +108,8 @@ var (
 	// ErrInDoubt: the log did not say whether the entries were added. An append
 	// of no entries tells, by succeeding or by a conflict, once it does either.
 	ErrInDoubt = errors.New("it is not known whether this was recorded")
+	// ErrCorrupt: something that was recorded is missing, or can't be read.
+	ErrCorrupt = errors.New("the log is damaged")
 	// ErrNotFound: there is no such run.
 	ErrNotFound = errors.New("log: no such run")
 )

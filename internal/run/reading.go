@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/photon-beam/beam/generators"
@@ -58,6 +59,9 @@ func (rd *reader) take(a log.Appended) error {
 			r = &record{engine: rd.engine, id: a.Run, reading: true}
 			rd.runs[a.Run] = r
 			rd.begun = append(rd.begun, r)
+		}
+		if entry.Seq != r.last+1 {
+			return fmt.Errorf("%w: entry %d follows entry %d", log.ErrCorrupt, entry.Seq, r.last)
 		}
 		if err := r.remember(entry); err != nil {
 			return err

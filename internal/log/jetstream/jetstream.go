@@ -47,7 +47,7 @@ var (
 	// appends succeed again when there is room.
 	ErrFull = log.ErrFull
 	// ErrCorrupt: the files are damaged. They are left as they are.
-	ErrCorrupt = errors.New("the log is damaged")
+	ErrCorrupt = log.ErrCorrupt
 	// ErrNewer: the folder was written by a newer version.
 	ErrNewer = errors.New("the log was written by a newer version of Beam")
 	// ErrClosed: the log was closed.

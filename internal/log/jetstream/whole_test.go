@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -318,6 +319,45 @@ func TestRecover(t *testing.T) {
 			}
 			if ended != len(report.Holed) {
 				t.Errorf("%d runs are ended", ended)
+			}
+		})
+	}
+}
+
+// TestHole: a reader or a follower that comes to a hole gets an error with its
+// place, and no silence. Folders without a mark may have one.
+func TestHole(t *testing.T) {
+	clean, _ := thirty(t)
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := crashed(t, clean)
+			damage(t, filepath.Join(dir, blocks))
+			remove(t, filepath.Join(dir, "high-water-mark"))
+			if err := os.WriteFile(filepath.Join(dir, "format"), []byte("1\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			report, err := jetstream.Check(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
+			if errors.Is(err, jetstream.ErrCorrupt) {
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			for _, run := range slices.Concat(slices.Collect(maps.Keys(report.Holed)), report.Headless) {
+				for _, read := range []iter.Seq2[[]log.Entry, error]{l.Follow(t.Context(), run, 0), l.Read(t.Context(), run, 0)} {
+					var last error
+					for _, err := range read {
+						last = err
+					}
+					if !errors.Is(last, jetstream.ErrCorrupt) || !strings.Contains(last.Error(), run) {
+						t.Errorf("%s ends with %v", run, last)
+					}
+				}
 			}
 		})
 	}
