@@ -92,7 +92,11 @@ func (e *engine) connect(ctx context.Context, l *Log, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	e.wire, err = newWire(conn, l.acknowledged)
+	blocks, err := newBlocks(l.options)
+	if err != nil {
+		return err
+	}
+	e.wire, err = newWire(conn, blocks.land, l.acknowledged)
 	return err
 }
 

@@ -25,7 +25,7 @@ const unborn = "unborn"
 // prepare makes the folder, or checks that it is one of ours and undamaged;
 // fresh tells that there is nothing in it yet.
 func prepare(dir string) (fresh bool, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := lasting.MakeFolder(dir); err != nil {
 		return false, err
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, formatFile))

@@ -93,12 +93,15 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if err != nil {
 		return nil, room.Explain(err)
 	}
+	if err := sweep(o.Dir); err != nil {
+		return nil, room.Explain(err)
+	}
 	e, err := start(ctx, l, fresh)
 	if err != nil {
 		return nil, room.Explain(err)
 	}
 	if fresh {
-		if err := writeFormat(o.Dir, ""); err != nil {
+		if err := errors.Join(syncFolders(o.Dir), writeFormat(o.Dir, "")); err != nil {
 			e.stop(err)
 			return nil, room.Explain(err)
 		}

@@ -24,6 +24,7 @@ import (
 // append itself.
 type wire struct {
 	conn  net.Conn
+	land  func() error   // has the disk know what the engine wrote, before any append returns
 	heard func(*pending) // before the append returns, in the stream's order
 
 	mu      sync.Mutex // of the connection's writing side, and the fields below
@@ -47,8 +48,8 @@ type pending struct {
 // inbox is where acknowledgements come to; there is nobody else on this server.
 const inbox = "_BEAM."
 
-func newWire(conn net.Conn, heard func(*pending)) (*wire, error) {
-	w := &wire{conn: conn, heard: heard, waiting: make(map[uint64]*pending)}
+func newWire(conn net.Conn, land func() error, heard func(*pending)) (*wire, error) {
+	w := &wire{conn: conn, land: land, heard: heard, waiting: make(map[uint64]*pending)}
 	in := bufio.NewReaderSize(conn, 64<<10)
 	if _, err := in.ReadSlice('\n'); err != nil { // INFO
 		return nil, fmt.Errorf("the log's engine: %w", err)
@@ -159,6 +160,9 @@ func (w *wire) message(fields [][]byte, in *bufio.Reader) error {
 	body := make([]byte, size+2)
 	if _, err := io.ReadFull(in, body); err != nil {
 		return err
+	}
+	if err := w.land(); err != nil {
+		return err // and whether anything that waits was recorded is in doubt
 	}
 	w.mu.Lock()
 	p := w.waiting[number]
