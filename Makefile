@@ -50,6 +50,7 @@ check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
 unit: $(bundle) ## Go tests, with the race detector
 	scripts/need gcc gcc libc6-dev
 	scripts/need curl curl
+	scripts/need strace strace
 	go test -race ./...
 
 .PHONY: conformance

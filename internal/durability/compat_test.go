@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -43,15 +44,36 @@ type reply struct {
 	Result                     string // instead of an action and content, for what a model or a client is asked
 }
 
-// build builds the program with the photons of the kept folders.
+// build builds the program with the photons of the kept folders, once.
 func build(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "photons")
-	command := exec.Command("go", "build", "-o", bin, "./photons")
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(buildFolder, "photons")
+	if out, err := exec.Command("go", "build", "-o", bin, "./photons").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+var buildFolder string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if buildFolder, err = os.MkdirTemp("", "beam-durability-"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(buildFolder)
+		return m.Run()
+	}())
 }
 
 func TestOldFolders(t *testing.T) {

@@ -38,6 +38,7 @@ type server struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	err    *programtest.Console
+	end    chan struct{} // closed when the process has ended
 	origin string
 	token  string
 	owners map[string]owner
@@ -53,20 +54,31 @@ type owner struct {
 // start starts beam serve. Without a token, a session can own runs, too.
 func start(t testing.TB, bin, token, env string, args ...string) *server {
 	t.Helper()
-	out := programtest.NewConsole()
-	s := &server{t: t, err: programtest.NewConsole(), token: token}
 	if token != "" {
 		args = append(args, "--token", token)
 	}
-	s.cmd = exec.Command(bin, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(bin, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(os.Environ(), env)
+	return launch(t, cmd, token)
+}
+
+// launch starts a command that is, or runs, beam serve.
+func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
+	t.Helper()
+	out := programtest.NewConsole()
+	s := &server{t: t, cmd: cmd, err: programtest.NewConsole(), token: token, end: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = out, s.err
-	s.cmd.Env = append(os.Environ(), env)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.signal(syscall.SIGKILL) })
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	go func() {
+		_ = s.cmd.Wait()
+		close(s.end)
+		cancel() // it will not say where it listens
+	}()
+	t.Cleanup(func() { s.signal(syscall.SIGKILL) })
 	var err error
 	if s.origin, err = out.Origin(ctx); err != nil {
 		t.Fatal(err, s.err)
@@ -97,7 +109,7 @@ func (s *server) as(t testing.TB, name string) *server {
 // signal ends the program, and waits for it.
 func (s *server) signal(sig syscall.Signal) {
 	_ = s.cmd.Process.Signal(sig) // it may have ended
-	_ = s.cmd.Wait()
+	<-s.end
 }
 
 func (s *server) stop() { s.signal(syscall.SIGTERM) }
