@@ -60,6 +60,7 @@ unit: $(bundle) ## Go tests without the race detector, for while you work
 race: $(bundle) ## Go tests with the race detector
 	scripts/need gcc gcc libc6-dev
 	scripts/need curl curl
+	scripts/need strace strace
 	go test -race -short ./...
 
 .PHONY: conformance

@@ -8,12 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/mattn/go-isatty"
 
 	"github.com/photon-beam/beam/internal/archive"
 	"github.com/photon-beam/beam/internal/joint"
+	"github.com/photon-beam/beam/internal/lasting"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/web"
 )
@@ -80,6 +83,7 @@ type output struct {
 	io.Writer
 	report io.Writer // what people are told
 	file   *os.File  // nil for stdout
+	lock   *flock.Flock
 	name   string
 }
 
@@ -95,11 +99,35 @@ func (c *backup) output(p *program) (*output, error) {
 	if err := c.aside(); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(c.File), filepath.Base(c.File)+".partial-*") // its mode is 0600
+	sweepPartial(c.File)
+	f, err := os.CreateTemp(filepath.Dir(c.File), filepath.Base(c.File)+lasting.Partial+"*") // its mode is 0600
 	if err != nil {
 		return nil, fmt.Errorf("the backup can't be written: %w", err)
 	}
-	return &output{Writer: f, report: p.stdout, file: f, name: c.File}, nil
+	lock := flock.New(f.Name())
+	if _, err := lock.TryLock(); err != nil {
+		return nil, errors.Join(fmt.Errorf("the backup can't be written: %w", err), f.Close(), os.Remove(f.Name()))
+	}
+	return &output{Writer: f, report: p.stdout, file: f, lock: lock, name: c.File}, nil
+}
+
+// sweepPartial removes what was written for a backup by those who were killed:
+// nobody has it locked. Another one may be writing to the same file.
+func sweepPartial(file string) {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return // then nothing can be made there, either, and that is said
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), filepath.Base(file)+lasting.Partial) {
+			continue
+		}
+		lock := flock.New(filepath.Join(filepath.Dir(file), e.Name()))
+		if gone, err := lock.TryLock(); err == nil && gone {
+			os.Remove(lock.Path())
+			lock.Unlock()
+		}
+	}
 }
 
 // aside finds the file that the backup is to become: what a symbolic link leads
@@ -133,8 +161,10 @@ func (o *output) finish(err error) error {
 	}
 	if err != nil {
 		err = errors.Join(err, os.Remove(o.file.Name()))
+	} else {
+		err = lasting.SyncFolder(filepath.Dir(o.name))
 	}
-	return err
+	return errors.Join(err, o.lock.Unlock())
 }
 
 // stalled is how long a joiner may take nothing of a backup.

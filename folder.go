@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/photon-beam/beam/internal/joint"
+	"github.com/photon-beam/beam/internal/lasting"
 	"github.com/photon-beam/beam/internal/log"
 	"github.com/photon-beam/beam/internal/log/blob"
 	"github.com/photon-beam/beam/internal/log/jetstream"
@@ -59,7 +60,7 @@ func lockFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := lasting.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("the data folder can't be made: %w", err)
 	}
 	if err := closed(dir); err != nil {
@@ -132,13 +133,19 @@ func (f *folder) filled() (*folder, error) {
 	}
 }
 
-// fill opens what the folder holds.
+// fill opens what the folder holds, without what those who were killed left.
 func (f *folder) fill() (err error) {
+	if err := lasting.Sweep(f.dir); err != nil {
+		return fmt.Errorf("the data folder can't be used: %w", err)
+	}
 	if f.keys, err = web.LoadKeys(f.dir); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
 	}
 	if f.blobs, err = blob.Open(filepath.Join(f.dir, blobFolder)); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
+	}
+	if err := f.blobs.Sweep(); err != nil {
+		return errors.Join(fmt.Errorf("the data folder can't be used: %w", err), f.blobs.Close())
 	}
 	return nil
 }

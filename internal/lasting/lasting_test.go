@@ -3,6 +3,7 @@ package lasting_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/photon-beam/beam/internal/lasting"
@@ -34,5 +35,55 @@ func TestWrite(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("%v are left; %v", left, err)
+	}
+}
+
+// What a process left that was killed while it wrote goes; nothing else does.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"keys", "keys.partial-12", "partial"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.partial-1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := lasting.Sweep(dir); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	left, err := os.ReadDir(dir)
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	if want := []string{"folder.partial-1", "keys", "partial"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%q is left, want %q; %v", names, want, err)
+	}
+	if err := lasting.Sweep(filepath.Join(dir, "none")); err != nil {
+		t.Errorf("of a folder that isn't there it says %v", err)
+	}
+}
+
+func TestMakeFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	for range 2 {
+		if err := lasting.MakeFolder(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if info, err := os.Stat(d); err != nil || info.Mode() != os.ModeDir|0o700 {
+			t.Errorf("%s has the mode %v; %v", d, info.Mode(), err)
+		}
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, filepath.Join(file, "below")} {
+		if err := lasting.MakeFolder(path); err == nil {
+			t.Errorf("%s is a folder", path)
+		}
 	}
 }

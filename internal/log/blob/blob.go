@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/photon-beam/beam/internal/lasting"
 	"github.com/photon-beam/beam/internal/log/room"
 )
 
@@ -33,7 +34,7 @@ type Store struct {
 // Open returns the store in a folder, which it makes, readable by its owner
 // alone.
 func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := lasting.MakeFolder(dir); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
@@ -55,10 +56,10 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 		return "", 0, err
 	}
 	defer func() { err = room.Explain(err) }()
-	if err := s.root.MkdirAll(run, 0o700); err != nil {
+	if err := s.folder(run); err != nil {
 		return "", 0, err
 	}
-	temp := filepath.Join(run, "incoming-"+rand.Text())
+	temp := filepath.Join(run, incoming+rand.Text())
 	defer func() {
 		if err != nil {
 			_ = s.root.Remove(temp) // it may never have been made
@@ -72,6 +73,40 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 		return "", 0, err
 	}
 	return digest, size, s.sync(run)
+}
+
+// incoming begins the names of blobs that are being written.
+const incoming = "incoming-"
+
+// folder makes a run's folder. One that is there may have been made a moment
+// ago, by somebody who is about to sync its name: so everybody does.
+func (s *Store) folder(run string) error {
+	if err := s.root.MkdirAll(run, 0o700); err != nil {
+		return err
+	}
+	return s.sync(".")
+}
+
+// Sweep removes what a process that was killed had not written to the end.
+// Nobody may be writing.
+func (s *Store) Sweep() error {
+	for run, err := range s.Runs() {
+		if err != nil {
+			return err
+		}
+		entries, err := s.list(run)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), incoming) {
+				if err := s.root.Remove(filepath.Join(run, e.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // sync has a folder's names reach the disk.

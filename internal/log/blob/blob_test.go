@@ -136,3 +136,20 @@ func TestTheFolderIsItsOwnersAlone(t *testing.T) {
 		}
 	}
 }
+
+// What a process left that was killed while a blob came in goes; blobs don't.
+func TestSweep(t *testing.T) {
+	s, dir := open(t)
+	digest := put(t, s, run, "content")
+	half := filepath.Join(dir, run, "incoming-ABC")
+	if err := os.WriteFile(half, []byte("con"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(filepath.Join(dir, run))
+	if err != nil || len(left) != 1 || left[0].Name() != digest {
+		t.Errorf("%v is left; %v", left, err)
+	}
+}

@@ -88,7 +88,11 @@ func (e *engine) connect(ctx context.Context, l *Log, fresh bool) error {
 	if err != nil {
 		return fmt.Errorf("the stream %q: %w", streamName, err)
 	}
-	e.appends, err = newPublisher(e.server, l.acknowledged)
+	blocks, err := newBlocks(l.options)
+	if err != nil {
+		return err
+	}
+	e.appends, err = newPublisher(e.server, blocks.land, l.acknowledged)
 	return err
 }
 

@@ -95,7 +95,7 @@ func prepare(dir string) (state, error) {
 	case !s.fresh:
 		return s, nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := lasting.MakeFolder(dir); err != nil {
 		return s, err
 	}
 	return s, writeFormat(dir, unborn)

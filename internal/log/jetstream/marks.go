@@ -137,7 +137,7 @@ func (m *marks) write(next highWater) error {
 	}
 	m.mark, m.size, m.from = next, size, last
 	if !m.marked {
-		err = writeFormat(m.dir, "")
+		err = errors.Join(syncFolders(m.dir), writeFormat(m.dir, ""))
 		m.marked = err == nil
 	}
 	return err

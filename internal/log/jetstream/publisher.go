@@ -17,6 +17,7 @@ import (
 // connection of its own, so that none of them comes behind what is read.
 type publisher struct {
 	conn  *nats.Conn
+	land  func() error   // has the disk know what the engine wrote, before any append returns
 	heard func(*pending) // before the append returns, in the stream's order
 
 	mu      sync.Mutex
@@ -39,8 +40,8 @@ type pending struct {
 // inbox is where acknowledgements come to; there is nobody else on this server.
 const inbox = "_BEAM."
 
-func newPublisher(s *server.Server, heard func(*pending)) (*publisher, error) {
-	w := &publisher{heard: heard, waiting: make(map[string]*pending)}
+func newPublisher(s *server.Server, land func() error, heard func(*pending)) (*publisher, error) {
+	w := &publisher{land: land, heard: heard, waiting: make(map[string]*pending)}
 	var err error
 	w.conn, err = nats.Connect("", nats.InProcessServer(s), nats.NoReconnect(), nats.Name("appends"),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what ends the connection comes to closed
@@ -88,7 +89,11 @@ func (w *publisher) send(p *pending, after uint64) error {
 
 // take handles an acknowledgement.
 func (w *publisher) take(m *nats.Msg) {
+	landed := w.land()
 	w.mu.Lock()
+	if landed != nil { // whether anything that waits was recorded is in doubt
+		w.drop(fmt.Errorf("the log's engine: %w", landed))
+	}
 	p := w.waiting[m.Subject]
 	delete(w.waiting, m.Subject)
 	w.mu.Unlock()

@@ -1,0 +1,219 @@
+// Package durability holds data folders against what docs/operations.md
+// promises of them: those that earlier versions wrote, those that a power failure
+// leaves, and those of a process that was killed. It knows nothing of the files
+// in them: it goes through the program's flags, its HTTP interface and MCP, and
+// relies on what docs/http.md and docs/mcp.md promise.
+package durability
+
+// The folders under testdata, one a commit, hold runs in every state, as that
+// commit's program left them when it was killed, when it was stopped, and in a
+// backup. The test opens each with the program of today, answers what waits and
+// lets it end. If a later version shows a run in another way on purpose, the
+// expectation here changes; the archives never do.
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A manifest says what an archive holds, and what is to come of it.
+type manifest struct {
+	Commit string
+	Token  string
+	Seat   string
+	Runs   []made
+}
+
+// made is one run.
+type made struct {
+	scenario
+	ID     string
+	State  string            // as the old version told it
+	Bodies map[string]string // SHA-256 by path, of artifacts
+}
+
+// A reply is to the question with a key. The default action is to accept.
+type reply struct {
+	Key, Action, Content, File string
+	Result                     string // instead of an action and content, for what a model or a client is asked
+}
+
+// build builds the program with the photons of the kept folders, once.
+func build(t *testing.T) string {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(buildFolder, "photons")
+	if out, err := exec.Command("go", "build", "-o", bin, "./photons").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+var buildFolder string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if buildFolder, err = os.MkdirTemp("", "beam-durability-"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(buildFolder)
+		return m.Run()
+	}())
+}
+
+func TestOldFolders(t *testing.T) {
+	all, err := filepath.Glob("testdata/*/manifest.json")
+	if err != nil || len(all) == 0 {
+		t.Fatal("there is nothing to open", err)
+	}
+	bin := build(t)
+	for _, file := range all {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m manifest
+		if err := json.Unmarshal(raw, &m); err != nil {
+			t.Fatal(file, err)
+		}
+		for _, kind := range []string{"killed", "stopped", "backup"} {
+			t.Run(m.Commit+"/"+kind, func(t *testing.T) {
+				data := filepath.Join(t.TempDir(), "data")
+				if kind == "backup" {
+					run(t, bin, "restore", filepath.Join(filepath.Dir(file), "backup"), "--data", data)
+				} else {
+					unpack(t, filepath.Join(filepath.Dir(file), kind+".tar.gz"), data)
+				}
+				m.open(t, bin, data, kind)
+			})
+		}
+	}
+}
+
+// forEver keeps runs that ended long ago.
+const forEver = "5000w"
+
+// open starts the program on a folder, and has all that waits in it end.
+func (m *manifest) open(t *testing.T, bin, data, kind string) {
+	s := start(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", forEver)
+	for _, r := range m.Runs {
+		m.before(s.as(t, r.Owner), r, kind)
+	}
+	c := startClient(t, bin, "--data", data)
+	for _, r := range m.Runs {
+		if s := s.as(t, r.Owner); s != nil {
+			t.Run(r.Name, func(t *testing.T) {
+				s.t = t
+				m.after(s, r, kind)
+				if r.Task != "" {
+					c.taskEnds(t, r)
+				}
+			})
+		}
+	}
+	if n := s.runs(); n != len(m.Runs) {
+		t.Errorf("there are %d runs, want %d", n, len(m.Runs))
+	}
+	if errs := s.logged("level=ERROR"); errs != "" {
+		t.Errorf("it logs %s", errs)
+	}
+	// And all of it is there once more after a restart.
+	s.stop()
+	s = start(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", forEver)
+	for _, r := range m.Runs {
+		if s := s.as(t, r.Owner); s != nil && r.End != "" {
+			s.ends(r)
+		}
+	}
+}
+
+// before checks a run as it is found. What is answered in advance may have
+// gone on since.
+func (m *manifest) before(s *server, r made, kind string) {
+	if s == nil || r.Restless || r.Stray && kind == "stopped" {
+		return
+	}
+	now := s.get(r.ID)
+	if now.State != r.State || now.Photon != r.Photon {
+		s.t.Errorf("%s is %s of %s, want %s of %s: %s", r.Name, now.State, now.Photon, r.State, r.Photon, now.Error)
+	}
+	if r.State != "waiting" {
+		return
+	}
+	open := make(map[string]bool)
+	for _, a := range now.Asks {
+		open[a.Key] = true
+	}
+	if len(r.Left) > 0 && !open[r.Left[0].Key] {
+		s.t.Errorf("%s waits for %v, want %s", r.Name, now.Asks, r.Left[0].Key)
+	}
+}
+
+// after answers what is left, and checks the end.
+func (m *manifest) after(s *server, r made, kind string) {
+	s.t.Helper()
+	if !r.Stray || kind != "stopped" {
+		for _, a := range r.Left {
+			s.reply(r.ID, a)
+		}
+	}
+	if r.End != "" {
+		s.ends(r)
+	}
+	if r.Task == "" {
+		if id := s.begin(r.Photon, r.Args, m.key(r.scenario)); id != r.ID {
+			s.t.Errorf("the request that began %s, repeated, begins %s", r.ID, id)
+		}
+	}
+	for path, want := range r.Bodies {
+		if got := s.sum(path); got != want {
+			s.t.Errorf("%s has the SHA-256 %s, want %s", path, got, want)
+		}
+	}
+}
+
+// key is the idempotency key with which a run is begun.
+func (m *manifest) key(sc scenario) string { return m.Commit + ", " + sc.Name }
+
+// runs is how many runs there are, of all owners.
+func (s *server) runs() (n int) {
+	s.t.Helper()
+	for line := range strings.Lines(string(s.do("GET", "/metrics", "", nil))) {
+		if strings.HasPrefix(line, "beam_runs{") {
+			var some int
+			fmt.Sscan(line[strings.LastIndex(line, " "):], &some)
+			n += some
+		}
+	}
+	return n
+}
+
+// ends waits until the run has ended as it should.
+func (s *server) ends(r made) {
+	s.t.Helper()
+	now := s.until(r.ID, "")
+	if now.State != r.End || !strings.Contains(now.Error, r.Error) {
+		s.t.Errorf("%s ended as %s %q, want %s %q", r.Name, now.State, now.Error, r.End, r.Error)
+	}
+	told := s.told(r.ID)
+	for _, want := range r.Tells {
+		if !strings.Contains(told, want) {
+			s.t.Errorf("%s tells nothing of %s: %s", r.Name, want, told)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package durability
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A disk is the file system below a folder as POSIX promises it and no better:
+// what a file holds reaches the disk when the file is synced, what a folder
+// names when the folder is. Everything else is lost with the power.
+type disk struct {
+	t    *testing.T
+	dir  string // the folder
+	root *inode
+	open map[int]*opened // by file descriptor
+	// version counts what the disk was given.
+	version int
+	// pending are syncs that have begun, with what they promise.
+	pending map[*call]*snapshot
+}
+
+// An inode is a file or a folder: as programs see it, and as the disk has it.
+type inode struct {
+	folder        bool
+	names, synced map[string]*inode
+	data, kept    []byte
+}
+
+// An opened file has a position.
+type opened struct {
+	*inode
+	at           int
+	append, sync bool
+}
+
+// A snapshot is what a sync makes last: what there was when it began.
+type snapshot struct {
+	inode *inode
+	names map[string]*inode
+	data  []byte
+}
+
+func newDisk(t *testing.T, dir string) *disk {
+	return &disk{t: t, dir: dir, root: newFolder(), open: map[int]*opened{}, pending: map[*call]*snapshot{}}
+}
+
+func newFolder() *inode {
+	return &inode{folder: true, names: map[string]*inode{}, synced: map[string]*inode{}}
+}
+
+// restart forgets what the process had open.
+func (d *disk) restart() { clear(d.open) }
+
+// at resolves a path: the folder that it is in, and its name there. The folder
+// is nil if the path leads elsewhere.
+func (d *disk) at(fd int, path string) (*inode, string) {
+	in := d.root
+	if filepath.IsAbs(path) {
+		var ok bool
+		if path, ok = strings.CutPrefix(filepath.Clean(path), d.dir); !ok {
+			return nil, ""
+		}
+	} else if o := d.open[fd]; o != nil {
+		in = o.inode
+	} else {
+		return nil, ""
+	}
+	parts := strings.Split(strings.Trim(filepath.Clean("/"+path), "/"), "/")
+	for _, p := range parts[:len(parts)-1] {
+		if in = in.names[p]; in == nil {
+			return nil, ""
+		}
+	}
+	return in, parts[len(parts)-1]
+}
+
+// enter takes what holds from a call's beginning.
+func (d *disk) enter(c *call) {
+	switch c.name {
+	case "close":
+		delete(d.open, c.number(0)) // it may be another's before the call has returned
+	case "fsync", "fdatasync":
+		if o := d.open[c.number(0)]; o != nil {
+			d.pending[c] = &snapshot{o.inode, maps.Clone(o.names), slices.Clone(o.data)}
+		}
+	}
+}
+
+// syncs reports whether a call that has returned brings something to the disk.
+func (d *disk) syncs(c *call) bool {
+	o := d.open[c.number(0)]
+	return c.ret >= 0 && (d.pending[c] != nil || o != nil && o.sync && strings.Contains(c.name, "write"))
+}
+
+// exit takes what a call did.
+func (d *disk) exit(c *call) {
+	if c.ret < 0 {
+		delete(d.pending, c)
+		return
+	}
+	o := d.open[c.number(0)]
+	switch c.name {
+	case "openat":
+		d.opens(c)
+	case "fcntl":
+		if o != nil && (c.has(1, "F_DUPFD") || c.has(1, "F_DUPFD_CLOEXEC")) {
+			d.open[c.ret] = o
+		}
+	case "lseek":
+		if o != nil {
+			o.at = c.ret
+		}
+	case "write":
+		if o != nil {
+			if o.append {
+				o.at = len(o.data)
+			}
+			o.write(c.args[1][:c.ret], o.at)
+			o.at += c.ret
+			d.flush(o)
+		}
+	case "pwrite64":
+		if o != nil {
+			o.write(c.args[1][:c.ret], c.number(3))
+			d.flush(o)
+		}
+	case "ftruncate":
+		if o != nil {
+			o.truncate(c.number(1))
+		}
+	case "fsync", "fdatasync":
+		s := d.pending[c]
+		delete(d.pending, c)
+		if s != nil && !(maps.Equal(s.inode.synced, s.names) && bytes.Equal(s.inode.kept, s.data)) {
+			s.inode.synced, s.inode.kept = s.names, s.data
+			d.version++
+		}
+	case "mkdirat":
+		if in, name := d.at(c.number(0), c.args[1]); in != nil {
+			in.names[name] = newFolder()
+		}
+	case "unlinkat":
+		if in, name := d.at(c.number(0), c.args[1]); in != nil {
+			delete(in.names, name)
+		}
+	case "renameat", "renameat2":
+		d.renames(c)
+	case "close":
+	default:
+		inside := func(s string) bool { return strings.HasPrefix(s, d.dir) }
+		if o != nil || slices.ContainsFunc(c.args, inside) {
+			d.t.Fatalf("the disk knows no %s%.200q", c.name, c.args)
+		}
+	}
+}
+
+func (d *disk) opens(c *call) {
+	in, name := d.at(c.number(0), c.args[1])
+	if in == nil {
+		return
+	}
+	f := in
+	if name != "" && name != "." {
+		f = in.names[name]
+	}
+	if f == nil && !c.has(2, "O_CREAT") {
+		return // something that the model doesn't have: a socket
+	}
+	if f == nil {
+		f = &inode{}
+		in.names[name] = f
+	}
+	if c.has(2, "O_TRUNC") {
+		f.truncate(0)
+	}
+	d.open[c.ret] = &opened{inode: f, append: c.has(2, "O_APPEND"), sync: c.has(2, "O_SYNC") || c.has(2, "O_DSYNC")}
+}
+
+func (d *disk) renames(c *call) {
+	from, old := d.at(c.number(0), c.args[1])
+	to, name := d.at(c.number(2), c.args[3])
+	if from == nil || to == nil {
+		d.t.Fatalf("a file comes from elsewhere or goes there: %q", c.args)
+	}
+	to.names[name] = from.names[old]
+	delete(from.names, old)
+}
+
+func (f *inode) write(s string, at int) {
+	if n := at + len(s); n > len(f.data) {
+		f.data = append(f.data, make([]byte, n-len(f.data))...)
+	}
+	copy(f.data[at:], s)
+}
+
+func (f *inode) truncate(n int) {
+	if n <= len(f.data) {
+		f.data = f.data[:n:n]
+		return
+	}
+	f.write("", n)
+}
+
+// flush has the disk hold what was written, if the file was opened so.
+func (d *disk) flush(o *opened) {
+	if o.sync {
+		o.kept = slices.Clone(o.data)
+		d.version++
+	}
+}
+
+// A loss says what of the unsynced survives.
+type loss int
+
+const (
+	nothing loss = iota // neither names nor contents
+	names               // files that were made, renamed and removed, with what was synced of their contents
+)
+
+// restore makes a folder of what the disk has after a loss of power.
+func (f *inode) restore(t *testing.T, dir string, l loss) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all := f.synced
+	if l == names {
+		all = f.names
+	}
+	for name, f := range all {
+		path := filepath.Join(dir, name)
+		if f.folder {
+			f.restore(t, path, l)
+		} else if err := os.WriteFile(path, f.kept, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package durability
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A call is a system call that strace recorded.
+type call struct {
+	name string
+	args []string // strings are decoded
+	ret  int      // -1 if it failed
+}
+
+// replay tells a recorder what a trace has, in order: enter when a call begins,
+// exit when it ends. Calls of several threads overlap.
+func replay(t *testing.T, r io.Reader, enter, exit func(*call)) {
+	t.Helper()
+	begun := make(map[string]*call) // by thread
+	lines := bufio.NewReaderSize(r, 1<<20)
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		thread, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		rest = strings.TrimLeft(rest, " ")
+		if strings.HasPrefix(rest, "+++") || strings.HasPrefix(rest, "---") {
+			continue
+		}
+		c := begun[thread]
+		if resumed, ok := strings.CutPrefix(rest, "<... "); ok {
+			delete(begun, thread)
+			if c == nil {
+				continue // it began before it was traced
+			}
+			_, rest, _ = strings.Cut(resumed, ">")
+		} else {
+			c = parse(t, rest)
+			enter(c)
+			if strings.HasSuffix(rest, "<unfinished ...>") {
+				begun[thread] = c
+				continue
+			}
+		}
+		c.ret = returned(rest)
+		exit(c)
+	}
+}
+
+// returned is what a call returned: what follows the last equals sign.
+func returned(line string) int {
+	text := line[strings.LastIndex(line, " = ")+3:]
+	text, _, _ = strings.Cut(text, " ")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1 // "?"
+	}
+	return n
+}
+
+// parse reads a call up to its return value.
+func parse(t *testing.T, line string) *call {
+	t.Helper()
+	name, rest, ok := strings.Cut(line, "(")
+	if !ok {
+		t.Fatalf("no call: %.200s", line)
+	}
+	c := &call{name: name}
+	for rest != "" {
+		rest = strings.TrimLeft(rest, ", ")
+		switch {
+		case strings.HasPrefix(rest, ")"), strings.HasPrefix(rest, "<unfinished"):
+			return c
+		case strings.HasPrefix(rest, `"`):
+			end := strings.IndexByte(rest[1:], '"') + 1
+			c.args = append(c.args, unhex(t, rest[1:end]))
+			rest = rest[end+1:]
+			if strings.HasPrefix(rest, "...") {
+				t.Fatalf("strace cut off what was written: %.200s", line)
+			}
+		default:
+			end := strings.IndexAny(rest, ",)<")
+			if end < 0 {
+				end = len(rest)
+			}
+			if end == 0 {
+				t.Fatalf("unreadable: %.200s", line)
+			}
+			c.args = append(c.args, strings.TrimSpace(rest[:end]))
+			rest = rest[end:]
+		}
+	}
+	return c
+}
+
+// unhex decodes what strace -xx writes: \x and two digits a byte.
+func unhex(t *testing.T, s string) string {
+	t.Helper()
+	b := make([]byte, len(s)/4)
+	for i := range b {
+		b[i] = nibble(s[4*i+2])<<4 | nibble(s[4*i+3])
+	}
+	return string(b)
+}
+
+func nibble(c byte) byte {
+	if c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
+}
+
+// number is the argument at i, or -1.
+func (c *call) number(i int) int {
+	if i >= len(c.args) {
+		return -1
+	}
+	n, err := strconv.ParseInt(c.args[i], 0, 64)
+	if err != nil {
+		return -1 // AT_FDCWD
+	}
+	return int(n)
+}
+
+// has tells whether one of the flags at i is set.
+func (c *call) has(i int, flag string) bool {
+	return i < len(c.args) && strings.Contains("|"+c.args[i]+"|", "|"+flag+"|")
+}

@@ -1,0 +1,238 @@
+package durability
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var commit = flag.String("write", "", "commit whose program is to write testdata/COMMIT")
+
+// TestWrite makes the archives of a commit, with the program of that commit:
+//
+//	go test ./internal/durability -run TestWrite -write c2c56c6
+//
+// The photons are those of the working tree: their source has to compile there.
+func TestWrite(t *testing.T) {
+	if *commit == "" {
+		t.Skip("it is written once a version, by -write COMMIT")
+	}
+	photons, beam := buildOf(t, *commit)
+	to := filepath.Join("testdata", *commit)
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	m := &manifest{Commit: *commit, Token: "a token of the tests", Seat: "seat 12"}
+	t.Setenv("TEST_HOLD", "1")
+	env := "TEST_SEAT=" + m.Seat
+	m.write(t, photons, "", env, true, data).stop()
+	s := m.write(t, photons, m.Token, env, false, data)
+	run(t, photons, "backup", filepath.Join(to, "backup"), "--data", data)
+	s.signal(syscall.SIGKILL)
+	pack(t, data, filepath.Join(to, "killed.tar.gz"))
+
+	s = start(t, beam, m.Token, env, "--data", data)
+	for _, r := range m.Runs {
+		if r.Stray {
+			for _, a := range r.Left {
+				s.reply(r.ID, a)
+			}
+		}
+	}
+	s.stop()
+	pack(t, data, filepath.Join(to, "stopped.tar.gz"))
+	raw, err := json.MarshalIndent(m, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(to, "manifest.json"), append(raw, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// buildOf builds a commit's programs: with the photons of the tests, and with
+// those that it ships.
+func buildOf(t *testing.T, commit string) (photons, beam string) {
+	t.Helper()
+	dir := t.TempDir()
+	const here = "internal/durability/photons"
+	script := fmt.Sprintf(`git -C ../.. archive %s | tar -x -C %s && mkdir -p %[2]s/%[3]s && cp photons/*.go %[2]s/%[3]s &&
+		cd %[2]s && go build -o bin/ ./%[3]s ./cmd/beam`, commit, dir, here)
+	if out, err := exec.Command("bash", "-c", "set -o pipefail; "+script).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return filepath.Join(dir, "bin", "photons"), filepath.Join(dir, "bin", "beam")
+}
+
+// write makes the runs that are evicted, or the others.
+func (m *manifest) write(t *testing.T, bin, token, env string, cold bool, data string) *server {
+	t.Helper()
+	args := []string{"--data", data}
+	if cold {
+		args = append(args, "--hot-for", "10ms")
+	}
+	s := start(t, bin, token, env, args...)
+	c := startClient(t, bin, "--data", data)
+	for _, sc := range scenarios() {
+		if sc.Cold != cold {
+			continue
+		}
+		s := s.as(t, sc.Owner)
+		r := made{scenario: sc}
+		switch {
+		case sc.Task != "":
+			r.ID = c.begin(t, sc.Photon, sc.Task)
+		default:
+			r.ID = s.begin(sc.Photon, sc.Args, m.key(sc))
+		}
+		s.play(&r)
+		m.Runs = append(m.Runs, r)
+	}
+	if cold {
+		s.evicted()
+	}
+	return s
+}
+
+// play brings a run to where it is to be kept.
+func (s *server) play(r *made) {
+	s.t.Helper()
+	for _, a := range r.Made {
+		s.reply(r.ID, a)
+	}
+	if r.Stop {
+		s.do("POST", "/runs/"+r.ID+"/cancel", asJSON, nil)
+	}
+	switch {
+	case len(r.Left) > 0:
+		r.State = s.until(r.ID, r.Left[0].Key).State
+	case r.Restless && r.Photon == "brief":
+		r.State = s.until(r.ID, "word").State
+	case r.Restless:
+		r.State = s.get(r.ID).State
+	default:
+		r.State = s.until(r.ID, "").State
+	}
+	if r.Owner == "operator" && r.Photon == "interview" && r.State != "waiting" {
+		r.Bodies = s.bodies(r.ID)
+	}
+}
+
+// bodies are the digests of what a run's page links to.
+func (s *server) bodies(id string) map[string]string {
+	all := make(map[string]string)
+	r := s.get(id)
+	for n := range r.Last {
+		path := fmt.Sprintf("/runs/%s/artifacts/%d", id, n+1)
+		if _, err := s.try("GET", path, "", nil); err == nil {
+			all[path] = s.sum(path)
+		}
+	}
+	return all
+}
+
+// evicted waits until no run is held in memory.
+func (s *server) evicted() {
+	s.t.Helper()
+	for began := time.Now(); !strings.Contains(string(s.do("GET", "/metrics", "", nil)), "\nbeam_runs_hot 0\n"); {
+		if time.Since(began) > patience {
+			s.t.Fatal("runs are not evicted")
+		}
+	}
+}
+
+// pack writes a folder's files to an archive.
+func pack(t *testing.T, dir, file string) {
+	t.Helper()
+	var buf bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(zip)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		info, statErr := os.Lstat(filepath.Join(dir, path))
+		if err != nil || statErr != nil || !d.IsDir() && !info.Mode().IsRegular() || path == "lock" {
+			return err
+		}
+		h := &tar.Header{Name: path, Mode: int64(info.Mode().Perm()), Typeflag: tar.TypeDir, Format: tar.FormatPAX}
+		if d.IsDir() {
+			return w.WriteHeader(h)
+		}
+		content, err := root.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		h.Typeflag, h.Size = tar.TypeReg, int64(len(content))
+		if err := w.WriteHeader(h); err != nil {
+			return err
+		}
+		_, err = w.Write(content)
+		return err
+	})
+	if err == nil {
+		err = w.Close()
+	}
+	if err == nil {
+		err = zip.Close()
+	}
+	if err == nil {
+		err = os.WriteFile(file, buf.Bytes(), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unpack makes a folder of an archive.
+func unpack(t *testing.T, file, dir string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(zip); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(h.Name))
+		if h.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(path, fs.FileMode(h.Mode))
+		} else {
+			var content []byte
+			if content, err = io.ReadAll(r); err == nil {
+				err = os.WriteFile(path, content, fs.FileMode(h.Mode))
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
