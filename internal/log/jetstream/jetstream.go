@@ -99,6 +99,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if torn := found.survey.torn(); torn > 0 {
 		l.logger.Warn("the end of the log was torn off, by a crash before it was recorded", "bytes", torn)
 	}
+	found.survey = nil // a large one
 	e, err := start(ctx, l, found.fresh)
 	if err != nil {
 		return nil, room.Explain(err)
