@@ -84,9 +84,10 @@ func (m highWater) left() (messages uint64, deleted map[uint64]bool) {
 // Up to the mark, the count tells; what the engine wrote of a deletion may be
 // gone there, so that part of a deleted run seems to be back.
 func (s *survey) chained(m highWater) error {
+	_, deleted := m.left()
 	for _, b := range s.blocks {
 		for _, msg := range b.messages {
-			if msg.seq > m.Last && msg.after > 0 && !s.isDeleted(msg.seq) && !s.has(msg.after) {
+			if msg.seq > m.Last && msg.after > 0 && !s.isDeleted(msg.seq) && !deleted[msg.subject] && !s.has(msg.after) {
 				return fmt.Errorf("%w: message %d in %s follows message %d, which is not there%s",
 					ErrCorrupt, msg.seq, b.path, msg.after, s.missing(msg.seq))
 			}

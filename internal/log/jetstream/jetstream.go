@@ -102,6 +102,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if err := sweep(o.Dir); err != nil {
 		return nil, room.Explain(err)
 	}
+	found.survey = nil // a large one
 	e, err := start(ctx, l, found.fresh)
 	if err != nil {
 		return nil, room.Explain(err)

@@ -35,7 +35,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, appendForever(dir, os.Getenv("BEAM_TEST_WRITER_SYNC") != ""))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	_ = os.RemoveAll(thirtyDir)
+	os.Exit(status)
 }
 
 // numbered is what the writer records: the entry's ordinal, and the first and

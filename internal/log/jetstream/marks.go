@@ -29,6 +29,7 @@ type marks struct {
 	full  chan struct{} // has one when they are moveBytes
 	quit  chan struct{}
 	ended sync.WaitGroup
+	stays bool // it could not be moved
 
 	mu      sync.Mutex // held while the mark moves, and while a run is deleted
 	marked  bool       // the folder's format says that it has a mark
@@ -86,11 +87,12 @@ func (l *Log) moveMarks() {
 	}
 }
 
-// unmoved logs why the mark stays where it was, if it does.
+// unmoved logs why the mark stays where it was, if it does and did not before.
 func (l *Log) unmoved(err error) {
-	if err != nil {
+	if err != nil && !l.marks.stays {
 		l.logger.Warn("the log's high-water mark stays where it was, and is moved later", "err", err)
 	}
+	l.marks.stays = err != nil
 }
 
 // move moves the mark to what the engine has now.
@@ -101,23 +103,27 @@ func (m *marks) move(ctx context.Context, e *engine) error {
 }
 
 func (m *marks) moveLocked(ctx context.Context, e *engine) error {
+	since := m.bytes.Swap(0)
 	next, err := m.reached(ctx, e)
-	if err != nil {
-		return err
+	if err == nil {
+		err = m.write(next)
 	}
-	return m.write(next)
+	if err != nil {
+		m.bytes.Add(since)
+	}
+	return err
 }
 
 // reached is a mark of what the engine has, once nothing is left of runs that
 // were deleted.
 func (m *marks) reached(ctx context.Context, e *engine) (highWater, error) {
 	for len(m.pending) > 0 {
-		if err := m.purge(ctx, e, m.pending[0]); err != nil {
+		// Only what was there: it may have begun again.
+		if err := e.purge(ctx, m.pending[0], jetstream.WithPurgeSequence(m.mark.Last+1)); err != nil {
 			return highWater{}, err
 		}
 		m.pending = m.pending[1:]
 	}
-	m.bytes.Store(0)
 	info, err := e.stream.Info(ctx)
 	if err != nil {
 		return highWater{}, err
@@ -177,7 +183,7 @@ func (m *marks) delete(ctx context.Context, e *engine, run string) error {
 	if err := m.note(ctx, e, run); err != nil {
 		return err
 	}
-	if err := m.purge(ctx, e, run); err != nil {
+	if err := e.purge(ctx, run); err != nil {
 		m.pending = append(m.pending, run) // maybe it is, and maybe later
 		return err
 	}
@@ -203,9 +209,9 @@ func (m *marks) note(ctx context.Context, e *engine, run string) error {
 	return err
 }
 
-// purge removes the messages of a run up to the mark.
-func (m *marks) purge(ctx context.Context, e *engine, run string) error {
-	err := e.stream.Purge(ctx, jetstream.WithPurgeSubject(subject(run)), jetstream.WithPurgeSequence(m.mark.Last+1))
+// purge removes the messages of a run.
+func (e *engine) purge(ctx context.Context, run string, opts ...jetstream.StreamPurgeOpt) error {
+	err := e.stream.Purge(ctx, append(opts, jetstream.WithPurgeSubject(subject(run)))...)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}

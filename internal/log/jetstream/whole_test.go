@@ -2,6 +2,7 @@ package jetstream_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/photon-beam/beam/internal/log"
@@ -91,31 +93,51 @@ func refused(t *testing.T, dir string) {
 
 const blocks = "jetstream/$G/streams/runs/msgs"
 
-// thirty makes folders of thirty runs that wait, in four blocks: one that was
-// closed, and one whose process was killed.
+// thirty are folders of thirty runs that wait, in four blocks: one that was
+// closed, and one whose process was killed. Tests change copies of them.
 func thirty(t *testing.T) (clean, killed string) {
 	t.Helper()
-	clean = t.TempDir()
-	l := open(t, jetstream.Options{Dir: clean})
+	dir, err := thirtyRuns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "clean"), filepath.Join(dir, "killed")
+}
+
+// thirtyDir is where they are, if there are any; TestMain removes it.
+var thirtyDir string
+
+var thirtyRuns = sync.OnceValues(func() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "beam-test-"); err != nil {
+		return "", err
+	}
+	thirtyDir = dir
+	clean := filepath.Join(dir, "clean")
+	l, err := jetstream.Open(context.Background(), jetstream.Options{Dir: clean})
+	if err != nil {
+		return dir, err
+	}
 	large := json.RawMessage(`"` + strings.Repeat("x", 160_000) + `"`)
 	for n := range 90 {
 		run, after := fmt.Sprint("run", n%30), uint64(n/30)
-		if _, err := l.Append(t.Context(), run, after, log.Entry{Kind: "chunk", Data: large}); err != nil {
-			t.Fatal(err)
+		if _, err := l.Append(context.Background(), run, after, log.Entry{Kind: "chunk", Data: large}); err != nil {
+			return dir, err
 		}
 	}
-	if err := l.MoveMark(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := l.MoveMark(context.Background()); err != nil {
+		return dir, err
 	}
-	killed = crashed(t, clean)
+	if err := os.CopyFS(filepath.Join(dir, "killed"), os.DirFS(clean)); err != nil {
+		return dir, err
+	}
 	if err := l.Close(); err != nil {
-		t.Fatal(err)
+		return dir, err
 	}
 	if n, _ := filepath.Glob(filepath.Join(clean, blocks, "*.blk")); len(n) != 4 {
-		t.Fatalf("its blocks are %v", n)
+		return dir, fmt.Errorf("its blocks are %v", n)
 	}
-	return clean, killed
-}
+	return dir, nil
+})
 
 // digests are those of all files in a folder.
 func digests(t *testing.T, dir string) map[string]string {
@@ -203,6 +225,7 @@ func TestOld(t *testing.T) {
 // it comes back.
 func TestDeleted(t *testing.T) {
 	clean, _ := thirty(t)
+	clean = crashed(t, clean)
 	l := open(t, jetstream.Options{Dir: clean})
 	for n := range 29 { // the first two blocks are emptied and removed
 		if err := l.Delete(t.Context(), fmt.Sprint("run", n)); err != nil {
