@@ -3,6 +3,8 @@ package beam
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -45,11 +47,28 @@ func (s *stdio) Run(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
+	in := reopenPipe(p.stdin)
 	if conn == nil {
-		return c.own.serve(ctx, p.stdin, p.stdout)
+		return c.own.serve(ctx, in, p.stdout)
 	}
 	c.conn = conn
-	return mcp.Relay{In: p.stdin, Out: p.stdout, Dial: c.dial, Lost: c.lost, Aside: c.aside, Logger: logger}.Serve(ctx)
+	return mcp.Relay{In: in, Out: p.stdout, Dial: c.dial, Lost: c.lost, Aside: c.aside, Logger: logger}.Serve(ctx)
+}
+
+// reopenPipe opens a pipe once more, without blocking, so that a read of it
+// waits in the runtime's poller and holds no thread. Whether the file itself
+// blocks is a matter of all processes that have it. What can't be opened again
+// is returned as it is.
+func reopenPipe(f *os.File) *os.File {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return f
+	}
+	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return f
+	}
+	return again
 }
 
 // end ends the runs. What does not stop ends with the process.

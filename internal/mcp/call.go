@@ -85,18 +85,19 @@ func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply))
 		answer(fault(m.ID, refused))
 		return
 	} else if asTask {
-		answer(c.createTask(x.flight, p))
+		x.session.apart(func() { answer(c.createTask(x.flight, p)) })
 		return
 	}
-	if x.client.modern() {
-		answer(c.round(x.flight, p))
-		return
+	switch {
+	case x.client.modern():
+		x.session.apart(func() { answer(c.round(x.flight, p)) })
+	case x.session.steps == nil:
+		answer(c.hold(p, x.flight))
+	case c.resumed:
+		x.session.apart(func() { c.park(p, x.flight, answer) })
+	default:
+		c.park(p, x.flight, answer)
 	}
-	if x.session.stdio {
-		x.session.inTurn(func() { c.park(p, x.flight, answer) })
-		return
-	}
-	answer(c.hold(p, x.flight))
 }
 
 // hold starts the run, or takes it up, and follows it on the goroutine of its

@@ -22,7 +22,8 @@ type parked struct {
 var _ run.Waiter = (*parked)(nil)
 
 // park starts the run, or takes it up, and follows it until it ends or its
-// request does, and hands the reply to answer. It does not wait for that.
+// request does, and hands the reply to answer. It returns at once, but for a run
+// that is taken up, whose log it reads first.
 func (c *call) park(p *params, flight *flight, answer func(reply)) {
 	if !c.resumed {
 		if refused := c.start(flight.parent, p); refused != nil {
@@ -43,7 +44,7 @@ func (c *call) park(p *params, flight *flight, answer func(reply)) {
 // parked is the follower of a call that hands its reply to answer.
 func (f *follower) parked(answer func(reply)) *parked {
 	p := &parked{follower: *f, answer: answer}
-	p.wake = func() { p.session.spawn(p.attend) }
+	p.wake = func() { p.session.steps.add(p.attend) }
 	return p
 }
 
@@ -57,7 +58,7 @@ func (p *parked) heed() {
 }
 
 // Wake implements [run.Waiter].
-func (p *parked) Wake() { p.session.spawn(p.step) }
+func (p *parked) Wake() { p.session.steps.add(p.step) }
 
 // step tells what there is to tell, and waits for more. What calls it again is
 // set only at its end.

@@ -25,7 +25,7 @@ func (p *put) answer(m message) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.mayTryAgain(invalid) {
-			p.tryAgain(open.Question)
+			c.session.soon(func() { p.tryAgain(open.Question) })
 			return
 		}
 		err = c.withdraw(ctx, id, log.Invalid, tooOften(invalid))

@@ -47,11 +47,9 @@ type session struct {
 	resumable bool
 	// joined says that the client's process is another than this one.
 	joined bool
-	// stdio says that one stream carries all: its calls wait without a goroutine
-	// each, which a connection of HTTP has anyway.
-	stdio   bool
-	spawned sync.WaitGroup
-	working chan struct{} // has one for each that works; see inTurn
+	// steps follows the calls of a stdio session, which wait without a goroutine
+	// each; nil over HTTP, where each has a connection, and with it a goroutine.
+	steps *stepQueue
 
 	mu      sync.Mutex
 	client  *client            // since initialize; nil before
@@ -69,7 +67,7 @@ func (s *Server) newSession(id string, who run.Caller, pages func() (string, err
 	x := &session{
 		server: s, id: id, who: who, pages: pages,
 		under: map[string]*flight{}, asked: map[string]asker{}, calls: map[string]*call{},
-		watched: map[string]bool{}, changes: newChanges(), working: make(chan struct{}, atOnceMost),
+		watched: map[string]bool{}, changes: newChanges(),
 	}
 	x.changes.wants = x.wants
 	return x
@@ -149,18 +147,13 @@ func (s *session) ask(out outlet, cursor, id, method string, params any, by aske
 // answered hands a response to whoever sent the request. One to a request that
 // is not open is ignored: it may have been withdrawn while it was on its way.
 func (s *session) answered(m message) {
-	if by := s.awaits(m); by != nil {
-		by.answer(m)
-	}
-}
-
-// awaits returns who sent the request of a response, once; nil if it is not open.
-func (s *session) awaits(m message) asker {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	by := s.asked[string(m.ID)]
 	delete(s.asked, string(m.ID))
-	return by
+	s.mu.Unlock()
+	if by != nil {
+		by.answer(m)
+	}
 }
 
 // forget stops waiting for a response. It tells whether there was none yet.
@@ -173,26 +166,24 @@ func (s *session) forget(id string) bool {
 	return open
 }
 
-// atOnceMost bounds how many of a session's calls and answers are worked on at
-// once over stdio. A log that thousands write to at once keeps each of them
-// waiting until it gives up.
-const atOnceMost = 16
-
-// inTurn runs f when few others work. It must wait for no person.
-func (s *session) inTurn(f func()) {
-	s.working <- struct{}{}
-	defer func() { <-s.working }()
-	f()
+// soon does what may have to wait until the client reads, which whoever reads
+// the client's messages must not.
+func (s *session) soon(f func()) {
+	if s.steps == nil {
+		f()
+		return
+	}
+	s.steps.add(f)
 }
 
-// spawn runs f in its turn on a goroutine of its own, unless the session has
-// ended. Wait for those with spawned.
-func (s *session) spawn(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.ended {
-		s.spawned.Go(func() { s.inTurn(f) })
+// apart does what may wait on a goroutine of its own where the caller reads the
+// client's messages, and on the caller's otherwise.
+func (s *session) apart(f func()) {
+	if s.steps == nil {
+		f()
+		return
 	}
+	go f()
 }
 
 // end ends the session: what is under way is cancelled with cause.

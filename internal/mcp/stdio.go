@@ -36,7 +36,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x 
 	ending := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &stdio{server: s, session: x, pipe: newPipe(out, func() { cancel(errGone) })}
-	c.session.stdio, c.session.identified = true, true
+	c.session.steps, c.session.identified = newStepQueue(), true
 	defer s.watch(c.session.changes)()
 	go c.tellChanges(ctx)
 	over := make(chan error, 1)
@@ -56,7 +56,8 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x 
 	c.session.end(cause)
 	cancel(cause)
 	c.pipe.close()
-	within(max(time.Until(deadline), grace/10), c.session.spawned.Wait)
+	c.session.steps.end()
+	within(max(time.Until(deadline), grace/10), c.session.steps.done.Wait)
 	return err
 }
 
@@ -86,51 +87,56 @@ func (c *stdio) leave() {
 	c.leaving = true
 }
 
-// handle takes in one line. What must happen in the order of the messages
-// happens here; the rest has a goroutine for each message.
+// handle takes in one line. Calls are started and answers recorded here, in the
+// order of the messages; what may wait has a goroutine of its own.
 func (c *stdio) handle(ctx context.Context, line []byte) {
 	if line[0] == '[' {
 		c.batch(ctx, line)
 		return
 	}
-	work := c.start(ctx, line, false)
+	work, waits := c.start(ctx, line, false)
 	if work == nil || !c.enter() {
 		return
 	}
-	go work(func(r reply) {
+	send := func(r reply) {
 		c.pipe.reply(r)
 		c.serving.Done()
+	}
+	if waits {
+		go work(send)
+		return
+	}
+	work(func(r reply) {
+		if !c.session.steps.add(func() { send(r) }) { // the queue may wait for the client to read
+			c.serving.Done()
+		}
 	})
 }
 
-// start takes one message in. What it returns is what is left to do; nil if
-// nothing is.
-func (c *stdio) start(ctx context.Context, raw []byte, batched bool) work {
+// start takes one message in. What it returns is what is left to do, nil if
+// nothing is, and whether that may wait for something.
+func (c *stdio) start(ctx context.Context, raw []byte, batched bool) (left work, waits bool) {
 	m, wrong := parse(raw)
 	switch {
 	case wrong != nil && m.isNotification():
-		return nil // there is nothing to answer
+		return nil, false // there is nothing to answer
 	case wrong != nil:
-		return replied(fault(m.ID, wrong))
+		return replied(fault(m.ID, wrong)), false
 	case m.isResponse():
-		by := c.session.awaits(m) // the first response counts
-		if by == nil {
-			return nil
-		}
-		return func(answer func(reply)) { c.session.inTurn(func() { by.answer(m) }); answer(reply{}) }
+		return func(answer func(reply)) { c.session.answered(m); answer(reply{}) }, false
 	case m.isNotification():
-		return func(answer func(reply)) { c.session.notified(m); answer(reply{}) }
+		return func(answer func(reply)) { c.session.notified(m); answer(reply{}) }, true
 	case batched && m.Method == string(mcp.MethodInitialize):
-		return replied(fault(m.ID, errInitializeAlone))
+		return replied(fault(m.ID, errInitializeAlone)), false
 	}
-	left := c.server.admit(ctx, &exchange{session: c.session, out: c.pipe}, m, nil)
+	left = c.server.admit(ctx, &exchange{session: c.session, out: c.pipe}, m, nil)
 	if m.Method == string(mcp.MethodInitialize) {
 		// What comes after it, perhaps in the same breath, needs it done, and
 		// its answer comes first.
 		c.pipe.post(left.wait())
-		return nil
+		return nil, false
 	}
-	return left
+	return left, m.Method != string(mcp.MethodToolsCall)
 }
 
 // batch serves a batch (MCP 2025-03-26, JSON-RPC batching): its responses come
@@ -143,7 +149,7 @@ func (c *stdio) batch(ctx context.Context, line []byte) {
 	}
 	var works []work
 	for _, part := range parts {
-		if work := c.start(ctx, part, true); work != nil {
+		if work, _ := c.start(ctx, part, true); work != nil {
 			works = append(works, work)
 		}
 	}

@@ -22,10 +22,10 @@ func (s *Server) taskResult(x *exchange, m message, p taskParams, answer func(re
 		return
 	}
 	f := s.taskFollower(x, m, info)
-	if x.session.stdio {
+	if x.session.steps != nil {
 		waits := f.parked(answer)
 		waits.heed()
-		waits.step()
+		waits.Wake()
 		return
 	}
 	if !x.session.keep(f.call) { // it has ended meanwhile

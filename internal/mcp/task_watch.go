@@ -145,7 +145,7 @@ func (w *changes) watched() *taskWatch {
 // is a stream to tell it on.
 func (s *session) tellOf(info run.Info) {
 	s.mu.Lock()
-	listens := !s.ended && (s.stdio || s.alone != nil)
+	listens := !s.ended && (s.steps != nil || s.alone != nil)
 	s.mu.Unlock()
 	if !listens || info.State.Ended() {
 		return
