@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +47,7 @@ func (p *peer) ping(tb testing.TB) time.Duration {
 	second := p.read()
 	for i, id := range []string{`"id":"ping"`, `"id":"slow"`} {
 		if got := []string{first, second}[i]; !strings.Contains(got, id) {
-			tb.Fatal(fmt.Sprintf("%d. there came %s, want %s", i+1, got, id))
+			tb.Fatalf("%d. there came %s, want %s", i+1, got, id)
 		}
 	}
 	return took
