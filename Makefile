@@ -104,7 +104,7 @@ bench-page: build $(npm) ## measure the page in a real Chromium, on a machine th
 
 .PHONY: picture
 picture: ## take the README's picture anew
-	$(MAKE) e2e ARGS="looks-states.spec.js -g working"
+	$(MAKE) e2e ARGS="screenshots-states.spec.js -g working"
 	cp e2e/screenshots/readme-laptop-light.png docs/beam.png
 
 .PHONY: fuzz

@@ -6,23 +6,23 @@ import (
 	"github.com/photon-beam/beam/internal/mcp"
 )
 
-// asking are the flags that say what happens to questions that an MCP client
+// askFlags are the flags that say what happens to questions that an MCP client
 // can't be asked, or does not answer.
-type asking struct {
-	AskFallback string `default:"link" enum:"link,error" placeholder:"HOW" help:"What happens to a question that an MCP client can't be asked: with link the client is told the address of Beam's page, where you answer it, and the tool waits; with error the tool gets an error (default ${default})."`
-	AskHandoff  span   `default:"45s" placeholder:"TIME" help:"How long a call then waits before it ends with that address and a handle, with which the client's model goes on later (default ${default}); 0 is for ever. A client that was asked and says nothing is told the same."`
-	KeepAlive   span   `default:"15s" placeholder:"TIME" help:"How often a call that waits for an answer tells its progress, for clients that lose patience without (default ${default}); 0 is never."`
+type askFlags struct {
+	AskFallback string       `default:"link" enum:"link,error" placeholder:"HOW" help:"What happens to a question that an MCP client can't be asked: with link the client is told the address of Beam's page, where you answer it, and the tool waits; with error the tool gets an error (default ${default})."`
+	AskHandoff  durationFlag `default:"45s" placeholder:"TIME" help:"How long a call then waits before it ends with that address and a handle, with which the client's model goes on later (default ${default}); 0 is for ever. A client that was asked and says nothing is told the same."`
+	KeepAlive   durationFlag `default:"15s" placeholder:"TIME" help:"How often a call that waits for an answer tells its progress, for clients that lose patience without (default ${default}); 0 is never."`
 }
 
-// defaultAsking is what the flags say that are not there.
-var defaultAsking = asking{AskFallback: "link", AskHandoff: span(45 * time.Second), KeepAlive: span(15 * time.Second)}
+// defaultAskFlags is what the flags say that are not there.
+var defaultAskFlags = askFlags{AskFallback: "link", AskHandoff: durationFlag(45 * time.Second), KeepAlive: durationFlag(15 * time.Second)}
 
-func (a *asking) config() mcp.Asking {
-	return mcp.Asking{Link: a.AskFallback == "link", Handoff: time.Duration(a.AskHandoff), KeepAlive: time.Duration(a.KeepAlive)}
+func (a *askFlags) mcpAskPolicy() mcp.AskPolicy {
+	return mcp.AskPolicy{Link: a.AskFallback == "link", Handoff: time.Duration(a.AskHandoff), KeepAlive: time.Duration(a.KeepAlive)}
 }
 
-// instructions tell a model what becomes of questions.
-func (a *asking) instructions() string {
+// mcpInstructions tell a model what becomes of questions.
+func (a *askFlags) mcpInstructions() string {
 	switch {
 	case a.AskFallback != "link":
 		return "A tool that fails because nobody could be asked says what the client lacks."

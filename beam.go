@@ -19,9 +19,9 @@ import (
 
 // Exit statuses.
 const (
-	exitOK      = 0
-	exitFailed  = 1 // what was asked for could not be done
-	exitMisused = 2 // it was asked for wrongly
+	exitOK     = 0
+	exitFailed = 1 // what was asked for could not be done
+	exitUsage  = 2 // it was asked for wrongly
 )
 
 // Main runs the program with the photons given: it reads the command line, acts
@@ -32,7 +32,7 @@ func Main(photons ...*generators.Photon) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	limitMemory()
-	p := &program{name: calledAs(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	p := &program{name: programName(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(p.run(ctx, os.Args[1:], photons))
 }
 
@@ -40,73 +40,73 @@ func Main(photons ...*generators.Photon) {
 // exit status, 0 when done, 1 if something failed, and 2 if the command line or a
 // photon is wrong.
 func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons ...*generators.Photon) int {
-	p := &program{name: ownName, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{name: defaultProgramName, stdin: stdin, stdout: stdout, stderr: stderr}
 	return p.run(ctx, args, photons)
 }
 
 // run does what the command line says, and returns the exit status.
 func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
-	err := p.execute(ctx, args, photons)
-	var misuse *misuseError
+	err := p.parseAndRun(ctx, args, photons)
+	var misuse *usageError
 	switch {
-	case err == nil, errors.Is(err, errHelped):
+	case err == nil, errors.Is(err, errHelpShown):
 		return exitOK
 	case errors.As(err, &misuse):
-		p.say("%s", err)
-		return exitMisused
+		p.messagef("%s", err)
+		return exitUsage
 	default:
-		p.say("%s", err)
+		p.messagef("%s", err)
 		return exitFailed
 	}
 }
 
-// A misuseError is a fault of whoever called the program.
-type misuseError struct{ err error }
+// An usageError is a fault of whoever called the program.
+type usageError struct{ err error }
 
-func (e *misuseError) Error() string { return e.err.Error() }
-func (e *misuseError) Unwrap() error { return e.err }
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
 
-func misusef(format string, args ...any) error { return &misuseError{fmt.Errorf(format, args...)} }
+func usageErrorf(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// errHelped: the caller wanted help, and got it.
-var errHelped = errors.New("helped")
+// errHelpShown: the caller wanted help, and got it.
+var errHelpShown = errors.New("helped")
 
-// commands is the command line.
-type commands struct {
+// commandLine is the command line.
+type commandLine struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Serve   serve   `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what ${program} does without a command."`
-	Stdio   stdio   `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
-	Open    open    `cmd:"" help:"Open the playground of the Beam that runs in another browser, signed in."`
-	Prune   prune   `cmd:"" help:"Delete finished runs."`
-	Backup  backup  `cmd:"" help:"Write all that the data folder holds to one file, while runs go on."`
-	Restore restore `cmd:"" help:"Make a data folder of such a file."`
-	Check   check   `cmd:"" help:"Tell whether a data folder, or such a file, is whole."`
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what ${program} does without a command."`
+	Stdio   stdioCommand   `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
+	Open    openCommand    `cmd:"" help:"Open the playground of the Beam that runs in another browser, signed in."`
+	Prune   pruneCommand   `cmd:"" help:"Delete finished runs."`
+	Backup  backupCommand  `cmd:"" help:"Write all that the data folder holds to one file, while runs go on."`
+	Restore restoreCommand `cmd:"" help:"Make a data folder of such a file."`
+	Check   check          `cmd:"" help:"Tell whether a data folder, or such a file, is whole."`
 }
 
-func (p *program) execute(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
+func (p *program) parseAndRun(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
 	p.registry, err = generators.NewRegistry(photons...)
 	if err != nil {
-		return &misuseError{err}
+		return &usageError{err}
 	}
-	var c commands
+	var c commandLine
 	parser, err := kong.New(&c, kong.Name(p.name), kong.Description(manual), kong.DefaultEnvars("BEAM"),
-		kong.Vars{"version": p.name + " " + version(), "program": p.name}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelped) }),
+		kong.Vars{"version": p.name + " " + version(), "program": p.name}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
 	if err != nil {
 		return err
 	}
-	nameIn(parser, p.name)
+	insertProgramName(parser, p.name)
 	defer func() {
-		if v := recover(); v == errHelped {
-			err = errHelped
+		if v := recover(); v == errHelpShown {
+			err = errHelpShown
 		} else if v != nil {
 			panic(v)
 		}
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return misusef("%w (%s --help lists what there is)", err, p.command(err))
+		return usageErrorf("%w (%s --help lists what there is)", err, p.failedCommand(err))
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(p)

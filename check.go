@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/photon-beam/beam/internal/archive"
-	"github.com/photon-beam/beam/internal/log/jetstream"
+	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
 // check is the command that tells whether a data folder or a backup is whole.
 type check struct {
 	File string `arg:"" optional:"" help:"A backup; - is stdin. Without it, the data folder is checked."`
 
-	located
+	dataFolderFlags
 }
 
 // Help is what --help says beside the flags.
@@ -33,7 +33,7 @@ func (c *check) Run(ctx context.Context, p *program) error {
 	if c.File != "" {
 		return c.archive(ctx, p)
 	}
-	dir, err := dataDir(c.Data)
+	dir, err := resolveDataDir(c.Data)
 	if err != nil {
 		return err
 	}
@@ -69,18 +69,18 @@ func (c *check) archive(ctx context.Context, p *program) error {
 		defer f.Close()
 		in = f
 	}
-	sum, err := archive.Check(ctx, in)
+	sum, err := backup.Check(ctx, in)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "The backup is whole: %s, backed up %s.\n", summed(sum), sum.Made.Local().Format("2006-01-02 15:04:05"))
+	fmt.Fprintf(p.stdout, "The backup is whole: %s, backed up %s.\n", describeSummary(sum), sum.CreatedAt.Local().Format("2006-01-02 15:04:05"))
 	return nil
 }
 
 // unowned keeps a data folder from being owned until unlock is called. It makes
 // no lock where there is none: nobody owned the folder since it was made.
 func unowned(dir string) (unlock func() error, err error) {
-	lock := lockOf(dir)
+	lock := newFolderLock(dir)
 	if _, err := os.Stat(lock.Path()); errors.Is(err, fs.ErrNotExist) {
 		return func() error { return nil }, nil
 	}

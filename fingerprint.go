@@ -11,10 +11,10 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// fingerprints are digests of what callers rely on in each photon, by its name:
+// photonFingerprints are digests of what callers rely on in each photon, by its name:
 // what goes in, what comes out, and whether it outlives its process. Programs
 // are made of different photons, and those of one name may differ.
-func fingerprints(photons *generators.Registry) map[string]string {
+func photonFingerprints(photons *generators.Registry) map[string]string {
 	prints := make(map[string]string)
 	for _, p := range photons.All() {
 		raw, err := json.Marshal([]any{p.Input(), p.Output(), p.Options().Durable})
@@ -27,9 +27,9 @@ func fingerprints(photons *generators.Registry) map[string]string {
 	return prints
 }
 
-// lacking are the names of the photons that are wanted and not offered, or
+// missingPhotons are the names of the photons that are wanted and not offered, or
 // offered otherwise.
-func lacking(offered, wanted map[string]string) []string {
+func missingPhotons(offered, wanted map[string]string) []string {
 	var lacks []string
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if offered[name] != wanted[name] {

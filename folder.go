@@ -12,84 +12,84 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/photon-beam/beam/internal/joint"
-	"github.com/photon-beam/beam/internal/lasting"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/blob"
-	"github.com/photon-beam/beam/internal/log/jetstream"
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/runlog/jetstream"
 	"github.com/photon-beam/beam/web"
 )
 
-// folder is where Beam keeps what outlives a request. One process owns it.
-type folder struct {
-	dir       string
-	temporary bool
-	lock      *flock.Flock
-	socket    *joint.Server // where others join; nil for a temporary folder
-	keys      web.Keys
-	blobs     *blob.Store
+// dataFolder is where Beam keeps what outlives a request. One process owns it.
+type dataFolder struct {
+	dir         string
+	temporary   bool
+	lock        *flock.Flock
+	socket      *controlsocket.Server // where others join; nil for a temporary folder
+	sessionKeys web.Keys
+	blobs       *blob.Store
 }
 
 // What the folder holds, besides the keys of sessions.
 const (
-	blobFolder = "blobs" // what is too large for the log
-	logFolder  = "log"
-	keyFolder  = "keys" // of secret answers, a file a run
+	blobFolder       = "blobs" // what is too large for the log
+	logFolder        = "log"
+	secretKeysFolder = "keys" // of secret answers, a file a run
 )
 
-// openFolder takes a folder into use, making it if need be; an empty dir is the
+// openDataFolder takes a folder into use, making it if need be; an empty dir is the
 // user's own folder for programs' state.
-func openFolder(dir string) (*folder, error) {
-	f, err := lockFolder(dir)
+func openDataFolder(dir string) (*dataFolder, error) {
+	f, err := lockDataFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.whole(); err != nil {
+	if err := f.checkRestored(); err != nil {
 		return nil, errors.Join(err, f.lock.Unlock())
 	}
-	if f.socket, err = joint.Listen(f.dir); err != nil {
+	if f.socket, err = controlsocket.Listen(f.dir); err != nil {
 		return nil, errors.Join(err, f.lock.Unlock())
 	}
-	return f.filled()
+	return f.openOrRelease()
 }
 
-// lockFolder makes this process the owner of a folder. The error is errInUse if
+// lockDataFolder makes this process the owner of a folder. The error is errInUse if
 // another is.
-func lockFolder(dir string) (*folder, error) {
-	dir, err := dataDir(dir)
+func lockDataFolder(dir string) (*dataFolder, error) {
+	dir, err := resolveDataDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := lasting.MakeFolder(dir); err != nil {
+	if err := atomicfile.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("the data folder can't be made: %w", err)
 	}
-	if err := closed(dir); err != nil {
+	if err := ensurePrivate(dir); err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, lock: lockOf(dir)}
+	f := &dataFolder{dir: dir, lock: newFolderLock(dir)}
 	locked, err := f.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("the data folder can't be used: %w", err)
 	}
 	if !locked {
-		return nil, errInUse
+		return nil, errFolderInUse
 	}
 	return f, nil
 }
 
-var errInUse = errors.New("the data folder is in use by another Beam")
+var errFolderInUse = errors.New("the data folder is in use by another Beam")
 
-// besideFolder is a temporary folder beside the user's own, which another Beam
+// openFallbackFolder is a temporary folder beside the user's own, which another Beam
 // has in use. Its browser sessions are the same: who signed in there is signed
 // in here.
-func besideFolder() (*folder, error) {
-	f, err := temporaryFolder()
+func openFallbackFolder() (*dataFolder, error) {
+	f, err := openTemporaryFolder()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := stateDir()
+	dir, err := defaultDataDir()
 	if err == nil {
-		f.keys, err = web.LoadKeys(dir)
+		f.sessionKeys, err = web.LoadKeys(dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.close())
@@ -97,10 +97,10 @@ func besideFolder() (*folder, error) {
 	return f, nil
 }
 
-// closed sees to it that nobody else can enter the folder: who can write there
+// ensurePrivate sees to it that nobody else can enter the folder: who can write there
 // can replace the keys of all sessions. It changes no folder that has other
 // things in it.
-func closed(dir string) error {
+func ensurePrivate(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
 		return err
@@ -120,25 +120,25 @@ func closed(dir string) error {
 	return nil
 }
 
-// filled opens what the folder holds, or lets it go again.
-func (f *folder) filled() (*folder, error) {
-	err := f.fill()
+// openOrRelease opens what the folder holds, or lets it go again.
+func (f *dataFolder) openOrRelease() (*dataFolder, error) {
+	err := f.openStores()
 	switch {
 	case err == nil:
 		return f, nil
 	case f.temporary:
 		return nil, errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	default:
-		return nil, errors.Join(err, f.socket.Stop(), f.lock.Unlock())
+		return nil, errors.Join(err, f.socket.StopAccepting(), f.lock.Unlock())
 	}
 }
 
-// fill opens what the folder holds, without what those who were killed left.
-func (f *folder) fill() (err error) {
-	if err := lasting.Sweep(f.dir); err != nil {
+// openStores opens what the folder holds, without what those who were killed left.
+func (f *dataFolder) openStores() (err error) {
+	if err := atomicfile.Sweep(f.dir); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
 	}
-	if f.keys, err = web.LoadKeys(f.dir); err != nil {
+	if f.sessionKeys, err = web.LoadKeys(f.dir); err != nil {
 		return fmt.Errorf("the data folder can't be used: %w", err)
 	}
 	if f.blobs, err = blob.Open(filepath.Join(f.dir, blobFolder)); err != nil {
@@ -152,9 +152,9 @@ func (f *folder) fill() (err error) {
 
 // openLog opens the log: in memory for a folder that is removed at the end, in
 // the folder otherwise.
-func (f *folder) openLog(ctx context.Context, syncAlways bool, logger *slog.Logger) (log.Log, func() error, error) {
+func (f *dataFolder) openLog(ctx context.Context, syncAlways bool, logger *slog.Logger) (runlog.Log, func() error, error) {
 	if f.temporary {
-		return log.NewMemory(), func() error { return nil }, nil
+		return runlog.NewMemory(), func() error { return nil }, nil
 	}
 	l, err := jetstream.Open(ctx, jetstream.Options{Dir: filepath.Join(f.dir, logFolder), SyncAlways: syncAlways, Logger: logger})
 	if err != nil {
@@ -164,24 +164,24 @@ func (f *folder) openLog(ctx context.Context, syncAlways bool, logger *slog.Logg
 }
 
 // close lets the folder go.
-func (f *folder) close() error {
+func (f *dataFolder) close() error {
 	err := f.blobs.Close()
 	if f.temporary {
 		return errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	}
-	return errors.Join(err, f.socket.Stop(), f.lock.Unlock())
+	return errors.Join(err, f.socket.StopAccepting(), f.lock.Unlock())
 }
 
-// dataDir is the folder that --data names: the user's own if it names none.
-func dataDir(dir string) (string, error) {
+// resolveDataDir is the folder that --data names: the user's own if it names none.
+func resolveDataDir(dir string) (string, error) {
 	if dir == "" {
-		return stateDir()
+		return defaultDataDir()
 	}
 	return dir, nil
 }
 
-// stateDir is where the user's programs keep their state (XDG Base Directory).
-func stateDir() (string, error) {
+// defaultDataDir is where the user's programs keep their state (XDG Base Directory).
+func defaultDataDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "beam"), nil
 	}

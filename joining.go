@@ -10,153 +10,153 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/photon-beam/beam/internal/joint"
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
-	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web"
 )
 
-// A client is an MCP client's process, while it looks for the Beam that serves
+// A stdioProcess is an MCP client's process, while it looks for the Beam that serves
 // it: the one that owns the data folder, or itself when nobody does.
-type client struct {
-	*stdio
-	program *program
-	logger  *slog.Logger
-	inviter *inviter
-	conn    *joint.Conn // to the folder's owner, until the relay has it
-	own     *owned      // the folder that this process owns, if it does
+type stdioProcess struct {
+	*stdioCommand
+	program   *program
+	logger    *slog.Logger
+	presenter *signInPresenter
+	conn      *controlsocket.Conn // to the folder's owner, until the relay has it
+	local     *localApp           // the folder that this process owns, if it does
 }
 
 // How long a client looks for a Beam to join.
 const (
-	// unjoinable is for an owner that lets nobody join: it may be ending.
-	unjoinable = 10 * time.Second
-	// unready is for one that is starting, with a long log to read.
-	unready = 50 * time.Second
-	// settling is for one that ended, and may be started again: to own the
+	// joinRefusedTimeout is for an owner that lets nobody join: it may be ending.
+	joinRefusedTimeout = 10 * time.Second
+	// ownerStartTimeout is for one that is starting, with a long log to read.
+	ownerStartTimeout = 50 * time.Second
+	// restartGracePeriod is for one that ended, and may be started again: to own the
 	// folder then would be in its way.
-	settling = time.Second
-	lookEach = 50 * time.Millisecond
+	restartGracePeriod = time.Second
+	joinPollInterval   = 50 * time.Millisecond
 )
 
-// find finds who serves the client: a connection to the owner of the folder, or
+// joinOrOwn finds who serves the client: a connection to the owner of the folder, or
 // nil when this process is the owner now.
-func (c *client) find(ctx context.Context, again bool) (*joint.Conn, error) {
+func (c *stdioProcess) joinOrOwn(ctx context.Context, again bool) (*controlsocket.Conn, error) {
 	began := time.Now()
 	for {
-		if !again || time.Since(began) > settling {
-			store, err := c.open()
+		if !again || time.Since(began) > restartGracePeriod {
+			store, err := c.openFolder()
 			if err == nil {
-				return nil, c.take(ctx, store)
+				return nil, c.startLocal(ctx, store)
 			}
-			if !errors.Is(err, errInUse) {
+			if !errors.Is(err, errFolderInUse) {
 				return nil, err
 			}
 		}
-		conn, owner, err := c.join(ctx)
-		var refused *joint.RefusedError
+		conn, owner, err := c.joinOwner(ctx)
+		var refused *controlsocket.RefusedError
 		switch {
 		case err == nil:
-			c.joined(owner)
+			c.reportJoined(owner)
 			return conn, nil
-		case errors.As(err, &refused) && refused.Reason != joint.Busy:
-			return nil, c.beside(ctx, owner, refused.Text)
-		case refused == nil && !errors.Is(err, joint.ErrNobody):
-			return nil, c.beside(ctx, owner, err.Error())
-		case time.Since(began) > unjoinable:
-			return nil, c.beside(ctx, owner, "it lets nobody join it")
+		case errors.As(err, &refused) && refused.Reason != controlsocket.Busy:
+			return nil, c.useFallbackFolder(ctx, owner, refused.Text)
+		case refused == nil && !errors.Is(err, controlsocket.ErrNoListener):
+			return nil, c.useFallbackFolder(ctx, owner, err.Error())
+		case time.Since(began) > joinRefusedTimeout:
+			return nil, c.useFallbackFolder(ctx, owner, "it lets nobody join it")
 		}
-		if err := sleep(ctx, lookEach); err != nil {
+		if err := sleepContext(ctx, joinPollInterval); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// join asks the folder's owner to serve the client.
-func (c *client) join(ctx context.Context) (*joint.Conn, joint.Owner, error) {
-	dir, err := dataDir(c.Data)
+// joinOwner asks the folder's owner to serve the client.
+func (c *stdioProcess) joinOwner(ctx context.Context) (*controlsocket.Conn, controlsocket.Owner, error) {
+	dir, err := resolveDataDir(c.Data)
 	if err != nil {
-		return nil, joint.Owner{}, err
+		return nil, controlsocket.Owner{}, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, unready, errors.New("it does not answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, ownerStartTimeout, errors.New("it does not answer"))
 	defer cancel()
-	return joint.Dial(ctx, dir, wantStdio, joining{Photons: fingerprints(c.program.registry)})
+	return controlsocket.Dial(ctx, dir, requestStdio, stdioRequest{Photons: photonFingerprints(c.program.registry)})
 }
 
-// joined says whom the client joined, and what that means for it.
-func (c *client) joined(o joint.Owner) {
-	c.program.say("joined %s, which owns the data folder: runs and questions are one%s", described(o), where(o))
+// reportJoined says whom the client joined, and what that means for it.
+func (c *stdioProcess) reportJoined(o controlsocket.Owner) {
+	c.program.messagef("joined %s, which owns the data folder: runs and questions are one%s", describeOwner(o), describePages(o))
 	if c.Root != "" && c.Root != o.Root {
-		c.program.say("its --root counts, not this one's: tools read %s", cmp.Or(o.Root, "no folder"))
+		c.program.messagef("its --root counts, not this one's: tools read %s", cmp.Or(o.Root, "no folder"))
 	}
-	if c.asking != defaultAsking || c.Traces != "off" {
-		c.program.say("its --ask-fallback, --ask-handoff, --keep-alive and --traces count, not this one's")
+	if c.askFlags != defaultAskFlags || c.Traces != "off" {
+		c.program.messagef("its --ask-fallback, --ask-handoff, --keep-alive and --traces count, not this one's")
 	}
 }
 
-func where(o joint.Owner) string {
+func describePages(o controlsocket.Owner) string {
 	if o.Pages == "" {
 		return ""
 	}
 	return ", at " + o.Pages
 }
 
-// described names an owner.
-func described(o joint.Owner) string {
+// describeOwner names an owner.
+func describeOwner(o controlsocket.Owner) string {
 	if o.PID == 0 {
 		return "another Beam"
 	}
 	return fmt.Sprintf("%s (process %d)", o.Command, o.PID)
 }
 
-// beside makes this process the owner of a temporary folder: the user's own has
+// useFallbackFolder makes this process the owner of a temporary folder: the user's own has
 // an owner that can't be joined. Who named a folder wants that one.
-func (c *client) beside(ctx context.Context, o joint.Owner, why string) error {
+func (c *stdioProcess) useFallbackFolder(ctx context.Context, o controlsocket.Owner, why string) error {
 	if c.Data != "" {
 		return fmt.Errorf("the data folder %s is in use by %s, which can't be joined: %s. End that, or choose another folder with --data, or --memory",
-			c.Data, described(o), why)
+			c.Data, describeOwner(o), why)
 	}
-	store, err := besideFolder()
+	store, err := openFallbackFolder()
 	if err != nil {
 		return err
 	}
-	c.program.say("%s owns the data folder and can't be joined: %s. "+
-		"What this client starts is kept in memory, ends with it, and is not among the other's runs and questions", described(o), why)
-	return c.take(ctx, store)
+	c.program.messagef("%s owns the data folder and can't be joined: %s. "+
+		"What this client starts is kept in memory, ends with it, and is not among the other's runs and questions", describeOwner(o), why)
+	return c.startLocal(ctx, store)
 }
 
-// take makes this process the owner of a folder.
-func (c *client) take(ctx context.Context, store *folder) error {
-	b, err := c.start(ctx, c.program, store, c.logger, web.Config{})
+// startLocal makes this process the owner of a folder.
+func (c *stdioProcess) startLocal(ctx context.Context, store *dataFolder) error {
+	b, err := c.startApp(ctx, c.program, store, c.logger, web.Config{})
 	if err != nil {
 		return errors.Join(err, store.close())
 	}
-	c.own = &owned{running: b, store: store, pages: &pages{running: b}, inviter: c.inviter}
-	b.receive(ctx, store, c.program.name+commandStdio, c.Root, c.own.pages)
+	c.local = &localApp{app: b, folder: store, pages: &pageServer{app: b}, presenter: c.presenter}
+	b.serveControlSocket(ctx, store, c.program.name+stdioSuffix, c.Root, c.local.pages)
 	return nil
 }
 
-// dial is find for a [mcp.Relay].
-func (c *client) dial(ctx context.Context, again bool) (mcp.Backend, error) {
+// dialBackend is find for a [mcp.Proxy].
+func (c *stdioProcess) dialBackend(ctx context.Context, again bool) (mcp.Backend, error) {
 	switch {
 	case !again:
 		return c.conn, nil
-	case c.own != nil:
-		return c.own.inside(ctx), nil
+	case c.local != nil:
+		return c.local.connect(ctx), nil
 	}
-	conn, err := c.find(ctx, true)
+	conn, err := c.joinOrOwn(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	if conn != nil {
 		return conn, nil
 	}
-	return c.own.inside(ctx), nil
+	return c.local.connect(ctx), nil
 }
 
-// lost says what becomes of a tool's call whose Beam has ended. Tools that the
+// lossMessage says what becomes of a tool's call whose Beam has ended. Tools that the
 // program has not are the owner's own.
-func (c *client) lost(tool string) string {
+func (c *stdioProcess) lossMessage(tool string) string {
 	p, ok := c.program.registry.Lookup(tool)
 	switch {
 	case !ok:
@@ -167,54 +167,54 @@ func (c *client) lost(tool string) string {
 	return "It was interrupted, and nothing was kept of it but its record. To call the tool again starts another run."
 }
 
-// aside takes what the joined Beam says beside the messages.
-func (c *client) aside(line []byte) {
-	var i invitation
+// handleNotice takes what the joined Beam says beside the messages.
+func (c *stdioProcess) handleNotice(line []byte) {
+	var i signInLink
 	if err := json.Unmarshal(line, &i); err == nil && i.Page != "" {
-		c.inviter.invite(i.Page)
+		c.presenter.show(i.Page)
 	}
 }
 
 // close ends what the client's process owns.
-func (c *client) close() error {
-	if c.own == nil {
+func (c *stdioProcess) close() error {
+	if c.local == nil {
 		return nil
 	}
-	return c.own.close()
+	return c.local.close()
 }
 
-// owned is a folder that an MCP client's process owns, and the Beam in it.
-type owned struct {
-	*running
-	store   *folder
-	pages   *pages
-	inviter *inviter
+// localApp is a folder that an MCP client's process owns, and the Beam in it.
+type localApp struct {
+	*app
+	folder    *dataFolder
+	pages     *pageServer
+	presenter *signInPresenter
 }
 
 // serve serves the client itself.
-func (o *owned) serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return o.mcp.ServeStdio(ctx, in, out, run.Caller{web.Operator}, o.pages.inviting(o.inviter.invite))
+func (o *localApp) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	return o.mcp.ServeStdio(ctx, in, out, engine.Caller{web.Operator}, o.pages.baseURLFunc(o.presenter.show))
 }
 
-func (o *owned) close() error {
-	o.running.end()
+func (o *localApp) close() error {
+	o.app.shutdown()
 	o.pages.close()
-	return o.store.close()
+	return o.folder.close()
 }
 
-// inside is a connection to the Beam in this process.
-func (o *owned) inside(ctx context.Context) mcp.Backend {
+// connect is a connection to the Beam in this process.
+func (o *localApp) connect(ctx context.Context) mcp.Backend {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	go func() { outW.CloseWithError(o.serve(ctx, inR, outW)) }()
-	return &inside{PipeReader: outR, in: inW}
+	return &localConn{PipeReader: outR, in: inW}
 }
 
-type inside struct {
+type localConn struct {
 	*io.PipeReader
 	in *io.PipeWriter
 }
 
-func (i *inside) Write(p []byte) (int, error) { return i.in.Write(p) }
-func (i *inside) CloseWrite() error           { return i.in.Close() }
-func (i *inside) Close() error                { return errors.Join(i.in.Close(), i.PipeReader.Close()) }
+func (i *localConn) Write(p []byte) (int, error) { return i.in.Write(p) }
+func (i *localConn) CloseWrite() error           { return i.in.Close() }
+func (i *localConn) Close() error                { return errors.Join(i.in.Close(), i.PipeReader.Close()) }

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// level is a level of the log, as a flag.
-type level slog.Level
+// levelFlag is a level of the log, as a flag.
+type levelFlag slog.Level
 
-var _ encoding.TextUnmarshaler = (*level)(nil)
+var _ encoding.TextUnmarshaler = (*levelFlag)(nil)
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (l *level) UnmarshalText(text []byte) error {
+func (l *levelFlag) UnmarshalText(text []byte) error {
 	for _, known := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
 		if strings.EqualFold(string(text), known.String()) {
-			*l = level(known)
+			*l = levelFlag(known)
 			return nil
 		}
 	}

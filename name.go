@@ -10,33 +10,33 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// ownName is what the program is called where nobody says otherwise.
-const ownName = "beam"
+// defaultProgramName is what the program is called where nobody says otherwise.
+const defaultProgramName = "beam"
 
-// calledAs is the name under which the process was started, which is what its
+// programName is the name under which the process was started, which is what its
 // user types: a program of somebody's photons has its own.
-func calledAs() string {
+func programName() string {
 	if len(os.Args) == 0 {
-		return ownName
+		return defaultProgramName
 	}
 	switch name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"); name {
 	case "", ".", string(filepath.Separator):
-		return ownName
+		return defaultProgramName
 	default:
 		return name
 	}
 }
 
-// nameIn puts the program's name into what the commands' Help says, where kong
+// insertProgramName puts the program's name into what the commands' Help says, where kong
 // does not.
-func nameIn(k *kong.Kong, name string) {
+func insertProgramName(k *kong.Kong, name string) {
 	for _, command := range k.Model.Leaves(false) {
 		command.Detail = strings.ReplaceAll(command.Detail, "${program}", name)
 	}
 }
 
-// command is the command that an error of reading flags is about.
-func (p *program) command(err error) string {
+// failedCommand is the command that an error of reading flags is about.
+func (p *program) failedCommand(err error) string {
 	var parsing *kong.ParseError
 	if errors.As(err, &parsing) && parsing.Context != nil {
 		if c := parsing.Context.Selected(); c != nil {
@@ -46,7 +46,7 @@ func (p *program) command(err error) string {
 	return p.name
 }
 
-// say tells whoever started the program something about it.
-func (p *program) say(format string, args ...any) {
+// messagef tells whoever started the program something about it.
+func (p *program) messagef(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
 }

@@ -9,31 +9,31 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/photon-beam/beam/internal/archive"
-	"github.com/photon-beam/beam/internal/lasting"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
 )
 
-// restore is the command that makes a data folder of a backup.
-type restore struct {
+// restoreCommand is the command that makes a data folder of a backup.
+type restoreCommand struct {
 	File string `arg:"" help:"The backup; - is stdin."`
 	Data string `required:"" placeholder:"DIR" type:"path" help:"The folder, which has to be empty, or not to be there."`
 }
 
 // Help is what --help says beside the flags.
-func (*restore) Help() string {
+func (*restoreCommand) Help() string {
 	return "The backup is checked as it is read. A folder whose restore did not end is used by no Beam. " +
 		"Let only one Beam go on with the runs: what two folders of one backup hold are the same runs, and each would do their work."
 }
 
-// restoringFile is in a folder that is being restored.
-const restoringFile = "restoring"
+// restoreMarkFile is in a folder that is being restored.
+const restoreMarkFile = "restoring"
 
-// whole is an error for a folder that was not restored to the end.
-func (f *folder) whole() error {
-	_, err := os.Stat(filepath.Join(f.dir, restoringFile))
+// checkRestored is an error for a folder that was not restored to the end.
+func (f *dataFolder) checkRestored() error {
+	_, err := os.Stat(filepath.Join(f.dir, restoreMarkFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -44,7 +44,7 @@ func (f *folder) whole() error {
 }
 
 // Run restores.
-func (c *restore) Run(ctx context.Context, p *program) (err error) {
+func (c *restoreCommand) Run(ctx context.Context, p *program) (err error) {
 	var in io.Reader = p.stdin
 	if c.File != "-" {
 		f, err := os.Open(c.File)
@@ -54,36 +54,36 @@ func (c *restore) Run(ctx context.Context, p *program) (err error) {
 		defer f.Close()
 		in = f
 	}
-	f, err := c.begin()
+	f, err := c.prepareFolder()
 	if err != nil {
 		return err
 	}
-	sum, err := f.restore(ctx, p, in)
+	sum, err := f.restoreFrom(ctx, p, in)
 	if err != nil {
-		return errors.Join(fmt.Errorf("nothing is restored: %w", err), f.clear(), f.lock.Unlock())
+		return errors.Join(fmt.Errorf("nothing is restored: %w", err), f.removeRestored(), f.lock.Unlock())
 	}
-	if err := errors.Join(f.seal(), f.lock.Unlock()); err != nil {
+	if err := errors.Join(f.syncAndUnmark(), f.lock.Unlock()); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "restored %s, backed up %s\n", summed(sum), sum.Made.Local().Format("2006-01-02 15:04:05"))
+	fmt.Fprintf(p.stdout, "restored %s, backed up %s\n", describeSummary(sum), sum.CreatedAt.Local().Format("2006-01-02 15:04:05"))
 	return nil
 }
 
-// begin takes an empty folder, and marks it.
-func (c *restore) begin() (*folder, error) {
-	if entries, err := os.ReadDir(c.Data); err == nil && !empty(entries) {
+// prepareFolder takes an empty folder, and marks it.
+func (c *restoreCommand) prepareFolder() (*dataFolder, error) {
+	if entries, err := os.ReadDir(c.Data); err == nil && !isEmptyFolder(entries) {
 		return nil, fmt.Errorf("the folder %s is not empty: a backup is restored to one of its own", c.Data)
 	}
-	f, err := lockFolder(c.Data)
+	f, err := lockDataFolder(c.Data)
 	if err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(f.dir) // now that nobody else restores to it
-	if err == nil && !empty(entries) {
+	if err == nil && !isEmptyFolder(entries) {
 		err = fmt.Errorf("the folder %s is not empty: a backup is restored to one of its own", f.dir)
 	}
 	if err == nil {
-		err = f.mark()
+		err = f.markRestoring()
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.lock.Unlock())
@@ -91,9 +91,9 @@ func (c *restore) begin() (*folder, error) {
 	return f, nil
 }
 
-// empty tells whether nobody put anything there: a file system has a folder of
+// isEmptyFolder tells whether nobody put anything there: a file system has a folder of
 // its own at its root, and a lock may be left.
-func empty(entries []os.DirEntry) bool {
+func isEmptyFolder(entries []os.DirEntry) bool {
 	for _, e := range entries {
 		if e.Name() != "lock" && e.Name() != "lost+found" {
 			return false
@@ -102,22 +102,22 @@ func empty(entries []os.DirEntry) bool {
 	return true
 }
 
-// mark makes the folder one that no Beam uses, and has the disk know.
-func (f *folder) mark() error {
-	m, err := os.OpenFile(filepath.Join(f.dir, restoringFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// markRestoring makes the folder one that no Beam uses, and has the disk know.
+func (f *dataFolder) markRestoring() error {
+	m, err := os.OpenFile(filepath.Join(f.dir, restoreMarkFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(m.Sync(), m.Close(), lasting.SyncFolder(f.dir))
+	return errors.Join(m.Sync(), m.Close(), atomicfile.SyncDir(f.dir))
 }
 
-// restore fills the folder.
-func (f *folder) restore(ctx context.Context, p *program, in io.Reader) (sum archive.Summary, err error) {
+// restoreFrom fills the folder.
+func (f *dataFolder) restoreFrom(ctx context.Context, p *program, in io.Reader) (sum backup.Summary, err error) {
 	if f.blobs, err = blob.Open(filepath.Join(f.dir, blobFolder)); err != nil {
 		return sum, err
 	}
-	err = f.withLog(ctx, p, func(l log.Log) error {
-		if sum, err = archive.Restore(ctx, in, f.parts(l)); err != nil {
+	err = f.withLog(ctx, p, func(l runlog.Log) error {
+		if sum, err = backup.Restore(ctx, in, f.backupParts(l)); err != nil {
 			return err
 		}
 		_, err = web.LoadKeys(f.dir) // or no Beam would start
@@ -126,14 +126,14 @@ func (f *folder) restore(ctx context.Context, p *program, in io.Reader) (sum arc
 	return sum, errors.Join(err, f.blobs.Close())
 }
 
-// seal makes the folder one that a Beam may use, once the disk has all of it.
-func (f *folder) seal() error {
+// syncAndUnmark makes the folder one that a Beam may use, once the disk has all of it.
+func (f *dataFolder) syncAndUnmark() error {
 	err := filepath.WalkDir(f.dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case e.IsDir():
-			return lasting.SyncFolder(path)
+			return atomicfile.SyncDir(path)
 		case e.Type().IsRegular() && e.Name() != "lock":
 			return syncFile(path)
 		}
@@ -142,18 +142,18 @@ func (f *folder) seal() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(filepath.Join(f.dir, restoringFile)), lasting.SyncFolder(f.dir))
+	return errors.Join(os.Remove(filepath.Join(f.dir, restoreMarkFile)), atomicfile.SyncDir(f.dir))
 }
 
-// clear removes what a restore that failed has made, the mark last.
-func (f *folder) clear() (err error) {
-	for _, name := range []string{logFolder, blobFolder, keyFolder, web.KeysFile} {
+// removeRestored removes what a restore that failed has made, the mark last.
+func (f *dataFolder) removeRestored() (err error) {
+	for _, name := range []string{logFolder, blobFolder, secretKeysFolder, web.KeysFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(filepath.Join(f.dir, restoringFile)), os.Remove(f.lock.Path()))
+	return errors.Join(os.Remove(filepath.Join(f.dir, restoreMarkFile)), os.Remove(f.lock.Path()))
 }
 
 func syncFile(path string) error {

@@ -4,26 +4,26 @@ import (
 	"errors"
 	"time"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
-// retention are the flags that say how long finished runs are kept.
-type retention struct {
-	KeepFor  span `default:"7d" placeholder:"TIME" help:"How long finished runs are kept (default ${default}). Runs that wait are never deleted."`
-	KeepEach int  `default:"1000" placeholder:"N" help:"How many finished runs of one owner are kept, at most (default ${default})."`
-	KeepAll  int  `default:"20000" placeholder:"N" help:"How many finished runs are kept in all (default ${default})."`
-	KeepSize size `placeholder:"SIZE" help:"What finished runs and their files may take, as in 10GB. The default bounds nothing."`
+// retentionFlags are the flags that say how long finished runs are kept.
+type retentionFlags struct {
+	KeepFor  durationFlag `default:"7d" placeholder:"TIME" help:"How long finished runs are kept (default ${default}). Runs that wait are never deleted."`
+	KeepEach int          `default:"1000" placeholder:"N" help:"How many finished runs of one owner are kept, at most (default ${default})."`
+	KeepAll  int          `default:"20000" placeholder:"N" help:"How many finished runs are kept in all (default ${default})."`
+	KeepSize sizeFlag     `placeholder:"SIZE" help:"What finished runs and their files may take, as in 10GB. The default bounds nothing."`
 }
 
-func (r *retention) validate() error {
+func (r *retentionFlags) validate() error {
 	if r.KeepFor <= 0 || r.KeepEach <= 0 || r.KeepAll <= 0 {
 		return errors.New("--keep-for, --keep-each and --keep-all must be more than 0")
 	}
 	return nil
 }
 
-// limit adds what the flags say.
-func (r *retention) limit(l run.Limits) run.Limits {
-	l.KeepFor, l.KeepFinished, l.KeepAll, l.KeepBytes = time.Duration(r.KeepFor), r.KeepEach, r.KeepAll, int64(r.KeepSize)
+// applyTo adds what the flags say.
+func (r *retentionFlags) applyTo(l engine.Limits) engine.Limits {
+	l.RetainFor, l.MaxFinishedPerOwner, l.MaxFinished, l.MaxFinishedBytes = time.Duration(r.KeepFor), r.KeepEach, r.KeepAll, int64(r.KeepSize)
 	return l
 }

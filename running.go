@@ -14,48 +14,48 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/jetstream"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/jetstream"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/web"
 )
 
-// common are the flags that every command that runs photons has.
-type common struct {
+// appFlags are the flags that every command that runs photons has.
+type appFlags struct {
 	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, the files that people hand in, the keys of browser sessions. Made, with mode 0700, if it isn't there. The default is the folder for programs' state in your home."`
 	Memory bool   `help:"Keep nothing: runs live in memory, and end with the program."`
 
-	Sync       string `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
-	AcceptLoss bool   `help:"If the log is damaged, go on with what can be read of it: what was there is moved aside, to a folder of its own in the data folder, and runs of which something in the middle is missing end with an error. Without it, a damaged log is refused."`
-	HotFor     span   `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
-	HotMax     int    `default:"250" placeholder:"N" help:"How many of them do, at most (default ${default})."`
+	Sync       string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When what is recorded reaches the disk: always before it counts, or interval, a second later at most (default ${default}). The end of the program loses nothing either way; a loss of power does with interval."`
+	AcceptLoss bool         `help:"If the log is damaged, go on with what can be read of it: what was there is moved aside, to a folder of its own in the data folder, and runs of which something in the middle is missing end with an error. Without it, a damaged log is refused."`
+	HotFor     durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
+	HotMax     int          `default:"250" placeholder:"N" help:"How many of them do, at most (default ${default})."`
 
-	retention
+	retentionFlags
 
 	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it they may read none."`
 
-	asking
+	askFlags
 
 	Traces string `default:"off" enum:"off,otlp" placeholder:"WHERE" help:"Where OpenTelemetry traces of runs are sent: off (the default), or otlp, over HTTP to the collector that the variable OTEL_EXPORTER_OTLP_ENDPOINT names (http://localhost:4318 without it)."`
 
-	LogLevel  level  `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
-	LogFormat string `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
+	LogLevel  levelFlag `default:"info" placeholder:"LEVEL" help:"What is logged to stderr: debug, info, warn or error (default ${default})."`
+	LogFormat string    `default:"text" enum:"text,json" placeholder:"FORMAT" help:"How it is logged: text or json (default ${default})."`
 }
 
-func (c *common) validate() error {
+func (c *appFlags) validate() error {
 	if c.Memory && c.Data != "" {
 		return errors.New("--memory and --data (or the variable BEAM_DATA) exclude each other")
 	}
 	if c.HotFor <= 0 || c.HotMax <= 0 {
 		return errors.New("--hot-for and --hot-max must be more than 0")
 	}
-	return errors.Join(c.validateRoot(), c.retention.validate())
+	return errors.Join(c.validateRoot(), c.retentionFlags.validate())
 }
 
-func (c *common) validateRoot() error {
+func (c *appFlags) validateRoot() error {
 	if c.Root == "" {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (c *common) validateRoot() error {
 	return nil
 }
 
-func (c *common) logger(p *program) *slog.Logger {
+func (c *appFlags) newLogger(p *program) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.Level(c.LogLevel)}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(p.stderr, options))
@@ -73,16 +73,16 @@ func (c *common) logger(p *program) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, options))
 }
 
-func (c *common) open() (*folder, error) {
+func (c *appFlags) openFolder() (*dataFolder, error) {
 	if c.Memory {
-		return temporaryFolder()
+		return openTemporaryFolder()
 	}
-	return openFolder(c.Data)
+	return openDataFolder(c.Data)
 }
 
 // openLog opens the log of a data folder. If it is damaged, what can be read of
 // it takes its place, if that was accepted.
-func (c *common) openLog(ctx context.Context, store *folder, logger *slog.Logger) (log.Log, func() error, error) {
+func (c *appFlags) openLog(ctx context.Context, store *dataFolder, logger *slog.Logger) (runlog.Log, func() error, error) {
 	always := c.Sync == "always"
 	l, closeLog, err := store.openLog(ctx, always, logger)
 	if !errors.Is(err, jetstream.ErrCorrupt) {
@@ -100,52 +100,52 @@ func (c *common) openLog(ctx context.Context, store *folder, logger *slog.Logger
 	return store.openLog(ctx, always, logger)
 }
 
-// running is a Beam at work: the engine and its surfaces.
-type running struct {
+// app is a Beam at work: the engine and its surfaces.
+type app struct {
 	photons *generators.Registry
-	log     log.Log
-	engine  *run.Engine
+	log     runlog.Log
+	engine  *engine.Engine
 	mcp     *mcp.Server
-	site    *web.Server
+	web     *web.Server
 	logger  *slog.Logger
-	host    *host           // serves who joins at the folder's socket; nil if nobody can
+	control *controlServer  // serves who joins at the folder's socket; nil if nobody can
 	tracer  *tracing.Tracer // nil if nothing is traced
 	// closeLog is called when the engine is closed.
 	closeLog func() error
 }
 
-// start sets the engine and the surfaces up. The site is to be as w says.
-func (c *common) start(ctx context.Context, p *program, store *folder, logger *slog.Logger, w web.Config) (*running, error) {
-	b := &running{photons: p.registry, logger: logger}
-	go tidy(ctx)
+// startApp sets the engine and the surfaces up. The site is to be as w says.
+func (c *appFlags) startApp(ctx context.Context, p *program, store *dataFolder, logger *slog.Logger, w web.Config) (*app, error) {
+	b := &app{photons: p.registry, logger: logger}
+	go releaseIdleMemory(ctx)
 	runs, closeLog, err := c.openLog(ctx, store, logger)
 	if err != nil {
 		return nil, err
 	}
 	b.log, b.closeLog = runs, closeLog
 	meter := metrics.New(version())
-	options := run.Options{
+	options := engine.Options{
 		Photons: p.registry, Log: runs, Blobs: store.blobs, Ephemeral: store.temporary, Root: c.Root,
-		Policy: policy, Limits: c.limit(run.Limits{HotFor: time.Duration(c.HotFor), HotMax: c.HotMax}), Logger: logger, Meter: meter,
+		Policy: askLimits, Limits: c.applyTo(engine.Limits{ResidentFor: time.Duration(c.HotFor), MaxResident: c.HotMax}), Logger: logger, Meter: meter,
 	}
 	if c.Traces == "otlp" {
-		if err := b.trace(ctx, &options); err != nil {
+		if err := b.startTracing(ctx, &options); err != nil {
 			return nil, errors.Join(err, closeLog())
 		}
 	}
 	if !store.temporary {
-		options.Keys = filepath.Join(store.dir, keyFolder)
+		options.KeyDir = filepath.Join(store.dir, secretKeysFolder)
 	}
-	b.engine = run.New(options)
-	meter.Watch(b.engine)
+	b.engine = engine.New(options)
+	meter.RegisterEngine(b.engine)
 	w.Metrics, w.Program = meter.Handler(), p.name
 	if err := b.engine.Recover(ctx); err != nil {
 		return nil, errors.Join(err, b.closeLog())
 	}
 	b.mcp, err = mcp.New(mcp.Config{
-		Engine: b.engine, Photons: p.registry, Secret: store.keys.Sealing,
-		Name: "beam", Version: version(), Instructions: instructions + c.asking.instructions(),
-		Asking: c.asking.config(), Trace: b.traced(), Logger: logger,
+		Engine: b.engine, Photons: p.registry, StateSecret: store.sessionKeys.Sealing,
+		Name: "beam", Version: version(), Instructions: toolInstructions + c.askFlags.mcpInstructions(),
+		AskPolicy: c.askFlags.mcpAskPolicy(), TraceContext: b.traceContextFunc(), Logger: logger,
 	})
 	if err != nil {
 		return nil, err
@@ -153,27 +153,27 @@ func (c *common) start(ctx context.Context, p *program, store *folder, logger *s
 	if l, ok := runs.(interface{ Err() error }); ok {
 		w.Ready = l.Err
 	}
-	w.Engine, w.Photons, w.Keys, w.MCP, w.Logger = b.engine, p.registry, store.keys, b.mcp, logger
-	b.site, err = web.New(w)
+	w.Engine, w.Photons, w.Keys, w.MCP, w.Logger = b.engine, p.registry, store.sessionKeys, b.mcp, logger
+	b.web, err = web.New(w)
 	return b, err
 }
 
-// instructions tell a model how Beam's tools behave.
-const instructions = "These tools may stop to ask the user a question and go on when it is answered. "
+// toolInstructions tell a model how Beam's tools behave.
+const toolInstructions = "These tools may stop to ask the user a question and go on when it is answered. "
 
 // newHTTPServer returns a server with the limits that keep slow and greedy
 // clients off.
-func (b *running) newHTTPServer() *http.Server {
-	server := b.site.HTTP()
+func (b *app) newHTTPServer() *http.Server {
+	server := b.web.NewHTTPServer()
 	if b.tracer != nil {
 		server.Handler = b.tracer.Handler(server.Handler)
 	}
 	return server
 }
 
-// serveUntil serves until ctx ends, then drains: no new runs, those that work
+// serveAndDrain serves until ctx ends, then drains: no new runs, those that work
 // may go on for a while, followers are told, and connections are closed.
-func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
+func (b *app) serveAndDrain(ctx context.Context, l net.Listener) error {
 	server := b.newHTTPServer()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
@@ -183,16 +183,16 @@ func (b *running) serveUntil(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 		b.logger.Info("draining")
 	}
-	b.host.stop()
-	runs, cancel := context.WithTimeout(context.Background(), drainRuns)
+	b.control.stopAccepting()
+	runs, cancel := context.WithTimeout(context.Background(), runDrainTimeout)
 	defer cancel()
 	if e := b.engine.Close(runs); e != nil {
 		b.logger.Warn("closing the engine", "err", e)
 	}
-	b.site.Close()
+	b.web.Close()
 	b.mcp.Close()
-	b.host.close(hostMoment)
-	connections, cancel := context.WithTimeout(context.Background(), drainConnections)
+	b.control.close(sessionCloseTimeout)
+	connections, cancel := context.WithTimeout(context.Background(), connectionDrainTimeout)
 	defer cancel()
 	if server.Shutdown(connections) != nil {
 		server.Close()

@@ -16,43 +16,43 @@ import (
 	"github.com/photon-beam/beam/web"
 )
 
-// serve is the command that serves the playground.
-type serve struct {
+// serveCommand is the command that serves the playground.
+type serveCommand struct {
 	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 takes a free one. An address that other machines reach needs --token."`
 	Token     string   `placeholder:"SECRET" help:"What everybody must present: scripts as 'Authorization: Bearer', browsers at /login. Set it as $$BEAM_TOKEN, where the list of processes doesn't show it."`
 	AllowHost []string `placeholder:"NAME" help:"A host name that requests may use to reach Beam, besides localhost. May be repeated."`
 	Open      bool     `help:"Open the playground in the browser, signed in."`
 
-	common
+	appFlags
 }
 
 // How long the end may take: runs that work may go on, then connections may
 // finish.
 const (
-	drainRuns        = 5 * time.Second
-	drainConnections = 2 * time.Second
+	runDrainTimeout        = 5 * time.Second
+	connectionDrainTimeout = 2 * time.Second
 )
 
 // The most that people can have open. Each waiting question costs some
 // kilobytes.
-var policy = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
+var askLimits = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
 
 // Validate is called once the flags are read.
-func (s *serve) Validate() error {
-	if err := s.common.validate(); err != nil {
+func (s *serveCommand) Validate() error {
+	if err := s.appFlags.validate(); err != nil {
 		return err
 	}
 	host, _, err := net.SplitHostPort(s.Addr)
 	if err != nil {
 		return fmt.Errorf("--addr %q is no address: it is to be HOST:PORT, as in 127.0.0.1:3008", s.Addr)
 	}
-	if s.Token == "" && !loopback(host) {
+	if s.Token == "" && !isLoopback(host) {
 		return fmt.Errorf("--addr %s can be reached from other machines: that needs --token", s.Addr)
 	}
 	return nil
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}
@@ -61,33 +61,33 @@ func loopback(host string) bool {
 }
 
 // Run serves until ctx ends.
-func (s *serve) Run(ctx context.Context, p *program) (err error) {
-	logger := s.logger(p)
-	store, err := s.open()
-	if errors.Is(err, errInUse) {
-		err = s.inUse(ctx)
+func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
+	logger := s.newLogger(p)
+	store, err := s.openFolder()
+	if errors.Is(err, errFolderInUse) {
+		err = s.folderInUseError(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.close()) }()
 
-	b, err := s.start(ctx, p, store, logger, web.Config{Hosts: s.hosts(), Token: s.Token})
+	b, err := s.startApp(ctx, p, store, logger, web.Config{Hosts: s.allowedHosts(), Token: s.Token})
 	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", s.Addr)
 	if err != nil {
-		return listenError(s.Addr, err)
+		return explainListenError(s.Addr, err)
 	}
-	base := origin(listener.Addr())
-	s.announce(p, b.site, base)
-	b.receive(ctx, store, p.name+commandServe, s.Root, &pages{running: b, address: base})
-	return b.serveUntil(ctx, listener)
+	base := baseURL(listener.Addr())
+	s.printAddresses(p, b.web, base)
+	b.serveControlSocket(ctx, store, p.name+serveSuffix, s.Root, &pageServer{app: b, url: base})
+	return b.serveAndDrain(ctx, listener)
 }
 
-// hosts are the host names that requests may use.
-func (s *serve) hosts() []string {
+// allowedHosts are the host names that requests may use.
+func (s *serveCommand) allowedHosts() []string {
 	var hosts []string
 	for _, h := range s.AllowHost {
 		hosts = append(hosts, strings.ToLower(h))
@@ -101,33 +101,33 @@ func (s *serve) hosts() []string {
 	return hosts
 }
 
-// origin is that of the pages that are served at an address.
-func origin(addr net.Addr) string {
+// baseURL is that of the pages that are served at an address.
+func baseURL(addr net.Addr) string {
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		return fmt.Sprintf("http://localhost:%d", tcp.Port)
 	}
 	return "http://" + addr.String()
 }
 
-// announce says where the playground is.
-func (s *serve) announce(p *program, site *web.Server, base string) {
+// printAddresses says where the playground is.
+func (s *serveCommand) printAddresses(p *program, site *web.Server, base string) {
 	fmt.Fprintf(p.stdout, "Beam listens on %s\n", base)
 	fmt.Fprintf(p.stdout, "Sign in as its operator, once: %s%s\n", base, site.SignInPath())
-	if !site.Scripted() {
+	if !site.HasScript() {
 		fmt.Fprintln(p.stdout, "The pages are plain: Beam was built without their script (go generate ./static fetches it).")
 	}
 	if s.Open {
 		address := base + site.SignInPath()
 		go func() { // some openers end only with the browser
 			if err := browser.OpenURL(address); err != nil {
-				p.say("no browser could be opened: %s", err)
+				p.messagef("no browser could be opened: %s", err)
 			}
 		}()
 	}
 }
 
-// listenError says what can be done about an address that can't be had.
-func listenError(addr string, err error) error {
+// explainListenError says what can be done about an address that can't be had.
+func explainListenError(addr string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is taken by another program, maybe another Beam: choose another address with --addr", addr)
 	}

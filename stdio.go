@@ -12,15 +12,15 @@ import (
 	"github.com/photon-beam/beam/internal/mcp"
 )
 
-// stdio is the command that serves one MCP client over its standard streams.
-type stdio struct {
+// stdioCommand is the command that serves one MCP client over its standard streams.
+type stdioCommand struct {
 	Open bool `help:"Open the browser, signed in, when a question has to be answered on Beam's own page: passwords and files never travel through the MCP client."`
 
-	common
+	appFlags
 }
 
 // Help is what --help says beside the flags.
-func (*stdio) Help() string {
+func (*stdioCommand) Help() string {
 	return "An MCP client starts this itself; its configuration names the command, as in\n\n" +
 		`    {"mcpServers": {"${program}": {"command": "${program}", "args": ["stdio", "--open"]}}}` + "\n\n" +
 		"If another Beam owns the data folder, such as ${program} serve, it serves the client, and runs and questions are one; else this one owns it. " +
@@ -28,31 +28,31 @@ func (*stdio) Help() string {
 }
 
 // Validate is called once the flags are read.
-func (s *stdio) Validate() error { return s.common.validate() }
+func (s *stdioCommand) Validate() error { return s.appFlags.validate() }
 
-// partingTime is how long runs may take to end once the client has gone. With
+// stopTimeout is how long runs may take to end once the client has gone. With
 // what the server itself takes it is less than two seconds.
-const partingTime = 500 * time.Millisecond
+const stopTimeout = 500 * time.Millisecond
 
-// deferTime is how long the defers of runs that were stopped then may take.
-const deferTime = 300 * time.Millisecond
+// deferTimeout is how long the defers of runs that were stopped then may take.
+const deferTimeout = 300 * time.Millisecond
 
 // Run serves until stdin or ctx ends.
-func (s *stdio) Run(ctx context.Context, p *program) (err error) {
+func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
 	signal.Ignore(syscall.SIGPIPE) // a client that takes nothing any more is an error like others
-	logger := s.logger(p)
-	c := &client{stdio: s, program: p, logger: logger, inviter: &inviter{open: s.Open, stderr: p.stderr, logger: logger}}
-	conn, err := c.find(ctx, false)
+	logger := s.newLogger(p)
+	c := &stdioProcess{stdioCommand: s, program: p, logger: logger, presenter: &signInPresenter{openBrowser: s.Open, stderr: p.stderr, logger: logger}}
+	conn, err := c.joinOrOwn(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	in := reopenPipe(p.stdin)
 	if conn == nil {
-		return c.own.serve(ctx, in, p.stdout)
+		return c.local.serve(ctx, in, p.stdout)
 	}
 	c.conn = conn
-	return mcp.Relay{In: in, Out: p.stdout, Dial: c.dial, Lost: c.lost, Aside: c.aside, Logger: logger}.Serve(ctx)
+	return mcp.Proxy{In: in, Out: p.stdout, Dial: c.dialBackend, LossMessage: c.lossMessage, HandleNotice: c.handleNotice, Logger: logger}.Serve(ctx)
 }
 
 // reopenPipe opens a pipe once more, without blocking, so that a read of it
@@ -71,10 +71,10 @@ func reopenPipe(f *os.File) *os.File {
 	return again
 }
 
-// end ends the runs. What does not stop ends with the process.
-func (b *running) end() {
-	b.host.dismiss()
-	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
+// shutdown ends the runs. What does not stop ends with the process.
+func (b *app) shutdown() {
+	b.control.endSessions()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
@@ -85,11 +85,11 @@ func (b *running) end() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(partingTime + deferTime):
+	case <-time.After(stopTimeout + deferTimeout):
 	}
-	b.site.Close()
+	b.web.Close()
 	b.mcp.Close()
-	b.host.close(0)
+	b.control.close(0)
 	if err := b.closeLog(); err != nil {
 		b.logger.Error("closing the log", "err", err)
 	}

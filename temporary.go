@@ -11,15 +11,15 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// temporaryPrefix begins the names of temporary folders.
-const temporaryPrefix = "beam-memory-"
+// temporaryFolderPrefix begins the names of temporary folders.
+const temporaryFolderPrefix = "beam-memory-"
 
-// temporaryFolder is a folder that is removed when it is closed. Who was killed
+// openTemporaryFolder is a folder that is removed when it is closed. Who was killed
 // could not: the next one removes what is left of it.
-func temporaryFolder() (*folder, error) {
-	sweep(os.TempDir())
+func openTemporaryFolder() (*dataFolder, error) {
+	removeStaleFolders(os.TempDir())
 	for range 10 {
-		f, err := tryTemporaryFolder()
+		f, err := tryOpenTemporaryFolder()
 		if f != nil || err != nil {
 			return f, err
 		}
@@ -27,13 +27,13 @@ func temporaryFolder() (*folder, error) {
 	return nil, errors.New("no temporary folder can be made: others remove it at once")
 }
 
-// tryTemporaryFolder returns nil if another's sweep was faster than our lock.
-func tryTemporaryFolder() (*folder, error) {
-	dir, err := os.MkdirTemp("", temporaryPrefix)
+// tryOpenTemporaryFolder returns nil if another's sweep was faster than our lock.
+func tryOpenTemporaryFolder() (*dataFolder, error) {
+	dir, err := os.MkdirTemp("", temporaryFolderPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("no temporary folder can be made: %w", err)
 	}
-	f := &folder{dir: dir, temporary: true, lock: lockOf(dir)}
+	f := &dataFolder{dir: dir, temporary: true, lock: newFolderLock(dir)}
 	locked, err := f.lock.TryLock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !locked:
@@ -46,29 +46,29 @@ func tryTemporaryFolder() (*folder, error) {
 		f.lock.Unlock() // it was removed between its making and our lock
 		return nil, nil
 	}
-	return f.filled()
+	return f.openOrRelease()
 }
 
-func lockOf(dir string) *flock.Flock {
+func newFolderLock(dir string) *flock.Flock {
 	return flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))
 }
 
-// sweep removes temporary folders of this user whose process is gone: it let go
+// removeStaleFolders removes temporary folders of this user whose process is gone: it let go
 // of their lock. One without a lock is just being made.
-func sweep(temp string) {
+func removeStaleFolders(temp string) {
 	entries, err := os.ReadDir(temp)
 	if err != nil {
 		return // then nothing can be made there, either, and that is said
 	}
 	for _, e := range entries {
 		dir := filepath.Join(temp, e.Name())
-		if !strings.HasPrefix(e.Name(), temporaryPrefix) || !mine(dir) {
+		if !strings.HasPrefix(e.Name(), temporaryFolderPrefix) || !isPrivateFolder(dir) {
 			continue
 		}
 		if lock, err := os.Lstat(filepath.Join(dir, "lock")); err != nil || !lock.Mode().IsRegular() {
 			continue
 		}
-		lock := lockOf(dir)
+		lock := newFolderLock(dir)
 		if gone, err := lock.TryLock(); err == nil && gone {
 			os.RemoveAll(dir)
 			lock.Unlock()

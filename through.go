@@ -10,20 +10,20 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/photon-beam/beam/internal/joint"
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web"
 )
 
-// located are the flags of commands that work on a data folder.
-type located struct {
+// dataFolderFlags are the flags of commands that work on a data folder.
+type dataFolderFlags struct {
 	Data string `default:"" placeholder:"DIR" type:"path" help:"The data folder. The default is the folder for programs' state in your home."`
 }
 
-// through does something with a data folder: owner has the process do it that
+// useFolder does something with a data folder: owner has the process do it that
 // owns the folder; if nobody does, own does it here, with the folder locked.
-func (l *located) through(ctx context.Context, want string, args any, owner func(*joint.Conn) error, own func(*folder) error) error {
-	dir, err := dataDir(l.Data)
+func (l *dataFolderFlags) useFolder(ctx context.Context, want string, args any, owner func(*controlsocket.Conn) error, own func(*dataFolder) error) error {
+	dir, err := resolveDataDir(l.Data)
 	if err != nil {
 		return err
 	}
@@ -34,30 +34,30 @@ func (l *located) through(ctx context.Context, want string, args any, owner func
 		return fmt.Errorf("%s is no data folder of Beam's", dir)
 	}
 	for began := time.Now(); ; {
-		store, err := openFolder(dir)
+		store, err := openDataFolder(dir)
 		if err == nil {
 			return errors.Join(own(store), store.close())
 		}
-		if !errors.Is(err, errInUse) {
+		if !errors.Is(err, errFolderInUse) {
 			return err
 		}
-		conn, o, err := l.dial(ctx, dir, want, args)
+		conn, o, err := l.dialOwner(ctx, dir, want, args)
 		if err == nil {
-			return serveBy(ctx, conn, owner)
+			return useConn(ctx, conn, owner)
 		}
-		var refused *joint.RefusedError
-		ending := errors.Is(err, joint.ErrNobody) || errors.As(err, &refused) && refused.Reason == joint.Busy
-		if !ending || time.Since(began) > unjoinable {
-			return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", described(o), dir, err)
+		var refused *controlsocket.RefusedError
+		ending := errors.Is(err, controlsocket.ErrNoListener) || errors.As(err, &refused) && refused.Reason == controlsocket.Busy
+		if !ending || time.Since(began) > joinRefusedTimeout {
+			return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", describeOwner(o), dir, err)
 		}
-		if err := sleep(ctx, lookEach); err != nil {
+		if err := sleepContext(ctx, joinPollInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// serveBy has a connection used until it is done with, or ctx ends.
-func serveBy(ctx context.Context, conn *joint.Conn, use func(*joint.Conn) error) error {
+// useConn has a connection used until it is done with, or ctx ends.
+func useConn(ctx context.Context, conn *controlsocket.Conn, use func(*controlsocket.Conn) error) error {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if err := use(conn); err != nil {
@@ -66,24 +66,24 @@ func serveBy(ctx context.Context, conn *joint.Conn, use func(*joint.Conn) error)
 	return nil
 }
 
-func (l *located) dial(ctx context.Context, dir, want string, args any) (*joint.Conn, joint.Owner, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, unready, errors.New("it does not answer"))
+func (l *dataFolderFlags) dialOwner(ctx context.Context, dir, want string, args any) (*controlsocket.Conn, controlsocket.Owner, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, ownerStartTimeout, errors.New("it does not answer"))
 	defer cancel()
-	return joint.Dial(ctx, dir, want, args)
+	return controlsocket.Dial(ctx, dir, want, args)
 }
 
 // withLog opens the log of a folder that this process owns, for something other
 // than running photons.
-func (f *folder) withLog(ctx context.Context, p *program, do func(log.Log) error) error {
-	l, closeLog, err := f.openLog(ctx, false, quiet(p))
+func (f *dataFolder) withLog(ctx context.Context, p *program, do func(runlog.Log) error) error {
+	l, closeLog, err := f.openLog(ctx, false, newWarningLogger(p))
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(l), closeLog())
 }
 
-// sleep waits, unless ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleepContext waits, unless ctx ends first.
+func sleepContext(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)

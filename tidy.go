@@ -11,13 +11,13 @@ import (
 // nothing went on for a while: thousands of questions may wait for days, and
 // what asking them took need not be kept.
 const (
-	tidyEvery  = 2 * time.Second
-	tidyGrowth = 32 << 20 // bytes
-	tidyQuiet  = 1 << 20  // bytes allocated between two looks, at most
+	memoryCheckInterval   = 2 * time.Second
+	memoryGrowthThreshold = 32 << 20 // bytes
+	quietAllocThreshold   = 1 << 20  // bytes allocated between two looks, at most
 )
 
-// tidy gives memory back, and keeps the limit where it belongs, until ctx ends.
-func tidy(ctx context.Context) {
+// releaseIdleMemory gives memory back, and keeps the limit where it belongs, until ctx ends.
+func releaseIdleMemory(ctx context.Context) {
 	look := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	held := func() (now, allocated uint64) {
 		metrics.Read(look)
@@ -25,7 +25,7 @@ func tidy(ctx context.Context) {
 	}
 	after, before := held()
 	started := true // what the start took is given back, too
-	t := time.NewTicker(tidyEvery)
+	t := time.NewTicker(memoryCheckInterval)
 	defer t.Stop()
 	for {
 		select {
@@ -35,7 +35,7 @@ func tidy(ctx context.Context) {
 		}
 		limitMemory()
 		now, allocated := held()
-		if quiet := allocated-before < tidyQuiet; quiet && (started || now > after+tidyGrowth) {
+		if quiet := allocated-before < quietAllocThreshold; quiet && (started || now > after+memoryGrowthThreshold) {
 			debug.FreeOSMemory()
 			after, allocated = held()
 			started = false

@@ -3,13 +3,13 @@ package beam
 import (
 	"context"
 
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/tracing"
 )
 
-// trace has what the engine does traced, until the log is closed.
-func (b *running) trace(ctx context.Context, options *run.Options) (err error) {
+// startTracing has what the engine does traced, until the log is closed.
+func (b *app) startTracing(ctx context.Context, options *engine.Options) (err error) {
 	if b.tracer, err = tracing.Open(ctx, version(), b.logger); err != nil {
 		return err
 	}
@@ -25,10 +25,10 @@ func (b *running) trace(ctx context.Context, options *run.Options) (err error) {
 	return nil
 }
 
-// traced is how MCP requests get into their traces; nil if nothing is traced.
-func (b *running) traced() func(context.Context, log.Trace) context.Context {
+// traceContextFunc is how MCP requests get into their traces; nil if nothing is traced.
+func (b *app) traceContextFunc() func(context.Context, runlog.Trace) context.Context {
 	if b.tracer == nil {
 		return nil
 	}
-	return b.tracer.With
+	return b.tracer.ContextWithTrace
 }

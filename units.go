@@ -9,26 +9,28 @@ import (
 	"time"
 )
 
-// span is a length of time as a flag, with days and weeks beside what Go knows.
+// durationFlag is a length of time as a flag, with days and weeks beside what Go knows.
 // Every flag that is one is of this type, so that all take the same.
-type span time.Duration
+type durationFlag time.Duration
 
-// size is a number of bytes as a flag.
-type size int64
+// sizeFlag is a number of bytes as a flag.
+type sizeFlag int64
 
 var (
-	_ encoding.TextUnmarshaler = (*span)(nil)
-	_ encoding.TextUnmarshaler = (*size)(nil)
+	_ encoding.TextUnmarshaler = (*durationFlag)(nil)
+	_ encoding.TextUnmarshaler = (*sizeFlag)(nil)
 )
 
-// wrong says of a flag's value that it is not what the flag takes.
-func wrong(text []byte, takes string) error { return fmt.Errorf("must be %s, not %q", takes, text) }
+// flagValueError says of a flag's value that it is not what the flag takes.
+func flagValueError(text []byte, takes string) error {
+	return fmt.Errorf("must be %s, not %q", takes, text)
+}
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. Weeks and days come
 // first, as in 1w2d12h.
-func (s *span) UnmarshalText(text []byte) error {
+func (s *durationFlag) UnmarshalText(text []byte) error {
 	rest, total := string(text), time.Duration(0)
-	refused := wrong(text, "a time such as 90s, 12h, 7d or 2w")
+	refused := flagValueError(text, "a time such as 90s, 12h, 7d or 2w")
 	for _, unit := range []struct {
 		name   string
 		length time.Duration
@@ -50,13 +52,13 @@ func (s *span) UnmarshalText(text []byte) error {
 		}
 		total += d
 	}
-	*s = span(total)
+	*s = durationFlag(total)
 	return nil
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. Only 0 needs no unit: a
 // number alone would be bytes, which nobody means.
-func (s *size) UnmarshalText(text []byte) error {
+func (s *sizeFlag) UnmarshalText(text []byte) error {
 	number := strings.TrimRight(string(text), "BKMGTi")
 	unit := string(text)[len(number):]
 	if len(unit) > 1 {
@@ -68,7 +70,7 @@ func (s *size) UnmarshalText(text []byte) error {
 	}
 	power, known := map[string]int{"B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4}[unit]
 	n, err := strconv.ParseUint(number, 10, 63)
-	refused := wrong(text, "a size such as 500MB or 2GiB")
+	refused := flagValueError(text, "a size such as 500MB or 2GiB")
 	if err != nil || !known && string(text) != "0" {
 		return refused
 	}
@@ -78,12 +80,12 @@ func (s *size) UnmarshalText(text []byte) error {
 		}
 		n *= factor
 	}
-	*s = size(n)
+	*s = sizeFlag(n)
 	return nil
 }
 
-// bytesText is a number of bytes for people.
-func bytesText(n int64) string {
+// formatBytes is a number of bytes for people.
+func formatBytes(n int64) string {
 	value, units := float64(n), "BKMGT"
 	for value >= 1000 && len(units) > 1 {
 		value, units = value/1000, units[1:]

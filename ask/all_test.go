@@ -29,15 +29,15 @@ func TestAllWithMixedOutcomes(t *testing.T) {
 			switch key {
 			case "name":
 				time.Sleep(time.Hour)
-				return content(`{"name":"Ada"}`), nil
+				return accepted(`{"name":"Ada"}`), nil
 			case "count":
-				return content(`{"count":7}`), nil
+				return accepted(`{"count":7}`), nil
 			case "sure":
 				return ask.Answer{Action: ask.Decline}, nil
 			case "level":
 				return ask.Answer{Action: ask.Cancel}, nil
 			case "wrong":
-				return content(`{"wrong":5}`), nil
+				return accepted(`{"wrong":5}`), nil
 			case "file":
 				return ask.Answer{}, ask.ErrUnsupported
 			}
@@ -86,7 +86,7 @@ func TestAllWithMixedOutcomes(t *testing.T) {
 func TestAllAnswered(t *testing.T) {
 	var a, b string
 	d := ask.Driver{Provider: ask.ProviderFunc(func(_ context.Context, key string, _ *ask.Question) (ask.Answer, error) {
-		return content(`{"k":"` + key + `"}`), nil
+		return accepted(`{"k":"` + key + `"}`), nil
 	})}
 	p := photon(func(yield generators.Yield) ([]string, error) {
 		err := ask.All(yield, ask.ForText("k", "m").Into(&a), ask.ForText("k", "m").Into(&b))
@@ -108,7 +108,7 @@ func TestTooManyAtOnceAreNotAsked(t *testing.T) {
 		t.Error("a question was asked")
 		return ask.Answer{Action: ask.Decline}, nil
 	})}
-	_, err := asked(t, d, func(yield generators.Yield) (bool, error) {
+	_, err := runAsk(t, d, func(yield generators.Yield) (bool, error) {
 		var to [ask.MaxAtOnce + 1]bool
 		var items []ask.Item
 		for i := range to {
@@ -127,7 +127,7 @@ func TestAllWhenTheRunStops(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(generators.ErrSuspended) })
 		var a, b string
-		_, err := ask.Driver{Provider: waits}.Run(ctx, photon(func(yield generators.Yield) (int, error) {
+		_, err := ask.Driver{Provider: neverAnswers}.Run(ctx, photon(func(yield generators.Yield) (int, error) {
 			return 0, ask.All(yield, ask.ForText("a", "m").Into(&a), ask.ForText("b", "m").Into(&b))
 		}), nil)
 		if !errors.Is(err, ask.ErrSuspended) || errors.Is(err, ask.ErrStopped) {
@@ -139,7 +139,7 @@ func TestAllWhenTheRunStops(t *testing.T) {
 // TestPromptsAreReusable, also by several runs at once.
 func TestPromptsAreReusable(t *testing.T) {
 	prompt := ask.ForText("k", "m", ask.Length(1, 9))
-	d := ask.Driver{Provider: accepts(`{"k":"v"}`), Policy: ask.Policy{Timeout: time.Minute}}
+	d := ask.Driver{Provider: acceptAll(`{"k":"v"}`), Policy: ask.Policy{Timeout: time.Minute}}
 	p := photon(func(yield generators.Yield) (string, error) {
 		a, errA := prompt.Ask(yield)
 		b, errB := prompt.Ask(yield)
@@ -166,7 +166,7 @@ func TestAnsweredAndLeft(t *testing.T) {
 	})
 	for e := range p.Run(t.Context(), json.RawMessage("{}")) {
 		if c, ok := e.(*generators.Call); ok {
-			c.Settle(content(`{"k":"v"}`).Reply())
+			c.Settle(accepted(`{"k":"v"}`).Reply())
 			break
 		}
 	}
@@ -177,7 +177,7 @@ func TestAnsweredAndLeft(t *testing.T) {
 
 // TestQuestionsOfTheKinds is what surfaces get to see.
 func TestQuestionsOfTheKinds(t *testing.T) {
-	q := question(t, ask.ForConfirm("k", "m", ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Title("T"), ask.Description("D"), ask.Timeout(time.Hour)))
+	q := questionOf(t, ask.ForConfirm("k", "m", ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Title("T"), ask.Description("D"), ask.Timeout(time.Hour)))
 	want := &ask.Question{Kind: ask.KindConfirm, Message: "m", Destructive: true, Yes: "Delete", No: "Keep", Timeout: ask.Millis(time.Hour),
 		Fields: ask.Fields{{Name: "k", Title: "T", Description: "D", Type: "boolean", Required: true}}}
 	if !reflect.DeepEqual(q, want) {
@@ -188,7 +188,7 @@ func TestQuestionsOfTheKinds(t *testing.T) {
 	if err != nil || json.Unmarshal(raw, &back) != nil || !reflect.DeepEqual(&back, want) {
 		t.Errorf("through JSON it became %+v (%v)", back, err)
 	}
-	if f := question(t, ask.ForText("k", "m", ask.Long(), ask.Optional())).Fields[0]; f.Format != ask.FormatLong || f.Required || f.Label() != "k" {
+	if f := questionOf(t, ask.ForText("k", "m", ask.Long(), ask.Optional())).Fields[0]; f.Format != ask.FormatLong || f.Required || f.Label() != "k" {
 		t.Errorf("a long text: %+v", f)
 	}
 }

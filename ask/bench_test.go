@@ -28,7 +28,7 @@ func BenchmarkFormAnswered(b *testing.B) {
 
 // benchAsk asks in runs of a hundred.
 func benchAsk(b *testing.B, content string, put func(generators.Yield) error) {
-	d := ask.Driver{Provider: accepts(content)}
+	d := ask.Driver{Provider: acceptAll(content)}
 	left := b.N
 	p := photon(func(yield generators.Yield) (int, error) {
 		for range min(left, 100) {
@@ -49,7 +49,7 @@ func benchAsk(b *testing.B, content string, put func(generators.Yield) error) {
 
 // BenchmarkCheck holds an answer against a form with every rule.
 func BenchmarkCheck(b *testing.B) {
-	form := every()
+	form := allFields()
 	content := json.RawMessage(`{"name":"Ada","airport":"TXL","mail":"ada@example.org","clock":"18:30","day":"2026-05-02","share":0.5,"titled":"d","many":["a","b"],"sure":true}`)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -75,7 +75,7 @@ func BenchmarkCheckOfManyChoices(b *testing.B) {
 }
 
 func BenchmarkRequestedSchema(b *testing.B) {
-	form := every()
+	form := allFields()
 	b.ReportAllocs()
 	for b.Loop() {
 		if len(form.RequestedSchema()) == 0 {

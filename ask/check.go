@@ -23,11 +23,11 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 	if len(content) == 0 {
 		content = json.RawMessage("{}")
 	}
-	if !json.Valid(content) || typeOf(content) != isObject {
-		return nil, notObject(content)
+	if !json.Valid(content) || jsonTypeName(content) != objectType {
+		return nil, notObjectError(content)
 	}
 	values := make([]json.RawMessage, len(f))
-	members(content, func(name []byte, value json.RawMessage) {
+	eachMember(content, func(name []byte, value json.RawMessage) {
 		if i := f.index(string(name)); i >= 0 {
 			values[i] = value
 		}
@@ -39,11 +39,11 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 		c.path = field.Name
 		if raw == nil {
 			if field.Required {
-				c.say("is required")
+				c.addError("is required")
 			}
 			continue
 		}
-		value := c.check(field, raw)
+		value := c.checkValue(field, raw)
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
@@ -56,13 +56,13 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-func notObject(content json.RawMessage) error {
+func notObjectError(content json.RawMessage) error {
 	var v any
 	message := ""
 	if err := json.Unmarshal(content, &v); err != nil {
 		message = "must be one JSON value: " + err.Error()
 	} else {
-		message = "must be an object, not " + typeOf(content)
+		message = "must be an object, not " + jsonTypeName(content)
 	}
 	return &generators.InvalidError{Fields: []generators.FieldError{{Message: message}}}
 }
@@ -73,76 +73,76 @@ type checker struct {
 	errs []generators.FieldError
 }
 
-func (c *checker) say(format string, args ...any) {
+func (c *checker) addError(format string, args ...any) {
 	c.errs = append(c.errs, generators.At(c.path, fmt.Sprintf(format, args...)))
 }
 
-// check holds a value against its field and returns it as it is recorded.
-func (c *checker) check(f *Field, raw json.RawMessage) json.RawMessage {
-	got := typeOf(raw)
+// checkValue holds a value against its field and returns it as it is recorded.
+func (c *checker) checkValue(f *Field, raw json.RawMessage) json.RawMessage {
+	got := jsonTypeName(raw)
 	switch f.Type {
 	case "string":
-		if got != isText {
-			c.say("must be %s, not %s", isText, got)
+		if got != textType {
+			c.addError("must be %s, not %s", textType, got)
 			return nil
 		}
 		s, plain := decodeText(raw)
-		c.text(f, s)
+		c.checkText(f, s)
 		if plain {
 			return raw
 		}
-		return encode(s)
+		return encodeText(s)
 	case "number", "integer":
-		if got == isNumber {
-			return c.number(f, string(raw))
+		if got == numberType {
+			return c.checkNumber(f, string(raw))
 		}
-		want := isNumber
+		want := numberType
 		if f.Type == "integer" {
 			want = "a whole number"
 		}
-		c.say("must be %s, not %s", want, got)
+		c.addError("must be %s, not %s", want, got)
 		return nil
 	case "boolean":
-		if got != isBool {
-			c.say("must be %s, not %s", isBool, got)
+		if got != boolType {
+			c.addError("must be %s, not %s", boolType, got)
 		}
 	case "array":
-		if got != isList {
-			c.say("must be %s, not %s", isList, got)
+		if got != listType {
+			c.addError("must be %s, not %s", listType, got)
 			return nil
 		}
-		c.list(f, raw)
+		c.checkList(f, raw)
 	}
 	return compact(raw)
 }
 
-func (c *checker) text(f *Field, s string) {
+func (c *checker) checkText(f *Field, s string) {
 	if len(f.Choices) > 0 {
-		if !f.offers(s) {
-			c.say("%s", f.oneOf())
+		if !f.hasChoice(s) {
+			c.addError("%s", f.oneOfMessage())
 		}
 		return
 	}
-	formatted := c.format(f.Format, s)
+	formatted := c.checkFormat(f.Format, s)
 	n := utf8.RuneCountInString(s)
 	switch {
 	case n < f.MinLength && f.MinLength == 1:
-		c.say("must not be empty")
+		c.addError("must not be empty")
 	case n < f.MinLength:
-		c.say("must be at least %d characters long; it has %d", f.MinLength, n)
+		c.addError("must be at least %d characters long; it has %d", f.MinLength, n)
 	case f.MaxLength > 0 && n > f.MaxLength:
-		c.say("must be at most %d characters long; it has %d", f.MaxLength, n)
+		c.addError("must be at most %d characters long; it has %d", f.MaxLength, n)
 	}
-	c.pattern(f, s)
-	if message := f.outOfBounds(s); formatted && message != "" {
-		c.say("%s", message)
+	c.checkPattern(f, s)
+	if message := f.checkDateBounds(s); formatted && message != "" {
+		c.addError("%s", message)
 	}
 }
 
-func (c *checker) list(f *Field, raw json.RawMessage) {
+func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
-		c.say("must be %s", isList)
+		c.addError("must be %s", listType)
 		return
 	}
 	seen := make(map[string]bool, len(items))
@@ -150,10 +150,10 @@ func (c *checker) list(f *Field, raw json.RawMessage) {
 	for i, item := range items {
 		at := generators.FieldError{Path: generators.At(f.Name, "").Path + "/" + strconv.Itoa(i)}
 		s := string(item)
-		if got := typeOf(item); got != isText {
-			at.Message = fmt.Sprintf("must be %s, not %s", isText, got)
-		} else if s, _ = decodeText(item); !f.offers(s) {
-			at.Message = f.oneOf()
+		if got := jsonTypeName(item); got != textType {
+			at.Message = fmt.Sprintf("must be %s, not %s", textType, got)
+		} else if s, _ = decodeText(item); !f.hasChoice(s) {
+			at.Message = f.oneOfMessage()
 		}
 		if at.Message != "" && len(c.errs) < maxErrors {
 			c.errs = append(c.errs, at)
@@ -163,39 +163,39 @@ func (c *checker) list(f *Field, raw json.RawMessage) {
 	}
 	switch n := len(items); {
 	case n < f.MinItems:
-		c.say("must have at least %s; it has %d", items1(f.MinItems), n)
+		c.addError("must have at least %s; it has %d", countItems(f.MinItems), n)
 	case f.MaxItems > 0 && n > f.MaxItems:
-		c.say("must have at most %s; it has %d", items1(f.MaxItems), n)
+		c.addError("must have at most %s; it has %d", countItems(f.MaxItems), n)
 	}
 	if twice {
-		c.say("must not have the same item twice")
+		c.addError("must not have the same item twice")
 	}
 }
 
-// offers tells whether a value is among the choices.
-func (f *Field) offers(value string) bool {
+// hasChoice tells whether a value is among the choices.
+func (f *Field) hasChoice(value string) bool {
 	return slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == value })
 }
 
 // How many choices an error lists, and how many errors a list of values gets.
 const (
-	maxNamed  = 20
-	maxErrors = 100
+	maxListedChoices = 20
+	maxErrors        = 100
 )
 
-func (f *Field) oneOf() string {
+func (f *Field) oneOfMessage() string {
 	var names []string
-	for _, c := range f.Choices[:min(len(f.Choices), maxNamed)] {
+	for _, c := range f.Choices[:min(len(f.Choices), maxListedChoices)] {
 		names = append(names, c.Value)
 	}
 	said := "must be one of " + strings.Join(names, ", ")
-	if n := len(f.Choices); n > maxNamed {
+	if n := len(f.Choices); n > maxListedChoices {
 		said += fmt.Sprintf(" … (%d in all)", n)
 	}
 	return said
 }
 
-func items1(n int) string {
+func countItems(n int) string {
 	if n == 1 {
 		return "1 item"
 	}

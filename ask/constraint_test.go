@@ -18,15 +18,15 @@ var (
 
 // TestConstraints violates every constraint of every kind, and then mends it.
 func TestConstraints(t *testing.T) {
-	text := func(opts ...ask.Option) *ask.Question { return question(t, ask.ForText("k", "m", opts...)) }
-	number := func(opts ...ask.Option) *ask.Question { return question(t, ask.ForNumber("k", "m", opts...)) }
-	integer := func(opts ...ask.Option) *ask.Question { return question(t, ask.ForInteger("k", "m", opts...)) }
+	text := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForText("k", "m", opts...)) }
+	number := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForNumber("k", "m", opts...)) }
+	integer := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForInteger("k", "m", opts...)) }
 	multi := func(opts ...ask.Option) *ask.Question {
-		return question(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b", "c", "d"), opts...))
+		return questionOf(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b", "c", "d"), opts...))
 	}
-	date := func(opts ...ask.Option) *ask.Question { return question(t, ask.ForDate("k", "m", opts...)) }
-	moment := func(opts ...ask.Option) *ask.Question { return question(t, ask.ForDateTime("k", "m", opts...)) }
-	titled := question(t, ask.ForSelect("k", "m", []ask.Choice{{"d", "Development"}, {"p", "Production"}}))
+	date := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForDate("k", "m", opts...)) }
+	moment := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForDateTime("k", "m", opts...)) }
+	titled := questionOf(t, ask.ForSelect("k", "m", []ask.Choice{{"d", "Development"}, {"p", "Production"}}))
 	const (
 		email   = "must be an e-mail address, such as ada@example.org"
 		uri     = "must be a whole web address, such as https://example.org/page"
@@ -41,8 +41,8 @@ func TestConstraints(t *testing.T) {
 		{"text", `1`, "must be text, not a number", `""`, text()},
 		{"text", `null`, "must be text, not null", `"null"`, text()},
 		{"text", `["a"]`, "must be text, not a list", `"😀"`, text()},
-		{"secret", `{}`, "must be text, not an object", `" "`, question(t, ask.ForSecret("k", "m"))},
-		{"secret length", `"abc"`, "must be at least 8 characters long; it has 3", `"abcdefgh"`, question(t, ask.ForSecret("k", "m", ask.Length(8, 0)))},
+		{"secret", `{}`, "must be text, not an object", `" "`, questionOf(t, ask.ForSecret("k", "m"))},
+		{"secret length", `"abc"`, "must be at least 8 characters long; it has 3", `"abcdefgh"`, questionOf(t, ask.ForSecret("k", "m", ask.Length(8, 0)))},
 		{"least length", `""`, "must not be empty", `"a"`, text(ask.Length(1, 0))},
 		{"least length", `"ü"`, "must be at least 2 characters long; it has 1", `"üü"`, text(ask.Length(2, 0))},
 		{"most length", `"üüü"`, "must be at most 2 characters long; it has 3", `"üü"`, text(ask.Length(0, 2))},
@@ -53,10 +53,10 @@ func TestConstraints(t *testing.T) {
 		{"email", `"a b@c.d"`, email, `"ab@c.d"`, text(ask.Email())},
 		{"address", `"example.org"`, uri, `"https://example.org"`, text(ask.Address())},
 		{"long text", `5`, "must be text, not a number", `"a\nb"`, text(ask.Long())},
-		{"confirm", `"yes"`, "must be true or false, not text", `false`, question(t, ask.ForConfirm("k", "m"))},
-		{"confirm", ``, "is required", `true`, question(t, ask.ForConfirm("k", "m"))},
-		{"select", `"c"`, "must be one of a, b", `"b"`, question(t, ask.ForSelect("k", "m", ask.Choices("a", "b")))},
-		{"select", `1`, "must be text, not a number", `"b"`, question(t, ask.ForSelect("k", "m", ask.Choices("a", "b")))},
+		{"confirm", `"yes"`, "must be true or false, not text", `false`, questionOf(t, ask.ForConfirm("k", "m"))},
+		{"confirm", ``, "is required", `true`, questionOf(t, ask.ForConfirm("k", "m"))},
+		{"select", `"c"`, "must be one of a, b", `"b"`, questionOf(t, ask.ForSelect("k", "m", ask.Choices("a", "b")))},
+		{"select", `1`, "must be text, not a number", `"b"`, questionOf(t, ask.ForSelect("k", "m", ask.Choices("a", "b")))},
 		{"titled select", `"Production"`, "must be one of d, p", `"p"`, titled},
 		{"multiselect", `"a"`, "must be a list, not text", `[]`, multi()},
 		{"multiselect", `["a","x"]`, "/1 must be one of a, b, c, d", `["d","a"]`, multi()},
@@ -112,28 +112,28 @@ func TestConstraints(t *testing.T) {
 // answer accepts with a value for the field k.
 func answer(value string) ask.Answer {
 	if value == "" {
-		return content(`{}`)
+		return accepted(`{}`)
 	}
-	return content(`{"k":` + value + `}`)
+	return accepted(`{"k":` + value + `}`)
 }
 
 // TestOptionalFieldsMayBeMissing; what is there must fit all the same.
 func TestOptionalFieldsMayBeMissing(t *testing.T) {
-	q := question(t, ask.ForText("k", "m", ask.Optional(), ask.Length(2, 0)))
+	q := questionOf(t, ask.ForText("k", "m", ask.Optional(), ask.Length(2, 0)))
 	if got, err := q.Check(answer("")); err != nil || string(got.Content) != "{}" {
 		t.Errorf("missing: %s, %v", got.Content, err)
 	}
 	if _, err := q.Check(answer(`""`)); err == nil {
 		t.Error("an empty text is accepted, and it is too short")
 	}
-	q = question(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b", "c"), ask.Optional(), ask.Items(2, 3)))
+	q = questionOf(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b", "c"), ask.Optional(), ask.Items(2, 3)))
 	if _, err := q.Check(answer("")); err != nil {
 		t.Errorf("nothing chosen where that is optional: %v", err)
 	}
 	if _, err := q.Check(answer(`["a"]`)); err == nil {
 		t.Error("one chosen, where none or two may be")
 	}
-	value, err := asked(t, ask.Driver{Provider: accepts(`{}`)}, ask.ForInteger("k", "m", ask.Optional(), ask.Default(3)).Ask)
+	value, err := runAsk(t, ask.Driver{Provider: acceptAll(`{}`)}, ask.ForInteger("k", "m", ask.Optional(), ask.Default(3)).Ask)
 	if err != nil || value != "0" {
 		t.Errorf("a blank answer became %s, %v; a default is never filled in silently", value, err)
 	}
@@ -141,7 +141,7 @@ func TestOptionalFieldsMayBeMissing(t *testing.T) {
 
 // TestCheckReturnsWhatIsRecorded: no more and no less than the fields.
 func TestCheckReturnsWhatIsRecorded(t *testing.T) {
-	q := question(t, ask.ForForm[preferences]("k", "m"))
+	q := questionOf(t, ask.ForForm[preferences]("k", "m"))
 	tests := []struct{ given, want string }{
 		{` {"count" : 3.0 ,"name":"a", "tags":[ "b" ,"a"], "extra": {"x":1}}`, `{"name":"a","tags":["b","a"],"count":3}`},
 		{`{"name":"\u0061\u003c","count":1e1}`, `{"name":"a\u003c","count":10}`},
@@ -149,12 +149,12 @@ func TestCheckReturnsWhatIsRecorded(t *testing.T) {
 		{"{\"name\":\"a\xff\",\"count\":1}", `{"name":"a` + "\ufffd" + `","count":1}`},
 	}
 	for _, tt := range tests {
-		got, err := q.Check(content(tt.given))
+		got, err := q.Check(accepted(tt.given))
 		if err != nil || string(got.Content) != tt.want {
 			t.Errorf("%s became %s (%v), want %s", tt.given, got.Content, err, tt.want)
 		}
 	}
-	for _, a := range []ask.Answer{{Action: ask.Decline, Content: []byte(`{"name":1}`)}, {Action: ask.Cancel, Files: []ask.FileRef{aFile}}} {
+	for _, a := range []ask.Answer{{Action: ask.Decline, Content: []byte(`{"name":1}`)}, {Action: ask.Cancel, Files: []ask.FileRef{fileRef}}} {
 		if got, err := q.Check(a); err != nil || got.Content != nil || got.Files != nil || got.Action != a.Action {
 			t.Errorf("%+v became %+v, %v", a, got, err)
 		}
@@ -167,7 +167,7 @@ func TestCheckReturnsWhatIsRecorded(t *testing.T) {
 }
 
 func TestCheckOfWhatIsNoObject(t *testing.T) {
-	q := question(t, ask.ForText("k", "m"))
+	q := questionOf(t, ask.ForText("k", "m"))
 	for given, want := range map[string]string{
 		`null`: "must be an object, not null", ` [1]`: "must be an object, not a list", `"k"`: "must be an object, not text",
 		`{"k":"a"}{}`: "must be one JSON value", `{`: "must be one JSON value", "\x00": "must be one JSON value",

@@ -40,7 +40,7 @@ func (f *Field) decode(posted []string, zone *time.Location) (any, bool) {
 		return decodeBool(text)
 	}
 	switch {
-	case text == "" && len(posted) > 0 && f.offers(""):
+	case text == "" && len(posted) > 0 && f.hasChoice(""):
 		return "", true
 	case text == "" || f.Format != FormatSecret && strings.TrimSpace(text) == "":
 		return nil, false
@@ -64,7 +64,7 @@ func (f *Field) decodeList(posted []string) (any, bool) {
 	list := []string{}
 	seen := make(map[string]bool, len(posted))
 	for _, v := range posted {
-		if !seen[v] && (v != "" || f.offers("")) {
+		if !seen[v] && (v != "" || f.hasChoice("")) {
 			list = append(list, v)
 		}
 		seen[v] = true
@@ -82,13 +82,13 @@ func decodeBool(text string) (any, bool) {
 	return text, true
 }
 
-// numberText is what people type as a number, in parts: sign, whole part,
+// numberPattern is what people type as a number, in parts: sign, whole part,
 // fraction, exponent.
-var numberText = regexp.MustCompile(`^([+-]?)(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$`)
+var numberPattern = regexp.MustCompile(`^([+-]?)(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$`)
 
 // decodeNumber keeps every digit of a number.
 func decodeNumber(text string) any {
-	m := numberText.FindStringSubmatch(text)
+	m := numberPattern.FindStringSubmatch(text)
 	if m == nil || m[2]+m[3] == "" {
 		return text
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// posted is a form with a field of every type.
-var posted = ask.Fields{
+// postedTests is a form with a field of every type.
+var postedTests = ask.Fields{
 	{Name: "text", Type: "string"},
 	{Name: "long", Type: "string", Format: ask.FormatLong},
 	{Name: "mail", Type: "string", Format: "email"},
@@ -69,7 +69,7 @@ func TestDecode(t *testing.T) {
 			t.Fatal(err)
 		}
 		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(posted.Decode(values, berlin), &fields); err != nil {
+		if err := json.Unmarshal(postedTests.Decode(values, berlin), &fields); err != nil {
 			t.Fatal(err)
 		}
 		if string(fields["must"]) != "[]" || string(fields["sure"]) != "false" {

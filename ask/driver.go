@@ -29,9 +29,9 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	a := &asking{driver: d, run: ctx, more: make(chan *generators.Call)}
+	a := &driverRun{driver: d, ctx: ctx, queue: make(chan *generators.Call)}
 	defer a.workers.Wait()
-	defer close(a.more)
+	defer close(a.queue)
 	defer cancel()
 	for e, err := range p.Run(ctx, args) {
 		if err != nil {
@@ -41,7 +41,7 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 		case *generators.Result:
 			return e.Value, nil
 		case *generators.Call:
-			a.put(e)
+			a.dispatch(e)
 		default:
 			if d.Events != nil {
 				d.Events(e)
@@ -51,17 +51,17 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 	return nil, ErrStopped
 }
 
-// asking is the questions of one run.
-type asking struct {
+// driverRun is the questions of one run.
+type driverRun struct {
 	driver  Driver
-	run     context.Context
+	ctx     context.Context
 	open    atomic.Int64
-	more    chan *generators.Call // to a worker that has nothing to do
+	queue   chan *generators.Call // to a worker that has nothing to do
 	workers sync.WaitGroup
 }
 
-// put lets a worker answer a question. Steps run in the photon.
-func (a *asking) put(c *generators.Call) {
+// dispatch lets a worker answer a question. Steps run in the photon.
+func (a *driverRun) dispatch(c *generators.Call) {
 	q, ok := Of(c)
 	if !ok {
 		return
@@ -73,28 +73,28 @@ func (a *asking) put(c *generators.Call) {
 		return
 	}
 	select {
-	case a.more <- c:
+	case a.queue <- c:
 	default:
 		a.workers.Go(func() {
-			for ok := true; ok; c, ok = <-a.more {
-				a.answer(c)
+			for ok := true; ok; c, ok = <-a.queue {
+				a.answerCall(c)
 			}
 		})
 	}
 }
 
-// answer settles a question. It leaves it open if the run was stopped: the
+// answerCall settles a question. It leaves it open if the run was stopped: the
 // reason for that is the photon's to say.
-func (a *asking) answer(c *generators.Call) {
+func (a *driverRun) answerCall(c *generators.Call) {
 	q, _ := Of(c)
-	r := a.driver.ask(a.run, c.Key, q)
+	r := a.driver.askProvider(a.ctx, c.Key, q)
 	a.open.Add(-1)
-	if r.Err == nil || a.run.Err() == nil {
+	if r.Err == nil || a.ctx.Err() == nil {
 		c.Settle(r)
 	}
 }
 
-func (d Driver) ask(ctx context.Context, key string, q *Question) generators.Reply {
+func (d Driver) askProvider(ctx context.Context, key string, q *Question) generators.Reply {
 	if timeout := d.Policy.TimeoutOf(q); timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ErrTimeout)

@@ -88,9 +88,9 @@ func (f Fields) index(name string) int {
 	return slices.IndexFunc(f, func(field Field) bool { return field.Name == name })
 }
 
-// outOfBounds compares dates, which ISO 8601 orders as text, and date-times.
-func (f *Field) outOfBounds(s string) string {
-	switch before := earlier(f.Format); {
+// checkDateBounds compares dates, which ISO 8601 orders as text, and date-times.
+func (f *Field) checkDateBounds(s string) string {
+	switch before := dateOrder(f.Format); {
 	case f.Earliest != "" && before(s, f.Earliest):
 		return "must not be before " + f.Earliest
 	case f.Latest != "" && before(f.Latest, s):
@@ -99,8 +99,8 @@ func (f *Field) outOfBounds(s string) string {
 	return ""
 }
 
-// earlier returns the order of a date format.
-func earlier(format string) func(a, b string) bool {
+// dateOrder returns the order of a date format.
+func dateOrder(format string) func(a, b string) bool {
 	if format != "date-time" {
 		return func(a, b string) bool { return a < b }
 	}
@@ -111,8 +111,8 @@ func earlier(format string) func(a, b string) bool {
 	}
 }
 
-// pattern is the regular expression that a text must match, if any.
-func (f *Field) pattern() string {
+// effectivePattern is the regular expression that a text must match, if any.
+func (f *Field) effectivePattern() string {
 	if f.Pattern == "" && f.Format == FormatTime {
 		return TimePattern
 	}

@@ -50,18 +50,20 @@ func (h Handle) Open() (io.ReadCloser, error) {
 
 // Accepting names the media types and endings that a file question accepts.
 func Accepting(types ...string) Option {
-	return files("Accepting", func(r *FileRules) { r.Types = types })
+	return fileOption("Accepting", func(r *FileRules) { r.Types = types })
 }
 
 // MaxSize bounds each file, in bytes.
-func MaxSize(bytes int64) Option { return files("MaxSize", func(r *FileRules) { r.MaxSize = bytes }) }
+func MaxSize(bytes int64) Option {
+	return fileOption("MaxSize", func(r *FileRules) { r.MaxSize = bytes })
+}
 
 // Count bounds how many files are handed in.
 func Count(min, max int) Option {
-	return files("Count", func(r *FileRules) { r.Min, r.Max = min, max })
+	return fileOption("Count", func(r *FileRules) { r.Min, r.Max = min, max })
 }
 
-func files(name string, change func(*FileRules)) Option {
+func fileOption(name string, change func(*FileRules)) Option {
 	return func(q *Question) error {
 		if q.File == nil {
 			return fmt.Errorf("ask.%s is for files, not for a %s", name, q.Kind)
@@ -91,7 +93,7 @@ func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 		Kind: KindFile, Message: message,
 		File: &FileRules{MaxSize: DefaultMaxSize, Min: 1, Max: 1},
 	}}
-	p.err = p.finish(opts)
+	p.err = p.applyOptions(opts)
 	p.decode = func(r generators.Reply) ([]Handle, error) {
 		var refs []FileRef
 		if len(r.Value) == 0 { // none was wanted
@@ -135,8 +137,8 @@ func (r *FileRules) Accepts(name, mediaType string) error {
 	return fmt.Errorf("must be %s; %s is not accepted", strings.Join(r.Types, " or "), cmp.Or(name, "this file"))
 }
 
-// sound refuses rules that no file can keep.
-func (r *FileRules) sound() error {
+// validate refuses rules that no file can keep.
+func (r *FileRules) validate() error {
 	if r.Min < 0 || r.Max < 1 || r.Min > r.Max {
 		return fmt.Errorf("can't be %d to %d files", r.Min, r.Max)
 	}
@@ -154,22 +156,22 @@ func (r *FileRules) sound() error {
 	return nil
 }
 
-// check holds stored files against the rules.
-func (r *FileRules) check(refs []FileRef) error {
+// checkFiles holds stored files against the rules.
+func (r *FileRules) checkFiles(refs []FileRef) error {
 	switch n := len(refs); {
 	case n < r.Min && r.Max == 1:
-		return invalid("file", "is required: choose a file")
+		return invalidError("file", "is required: choose a file")
 	case n < r.Min:
-		return invalid("file", fmt.Sprintf("must be at least %d files; these are %d", r.Min, n))
+		return invalidError("file", fmt.Sprintf("must be at least %d files; these are %d", r.Min, n))
 	case n > r.Max:
-		return invalid("file", fmt.Sprintf("must be at most %d; these are %d", r.Max, n))
+		return invalidError("file", fmt.Sprintf("must be at most %d; these are %d", r.Max, n))
 	}
 	for _, f := range refs {
 		if err := r.Accepts(f.Name, f.MediaType); err != nil {
-			return invalid("file", err.Error())
+			return invalidError("file", err.Error())
 		}
 		if f.Size > r.MaxSize {
-			return invalid("file", fmt.Sprintf("%s has %d bytes; at most %d are accepted", f.Name, f.Size, r.MaxSize))
+			return invalidError("file", fmt.Sprintf("%s has %d bytes; at most %d are accepted", f.Name, f.Size, r.MaxSize))
 		}
 	}
 	return nil

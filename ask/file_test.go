@@ -42,7 +42,7 @@ func TestFileRules(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			q := question(t, ask.ForFiles("k", "m", tt.opts...))
+			q := questionOf(t, ask.ForFiles("k", "m", tt.opts...))
 			_, err := q.Check(ask.Answer{Action: ask.Accept, Files: tt.files})
 			if tt.want == "" {
 				if err != nil {
@@ -59,7 +59,7 @@ func TestFileRules(t *testing.T) {
 
 // A name says what it seems to say, whatever marks it came with.
 func TestFileNamesAreClean(t *testing.T) {
-	q := question(t, ask.ForFiles("f", "m", ask.Count(1, 9)))
+	q := questionOf(t, ask.ForFiles("f", "m", ask.Count(1, 9)))
 	a := ask.Answer{Action: ask.Accept}
 	for _, name := range []string{"plain näme.csv", "bill\u202efdp.exe", "a\u2066b\u2069\u200e.txt", "two\nlines\x00\x1b[31m", "bad\xff"} {
 		a.Files = append(a.Files, ask.FileRef{Name: name})
@@ -78,7 +78,7 @@ func TestFileNamesAreClean(t *testing.T) {
 	}
 }
 
-func TestUnsoundFileRules(t *testing.T) {
+func TestInvalidFileRules(t *testing.T) {
 	for want, opts := range map[string][]ask.Option{
 		"can't be 3 to 2 files":                    {ask.Count(3, 2)},
 		"can't be 0 to 0 files":                    {ask.Count(0, 0)},
@@ -88,7 +88,7 @@ func TestUnsoundFileRules(t *testing.T) {
 		`"" is neither a media type such as`:       {ask.Accepting("")},
 		"ask.Length is for questions of one field": {ask.Length(1, 2)},
 	} {
-		_, err := asked(t, ask.Driver{}, ask.ForFiles("k", "m", opts...).Ask)
+		_, err := runAsk(t, ask.Driver{}, ask.ForFiles("k", "m", opts...).Ask)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
 		}
@@ -97,8 +97,8 @@ func TestUnsoundFileRules(t *testing.T) {
 
 // TestFilesAreRead from where the driver keeps them, as often as one likes.
 func TestFilesAreRead(t *testing.T) {
-	two := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{aFile, {Name: "b.csv", Size: 1, Digest: "d2"}}}
-	d := ask.Driver{Provider: answers(two, nil), Open: func(digest string) (io.ReadCloser, error) {
+	two := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{fileRef, {Name: "b.csv", Size: 1, Digest: "d2"}}}
+	d := ask.Driver{Provider: answerAll(two, nil), Open: func(digest string) (io.ReadCloser, error) {
 		if digest == "d2" {
 			return nil, errors.New("gone")
 		}
@@ -106,7 +106,7 @@ func TestFilesAreRead(t *testing.T) {
 	}}
 	p := photon(func(yield generators.Yield) (string, error) {
 		handles, err := ask.Files(yield, "k", "m")
-		if err != nil || len(handles) != 2 || handles[0].FileRef != aFile {
+		if err != nil || len(handles) != 2 || handles[0].FileRef != fileRef {
 			t.Errorf("got %+v, %v", handles, err)
 		}
 		for range 2 {
@@ -125,7 +125,7 @@ func TestFilesAreRead(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	d.Open = nil
-	_, err := asked(t, d, func(yield generators.Yield) (int, error) {
+	_, err := runAsk(t, d, func(yield generators.Yield) (int, error) {
 		handles, err := ask.Files(yield, "k", "m")
 		if err == nil {
 			_, err = handles[0].Open()
@@ -141,8 +141,8 @@ func TestFilesAreRead(t *testing.T) {
 }
 
 func TestNoFileWhereNoneIsNeeded(t *testing.T) {
-	d := ask.Driver{Provider: answers(ask.Answer{Action: ask.Accept}, nil)}
-	value, err := asked(t, d, func(yield generators.Yield) (string, error) {
+	d := ask.Driver{Provider: answerAll(ask.Answer{Action: ask.Accept}, nil)}
+	value, err := runAsk(t, d, func(yield generators.Yield) (string, error) {
 		h, err := ask.File(yield, "k", "m", ask.Count(0, 1))
 		return h.Name, err
 	})
@@ -159,16 +159,16 @@ func TestURL(t *testing.T) {
 		"data:text/html,hi": false, "/login": false, "//example.org/login": false, "example.org": false, "https:": false, "https:///path": false,
 		"https:example.org": false, "": false, "http://a b/": false, "https://example.org/\nSet-Cookie: a": false, " https://example.org": false,
 	} {
-		q := ask.Driver{Provider: answers(ask.Answer{Action: ask.Accept, Content: []byte(`{"any":1}`)}, nil)}
-		_, err := asked(t, q, func(yield generators.Yield) (int, error) { return 0, ask.URL(yield, "k", "m", address) })
+		q := ask.Driver{Provider: answerAll(ask.Answer{Action: ask.Accept, Content: []byte(`{"any":1}`)}, nil)}
+		_, err := runAsk(t, q, func(yield generators.Yield) (int, error) { return 0, ask.URL(yield, "k", "m", address) })
 		if (err == nil) != fine {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if q := question(t, ask.ForURL("k", "m", "https://example.org/login")); q.URL != "https://example.org/login" || q.Fields != nil {
+	if q := questionOf(t, ask.ForURL("k", "m", "https://example.org/login")); q.URL != "https://example.org/login" || q.Fields != nil {
 		t.Errorf("asked: %+v", q)
 	}
-	if _, err := asked(t, ask.Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions of one field, not for a url") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions of one field, not for a url") {
 		t.Errorf("with a field's option: %v", err)
 	}
 }

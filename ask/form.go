@@ -26,7 +26,7 @@ func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
 		return p
 	}
 	p.question.Fields = slices.Clone(form) // options change it
-	p.err = p.finish(opts)
+	p.err = p.applyOptions(opts)
 	return p
 }
 
@@ -39,11 +39,11 @@ func Fits[T any]() error {
 	if err != nil {
 		return err
 	}
-	return refuseSecrets(form)
+	return rejectSecretFields(form)
 }
 
-// forms remembers the form of each type, or why it has none.
-var forms sync.Map // reflect.Type → formEntry
+// formCache remembers the form of each type, or why it has none.
+var formCache sync.Map // reflect.Type → formEntry
 
 type formEntry struct {
 	form Fields
@@ -51,17 +51,17 @@ type formEntry struct {
 }
 
 func formFor(t reflect.Type, schema func() (*generators.Schema, error)) (Fields, error) {
-	if e, ok := forms.Load(t); ok {
+	if e, ok := formCache.Load(t); ok {
 		return e.(formEntry).form, e.(formEntry).err
 	}
 	var e formEntry
 	s, err := schema()
 	if err == nil {
-		e.form, err = narrowType(s.Document())
+		e.form, err = fromTypeSchema(s.Document())
 	}
 	if err != nil {
 		e.err = fmt.Errorf("%s can't be asked as a form: %w", t, err)
 	}
-	forms.Store(t, e)
+	formCache.Store(t, e)
 	return e.form, e.err
 }

@@ -34,7 +34,7 @@ var bookingOptions = []ask.Option{
 
 func TestForm(t *testing.T) {
 	prompt := ask.ForForm[booking]("dinner", "When?", bookingOptions...)
-	q := question(t, prompt)
+	q := questionOf(t, prompt)
 	if q.Kind != ask.KindForm || len(q.Fields) != 9 {
 		t.Fatalf("asked: %+v", q)
 	}
@@ -49,13 +49,13 @@ func TestForm(t *testing.T) {
 	if f := q.Fields.Field("table"); len(f.Choices) != 2 || f.Choices[0].Label() != "Window" || f.Choices[1].Label() != "t2" {
 		t.Errorf("table: %+v", f)
 	}
-	d := ask.Driver{Provider: accepts(`{"guest":"Bob","table":"t2","extras":[],"people":4,"when":"2026-05-01T19:00:00Z","clock":"18:30","quiet":true}`)}
-	value, err := asked(t, d, prompt.Ask)
+	d := ask.Driver{Provider: acceptAll(`{"guest":"Bob","table":"t2","extras":[],"people":4,"when":"2026-05-01T19:00:00Z","clock":"18:30","quiet":true}`)}
+	value, err := runAsk(t, d, prompt.Ask)
 	want := `{"guest":"Bob","table":"t2","extras":[],"people":4,"when":"2026-05-01T19:00:00Z","clock":"18:30","quiet":true}`
 	if err != nil || value != want {
 		t.Errorf("got %s (%v), want %s", value, err, want)
 	}
-	_, err = asked(t, ask.Driver{Provider: accepts(`{"guest":"","table":"t3","extras":["wine"],"people":9,"when":"tomorrow","day":"x","clock":"18:30:00Z","note":null}`)}, prompt.Ask)
+	_, err = runAsk(t, ask.Driver{Provider: acceptAll(`{"guest":"","table":"t3","extras":["wine"],"people":9,"when":"tomorrow","day":"x","clock":"18:30:00Z","note":null}`)}, prompt.Ask)
 	wrong := map[string]string{
 		"/guest": "must not be empty", "/table": "must be one of t1, t2", "/extras/0": "must be one of cake, candles",
 		"/people": "must be at most 8", "/when": "must be a date and time with its zone, such as 2026-12-31T18:30:00Z",
@@ -77,36 +77,36 @@ func TestFormOptionsAreOneAsksOwn(t *testing.T) {
 	if err := ask.Fits[booking](); err != nil {
 		t.Errorf("a list may get its choices when it is asked: %v", err)
 	}
-	_, err := asked(t, ask.Driver{}, ask.ForForm[booking]("k", "m").Ask)
+	_, err := runAsk(t, ask.Driver{}, ask.ForForm[booking]("k", "m").Ask)
 	if err == nil || !strings.Contains(err.Error(), `field "extras": is a list without choices`) {
 		t.Errorf("without choices: %v", err)
 	}
 }
 
-// TestUnsoundAsks: what nobody could answer is refused when it is asked, and
+// TestInvalidQuestions: what nobody could answer is refused when it is asked, and
 // the message names the field.
-func TestUnsoundAsks(t *testing.T) {
+func TestInvalidQuestions(t *testing.T) {
 	type twice struct {
 		A string `json:"a"`
 	}
 	form := func(opts ...ask.Option) error {
-		_, err := asked(t, ask.Driver{}, ask.ForForm[booking]("k", "m", append(bookingOptions[:2:2], opts...)...).Ask)
+		_, err := runAsk(t, ask.Driver{}, ask.ForForm[booking]("k", "m", append(bookingOptions[:2:2], opts...)...).Ask)
 		return err
 	}
 	text := func(opts ...ask.Option) error {
-		_, err := asked(t, ask.Driver{}, ask.ForText("k", "m", opts...).Ask)
+		_, err := runAsk(t, ask.Driver{}, ask.ForText("k", "m", opts...).Ask)
 		return err
 	}
 	number := func(opts ...ask.Option) error {
-		_, err := asked(t, ask.Driver{}, ask.ForNumber("k", "m", opts...).Ask)
+		_, err := runAsk(t, ask.Driver{}, ask.ForNumber("k", "m", opts...).Ask)
 		return err
 	}
 	choose := func(choices []ask.Choice, opts ...ask.Option) error {
-		_, err := asked(t, ask.Driver{}, ask.ForMultiSelect("k", "m", choices, opts...).Ask)
+		_, err := runAsk(t, ask.Driver{}, ask.ForMultiSelect("k", "m", choices, opts...).Ask)
 		return err
 	}
 	day := func(opts ...ask.Option) error {
-		_, err := asked(t, ask.Driver{}, ask.ForDate("k", "m", opts...).Ask)
+		_, err := runAsk(t, ask.Driver{}, ask.ForDate("k", "m", opts...).Ask)
 		return err
 	}
 	nan := json.Number("x")
@@ -155,16 +155,16 @@ func TestUnsoundAsks(t *testing.T) {
 			t.Errorf("the error is %v, want %q", tt.err, tt.want)
 		}
 	}
-	if _, err := asked(t, ask.Driver{}, ask.ForText("", "m").Ask); err == nil || !strings.Contains(err.Error(), "an ask needs a key") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForText("", "m").Ask); err == nil || !strings.Contains(err.Error(), "an ask needs a key") {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := asked(t, ask.Driver{}, ask.ForForm[twice]("", "m").Ask); err == nil || !strings.Contains(err.Error(), "an ask needs a key") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForForm[twice]("", "m").Ask); err == nil || !strings.Contains(err.Error(), "an ask needs a key") {
 		t.Errorf("a form without a key: %v", err)
 	}
-	if _, err := asked(t, ask.Driver{}, ask.ForSelect("k", "m", nil).Ask); err == nil || !strings.Contains(err.Error(), "nothing to choose from") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForSelect("k", "m", nil).Ask); err == nil || !strings.Contains(err.Error(), "nothing to choose from") {
 		t.Errorf("nothing to choose from: %v", err)
 	}
-	if _, err := asked(t, ask.Driver{}, ask.ForSecret("k", "m", ask.Default("x")).Ask); err == nil || !strings.Contains(err.Error(), "a secret has no default") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForSecret("k", "m", ask.Default("x")).Ask); err == nil || !strings.Contains(err.Error(), "a secret has no default") {
 		t.Errorf("a default secret: %v", err)
 	}
 }
@@ -175,13 +175,13 @@ func TestDefaultsThatFit(t *testing.T) {
 		q    *ask.Question
 		want string
 	}{
-		{question(t, ask.ForText("k", "m", ask.Default("a"))), `"a"`},
-		{question(t, ask.ForConfirm("k", "m", ask.Default(true))), `true`},
-		{question(t, ask.ForInteger("k", "m", ask.Default(4))), `4`},
-		{question(t, ask.ForDate("k", "m", ask.Default(may1))), `"2026-05-01"`},
-		{question(t, ask.ForDateTime("k", "m", ask.Default(may31))), `"2026-05-31T18:00:00Z"`},
-		{question(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b"), ask.Default([]string{"b"}))), `["b"]`},
-		{question(t, ask.ForSelect("k", "m", []ask.Choice{{Value: "", Title: "None"}}, ask.Default(""))), `""`},
+		{questionOf(t, ask.ForText("k", "m", ask.Default("a"))), `"a"`},
+		{questionOf(t, ask.ForConfirm("k", "m", ask.Default(true))), `true`},
+		{questionOf(t, ask.ForInteger("k", "m", ask.Default(4))), `4`},
+		{questionOf(t, ask.ForDate("k", "m", ask.Default(may1))), `"2026-05-01"`},
+		{questionOf(t, ask.ForDateTime("k", "m", ask.Default(may31))), `"2026-05-31T18:00:00Z"`},
+		{questionOf(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b"), ask.Default([]string{"b"}))), `["b"]`},
+		{questionOf(t, ask.ForSelect("k", "m", []ask.Choice{{Value: "", Title: "None"}}, ask.Default(""))), `""`},
 	}
 	for _, tt := range tests {
 		if got := string(tt.q.Fields[0].Default); got != tt.want {
@@ -204,7 +204,7 @@ func TestBlankFieldsOfAForm(t *testing.T) {
 		`{}`: `{}`,
 		`{"text":"","number":0,"whole":0,"plain":0,"decided":false}`: `{"text":"","number":0,"whole":0,"decided":false}`,
 	} {
-		if got, err := asked(t, ask.Driver{Provider: accepts(content)}, put); err != nil || got != want {
+		if got, err := runAsk(t, ask.Driver{Provider: acceptAll(content)}, put); err != nil || got != want {
 			t.Errorf("%s: got %s, %v", content, got, err)
 		}
 	}

@@ -21,7 +21,7 @@ func FuzzDecodeForm(f *testing.F) {
 	f.Add("name=Ada&titled=d", "Europe/Berlin")
 	f.Add("name=+&many=a&many=a&sure=on&share=1e0&count=4.0&at=2026-10-25T02:30&day=2026-05-01&clock=18:30", "Asia/Kathmandu")
 	f.Add("name=%FF%00&count=-0&share=.25&share=5.&mail=a@b&site=x:y&code=1&airport=ABC&secret=+&titled=p&titles=r", "UTC")
-	form := every()
+	form := allFields()
 	schema, err := generators.ParseSchema(form.Schema())
 	if err != nil {
 		f.Fatal(err)
@@ -39,16 +39,16 @@ func FuzzDecodeForm(f *testing.F) {
 		if !json.Valid(decoded) || decoded[0] != '{' {
 			t.Fatalf("%q was decoded as %s", post, decoded)
 		}
-		conforms(t, form, schema, decoded)
+		checkAgainstSchema(t, form, schema, decoded)
 	})
 }
 
-// beyond are the rules that a schema has no keyword for: whole numbers and
+// beyondSchema are the rules that a schema has no keyword for: whole numbers and
 // moments that Go can hold, and bounds of dates.
-var beyond = regexp.MustCompile(`must be between -9223372036854775808|must be a date and time|must not be (before|after)`)
+var beyondSchema = regexp.MustCompile(`must be between -9223372036854775808|must be a date and time|must not be (before|after)`)
 
-// conforms holds the two ways to check a form's content against each other.
-func conforms(t *testing.T, form ask.Fields, schema *generators.Schema, content json.RawMessage) {
+// checkAgainstSchema holds the two ways to check a form's content against each other.
+func checkAgainstSchema(t *testing.T, form ask.Fields, schema *generators.Schema, content json.RawMessage) {
 	t.Helper()
 	checked, err := form.Check(content)
 	if err != nil {
@@ -56,7 +56,7 @@ func conforms(t *testing.T, form ask.Fields, schema *generators.Schema, content 
 		if len(said) == 0 {
 			t.Fatalf("%s is refused without a reason", content)
 		}
-		if schema.Validate(content) == nil && !beyond.MatchString(fmt.Sprint(said)) {
+		if schema.Validate(content) == nil && !beyondSchema.MatchString(fmt.Sprint(said)) {
 			t.Fatalf("%s is refused, and its schema accepts it: %q", content, said)
 		}
 		return
@@ -74,7 +74,7 @@ func conforms(t *testing.T, form ask.Fields, schema *generators.Schema, content 
 // The form's own check agrees with its schema: what it accepts conforms, and
 // what it refuses either doesn't, or is a value that Go has no type for.
 func FuzzCheckForm(f *testing.F) {
-	f.Add(string(every().Schema()), `{"name":"Ada","titled":"d","count":1e400}`)
+	f.Add(string(allFields().Schema()), `{"name":"Ada","titled":"d","count":1e400}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"integer","multipleOf":3},"b":{"type":"string","format":"date-time"}}}`, `{"a":9.0,"b":"2026-06-30T23:59:60Z"}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x","y"]}}},"required":["a"]}`, `{"a":["x",5,"x"]}`)
 	f.Fuzz(func(t *testing.T, schema, content string) {
@@ -82,7 +82,7 @@ func FuzzCheckForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		form, err := ask.Narrow(s.Document())
+		form, err := ask.FromSchema(s.Document())
 		if err != nil {
 			return
 		}
@@ -90,15 +90,15 @@ func FuzzCheckForm(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s became the form %s: %v", schema, form.Schema(), err)
 		}
-		conforms(t, form, own, json.RawMessage(content))
+		checkAgainstSchema(t, form, own, json.RawMessage(content))
 	})
 }
 
-// FuzzNarrow makes a form of any schema. What Narrow accepts, MCP's subset can
+// FuzzFromSchema makes a form of any schema. What Narrow accepts, MCP's subset can
 // say, and Narrow reads that as the same fields; the full schema loses nothing.
-func FuzzNarrow(f *testing.F) {
-	f.Add(string(every().Schema()))
-	f.Add(string(every().RequestedSchema()))
+func FuzzFromSchema(f *testing.F) {
+	f.Add(string(allFields().Schema()))
+	f.Add(string(allFields().RequestedSchema()))
 	f.Add(`{"type":"object","properties":{"a":{"type":"string","oneOf":[{"const":"x","title":"X"},{"const":"x"}]},"b":{"enum":["y"],"enumNames":["Y"]}},"required":["a","a"]}`)
 	f.Add(`{"type":"object","properties":{"t":{"type":"string","format":"time","default":"1:2"},"n":{"type":"number","multipleOf":1e-320,"minimum":-0.0}}}`)
 	f.Add(`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`)
@@ -107,40 +107,40 @@ func FuzzNarrow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = ask.Inputs(s.Document())
-		form, err := ask.Narrow(s.Document())
+		_, _ = ask.FromInputSchema(s.Document())
+		form, err := ask.FromSchema(s.Document())
 		if err != nil {
 			return
 		}
-		_ = form.Sound()
-		full := narrowAgain(t, form.Schema())
-		if !reflect.DeepEqual(plain(full), plain(form)) {
-			t.Fatalf("%s: narrowed again, %+v became %+v", schema, plain(form), plain(full))
+		_ = form.Validate()
+		full := fieldsFromRaw(t, form.Schema())
+		if !reflect.DeepEqual(normalized(full), normalized(form)) {
+			t.Fatalf("%s: narrowed again, %+v became %+v", schema, normalized(form), normalized(full))
 		}
 		requested := form.RequestedSchema()
 		checkSubset(t, requested)
-		if again := narrowAgain(t, requested); !reflect.DeepEqual(beneath(again), beneath(form)) {
-			t.Fatalf("%s: over MCP, %+v became %+v", schema, beneath(form), beneath(again))
+		if again := fieldsFromRaw(t, requested); !reflect.DeepEqual(withoutDescribedRules(again), withoutDescribedRules(form)) {
+			t.Fatalf("%s: over MCP, %+v became %+v", schema, withoutDescribedRules(form), withoutDescribedRules(again))
 		}
 	})
 }
 
-func narrowAgain(t *testing.T, raw json.RawMessage) ask.Fields {
+func fieldsFromRaw(t *testing.T, raw json.RawMessage) ask.Fields {
 	t.Helper()
 	s, err := generators.ParseSchema(raw)
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
-	form, err := ask.Narrow(s.Document())
+	form, err := ask.FromSchema(s.Document())
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
 	return form
 }
 
-// plain is a form without what is only another way to say the same: a title
+// normalized is a form without what is only another way to say the same: a title
 // that is the value.
-func plain(form ask.Fields) ask.Fields {
+func normalized(form ask.Fields) ask.Fields {
 	out := ask.Fields{}
 	for _, f := range form {
 		var choices []ask.Choice
@@ -162,9 +162,9 @@ func plain(form ask.Fields) ask.Fields {
 	return out
 }
 
-// beneath is a form without what MCP's subset only describes.
-func beneath(form ask.Fields) ask.Fields {
-	out := plain(form)
+// withoutDescribedRules is a form without what MCP's subset only describes.
+func withoutDescribedRules(form ask.Fields) ask.Fields {
+	out := normalized(form)
 	for i := range out {
 		f := &out[i]
 		if f.Format == ask.FormatTime {

@@ -10,25 +10,25 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-type none struct{}
+type noInput struct{}
 
 // photon makes a photon of a function that asks.
 func photon[T any](fn func(yield generators.Yield) (T, error)) *generators.Photon {
-	return generators.New("test", func(_ context.Context, _ none, yield generators.Yield) (T, error) { return fn(yield) }, nil)
+	return generators.New("test", func(_ context.Context, _ noInput, yield generators.Yield) (T, error) { return fn(yield) }, nil)
 }
 
-// answers is a provider that gives the same answer to every question.
-func answers(a ask.Answer, err error) ask.Provider {
+// answerAll is a provider that gives the same answer to every question.
+func answerAll(a ask.Answer, err error) ask.Provider {
 	return ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) { return a, err })
 }
 
-// accepts answers every question with content.
-func accepts(content string) ask.Provider {
-	return answers(ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}, nil)
+// acceptAll answers every question with content.
+func acceptAll(content string) ask.Provider {
+	return answerAll(ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}, nil)
 }
 
-// asked runs one ask and returns its value, as JSON, and its error.
-func asked[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (T, error)) (value string, err error) {
+// runAsk runs one ask and returns its value, as JSON, and its error.
+func runAsk[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (T, error)) (value string, err error) {
 	t.Helper()
 	_, _ = d.Run(t.Context(), photon(func(yield generators.Yield) (int, error) {
 		var v T
@@ -43,15 +43,15 @@ func asked[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (T
 	return value, err
 }
 
-// question is what a prompt asks.
-func question[T any](t *testing.T, p *ask.Prompt[T]) *ask.Question {
+// questionOf is what a prompt asks.
+func questionOf[T any](t *testing.T, p *ask.Prompt[T]) *ask.Question {
 	t.Helper()
 	var q *ask.Question
 	d := ask.Driver{Provider: ask.ProviderFunc(func(_ context.Context, _ string, asked *ask.Question) (ask.Answer, error) {
 		q = asked
 		return ask.Answer{Action: ask.Cancel}, nil
 	})}
-	if _, err := asked(t, d, p.Ask); q == nil {
+	if _, err := runAsk(t, d, p.Ask); q == nil {
 		t.Fatalf("nothing was asked: %v", err)
 	}
 	return q

@@ -150,7 +150,7 @@ func URL(yield generators.Yield, key, message, address string, opts ...Option) e
 // ForURL is the prompt of [URL]; its value is always true.
 func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
 	p := &Prompt[bool]{key: key, question: &Question{Kind: KindURL, Message: message, URL: address}}
-	p.err = p.finish(opts)
+	p.err = p.applyOptions(opts)
 	u, err := url.Parse(address)
 	switch {
 	case p.err != nil:

@@ -29,7 +29,7 @@ func Timeout(d time.Duration) Option {
 func Destructive() Option {
 	return func(q *Question) error {
 		q.Destructive = true
-		return only(q, "Destructive", KindConfirm)
+		return requireKind(q, "Destructive", KindConfirm)
 	}
 }
 
@@ -37,7 +37,7 @@ func Destructive() Option {
 func Verbs(yes, no string) Option {
 	return func(q *Question) error {
 		q.Yes, q.No = yes, no
-		return only(q, "Verbs", KindConfirm)
+		return requireKind(q, "Verbs", KindConfirm)
 	}
 }
 
@@ -46,21 +46,21 @@ func Verbs(yes, no string) Option {
 func UntilDone() Option {
 	return func(q *Question) error {
 		q.UntilDone = true
-		return only(q, "UntilDone", KindURL)
+		return requireKind(q, "UntilDone", KindURL)
 	}
 }
 
 // Optional lets the person leave the field blank; then the ask returns the
 // zero value, as for a text that is empty or a number that is 0. Where the
 // difference matters, ask a [Form] with a pointer field.
-func Optional() Option { return field("Optional", nil, func(f *Field) { f.Required = false }) }
+func Optional() Option { return fieldOption("Optional", nil, func(f *Field) { f.Required = false }) }
 
 // Title is the field's label. The key is, without it.
-func Title(text string) Option { return field("Title", nil, func(f *Field) { f.Title = text }) }
+func Title(text string) Option { return fieldOption("Title", nil, func(f *Field) { f.Title = text }) }
 
 // Description explains the field.
 func Description(text string) Option {
-	return field("Description", nil, func(f *Field) { f.Description = text })
+	return fieldOption("Description", nil, func(f *Field) { f.Description = text })
 }
 
 // Default fills the field in beforehand. The value is of the ask's own type: a
@@ -78,18 +78,18 @@ func Default(value any) Option {
 		if q.Kind == KindSecret {
 			return fmt.Errorf("ask.Default: a secret has no default")
 		}
-		return field("Default", nil, func(f *Field) { f.Default = raw })(q)
+		return fieldOption("Default", nil, func(f *Field) { f.Default = raw })(q)
 	}
 }
 
 // Long gives a text several lines.
-func Long() Option { return field("Long", texts, func(f *Field) { f.Format = FormatLong }) }
+func Long() Option { return fieldOption("Long", textKinds, func(f *Field) { f.Format = FormatLong }) }
 
 // Length bounds a text in characters, as JSON Schema counts them: Unicode code
 // points. A max of 0 is no bound. Browsers count a character beyond U+FFFF, such
 // as an emoji, twice, so what one lets people type is never too long.
 func Length(min, max int) Option {
-	return field("Length", texts, func(f *Field) { f.MinLength, f.MaxLength = min, max })
+	return fieldOption("Length", textKinds, func(f *Field) { f.MinLength, f.MaxLength = min, max })
 }
 
 // Pattern wants a text to match a regular expression (RE2); hint says in words
@@ -99,19 +99,19 @@ func Pattern(expr, hint string) Option {
 		if _, err := regexp.Compile(expr); err != nil {
 			return fmt.Errorf("ask.Pattern: %w", err)
 		}
-		return field("Pattern", texts, func(f *Field) { f.Pattern, f.PatternHint = expr, hint })(q)
+		return fieldOption("Pattern", textKinds, func(f *Field) { f.Pattern, f.PatternHint = expr, hint })(q)
 	}
 }
 
 // Email and Address want a text to be an e-mail address or a web address.
-func Email() Option { return field("Email", texts, func(f *Field) { f.Format = "email" }) }
+func Email() Option { return fieldOption("Email", textKinds, func(f *Field) { f.Format = "email" }) }
 
 // Address wants a text to be a whole web address; see [Email].
-func Address() Option { return field("Address", texts, func(f *Field) { f.Format = "uri" }) }
+func Address() Option { return fieldOption("Address", textKinds, func(f *Field) { f.Format = "uri" }) }
 
 // Range bounds a number, ends included. An infinity is no bound.
 func Range(min, max float64) Option {
-	return field("Range", numbers, func(f *Field) {
+	return fieldOption("Range", numberKinds, func(f *Field) {
 		f.Minimum, f.Maximum = &min, &max
 		if math.IsInf(min, -1) {
 			f.Minimum = nil
@@ -123,16 +123,18 @@ func Range(min, max float64) Option {
 }
 
 // Step wants a number to be a multiple of step.
-func Step(step float64) Option { return field("Step", numbers, func(f *Field) { f.Step = &step }) }
+func Step(step float64) Option {
+	return fieldOption("Step", numberKinds, func(f *Field) { f.Step = &step })
+}
 
 // Items bounds how many choices a MultiSelect may have. A max of 0 is no bound.
 func Items(min, max int) Option {
-	return field("Items", []Kind{KindMultiSelect}, func(f *Field) { f.MinItems, f.MaxItems = min, max })
+	return fieldOption("Items", []Kind{KindMultiSelect}, func(f *Field) { f.MinItems, f.MaxItems = min, max })
 }
 
 // Between bounds a date or a date-time, ends included. A zero time is no bound.
 func Between(earliest, latest time.Time) Option {
-	return field("Between", []Kind{KindDate, KindDateTime}, func(f *Field) {
+	return fieldOption("Between", []Kind{KindDate, KindDateTime}, func(f *Field) {
 		layout := time.RFC3339
 		if f.Format == "date" {
 			layout = time.DateOnly
@@ -149,7 +151,7 @@ func Between(earliest, latest time.Time) Option {
 // Choose gives a form's field its choices, where they are known only when the
 // question is asked.
 func Choose(name string, choices ...Choice) Option {
-	return formField("Choose", name, func(f *Field) error {
+	return formFieldOption("Choose", name, func(f *Field) error {
 		if f.Type != "string" && f.Type != "array" {
 			return fmt.Errorf("is for strings and lists of strings, and %q is %s", name, f.Type)
 		}
@@ -163,7 +165,7 @@ func Choose(name string, choices ...Choice) Option {
 
 // Preset fills a form's field in beforehand.
 func Preset(name string, value any) Option {
-	return formField("Preset", name, func(f *Field) (err error) {
+	return formFieldOption("Preset", name, func(f *Field) (err error) {
 		f.Default, err = json.Marshal(value)
 		return err
 	})
@@ -179,18 +181,18 @@ func Choices(values ...string) []Choice {
 }
 
 var (
-	texts   = []Kind{KindText, KindSecret}
-	numbers = []Kind{KindNumber, KindInteger}
+	textKinds   = []Kind{KindText, KindSecret}
+	numberKinds = []Kind{KindNumber, KindInteger}
 )
 
-// field changes the only field of a simple question.
-func field(name string, kinds []Kind, change func(*Field)) Option {
+// fieldOption changes the only field of a simple question.
+func fieldOption(name string, kinds []Kind, change func(*Field)) Option {
 	return func(q *Question) error {
 		if len(q.Fields) != 1 || q.Kind == KindForm || q.Kind == KindSample || q.Kind == KindRoots {
 			return fmt.Errorf("ask.%s is for questions of one field, not for a %s", name, q.Kind)
 		}
 		if kinds != nil {
-			if err := only(q, name, kinds...); err != nil {
+			if err := requireKind(q, name, kinds...); err != nil {
 				return err
 			}
 		}
@@ -199,7 +201,7 @@ func field(name string, kinds []Kind, change func(*Field)) Option {
 	}
 }
 
-func formField(option, name string, change func(*Field) error) Option {
+func formFieldOption(option, name string, change func(*Field) error) Option {
 	return func(q *Question) error {
 		f := q.Fields.Field(name)
 		if q.Kind != KindForm || f == nil {
@@ -212,7 +214,7 @@ func formField(option, name string, change func(*Field) error) Option {
 	}
 }
 
-func only(q *Question, option string, kinds ...Kind) error {
+func requireKind(q *Question, option string, kinds ...Kind) error {
 	if !slices.Contains(kinds, q.Kind) {
 		return fmt.Errorf("ask.%s is for %v, not for a %s", option, kinds, q.Kind)
 	}

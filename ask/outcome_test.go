@@ -26,50 +26,50 @@ type kindTest struct {
 	zero   string // the value of every other outcome
 }
 
-func content(raw string) ask.Answer {
+func accepted(raw string) ask.Answer {
 	return ask.Answer{Action: ask.Accept, Content: json.RawMessage(raw)}
 }
 
-var aFile = ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 3, Digest: "d1"}
+var fileRef = ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 3, Digest: "d1"}
 
-// kinds has every kind of question.
-var kinds = map[ask.Kind]kindTest{
+// kindTests has every kind of question.
+var kindTests = map[ask.Kind]kindTest{
 	ask.KindText: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Text(y, "k", "m", o...) },
-		content(`{"k":"Ada"}`), `"Ada"`, `""`},
+		accepted(`{"k":"Ada"}`), `"Ada"`, `""`},
 	ask.KindSecret: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Secret(y, "k", "m", o...) },
-		content(`{"k":"s3cret"}`), `"s3cret"`, `""`},
+		accepted(`{"k":"s3cret"}`), `"s3cret"`, `""`},
 	ask.KindConfirm: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Confirm(y, "k", "m", o...) },
-		content(`{"k":true}`), `true`, `false`},
+		accepted(`{"k":true}`), `true`, `false`},
 	ask.KindSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return ask.Select(y, "k", "m", ask.Choices("a", "b"), o...)
-	}, content(`{"k":"b"}`), `"b"`, `""`},
+	}, accepted(`{"k":"b"}`), `"b"`, `""`},
 	ask.KindMultiSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return ask.MultiSelect(y, "k", "m", ask.Choices("a", "b", "c"), o...)
-	}, content(`{"k":["c","a"]}`), `["c","a"]`, `null`},
+	}, accepted(`{"k":["c","a"]}`), `["c","a"]`, `null`},
 	ask.KindNumber: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Number(y, "k", "m", o...) },
-		content(`{"k":1.5}`), `1.5`, `0`},
+		accepted(`{"k":1.5}`), `1.5`, `0`},
 	ask.KindInteger: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Integer(y, "k", "m", o...) },
-		content(`{"k":4.0}`), `4`, `0`},
+		accepted(`{"k":4.0}`), `4`, `0`},
 	ask.KindDate: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Date(y, "k", "m", o...) },
-		content(`{"k":"2026-02-28"}`), `"2026-02-28T00:00:00Z"`, `"0001-01-01T00:00:00Z"`},
+		accepted(`{"k":"2026-02-28"}`), `"2026-02-28T00:00:00Z"`, `"0001-01-01T00:00:00Z"`},
 	ask.KindDateTime: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.DateTime(y, "k", "m", o...) },
-		content(`{"k":"2026-02-28T18:30:00+01:00"}`), `"2026-02-28T18:30:00+01:00"`, `"0001-01-01T00:00:00Z"`},
+		accepted(`{"k":"2026-02-28T18:30:00+01:00"}`), `"2026-02-28T18:30:00+01:00"`, `"0001-01-01T00:00:00Z"`},
 	ask.KindFile: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		h, err := ask.File(y, "k", "m", o...)
 		return h.Name, err
-	}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{aFile}}, `"a.csv"`, `""`},
+	}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{fileRef}}, `"a.csv"`, `""`},
 	ask.KindForm: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return ask.Form[preferences](y, "k", "m", o...)
-	}, content(`{"name":"Ada","tags":["b"],"count":2e0}`), `{"name":"Ada","tags":["b"],"count":2}`, `{"name":"","count":0}`},
+	}, accepted(`{"name":"Ada","tags":["b"],"count":2e0}`), `{"name":"Ada","tags":["b"],"count":2}`, `{"name":"","count":0}`},
 	ask.KindURL: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return "opened", ask.URL(y, "k", "m", "https://example.org/login", o...)
 	}, ask.Answer{Action: ask.Accept}, `"opened"`, `"opened"`},
 	ask.KindSample: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		r, err := ask.Sample(y, "k", greeting, o...)
 		return r.Text(), err
-	}, content(`{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m-1","stopReason":"endTurn"}`), `"Hello"`, `""`},
+	}, accepted(`{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m-1","stopReason":"endTurn"}`), `"Hello"`, `""`},
 	ask.KindRoots: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Roots(y, "k", o...) },
-		content(`{"roots":[{"uri":"file:///home/ada","name":"Home"}]}`), `[{"uri":"file:///home/ada","name":"Home"}]`, `null`},
+		accepted(`{"roots":[{"uri":"file:///home/ada","name":"Home"}]}`), `[{"uri":"file:///home/ada","name":"Home"}]`, `null`},
 }
 
 // TestEveryKindHasEveryOutcome, each a distinct one, and none a silent default.
@@ -82,21 +82,21 @@ func TestEveryKindHasEveryOutcome(t *testing.T) {
 		want   error
 	}{
 		{"accept", nil, nil, nil},
-		{"decline", answers(ask.Answer{Action: ask.Decline, Content: json.RawMessage(`{"k":"x"}`)}, nil), nil, ask.ErrDeclined},
-		{"cancel", answers(ask.Answer{Action: ask.Cancel}, nil), nil, ask.ErrCancelled},
-		{"timeout", waits, []ask.Option{ask.Timeout(time.Minute)}, ask.ErrTimeout},
+		{"decline", answerAll(ask.Answer{Action: ask.Decline, Content: json.RawMessage(`{"k":"x"}`)}, nil), nil, ask.ErrDeclined},
+		{"cancel", answerAll(ask.Answer{Action: ask.Cancel}, nil), nil, ask.ErrCancelled},
+		{"timeout", neverAnswers, []ask.Option{ask.Timeout(time.Minute)}, ask.ErrTimeout},
 		{"unsupported", ask.Nobody, nil, ask.ErrUnsupported},
-		{"broken", answers(ask.Answer{}, broken), nil, broken},
-		{"stopped", waits, nil, ask.ErrStopped},
-		{"suspended", waits, nil, ask.ErrSuspended},
+		{"broken", answerAll(ask.Answer{}, broken), nil, broken},
+		{"stopped", neverAnswers, nil, ask.ErrStopped},
+		{"suspended", neverAnswers, nil, ask.ErrSuspended},
 	}
-	for kind, k := range kinds {
+	for kind, k := range kindTests {
 		for _, o := range outcomes {
 			t.Run(string(kind)+"/"+o.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					d := ask.Driver{Provider: o.answer}
 					if d.Provider == nil {
-						d.Provider = answers(k.accept, nil)
+						d.Provider = answerAll(k.accept, nil)
 					}
 					ctx, cancel := context.WithCancelCause(t.Context())
 					defer cancel(nil)
@@ -131,8 +131,8 @@ func TestEveryKindHasEveryOutcome(t *testing.T) {
 	}
 }
 
-// waits is a person who doesn't answer.
-var waits = ask.ProviderFunc(func(ctx context.Context, _ string, _ *ask.Question) (ask.Answer, error) {
+// neverAnswers is a person who doesn't answer.
+var neverAnswers = ask.ProviderFunc(func(ctx context.Context, _ string, _ *ask.Question) (ask.Answer, error) {
 	<-ctx.Done()
 	return ask.Answer{}, ctx.Err()
 })
@@ -140,21 +140,21 @@ var waits = ask.ProviderFunc(func(ctx context.Context, _ string, _ *ask.Question
 // TestTimeoutOfThePolicy holds for questions that have none.
 func TestTimeoutOfThePolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := ask.Driver{Provider: waits, Policy: ask.Policy{Timeout: time.Hour}}
+		d := ask.Driver{Provider: neverAnswers, Policy: ask.Policy{Timeout: time.Hour}}
 		prompt := ask.ForText("k", "m")
 		start := time.Now()
 		for range 2 {
-			if _, err := asked(t, d, prompt.Ask); !errors.Is(err, ask.ErrTimeout) {
+			if _, err := runAsk(t, d, prompt.Ask); !errors.Is(err, ask.ErrTimeout) {
 				t.Errorf("got %v", err)
 			}
 		}
 		if took := time.Since(start); took != 2*time.Hour {
 			t.Errorf("two asks took %v", took)
 		}
-		if q := question(t, prompt); q.Timeout != 0 {
+		if q := questionOf(t, prompt); q.Timeout != 0 {
 			t.Errorf("the policy's time-out stuck to the prompt: %v", q.Timeout)
 		}
-		_, err := asked(t, d, ask.ForText("k", "m", ask.Timeout(time.Minute)).Ask)
+		_, err := runAsk(t, d, ask.ForText("k", "m", ask.Timeout(time.Minute)).Ask)
 		if took := time.Since(start); took != 2*time.Hour+time.Minute || !errors.Is(err, ask.ErrTimeout) {
 			t.Errorf("its own time-out took until %v", took)
 		}
@@ -172,7 +172,7 @@ func TestDriver(t *testing.T) {
 		return ask.Text(yield, "k", "m")
 	}, nil)
 	var seen int
-	d := ask.Driver{Provider: accepts(`{"k":"Ada"}`), Events: func(generators.Event) { seen++ }}
+	d := ask.Driver{Provider: acceptAll(`{"k":"Ada"}`), Events: func(generators.Event) { seen++ }}
 	result, err := d.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2.0}`))
 	if err != nil || string(result) != `"Ada"` || seen != 2 {
 		t.Errorf("result %s, error %v, %d events", result, err, seen)
@@ -183,7 +183,7 @@ func TestDriver(t *testing.T) {
 	if _, err := (ask.Driver{}).Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); !errors.Is(err, ask.ErrUnsupported) {
 		t.Errorf("without a provider: %v", err)
 	}
-	bad := ask.Driver{Provider: accepts(`{"k":1}`)}
+	bad := ask.Driver{Provider: acceptAll(`{"k":1}`)}
 	if _, err := bad.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); sentences(t, err)["/k"] != "must be text, not a number" {
 		t.Errorf("an invalid answer: %v", err)
 	}

@@ -45,7 +45,7 @@ func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 	case q.Kind == KindSecret:
 		return nil
 	}
-	return refuseSecrets(q.Fields)
+	return rejectSecretFields(q.Fields)
 }
 
 // TimeoutOf is how long a question may stay open: its own time-out, or else the
@@ -54,14 +54,14 @@ func (p Policy) TimeoutOf(q *Question) time.Duration {
 	return cmp.Or(time.Duration(q.Timeout), p.Timeout)
 }
 
-// refuseSecrets finds fields that ask for secrets in the clear.
-func refuseSecrets(form Fields) error {
+// rejectSecretFields finds fields that ask for secrets in the clear.
+func rejectSecretFields(form Fields) error {
 	for _, f := range form {
 		if f.Type == "boolean" || len(f.Choices) > 0 {
 			continue
 		}
 		for _, name := range []string{f.Name, f.Title} {
-			if word := secretWord(name, f.Type); word != "" {
+			if word := cachedSecretWord(name, f.Type); word != "" {
 				return &PolicyError{fmt.Sprintf("the field %q asks for a secret (%s), and forms are seen and kept: use ask.Secret", f.Name, word)}
 			}
 		}
@@ -72,18 +72,18 @@ func refuseSecrets(form Fields) error {
 // Names of secrets. Those of textSecrets name one only where the field is a
 // text: a number of tokens is no token.
 var (
-	anySecrets = set("password", "pass word", "passwd", "passphrase", "pass phrase", "passcode", "pwd",
+	secretNames = withPlurals("password", "pass word", "passwd", "passphrase", "pass phrase", "passcode", "pwd",
 		"card number", "cardnumber", "credit card", "creditcard", "cvv", "cvc",
 		"pin code", "pincode", "pin number", "social security", "ssn")
-	textSecrets = set("secret", "token", "credential", "bearer",
+	secretTextNames = withPlurals("secret", "token", "credential", "bearer",
 		"api key", "apikey", "access key", "accesskey", "private key", "privatekey", "secret key", "secretkey",
 		"accesstoken", "authtoken", "apitoken", "refreshtoken", "clientsecret")
-	// within are found in words written together, as in userpassword: nothing
+	// secretSubstrings are found in words written together, as in userpassword: nothing
 	// innocent contains them.
-	within = []string{"password", "passwd", "passphrase", "passcode"}
+	secretSubstrings = []string{"password", "passwd", "passphrase", "passcode"}
 )
 
-func set(names ...string) map[string]bool {
+func withPlurals(names ...string) map[string]bool {
 	all := make(map[string]bool)
 	for _, n := range names {
 		all[n], all[n+"s"] = true, true
@@ -91,55 +91,55 @@ func set(names ...string) map[string]bool {
 	return all
 }
 
-// judged remembers what was made of names: the asks of a program have few.
-var judged struct {
+// secretWords remembers what was made of names: the asks of a program have few.
+var secretWords struct {
 	sync.RWMutex
-	words map[judgedName]string
+	words map[secretWordKey]string
 }
 
-type judgedName struct{ name, fieldType string }
+type secretWordKey struct{ name, fieldType string }
 
 // It forgets them all when there are this many, and remembers none that is
 // longer than this.
 const (
-	maxJudged     = 4096
-	maxJudgedName = 100
+	maxSecretWords = 4096
+	maxCachedName  = 100
 )
 
-// secretWord returns the word or two of a name that name a secret.
-func secretWord(name, fieldType string) string {
-	key := judgedName{name, fieldType}
-	judged.RLock()
-	word, known := judged.words[key]
-	judged.RUnlock()
+// cachedSecretWord returns the word or two of a name that name a secret.
+func cachedSecretWord(name, fieldType string) string {
+	key := secretWordKey{name, fieldType}
+	secretWords.RLock()
+	word, known := secretWords.words[key]
+	secretWords.RUnlock()
 	if known {
 		return word
 	}
-	word = judge(name, fieldType)
-	if len(name) <= maxJudgedName {
-		judged.Lock()
-		defer judged.Unlock()
-		if judged.words == nil || len(judged.words) >= maxJudged {
-			judged.words = make(map[judgedName]string)
+	word = findSecretWord(name, fieldType)
+	if len(name) <= maxCachedName {
+		secretWords.Lock()
+		defer secretWords.Unlock()
+		if secretWords.words == nil || len(secretWords.words) >= maxSecretWords {
+			secretWords.words = make(map[secretWordKey]string)
 		}
-		judged.words[key] = word
+		secretWords.words[key] = word
 	}
 	return word
 }
 
-func judge(name, fieldType string) string {
-	said := words(name)
+func findSecretWord(name, fieldType string) string {
+	said := splitWords(name)
 	for i, word := range said {
 		pair := ""
 		if i > 0 {
 			pair = said[i-1] + " " + word
 		}
 		for _, w := range []string{word, pair} {
-			if anySecrets[w] || fieldType == "string" && textSecrets[w] {
+			if secretNames[w] || fieldType == "string" && secretTextNames[w] {
 				return w
 			}
 		}
-		for _, w := range within {
+		for _, w := range secretSubstrings {
 			if strings.Contains(word, w) {
 				return w
 			}
@@ -151,8 +151,8 @@ func judge(name, fieldType string) string {
 	return ""
 }
 
-// words splits apiKey, APIKey, api_key1 and "API key" alike: api, key.
-func words(name string) []string {
+// splitWords splits apiKey, APIKey, api_key1 and "API key" alike: api, key.
+func splitWords(name string) []string {
 	var b strings.Builder
 	last := rune(0)
 	for i, r := range name {

@@ -63,7 +63,7 @@ func TestSecretFieldIsNotAsked(t *testing.T) {
 		t.Error("it was asked")
 		return ask.Answer{}, nil
 	})}
-	_, err := asked(t, d, ask.ForText("apiKey", "m").Ask)
+	_, err := runAsk(t, d, ask.ForText("apiKey", "m").Ask)
 	var policy *ask.PolicyError
 	if !errors.As(err, &policy) || !strings.Contains(err.Error(), "ask.Secret") {
 		t.Errorf("got %v", err)
@@ -98,7 +98,7 @@ func TestDriverBoundsOpenAsks(t *testing.T) {
 			if key != "d" {
 				<-three
 			}
-			return content(`{"` + key + `":"` + key + `"}`), nil
+			return accepted(`{"` + key + `":"` + key + `"}`), nil
 		})}
 		p := photon(func(yield generators.Yield) (string, error) {
 			var a, b, c, last string

@@ -22,15 +22,15 @@ type Prompt[T any] struct {
 // ErrSuspended, a [*PolicyError], or says what is wrong with the question
 // itself.
 func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
-	c, err := p.put(yield, false)
+	c, err := p.yieldCall(yield, false)
 	if err != nil {
-		return p.take(generators.Reply{Err: err})
+		return p.decodeReply(generators.Reply{Err: err})
 	}
-	return p.take(c.Wait())
+	return p.decodeReply(c.Wait())
 }
 
-// put yields the call without waiting for its reply.
-func (p *Prompt[T]) put(yield generators.Yield, more bool) (*generators.Call, error) {
+// yieldCall yields the call without waiting for its reply.
+func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*generators.Call, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -40,7 +40,7 @@ func (p *Prompt[T]) put(yield generators.Yield, more bool) (*generators.Call, er
 	return c, nil
 }
 
-func (p *Prompt[T]) take(r generators.Reply) (T, error) {
+func (p *Prompt[T]) decodeReply(r generators.Reply) (T, error) {
 	if r.Err != nil {
 		var zero T
 		return zero, r.Err
@@ -49,30 +49,30 @@ func (p *Prompt[T]) take(r generators.Reply) (T, error) {
 }
 
 // Into makes the prompt one of several for [All], its answer going to *to.
-func (p *Prompt[T]) Into(to *T) Item { return &item[T]{p, to, nil} }
+func (p *Prompt[T]) Into(to *T) Item { return &promptItem[T]{p, to, nil} }
 
 // An Item is a question of [All]; [Prompt.Into] makes it.
 type Item interface {
-	fault() error
-	put(yield generators.Yield, more bool) error
-	take() error
+	promptError() error
+	yieldCall(yield generators.Yield, more bool) error
+	awaitReply() error
 }
 
-type item[T any] struct {
+type promptItem[T any] struct {
 	prompt *Prompt[T]
 	to     *T
 	call   *generators.Call
 }
 
-func (i *item[T]) fault() error { return i.prompt.err }
+func (i *promptItem[T]) promptError() error { return i.prompt.err }
 
-func (i *item[T]) put(yield generators.Yield, more bool) (err error) {
-	i.call, err = i.prompt.put(yield, more)
+func (i *promptItem[T]) yieldCall(yield generators.Yield, more bool) (err error) {
+	i.call, err = i.prompt.yieldCall(yield, more)
 	return err
 }
 
-func (i *item[T]) take() error {
-	v, err := i.prompt.take(i.call.Wait())
+func (i *promptItem[T]) awaitReply() error {
+	v, err := i.prompt.decodeReply(i.call.Wait())
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.prompt.key, err)
 	}
@@ -94,17 +94,17 @@ func All(yield generators.Yield, items ...Item) error {
 	asked := make([]Item, 0, len(items))
 	var errs []error
 	for _, i := range items {
-		if err := i.fault(); err != nil {
+		if err := i.promptError(); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		asked = append(asked, i)
 	}
 	for n, i := range asked {
-		errs = append(errs, i.put(yield, n < len(asked)-1))
+		errs = append(errs, i.yieldCall(yield, n < len(asked)-1))
 	}
 	for _, i := range asked {
-		errs = append(errs, i.take())
+		errs = append(errs, i.awaitReply())
 	}
 	return errors.Join(errs...)
 }
@@ -114,7 +114,7 @@ func newPrompt[T any](key, message string, kind Kind, f Field, opts []Option, de
 	f.Name, f.Required = key, true
 	q := &Question{Kind: kind, Message: message, Fields: Fields{f}}
 	p := &Prompt[T]{key: key, question: q}
-	p.err = p.finish(opts)
+	p.err = p.applyOptions(opts)
 	p.decode = func(r generators.Reply) (v T, err error) {
 		raw, err := property(r.Value, key)
 		if err != nil || raw == nil {
@@ -128,8 +128,8 @@ func newPrompt[T any](key, message string, kind Kind, f Field, opts []Option, de
 	return p
 }
 
-// finish applies the options and checks the question.
-func (p *Prompt[T]) finish(opts []Option) error {
+// applyOptions applies the options and checks the question.
+func (p *Prompt[T]) applyOptions(opts []Option) error {
 	for _, opt := range opts {
 		if err := opt(p.question); err != nil {
 			return fmt.Errorf("ask %q: %w", p.key, err)
@@ -138,7 +138,7 @@ func (p *Prompt[T]) finish(opts []Option) error {
 	if p.key == "" {
 		return errors.New("an ask needs a key")
 	}
-	if err := p.question.sound(); err != nil {
+	if err := p.question.validate(); err != nil {
 		return fmt.Errorf("ask %q: %w", p.key, err)
 	}
 	return nil
@@ -146,11 +146,11 @@ func (p *Prompt[T]) finish(opts []Option) error {
 
 // property takes one property out of an answer's content; nil if it is missing.
 func property(content json.RawMessage, name string) (json.RawMessage, error) {
-	if typeOf(content) != isObject {
+	if jsonTypeName(content) != objectType {
 		return nil, fmt.Errorf("the answer to %s is no object", name)
 	}
 	var found json.RawMessage
-	members(content, func(n []byte, value json.RawMessage) {
+	eachMember(content, func(n []byte, value json.RawMessage) {
 		if string(n) == name {
 			found = value
 		}
@@ -159,7 +159,7 @@ func property(content json.RawMessage, name string) (json.RawMessage, error) {
 }
 
 func decodeString(raw json.RawMessage) (string, error) {
-	if isPlain(raw) {
+	if isPlainText(raw) {
 		return string(raw[1 : len(raw)-1]), nil
 	}
 	return decodeAs[string](raw)

@@ -115,15 +115,15 @@ var (
 	ErrSuspended = generators.ErrSuspended
 )
 
-// sound checks a question that is about to be asked.
-func (q *Question) sound() error {
+// validate checks a question that is about to be asked.
+func (q *Question) validate() error {
 	if q.File != nil {
-		return q.File.sound()
+		return q.File.validate()
 	}
 	if q.Sample != nil {
-		return q.Sample.sound()
+		return q.Sample.validate()
 	}
-	return q.Fields.Sound()
+	return q.Fields.Validate()
 }
 
 // Check validates an answer: a decline or a cancel has no content; what is
@@ -136,13 +136,13 @@ func (q *Question) Check(a Answer) (Answer, error) {
 		return Answer{Action: a.Action}, nil
 	case Accept:
 	default:
-		return a, invalid("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action))
+		return a, invalidError("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action))
 	}
 	switch q.Kind {
 	case KindURL:
 		return Answer{Action: Accept}, nil
 	case KindFile:
-		if err := q.File.check(a.Files); err != nil {
+		if err := q.File.checkFiles(a.Files); err != nil {
 			return a, err
 		}
 		files := slices.Clone(a.Files)
@@ -184,6 +184,6 @@ func (a Answer) Reply() generators.Reply {
 	}
 }
 
-func invalid(field, message string) error {
+func invalidError(field, message string) error {
 	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
 }

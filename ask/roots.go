@@ -42,39 +42,39 @@ func ForRoots(key string, opts ...Option) *Prompt[[]Root] {
 			Type: "string", Format: FormatLong, Required: true, MaxLength: 100_000,
 		}},
 	}}
-	p.err = p.finish(opts)
+	p.err = p.applyOptions(opts)
 	p.decode = func(r generators.Reply) ([]Root, error) {
-		list, err := decodeAs[rootList](r.Value)
+		list, err := decodeAs[listRootsResult](r.Value)
 		return list.Roots, err
 	}
 	return p
 }
 
-// rootList is MCP's ListRootsResult.
-type rootList struct {
+// listRootsResult is MCP's ListRootsResult.
+type listRootsResult struct {
 	Roots []Root `json:"roots"`
 }
 
 // checkRoots takes a ListRootsResult, or what a person listed, and returns the
 // former.
 func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(content) || typeOf(content) != isObject {
-		return nil, notObject(content)
+	if !json.Valid(content) || jsonTypeName(content) != objectType {
+		return nil, notObjectError(content)
 	}
 	listed, err := property(content, rootsField)
 	if err != nil {
 		return nil, err
 	}
-	var list rootList
+	var list listRootsResult
 	switch {
 	case listed == nil:
-		return nil, invalid(rootsField, "is required")
-	case typeOf(listed) == isText:
-		list, err = q.typedRoots(content)
-	case typeOf(listed) == isList:
-		list, err = givenRoots(listed)
+		return nil, invalidError(rootsField, "is required")
+	case jsonTypeName(listed) == textType:
+		list, err = q.parseTypedRoots(content)
+	case jsonTypeName(listed) == listType:
+		list, err = parseRootList(listed)
 	default:
-		err = invalid(rootsField, fmt.Sprintf("must be a list, not %s", typeOf(listed)))
+		err = invalidError(rootsField, fmt.Sprintf("must be a list, not %s", jsonTypeName(listed)))
 	}
 	if err != nil {
 		return nil, err
@@ -82,18 +82,18 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 	return json.Marshal(list)
 }
 
-// givenRoots reads the list of an MCP client.
-func givenRoots(raw json.RawMessage) (rootList, error) {
-	list := rootList{Roots: []Root{}}
+// parseRootList reads the list of an MCP client.
+func parseRootList(raw json.RawMessage) (listRootsResult, error) {
+	list := listRootsResult{Roots: []Root{}}
 	if json.Unmarshal(raw, &list.Roots) != nil {
-		return list, invalid(rootsField, "must be a list of objects with a uri and, if need be, a name")
+		return list, invalidError(rootsField, "must be a list of objects with a uri and, if need be, a name")
 	}
-	return list, list.check(func(i int) string { return fmt.Sprintf("%s/%d", rootsField, i) })
+	return list, list.validate(func(i int) string { return fmt.Sprintf("%s/%d", rootsField, i) })
 }
 
-// typedRoots reads what a person listed, a folder a line.
-func (q *Question) typedRoots(content json.RawMessage) (rootList, error) {
-	list := rootList{Roots: []Root{}}
+// parseTypedRoots reads what a person listed, a folder a line.
+func (q *Question) parseTypedRoots(content json.RawMessage) (listRootsResult, error) {
+	list := listRootsResult{Roots: []Root{}}
 	content, err := q.Fields.Check(content)
 	if err != nil {
 		return list, err
@@ -109,9 +109,9 @@ func (q *Question) typedRoots(content json.RawMessage) (rootList, error) {
 		}
 	}
 	if len(list.Roots) == 0 {
-		return list, invalid(rootsField, "is required")
+		return list, invalidError(rootsField, "is required")
 	}
-	return list, list.check(func(int) string { return rootsField })
+	return list, list.validate(func(int) string { return rootsField })
 }
 
 // fileURI makes a file address of a whole path, also of one with a drive's
@@ -126,15 +126,15 @@ func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// check holds roots against their rules. An error's path is what at says of
+// validate holds roots against their rules. An error's path is what at says of
 // the root with that index.
-func (l rootList) check(at func(int) string) error {
+func (l listRootsResult) validate(at func(int) string) error {
 	if len(l.Roots) > maxRoots {
-		return invalid(rootsField, fmt.Sprintf("must be at most %d; these are %d", maxRoots, len(l.Roots)))
+		return invalidError(rootsField, fmt.Sprintf("must be at most %d; these are %d", maxRoots, len(l.Roots)))
 	}
 	var errs []generators.FieldError
 	for i, r := range l.Roots {
-		if message := r.wrong(); message != "" && len(errs) < maxErrors {
+		if message := r.problem(); message != "" && len(errs) < maxErrors {
 			errs = append(errs, generators.FieldError{Path: "/" + at(i), Message: message})
 		}
 	}
@@ -144,23 +144,23 @@ func (l rootList) check(at func(int) string) error {
 	return nil
 }
 
-// wrong says what is wrong with a root; nothing if it is right.
-func (r Root) wrong() string {
+// problem says what is wrong with a root; nothing if it is right.
+func (r Root) problem() string {
 	if len(r.URI) > maxRootURI {
 		return fmt.Sprintf("must have addresses of at most %d bytes", maxRootURI)
 	}
 	u, err := url.Parse(r.URI)
 	switch {
 	case err != nil || u.Scheme != "file" || !strings.HasPrefix(r.URI, "file://") || !strings.HasPrefix(u.Path, "/"):
-		return fmt.Sprintf("must be a path from its root or a file:// address, not %q", clipText(r.URI, 100))
+		return fmt.Sprintf("must be a path from its root or a file:// address, not %q", truncate(r.URI, 100))
 	case utf8.RuneCountInString(r.Name) > maxRootName:
 		return fmt.Sprintf("must have names of at most %d characters", maxRootName)
 	}
 	return ""
 }
 
-// clipText is at most n characters of a text.
-func clipText(s string, n int) string {
+// truncate is at most n characters of a text.
+func truncate(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
 	}

@@ -17,8 +17,8 @@ func TestRootsOfAClientAndOfAPerson(t *testing.T) {
 		{"a drive", `{"roots":"C:\\Users\\Ada"}`, `{"roots":[{"uri":"file:///C:/Users/Ada"}]}`},
 		{"a share", `{"roots":[{"uri":"file://server/share"}]}`, `{"roots":[{"uri":"file://server/share"}]}`},
 	} {
-		q := question(t, ask.ForRoots("k"))
-		a, err := q.Check(content(tt.content))
+		q := questionOf(t, ask.ForRoots("k"))
+		a, err := q.Check(accepted(tt.content))
 		if err != nil || string(a.Content) != tt.want {
 			t.Errorf("%s: %s, %v; want %s", tt.name, a.Content, err, tt.want)
 			continue
@@ -47,7 +47,7 @@ func TestRootsThatAreNone(t *testing.T) {
 		`{"roots":[{"uri":"file:///a","name":"` + strings.Repeat("é", 501) + `"}]}`: {"/roots/0": "must have names of at most 500 characters"},
 		many: {"/roots": "must be at most 1000; these are 1001"},
 	} {
-		_, err := question(t, ask.ForRoots("k")).Check(content(content1))
+		_, err := questionOf(t, ask.ForRoots("k")).Check(accepted(content1))
 		said := sentences(t, err)
 		for path, message := range want {
 			if said[path] != message {
@@ -63,7 +63,7 @@ func FuzzRoots(f *testing.F) {
 	f.Add(`{"roots":[{"uri":"file:///a","name":"\ud800"}]}`)
 	q := &ask.Question{Kind: ask.KindRoots, Fields: ask.Fields{{Name: "roots", Type: "string", Format: ask.FormatLong}}}
 	f.Fuzz(func(t *testing.T, raw string) {
-		a, err := q.Check(content(raw))
+		a, err := q.Check(accepted(raw))
 		if err != nil {
 			return
 		}

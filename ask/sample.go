@@ -50,7 +50,7 @@ type ToolChoice struct {
 
 // What a request may hold. Pictures are a third larger as base64.
 const (
-	maxSample         = 8 << 20 // bytes of JSON, of a request and of a result
+	maxSampleSize     = 8 << 20 // bytes of JSON, of a request and of a result
 	maxSampleMessages = 1000
 	maxSampleTools    = 500
 	maxStopSequences  = 100
@@ -60,8 +60,8 @@ const (
 // sampleField is where a person who plays the model writes; maxPlayed is how
 // much, in characters.
 const (
-	sampleField = "text"
-	maxPlayed   = 200_000
+	sampleField    = "text"
+	maxTypedAnswer = 200_000
 )
 
 // Sample asks a model. Who runs the model is up to the surface: an MCP client
@@ -74,31 +74,31 @@ func Sample(yield generators.Yield, key string, request SampleRequest, opts ...O
 // ForSample is the prompt of [Sample].
 func ForSample(key string, request SampleRequest, opts ...Option) *Prompt[SampleResult] {
 	p := &Prompt[SampleResult]{key: key, question: &Question{
-		Kind: KindSample, Message: request.sentence(), Sample: &request,
+		Kind: KindSample, Message: request.summary(), Sample: &request,
 		Fields: Fields{{
 			Name: sampleField, Title: "Answer", Description: "What the model would say.",
-			Type: "string", Format: FormatLong, Required: true, MaxLength: maxPlayed,
+			Type: "string", Format: FormatLong, Required: true, MaxLength: maxTypedAnswer,
 		}},
 	}}
-	p.err = p.finish(opts)
+	p.err = p.applyOptions(opts)
 	p.decode = func(r generators.Reply) (SampleResult, error) { return decodeAs[SampleResult](r.Value) }
 	return p
 }
 
-// sentence says in short what the model is asked.
-func (s *SampleRequest) sentence() string {
+// summary says in short what the model is asked.
+func (s *SampleRequest) summary() string {
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if m := s.Messages[i]; m.Role == RoleUser {
 			if text := strings.Join(strings.Fields(m.Text()), " "); text != "" {
-				return "A model is asked: " + clipText(text, 200)
+				return "A model is asked: " + truncate(text, 200)
 			}
 		}
 	}
 	return "A model is asked to go on with a conversation."
 }
 
-// sound refuses a request that no client could take.
-func (s *SampleRequest) sound() error {
+// validate refuses a request that no client could take.
+func (s *SampleRequest) validate() error {
 	switch {
 	case len(s.Messages) == 0 || len(s.Messages) > maxSampleMessages:
 		return fmt.Errorf("a model needs 1 to %d messages; these are %d", maxSampleMessages, len(s.Messages))
@@ -106,36 +106,36 @@ func (s *SampleRequest) sound() error {
 		return errors.New("a model needs MaxTokens, the most that it may say")
 	case len(s.StopSequences) > maxStopSequences:
 		return fmt.Errorf("there are %d stop sequences; %d are the most", len(s.StopSequences), maxStopSequences)
-	case !finite(s.Temperature):
+	case !isFinite(s.Temperature):
 		return errors.New("the temperature is no number")
-	case s.Metadata != nil && typeOf(s.Metadata) != isObject:
+	case s.Metadata != nil && jsonTypeName(s.Metadata) != objectType:
 		return errors.New("the metadata is no object")
 	}
-	if err := oneOfThese("includeContext", s.IncludeContext, "none", "thisServer", "allServers"); err != nil {
+	if err := checkOneOf("includeContext", s.IncludeContext, "none", "thisServer", "allServers"); err != nil {
 		return err
 	}
 	for i, m := range s.Messages {
-		if err := m.sound(); err != nil {
+		if err := m.validate(); err != nil {
 			return fmt.Errorf("message %d %w", i+1, err)
 		}
 	}
-	if err := s.ModelPreferences.sound(); err != nil {
+	if err := s.ModelPreferences.validate(); err != nil {
 		return err
 	}
-	if err := s.soundTools(); err != nil {
+	if err := s.validateTools(); err != nil {
 		return err
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	if len(raw) > maxSample {
-		return fmt.Errorf("the request has %d bytes; %d are the most", len(raw), maxSample)
+	if len(raw) > maxSampleSize {
+		return fmt.Errorf("the request has %d bytes; %d are the most", len(raw), maxSampleSize)
 	}
 	return nil
 }
 
-func (m SampleMessage) sound() error {
+func (m SampleMessage) validate() error {
 	if m.Role != RoleUser && m.Role != RoleAssistant {
 		return fmt.Errorf("has the role %q, which is neither user nor assistant", m.Role)
 	}
@@ -145,7 +145,7 @@ func (m SampleMessage) sound() error {
 	return nil
 }
 
-func (p *ModelPreferences) sound() error {
+func (p *ModelPreferences) validate() error {
 	if p == nil {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (p *ModelPreferences) sound() error {
 	return nil
 }
 
-func (s *SampleRequest) soundTools() error {
+func (s *SampleRequest) validateTools() error {
 	if len(s.Tools) > maxSampleTools {
 		return fmt.Errorf("there are %d tools; %d are the most", len(s.Tools), maxSampleTools)
 	}
@@ -169,18 +169,18 @@ func (s *SampleRequest) soundTools() error {
 			Name        string
 			InputSchema json.RawMessage
 		}
-		if json.Unmarshal(raw, &tool) != nil || tool.Name == "" || typeOf(tool.InputSchema) != isObject {
+		if json.Unmarshal(raw, &tool) != nil || tool.Name == "" || jsonTypeName(tool.InputSchema) != objectType {
 			return fmt.Errorf("tool %d needs a name and an inputSchema", i+1)
 		}
 	}
 	if s.ToolChoice == nil {
 		return nil
 	}
-	return oneOfThese("toolChoice", s.ToolChoice.Mode, "auto", "required", "none")
+	return checkOneOf("toolChoice", s.ToolChoice.Mode, "auto", "required", "none")
 }
 
-// oneOfThese refuses a value that is neither empty nor among those.
-func oneOfThese(what, value string, those ...string) error {
+// checkOneOf refuses a value that is neither empty nor among those.
+func checkOneOf(what, value string, those ...string) error {
 	if value == "" {
 		return nil
 	}

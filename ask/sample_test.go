@@ -29,7 +29,7 @@ func TestASampleRequestIsMCPs(t *testing.T) {
 		StopSequences: []string{"END"}, Metadata: json.RawMessage(`{"user":"u"}`),
 		Tools: []json.RawMessage{json.RawMessage(`{"name":"look","inputSchema":{"type":"object"},"annotations":{"x":1}}`)}, ToolChoice: &ask.ToolChoice{Mode: "auto"},
 	}
-	q := question(t, ask.ForSample("k", request))
+	q := questionOf(t, ask.ForSample("k", request))
 	raw, err := json.Marshal(q.Sample)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestASampleRequestIsMCPs(t *testing.T) {
 	if err := json.Unmarshal([]byte(foreign), &m); err != nil {
 		t.Fatal(err)
 	}
-	q = question(t, ask.ForSample("k", ask.SampleRequest{Messages: []ask.SampleMessage{m}, MaxTokens: 1}))
+	q = questionOf(t, ask.ForSample("k", ask.SampleRequest{Messages: []ask.SampleMessage{m}, MaxTokens: 1}))
 	if kept, _ := json.Marshal(q.Sample.Messages[0]); string(kept) != foreign {
 		t.Errorf("blocks with more than Beam knows became %s", kept)
 	}
@@ -66,7 +66,7 @@ func TestASampleSaysInShortWhatIsAsked(t *testing.T) {
 		"A model is asked: before":                            {user(ask.TextBlock("before")), user(ask.ImageBlock([]byte("x"), "image/png"))},
 		"A model is asked to go on with a conversation.":      {model(ask.TextBlock("Once"))},
 	} {
-		if got := question(t, ask.ForSample("k", ask.SampleRequest{Messages: messages, MaxTokens: 1})).Message; got != want {
+		if got := questionOf(t, ask.ForSample("k", ask.SampleRequest{Messages: messages, MaxTokens: 1})).Message; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -110,12 +110,12 @@ func TestSampleRequestsThatNoModelCanTake(t *testing.T) {
 		"needs an id, a name and an input":        message("user", `{"type":"tool_use","id":"1","name":"x","input":1}`),
 		"needs a toolUseId and a list as content": message("user", `{"type":"tool_result","toolUseId":"1"}`),
 	} {
-		_, err := asked(t, ask.Driver{}, ask.ForSample("k", r).Ask)
+		_, err := runAsk(t, ask.Driver{}, ask.ForSample("k", r).Ask)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := asked(t, ask.Driver{}, ask.ForSample("k", greeting, ask.Optional()).Ask); err == nil || !strings.Contains(err.Error(), "not for a sample") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForSample("k", greeting, ask.Optional()).Ask); err == nil || !strings.Contains(err.Error(), "not for a sample") {
 		t.Errorf("an option that is for fields: %v", err)
 	}
 	if err := (ask.Policy{}).Admit(&ask.Question{Kind: ask.KindSample}, 0, 0); err == nil {
@@ -136,8 +136,8 @@ func TestWhatAModelOrAPersonInItsPlaceSays(t *testing.T) {
 		{"broken letters", `{"role":"assistant","content":{"type":"text","text":"` + "a\xff" + `"},"model":"m"}`,
 			`{"role":"assistant","content":{"type":"text","text":"a` + "\ufffd" + `"},"model":"m"}`, "a\ufffd"},
 	} {
-		q := question(t, ask.ForSample("k", greeting))
-		a, err := q.Check(content(tt.content))
+		q := questionOf(t, ask.ForSample("k", greeting))
+		a, err := q.Check(accepted(tt.content))
 		if err != nil || string(a.Content) != tt.want {
 			t.Errorf("%s: %s, %v; want %s", tt.name, a.Content, err, tt.want)
 			continue
@@ -168,7 +168,7 @@ func TestWhatNoModelSays(t *testing.T) {
 		`{"text":"` + strings.Repeat("x", 200_001) + `"}`:                                         {"/text": "must be at most 200000 characters long; it has 200001"},
 		`{"role":"assistant","model":"m","content":"` + strings.Repeat("x", 9<<20) + `"}`:         {"/content": "must be at most 8388608 bytes; this is 9437229"},
 	} {
-		_, err := question(t, ask.ForSample("k", greeting)).Check(content(content1))
+		_, err := questionOf(t, ask.ForSample("k", greeting)).Check(accepted(content1))
 		if want == nil {
 			if err != nil {
 				t.Errorf("%s: %v", content1, err)
@@ -189,7 +189,7 @@ func FuzzSampleResult(f *testing.F) {
 	f.Add(`{"content":[{"type":"tool_use","id":"1","name":"n","input":{}},{"type":"x"}],"role":"user","model":""}`)
 	q := &ask.Question{Kind: ask.KindSample, Fields: ask.Fields{{Name: "text", Type: "string", Required: true}}}
 	f.Fuzz(func(t *testing.T, raw string) {
-		a, err := q.Check(content(raw))
+		a, err := q.Check(accepted(raw))
 		if err != nil {
 			return
 		}

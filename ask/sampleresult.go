@@ -21,25 +21,25 @@ type SampleResult struct {
 }
 
 // Blocks reads the content.
-func (r SampleResult) Blocks() ([]SampleBlock, error) { return readBlocks(r.Content) }
+func (r SampleResult) Blocks() ([]SampleBlock, error) { return decodeBlocks(r.Content) }
 
 // Text is the text of the content's blocks, a line break between them.
-func (r SampleResult) Text() string { return textOf(r.Content) }
+func (r SampleResult) Text() string { return joinText(r.Content) }
 
 // Message is the result as a message of the conversation that goes on.
 func (r SampleResult) Message() SampleMessage { return SampleMessage{Role: r.Role, Content: r.Content} }
 
-// PlayedModel is the model's name where a person answered in its place.
-const PlayedModel = "a person"
+// PersonModel is the model's name where a person answered in its place.
+const PersonModel = "a person"
 
 // checkSample takes a CreateMessageResult, or {"text": …} of a person who plays
 // the model, and returns the former without what MCP doesn't know.
 func (q *Question) checkSample(content json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(content) || typeOf(content) != isObject {
-		return nil, notObject(content)
+	if !json.Valid(content) || jsonTypeName(content) != objectType {
+		return nil, notObjectError(content)
 	}
-	if len(content) > maxSample {
-		return nil, invalid("content", fmt.Sprintf("must be at most %d bytes; this is %d", maxSample, len(content)))
+	if len(content) > maxSampleSize {
+		return nil, invalidError("content", fmt.Sprintf("must be at most %d bytes; this is %d", maxSampleSize, len(content)))
 	}
 	content = bytes.ToValidUTF8(content, []byte("\ufffd"))
 	said, err := property(content, "content")
@@ -49,14 +49,14 @@ func (q *Question) checkSample(content json.RawMessage) (json.RawMessage, error)
 	if said == nil {
 		typed, err := property(content, sampleField)
 		if role, _ := property(content, "role"); err == nil && (typed != nil || role == nil) {
-			return q.played(content)
+			return q.resultFromText(content)
 		}
 	}
-	return checkResult(content, said)
+	return checkSampleResult(content, said)
 }
 
-// played makes a result of what a person wrote.
-func (q *Question) played(content json.RawMessage) (json.RawMessage, error) {
+// resultFromText makes a result of what a person wrote.
+func (q *Question) resultFromText(content json.RawMessage) (json.RawMessage, error) {
 	content, err := q.Fields.Check(content)
 	if err != nil {
 		return nil, err
@@ -67,34 +67,34 @@ func (q *Question) played(content json.RawMessage) (json.RawMessage, error) {
 	}
 	text, _ := decodeText(raw)
 	m := FromAssistant(TextBlock(text))
-	return json.Marshal(SampleResult{Role: m.Role, Content: m.Content, Model: PlayedModel, StopReason: "endTurn"})
+	return json.Marshal(SampleResult{Role: m.Role, Content: m.Content, Model: PersonModel, StopReason: "endTurn"})
 }
 
-func checkResult(content, said json.RawMessage) (json.RawMessage, error) {
+func checkSampleResult(content, said json.RawMessage) (json.RawMessage, error) {
 	var given struct {
 		Role       json.RawMessage
 		Model      json.RawMessage
 		StopReason json.RawMessage
 	}
 	if err := json.Unmarshal(content, &given); err != nil {
-		return nil, notObject(content)
+		return nil, notObjectError(content)
 	}
 	r := SampleResult{Content: said}
 	c := checker{}
 	c.path = "role"
-	if r.Role = Role(c.word(given.Role)); len(c.errs) == 0 && r.Role != RoleAssistant && r.Role != RoleUser {
-		c.say("must be assistant")
+	if r.Role = Role(c.readShortText(given.Role)); len(c.errs) == 0 && r.Role != RoleAssistant && r.Role != RoleUser {
+		c.addError("must be assistant")
 	}
 	c.path = "content"
 	if said == nil {
-		c.say("is required")
-	} else if _, err := readBlocks(said); err != nil {
-		c.say("%v", err)
+		c.addError("is required")
+	} else if _, err := decodeBlocks(said); err != nil {
+		c.addError("%v", err)
 	}
 	c.path = "model"
-	r.Model = c.word(given.Model)
-	if c.path = "stopReason"; given.StopReason != nil && typeOf(given.StopReason) != "null" {
-		r.StopReason = c.word(given.StopReason)
+	r.Model = c.readShortText(given.Model)
+	if c.path = "stopReason"; given.StopReason != nil && jsonTypeName(given.StopReason) != "null" {
+		r.StopReason = c.readShortText(given.StopReason)
 	}
 	if len(c.errs) > 0 {
 		return nil, &generators.InvalidError{Fields: c.errs}
@@ -102,22 +102,22 @@ func checkResult(content, said json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(r)
 }
 
-// maxWord bounds the names in a result, in characters.
-const maxWord = 500
+// maxShortText bounds the names in a result, in characters.
+const maxShortText = 500
 
-// word reads a short text that must be there.
-func (c *checker) word(raw json.RawMessage) string {
+// readShortText reads a short text that must be there.
+func (c *checker) readShortText(raw json.RawMessage) string {
 	if raw == nil {
-		c.say("is required")
+		c.addError("is required")
 		return ""
 	}
-	if got := typeOf(raw); got != isText {
-		c.say("must be %s, not %s", isText, got)
+	if got := jsonTypeName(raw); got != textType {
+		c.addError("must be %s, not %s", textType, got)
 		return ""
 	}
 	text, _ := decodeText(raw)
-	if len([]rune(text)) > maxWord {
-		c.say("must be at most %d characters long", maxWord)
+	if len([]rune(text)) > maxShortText {
+		c.addError("must be at most %d characters long", maxShortText)
 	}
 	return text
 }

@@ -27,9 +27,9 @@ func (f Fields) schema(subset bool) json.RawMessage {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(encodeSchema(field.Name))
+		b.Write(mustMarshal(field.Name))
 		b.WriteByte(':')
-		b.Write(encodeSchema(field.schema(subset)))
+		b.Write(mustMarshal(field.schema(subset)))
 		if field.Required {
 			required = append(required, field.Name)
 		}
@@ -37,13 +37,13 @@ func (f Fields) schema(subset bool) json.RawMessage {
 	b.WriteByte('}')
 	if required != nil {
 		b.WriteString(`,"required":`)
-		b.Write(encodeSchema(required))
+		b.Write(mustMarshal(required))
 	}
 	b.WriteByte('}')
 	return b.Bytes()
 }
 
-func encodeSchema(v any) []byte {
+func mustMarshal(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("ask: encoding a form's schema: %v", err)) // only a Default that is no JSON
@@ -87,33 +87,33 @@ func (f *Field) schema(subset bool) fieldSchema {
 		s.Minimum, s.Maximum, s.MultipleOf = f.Minimum, f.Maximum, f.Step
 	case f.Type == "array":
 		s.MinItems, s.MaxItems, s.UniqueItems = f.MinItems, f.MaxItems, true
-		f.schemaChoices(&s)
+		f.setChoices(&s)
 	case f.Type == "string" && len(f.Choices) > 0:
-		f.schemaChoices(&s)
+		f.setChoices(&s)
 	case f.Type == "string":
-		s.MinLength, s.MaxLength, s.Pattern = f.MinLength, f.MaxLength, f.pattern()
+		s.MinLength, s.MaxLength, s.Pattern = f.MinLength, f.MaxLength, f.effectivePattern()
 		switch f.Format {
 		case "email", "uri", "date", "date-time":
 			s.Format = f.Format
 		}
 	}
 	if subset {
-		s.Description = f.describe()
+		s.Description = f.describeRules()
 		s.Pattern, s.MultipleOf, s.UniqueItems = "", nil, false
 	}
 	return s
 }
 
-// schemaChoices writes plain choices as enum and titled ones as oneOf, or as
+// setChoices writes plain choices as enum and titled ones as oneOf, or as
 // anyOf within a list.
-func (f *Field) schemaChoices(s *fieldSchema) {
+func (f *Field) setChoices(s *fieldSchema) {
 	var plain []string
 	var titled []titledChoice
 	for _, c := range f.Choices {
 		plain = append(plain, c.Value)
 		titled = append(titled, titledChoice{c.Label(), c.Value})
 	}
-	switch isTitled := f.titled(); {
+	switch isTitled := f.hasTitledChoices(); {
 	case f.Type == "array" && isTitled:
 		s.Items = &fieldSchema{AnyOf: titled}
 	case f.Type == "array":
@@ -130,7 +130,7 @@ func (f *Field) schemaChoices(s *fieldSchema) {
 	}
 }
 
-func (f *Field) titled() bool {
+func (f *Field) hasTitledChoices() bool {
 	for _, c := range f.Choices {
 		if c.Title != "" && c.Title != c.Value {
 			return true
@@ -139,16 +139,16 @@ func (f *Field) titled() bool {
 	return false
 }
 
-// describe is the description with the rules that a subset schema can't hold,
+// describeRules is the description with the rules that a subset schema can't hold,
 // each a sentence.
-func (f *Field) describe() string {
+func (f *Field) describeRules() string {
 	var said []string
-	add := func(sentence string) { said = append(said, stop(sentence)) }
+	add := func(sentence string) { said = append(said, endSentence(sentence)) }
 	switch {
-	case len(f.Choices) > 0 || f.pattern() == "":
+	case len(f.Choices) > 0 || f.effectivePattern() == "":
 	case f.PatternHint != "":
-		add(upperFirst(f.PatternHint))
-	case f.pattern() == TimePattern:
+		add(capitalize(f.PatternHint))
+	case f.effectivePattern() == TimePattern:
 		add("A time of day, such as 18:30")
 	default:
 		add("Must match " + f.Pattern)
@@ -166,13 +166,13 @@ func (f *Field) describe() string {
 	case len(said) == 0:
 		return f.Description
 	case f.Description != "":
-		said = append([]string{stop(f.Description)}, said...)
+		said = append([]string{endSentence(f.Description)}, said...)
 	}
 	return strings.Join(said, " ")
 }
 
-// stop ends a sentence that has no end.
-func stop(sentence string) string {
+// endSentence ends a sentence that has no end.
+func endSentence(sentence string) string {
 	sentence = strings.TrimSpace(sentence)
 	if strings.HasSuffix(sentence, ".") || strings.HasSuffix(sentence, "!") || strings.HasSuffix(sentence, "?") {
 		return sentence
@@ -180,8 +180,8 @@ func stop(sentence string) string {
 	return sentence + "."
 }
 
-// upperFirst makes a hint, "must be three letters", the begin of a sentence.
-func upperFirst(s string) string {
+// capitalize makes a hint, "must be three letters", the begin of a sentence.
+func capitalize(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[size:]
 }

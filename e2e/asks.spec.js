@@ -1,7 +1,7 @@
 // Every kind of question, and everything that a person may do with it.
-import { test, expect } from "./support/test.js";
-import { kinds, verb } from "./support/kinds.js";
-import { askKitchenSink, dialog, expectError, expectResult, expectSet, press, reopen, set } from "./support/run.js";
+import { test, expect } from "./support/fixtures.js";
+import { kinds, verb } from "./support/question-kinds.js";
+import { askKitchenSink, dialog, expectError, expectResult, expectSet, press, reopen, set } from "./support/run-page.js";
 
 async function fill(scope, values) {
   for (const [name, value] of Object.entries(values)) await set(scope, name, value);

@@ -1,8 +1,8 @@
 // More events than anybody reads: all are told, in order, and the page bears it.
-import { test, expect } from "./support/test.js";
+import { test, expect } from "./support/fixtures.js";
 import { prepareBurst, runBurst, shown } from "./support/burst.js";
-import { expectEnd, result } from "./support/run.js";
-import { weight } from "./support/stalls.js";
+import { expectEnd, result } from "./support/run-page.js";
+import { weight } from "./support/page-timing.js";
 
 /** expectAll expects the rows and the count to tell all statuses of a burst, and the rows to be the last of them. */
 async function expectAll(page, events) {

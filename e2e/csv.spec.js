@@ -2,10 +2,10 @@
 // table and a chart. What they say is held against a second computation.
 import { readFileSync } from "node:fs";
 import { csvParse } from "d3-dsv";
-import { test, expect } from "./support/test.js";
-import { dataset } from "./support/data.js";
-import { files } from "./support/kinds.js";
-import { dialog, expectEnd, expectError, expectResult, press, result, set, startRun } from "./support/run.js";
+import { test, expect } from "./support/fixtures.js";
+import { dataset } from "./support/datasets.js";
+import { files } from "./support/question-kinds.js";
+import { dialog, expectEnd, expectError, expectResult, press, result, set, startRun } from "./support/run-page.js";
 
 async function handIn(page, file) {
   await set(dialog(page), "file", typeof file === "string" ? { path: dataset(file) } : file);

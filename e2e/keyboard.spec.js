@@ -1,6 +1,6 @@
 // The whole main job without a mouse, and as a screen reader tells it.
-import { test, expect } from "./support/test.js";
-import { expectEnd, result } from "./support/run.js";
+import { test, expect } from "./support/fixtures.js";
+import { expectEnd, result } from "./support/run-page.js";
 
 const focused = (page) => page.locator(":focus");
 

@@ -1,7 +1,7 @@
 // Without script the pages still do the whole main job.
-import { test, expect } from "./support/test.js";
-import { dataset } from "./support/data.js";
-import { result, set, startRun } from "./support/run.js";
+import { test, expect } from "./support/fixtures.js";
+import { dataset } from "./support/datasets.js";
+import { result, set, startRun } from "./support/run-page.js";
 
 // A refused form is a whole page then, with the status that says so.
 test.use({ javaScriptEnabled: false, tolerated: [/status of 422/] });

@@ -13,7 +13,7 @@ export default defineConfig({
   forbidOnly: !!process.env.CI,
   timeout: 120_000, // these end what hangs; what is slow is measured elsewhere
   expect: { timeout: 20_000 },
-  reporter: [["list"], ["./support/count.js"]],
+  reporter: [["list"], ["./support/count-reporter.js"]],
   use: {
     browserName: "chromium",
     viewport: { width: 1280, height: 800 },

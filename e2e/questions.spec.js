@@ -1,7 +1,7 @@
 // A question as a person meets it: where the focus goes, what is kept of what
 // was typed, and what is said when somebody else was faster.
-import { test, expect } from "./support/test.js";
-import { askKitchenSink, dialog, expectResult, expectSet, field, press, reopen, set, startRun } from "./support/run.js";
+import { test, expect } from "./support/fixtures.js";
+import { askKitchenSink, dialog, expectResult, expectSet, field, press, reopen, set, startRun } from "./support/run-page.js";
 
 test("the focus goes to the first field, and on when it is answered", async ({ page }) => {
   await askKitchenSink(page, "all");

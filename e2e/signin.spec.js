@@ -1,7 +1,7 @@
 // Signing in as the operator, and how Beam ends.
-import { test, expect } from "./support/test.js";
+import { test, expect } from "./support/fixtures.js";
 import { start } from "./support/beam.js";
-import { askKitchenSink, dialog, expectEnd } from "./support/run.js";
+import { askKitchenSink, dialog, expectEnd } from "./support/run-page.js";
 
 test.describe("a sign-in address", () => {
   test.use({ tolerated: [/status of 403/] });

@@ -1,6 +1,6 @@
 // A run is the same run wherever it is looked at.
-import { test, expect, watch } from "./support/test.js";
-import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, press, set, startRun, stop } from "./support/run.js";
+import { test, expect, watch } from "./support/fixtures.js";
+import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, press, set, startRun, stop } from "./support/run-page.js";
 
 test("a reload shows the same open question", async ({ page }) => {
   await askKitchenSink(page, "text");

@@ -1,7 +1,7 @@
 // The timeline while it grows and when it is done.
-import { test, expect } from "./support/test.js";
-import { dataset } from "./support/data.js";
-import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, press, set, startRun, stop } from "./support/run.js";
+import { test, expect } from "./support/fixtures.js";
+import { dataset } from "./support/datasets.js";
+import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, press, set, startRun, stop } from "./support/run-page.js";
 
 test("log lines are filtered by level, and stay so", async ({ page }) => {
   await askKitchenSink(page, "text");

@@ -1,6 +1,6 @@
 // One question after another, with a side effect in between that happens once.
-import { test, expect } from "./support/test.js";
-import { dialog, expectResult, press, result, set, startRun } from "./support/run.js";
+import { test, expect } from "./support/fixtures.js";
+import { dialog, expectResult, press, result, set, startRun } from "./support/run-page.js";
 
 test("a name, a form, a confirmation, and one reservation", async ({ page }) => {
   await startRun(page, "wizard");

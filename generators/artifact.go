@@ -61,48 +61,48 @@ const (
 	Lines ChartKind = "lines"
 )
 
-// fit returns the artifact as it is recorded: its texts of a sane length, its
+// normalized returns the artifact as it is recorded: its texts of a sane length, its
 // size as it is.
-func (a *Artifact) fit() *Artifact {
+func (a *Artifact) normalized() *Artifact {
 	fit := *a
-	fit.Title, fit.MediaType, fit.URI = clip(a.Title), clip(a.MediaType), clip(a.URI)
+	fit.Title, fit.MediaType, fit.URI = truncateText(a.Title), truncateText(a.MediaType), truncateText(a.URI)
 	if len(a.Body) > 0 {
 		fit.Size = int64(len(a.Body))
 	}
 	return &fit
 }
 
-func artifact(title, mediaType string, body []byte) Event {
+func newArtifact(title, mediaType string, body []byte) Event {
 	return &Artifact{Title: title, MediaType: mediaType, Body: body, Size: int64(len(body))}
 }
 
 // Markdown is a document in CommonMark with GitHub's tables. Raw HTML in it is
 // dropped where it is shown.
-func Markdown(title, text string) Event { return artifact(title, MarkdownType, []byte(text)) }
+func Markdown(title, text string) Event { return newArtifact(title, MarkdownType, []byte(text)) }
 
 // Code is a text in a programming language, named as in "go" or "python".
 func Code(title, language, text string) Event {
-	if strings.ContainsFunc(language, notToken) || language == "" {
+	if strings.ContainsFunc(language, isNotTokenRune) || language == "" {
 		language = "plain"
 	}
-	return artifact(title, "text/x-"+strings.ToLower(language), []byte(text))
+	return newArtifact(title, "text/x-"+strings.ToLower(language), []byte(text))
 }
 
 // JSON is any value, shown as a tree. A value that encoding/json refuses
 // becomes a plain text that says why.
-func JSON(title string, value any) Event { return encoded(title, JSONType, value) }
+func JSON(title string, value any) Event { return newJSONArtifact(title, JSONType, value) }
 
 // TableOf is a table.
-func TableOf(title string, t Table) Event { return encoded(title, TableType, t) }
+func TableOf(title string, t Table) Event { return newJSONArtifact(title, TableType, t) }
 
 // ChartOf is a chart; it is drawn where it is shown.
-func ChartOf(title string, c Chart) Event { return encoded(title, ChartType, c) }
+func ChartOf(title string, c Chart) Event { return newJSONArtifact(title, ChartType, c) }
 
 // Image is a picture of an image/* media type.
-func Image(title, mediaType string, body []byte) Event { return artifact(title, mediaType, body) }
+func Image(title, mediaType string, body []byte) Event { return newArtifact(title, mediaType, body) }
 
 // File is a file of any media type, titled by its name.
-func File(name, mediaType string, body []byte) Event { return artifact(name, mediaType, body) }
+func File(name, mediaType string, body []byte) Event { return newArtifact(name, mediaType, body) }
 
 // Resource is a copy of the resource that the URI names, of any media type
 // (MCP: EmbeddedResource).
@@ -110,15 +110,15 @@ func Resource(uri, mediaType string, body []byte) Event {
 	return &Artifact{Title: uri, MediaType: mediaType, URI: uri, Body: body, Size: int64(len(body))}
 }
 
-func encoded(title, mediaType string, v any) Event {
+func newJSONArtifact(title, mediaType string, v any) Event {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return artifact(title, "text/plain", fmt.Appendf(nil, "this value has no JSON form: %v", err))
+		return newArtifact(title, "text/plain", fmt.Appendf(nil, "this value has no JSON form: %v", err))
 	}
-	return artifact(title, mediaType, raw)
+	return newArtifact(title, mediaType, raw)
 }
 
-// notToken tells the characters that may not stand in a media type.
-func notToken(r rune) bool {
+// isNotTokenRune tells the characters that may not stand in a media type.
+func isNotTokenRune(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+-.", r))
 }

@@ -28,7 +28,7 @@ func BenchmarkEvent(b *testing.B) {
 
 // BenchmarkEventFromChan is the same over a channel.
 func BenchmarkEventFromChan(b *testing.B) {
-	p := generators.FromChan("p", func(_ context.Context, _ none, events chan<- generators.Event) (int, error) {
+	p := generators.FromChan("p", func(_ context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 		for range b.N {
 			events <- generators.Status("on")
 		}
@@ -70,7 +70,7 @@ func BenchmarkEncodeStatus(b *testing.B) {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	s, err := generators.ParseSchema(json.RawMessage(order))
+	s, err := generators.ParseSchema(json.RawMessage(orderSchema))
 	if err != nil {
 		b.Fatal(err)
 	}

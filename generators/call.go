@@ -74,7 +74,7 @@ func (c *Call) Settle(r Reply) bool {
 		close(c.done)
 	})
 	if first && c.run != nil {
-		c.run.settled(c)
+		c.run.removeCall(c)
 	}
 	return first
 }
@@ -96,9 +96,9 @@ func (c *Call) Wait() Reply {
 	if c.run == nil {
 		c.Settle(Reply{Err: ErrStopped})
 	}
-	beside := c.sit()
+	beside := c.beginWait()
 	<-c.done
-	beside.rise()
+	beside.endWait()
 	return c.reply
 }
 
@@ -106,12 +106,12 @@ func (c *Call) Wait() Reply {
 // cancelled one.
 func (c *Call) Context() context.Context {
 	if c.run == nil {
-		return cancelled
+		return cancelledContext
 	}
 	return c.run.ctx
 }
 
-var cancelled = func() context.Context {
+var cancelledContext = func() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(ErrStopped)
 	return ctx

@@ -25,16 +25,16 @@ func TestKeysAreUnique(t *testing.T) {
 	for _, tt := range tests {
 		p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 			for _, k := range tt.keys {
-				if _, err := question(yield, k); err != nil {
+				if _, err := askText(yield, k); err != nil {
 					return 0, err
 				}
 			}
 			return 0, nil
 		})
 		var got []string
-		_, _, err := run(t.Context(), p, func(c *generators.Call) generators.Reply {
+		_, _, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply {
 			got = append(got, c.Key)
-			return value("1")
+			return valueReply("1")
 		})
 		if err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%q became %q, want %q (%v)", tt.keys, got, tt.want, err)
@@ -53,7 +53,7 @@ func TestKeysOfStepsAndAsksAreShared(t *testing.T) {
 		return c.Key, c.Wait().Err
 	})
 	for range 2 {
-		_, result, err := run(t.Context(), p, func(*generators.Call) generators.Reply { return value("1") })
+		_, result, err := drive(t.Context(), p, func(*generators.Call) generators.Reply { return valueReply("1") })
 		if err != nil || result != `"k#2"` {
 			t.Errorf("the second key was %s, %v", result, err)
 		}
@@ -72,7 +72,7 @@ func TestFirstReplyHolds(t *testing.T) {
 	for i := range 50 {
 		all.Go(func() {
 			v := strconv.Itoa(i)
-			if c.Settle(value(v)) {
+			if c.Settle(valueReply(v)) {
 				firsts.Add(1)
 				winner.Store(v)
 			}
@@ -94,12 +94,12 @@ func TestReplyBeforeTheEndHolds(t *testing.T) {
 		var got string
 		p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 			var err error
-			got, err = question(yield, "k")
+			got, err = askText(yield, "k")
 			return 0, err
 		})
 		for e := range p.Run(ctx, []byte("{}")) {
 			if c, ok := e.(*generators.Call); ok {
-				c.Settle(value(`"in time"`))
+				c.Settle(valueReply(`"in time"`))
 				cancel()
 			}
 		}
@@ -112,14 +112,14 @@ func TestReplyBeforeTheEndHolds(t *testing.T) {
 // TestSettleLater: a driver may answer long after, from another goroutine.
 func TestSettleLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return question(yield, "k") })
+		p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return askText(yield, "k") })
 		calls := make(chan *generators.Call, 1)
 		go func() {
 			c := <-calls
 			synctest.Wait() // the run is waiting
-			c.Settle(value(`"late"`))
+			c.Settle(valueReply(`"late"`))
 		}()
-		_, result, err := run(t.Context(), p, func(c *generators.Call) generators.Reply { return value(`"at once"`) })
+		_, result, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply { return valueReply(`"at once"`) })
 		if err != nil || result != `"\"at once\""` {
 			t.Errorf("at once: %s, %v", result, err)
 		}

@@ -21,14 +21,14 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 	return New(name, func(ctx context.Context, in In, yield Yield) (out Out, err error) {
 		events := make(chan Event)
 		returned := make(chan struct{})
-		if !yield(&spawn{alone: true, fn: func(ctx context.Context) {
+		if !yield(&goEvent{generatorWaits: true, fn: func(ctx context.Context) {
 			defer close(returned)
 			defer func() {
 				if v := recover(); v != nil { // what it sent before is still to be told
 					err = &PanicError{Value: v, Stack: debug.Stack()}
 				}
 			}()
-			err = errGone
+			err = errGoexit
 			out, err = fn(ctx, in, events)
 		}}) {
 			return out, stopCause(ctx)
@@ -47,14 +47,14 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 	}, opts)
 }
 
-// errGone is how a run ends whose function called runtime.Goexit.
-var errGone = errors.New("the tool broke down: its goroutine ended")
+// errGoexit is how a run ends whose function called runtime.Goexit.
+var errGoexit = errors.New("the tool broke down: its goroutine ended")
 
 // Sender is a Yield over the channel of a [ChanFunc], for the helpers that
 // want one: Step, Go and the asks. It returns when the event has been taken.
 func Sender(ctx context.Context, events chan<- Event) Yield {
 	return func(e Event) bool {
-		h := &handoff{Event: e, taken: make(chan bool, 1)}
+		h := &acknowledgedEvent{Event: e, taken: make(chan bool, 1)}
 		select {
 		case events <- h:
 			return <-h.taken
@@ -64,8 +64,8 @@ func Sender(ctx context.Context, events chan<- Event) Yield {
 	}
 }
 
-// handoff is an event whose sender waits until it has been taken.
-type handoff struct {
+// acknowledgedEvent is an event whose sender waits until it has been taken.
+type acknowledgedEvent struct {
 	Event
 	taken chan bool
 }

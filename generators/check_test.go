@@ -11,8 +11,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// order is a schema with a rule of every kind, nested.
-const order = `{
+// orderSchema is a schema with a rule of every kind, nested.
+const orderSchema = `{
   "type": "object", "additionalProperties": false,
   "required": ["id", "items"],
   "properties": {
@@ -37,7 +37,7 @@ const order = `{
 }`
 
 func TestCheckReportsEveryViolation(t *testing.T) {
-	s, err := generators.ParseSchema(json.RawMessage(order))
+	s, err := generators.ParseSchema(json.RawMessage(orderSchema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 			}
 			continue
 		}
-		if got := fields(t, err); !maps.Equal(got, tt.want) {
+		if got := fieldErrors(t, err); !maps.Equal(got, tt.want) {
 			t.Errorf("%s:\n got %q\nwant %q", tt.value, got, tt.want)
 		}
 		if v := s.Validate(json.RawMessage(tt.value)); v == nil {
@@ -103,7 +103,7 @@ func TestCheckOfWhatIsNoJSON(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{"type":"object"}`))
 	for _, value := range []string{"", " ", "{", "{}{}", "{} x", "nul", "'a'", `{"a":01}`, "\xff", "\x00"} {
 		_, err := s.Check(json.RawMessage(value))
-		if err == nil || !strings.HasPrefix(fields(t, err)[""], "must be one JSON value: ") {
+		if err == nil || !strings.HasPrefix(fieldErrors(t, err)[""], "must be one JSON value: ") {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestCheckFillsInDefaults(t *testing.T) {
 	if want := `{"a":"x","b":null,"c":{"d":[1]},"e":1,"z":12345678901234567890.5}`; err != nil || string(got) != want {
 		t.Errorf("got %s (%v), want %s", got, err, want)
 	}
-	if _, err := s.Check(json.RawMessage(`{}`)); fields(t, err)["/e"] != "must be a whole number, not text" {
+	if _, err := s.Check(json.RawMessage(`{}`)); fieldErrors(t, err)["/e"] != "must be a whole number, not text" {
 		t.Errorf("a default that doesn't fit: %v", err)
 	}
 	same := json.RawMessage(`{ "a":"", "b":1, "c":2, "e":3 }`)
@@ -144,7 +144,7 @@ func TestCheckWritesWholeNumbers(t *testing.T) {
 func TestViolationsAreBounded(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{"items":{"type":"integer"}}`))
 	_, err := s.Check(json.RawMessage("[" + strings.Repeat(`"x",`, 5000) + `1]`))
-	if n := len(fields(t, err)); n != 100 {
+	if n := len(fieldErrors(t, err)); n != 100 {
 		t.Errorf("%d violations", n)
 	}
 	var many []string
@@ -153,7 +153,7 @@ func TestViolationsAreBounded(t *testing.T) {
 	}
 	s, _ = generators.ParseSchema(json.RawMessage(`{"enum":[` + strings.Join(many, ",") + `]}`))
 	_, err = s.Check(json.RawMessage(`0`))
-	if got := fields(t, err)[""]; !strings.HasSuffix(got, "v18, v19 … (500 in all)") {
+	if got := fieldErrors(t, err)[""]; !strings.HasSuffix(got, "v18, v19 … (500 in all)") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -32,8 +32,8 @@ const (
 	Emergency Level = "emergency"
 )
 
-// known is the level, or Info if it is none.
-func (l Level) known() Level {
+// orInfo is the level, or Info if it is none.
+func (l Level) orInfo() Level {
 	switch l {
 	case Debug, Info, Success, Notice, Warning, Error, Critical, Alert, Emergency:
 		return l
@@ -150,17 +150,17 @@ func Encode(e Event) (kind string, data json.RawMessage, err error) {
 	}
 	switch e := e.(type) {
 	case *StatusEvent:
-		kind, data = "status", marshal(StatusEvent{e.Level.known(), clip(e.Text)})
+		kind, data = "status", mustMarshal(StatusEvent{e.Level.orInfo(), truncateText(e.Text)})
 	case *ProgressEvent:
-		kind, data = "progress", marshal(ProgressEvent{finite(e.Done), finite(e.Total), clip(e.Text)})
+		kind, data = "progress", mustMarshal(ProgressEvent{finiteOrZero(e.Done), finiteOrZero(e.Total), truncateText(e.Text)})
 	case *LogEvent:
-		kind, data = "log", marshal(LogEvent{e.Level.known(), clip(e.Logger), logData(e.Data)})
+		kind, data = "log", mustMarshal(LogEvent{e.Level.orInfo(), truncateText(e.Logger), encodeLogData(e.Data)})
 	case *ChunkEvent:
-		kind, data = "chunk", marshal(ChunkEvent{clip(e.Text)})
+		kind, data = "chunk", mustMarshal(ChunkEvent{truncateText(e.Text)})
 	case *ToastEvent:
-		kind, data = "toast", marshal(ToastEvent{e.Level.known(), clip(e.Text)})
+		kind, data = "toast", mustMarshal(ToastEvent{e.Level.orInfo(), truncateText(e.Text)})
 	case *Artifact:
-		kind, data = "artifact", marshal(e.fit())
+		kind, data = "artifact", mustMarshal(e.normalized())
 	case *Stepped:
 		kind = "stepped"
 		data, err = json.Marshal(e)

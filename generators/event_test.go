@@ -50,16 +50,16 @@ func TestEventsRoundTrip(t *testing.T) {
 	}
 }
 
-// cyclic is a value that fmt would follow until the stack is full.
-func cyclic() any {
+// cyclicValue is a value that fmt would follow until the stack is full.
+func cyclicValue() any {
 	m := map[string]any{"fn": func() {}}
 	m["self"] = m
 	return m
 }
 
-type panics struct{}
+type panicsOnMarshal struct{}
 
-func (panics) MarshalJSON() ([]byte, error) { panic("no") }
+func (panicsOnMarshal) MarshalJSON() ([]byte, error) { panic("no") }
 
 // TestHostileEvents: whatever a generator yields has an encoding of a sane
 // size, that says what was changed.
@@ -86,8 +86,8 @@ func TestHostileEvents(t *testing.T) {
 		{"channel in a log", generators.Log(generators.Info, make(chan int)), `"0x`},
 		{"NaN in a log", generators.Log(generators.Info, math.NaN()), `"NaN"`},
 		{"broken JSON in a log", generators.Log(generators.Info, json.RawMessage(`{"a":`)), `{\"a\":`},
-		{"cycle in a log", generators.Log(generators.Info, cyclic()), "can't be shown"},
-		{"panic in a log", generators.Log(generators.Info, panics{}), "it panicked: no"},
+		{"cycle in a log", generators.Log(generators.Info, cyclicValue()), "can't be shown"},
+		{"panic in a log", generators.Log(generators.Info, panicsOnMarshal{}), "it panicked: no"},
 		{"size that is a lie", &generators.Artifact{Body: []byte("four"), Size: 5}, `"size":4`},
 		{"JSON that is none", generators.JSON("t", math.Inf(1)), `"mediaType":"text/plain"`},
 		{"language that is none", generators.Code("t", "a/b; c=d", "x"), `text/x-plain`},

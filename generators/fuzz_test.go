@@ -13,8 +13,8 @@ import (
 // what Check returns conforms, is returned again unchanged, and what it refuses
 // it explains field by field.
 func FuzzCheckSchema(f *testing.F) {
-	f.Add(order, `{"id":"ab","items":[{"sku":"a"}],"count":4.0}`)
-	f.Add(order, `{"id":1,"items":[{"sku":"a"},{"n":0}],"tags":["a","a"]}`)
+	f.Add(orderSchema, `{"id":"ab","items":[{"sku":"a"}],"count":4.0}`)
+	f.Add(orderSchema, `{"id":1,"items":[{"sku":"a"},{"n":0}],"tags":["a","a"]}`)
 	f.Add(`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`, `1`)
 	f.Add(`{"properties":{"a":{"$ref":"#"}},"unevaluatedProperties":false}`, `{"a":{"a":{}}}`)
 	f.Add(`{"patternProperties":{"^a":{"default":1}},"dependentRequired":{"a":["b"]},"if":true,"then":{"minProperties":1}}`, `{}`)

@@ -63,7 +63,7 @@ func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 				yield(generators.Progress(float64(i+1), 3, ""))
 			}
 		})
-		return question(yield, "name")
+		return askText(yield, "name")
 	})
 	var open *generators.Call
 	seen := 0
@@ -84,7 +84,7 @@ func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 			result = string(e.Value)
 		}
 		if open != nil && seen == 3 {
-			open.Settle(value(`"ada"`))
+			open.Settle(valueReply(`"ada"`))
 		}
 	}
 	if seen != 3 || result != `"\"ada\""` {
@@ -132,9 +132,9 @@ func TestRunWaitsForGoroutines(t *testing.T) {
 // TestGoThroughSender: the helpers work over a channel too, and calls count as
 // concurrent only then.
 func TestGoThroughSender(t *testing.T) {
-	p := generators.FromChan("p", func(ctx context.Context, _ none, events chan<- generators.Event) (int, error) {
+	p := generators.FromChan("p", func(ctx context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 		yield := generators.Sender(ctx, events)
-		if _, err := question(yield, "before"); err != nil {
+		if _, err := askText(yield, "before"); err != nil {
 			return 0, err
 		}
 		done := make(chan struct{})
@@ -142,16 +142,16 @@ func TestGoThroughSender(t *testing.T) {
 			return 0, generators.ErrStopped
 		}
 		<-done
-		_, err := question(yield, "after")
+		_, err := askText(yield, "after")
 		return 1, err
 	}, nil)
 	concurrent := map[string]bool{}
-	events, _, err := run(t.Context(), p, func(c *generators.Call) generators.Reply {
+	events, _, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply {
 		concurrent[c.Key] = c.Concurrent
-		return value("1")
+		return valueReply("1")
 	})
-	if err != nil || len(texts(events)) != 1 {
-		t.Errorf("events %q, error %v", texts(events), err)
+	if err != nil || len(statusTexts(events)) != 1 {
+		t.Errorf("events %q, error %v", statusTexts(events), err)
 	}
 	if concurrent["before"] || !concurrent["after"] {
 		t.Errorf("concurrent: %v", concurrent)
@@ -161,11 +161,11 @@ func TestGoThroughSender(t *testing.T) {
 // TestSenderAfterTheRun returns false instead of blocking.
 func TestSenderAfterTheRun(t *testing.T) {
 	var late generators.Yield
-	p := generators.FromChan("p", func(ctx context.Context, _ none, events chan<- generators.Event) (int, error) {
+	p := generators.FromChan("p", func(ctx context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 		late = generators.Sender(ctx, events)
 		return 1, nil
 	}, nil)
-	if _, _, err := run(t.Context(), p, nil); err != nil {
+	if _, _, err := drive(t.Context(), p, nil); err != nil {
 		t.Fatal(err)
 	}
 	if late(generators.Status("late")) {

@@ -9,18 +9,18 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-type none struct{}
+type noInput struct{}
 
 // photon makes a photon without arguments.
 func photon[Out any](fn func(ctx context.Context, yield generators.Yield) (Out, error)) *generators.Photon {
-	return generators.New("test", func(ctx context.Context, _ none, yield generators.Yield) (Out, error) {
+	return generators.New("test", func(ctx context.Context, _ noInput, yield generators.Yield) (Out, error) {
 		return fn(ctx, yield)
 	}, nil)
 }
 
-// run drives a photon to its end. Steps run; other calls are settled by reply,
+// drive drives a photon to its end. Steps run; other calls are settled by reply,
 // if it is not nil.
-func run(ctx context.Context, p *generators.Photon, reply func(*generators.Call) generators.Reply) (events []generators.Event, result string, err error) {
+func drive(ctx context.Context, p *generators.Photon, reply func(*generators.Call) generators.Reply) (events []generators.Event, result string, err error) {
 	for e, err := range p.Run(ctx, json.RawMessage("{}")) {
 		if err != nil {
 			return events, "", err
@@ -36,8 +36,8 @@ func run(ctx context.Context, p *generators.Photon, reply func(*generators.Call)
 	return events, "", errors.New("the run ended without a last pair")
 }
 
-// texts are the texts of the statuses among events.
-func texts(events []generators.Event) []string {
+// statusTexts are the texts of the statuses among events.
+func statusTexts(events []generators.Event) []string {
 	var all []string
 	for _, e := range events {
 		if s, ok := e.(*generators.StatusEvent); ok {
@@ -47,19 +47,19 @@ func texts(events []generators.Event) []string {
 	return all
 }
 
-// question yields a call that is no step and waits for its reply.
-func question(yield generators.Yield, key string) (string, error) {
+// askText yields a call that is no step and waits for its reply.
+func askText(yield generators.Yield, key string) (string, error) {
 	c := generators.NewCall("text", key, nil)
 	yield(c)
 	r := c.Wait()
 	return string(r.Value), r.Err
 }
 
-// value is a reply with a JSON value.
-func value(raw string) generators.Reply { return generators.Reply{Value: json.RawMessage(raw)} }
+// valueReply is a reply with a JSON value.
+func valueReply(raw string) generators.Reply { return generators.Reply{Value: json.RawMessage(raw)} }
 
-// fields are what an InvalidError says, by path.
-func fields(t *testing.T, err error) map[string]string {
+// fieldErrors are what an InvalidError says, by path.
+func fieldErrors(t *testing.T, err error) map[string]string {
 	t.Helper()
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {

@@ -22,7 +22,7 @@ func TestPanicEndsTheRun(t *testing.T) {
 			breakDown()
 			return 1, nil
 		}),
-		"FromChan": generators.FromChan("p", func(_ context.Context, _ none, events chan<- generators.Event) (int, error) {
+		"FromChan": generators.FromChan("p", func(_ context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 			events <- generators.Status("on")
 			breakDown()
 			return 1, nil
@@ -47,12 +47,12 @@ func TestPanicEndsTheRun(t *testing.T) {
 	}
 	for name, p := range tests {
 		t.Run(name, func(t *testing.T) {
-			events, result, err := run(t.Context(), p, nil)
+			events, result, err := drive(t.Context(), p, nil)
 			var panicked *generators.PanicError
 			if !errors.As(err, &panicked) {
 				t.Fatalf("the run ended with %v, result %q", err, result)
 			}
-			if got := texts(events); len(got) != 1 {
+			if got := statusTexts(events); len(got) != 1 {
 				t.Errorf("the events before it: %q", got)
 			}
 			if panicked.Value != "disk on fire" || !strings.Contains(string(panicked.Stack), "TestPanicEndsTheRun") {
@@ -65,9 +65,9 @@ func TestPanicEndsTheRun(t *testing.T) {
 	}
 }
 
-// bodies run a loop whose body is left in a way that the generator notices only
+// loopPhotons run a loop whose body is left in a way that the generator notices only
 // by yield, and on whatever goroutine the generator yields on.
-var bodies = map[string]*generators.Photon{
+var loopPhotons = map[string]*generators.Photon{
 	"the generator's own": photon(func(_ context.Context, yield generators.Yield) (int, error) {
 		yield(generators.Status("on"))
 		return 1, nil
@@ -77,7 +77,7 @@ var bodies = map[string]*generators.Photon{
 		<-ctx.Done()
 		return 1, nil
 	}),
-	"a channel's": generators.FromChan("p", func(ctx context.Context, _ none, events chan<- generators.Event) (int, error) {
+	"a channel's": generators.FromChan("p", func(ctx context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 		generators.Sender(ctx, events)(generators.Status("on"))
 		return 1, nil
 	}, nil),
@@ -98,7 +98,7 @@ var bodies = map[string]*generators.Photon{
 
 // TestBodyPanicReachesItsOwner: the loop belongs to whoever ranges.
 func TestBodyPanicReachesItsOwner(t *testing.T) {
-	for name, p := range bodies {
+	for name, p := range loopPhotons {
 		t.Run(name, func(t *testing.T) {
 			times := 0
 			defer func() {
@@ -120,7 +120,7 @@ func TestBodyPanicReachesItsOwner(t *testing.T) {
 // TestBodyGoexitReachesItsOwner: a test's t.Fatal within the loop ends the
 // test, also where the event came from another goroutine.
 func TestBodyGoexitReachesItsOwner(t *testing.T) {
-	for name, p := range bodies {
+	for name, p := range loopPhotons {
 		if strings.Contains(name, "panics") {
 			continue
 		}
@@ -148,11 +148,11 @@ func TestBodyGoexitReachesItsOwner(t *testing.T) {
 
 // TestGoexitOfTheGenerator's own goroutine is no success.
 func TestGoexitOfTheGenerator(t *testing.T) {
-	p := generators.FromChan("p", func(context.Context, none, chan<- generators.Event) (int, error) {
+	p := generators.FromChan("p", func(context.Context, noInput, chan<- generators.Event) (int, error) {
 		runtime.Goexit()
 		return 1, nil
 	}, nil)
-	if _, result, err := run(t.Context(), p, nil); err == nil {
+	if _, result, err := drive(t.Context(), p, nil); err == nil {
 		t.Errorf("the run completed with %q", result)
 	}
 }

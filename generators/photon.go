@@ -81,18 +81,18 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	if opts != nil {
 		p.options = *opts
 	}
-	p.refuse(checkName(name))
+	p.setError(checkName(name))
 	if len(p.options.Version) > 128 {
-		p.refuse(errors.New("its version has more than 128 bytes"))
+		p.setError(errors.New("its version has more than 128 bytes"))
 	}
 	if fn == nil {
-		p.refuse(errors.New("it has no function"))
+		p.setError(errors.New("it has no function"))
 	}
-	p.describe(SchemaFor[In]())(&p.input, "input")
-	p.describe(schemaOf(reflect.TypeFor[Out](), true))(&p.output, "output")
-	p.refuse(p.options.Task.check())
+	p.setSchema(SchemaFor[In]())(&p.input, "input")
+	p.setSchema(inferSchema(reflect.TypeFor[Out](), true))(&p.output, "output")
+	p.setError(p.options.Task.validate())
 	for _, check := range p.options.Forms {
-		p.refuse(check())
+		p.setError(check())
 	}
 	p.invoke = func(ctx context.Context, args json.RawMessage, yield Yield) (any, error) {
 		in, err := decodeArgs[In](args)
@@ -104,19 +104,19 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	return p
 }
 
-// describe sets one of the photon's schemas or notes why it can't.
-func (p *Photon) describe(s *Schema, err error) func(to **Schema, what string) {
+// setSchema sets one of the photon's schemas or notes why it can't.
+func (p *Photon) setSchema(s *Schema, err error) func(to **Schema, what string) {
 	return func(to **Schema, what string) {
 		*to = s
 		if err != nil {
-			p.refuse(fmt.Errorf("its %s has no schema: %w", what, err))
+			p.setError(fmt.Errorf("its %s has no schema: %w", what, err))
 		} else if what == "input" && s.doc.Type != "object" {
-			p.refuse(fmt.Errorf("its input must be a struct or a map, not %q", s.doc.Type))
+			p.setError(fmt.Errorf("its input must be a struct or a map, not %q", s.doc.Type))
 		}
 	}
 }
 
-func (p *Photon) refuse(err error) {
+func (p *Photon) setError(err error) {
 	if err != nil && p.err == nil {
 		p.err = fmt.Errorf("photon %q: %w", p.name, err)
 	}
@@ -177,7 +177,7 @@ func (p *Photon) Prepare(ctx context.Context, args json.RawMessage) *Run {
 	r := &Run{photon: p, args: args}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	if ctx.Done() != nil {
-		r.unlink = context.AfterFunc(ctx, func() { r.Stop(context.Cause(ctx)) })
+		r.stopAfterFunc = context.AfterFunc(ctx, func() { r.Stop(context.Cause(ctx)) })
 	}
 	return r
 }

@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// nameRule is MCP's rule for tool names without the slash, since names stand
+// namePattern is MCP's rule for tool names without the slash, since names stand
 // in paths.
-var nameRule = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
 func checkName(name string) error {
-	if nameRule.MatchString(name) {
+	if namePattern.MatchString(name) {
 		return nil
 	}
 	return errors.New("a name is 1 to 128 of the characters A-Z a-z 0-9 _ . - and begins with none of . -")
@@ -59,7 +59,7 @@ func (r *Registry) Add(p *Photon) error {
 	if taken {
 		return fmt.Errorf("photon %q: the name is taken by another photon", p.name)
 	}
-	r.changed()
+	r.notifyWatchers()
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (r *Registry) Remove(name string) {
 	delete(r.byName, name)
 	r.mu.Unlock()
 	if there {
-		r.changed()
+		r.notifyWatchers()
 	}
 }
 
@@ -87,7 +87,7 @@ func (r *Registry) Watch(f func()) (stop func()) {
 	}
 }
 
-func (r *Registry) changed() {
+func (r *Registry) notifyWatchers() {
 	r.mu.RLock()
 	watchers := slices.Collect(maps.Keys(r.watchers))
 	r.mu.RUnlock()

@@ -12,10 +12,10 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-func none0(context.Context, none, generators.Yield) (int, error) { return 0, nil }
+func returnZero(context.Context, noInput, generators.Yield) (int, error) { return 0, nil }
 
-// of makes a photon of the given input and output types.
-func of[In, Out any](opts *generators.Options) *generators.Photon {
+// ofType makes a photon of the given input and output types.
+func ofType[In, Out any](opts *generators.Options) *generators.Photon {
 	return generators.New("p", func(context.Context, In, generators.Yield) (out Out, err error) { return out, nil }, opts)
 }
 
@@ -46,24 +46,24 @@ func TestRegistryRefuses(t *testing.T) {
 		want   []string
 	}{
 		{"nil", nil, []string{"nil"}},
-		{"no function", generators.New[none, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
-		{"no channel function", generators.FromChan[none, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
-		{"empty name", generators.New("", none0, nil), []string{`photon ""`, "a name is 1 to 128"}},
-		{"a space", generators.New("a b", none0, nil), []string{`"a b"`, "a name is"}},
-		{"a slash", generators.New("a/b", none0, nil), []string{"a name is"}},
-		{"a dot first", generators.New("..", none0, nil), []string{"a name is"}},
-		{"not ASCII", generators.New("größe", none0, nil), []string{"a name is"}},
-		{"too long", generators.New(strings.Repeat("a", 129), none0, nil), []string{"a name is"}},
-		{"channel field", of[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
-		{"channel result", of[none, outer](nil), []string{"its output has no schema", "field Ch of"}},
-		{"function", of[none, func()](nil), []string{"its output has no schema", "func()"}},
-		{"cycle", of[cycle, int](nil), []string{"field Next of", "cycle"}},
-		{"bad tag", of[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
-		{"text as input", of[string, int](nil), []string{"must be a struct or a map"}},
-		{"anything as input", of[any, int](nil), []string{"must be a struct or a map"}},
-		{"nested form", of[none, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
-		{"form with a secret", of[none, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
-		{"form with a channel", of[none, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
+		{"no function", generators.New[noInput, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
+		{"no channel function", generators.FromChan[noInput, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
+		{"empty name", generators.New("", returnZero, nil), []string{`photon ""`, "a name is 1 to 128"}},
+		{"a space", generators.New("a b", returnZero, nil), []string{`"a b"`, "a name is"}},
+		{"a slash", generators.New("a/b", returnZero, nil), []string{"a name is"}},
+		{"a dot first", generators.New("..", returnZero, nil), []string{"a name is"}},
+		{"not ASCII", generators.New("größe", returnZero, nil), []string{"a name is"}},
+		{"too long", generators.New(strings.Repeat("a", 129), returnZero, nil), []string{"a name is"}},
+		{"channel field", ofType[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
+		{"channel result", ofType[noInput, outer](nil), []string{"its output has no schema", "field Ch of"}},
+		{"function", ofType[noInput, func()](nil), []string{"its output has no schema", "func()"}},
+		{"cycle", ofType[cycle, int](nil), []string{"field Next of", "cycle"}},
+		{"bad tag", ofType[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
+		{"text as input", ofType[string, int](nil), []string{"must be a struct or a map"}},
+		{"anything as input", ofType[any, int](nil), []string{"must be a struct or a map"}},
+		{"nested form", ofType[noInput, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
+		{"form with a secret", ofType[noInput, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
+		{"form with a channel", ofType[noInput, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,23 +78,23 @@ func TestRegistryRefuses(t *testing.T) {
 }
 
 func TestRegistryRefusesDuplicates(t *testing.T) {
-	r, err := generators.NewRegistry(generators.New("a", none0, nil), generators.New("A", none0, nil))
+	r, err := generators.NewRegistry(generators.New("a", returnZero, nil), generators.New("A", returnZero, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Add(generators.New("a", none0, nil)); err == nil || !strings.Contains(err.Error(), `photon "a"`) {
+	if err := r.Add(generators.New("a", returnZero, nil)); err == nil || !strings.Contains(err.Error(), `photon "a"`) {
 		t.Errorf("a second %q: %v", "a", err)
 	}
-	if _, err := generators.NewRegistry(generators.New("b", none0, nil), generators.New("b", none0, nil)); err == nil {
+	if _, err := generators.NewRegistry(generators.New("b", returnZero, nil), generators.New("b", returnZero, nil)); err == nil {
 		t.Error("two of one name made a registry")
 	}
 }
 
 func TestRegistryFindsPhotons(t *testing.T) {
 	r, err := generators.NewRegistry(
-		generators.New("zeta", none0, &generators.Options{Title: "Z"}),
-		generators.New("alpha.1", none0, nil),
-		generators.New("_", none0, nil))
+		generators.New("zeta", returnZero, &generators.Options{Title: "Z"}),
+		generators.New("alpha.1", returnZero, nil),
+		generators.New("_", returnZero, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestRegistryIsConcurrent(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			err := r.Add(generators.New(fmt.Sprint(i%25), none0, nil))
+			err := r.Add(generators.New(fmt.Sprint(i%25), returnZero, nil))
 			if _, ok := r.Lookup(fmt.Sprint(i % 25)); !ok || len(r.All()) == 0 {
 				t.Errorf("%d: not there (%v)", i, err)
 			}
@@ -136,7 +136,7 @@ func TestRegistryIsConcurrent(t *testing.T) {
 // TestOptionsAreCopied: who changes them afterwards changes no photon.
 func TestOptionsAreCopied(t *testing.T) {
 	opts := &generators.Options{Title: "before", Forms: []func() error{func() error { return nil }}}
-	p := of[none, int](opts)
+	p := ofType[noInput, int](opts)
 	opts.Title = "after"
 	if p.Title() != "before" || p.Options().Title != "before" {
 		t.Errorf("the title is %q", p.Title())

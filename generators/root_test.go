@@ -37,11 +37,11 @@ func TestRootReachesTheGenerator(t *testing.T) {
 		<-told
 		return generators.Step(yield, "step", func(ctx context.Context) (int, error) { tell(ctx); return 1, nil })
 	})
-	events, _, err := run(generators.WithRoot(t.Context(), "/srv/files"), p, nil)
+	events, _, err := drive(generators.WithRoot(t.Context(), "/srv/files"), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := texts(events); len(got) != 3 || got[0] != "/srv/files" || got[1] != got[0] || got[2] != got[0] {
+	if got := statusTexts(events); len(got) != 3 || got[0] != "/srv/files" || got[1] != got[0] || got[2] != got[0] {
 		t.Errorf("the folders are %q", got)
 	}
 }

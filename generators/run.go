@@ -33,62 +33,62 @@ func (e *PanicError) Error() string { return "the tool broke down: it panicked" 
 // may be let go, and only the answer brings it back. So what works on beside a
 // question is a goroutine of Go or a [Step].
 func Go(yield Yield, fn func(ctx context.Context)) bool {
-	return yield(&spawn{fn: fn})
+	return yield(&goEvent{fn: fn})
 }
 
-// spawn is how Go reaches the session behind a yield.
-type spawn struct {
+// goEvent is how Go reaches the session behind a yield.
+type goEvent struct {
 	fn func(context.Context)
-	// alone: the generator itself waits while fn runs, so that the order of its
+	// generatorWaits: the generator itself waits while fn runs, so that the order of its
 	// calls is the same in every run.
-	alone bool
+	generatorWaits bool
 }
 
-func (*spawn) event() {}
+func (*goEvent) event() {}
 
 // A Run is one execution of a photon: it turns the loop body of a range over
 // its events into a yield that any goroutine may call at any time. Most callers
 // need no more of it than [Photon.Run]; an engine that keeps thousands of runs
 // waiting stops each by its Run, and spares them a context of their own.
 type Run struct {
-	id     string // see Name
-	photon *Photon
-	args   json.RawMessage
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	unlink func() bool // from the context that it was prepared under; nil if that can't end
-	body   func(Event, error) bool
+	id            string // see Name
+	photon        *Photon
+	args          json.RawMessage
+	ctx           context.Context
+	cancel        context.CancelCauseFunc
+	stopAfterFunc func() bool // from the context that it was prepared under; nil if that can't end
+	body          func(Event, error) bool
 	// returned: the generator has, and the last pair was handed over.
 	returned bool
 
-	mu       sync.Mutex
-	over     bool    // yield is false from now on
-	left     bool    // the loop was left: the body must not be called again
-	thrown   *thrown // how it was left, if not by break or return
-	keys     keys
-	crowd    atomic.Pointer[crowd] // nil until the generator starts goroutines
-	crash    *PanicError           // of a goroutine started by Go
-	children sync.WaitGroup
+	mu             sync.Mutex
+	ended          bool          // yield is false from now on
+	loopLeft       bool          // the loop was left: the body must not be called again
+	bodyExit       *loopBodyExit // how it was left, if not by break or return
+	callKeys       uniqueKeys
+	waiters        atomic.Pointer[waiterCount] // nil until the generator starts goroutines
+	goroutinePanic *PanicError                 // of a goroutine started by Go
+	children       sync.WaitGroup
 
 	// waiting are the calls without a reply. They have a lock of their own:
 	// mu is held while the body runs, and the body may settle calls.
-	waitingMu sync.Mutex
-	waiting   []*Call
+	openCallsMu sync.Mutex
+	openCalls   []*Call
 }
 
-// thrown is a panic of the loop body, or else its runtime.Goexit, as in
+// loopBodyExit is a panic of the loop body, or else its runtime.Goexit, as in
 // t.Fatal. The body may run on any goroutine that yields, but it belongs to
 // the one that ranges.
-type thrown struct {
-	value any
-	exit  bool
+type loopBodyExit struct {
+	value  any
+	goexit bool
 }
 
 func (r *Run) yield(e Event) bool {
 	switch e := e.(type) {
-	case *spawn:
-		return r.spawn(e)
-	case *handoff:
+	case *goEvent:
+		return r.startGoroutine(e)
+	case *acknowledgedEvent:
 		ok := false
 		defer func() { e.taken <- ok }() // even if the body panics: its sender waits
 		ok = r.yield(e.Event)
@@ -96,40 +96,40 @@ func (r *Run) yield(e Event) bool {
 	case nil:
 		return r.ctx.Err() == nil
 	}
-	if isNil(e) {
+	if isNilEvent(e) {
 		return r.ctx.Err() == nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c, ok := e.(*Call); ok {
-		r.bind(c)
+		r.bindCall(c)
 	}
-	if r.over || r.ctx.Err() != nil {
+	if r.ended || r.ctx.Err() != nil {
 		return false
 	}
-	return r.hand(e, nil)
+	return r.deliver(e, nil)
 }
 
-// isNil tells a typed nil, which says as much as a nil event.
-func isNil(e Event) bool {
+// isNilEvent tells a typed nil, which says as much as a nil event.
+func isNilEvent(e Event) bool {
 	v := reflect.ValueOf(e)
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// hand calls the loop body, of which there is one at a time: r.mu is held.
-func (r *Run) hand(e Event, err error) (more bool) {
+// deliver calls the loop body, of which there is one at a time: r.mu is held.
+func (r *Run) deliver(e Event, err error) (more bool) {
 	returned := false
 	defer func() {
 		if more {
 			return
 		}
-		r.over, r.left = true, true
+		r.ended, r.loopLeft = true, true
 		r.Stop(ErrStopped)
 		if returned {
 			return
 		}
 		v := recover()
-		r.thrown = &thrown{v, v == nil}
+		r.bodyExit = &loopBodyExit{v, v == nil}
 		if v != nil {
 			panic(v)
 		}
@@ -139,43 +139,43 @@ func (r *Run) hand(e Event, err error) (more bool) {
 	return more
 }
 
-// bind ties a call to this run and makes its key unique.
-func (r *Run) bind(c *Call) {
+// bindCall ties a call to this run and makes its key unique.
+func (r *Run) bindCall(c *Call) {
 	c.run = r
 	c.Concurrent = r.Concurrent()
-	c.Key = r.keys.unique(c.Key)
-	r.waitingMu.Lock()
-	r.waiting = append(r.waiting, c)
-	r.waitingMu.Unlock()
+	c.Key = r.callKeys.unique(c.Key)
+	r.openCallsMu.Lock()
+	r.openCalls = append(r.openCalls, c)
+	r.openCallsMu.Unlock()
 	if r.ctx.Err() != nil { // Stop may have been here already
 		c.Settle(Reply{Err: stopCause(r.ctx)})
 	}
 }
 
-// settled forgets a call that has its reply.
-func (r *Run) settled(c *Call) {
-	r.waitingMu.Lock()
-	defer r.waitingMu.Unlock()
-	if i := slices.Index(r.waiting, c); i >= 0 {
-		r.waiting = slices.Delete(r.waiting, i, i+1)
+// removeCall forgets a call that has its reply.
+func (r *Run) removeCall(c *Call) {
+	r.openCallsMu.Lock()
+	defer r.openCallsMu.Unlock()
+	if i := slices.Index(r.openCalls, c); i >= 0 {
+		r.openCalls = slices.Delete(r.openCalls, i, i+1)
 	}
 }
 
-func (r *Run) spawn(e *spawn) bool {
+func (r *Run) startGoroutine(e *goEvent) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over || r.ctx.Err() != nil {
+	if r.ended || r.ctx.Err() != nil {
 		return false
 	}
-	var beside *crowd // that it is one of
-	if !e.alone {
-		beside = r.join()
+	var beside *waiterCount // that it is one of
+	if !e.generatorWaits {
+		beside = r.addGoroutine()
 	}
 	r.children.Go(func() {
-		defer beside.leave()
+		defer beside.removeGoroutine()
 		defer func() {
 			if v := recover(); v != nil {
-				r.crashed(v)
+				r.recordPanic(v)
 			}
 		}()
 		e.fn(r.ctx)
@@ -183,69 +183,69 @@ func (r *Run) spawn(e *spawn) bool {
 	return true
 }
 
-func (r *Run) crashed(v any) {
+func (r *Run) recordPanic(v any) {
 	p := &PanicError{Value: v, Stack: debug.Stack()}
 	r.mu.Lock()
-	if r.crash == nil {
-		r.crash = p
+	if r.goroutinePanic == nil {
+		r.goroutinePanic = p
 	}
 	r.mu.Unlock()
 	r.Stop(fmt.Errorf("%w: %w", ErrStopped, p))
 }
 
-// finish waits for the run's goroutines, since one of them may yet panic, and
+// deliverLast waits for the run's goroutines, since one of them may yet panic, and
 // hands the last pair to the loop body, unless that was left already.
-func (r *Run) finish(result *Result, err error) {
+func (r *Run) deliverLast(result *Result, err error) {
 	r.mu.Lock()
-	r.over = true
+	r.ended = true
 	if err == nil && r.ctx.Err() != nil {
 		err = stopCause(r.ctx)
 	}
 	r.mu.Unlock()
-	r.close()
+	r.stopAndWait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.crash != nil {
-		err = r.crash
+	if r.goroutinePanic != nil {
+		err = r.goroutinePanic
 	}
 	switch {
-	case r.left:
+	case r.loopLeft:
 	case err != nil:
-		r.hand(nil, err)
+		r.deliver(nil, err)
 	default:
-		r.hand(result, nil)
+		r.deliver(result, nil)
 	}
 }
 
-// close ends the run's context and waits for its goroutines.
-func (r *Run) close() {
+// stopAndWait ends the run's context and waits for its goroutines.
+func (r *Run) stopAndWait() {
 	r.Stop(ErrStopped)
 	r.children.Wait()
 }
 
-// rethrow ends the goroutine that ranges as its loop body did on another one,
+// repanic ends the goroutine that ranges as its loop body did on another one,
 // or in spite of a generator that recovered.
-func (r *Run) rethrow() {
+func (r *Run) repanic() {
 	switch {
-	case r.thrown == nil:
-	case r.thrown.exit:
+	case r.bodyExit == nil:
+	case r.bodyExit.goexit:
 		runtime.Goexit()
 	default:
-		panic(r.thrown.value)
+		panic(r.bodyExit.value)
 	}
 }
 
-// guard turns a panic of the generator into an error. A panic of the loop
+// recoverPanic turns a panic of the generator into an error. A panic of the loop
 // body, which passes through the generator's frames, goes on to its owner.
-func (r *Run) guard(err *error) {
+func (r *Run) recoverPanic(err *error) {
 	v := recover()
 	if v == nil {
 		return
 	}
 	r.mu.Lock() // another goroutine may be in the body; ours has left it
-	t := r.thrown
+	t := r.bodyExit
 	r.mu.Unlock()
-	if t != nil && !t.exit {
+	if t != nil && !t.goexit {
 		panic(t.value)
 	}
 	*err = &PanicError{Value: v, Stack: debug.Stack()}
@@ -254,7 +254,7 @@ func (r *Run) guard(err *error) {
 // Concurrent tells whether the generator has started goroutines with [Go], so
 // that the order of its calls may differ from run to run. Call it in the loop's
 // body.
-func (r *Run) Concurrent() bool { return r.crowd.Load() != nil }
+func (r *Run) Concurrent() bool { return r.waiters.Load() != nil }
 
 // Context is what the generator works under. It ends with the run; its cause is
 // why.
@@ -266,18 +266,18 @@ func (r *Run) Context() context.Context { return r.ctx }
 // the first cause holds.
 func (r *Run) Stop(cause error) {
 	r.cancel(cause)
-	r.waitingMu.Lock()
-	waiting := r.waiting
-	r.waiting = nil
-	r.waitingMu.Unlock()
+	r.openCallsMu.Lock()
+	waiting := r.openCalls
+	r.openCalls = nil
+	r.openCallsMu.Unlock()
 	for _, c := range waiting {
 		c.Settle(Reply{Err: stopCause(r.ctx)})
 	}
 }
 
-// public makes a generator's error one of this package's if the run was ended
+// publicError makes a generator's error one of this package's if the run was ended
 // from outside, so that a driver can tell a stop from a failure.
-func (r *Run) public(err error) error {
+func (r *Run) publicError(err error) error {
 	if err == nil || r.ctx.Err() == nil {
 		return err
 	}

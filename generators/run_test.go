@@ -20,7 +20,7 @@ type target struct {
 func TestNewAndFromChanAreEquivalent(t *testing.T) {
 	work := func(in target, yield generators.Yield, err error) (target, error) {
 		yield(generators.Status("one"))
-		got, askErr := question(yield, "name")
+		got, askErr := askText(yield, "name")
 		yield(generators.Status(got))
 		if askErr != nil {
 			return target{}, askErr
@@ -38,8 +38,8 @@ func TestNewAndFromChanAreEquivalent(t *testing.T) {
 		reply  generators.Reply
 		cancel bool
 	}{
-		{name: "result", reply: value(`"ada"`)},
-		{name: "error", reply: value(`"ada"`), fail: errors.New("no disk")},
+		{name: "result", reply: valueReply(`"ada"`)},
+		{name: "error", reply: valueReply(`"ada"`), fail: errors.New("no disk")},
 		{name: "refused", reply: generators.Reply{Err: errors.New("declined")}},
 		{name: "stopped", cancel: true},
 	}
@@ -102,15 +102,15 @@ func transcript(t *testing.T, p *generators.Photon, reply generators.Reply, canc
 }
 
 func TestFromChanPlainSendsAndClosedChannel(t *testing.T) {
-	p := generators.FromChan("p", func(_ context.Context, _ none, events chan<- generators.Event) (int, error) {
+	p := generators.FromChan("p", func(_ context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 		events <- generators.Status("a")
 		events <- nil
 		events <- generators.Status("b")
 		close(events) // against the rules
 		return 7, nil
 	}, nil)
-	events, result, err := run(t.Context(), p, nil)
-	if got := texts(events); err != nil || result != "7" || !reflect.DeepEqual(got, []string{"a", "b"}) {
+	events, result, err := drive(t.Context(), p, nil)
+	if got := statusTexts(events); err != nil || result != "7" || !reflect.DeepEqual(got, []string{"a", "b"}) {
 		t.Errorf("got %q, result %s, error %v", got, result, err)
 	}
 }
@@ -148,10 +148,10 @@ func TestRunOfArgumentsAndResults(t *testing.T) {
 
 func TestCheckOfArguments(t *testing.T) {
 	p := generators.New("p", func(context.Context, target, generators.Yield) (int, error) { return 0, nil }, nil)
-	if _, err := p.Check(nil); fields(t, err)["/env"] != "is required" {
+	if _, err := p.Check(nil); fieldErrors(t, err)["/env"] != "is required" {
 		t.Errorf("no arguments: %v", err)
 	}
-	if _, err := p.Check(json.RawMessage("null")); fields(t, err)[""] != "must be an object, not null" {
+	if _, err := p.Check(json.RawMessage("null")); fieldErrors(t, err)[""] != "must be an object, not null" {
 		t.Errorf("null: %v", err)
 	}
 	// JSON Schema takes 4.0 and 4e1 for integers; Go's decoder must get them so.
@@ -167,12 +167,12 @@ func TestCheckOfArguments(t *testing.T) {
 
 // TestRunsAreIndependent runs one photon many times at once.
 func TestRunsAreIndependent(t *testing.T) {
-	p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return question(yield, "k") })
+	p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return askText(yield, "k") })
 	done := make(chan string)
 	for i := range 50 {
 		go func() {
 			n, _ := json.Marshal(i)
-			_, result, err := run(t.Context(), p, func(c *generators.Call) generators.Reply { return value(string(n)) })
+			_, result, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply { return valueReply(string(n)) })
 			if err != nil || result != `"`+string(n)+`"` {
 				result = "wrong: " + result
 			}

@@ -18,12 +18,12 @@ type Schema struct {
 	raw      json.RawMessage
 	doc      *infer.Schema
 	compiled *validator.Schema
-	// bare: an empty object is valid as it is, which is what tools without
+	// acceptsEmpty: an empty object is valid as it is, which is what tools without
 	// arguments are called with.
-	bare bool
+	acceptsEmpty bool
 }
 
-var empty = json.RawMessage("{}")
+var emptyObject = json.RawMessage("{}")
 
 // SchemaFor returns the schema of a Go type. Structs become objects that allow
 // no other properties; fields tagged omitempty or omitzero are optional. These
@@ -39,17 +39,17 @@ var empty = json.RawMessage("{}")
 // A value that a tag can't set, or a type that JSON Schema can't describe, is
 // an error that names the field.
 func SchemaFor[T any]() (*Schema, error) {
-	return schemaOf(reflect.TypeFor[T](), false)
+	return inferSchema(reflect.TypeFor[T](), false)
 }
 
 // ParseSchema reads a schema from its JSON. Refused are references to other
 // documents, and schemas of more than 1 MB, 10,000 parts or 100 levels or whose
 // references go in a circle.
 func ParseSchema(raw json.RawMessage) (*Schema, error) {
-	if s, ok := parsed.get(raw); ok {
+	if s, ok := parsedSchemas.get(raw); ok {
 		return s, nil
 	}
-	if err := bound(raw); err != nil {
+	if err := checkSchemaText(raw); err != nil {
 		return nil, err
 	}
 	doc := new(infer.Schema)
@@ -59,7 +59,7 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	doc.PropertyOrder = propertyOrder(raw)
 	s, err := compile(slices.Clone(raw), doc)
 	if err == nil {
-		parsed.put(raw, s)
+		parsedSchemas.put(raw, s)
 	}
 	return s, err
 }
@@ -77,7 +77,7 @@ func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bad := plainNumbers(tree, ""); len(bad) > 0 {
+	if bad := findHugeNumbers(tree, ""); len(bad) > 0 {
 		return nil, fmt.Errorf("not a JSON Schema: %w", &InvalidError{Fields: bad})
 	}
 	c := validator.NewCompiler()
@@ -90,12 +90,12 @@ func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	if err := boundWork(compiled); err != nil {
+	if err := checkSchemaWork(compiled); err != nil {
 		return nil, err
 	}
 	s := &Schema{raw: raw, doc: doc, compiled: compiled}
-	checked, err := s.Check(empty)
-	s.bare = err == nil && bytes.Equal(checked, empty)
+	checked, err := s.Check(emptyObject)
+	s.acceptsEmpty = err == nil && bytes.Equal(checked, emptyObject)
 	return s, nil
 }
 
@@ -118,18 +118,18 @@ func (s *Schema) Document() *infer.Schema { return s.doc }
 // a fraction or exponent, as Go's integers want them. The error is an
 // [*InvalidError] with every violation.
 func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
-	if s.bare && bytes.Equal(value, empty) {
+	if s.acceptsEmpty && bytes.Equal(value, emptyObject) {
 		return value, nil
 	}
 	tree, err := decodeTree(value)
 	if err != nil {
 		return nil, err
 	}
-	filled := s.fill(tree)
+	filled := s.fillDefaults(tree)
 	if err := s.compiled.Validate(tree); err != nil {
-		return nil, explain(err)
+		return nil, newInvalidError(err)
 	}
-	tree, wholed := wholeNumbers(tree)
+	tree, wholed := normalizeIntegers(tree)
 	if !filled && !wholed {
 		return value, nil
 	}
@@ -144,14 +144,14 @@ func (s *Schema) Validate(value json.RawMessage) error {
 		return err
 	}
 	if err := s.compiled.Validate(tree); err != nil {
-		return explain(err)
+		return newInvalidError(err)
 	}
 	return nil
 }
 
-// parsed remembers schemas by their text: asks of one photon have the same one
+// parsedSchemas remembers schemas by their text: asks of one photon have the same one
 // every time, and compiling costs more than checking an answer.
-var parsed schemaCache
+var parsedSchemas schemaCache
 
 type schemaCache struct {
 	mu     sync.Mutex
@@ -161,8 +161,8 @@ type schemaCache struct {
 // The cache is emptied when it holds this many schemas, and keeps none longer
 // than this.
 const (
-	cachedSchemas   = 512
-	cachedSchemaLen = 64 << 10
+	maxCachedSchemas   = 512
+	maxCachedSchemaLen = 64 << 10
 )
 
 func (c *schemaCache) get(raw []byte) (*Schema, bool) {
@@ -173,12 +173,12 @@ func (c *schemaCache) get(raw []byte) (*Schema, bool) {
 }
 
 func (c *schemaCache) put(raw []byte, s *Schema) {
-	if len(raw) > cachedSchemaLen {
+	if len(raw) > maxCachedSchemaLen {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byText == nil || len(c.byText) >= cachedSchemas {
+	if c.byText == nil || len(c.byText) >= maxCachedSchemas {
 		c.byText = make(map[string]*Schema)
 	}
 	c.byText[string(raw)] = s

@@ -45,8 +45,8 @@ type Base struct {
 	ID string `json:"id" pattern:"^[a-z]+$" title:"Id" description:"What it is called by."`
 }
 
-// everything uses every tag, and every type that JSON writes in its own way.
-type everything struct {
+// allTags uses every tag, and every type that JSON writes in its own way.
+type allTags struct {
 	Base
 	Mail    string            `json:"mail" format:"email" minLength:"3" maxLength:"254"`
 	Name    string            `json:"name,omitempty" default:"Ada, née Byron"`
@@ -78,25 +78,25 @@ type part struct {
 }
 
 func TestSchemaOfEveryTag(t *testing.T) {
-	s, err := generators.SchemaFor[everything]()
+	s, err := generators.SchemaFor[allTags]()
 	if err != nil {
 		t.Fatal(err)
 	}
 	raw, _ := s.MarshalJSON()
 	golden(t, "everything.json", raw)
-	_ = everything{}.private
+	_ = allTags{}.private
 }
 
 // TestResultSchema allows null where encoding/json writes it: a client that
 // holds a result against its schema must not refuse what Go returned.
 func TestResultSchema(t *testing.T) {
-	p := generators.New("p", func(context.Context, none, generators.Yield) (everything, error) {
-		return everything{}, nil
+	p := generators.New("p", func(context.Context, noInput, generators.Yield) (allTags, error) {
+		return allTags{}, nil
 	}, nil)
 	raw, _ := p.Output().MarshalJSON()
 	golden(t, "everything-result.json", raw)
 	tests := []*generators.Photon{
-		of[none, struct {
+		ofType[noInput, struct {
 			List  []string       `json:"list"`
 			Map   map[string]int `json:"map"`
 			Ptr   *part          `json:"ptr"`
@@ -106,10 +106,10 @@ func TestResultSchema(t *testing.T) {
 			Named *string        `json:"named" enum:"a,b" enumTitles:"A,B"`
 			Left  []string       `json:"left,omitempty"`
 		}](nil),
-		of[none, []string](nil), of[none, []part](nil), of[none, string](nil), of[none, any](nil),
+		ofType[noInput, []string](nil), ofType[noInput, []part](nil), ofType[noInput, string](nil), ofType[noInput, any](nil),
 	}
 	for _, p := range tests {
-		_, result, err := run(t.Context(), p, nil)
+		_, result, err := drive(t.Context(), p, nil)
 		if err != nil {
 			t.Errorf("%v", err)
 		} else if err := p.Output().Validate(json.RawMessage(result)); err != nil {

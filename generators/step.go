@@ -47,13 +47,13 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 		return zero, stopCause(c.Context())
 	}
 	if r, ok := c.Settled(); ok {
-		return stepValue[T](c.Key, r)
+		return decodeStepValue[T](c.Key, r)
 	}
 	var o stepOptions
 	for _, opt := range opts {
 		opt(&o)
 	}
-	value, err := attempt(c, yield, fn, o)
+	value, err := runWithRetries(c, yield, fn, o)
 	if c.Context().Err() != nil {
 		return zero, stopCause(c.Context())
 	}
@@ -64,7 +64,7 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 		}
 	}
 	if err != nil {
-		record.Error = cmp.Or(clip(err.Error()), "the step failed") // empty is success, in the log
+		record.Error = cmp.Or(truncateText(err.Error()), "the step failed") // empty is success, in the log
 	}
 	if !yield(record) {
 		return zero, stopCause(c.Context())
@@ -73,13 +73,13 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 	if err != nil {
 		r.Err = &StepError{c.Key, record.Error}
 	}
-	return stepValue[T](c.Key, r)
+	return decodeStepValue[T](c.Key, r)
 }
 
-// longestWait is where the doubling of a [Retries] ends.
-const longestWait = 24 * time.Hour
+// maxRetryWait is where the doubling of a [Retries] ends.
+const maxRetryWait = 24 * time.Hour
 
-func attempt[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o stepOptions) (T, error) {
+func runWithRetries[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o stepOptions) (T, error) {
 	wait := o.wait
 	ctx := c.stepContext()
 	for try := 0; ; try++ {
@@ -93,13 +93,13 @@ func attempt[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o
 		case <-c.Context().Done():
 			return value, err
 		}
-		if wait < longestWait {
-			wait = min(2*wait, longestWait)
+		if wait < maxRetryWait {
+			wait = min(2*wait, maxRetryWait)
 		}
 	}
 }
 
-func stepValue[T any](key string, r Reply) (T, error) {
+func decodeStepValue[T any](key string, r Reply) (T, error) {
 	var value T
 	if r.Err != nil {
 		return value, r.Err

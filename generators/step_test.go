@@ -52,7 +52,7 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 					switch e := e.(type) {
 					case *generators.Call:
 						if record != nil {
-							e.Settle(replay(record))
+							e.Settle(replyFromRecord(record))
 						}
 					case *generators.Stepped:
 						stepped = e
@@ -79,8 +79,8 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 	}
 }
 
-// replay is the reply that an engine makes of a record.
-func replay(s *generators.Stepped) generators.Reply {
+// replyFromRecord is the reply that an engine makes of a record.
+func replyFromRecord(s *generators.Stepped) generators.Reply {
 	r := generators.Reply{Value: s.Value}
 	if s.Error != "" {
 		r.Err = &generators.StepError{Key: s.Key, Message: s.Error}
@@ -94,7 +94,7 @@ func TestStepOfChangedType(t *testing.T) {
 	})
 	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
 		if c, ok := e.(*generators.Call); ok {
-			c.Settle(value(`"a text"`))
+			c.Settle(valueReply(`"a text"`))
 		} else if err == nil || !strings.Contains(err.Error(), "the recorded value of step n") {
 			t.Errorf("got %v, %v", e, err)
 		}
@@ -135,7 +135,7 @@ func TestRetries(t *testing.T) {
 					}, generators.Retries(tt.retries, tt.wait))
 				})
 				start := time.Now()
-				events, _, err := run(t.Context(), p, nil)
+				events, _, err := drive(t.Context(), p, nil)
 				if took := time.Since(start); runs != tt.wantRuns || took != tt.wantTook || (err != nil) != tt.wantErr {
 					t.Errorf("%d runs in %v, error %v", runs, took, err)
 				}
@@ -179,7 +179,7 @@ func TestStoppedStepIsNotRecorded(t *testing.T) {
 						generators.Retries(5, time.Hour))
 				})
 				start := time.Now()
-				events, _, err := run(ctx, p, nil)
+				events, _, err := drive(ctx, p, nil)
 				if !errors.Is(err, generators.ErrSuspended) || time.Since(start) > time.Minute {
 					t.Errorf("the run ended with %v after %v", err, time.Since(start))
 				}

@@ -73,7 +73,7 @@ func TestContextEndsARun(t *testing.T) {
 		{"wrapped", errors.Join(errors.New("parked"), generators.ErrSuspended), generators.ErrSuspended},
 	}
 	waits := map[string]func(context.Context, generators.Yield) error{
-		"call": func(_ context.Context, yield generators.Yield) error { _, err := question(yield, "k"); return err },
+		"call": func(_ context.Context, yield generators.Yield) error { _, err := askText(yield, "k"); return err },
 		"step": func(_ context.Context, yield generators.Yield) error {
 			_, err := generators.Step(yield, "k", func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 			return err
@@ -94,7 +94,7 @@ func TestContextEndsARun(t *testing.T) {
 						cancel(tt.cause)
 					}()
 					var told error
-					_, _, err := run(ctx, photon(func(ctx context.Context, yield generators.Yield) (int, error) {
+					_, _, err := drive(ctx, photon(func(ctx context.Context, yield generators.Yield) (int, error) {
 						told = wait(ctx, yield)
 						return 0, told
 					}), nil)
@@ -121,11 +121,11 @@ func TestStoppedRunHasNoResult(t *testing.T) {
 		}
 		return 1, nil
 	})
-	events, result, err := run(ctx, p, nil)
+	events, result, err := drive(ctx, p, nil)
 	if len(events) > 0 || result != "" || !errors.Is(err, generators.ErrSuspended) {
 		t.Errorf("got %d events, result %q, error %v", len(events), result, err)
 	}
-	if _, _, err := run(ctx, p, nil); !errors.Is(err, generators.ErrSuspended) {
+	if _, _, err := drive(ctx, p, nil); !errors.Is(err, generators.ErrSuspended) {
 		t.Errorf("a run that begins stopped ended with %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestYieldAfterTheEnd(t *testing.T) {
 					if kept(generators.Status("late")) || kept(nil) || generators.Go(kept, func(context.Context) {}) {
 						t.Error("yield was true after the end")
 					}
-					if _, err := question(kept, "k"); !errors.Is(err, generators.ErrStopped) {
+					if _, err := askText(kept, "k"); !errors.Is(err, generators.ErrStopped) {
 						t.Errorf("a late ask returned %v", err)
 					}
 				})

@@ -26,7 +26,7 @@ const (
 	TaskForbidden TaskSupport = "forbidden"
 )
 
-func (t TaskSupport) check() error {
+func (t TaskSupport) validate() error {
 	switch t {
 	case TaskOptional, TaskPreferred, TaskAfterAsking, TaskRequired, TaskForbidden:
 		return nil

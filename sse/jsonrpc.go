@@ -8,26 +8,26 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// JSONRPC renders a run as MCP would tell it: each message is one JSON-RPC 2.0
+// JSONRPCRenderer renders a run as MCP would tell it: each message is one JSON-RPC 2.0
 // message. Progress and logs are notifications (MCP 2025-11-25, Utilities), a
 // question is an elicitation/create, sampling/createMessage or roots/list
 // request whose id is the ask's, its settlement a notifications/cancelled with
 // that id, and the end the response to the run, whose id it bears.
-type JSONRPC struct {
-	// Run is the run's id, also the progress token.
-	Run string
-	// Logger names log messages that say no name: the photon.
-	Logger string
-	// Base is the origin that addresses in messages begin with, as in
+type JSONRPCRenderer struct {
+	// RunID is the run's id, also the progress token.
+	RunID string
+	// LoggerName names log messages that say no name: the photon.
+	LoggerName string
+	// BaseURL is the origin that addresses in messages begin with, as in
 	// "http://127.0.0.1:3008".
-	Base string
+	BaseURL string
 }
 
-// rpc is a JSON-RPC 2.0 message.
-type rpc struct {
+// jsonrpcMessage is a JSON-RPC 2.0 message.
+type jsonrpcMessage struct {
 	Version string `json:"jsonrpc"`
 	ID      string `json:"id,omitempty"`
 	Method  string `json:"method,omitempty"`
@@ -82,7 +82,7 @@ type (
 		Run      string    `json:"beam/run"`
 		Deadline time.Time `json:"beam/deadline,omitzero"`
 	}
-	sampleParams struct {
+	samplingParams struct {
 		*ask.SampleRequest
 		Meta elicitMeta `json:"_meta"`
 	}
@@ -104,15 +104,15 @@ type (
 		Text string `json:"text"`
 	}
 	resultMeta struct {
-		Status log.Status `json:"beam/status"`
+		Status runlog.FinishStatus `json:"beam/status"`
 	}
 )
 
 // Render implements [Renderer].
-func (j *JSONRPC) Render(batch []log.Entry) ([]Message, error) {
+func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
 	messages := make([]Message, 0, len(batch))
 	for _, e := range batch {
-		m, err := j.message(e)
+		m, err := j.messageFor(e)
 		if err != nil {
 			return nil, err
 		}
@@ -130,96 +130,96 @@ func (j *JSONRPC) Render(batch []log.Entry) ([]Message, error) {
 }
 
 // Broken implements [Breaker]: the run's response is an error.
-func (j *JSONRPC) Broken(err error) ([]Message, error) {
-	raw, err := json.Marshal(rpc{Version: "2.0", ID: j.Run, Error: &fault{internalError, err.Error()}})
+func (j *JSONRPCRenderer) Broken(err error) ([]Message, error) {
+	raw, err := json.Marshal(jsonrpcMessage{Version: "2.0", ID: j.RunID, Error: &fault{internalError, err.Error()}})
 	return []Message{{Data: raw}}, err
 }
 
-// message is the message that tells an entry; nil if none does.
-func (j *JSONRPC) message(e log.Entry) (*rpc, error) {
+// messageFor is the message that tells an entry; nil if none does.
+func (j *JSONRPCRenderer) messageFor(e runlog.Entry) (*jsonrpcMessage, error) {
 	switch e.Kind {
-	case log.KindStarted, log.KindClaimed, log.KindStepped:
+	case runlog.KindStarted, runlog.KindClaimed, runlog.KindStepped:
 		return nil, nil
-	case log.KindAsked:
-		a, err := log.As[log.Asked](e)
+	case runlog.KindAsked:
+		a, err := runlog.Decode[runlog.Asked](e)
 		if err != nil {
 			return nil, err
 		}
-		return j.request(e.Seq, a), nil
-	case log.KindAnswered:
-		a, err := log.As[log.Answered](e)
-		return j.settled(a.Ask, string(a.Answer.Action)+" from "+a.By), err
-	case log.KindWithdrawn:
-		w, err := log.As[log.Withdrawn](e)
+		return j.askRequest(e.Seq, a), nil
+	case runlog.KindAnswered:
+		a, err := runlog.Decode[runlog.Answered](e)
+		return j.cancelledNotification(a.AskSeq, string(a.Answer.Action)+" from "+a.Surface), err
+	case runlog.KindWithdrawn:
+		w, err := runlog.Decode[runlog.Withdrawn](e)
 		how := string(w.Reason)
 		if w.Error != "" {
 			how += ": " + w.Error
 		}
-		return j.settled(w.Ask, how), err
-	case log.KindFinished:
-		f, err := log.As[log.Finished](e)
-		return &rpc{ID: j.Run, Result: result(f)}, err
+		return j.cancelledNotification(w.AskSeq, how), err
+	case runlog.KindFinished:
+		f, err := runlog.Decode[runlog.Finished](e)
+		return &jsonrpcMessage{ID: j.RunID, Result: newToolResult(f)}, err
 	}
 	event, err := generators.Decode(string(e.Kind), e.Data)
 	if err != nil {
 		return nil, err
 	}
-	return j.event(event, e.Seq), nil
+	return j.eventNotification(event, e.Seq), nil
 }
 
-func (j *JSONRPC) event(event generators.Event, seq uint64) *rpc {
-	switch e := event.(type) {
+func (j *JSONRPCRenderer) eventNotification(eventNotification generators.Event, seq uint64) *jsonrpcMessage {
+	switch e := eventNotification.(type) {
 	case *generators.ProgressEvent:
-		return &rpc{Method: "notifications/progress", Params: progressParams{j.Run, e.Done, e.Total, e.Text}}
+		return &jsonrpcMessage{Method: "notifications/progress", Params: progressParams{j.RunID, e.Done, e.Total, e.Text}}
 	case *generators.LogEvent:
-		return j.log(e.Level, e.Logger, e.Data, "log")
+		return j.logNotification(e.Level, e.Logger, e.Data, "log")
 	case *generators.StatusEvent:
-		return j.log(e.Level, "", e.Text, "status")
+		return j.logNotification(e.Level, "", e.Text, "status")
 	case *generators.ToastEvent:
-		return j.log(e.Level, "", e.Text, "toast")
+		return j.logNotification(e.Level, "", e.Text, "toast")
 	case *generators.ChunkEvent:
-		return j.log(generators.Info, "", e.Text, "chunk")
+		return j.logNotification(generators.Info, "", e.Text, "chunk")
 	case *generators.Artifact:
-		url := fmt.Sprintf("%s/runs/%s/artifacts/%d", j.Base, j.Run, seq)
-		return j.log(generators.Info, "", artifactData{e.Title, e.MediaType, e.Size, url}, "artifact")
+		url := fmt.Sprintf("%s/runs/%s/artifacts/%d", j.BaseURL, j.RunID, seq)
+		return j.logNotification(generators.Info, "", artifactData{e.Title, e.MediaType, e.Size, url}, "artifact")
 	}
 	return nil
 }
 
-// log is a notifications/message.
-func (j *JSONRPC) log(level generators.Level, logger string, data any, kind string) *rpc {
-	return &rpc{Method: "notifications/message", Params: messageParams{level.Syslog(), cmp.Or(logger, j.Logger), data, messageMeta{kind}}}
+// logNotification is a notifications/message.
+func (j *JSONRPCRenderer) logNotification(level generators.Level, logger string, data any, kind string) *jsonrpcMessage {
+	return &jsonrpcMessage{Method: "notifications/message", Params: messageParams{level.Syslog(), cmp.Or(logger, j.LoggerName), data, messageMeta{kind}}}
 }
 
-// request is the question as the request that MCP has for its kind (MCP
+// askRequest is the question as the request that MCP has for its kind (MCP
 // 2025-11-25, Client Features).
-func (j *JSONRPC) request(seq uint64, a log.Asked) *rpc {
-	r := &rpc{ID: log.AskID(j.Run, seq)}
+func (j *JSONRPCRenderer) askRequest(seq uint64, a runlog.Asked) *jsonrpcMessage {
+	r := &jsonrpcMessage{ID: runlog.AskID(j.RunID, seq)}
 	switch q := a.Question; {
 	case q.Kind == ask.KindSample && q.Sample != nil:
-		r.Method, r.Params = "sampling/createMessage", sampleParams{q.Sample, j.meta(a)}
+		r.Method, r.Params = "sampling/createMessage", samplingParams{q.Sample, j.askMeta(a)}
 	case q.Kind == ask.KindRoots:
-		r.Method, r.Params = "roots/list", rootsParams{j.meta(a)}
+		r.Method, r.Params = "roots/list", rootsParams{j.askMeta(a)}
 	default:
-		r.Method, r.Params = "elicitation/create", j.elicitation(seq, a)
+		r.Method, r.Params = "elicitation/create", j.elicitationParams(seq, a)
 	}
 	return r
 }
 
-func (j *JSONRPC) meta(a log.Asked) elicitMeta {
-	return elicitMeta{a.Question.Kind, a.Key, j.Run, a.Deadline}
+func (j *JSONRPCRenderer) askMeta(a runlog.Asked) elicitMeta {
+	return elicitMeta{a.Question.Kind, a.Key, j.RunID, a.Deadline}
 }
 
-// elicitation is the params of elicitation/create: form mode where MCP has a
+// elicitationParams is the params of elicitation/create: form mode where MCP has a
 // form for the question, else URL mode, to Beam's own page for secrets and
 // files, and for an address that is open until the person says there that they
 // are done (MCP 2025-11-25, Client Features, Elicitation).
-func (j *JSONRPC) elicitation(seq uint64, a log.Asked) elicitParams {
-	q, id := a.Question, log.AskID(j.Run, seq)
-	p := elicitParams{Mode: "url", Message: q.Message, ElicitationID: id, Meta: j.meta(a)}
+func (j *JSONRPCRenderer) elicitationParams(seq uint64, a runlog.Asked) elicitParams {
+	q, id := a.Question, runlog.AskID(j.RunID, seq)
+	p := elicitParams{Mode: "url", Message: q.Message, ElicitationID: id, Meta: j.askMeta(a)}
 	switch {
 	case q.OnPage():
-		p.URL = j.Base + "/asks/" + id
+		p.URL = j.BaseURL + "/asks/" + id
 	case q.Kind == ask.KindURL:
 		p.URL = q.URL
 	default:
@@ -228,22 +228,22 @@ func (j *JSONRPC) elicitation(seq uint64, a log.Asked) elicitParams {
 	return p
 }
 
-func (j *JSONRPC) settled(seq uint64, how string) *rpc {
-	return &rpc{Method: "notifications/cancelled", Params: cancelledParams{log.AskID(j.Run, seq), how}}
+func (j *JSONRPCRenderer) cancelledNotification(seq uint64, how string) *jsonrpcMessage {
+	return &jsonrpcMessage{Method: "notifications/cancelled", Params: cancelledParams{runlog.AskID(j.RunID, seq), how}}
 }
 
-// result is a run's end as the result of tools/call.
-func result(f log.Finished) toolResult {
+// newToolResult is a run's end as the result of tools/call.
+func newToolResult(f runlog.Finished) toolResult {
 	r := toolResult{Meta: resultMeta{f.Status}}
-	if f.Status != log.Completed {
-		r.IsError, r.Content = true, text(f.Error)
+	if f.Status != runlog.Completed {
+		r.IsError, r.Content = true, textBlocks(f.Error)
 		return r
 	}
-	r.Content = text(f.Text())
+	r.Content = textBlocks(f.ResultText())
 	if len(f.Result) > 0 && f.Result[0] == '{' {
 		r.Structured = f.Result
 	}
 	return r
 }
 
-func text(s string) []textContent { return []textContent{{"text", s}} }
+func textBlocks(s string) []textContent { return []textContent{{"text", s}} }

@@ -9,26 +9,26 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var updateGolden = flag.Bool("update", false, "write the golden files")
 
 // TestWireTranscript holds what every kind of entry looks like on the wire.
 func TestWireTranscript(t *testing.T) {
-	entries := transcript(t)
-	l := log.NewMemory()
+	entries := transcriptEntries(t)
+	l := runlog.NewMemory()
 	if _, err := l.Append(t.Context(), "7f3c", 0, entries...); err != nil {
 		t.Fatal(err)
 	}
 	w := newRecorder()
-	render := &sse.JSONRPC{Run: "7f3c", Logger: "tool", Base: "http://127.0.0.1:3008"}
+	render := &sse.JSONRPCRenderer{RunID: "7f3c", LoggerName: "tool", BaseURL: "http://127.0.0.1:3008"}
 	if err := sse.Serve(t.Context(), w, l.Follow(t.Context(), "7f3c", 0), render, sse.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	const golden = "testdata/transcript.txt"
-	if *update {
+	if *updateGolden {
 		if err := os.WriteFile(golden, []byte(w.text()), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -42,22 +42,22 @@ func TestWireTranscript(t *testing.T) {
 	}
 }
 
-func transcript(t *testing.T) []log.Entry {
+func transcriptEntries(t *testing.T) []runlog.Entry {
 	t.Helper()
-	var entries []log.Entry
+	var entries []runlog.Entry
 	event := func(e generators.Event) {
 		kind, data, err := generators.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries = append(entries, log.Entry{Kind: log.Kind(kind), Data: data})
+		entries = append(entries, runlog.Entry{Kind: runlog.Kind(kind), Data: data})
 	}
-	record := func(kind log.Kind, data any) uint64 {
-		entries = append(entries, log.New(kind, data))
+	record := func(kind runlog.Kind, data any) uint64 {
+		entries = append(entries, runlog.NewEntry(kind, data))
 		return uint64(len(entries))
 	}
-	record(log.KindStarted, log.Started{Photon: "tool", Args: []byte("{}")})
-	record(log.KindClaimed, log.Claimed{Epoch: 1})
+	record(runlog.KindStarted, runlog.Started{Photon: "tool", Args: []byte("{}")})
+	record(runlog.KindClaimed, runlog.Claimed{Epoch: 1})
 	event(generators.Status("working"))
 	event(generators.StatusAt(generators.Success, "worked"))
 	event(generators.Progress(1, 4, "a quarter"))
@@ -74,39 +74,39 @@ func transcript(t *testing.T) []log.Entry {
 	}
 	deadline := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
 	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}
-	seq := record(log.KindAsked, log.Asked{Key: "name", Question: questions[0], Deadline: deadline})
-	record(log.KindAnswered, log.Answered{Ask: seq, Answer: answer, By: "browser"})
-	seq = record(log.KindAsked, log.Asked{Key: "key", Question: questions[1]})
-	record(log.KindAnswered, log.Answered{Ask: seq, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte("sealed"), By: "browser"})
-	seq = record(log.KindAsked, log.Asked{Key: "file", Question: questions[2]})
-	record(log.KindAnswered, log.Answered{Ask: seq, Answer: ask.Answer{Action: ask.Decline}, By: "http"})
-	record(log.KindStepped, log.Stepped{Key: "step", Value: []byte("1")})
-	seq = record(log.KindAsked, log.Asked{Key: "url", Question: questions[3]})
-	record(log.KindWithdrawn, log.Withdrawn{Ask: seq, Reason: log.Expired})
-	record(log.KindFinished, log.Finished{Status: log.Completed, Result: []byte(`{"ok":true}`)})
+	seq := record(runlog.KindAsked, runlog.Asked{Key: "name", Question: questions[0], Deadline: deadline})
+	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: answer, Surface: "browser"})
+	seq = record(runlog.KindAsked, runlog.Asked{Key: "key", Question: questions[1]})
+	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte("sealed"), Surface: "browser"})
+	seq = record(runlog.KindAsked, runlog.Asked{Key: "file", Question: questions[2]})
+	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Decline}, Surface: "http"})
+	record(runlog.KindStepped, runlog.Stepped{Key: "step", Value: []byte("1")})
+	seq = record(runlog.KindAsked, runlog.Asked{Key: "url", Question: questions[3]})
+	record(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: seq, Reason: runlog.Expired})
+	record(runlog.KindFinished, runlog.Finished{Status: runlog.Completed, Result: []byte(`{"ok":true}`)})
 	return entries
 }
 
-func TestHowEndsAreTold(t *testing.T) {
+func TestRenderFinished(t *testing.T) {
 	tests := []struct {
 		name string
-		end  log.Finished
+		end  runlog.Finished
 		want string
 	}{
-		{"a text", log.Finished{Status: log.Completed, Result: []byte(`"done & dusted"`)},
+		{"a text", runlog.Finished{Status: runlog.Completed, Result: []byte(`"done & dusted"`)},
 			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"done \u0026 dusted"}],"_meta":{"beam/status":"completed"}}}`},
-		{"a list", log.Finished{Status: log.Completed, Result: []byte(`[1]`)},
+		{"a list", runlog.Finished{Status: runlog.Completed, Result: []byte(`[1]`)},
 			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"[1]"}],"_meta":{"beam/status":"completed"}}}`},
-		{"a failure", log.Finished{Status: log.Failed, Error: "no"},
+		{"a failure", runlog.Finished{Status: runlog.Failed, Error: "no"},
 			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"beam/status":"failed"}}}`},
-		{"a stop", log.Finished{Status: log.Stopped, Error: "stopped"},
+		{"a stop", runlog.Finished{Status: runlog.Stopped, Error: "stopped"},
 			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"stopped"}],"isError":true,"_meta":{"beam/status":"stopped"}}}`},
 	}
 	for _, tt := range tests {
-		render := &sse.JSONRPC{Run: "a"}
-		e := log.New(log.KindFinished, tt.end)
+		render := &sse.JSONRPCRenderer{RunID: "a"}
+		e := runlog.NewEntry(runlog.KindFinished, tt.end)
 		e.Seq = 1
-		messages, err := render.Render([]log.Entry{e})
+		messages, err := render.Render([]runlog.Entry{e})
 		if err != nil || len(messages) != 1 {
 			t.Fatalf("%s: %d messages, %v", tt.name, len(messages), err)
 		}

@@ -4,7 +4,7 @@
 //
 // The log is the buffer: a stream reads it at its reader's pace, so a slow
 // reader gets larger steps and never slows a run. One that takes nothing for
-// [Stalled] is dropped; it may come back with the id of the last event that it
+// [WriteTimeout] is dropped; it may come back with the id of the last event that it
 // has, and misses nothing.
 package sse
 
@@ -19,41 +19,41 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // The times of a stream.
 const (
-	// Heartbeat is how long a stream may be silent before a comment is sent, so
+	// HeartbeatInterval is how long a stream may be silent before a comment is sent, so
 	// that nothing on the way takes it for dead.
-	Heartbeat = 15 * time.Second
-	// Stalled is how long a write may take before the reader is dropped.
-	Stalled = 10 * time.Second
+	HeartbeatInterval = 15 * time.Second
+	// WriteTimeout is how long a write may take before the reader is dropped.
+	WriteTimeout = 10 * time.Second
 )
 
-// ErrGone: the reader went away, or took nothing for [Stalled].
-var ErrGone = errors.New("sse: the reader is gone")
+// ErrClientGone: the reader went away, or took nothing for [WriteTimeout].
+var ErrClientGone = errors.New("sse: the reader is gone")
 
 // A Message is one server-sent event.
 type Message struct {
 	ID   uint64 // the ordinal of the log entry it tells; 0 has none
 	Type string // the event field; empty is "message"
 	Data []byte // any text; its lines become data fields
-	// Partly marks the ID with [Partly].
-	Partly bool
+	// Partial marks the ID with [PartialMark].
+	Partial bool
 	// Retry, if not 0, is how long the reader shall wait before it comes back.
 	Retry time.Duration
 }
 
-// Partly follows an id whose reader has what the id says, and may have some of
+// PartialMark follows an id whose reader has what the id says, and may have some of
 // what comes next: a step of several messages begins so. A reader that comes
 // back with it doesn't know how much of the step it got.
-const Partly = "+"
+const PartialMark = "+"
 
 // A Renderer turns log entries into messages. It sees every entry of a run
 // that follows the ordinal where the stream began, once, in order.
 type Renderer interface {
-	Render(batch []log.Entry) ([]Message, error)
+	Render(batch []runlog.Entry) ([]Message, error)
 }
 
 // A Breaker is a Renderer that tells the reader why nothing follows: the log is
@@ -64,18 +64,18 @@ type Breaker interface {
 
 // Options change how a stream is served.
 type Options struct {
-	// Pause, if not nil, is how long to collect what comes after so many
+	// BatchDelay, if not nil, is how long to collect what comes after so many
 	// entries, before the next Render: a page that is patched faster than it
 	// can draw freezes. The first entry after a quiet time, and whatever
 	// follows something that a person waits for (a question, an answer, the
 	// end), is not held up.
-	Pause func(entries int) time.Duration
+	BatchDelay func(entries int) time.Duration
 }
 
-// After is the ordinal that a request wants to continue after: the
+// ResumeAfter is the ordinal that a request wants to continue after: the
 // Last-Event-ID header, which a reconnecting reader sends, or else the query
 // parameter after; 0 without either.
-func After(r *http.Request) (uint64, error) {
+func ResumeAfter(r *http.Request) (uint64, error) {
 	text := r.Header.Get("Last-Event-ID")
 	if text == "" {
 		text = r.URL.Query().Get("after")
@@ -93,19 +93,19 @@ func After(r *http.Request) (uint64, error) {
 // Serve writes a run's entries to a response until the run ends, the reader
 // goes away or stalls, or ctx ends. Its error is for the log: the response is
 // under way.
-func Serve(ctx context.Context, w http.ResponseWriter, batches iter.Seq2[[]log.Entry, error], render Renderer, o Options) error {
-	return Send(w, Steps(ctx, batches, render, o))
+func Serve(ctx context.Context, w http.ResponseWriter, batches iter.Seq2[[]runlog.Entry, error], render Renderer, o Options) error {
+	return WriteBatches(w, RenderBatches(ctx, batches, render, o))
 }
 
-// Steps are what [Serve] sends: the messages of each batch.
-func Steps(ctx context.Context, batches iter.Seq2[[]log.Entry, error], render Renderer, o Options) iter.Seq2[[]Message, error] {
+// RenderBatches are what [Serve] sends: the messages of each batch.
+func RenderBatches(ctx context.Context, batches iter.Seq2[[]runlog.Entry, error], render Renderer, o Options) iter.Seq2[[]Message, error] {
 	return func(yield func([]Message, error) bool) {
 		for batch, err := range batches {
 			var messages []Message
 			if err == nil {
 				messages, err = render.Render(batch)
 			}
-			if b, ok := render.(Breaker); ok && errors.Is(err, log.ErrCorrupt) {
+			if b, ok := render.(Breaker); ok && errors.Is(err, runlog.ErrCorrupt) {
 				if last, e := b.Broken(err); e != nil || !yield(last, nil) {
 					return
 				}
@@ -114,17 +114,17 @@ func Steps(ctx context.Context, batches iter.Seq2[[]log.Entry, error], render Re
 				return
 			}
 			// What rendered to nothing is a page catching up: nobody draws it.
-			if o.Pause != nil && len(messages) > 0 && !urgent(batch) && !Pause(ctx, o.Pause(len(batch))) {
+			if o.BatchDelay != nil && len(messages) > 0 && !hasUrgentEntry(batch) && !Sleep(ctx, o.BatchDelay(len(batch))) {
 				return
 			}
 		}
 	}
 }
 
-// Send writes messages to a response, all of a step at once, until there are
+// WriteBatches writes messages to a response, all of a step at once, until there are
 // no more steps, a step is an error, or the reader goes away or stalls.
-func Send(w http.ResponseWriter, steps iter.Seq2[[]Message, error]) error {
-	s := newStream(w)
+func WriteBatches(w http.ResponseWriter, steps iter.Seq2[[]Message, error]) error {
+	s := newResponseStream(w)
 	defer s.close()
 	if err := s.open(); err != nil {
 		return err
@@ -140,8 +140,8 @@ func Send(w http.ResponseWriter, steps iter.Seq2[[]Message, error]) error {
 	return nil
 }
 
-// urgent tells whether a batch has something that a person waits for.
-func urgent(batch []log.Entry) bool {
+// hasUrgentEntry tells whether a batch has something that a person waits for.
+func hasUrgentEntry(batch []runlog.Entry) bool {
 	for _, e := range batch {
 		if !e.Kind.IsEvent() {
 			return true
@@ -150,8 +150,8 @@ func urgent(batch []log.Entry) bool {
 	return false
 }
 
-// Pause waits. It returns false, and at once, if ctx ends.
-func Pause(ctx context.Context, d time.Duration) bool {
+// Sleep waits. It returns false, and at once, if ctx ends.
+func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -162,23 +162,23 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// stream writes to one response, heartbeats included.
-type stream struct {
-	w    http.ResponseWriter
-	ctl  *http.ResponseController
-	mu   sync.Mutex
-	buf  bytes.Buffer
-	beat *time.Timer
-	err  error // of an earlier write
+// responseStream writes to one response, heartbeats included.
+type responseStream struct {
+	w              http.ResponseWriter
+	controller     *http.ResponseController
+	mu             sync.Mutex
+	buf            bytes.Buffer
+	heartbeatTimer *time.Timer
+	err            error // of an earlier write
 }
 
-func newStream(w http.ResponseWriter) *stream {
-	return &stream{w: w, ctl: http.NewResponseController(w)}
+func newResponseStream(w http.ResponseWriter) *responseStream {
+	return &responseStream{w: w, controller: http.NewResponseController(w)}
 }
 
 // open sends the headers and a first comment, so that the reader knows that it
 // is connected.
-func (s *stream) open() error {
+func (s *responseStream) open() error {
 	h := s.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -187,81 +187,81 @@ func (s *stream) open() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.buf.WriteString("retry: 300\n\n")
-	s.beat = time.AfterFunc(Heartbeat, s.heartbeat)
-	return s.write()
+	s.heartbeatTimer = time.AfterFunc(HeartbeatInterval, s.sendHeartbeat)
+	return s.writeBuffer()
 }
 
-func (s *stream) close() {
+func (s *responseStream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.beat != nil {
-		s.beat.Stop()
+	if s.heartbeatTimer != nil {
+		s.heartbeatTimer.Stop()
 	}
 	if s.err == nil {
 		s.err = http.ErrServerClosed
 	}
 }
 
-func (s *stream) heartbeat() {
+func (s *responseStream) sendHeartbeat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return
 	}
 	s.buf.WriteString(":\n\n")
-	_ = s.write() // kept in s.err
+	_ = s.writeBuffer() // kept in s.err
 }
 
-func (s *stream) send(messages []Message) error {
+func (s *responseStream) send(messages []Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range messages {
-		m.append(&s.buf)
+		m.appendTo(&s.buf)
 	}
 	if s.buf.Len() == 0 {
 		return s.err
 	}
-	return s.write()
+	return s.writeBuffer()
 }
 
-// write sends what is in the buffer. Callers hold mu.
-func (s *stream) write() error {
+// writeBuffer sends what is in the buffer. Callers hold mu.
+func (s *responseStream) writeBuffer() error {
 	if s.err != nil {
 		return s.err
 	}
 	// Not every writer has deadlines; those of net/http's server do.
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(Stalled))
+	_ = s.controller.SetWriteDeadline(time.Now().Add(WriteTimeout))
 	_, err := s.w.Write(s.buf.Bytes())
 	if err == nil {
-		err = s.ctl.Flush()
+		err = s.controller.Flush()
 	}
 	if err != nil {
-		s.err = fmt.Errorf("%w: %w", ErrGone, err)
+		s.err = fmt.Errorf("%w: %w", ErrClientGone, err)
 	}
 	if s.buf.Reset(); s.buf.Cap() > 1<<20 {
 		s.buf = bytes.Buffer{}
 	}
-	s.beat.Reset(Heartbeat)
+	s.heartbeatTimer.Reset(HeartbeatInterval)
 	return s.err
 }
 
-// append writes the message in the wire format.
-func (m Message) append(b *bytes.Buffer) {
+// appendTo writes the message in the wire format.
+func (m Message) appendTo(b *bytes.Buffer) {
 	if m.Type != "" {
 		b.WriteString("event: " + m.Type + "\n")
 	}
 	if m.ID > 0 {
 		b.WriteString("id: ")
 		b.Write(strconv.AppendUint(b.AvailableBuffer(), m.ID, 10))
-		if m.Partly {
-			b.WriteString(Partly)
+		if m.Partial {
+			b.WriteString(PartialMark)
 		}
 		b.WriteByte('\n')
 	}
 	if m.Retry > 0 {
 		b.WriteString("retry: " + strconv.FormatInt(m.Retry.Milliseconds(), 10) + "\n")
 	}
-	for line := range bytes.Lines(noReturns(m.Data)) {
+	for line := range bytes.Lines(normalizeNewlines(m.Data)) {
 		b.WriteString("data: ")
 		b.Write(bytes.TrimSuffix(line, []byte("\n")))
 		b.WriteByte('\n')
@@ -269,9 +269,9 @@ func (m Message) append(b *bytes.Buffer) {
 	b.WriteByte('\n')
 }
 
-// noReturns writes every line's end as a line feed: a carriage return is one
+// normalizeNewlines writes every line's end as a line feed: a carriage return is one
 // for the reader, too, and would let a text say what only the stream may.
-func noReturns(data []byte) []byte {
+func normalizeNewlines(data []byte) []byte {
 	if bytes.IndexByte(data, '\r') < 0 {
 		return data
 	}

@@ -16,14 +16,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
 
-// echo renders each entry's data as it is.
-type echo struct{ batches int }
+// echoRenderer renders each entry's data as it is.
+type echoRenderer struct{ batches int }
 
-func (e *echo) Render(batch []log.Entry) ([]sse.Message, error) {
+func (e *echoRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
 	e.batches++
 	var messages []sse.Message
 	for _, entry := range batch {
@@ -61,15 +61,17 @@ func (r *recorder) text() string {
 
 func newRecorder() *recorder { return &recorder{header: http.Header{}} }
 
-func entry(kind log.Kind, data string) log.Entry { return log.Entry{Kind: kind, Data: []byte(data)} }
+func newEntry(kind runlog.Kind, data string) runlog.Entry {
+	return runlog.Entry{Kind: kind, Data: []byte(data)}
+}
 
-func TestAStreamTellsALog(t *testing.T) {
-	l := log.NewMemory()
-	if _, err := l.Append(t.Context(), "a", 0, entry("status", "one"), entry("status", "two\nlines\r\nhere"), entry(log.KindFinished, "end")); err != nil {
+func TestServeWritesLog(t *testing.T) {
+	l := runlog.NewMemory()
+	if _, err := l.Append(t.Context(), "a", 0, newEntry("status", "one"), newEntry("status", "two\nlines\r\nhere"), newEntry(runlog.KindFinished, "end")); err != nil {
 		t.Fatal(err)
 	}
 	w := newRecorder()
-	if err := sse.Serve(t.Context(), w, l.Follow(t.Context(), "a", 0), &echo{}, sse.Options{}); err != nil {
+	if err := sse.Serve(t.Context(), w, l.Follow(t.Context(), "a", 0), &echoRenderer{}, sse.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := "retry: 300\n\n" +
@@ -86,14 +88,14 @@ func TestAStreamTellsALog(t *testing.T) {
 	}
 }
 
-func TestSilenceIsBrokenByComments(t *testing.T) {
+func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := log.NewMemory()
-		l.Append(t.Context(), "a", 0, entry("status", "one"))
+		l := runlog.NewMemory()
+		l.Append(t.Context(), "a", 0, newEntry("status", "one"))
 		ctx, cancel := context.WithCancel(t.Context())
 		w := newRecorder()
-		go sse.Serve(ctx, w, l.Follow(ctx, "a", 0), &echo{}, sse.Options{})
-		time.Sleep(3*sse.Heartbeat + time.Second)
+		go sse.Serve(ctx, w, l.Follow(ctx, "a", 0), &echoRenderer{}, sse.Options{})
+		time.Sleep(3*sse.HeartbeatInterval + time.Second)
 		synctest.Wait()
 		if got := strings.Count(w.text(), ":\n\n"); got != 3 {
 			t.Errorf("%d comments in 3 heartbeats: %q", got, w.text())
@@ -101,30 +103,30 @@ func TestSilenceIsBrokenByComments(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		before := w.text()
-		time.Sleep(3 * sse.Heartbeat)
+		time.Sleep(3 * sse.HeartbeatInterval)
 		if w.text() != before {
 			t.Error("a comment came after the stream's end")
 		}
 	})
 }
 
-func frame(int) time.Duration { return 16 * time.Millisecond }
+func frameDelay(int) time.Duration { return 16 * time.Millisecond }
 
-func TestWhatComesWithinAFrameIsOneStep(t *testing.T) {
+func TestBatchDelayCollectsEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := log.NewMemory()
+		l := runlog.NewMemory()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		last, _ := l.Append(ctx, "a", 0, entry(log.KindStarted, "start"))
-		render := &echo{}
+		last, _ := l.Append(ctx, "a", 0, newEntry(runlog.KindStarted, "start"))
+		render := &echoRenderer{}
 		w := newRecorder()
-		go sse.Serve(ctx, w, l.Follow(ctx, "a", 0), render, sse.Options{Pause: frame})
+		go sse.Serve(ctx, w, l.Follow(ctx, "a", 0), render, sse.Options{BatchDelay: frameDelay})
 		synctest.Wait()
 		for range 100 {
-			last, _ = l.Append(ctx, "a", last, entry("status", "tick"))
+			last, _ = l.Append(ctx, "a", last, newEntry("status", "tick"))
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(2 * frame(0))
+		time.Sleep(2 * frameDelay(0))
 		synctest.Wait()
 		if got := strings.Count(w.text(), "data: tick"); got != 100 {
 			t.Errorf("%d of 100 events were told", got)
@@ -134,7 +136,7 @@ func TestWhatComesWithinAFrameIsOneStep(t *testing.T) {
 		}
 		// What comes after a quiet frame is told at once.
 		steps := render.batches
-		l.Append(ctx, "a", last, entry(log.KindAsked, "?"))
+		l.Append(ctx, "a", last, newEntry(runlog.KindAsked, "?"))
 		synctest.Wait()
 		if render.batches != steps+1 {
 			t.Error("the question was held up")
@@ -142,15 +144,15 @@ func TestWhatComesWithinAFrameIsOneStep(t *testing.T) {
 	})
 }
 
-func TestAReaderThatStallsIsDropped(t *testing.T) {
-	l := log.NewMemory()
-	last, _ := l.Append(t.Context(), "a", 0, entry("status", strings.Repeat("x", 1<<20)))
+func TestStalledReaderIsDropped(t *testing.T) {
+	l := runlog.NewMemory()
+	last, _ := l.Append(t.Context(), "a", 0, newEntry("status", strings.Repeat("x", 1<<20)))
 	ended := make(chan error, 1)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The test does not wait for the real deadline: it sets one that has
 		// passed as soon as a write blocks.
-		short := shortDeadline{w}
-		ended <- sse.Serve(r.Context(), short, l.Follow(r.Context(), "a", 0), &echo{}, sse.Options{})
+		short := shortDeadlineWriter{w}
+		ended <- sse.Serve(r.Context(), short, l.Follow(r.Context(), "a", 0), &echoRenderer{}, sse.Options{})
 	}))
 	server.Start()
 	defer server.Close()
@@ -162,7 +164,7 @@ func TestAReaderThatStallsIsDropped(t *testing.T) {
 	conn.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) // and never reads
 	// The writer is not slowed: what follows is appended at once.
 	for range 50 {
-		last, err = l.Append(t.Context(), "a", last, entry("status", strings.Repeat("x", 1<<20)))
+		last, err = l.Append(t.Context(), "a", last, newEntry("status", strings.Repeat("x", 1<<20)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,29 +174,29 @@ func TestAReaderThatStallsIsDropped(t *testing.T) {
 	}
 }
 
-// shortDeadline makes the time that a write may take short.
-type shortDeadline struct{ http.ResponseWriter }
+// shortDeadlineWriter makes the time that a write may take short.
+type shortDeadlineWriter struct{ http.ResponseWriter }
 
-func (s shortDeadline) Unwrap() http.ResponseWriter { return s.ResponseWriter }
-func (s shortDeadline) SetWriteDeadline(time.Time) error {
+func (s shortDeadlineWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (s shortDeadlineWriter) SetWriteDeadline(time.Time) error {
 	return http.NewResponseController(s.ResponseWriter).SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 }
 
-func TestAFailedWriteEndsTheStream(t *testing.T) {
-	l := log.NewMemory()
-	l.Append(t.Context(), "a", 0, entry("status", "one"))
+func TestFailedWriteEndsStream(t *testing.T) {
+	l := runlog.NewMemory()
+	l.Append(t.Context(), "a", 0, newEntry("status", "one"))
 	w := newRecorder()
 	w.err = errors.New("gone")
-	err := sse.Serve(t.Context(), w, l.Follow(t.Context(), "a", 0), &echo{}, sse.Options{})
+	err := sse.Serve(t.Context(), w, l.Follow(t.Context(), "a", 0), &echoRenderer{}, sse.Options{})
 	if !errors.Is(err, w.err) {
 		t.Errorf("the stream ended with %v", err)
 	}
 }
 
-func TestErrorsOfTheLogEndTheStream(t *testing.T) {
+func TestLogErrorsEndStream(t *testing.T) {
 	broken := errors.New("broken")
-	var batches iter.Seq2[[]log.Entry, error] = func(yield func([]log.Entry, error) bool) { yield(nil, broken) }
-	if err := sse.Serve(t.Context(), newRecorder(), batches, &echo{}, sse.Options{}); !errors.Is(err, broken) {
+	var batches iter.Seq2[[]runlog.Entry, error] = func(yield func([]runlog.Entry, error) bool) { yield(nil, broken) }
+	if err := sse.Serve(t.Context(), newRecorder(), batches, &echoRenderer{}, sse.Options{}); !errors.Is(err, broken) {
 		t.Errorf("the stream ended with %v", err)
 	}
 }
@@ -203,15 +205,15 @@ func TestErrorsOfTheLogEndTheStream(t *testing.T) {
 // error with its place.
 func TestADamagedLogIsTold(t *testing.T) {
 	r := httptest.NewRecorder()
-	hole := fmt.Errorf("log: run r: %w: entries 2 to 4 are missing", log.ErrCorrupt)
-	err := sse.Serve(t.Context(), r, func(yield func([]log.Entry, error) bool) { yield(nil, hole) }, &sse.JSONRPC{Run: "r"}, sse.Options{})
+	hole := fmt.Errorf("log: run r: %w: entries 2 to 4 are missing", runlog.ErrCorrupt)
+	err := sse.Serve(t.Context(), r, func(yield func([]runlog.Entry, error) bool) { yield(nil, hole) }, &sse.JSONRPCRenderer{RunID: "r"}, sse.Options{})
 	const want = `data: {"jsonrpc":"2.0","id":"r","error":{"code":-32603,"message":"log: run r: the log is damaged: entries 2 to 4 are missing"}}`
 	if !errors.Is(err, hole) || !strings.Contains(r.Body.String(), want) {
 		t.Errorf("%v: %s", err, r.Body)
 	}
 }
 
-func TestAfter(t *testing.T) {
+func TestResumeAfter(t *testing.T) {
 	tests := []struct {
 		url, header string
 		want        uint64
@@ -230,7 +232,7 @@ func TestAfter(t *testing.T) {
 		if tt.header != "" {
 			r.Header.Set("Last-Event-ID", tt.header)
 		}
-		if got, err := sse.After(r); got != tt.want || (err == nil) != tt.ok {
+		if got, err := sse.ResumeAfter(r); got != tt.want || (err == nil) != tt.ok {
 			t.Errorf("%s with %q: %d, %v", tt.url, tt.header, got, err)
 		}
 	}
@@ -238,24 +240,24 @@ func TestAfter(t *testing.T) {
 
 // Many followers of one run each get everything, once and in order.
 func TestManyFollowers(t *testing.T) {
-	l := log.NewMemory()
-	last, _ := l.Append(t.Context(), "a", 0, entry(log.KindStarted, "0"))
+	l := runlog.NewMemory()
+	last, _ := l.Append(t.Context(), "a", 0, newEntry(runlog.KindStarted, "0"))
 	var wg sync.WaitGroup
 	outs := make([]*recorder, 100)
 	for i := range outs {
 		outs[i] = newRecorder()
 		var o sse.Options
 		if i%2 == 0 {
-			o.Pause = frame
+			o.BatchDelay = frameDelay
 		}
 		wg.Go(func() {
-			sse.Serve(t.Context(), outs[i], l.Follow(t.Context(), "a", 0), &echo{}, o)
+			sse.Serve(t.Context(), outs[i], l.Follow(t.Context(), "a", 0), &echoRenderer{}, o)
 		})
 	}
 	for range 200 {
-		last, _ = l.Append(t.Context(), "a", last, entry("status", "x"))
+		last, _ = l.Append(t.Context(), "a", last, newEntry("status", "x"))
 	}
-	l.Append(t.Context(), "a", last, entry(log.KindFinished, "end"))
+	l.Append(t.Context(), "a", last, newEntry(runlog.KindFinished, "end"))
 	wg.Wait()
 	texts := make([]string, len(outs))
 	for i, w := range outs {

@@ -36,14 +36,14 @@ var _ http.Handler = (*Set)(nil)
 // file of the set is an error. A stylesheet that another one imports, without a
 // condition, is a part of that, and not in the set.
 func New(fsys fs.FS) (*Set, error) {
-	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}, parts: map[string]bool{}}
+	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}, inlined: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			_, err = b.add(name)
 		}
 		return err
 	})
-	for name := range b.parts { // the walk may have come to it first
+	for name := range b.inlined { // the walk may have come to it first
 		delete(b.set.files, b.set.urls[name])
 		delete(b.set.urls, name)
 	}
@@ -105,8 +105,8 @@ func acceptsGzip(h http.Header) bool {
 	return false
 }
 
-// types names the media types itself, since package mime asks the machine.
-var types = map[string]string{
+// mediaTypes names the media types itself, since package mime asks the machine.
+var mediaTypes = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".ico":   "image/x-icon",
 	".js":    "text/javascript; charset=utf-8",
@@ -119,7 +119,7 @@ var types = map[string]string{
 }
 
 func newFile(name string, content []byte) (*file, error) {
-	contentType := types[path.Ext(name)]
+	contentType := mediaTypes[path.Ext(name)]
 	if contentType == "" {
 		return nil, fmt.Errorf("%s: no media type is known for its ending", name)
 	}
@@ -142,8 +142,8 @@ func compress(content []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// hashed puts a digest of the content before the name's ending.
-func hashed(name string, content []byte) string {
+// hashedURL puts a digest of the content before the name's ending.
+func hashedURL(name string, content []byte) string {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)
 	return Prefix + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext

@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 )
 
-func files(pairs ...string) fstest.MapFS {
+func mapFS(pairs ...string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for i := 0; i < len(pairs); i += 2 {
 		fsys[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1])}
@@ -22,14 +22,14 @@ func files(pairs ...string) fstest.MapFS {
 
 func newSet(t *testing.T, pairs ...string) *Set {
 	t.Helper()
-	set, err := New(files(pairs...))
+	set, err := New(mapFS(pairs...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return set
 }
 
-func get(set *Set, method, url string, header ...string) *http.Response {
+func serve(set *Set, method, url string, header ...string) *http.Response {
 	r := httptest.NewRequest(method, url, nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Add(header[i], header[i+1])
@@ -80,7 +80,7 @@ func TestServe(t *testing.T) {
 		{"post", "POST", hashed, "", 405, "text/plain; charset=utf-8", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			resp := get(set, c.method, c.url, "Accept-Encoding", c.accept)
+			resp := serve(set, c.method, c.url, "Accept-Encoding", c.accept)
 			h := resp.Header
 			if resp.StatusCode != c.status {
 				t.Fatalf("the status is %d, want %d", resp.StatusCode, c.status)
@@ -105,11 +105,11 @@ func TestServeBody(t *testing.T) {
 	script := strings.Repeat("let again;\n", 100)
 	set := newSet(t, "a.js", script)
 
-	plain, err := io.ReadAll(get(set, "GET", set.URL("a.js")).Body)
+	plain, err := io.ReadAll(serve(set, "GET", set.URL("a.js")).Body)
 	if err != nil || string(plain) != script {
 		t.Errorf("the plain body is %q, %v", plain, err)
 	}
-	zipped := get(set, "GET", set.URL("a.js"), "Accept-Encoding", "gzip")
+	zipped := serve(set, "GET", set.URL("a.js"), "Accept-Encoding", "gzip")
 	r, err := gzip.NewReader(zipped.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestServeBody(t *testing.T) {
 	if got := zipped.Header.Get("Vary"); got != "Accept-Encoding" {
 		t.Errorf("Vary is %q", got)
 	}
-	head := get(set, "HEAD", set.URL("a.js"))
+	head := serve(set, "HEAD", set.URL("a.js"))
 	if body, _ := io.ReadAll(head.Body); len(body) != 0 || head.Header.Get("Content-Length") != "1100" {
 		t.Errorf("HEAD answers %q with Content-Length %s", body, head.Header.Get("Content-Length"))
 	}
@@ -135,7 +135,7 @@ func TestReferences(t *testing.T) {
 		"a.css":     `@import "` + set.URL("css/b.css") + `" layer(x);  c{background:url( '#d' ), url("data:image/png,x y")}`,
 		"css/b.css": `d{background:url("` + set.URL("icons/e.svg") + `")}`,
 	} {
-		got, err := io.ReadAll(get(set, "GET", set.URL(name)).Body)
+		got, err := io.ReadAll(serve(set, "GET", set.URL(name)).Body)
 		if err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
 		}
@@ -152,7 +152,7 @@ func TestAnImportWithoutConditionIsAPart(t *testing.T) {
 	}
 	set := newSet(t, pairs...)
 	want := `@layer x, y; @layer x{e{background:url("` + set.URL("icons/e.svg") + `")}} @layer y{f{}} d{}`
-	if got, err := io.ReadAll(get(set, "GET", set.URL("a.css")).Body); err != nil || string(got) != want {
+	if got, err := io.ReadAll(serve(set, "GET", set.URL("a.css")).Body); err != nil || string(got) != want {
 		t.Errorf("it is %q, %v, want %q", got, err, want)
 	}
 	for _, part := range []string{"css/b.css", "css/c.css", "css/deep/f.css"} {
@@ -174,12 +174,12 @@ func TestNewRefuses(t *testing.T) {
 		files fstest.MapFS
 		want  string
 	}{
-		"a missing file":    {files("a.css", "b{background:url(c.png)}"), "a.css refers to c.png"},
-		"another host":      {files("a.css", `@import "https://example.com/b.css"`), "a.css refers to https://example.com"},
-		"a circle":          {files("a.css", `@import "b.css"`, "b.css", `@import "a.css"`), "a.css: b.css: a.css imports itself"},
-		"a missing part":    {files("a.css", `@import "b.css";`), "a.css refers to b.css"},
-		"a part of itself":  {files("a.css", `@import "b.css";`, "b.css", `@import "a.css";`), "a.css: b.css: a.css imports itself"},
-		"an unknown ending": {files("a.exe", "MZ"), "a.exe: no media type"},
+		"a missing file":    {mapFS("a.css", "b{background:url(c.png)}"), "a.css refers to c.png"},
+		"another host":      {mapFS("a.css", `@import "https://example.com/b.css"`), "a.css refers to https://example.com"},
+		"a circle":          {mapFS("a.css", `@import "b.css"`, "b.css", `@import "a.css"`), "a.css: b.css: a.css imports itself"},
+		"a missing part":    {mapFS("a.css", `@import "b.css";`), "a.css refers to b.css"},
+		"a part of itself":  {mapFS("a.css", `@import "b.css";`, "b.css", `@import "a.css";`), "a.css: b.css: a.css imports itself"},
+		"an unknown ending": {mapFS("a.exe", "MZ"), "a.exe: no media type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := New(c.files); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -191,7 +191,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestThePagesHaveOneStylesheet(t *testing.T) {
 	set := Assets()
-	sheet, err := io.ReadAll(get(set, "GET", set.URL("beam.css")).Body)
+	sheet, err := io.ReadAll(serve(set, "GET", set.URL("beam.css")).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestThePagesHaveOneStylesheet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(string(sheet), string(comment.ReplaceAll(part, nil))); n != 1 {
+		if n := strings.Count(string(sheet), string(cssComment.ReplaceAll(part, nil))); n != 1 {
 			t.Errorf("%s is in the stylesheet %d times", p.Name(), n)
 		}
 	}
@@ -226,7 +226,7 @@ func TestAssets(t *testing.T) {
 	if !set.Has("icons/beam.svg") {
 		t.Error("there is no icon")
 	}
-	if resp := get(set, "GET", set.URL("icons/beam.svg")); resp.StatusCode != 200 {
+	if resp := serve(set, "GET", set.URL("icons/beam.svg")); resp.StatusCode != 200 {
 		t.Errorf("the icon answers %s", resp.Status)
 	}
 }

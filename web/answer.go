@@ -9,29 +9,29 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// answer is the way back: a JSON-RPC response to a question that a stream told,
+// handleAnswer is the way back: a JSON-RPC response to a question that a stream told,
 // or the fields of the form that a page showed.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+func (s *Server) handleAnswer(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
 	switch mediaType(r) {
 	case jsonType:
-		return s.answerRPC(w, r, who)
+		return s.handleRPCAnswer(w, r, who)
 	case formType, multipartType:
-		return s.answerForm(w, r, who)
+		return s.handleFormAnswer(w, r, who)
 	}
-	err := unsupported(r, jsonType+", "+formType+" or "+multipartType)
+	err := unsupportedMediaType(r, jsonType+", "+formType+" or "+multipartType)
 	if strings.HasSuffix(mediaType(r), "json") || wantsJSON(r) {
-		s.failRPC(w, r, nil, err)
+		s.writeRPCError(w, r, nil, err)
 		return nil
 	}
 	return err
 }
 
-// response is a JSON-RPC 2.0 response, as strictly as its specification.
-type response struct {
+// rpcResponse is a JSON-RPC 2.0 response, as strictly as its specification.
+type rpcResponse struct {
 	Version string          `json:"jsonrpc"`
 	ID      *string         `json:"id"`
 	Result  json.RawMessage `json:"result"`
@@ -46,8 +46,8 @@ type elicitResult struct {
 }
 
 // decodeResponse reads one JSON-RPC response. The error says what is wrong.
-func decodeResponse(body []byte) (response, error) {
-	var m response
+func decodeResponse(body []byte) (rpcResponse, error) {
+	var m rpcResponse
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' {
 		return m, errors.New("a batch is not taken: send one response a request")
@@ -71,16 +71,16 @@ func decodeResponse(body []byte) (response, error) {
 	return m, nil
 }
 
-// answer is what a response to a question says; an error puts the question
+// toAnswer is what a response to a question says; an error puts the question
 // away. What models and roots are asked has results of its own, which say no
 // action.
-func (m response) answer(kind ask.Kind) (ask.Answer, error) {
+func (m rpcResponse) toAnswer(kind ask.Kind) (ask.Answer, error) {
 	if m.Result == nil {
 		return ask.Answer{Action: ask.Cancel}, nil
 	}
 	var e elicitResult
 	if err := json.Unmarshal(m.Result, &e); err != nil {
-		return ask.Answer{}, refuse(http.StatusBadRequest, "the result must be an object as MCP has it")
+		return ask.Answer{}, statusErrorf(http.StatusBadRequest, "the result must be an object as MCP has it")
 	}
 	if e.Action == "" && (kind == ask.KindSample || kind == ask.KindRoots) {
 		return ask.Answer{Action: ask.Accept, Content: m.Result}, nil
@@ -88,35 +88,35 @@ func (m response) answer(kind ask.Kind) (ask.Answer, error) {
 	return ask.Answer{Action: e.Action, Content: e.Content}, nil
 }
 
-func (s *Server) answerRPC(w http.ResponseWriter, r *http.Request, who run.Caller) error {
-	body, err := readAll(w, r)
+func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
+	body, err := readBody(w, r)
 	if err != nil {
-		s.failRPC(w, r, nil, err)
+		s.writeRPCError(w, r, nil, err)
 		return nil
 	}
 	m, err := decodeResponse(body)
 	if err != nil {
-		s.failRPC(w, r, nil, refuse(http.StatusBadRequest, "%v", err))
+		s.writeRPCError(w, r, nil, statusErrorf(http.StatusBadRequest, "%v", err))
 		return nil
 	}
-	if err := s.settle(r, who, *m.ID, m); err != nil {
-		s.failRPC(w, r, m.ID, err)
+	if err := s.recordAnswer(r, who, *m.ID, m); err != nil {
+		s.writeRPCError(w, r, m.ID, err)
 		return nil
 	}
 	w.WriteHeader(http.StatusAccepted)
 	return nil
 }
 
-// settle answers a question, but for one thing: to accept a request in URL mode
+// recordAnswer answers a question, but for one thing: to accept a request in URL mode
 // without content is to agree to open the address, and for a secret, a file, or
 // an address that is open until the person is done, that is not the answer yet.
-func (s *Server) settle(r *http.Request, who run.Caller, id string, m response) error {
-	open, err := s.engine.Ask(r.Context(), who, id)
+func (s *Server) recordAnswer(r *http.Request, who engine.Caller, id string, m rpcResponse) error {
+	open, err := s.engine.OpenAsk(r.Context(), who, id)
 	if err != nil {
 		return err
 	}
 	kind := open.Question.Kind
-	a, err := m.answer(kind)
+	a, err := m.toAnswer(kind)
 	if err != nil {
 		return err
 	}
@@ -124,24 +124,24 @@ func (s *Server) settle(r *http.Request, who run.Caller, id string, m response) 
 		return nil
 	}
 	if a.Action == ask.Accept && kind == ask.KindFile {
-		return refuse(http.StatusUnprocessableEntity, "A file is handed in as multipart/form-data at /mcp/request?ask=%s&action=accept, in the part %q.", id, "file")
+		return statusErrorf(http.StatusUnprocessableEntity, "A file is handed in as multipart/form-data at /mcp/request?ask=%s&action=accept, in the part %q.", id, "file")
 	}
 	return s.engine.Answer(r.Context(), who, id, a, "http")
 }
 
 // JSON-RPC's codes for what a caller did wrong.
 const (
-	invalidRequest = -32600
-	invalidParams  = -32602
+	rpcInvalidRequest = -32600
+	rpcInvalidParams  = -32602
 )
 
-// failRPC writes an error as a JSON-RPC error response.
-func (s *Server) failRPC(w http.ResponseWriter, r *http.Request, id *string, err error) {
-	status, text, fields := classify(err)
-	code := invalidParams
+// writeRPCError writes an error as a JSON-RPC error response.
+func (s *Server) writeRPCError(w http.ResponseWriter, r *http.Request, id *string, err error) {
+	status, text, fields := classifyError(err)
+	code := rpcInvalidParams
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
-		code = invalidRequest
+		code = rpcInvalidRequest
 	case http.StatusInternalServerError:
 		code = -32603
 		s.logger.Error("taking an answer", "path", r.URL.Path, "err", err)
@@ -153,76 +153,76 @@ func (s *Server) failRPC(w http.ResponseWriter, r *http.Request, id *string, err
 	writeJSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
 }
 
-// answerForm takes what a page's form posts. Which question and which action
+// handleFormAnswer takes what a page's form posts. Which question and which action
 // the address says, so that they can't be mistaken for fields.
-func (s *Server) answerForm(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
 	id := r.URL.Query().Get("ask")
-	open, err := s.engine.Ask(r.Context(), who, id)
+	open, err := s.engine.OpenAsk(r.Context(), who, id)
 	if err != nil {
-		return s.notAnswered(w, r, who, id, err)
+		return s.renderUnanswerable(w, r, who, id, err)
 	}
 	a := ask.Answer{Action: ask.Action(r.URL.Query().Get("action"))}
 	if a.Action == ask.Accept {
-		if a, err = s.filledIn(w, r, who, open); err != nil {
-			s.discard(open, a)
-			return s.invalidForm(w, r, who, open, err)
+		if a, err = s.readFormAnswer(w, r, who, open); err != nil {
+			s.discardUploads(open, a)
+			return s.renderInvalidForm(w, r, who, open, err)
 		}
 	}
 	if err := s.engine.Answer(r.Context(), who, id, a, "browser"); err != nil {
-		s.discard(open, a)
-		return s.invalidForm(w, r, who, open, err)
+		s.discardUploads(open, a)
+		return s.renderInvalidForm(w, r, who, open, err)
 	}
-	return done(w, r, "/runs/"+open.Run)
+	return redirectOrAccept(w, r, "/runs/"+open.Run)
 }
 
-// filledIn reads the answer that a form holds.
-func (s *Server) filledIn(w http.ResponseWriter, r *http.Request, who run.Caller, open run.Open) (ask.Answer, error) {
+// readFormAnswer reads the answer that a form holds.
+func (s *Server) readFormAnswer(w http.ResponseWriter, r *http.Request, who engine.Caller, open engine.OpenAsk) (ask.Answer, error) {
 	a := ask.Answer{Action: ask.Accept}
 	if open.Question.Kind == ask.KindFile {
-		return s.upload(w, r, who, open)
+		return s.storeUploads(w, r, who, open)
 	}
-	if err := readAnyForm(w, r); err != nil {
+	if err := readAnswerForm(w, r); err != nil {
 		return a, err
 	}
-	a.Content = open.Question.Fields.Decode(r.PostForm, zone(r.PostForm))
+	a.Content = open.Question.Fields.Decode(r.PostForm, formTimeZone(r.PostForm))
 	return a, nil
 }
 
-// readAnyForm parses a form of either encoding. None of its parts is a file.
-func readAnyForm(w http.ResponseWriter, r *http.Request) error {
+// readAnswerForm parses a form of either encoding. None of its parts is a file.
+func readAnswerForm(w http.ResponseWriter, r *http.Request) error {
 	if mediaType(r) == formType {
-		return readForm(w, r)
+		return parseForm(w, r)
 	}
-	limitBody(w, r, maxBody)
+	limitBodySize(w, r, maxBody)
 	if err := r.ParseMultipartForm(maxBody); err != nil {
-		return unreadable(err)
+		return bodyError(err)
 	}
 	return nil
 }
 
-// discard removes uploads of an answer that was not taken.
-func (s *Server) discard(open run.Open, a ask.Answer) {
+// discardUploads removes uploads of an answer that was not taken.
+func (s *Server) discardUploads(open engine.OpenAsk, a ask.Answer) {
 	for _, f := range a.Files {
-		s.engine.Discard(open.Run, f.Digest, f.Size)
+		s.engine.DiscardUpload(open.Run, f.Digest, f.Size)
 	}
 }
 
-// invalidForm shows the form again with what is wrong. To a page with script
+// renderInvalidForm shows the form again with what is wrong. To a page with script
 // that is a patch, which must be a 200; without, the whole page.
-func (s *Server) invalidForm(w http.ResponseWriter, r *http.Request, who run.Caller, open run.Open, err error) error {
+func (s *Server) renderInvalidForm(w http.ResponseWriter, r *http.Request, who engine.Caller, open engine.OpenAsk, err error) error {
 	var invalid *generators.InvalidError
 	switch {
 	case !errors.As(err, &invalid):
-		return s.notAnswered(w, r, who, open.ID, err)
-	case isPatch(r):
+		return s.renderUnanswerable(w, r, who, open.ID, err)
+	case isDatastarRequest(r):
 		return s.render(w, r, http.StatusOK, ui.AskForm(open, invalid.Fields, nil))
-	case wantsPage(r):
+	case wantsHTML(r):
 		return s.render(w, r, http.StatusUnprocessableEntity,
-			ui.AskPage(s.chrome(r, who, open.Title), open, invalid.Fields, r.PostForm))
+			ui.AskPage(s.newChrome(r, who, open.Title), open, invalid.Fields, r.PostForm))
 	}
 	return err
 }
 
-// isPatch tells a request that Datastar made: the body of its 200 is morphed
+// isDatastarRequest tells a request that Datastar made: the body of its 200 is morphed
 // into the page, and that of any other status is ignored.
-func isPatch(r *http.Request) bool { return r.Header.Get("Datastar-Request") == "true" }
+func isDatastarRequest(r *http.Request) bool { return r.Header.Get("Datastar-Request") == "true" }

@@ -28,7 +28,7 @@ func FuzzDecodeResponse(f *testing.F) {
 		if m.ID == nil || *m.ID == "" {
 			t.Error("taken without an id")
 		}
-		a, err := m.answer(ask.KindText)
+		a, err := m.toAnswer(ask.KindText)
 		if m.Result == nil && (err != nil || a.Action != ask.Cancel) {
 			t.Error("an error that does not cancel")
 		}

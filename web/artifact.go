@@ -12,17 +12,17 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
-// artifact serves an artifact's body: pictures to be shown, everything as a
+// handleArtifact serves an artifact's body: pictures to be shown, everything as a
 // download. What a tool made is never a page of ours.
-func (s *Server) artifact(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
-		return errNoPage
+		return errPageNotFound
 	}
-	a, large, err := s.engine.Artifact(r.Context(), who, r.PathValue("id"), seq)
+	a, large, err := s.engine.OpenArtifact(r.Context(), who, r.PathValue("id"), seq)
 	if err != nil {
 		return err
 	}
@@ -33,18 +33,18 @@ func (s *Server) artifact(w http.ResponseWriter, r *http.Request, who run.Caller
 	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Content-Type", servedType(a.MediaType))
+	h.Set("Content-Type", responseMediaType(a.MediaType))
 	h.Set("Cache-Control", "private, max-age=3600")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(a)}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(a)}))
 	// Whoever takes nothing of it must not keep it open for ever.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer has one
 	http.ServeContent(w, r, "", time.Time{}, body)
 	return nil
 }
 
-// servedType is the media type that an artifact is served with: its own if it
+// responseMediaType is the media type that an artifact is served with: its own if it
 // is a picture, else one that no browser shows.
-func servedType(declared string) string {
+func responseMediaType(declared string) string {
 	t, _, err := mime.ParseMediaType(declared)
 	switch {
 	case err != nil:
@@ -59,8 +59,8 @@ func servedType(declared string) string {
 	return "application/octet-stream"
 }
 
-// fileName makes a title a name to save under.
-func fileName(a *generators.Artifact) string {
+// downloadName makes a title a name to save under.
+func downloadName(a *generators.Artifact) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '-'
@@ -74,12 +74,12 @@ func fileName(a *generators.Artifact) string {
 		name = strings.ToValidUTF8(name[:120], "")
 	}
 	if path.Ext(name) == "" {
-		name += extension(a.MediaType)
+		name += extensionFor(a.MediaType)
 	}
 	return name
 }
 
-func extension(mediaType string) string {
+func extensionFor(mediaType string) string {
 	switch mediaType {
 	case generators.MarkdownType:
 		return ".md"

@@ -18,8 +18,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// endless asks for a text again and again.
-var endless = generators.New("endless", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+// endlessPhoton asks for a text again and again.
+var endlessPhoton = generators.New("endless", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 	for {
 		if _, err := ask.Text(yield, "text", "And?"); err != nil {
 			return "", err
@@ -31,11 +31,11 @@ var endless = generators.New("endless", func(_ context.Context, _ struct{}, yiel
 // that tells the question to the one that tells what came of the answer, and
 // the same through a bare net/http handler, in turns.
 func BenchmarkAskOverHTTP(b *testing.B) {
-	ours, bare := newBeamTrips(b, newSite(b, "", endless)), newBareTrips(b)
+	ours, bare := newBeamRoundTrips(b, newSite(b, "", endlessPhoton)), newBareRoundTrips(b)
 	var oursTook, bareTook []time.Duration
 	for b.Loop() {
-		oursTook = append(oursTook, ours.trip())
-		bareTook = append(bareTook, bare.trip())
+		oursTook = append(oursTook, ours.measure())
+		bareTook = append(bareTook, bare.measure())
 	}
 	p50, floor := median(oursTook), median(bareTook)
 	b.ReportMetric(0, "ns/op") // of both together, which says nothing
@@ -49,8 +49,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// trips makes round trips over a stream and posts.
-type trips struct {
+// roundTrips makes round trips over a stream and posts.
+type roundTrips struct {
 	b      *testing.B
 	client *http.Client
 	lines  *bufio.Reader
@@ -58,7 +58,7 @@ type trips struct {
 	event  []byte
 }
 
-func (t *trips) trip() time.Duration {
+func (t *roundTrips) measure() time.Duration {
 	request := t.post(t.event)
 	began := time.Now()
 	res, err := t.client.Do(request)
@@ -70,12 +70,12 @@ func (t *trips) trip() time.Duration {
 	}
 	io.Copy(io.Discard, res.Body)
 	res.Body.Close()
-	t.event = t.next()
+	t.event = t.readQuestion()
 	return time.Since(began)
 }
 
-// next reads up to the next question.
-func (t *trips) next() []byte {
+// readQuestion reads up to the next question.
+func (t *roundTrips) readQuestion() []byte {
 	for {
 		line, err := t.lines.ReadBytes('\n')
 		if err != nil {
@@ -87,11 +87,11 @@ func (t *trips) next() []byte {
 	}
 }
 
-func newBeamTrips(b *testing.B, s *site) *trips {
-	p := s.person()
+func newBeamRoundTrips(b *testing.B, s *site) *roundTrips {
+	p := s.newSession()
 	p.client.Timeout = 0
-	run := p.start("endless", "{}")
-	t := &trips{b: b, client: p.client, lines: bufio.NewReader(p.do("GET", run.Events, "").Body)}
+	run := p.startRun("endless", "{}")
+	t := &roundTrips{b: b, client: p.client, lines: bufio.NewReader(p.request("GET", run.Events, "").Body)}
 	t.post = func(event []byte) *http.Request {
 		var m struct{ ID string }
 		if err := json.Unmarshal(bytes.TrimPrefix(event, []byte("data: ")), &m); err != nil {
@@ -105,13 +105,13 @@ func newBeamTrips(b *testing.B, s *site) *trips {
 		r.Header.Set("Content-Type", "application/json")
 		return r
 	}
-	t.event = t.next()
+	t.event = t.readQuestion()
 	return t
 }
 
-// newBareTrips does the same with nothing but net/http: no log, no session, no
+// newBareRoundTrips does the same with nothing but net/http: no log, no session, no
 // check of anything.
-func newBareTrips(b *testing.B) *trips {
+func newBareRoundTrips(b *testing.B) *roundTrips {
 	answers := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ func newBareTrips(b *testing.B) *trips {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { res.Body.Close() })
-	t := &trips{b: b, client: &http.Client{}, lines: bufio.NewReader(res.Body)}
+	t := &roundTrips{b: b, client: &http.Client{}, lines: bufio.NewReader(res.Body)}
 	t.post = func([]byte) *http.Request {
 		r, err := http.NewRequest("POST", server.URL+"/answer", strings.NewReader(`{"id":"1"}`))
 		if err != nil {
@@ -156,19 +156,19 @@ func newBareTrips(b *testing.B) *trips {
 		r.Header.Set("Content-Type", "application/json")
 		return r
 	}
-	t.event = t.next()
+	t.event = t.readQuestion()
 	return t
 }
 
 // BenchmarkRunPage is a run's page with its open question, from the request to
 // the last byte, compressed as for a browser.
 func BenchmarkRunPage(b *testing.B) {
-	p := newSite(b, "").person()
-	run := p.start("kitchen-sink", `{"ask":"form"}`)
-	p.follow(run.Events, "", asks)
+	p := newSite(b, "").newSession()
+	run := p.startRun("kitchen-sink", `{"ask":"form"}`)
+	p.follow(run.Events, "", isElicitation)
 	var size int64
 	for b.Loop() {
-		res := p.do("GET", run.URL, "", "Accept", "text/html", "Accept-Encoding", "gzip")
+		res := p.request("GET", run.URL, "", "Accept", "text/html", "Accept-Encoding", "gzip")
 		size, _ = io.Copy(io.Discard, res.Body)
 		res.Body.Close()
 	}

@@ -16,64 +16,64 @@ const (
 	bodyRate    = 16 << 10 // bytes a second
 )
 
-// hurry bounds how long the body of a request takes to arrive, whether anybody
+// limitBodyTime bounds how long the body of a request takes to arrive, whether anybody
 // reads it or not: the server reads what is left before it lets go of the
 // connection. Once it has all arrived the bound is off, since a stream may
 // follow.
-func hurry(w http.ResponseWriter, r *http.Request) {
+func limitBodyTime(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 {
 		return
 	}
-	b := &timed{ReadCloser: r.Body, ctl: http.NewResponseController(w)}
-	b.until(time.Now().Add(bodyTimeout))
+	b := &deadlineBody{ReadCloser: r.Body, ctl: http.NewResponseController(w)}
+	b.setDeadline(time.Now().Add(bodyTimeout))
 	r.Body = b
 }
 
-type timed struct {
+type deadlineBody struct {
 	io.ReadCloser
 	ctl *http.ResponseController
 }
 
-// until sets the deadline; not every writer has one.
-func (b *timed) until(t time.Time) { _ = b.ctl.SetReadDeadline(t) }
+// setDeadline sets the deadline; not every writer has one.
+func (b *deadlineBody) setDeadline(t time.Time) { _ = b.ctl.SetReadDeadline(t) }
 
-func (b *timed) Read(p []byte) (int, error) {
+func (b *deadlineBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
-		b.until(time.Time{})
+		b.setDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// limitBody bounds the body of a request in size.
-func limitBody(w http.ResponseWriter, r *http.Request, bytes int64) {
+// limitBodySize bounds the body of a request in size.
+func limitBodySize(w http.ResponseWriter, r *http.Request, bytes int64) {
 	r.Body = http.MaxBytesReader(w, r.Body, bytes)
 }
 
-// readAll reads a bounded body.
-func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	limitBody(w, r, maxBody)
+// readBody reads a bounded body.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	limitBodySize(w, r, maxBody)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, bodyError(err)
 	}
 	return body, nil
 }
 
-// unreadable makes an error of reading a request its sender's: it was too
+// bodyError makes an error of reading a request its sender's: it was too
 // large, or ended early, came too slowly, or is not what it says it is.
-func unreadable(err error) error {
+func bodyError(err error) error {
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return err
 	}
-	return refuse(http.StatusBadRequest, "The request's body could not be read: it is malformed, or ended too early.")
+	return statusErrorf(http.StatusBadRequest, "The request's body could not be read: it is malformed, or ended too early.")
 }
 
-// readForm parses a bounded, URL-encoded form.
-func readForm(w http.ResponseWriter, r *http.Request) error {
-	limitBody(w, r, maxBody)
+// parseForm parses a bounded, URL-encoded form.
+func parseForm(w http.ResponseWriter, r *http.Request) error {
+	limitBodySize(w, r, maxBody)
 	if err := r.ParseForm(); err != nil {
-		return unreadable(err)
+		return bodyError(err)
 	}
 	return nil
 }
@@ -93,6 +93,6 @@ func mediaType(r *http.Request) string {
 	return t
 }
 
-func unsupported(r *http.Request, want string) error {
-	return refuse(http.StatusUnsupportedMediaType, "The body's Content-Type must be %s, not %q.", want, r.Header.Get("Content-Type"))
+func unsupportedMediaType(r *http.Request, want string) error {
+	return statusErrorf(http.StatusUnsupportedMediaType, "The body's Content-Type must be %s, not %q.", want, r.Header.Get("Content-Type"))
 }

@@ -6,27 +6,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/jetstream"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// turn is how many round trips a log makes before the next one's: each finds the
+// tripsPerTurn is how many round trips a log makes before the next one's: each finds the
 // processor as the one before left it, and waiting for a disk leaves it cold.
-const turn = 20
+const tripsPerTurn = 20
 
 // BenchmarkAskByLog is the round trip of an ask over HTTP on loopback, with each
 // log, in turns: an answer and the next question are recorded in it. Beside them
 // is what the disk takes for two writes of as many bytes, as the log that syncs
 // always can't take less.
 func BenchmarkAskByLog(b *testing.B) {
-	memory := newBeamTrips(b, newSiteOn(b, log.NewMemory(), "", endless))
-	interval := newBeamTrips(b, newSiteOn(b, durable(b, false), "", endless))
-	always := newBeamTrips(b, newSiteOn(b, durable(b, true), "", endless))
-	disk := newDisk(b)
+	memory := newBeamRoundTrips(b, newSiteOn(b, runlog.NewMemory(), "", endlessPhoton))
+	interval := newBeamRoundTrips(b, newSiteOn(b, newDurableLog(b, false), "", endlessPhoton))
+	always := newBeamRoundTrips(b, newSiteOn(b, newDurableLog(b, true), "", endlessPhoton))
+	disk := newSyncedFile(b)
 	var took [4][]time.Duration
 	for b.Loop() {
-		for i, trip := range []func() time.Duration{memory.trip, interval.trip, always.trip, disk.write} {
-			for range turn {
+		for i, trip := range []func() time.Duration{memory.measure, interval.measure, always.measure, disk.write} {
+			for range tripsPerTurn {
 				took[i] = append(took[i], trip())
 			}
 		}
@@ -42,7 +42,7 @@ func BenchmarkAskByLog(b *testing.B) {
 	}
 }
 
-func durable(b *testing.B, syncAlways bool) log.Log {
+func newDurableLog(b *testing.B, syncAlways bool) runlog.Log {
 	l, err := jetstream.Open(b.Context(), jetstream.Options{Dir: filepath.Join(b.TempDir(), "log"), SyncAlways: syncAlways})
 	if err != nil {
 		b.Fatal(err)
@@ -51,22 +51,22 @@ func durable(b *testing.B, syncAlways bool) log.Log {
 	return l
 }
 
-// disk is a file that is written to and synced.
-type disk struct {
+// syncedFile is a file that is written to and synced.
+type syncedFile struct {
 	b *testing.B
 	f *os.File
 }
 
-func newDisk(b *testing.B) *disk {
+func newSyncedFile(b *testing.B) *syncedFile {
 	f, err := os.Create(filepath.Join(b.TempDir(), "file"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { f.Close() })
-	return &disk{b, f}
+	return &syncedFile{b, f}
 }
 
-func (d *disk) write() time.Duration {
+func (d *syncedFile) write() time.Duration {
 	began := time.Now()
 	for range 2 {
 		if _, err := d.f.Write(make([]byte, 300)); err != nil {

@@ -7,28 +7,28 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
-	"github.com/photon-beam/beam/internal/run"
 	"github.com/photon-beam/beam/web"
 )
 
-// metered is a playground with metrics, which may need a token.
-func metered(t *testing.T, token string) *person {
+// newMetricsSite is a playground with metrics, which may need a token.
+func newMetricsSite(t *testing.T, token string) *browserSession {
 	t.Helper()
 	registry, err := generators.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := run.New(run.Options{Photons: registry})
+	engine := engine.New(engine.Options{Photons: registry})
 	m := metrics.New("test")
-	m.Watch(engine)
+	m.RegisterEngine(engine)
 	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: web.NewKeys(), Token: token, Hosts: []string{"beam.test"}, Metrics: m.Handler()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &site{Server: httptest.NewServer(server), t: t, web: server, engine: engine}
 	t.Cleanup(s.Server.Close)
-	return s.person()
+	return s.newSession()
 }
 
 func TestWhoMayScrape(t *testing.T) {
@@ -48,10 +48,10 @@ func TestWhoMayScrape(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := metered(t, tt.token)
-			res := p.do("GET", "/metrics", "", tt.headers...)
-			status(t, res, tt.want)
-			if got := strings.Contains(text(t, res), "beam_runs{"); got != (tt.want == http.StatusOK) {
+			p := newMetricsSite(t, tt.token)
+			res := p.request("GET", "/metrics", "", tt.headers...)
+			expectStatus(t, res, tt.want)
+			if got := strings.Contains(readText(t, res), "beam_runs{"); got != (tt.want == http.StatusOK) {
 				t.Errorf("metrics are told: %v", got)
 			}
 			if res.Header.Get("Set-Cookie") != "" {
@@ -59,5 +59,7 @@ func TestWhoMayScrape(t *testing.T) {
 			}
 		})
 	}
-	t.Run("another method", func(t *testing.T) { status(t, metered(t, "").do("POST", "/metrics", ""), http.StatusMethodNotAllowed) })
+	t.Run("another method", func(t *testing.T) {
+		expectStatus(t, newMetricsSite(t, "").request("POST", "/metrics", ""), http.StatusMethodNotAllowed)
+	})
 }

@@ -13,16 +13,16 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/timeline"
 	"github.com/photon-beam/beam/web/ui"
 )
 
 // What lists show at most.
 const (
-	recentRuns = 8
-	listedRuns = 200
-	listedAsks = 200
+	maxRecentRuns = 8
+	maxListedRuns = 200
+	maxListedAsks = 200
 )
 
 // render writes a component once it is whole, so that an error in it becomes
@@ -43,25 +43,25 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 	return nil
 }
 
-// chrome is what surrounds every page.
-func (s *Server) chrome(r *http.Request, who run.Caller, title string) ui.Chrome {
+// newChrome is what surrounds every page.
+func (s *Server) newChrome(r *http.Request, who engine.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
-		Title: title, Style: s.assets.URL("beam.css"), Icon: s.assets.URL("icons/beam.svg"), Script: s.assets.URL(bundle), Own: s.assets.URL("beam.js"),
-		Inbox: s.engine.OpenAsks(who), Operator: who.Owns(Operator),
+		Title: title, Style: s.assets.URL("beam.css"), Icon: s.assets.URL("icons/beam.svg"), Script: s.assets.URL(datastarBundle), OwnScript: s.assets.URL("beam.js"),
+		OpenAsks: s.engine.CountOpenAsks(who), Operator: who.Owns(Operator),
 	}
 	if who == nil {
 		return c
 	}
 	current := strings.TrimPrefix(r.URL.Path, "/photons/")
-	for _, p := range s.byTitle() {
+	for _, p := range s.photonsByTitle() {
 		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
 	}
-	c.Recent = s.lines(who, s.engine.Runs(who, recentRuns, nil))
+	c.RecentRuns = s.runLines(who, s.engine.Runs(who, maxRecentRuns, nil))
 	return c
 }
 
-// byTitle are all photons in the order of what people read of them.
-func (s *Server) byTitle() []*generators.Photon {
+// photonsByTitle are all photons in the order of what people read of them.
+func (s *Server) photonsByTitle() []*generators.Photon {
 	all := slices.Clone(s.photons.All())
 	slices.SortStableFunc(all, func(a, b *generators.Photon) int {
 		return strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
@@ -69,32 +69,32 @@ func (s *Server) byTitle() []*generators.Photon {
 	return all
 }
 
-func (s *Server) home(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
 	if wantsJSON(r) {
 		all := s.photons.All()
 		list := make([]photonJSON, len(all))
 		for i, p := range all {
-			list[i] = describe(p)
+			list[i] = newPhotonJSON(p)
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"photons": list})
 		return nil
 	}
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	var cards []ui.PhotonCard
-	for _, p := range s.byTitle() {
+	for _, p := range s.photonsByTitle() {
 		cards = append(cards, ui.PhotonCard{
 			Name: p.Name(), Title: p.Title(), Description: p.Options().Description,
-			Traits: traits(p.Options()), Hidden: !matches(p, q),
+			Traits: traitsOf(p.Options()), Hidden: !matchesSearch(p, q),
 		})
 	}
-	c := s.chrome(r, who, "Photons")
+	c := s.newChrome(r, who, "Photons")
 	c.SearchQuery = q
 	return s.render(w, r, http.StatusOK, ui.Home(c, cards))
 }
 
-// matches tells whether every word of a search stands in what a photon says of
+// matchesSearch tells whether every word of a search stands in what a photon says of
 // itself.
-func matches(p *generators.Photon, search string) bool {
+func matchesSearch(p *generators.Photon, search string) bool {
 	said := strings.ToLower(p.Name() + " " + p.Title() + " " + p.Options().Description)
 	for word := range strings.FieldsSeq(strings.ToLower(search)) {
 		if !strings.Contains(said, word) {
@@ -115,7 +115,7 @@ type photonJSON struct {
 	Durable      bool               `json:"durable"`
 }
 
-func describe(p *generators.Photon) photonJSON {
+func newPhotonJSON(p *generators.Photon) photonJSON {
 	o := p.Options()
 	return photonJSON{
 		Name: p.Name(), Title: p.Title(), Description: o.Description,
@@ -127,47 +127,47 @@ func describe(p *generators.Photon) photonJSON {
 	}
 }
 
-func (s *Server) photon(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
 	p, ok := s.photons.Lookup(r.PathValue("name"))
 	if !ok {
-		return run.ErrNoPhoton
+		return engine.ErrPhotonNotFound
 	}
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, describe(p))
+		writeJSON(w, http.StatusOK, newPhotonJSON(p))
 		return nil
 	}
-	fields, err := ask.Inputs(p.Input().Document())
+	fields, err := ask.FromInputSchema(p.Input().Document())
 	if err != nil {
 		return err
 	}
-	page := photonPage(p, fields)
-	page.Values = prefill(fields, r.URL.Query())
-	return s.render(w, r, http.StatusOK, ui.Photon(s.chrome(r, who, p.Title()), page))
+	page := newPhotonPage(p, fields)
+	page.Values = prefillValues(fields, r.URL.Query())
+	return s.render(w, r, http.StatusOK, ui.PhotonDetails(s.newChrome(r, who, p.Title()), page))
 }
 
-func photonPage(p *generators.Photon, fields ask.Fields) ui.PhotonPage {
+func newPhotonPage(p *generators.Photon, fields ask.Fields) ui.PhotonPage {
 	o := p.Options()
 	return ui.PhotonPage{
 		Name: p.Name(), Title: p.Title(), Description: o.Description, Fields: fields,
-		Traits: traits(o),
+		Traits: traitsOf(o),
 	}
 }
 
-func traits(o generators.Options) ui.Traits {
+func traitsOf(o generators.Options) ui.Traits {
 	return ui.Traits{
 		ReadOnly: o.ReadOnly, Destructive: o.Destructive, Idempotent: o.Idempotent,
 		OpenWorld: o.OpenWorld, Durable: o.Durable,
 	}
 }
 
-// prefill fills a form in as a link wants it, what the link leaves out with its
+// prefillValues fills a form in as a link wants it, what the link leaves out with its
 // default; nil if the link wants nothing. It never starts anything.
-func prefill(fields ask.Fields, query url.Values) url.Values {
+func prefillValues(fields ask.Fields, query url.Values) url.Values {
 	values, wanted := url.Values{}, false
 	for _, f := range fields {
 		if v, ok := query[f.Name]; ok {
-			values[f.Name], wanted = formValues(&f, v), true
-		} else if v := ui.Defaults(&f); v != nil {
+			values[f.Name], wanted = linkValues(&f, v), true
+		} else if v := ui.DefaultValues(&f); v != nil {
 			values[f.Name] = v
 		}
 	}
@@ -177,9 +177,9 @@ func prefill(fields ask.Fields, query url.Values) url.Values {
 	return values
 }
 
-// formValues are a link's values as a form posts them: a list may come as JSON.
+// linkValues are a link's values as a form posts them: a list may come as JSON.
 // A moment in RFC 3339 stays one: the page shows it in the time of its browser.
-func formValues(f *ask.Field, link []string) []string {
+func linkValues(f *ask.Field, link []string) []string {
 	if len(link) != 1 {
 		return link
 	}
@@ -190,37 +190,37 @@ func formValues(f *ask.Field, link []string) []string {
 	return link
 }
 
-// argsField is the form field that holds all arguments as JSON: those of a run
+// argumentsField is the form field that holds all arguments as JSON: those of a run
 // that is to be run again.
-const argsField = "beam:args"
+const argumentsField = "beam:args"
 
-// arguments reads a photon's arguments from a form.
-func arguments(form url.Values, fields ask.Fields) json.RawMessage {
-	if args := form.Get(argsField); json.Valid([]byte(args)) {
+// decodeArguments reads a photon's arguments from a form.
+func decodeArguments(form url.Values, fields ask.Fields) json.RawMessage {
+	if args := form.Get(argumentsField); json.Valid([]byte(args)) {
 		return json.RawMessage(args)
 	}
-	return fields.Decode(form, zone(form))
+	return fields.Decode(form, formTimeZone(form))
 }
 
-// inState keeps the runs in a state; empty keeps all.
-func inState(state string) func(run.Info) bool {
-	return func(i run.Info) bool { return state == "" || string(i.State) == state }
+// hasState keeps the runs in a state; empty keeps all.
+func hasState(state string) func(engine.Info) bool {
+	return func(i engine.Info) bool { return state == "" || string(i.State) == state }
 }
 
-func (s *Server) runs(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+func (s *Server) handleRuns(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
 	state := r.URL.Query().Get("state")
-	if state != "" && !slices.Contains(ui.RunStates, run.State(state)) {
-		return refuse(http.StatusBadRequest, "The parameter state is none that a run can be in.")
+	if state != "" && !slices.Contains(ui.RunStates, engine.State(state)) {
+		return statusErrorf(http.StatusBadRequest, "The parameter state is none that a run can be in.")
 	}
-	infos := s.engine.Runs(who, listedRuns, inState(state))
+	infos := s.engine.Runs(who, maxListedRuns, hasState(state))
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"runs": orEmpty(infos)})
+		writeJSON(w, http.StatusOK, map[string]any{"runs": nonNil(infos)})
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Runs(s.chrome(r, who, "Runs"), ui.RunsPage{State: state, Runs: s.lines(who, infos)}))
+	return s.render(w, r, http.StatusOK, ui.Runs(s.newChrome(r, who, "Runs"), ui.RunsPage{State: state, Runs: s.runLines(who, infos)}))
 }
 
-func (s *Server) runPage(w http.ResponseWriter, r *http.Request, who run.Caller) error {
+func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
 	id := r.PathValue("id")
 	info, err := s.engine.Info(who, id)
 	if err != nil {
@@ -230,15 +230,15 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request, who run.Caller)
 		writeJSON(w, http.StatusOK, info)
 		return nil
 	}
-	told, err := s.fold(r, who, id)
+	told, err := s.loadTimeline(r, who, id)
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, http.StatusOK, ui.RunPage(s.chrome(r, who, told.Title+" "+told.Short()), told))
+	return s.render(w, r, http.StatusOK, ui.RunPage(s.newChrome(r, who, told.Title+" "+told.ShortID()), told))
 }
 
-// fold reads a run's log into what its page shows.
-func (s *Server) fold(r *http.Request, who run.Caller, id string) (*timeline.Run, error) {
+// loadTimeline reads a run's log into what its page shows.
+func (s *Server) loadTimeline(r *http.Request, who engine.Caller, id string) (*timeline.Run, error) {
 	batches, err := s.engine.Read(r.Context(), who, id)
 	if err != nil {
 		return nil, err
@@ -255,21 +255,21 @@ func (s *Server) fold(r *http.Request, who run.Caller, id string) (*timeline.Run
 	return told, nil
 }
 
-func (s *Server) asks(w http.ResponseWriter, r *http.Request, who run.Caller) error {
-	open := s.engine.Inbox(who, listedAsks)
+func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
+	open := s.engine.Inbox(who, maxListedAsks)
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"asks": orEmpty(open), "count": s.engine.OpenAsks(who)})
+		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(open), "count": s.engine.CountOpenAsks(who)})
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Asks(s.chrome(r, who, "Inbox"), open))
+	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, who, "Inbox"), open))
 }
 
-// askPage shows one question alone: where links to it lead, and where secrets
+// handleAsk shows one question alone: where links to it lead, and where secrets
 // and files are handed in.
-func (s *Server) askPage(w http.ResponseWriter, r *http.Request, who run.Caller) error {
-	open, err := s.engine.Ask(r.Context(), who, r.PathValue("id"))
-	if errors.Is(err, run.ErrSettled) && !wantsJSON(r) {
-		return s.askClosed(w, r, who, r.PathValue("id"), http.StatusOK)
+func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
+	open, err := s.engine.OpenAsk(r.Context(), who, r.PathValue("id"))
+	if errors.Is(err, engine.ErrSettled) && !wantsJSON(r) {
+		return s.renderClosedAsk(w, r, who, r.PathValue("id"), http.StatusOK)
 	}
 	if err != nil {
 		return err
@@ -278,11 +278,11 @@ func (s *Server) askPage(w http.ResponseWriter, r *http.Request, who run.Caller)
 		writeJSON(w, http.StatusOK, open)
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.AskPage(s.chrome(r, who, open.Title), open, nil, nil))
+	return s.render(w, r, http.StatusOK, ui.AskPage(s.newChrome(r, who, open.Title), open, nil, nil))
 }
 
-// orEmpty makes an empty list of no list, for JSON.
-func orEmpty[T any](list []T) []T {
+// nonNil makes an empty list of no list, for JSON.
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/static"
 )
 
 // Config sets up a server. Engine, Photons and Keys are required.
 type Config struct {
-	Engine  *run.Engine
+	Engine  *engine.Engine
 	Photons *generators.Registry
 	Keys    Keys
 	// Hosts are the host names that requests may name besides the loopback
@@ -45,35 +45,35 @@ type Config struct {
 
 // Server serves the playground.
 type Server struct {
-	engine    *run.Engine
-	photons   *generators.Registry
-	assets    *static.Set
-	sessions  *sessions
-	signIns   *signIns
-	seats     *seats
-	inputs    *inputs
-	hosts     []string
-	program   string
-	logger    *slog.Logger
-	handler   http.Handler
-	readiness func() error
+	engine         *engine.Engine
+	photons        *generators.Registry
+	assets         *static.Set
+	sessions       *sessions
+	signInCodes    *signInCodes
+	streamSlots    *streamSlots
+	inputSummaries *inputSummaries
+	hosts          []string
+	program        string
+	logger         *slog.Logger
+	handler        http.Handler
+	checkReady     func() error
 	// mcpHandler serves the MCP endpoint; nil if there is none.
 	mcpHandler MCPHandler
 	// metricsHandler serves the metrics; nil if there are none.
 	metricsHandler http.Handler
-	// closed ends the streams.
-	closed context.Context
-	close  context.CancelFunc
+	// streamsContext ends the streams.
+	streamsContext context.Context
+	closeStreams   context.CancelFunc
 }
 
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, assets: static.Assets(),
-		sessions: newSessions(c.Keys, c.Token), signIns: newSignIns(), seats: newSeats(), inputs: newInputs(),
-		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, readiness: c.Ready, metricsHandler: c.Metrics,
+		sessions: newSessions(c.Keys, c.Token), signInCodes: newSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
+		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
-	s.closed, s.close = context.WithCancel(context.Background())
+	s.streamsContext, s.closeStreams = context.WithCancel(context.Background())
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -81,81 +81,81 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = s.guard(s.routes(func(h http.Handler) http.Handler { return compress(h) }))
+	s.handler = s.guardRequests(s.routes(func(h http.Handler) http.Handler { return compress(h) }))
 	return s, nil
 }
 
-// Scripted tells whether the pages have their script: the Datastar bundle is
+// HasScript tells whether the pages have their script: the Datastar bundle is
 // not part of the source tree. Without it they still work, plainly.
-func (s *Server) Scripted() bool { return s.assets.Has(bundle) }
+func (s *Server) HasScript() bool { return s.assets.Has(datastarBundle) }
 
-const bundle = "vendor/datastar.js"
+const datastarBundle = "vendor/datastar.js"
 
 // Close ends all streams, so that the HTTP server can shut down. Their readers
 // come back, to whoever listens then.
-func (s *Server) Close() { s.close() }
+func (s *Server) Close() { s.closeStreams() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	page := func(pattern string, h handler) { mux.Handle(pattern, compress(s.handle(h))) }
-	page("GET /{$}", s.home)
-	page("GET /photons/{name}", s.photon)
-	page("GET /runs", s.runs)
-	page("GET /runs/{id}", s.runPage)
-	page("GET /asks", s.asks)
-	page("GET /asks/{id}", s.askPage)
-	mux.Handle("POST /photons/{name}/runs", s.handle(s.start))
-	mux.Handle("POST /runs/{id}/cancel", s.handle(s.cancelRun))
-	mux.Handle("POST /mcp/request", s.handle(s.answer))
+	page := func(pattern string, h callerHandler) { mux.Handle(pattern, compress(s.authenticated(h))) }
+	page("GET /{$}", s.handleHome)
+	page("GET /photons/{name}", s.handlePhoton)
+	page("GET /runs", s.handleRuns)
+	page("GET /runs/{id}", s.handleRun)
+	page("GET /asks", s.handleInbox)
+	page("GET /asks/{id}", s.handleAsk)
+	mux.Handle("POST /photons/{name}/runs", s.authenticated(s.handleStart))
+	mux.Handle("POST /runs/{id}/cancel", s.authenticated(s.handleCancel))
+	mux.Handle("POST /mcp/request", s.authenticated(s.handleAnswer))
 	if s.mcpHandler != nil {
-		mux.Handle("/mcp", s.handleOpen(s.mcp))
+		mux.Handle("/mcp", s.unauthenticated(s.handleMCP))
 	}
-	mux.Handle("GET /runs/{id}/events", s.handle(s.events))
-	mux.Handle("GET /updates", s.handle(s.updates))
-	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.handle(s.artifact))
-	mux.Handle("GET /login", s.handleOpen(s.login))
-	mux.Handle("POST /login", s.handleOpen(s.loginToken))
+	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
+	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))
+	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.authenticated(s.handleArtifact))
+	mux.Handle("GET /login", s.unauthenticated(s.handleLogin))
+	mux.Handle("POST /login", s.unauthenticated(s.handleTokenLogin))
 	mux.Handle("GET /static/", s.assets)
-	mux.HandleFunc("GET /healthz", ok)
-	mux.Handle("GET /readyz", s.handleOpen(s.ready))
+	mux.HandleFunc("GET /healthz", writeOK)
+	mux.Handle("GET /readyz", s.unauthenticated(s.handleReady))
 	if s.metricsHandler != nil {
-		mux.Handle("GET /metrics", s.handleOpen(s.metrics))
+		mux.Handle("GET /metrics", s.unauthenticated(s.handleMetrics))
 	}
-	mux.Handle("/", s.handleOpen(nothing(mux)))
+	mux.Handle("/", s.unauthenticated(handleUnmatched(mux)))
 	return mux
 }
 
-func ok(w http.ResponseWriter, _ *http.Request) {
+func writeOK(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Write([]byte("ok\n"))
 }
 
-// ready is not ready once the engine takes no more runs, or while they can't be
+// handleReady is not ready once the engine takes no more runs, or while they can't be
 // recorded.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) error {
 	select {
 	case <-s.engine.Closing():
-		return run.ErrClosing
+		return engine.ErrClosing
 	default:
 	}
-	if s.readiness != nil {
-		if err := s.readiness(); errors.Is(err, log.ErrFull) {
+	if s.checkReady != nil {
+		if err := s.checkReady(); errors.Is(err, runlog.ErrDiskFull) {
 			return err
 		} else if err != nil {
 			s.logger.Error("not ready", "err", err)
-			return refuse(http.StatusServiceUnavailable, "Runs can't be recorded now; the log says why.")
+			return statusErrorf(http.StatusServiceUnavailable, "Runs can't be recorded now; the log says why.")
 		}
 	}
-	ok(w, r)
+	writeOK(w, r)
 	return nil
 }
 
-// nothing answers what no route matches. A known address that is asked with
+// handleUnmatched answers what no route matches. A known address that is asked with
 // another method is told which it takes.
-func nothing(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
+func handleUnmatched(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var takes []string
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -166,9 +166,9 @@ func nothing(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error 
 			}
 		}
 		if takes == nil {
-			return errNoPage
+			return errPageNotFound
 		}
 		w.Header().Set("Allow", strings.Join(takes, ", "))
-		return refuse(http.StatusMethodNotAllowed, "This address takes %s, not %s.", strings.Join(takes, " and "), r.Method)
+		return statusErrorf(http.StatusMethodNotAllowed, "This address takes %s, not %s.", strings.Join(takes, " and "), r.Method)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/gorilla/securecookie"
 	gorilla "github.com/gorilla/sessions"
 
-	"github.com/photon-beam/beam/internal/lasting"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 // Operator owns the runs of the person whose machine it is.
@@ -49,7 +49,7 @@ func LoadKeys(dir string) (Keys, error) {
 	file := filepath.Join(dir, KeysFile)
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return storeKeys(file)
+		return createKeys(file)
 	}
 	if err != nil {
 		return Keys{}, err
@@ -61,48 +61,48 @@ func LoadKeys(dir string) (Keys, error) {
 	return k, nil
 }
 
-func storeKeys(file string) (Keys, error) {
+func createKeys(file string) (Keys, error) {
 	k := NewKeys()
 	raw, err := json.Marshal(k)
 	if err != nil {
 		return Keys{}, err
 	}
-	return k, lasting.Write(file, raw) // on a full disk, a part of it would be taken for damage at the next start
+	return k, atomicfile.Write(file, raw) // on a full disk, a part of it would be taken for damage at the next start
 }
 
 // sessions knows who makes a request.
 type sessions struct {
-	store *gorilla.CookieStore
-	name  string
-	token string
-	// bearer owns the runs of who presents the token.
-	bearer string
+	store      *gorilla.CookieStore
+	cookieName string
+	token      string
+	// tokenOwner owns the runs of who presents the token.
+	tokenOwner string
 }
 
-const sessionAge = 30 * 24 * 60 * 60 // seconds
+const sessionMaxAge = 30 * 24 * 60 * 60 // seconds
 
 func newSessions(k Keys, token string) *sessions {
-	s := &sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), name: "beam_" + k.ID, token: token}
-	s.store.MaxAge(sessionAge)
+	s := &sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, token: token}
+	s.store.MaxAge(sessionMaxAge)
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
-			c.SetSerializer(jsonValues{})
+			c.SetSerializer(jsonSerializer{})
 		}
 	}
 	if token != "" {
 		sum := sha256.Sum256([]byte(token))
-		s.bearer = "bearer:" + hex.EncodeToString(sum[:8])
+		s.tokenOwner = "bearer:" + hex.EncodeToString(sum[:8])
 	}
 	return s
 }
 
-// jsonValues writes what a session holds as JSON, which every request reads
+// jsonSerializer writes what a session holds as JSON, which every request reads
 // ten times as fast as securecookie's own gob. Its keys are strings.
-type jsonValues struct{}
+type jsonSerializer struct{}
 
-var _ securecookie.Serializer = jsonValues{}
+var _ securecookie.Serializer = jsonSerializer{}
 
-func (jsonValues) Serialize(src any) ([]byte, error) {
+func (jsonSerializer) Serialize(src any) ([]byte, error) {
 	values, ok := src.(map[any]any)
 	if !ok {
 		return nil, fmt.Errorf("a session holds a map, not %T", src)
@@ -114,7 +114,7 @@ func (jsonValues) Serialize(src any) ([]byte, error) {
 	return json.Marshal(plain)
 }
 
-func (jsonValues) Deserialize(raw []byte, dst any) error {
+func (jsonSerializer) Deserialize(raw []byte, dst any) error {
 	values, ok := dst.(*map[any]any)
 	if !ok {
 		return fmt.Errorf("a session is read into a map, not %T", dst)
@@ -130,18 +130,18 @@ func (jsonValues) Deserialize(raw []byte, dst any) error {
 	return nil
 }
 
-// caller tells who makes a request. A browser that comes for the first time is
+// identify tells who makes a request. A browser that comes for the first time is
 // given a session, unless a token is needed: then the error is errSignIn.
-func (s *sessions) caller(w http.ResponseWriter, r *http.Request) (run.Caller, error) {
+func (s *sessions) identify(w http.ResponseWriter, r *http.Request) (engine.Caller, error) {
 	if presented, ok := bearerToken(r); ok {
-		if !s.isToken(presented) {
-			return nil, errSignIn
+		if !s.matchesToken(presented) {
+			return nil, errSignInRequired
 		}
-		return run.Caller{s.bearer}, nil
+		return engine.Caller{s.tokenOwner}, nil
 	}
-	session := s.get(r)
-	if s.token != "" && session.Values["bearer"] != s.bearer && session.Values["operator"] != true {
-		return nil, errSignIn
+	session := s.load(r)
+	if s.token != "" && session.Values["bearer"] != s.tokenOwner && session.Values["operator"] != true {
+		return nil, errSignInRequired
 	}
 	if session.Values["id"] == nil {
 		session.Values["id"] = rand.Text()
@@ -149,26 +149,26 @@ func (s *sessions) caller(w http.ResponseWriter, r *http.Request) (run.Caller, e
 			return nil, err
 		}
 	}
-	return s.owners(session), nil
+	return s.callerOf(session), nil
 }
 
-func (s *sessions) owners(session *gorilla.Session) run.Caller {
-	var who run.Caller
+func (s *sessions) callerOf(session *gorilla.Session) engine.Caller {
+	var who engine.Caller
 	if session.Values["operator"] == true {
 		who = append(who, Operator)
 	}
-	if s.bearer != "" && session.Values["bearer"] == s.bearer {
-		who = append(who, s.bearer)
+	if s.tokenOwner != "" && session.Values["bearer"] == s.tokenOwner {
+		who = append(who, s.tokenOwner)
 	}
 	id, _ := session.Values["id"].(string)
 	return append(who, "session:"+id)
 }
 
-// get returns the request's session; a cookie that can't be read is as none.
-func (s *sessions) get(r *http.Request) *gorilla.Session {
-	session, err := s.store.New(r, s.name)
+// load returns the request's session; a cookie that can't be read is as none.
+func (s *sessions) load(r *http.Request) *gorilla.Session {
+	session, err := s.store.New(r, s.cookieName)
 	if err != nil {
-		session = gorilla.NewSession(s.store, s.name)
+		session = gorilla.NewSession(s.store, s.cookieName)
 		options := *s.store.Options
 		session.Options = &options
 	}
@@ -188,12 +188,12 @@ func (s *sessions) save(w http.ResponseWriter, r *http.Request, session *gorilla
 
 // grant marks the browser as the operator's or as the token's holder.
 func (s *sessions) grant(w http.ResponseWriter, r *http.Request, what string, value any) error {
-	session := s.get(r)
+	session := s.load(r)
 	session.Values[what] = value
 	return s.save(w, r, session)
 }
 
-func (s *sessions) isToken(presented string) bool {
+func (s *sessions) matchesToken(presented string) bool {
 	return s.token != "" && subtle.ConstantTimeCompare([]byte(presented), []byte(s.token)) == 1
 }
 
@@ -202,37 +202,37 @@ func bearerToken(r *http.Request) (string, bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer")
 }
 
-// handle adapts a handler: it finds out who calls, and writes the error that
+// authenticated adapts a handler: it finds out who calls, and writes the error that
 // the handler returns.
-func (s *Server) handle(h handler) http.Handler {
+func (s *Server) authenticated(h callerHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := s.sessions.caller(w, r)
-		if errors.Is(err, errSignIn) && wantsPage(r) && r.Method == http.MethodGet {
-			s.sessions.want(w, r, r.URL.RequestURI())
-			http.Redirect(w, r, loginAddress(r.URL.RequestURI()), http.StatusSeeOther)
+		who, err := s.sessions.identify(w, r)
+		if errors.Is(err, errSignInRequired) && wantsHTML(r) && r.Method == http.MethodGet {
+			s.sessions.saveReturnPath(w, r, r.URL.RequestURI())
+			http.Redirect(w, r, loginURL(r.URL.RequestURI()), http.StatusSeeOther)
 			return
 		}
 		if err == nil {
 			err = h(w, r, who)
 		}
-		if errors.Is(err, run.ErrForbidden) && wantsPage(r) && r.Method == http.MethodGet {
+		if errors.Is(err, engine.ErrForbidden) && wantsHTML(r) && r.Method == http.MethodGet {
 			// A link carries no authority: whose it is may sign in.
 			if !slices.Contains(who, Operator) { // who is one has no use for a sign-in address
-				s.sessions.want(w, r, r.URL.RequestURI())
+				s.sessions.saveReturnPath(w, r, r.URL.RequestURI())
 			}
-			err = s.loginPage(w, r, http.StatusForbidden, "This belongs to somebody else. Sign in as its owner to see it.", r.URL.RequestURI())
+			err = s.renderLogin(w, r, http.StatusForbidden, "This belongs to somebody else. Sign in as its owner to see it.", r.URL.RequestURI())
 		}
 		if err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 		}
 	})
 }
 
-// handleOpen adapts a handler that anybody may call.
-func (s *Server) handleOpen(h func(http.ResponseWriter, *http.Request) error) http.Handler {
+// unauthenticated adapts a handler that anybody may call.
+func (s *Server) unauthenticated(h func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
-			s.fail(w, r, err)
+			s.writeError(w, r, err)
 		}
 	})
 }

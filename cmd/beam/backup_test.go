@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// beamSays runs a command to its end, and returns what it says on stdout and
+// runBeam runs a command to its end, and returns what it says on stdout and
 // stderr.
-func beamSays(t *testing.T, status int, args ...string) string {
+func runBeam(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("beam", args...).CombinedOutput()
 	code := 0
@@ -38,11 +38,11 @@ func beamSays(t *testing.T, status int, args ...string) string {
 func TestBackupWhileRunsGoOn(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "backup")
-	s := startServerOf(t, "vaults", "--data", filepath.Join(dir, "data"))
-	vault := s.begin("vault")
-	s.answer(s.until(vault, "secret"), `{"secret":"xyzzy"}`)
-	s.handIn(s.until(vault, "file"), strings.Repeat("z", 400<<10))
-	waits := s.until(vault, "go")
+	s := startServerProgram(t, "vaults", "--data", filepath.Join(dir, "data"))
+	vault := s.startRun("vault")
+	s.answer(s.waitForAsk(vault, "secret"), `{"secret":"xyzzy"}`)
+	s.uploadFile(s.waitForAsk(vault, "file"), strings.Repeat("z", 400<<10))
+	waits := s.waitForAsk(vault, "go")
 
 	done := make(chan struct{})
 	var busy sync.WaitGroup
@@ -54,18 +54,18 @@ func TestBackupWhileRunsGoOn(t *testing.T) {
 				return
 			default:
 			}
-			id := s.begin("wizard")
+			id := s.startRun("wizard")
 			wizards = append(wizards, id)
-			s.answer(s.until(id, "name"), fmt.Sprintf(`{"name":"Ada %d"}`, len(wizards)))
+			s.answer(s.waitForAsk(id, "name"), fmt.Sprintf(`{"name":"Ada %d"}`, len(wizards)))
 			if len(wizards)%2 == 0 {
-				s.answer(s.until(id, "account"), `{"email":"ada@example.org","role":"admin"}`)
-				s.answer(s.until(id, "confirm"), `{"confirm":true}`)
+				s.answer(s.waitForAsk(id, "account"), `{"email":"ada@example.org","role":"admin"}`)
+				s.answer(s.waitForAsk(id, "confirm"), `{"confirm":true}`)
 			}
 		}
 	})
 	backed := regexp.MustCompile(`^backed up (\d+) runs? \(\d+ entries\) and [1-9]\d* files?: keep it to yourself`)
 	for range 5 {
-		if said := beamSays(t, 0, "backup", file, "--data", filepath.Join(dir, "data")); !backed.MatchString(said) {
+		if said := runBeam(t, 0, "backup", file, "--data", filepath.Join(dir, "data")); !backed.MatchString(said) {
 			t.Errorf("it says %s", said)
 		}
 	}
@@ -75,35 +75,35 @@ func TestBackupWhileRunsGoOn(t *testing.T) {
 		t.Errorf("the backup's mode is %v, %v", info.Mode(), err)
 	}
 	s.answer(waits, `{"go":true}`) // the original goes on
-	s.until(vault, "")
+	s.waitForAsk(vault, "")
 
-	if said := beamSays(t, 0, "restore", file, "--data", filepath.Join(dir, "again")); !strings.HasPrefix(said, "restored ") {
+	if said := runBeam(t, 0, "restore", file, "--data", filepath.Join(dir, "again")); !strings.HasPrefix(said, "restored ") {
 		t.Errorf("it says %s", said)
 	}
-	again := startServerOf(t, "vaults", "--data", filepath.Join(dir, "again"))
-	if ask := again.until(vault, "go"); ask != waits {
+	again := startServerProgram(t, "vaults", "--data", filepath.Join(dir, "again"))
+	if ask := again.waitForAsk(vault, "go"); ask != waits {
 		t.Errorf("the question was %s, and is %s", waits, ask)
 	}
 	again.answer(waits, `{"go":true}`)
-	again.until(vault, "")
-	if told := again.told(vault); !strings.Contains(told, "409600 bytes under a word of 5 letters") {
+	again.waitForAsk(vault, "")
+	if told := again.readStream(vault); !strings.Contains(told, "409600 bytes under a word of 5 letters") {
 		t.Errorf("the run that waited tells %s", told)
 	}
-	finish(t, again, wizards)
-	if log := again.err.String(); strings.Contains(log, "level=ERROR") {
+	finishWizards(t, again, wizards)
+	if log := again.console.String(); strings.Contains(log, "level=ERROR") {
 		t.Errorf("it logs %s", log)
 	}
 	// Its browser's session is as good as before.
 	again.browser.Jar = s.browser.Jar
-	again.until(vault, "")
+	again.waitForAsk(vault, "")
 }
 
-// finish brings what a backup has of some wizards to their ends.
-func finish(t *testing.T, s *server, wizards []string) {
+// finishWizards brings what a backup has of some wizards to their ends.
+func finishWizards(t *testing.T, s *server, wizards []string) {
 	t.Helper()
-	var all struct{ Runs []run }
-	s.get("/runs", &all)
-	there := make(map[string]run)
+	var all struct{ Runs []runInfo }
+	s.getJSON("/runs", &all)
+	there := make(map[string]runInfo)
 	for _, r := range all.Runs {
 		there[r.ID] = r
 	}
@@ -120,11 +120,11 @@ func finish(t *testing.T, s *server, wizards []string) {
 				open++
 				s.answer(r.Asks[0].ID, step.content)
 				next := map[string]string{"name": "account", "account": "confirm", "confirm": ""}
-				s.until(id, next[step.key])
-				s.get("/runs/"+id, &r)
+				s.waitForAsk(id, next[step.key])
+				s.getJSON("/runs/"+id, &r)
 			}
 		}
-		if told := s.told(id); !strings.Contains(told, fmt.Sprintf(`"name":"Ada %d"`, i+1)) || !strings.Contains(told, `"beam/status":"completed"`) {
+		if told := s.readStream(id); !strings.Contains(told, fmt.Sprintf(`"name":"Ada %d"`, i+1)) || !strings.Contains(told, `"beam/status":"completed"`) {
 			t.Errorf("wizard %d ends with %s", i+1, told)
 		}
 	}
@@ -140,39 +140,39 @@ func TestBackupWithoutABeam(t *testing.T) {
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
 	s := startServer(t, "--data", data)
-	id := s.begin("wizard")
-	ask := s.until(id, "name")
+	id := s.startRun("wizard")
+	ask := s.waitForAsk(id, "name")
 	s.signal(syscall.SIGKILL)
-	s.ends(patience)
-	beamSays(t, 0, "backup", file, "--data", data)
-	beamSays(t, 0, "restore", file, "--data", filepath.Join(dir, "again"))
+	s.waitForExit(waitTimeout)
+	runBeam(t, 0, "backup", file, "--data", data)
+	runBeam(t, 0, "restore", file, "--data", filepath.Join(dir, "again"))
 	again := startServer(t, "--data", filepath.Join(dir, "again"))
-	if got := again.until(id, "name"); got != ask {
+	if got := again.waitForAsk(id, "name"); got != ask {
 		t.Errorf("the question was %s, and is %s", ask, got)
 	}
-	if said := beamSays(t, 1, "backup", file, "--data", filepath.Join(dir, "nothing")); !strings.Contains(said, "there is no backup: ") {
+	if said := runBeam(t, 1, "backup", file, "--data", filepath.Join(dir, "nothing")); !strings.Contains(said, "there is no backup: ") {
 		t.Errorf("it says %s", said)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 3 { // data, again and backup
 		t.Errorf("there is %v, %v", entries, err)
 	}
-	beamSays(t, 1, "restore", file, "--data", filepath.Join(dir, "again")) // it is in use, and not empty
-	again.get("/runs/"+id, &run{})
+	runBeam(t, 1, "restore", file, "--data", filepath.Join(dir, "again")) // it is in use, and not empty
+	again.getJSON("/runs/"+id, &runInfo{})
 }
 
 // An owner that ends in the middle of a backup leaves none.
 func TestABackupBreaksOff(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServerOf(t, "vaults", "--data", data)
-	vault := s.begin("vault")
-	s.answer(s.until(vault, "secret"), `{"secret":"xyzzy"}`)
+	s := startServerProgram(t, "vaults", "--data", data)
+	vault := s.startRun("vault")
+	s.answer(s.waitForAsk(vault, "secret"), `{"secret":"xyzzy"}`)
 	random := make([]byte, 8<<20) // that no compression makes smaller
 	rand.Read(random)
-	s.handIn(s.until(vault, "file"), string(random))
-	s.until(vault, "go")
+	s.uploadFile(s.waitForAsk(vault, "file"), string(random))
+	s.waitForAsk(vault, "go")
 	var out io.Reader
-	b := start(t, func(c *exec.Cmd) {
+	b := startProgram(t, func(c *exec.Cmd) {
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -184,10 +184,10 @@ func TestABackupBreaksOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.signal(syscall.SIGKILL)
-	s.ends(patience)
+	s.waitForExit(waitTimeout)
 	go io.Copy(io.Discard, out)
-	b.ends(patience)
-	if said := b.err.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("there is no backup: vaults serve (process %d), which owns the data folder, broke off", s.cmd.Process.Pid)) {
+	b.waitForExit(waitTimeout)
+	if said := b.console.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("there is no backup: vaults serve (process %d), which owns the data folder, broke off", s.cmd.Process.Pid)) {
 		t.Errorf("it says %s", said)
 	}
 }
@@ -197,15 +197,15 @@ func TestARestoreIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
 	s := startServer(t, "--data", data)
-	s.until(s.begin("wizard"), "name")
-	beamSays(t, 0, "backup", file, "--data", data)
+	s.waitForAsk(s.startRun("wizard"), "name")
+	runBeam(t, 0, "backup", file, "--data", data)
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := filepath.Join(dir, "again")
 	var in io.WriteCloser
-	r := start(t, func(c *exec.Cmd) { in, err = c.StdinPipe() }, "beam", "restore", "-", "--data", again)
+	r := startProgram(t, func(c *exec.Cmd) { in, err = c.StdinPipe() }, "beam", "restore", "-", "--data", again)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,18 +214,18 @@ func TestARestoreIsKilled(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(again, "log", "jetstream")); err == nil {
 			break
 		}
-		if time.Since(began) > patience {
-			t.Fatal("nothing is restored:", r.err)
+		if time.Since(began) > waitTimeout {
+			t.Fatal("nothing is restored:", r.console)
 		}
 	}
 	r.signal(syscall.SIGKILL)
-	r.ends(patience)
+	r.waitForExit(waitTimeout)
 	for _, command := range [][]string{{"--addr", "127.0.0.1:0"}, {"stdio"}, {"prune", "--keep", "0"}, {"backup", filepath.Join(dir, "other")}} {
-		if said := beamSays(t, 1, append(command, "--data", again)...); !strings.Contains(said, "whose restore did not end") && !strings.Contains(said, "is no data folder") {
+		if said := runBeam(t, 1, append(command, "--data", again)...); !strings.Contains(said, "whose restore did not end") && !strings.Contains(said, "is no data folder") {
 			t.Errorf("%s says %s", command[0], said)
 		}
 	}
-	beamSays(t, 1, "restore", file, "--data", again)
+	runBeam(t, 1, "restore", file, "--data", again)
 }
 
 // Without room, nothing is restored, and that is said.
@@ -239,13 +239,13 @@ func TestRestoreToAFullDisk(t *testing.T) {
 		t.Skipf("a small file system can't be mounted here: %s", out)
 	}
 	t.Cleanup(func() { exec.Command("umount", small).Run() })
-	s := startServerOf(t, "vaults", "--data", data)
-	vault := s.begin("vault")
-	s.answer(s.until(vault, "secret"), `{"secret":"xyzzy"}`)
-	s.handIn(s.until(vault, "file"), strings.Repeat("z", 20<<20))
-	s.until(vault, "go")
-	beamSays(t, 0, "backup", file, "--data", data)
-	said := beamSays(t, 1, "restore", file, "--data", small)
+	s := startServerProgram(t, "vaults", "--data", data)
+	vault := s.startRun("vault")
+	s.answer(s.waitForAsk(vault, "secret"), `{"secret":"xyzzy"}`)
+	s.uploadFile(s.waitForAsk(vault, "file"), strings.Repeat("z", 20<<20))
+	s.waitForAsk(vault, "go")
+	runBeam(t, 0, "backup", file, "--data", data)
+	said := runBeam(t, 1, "restore", file, "--data", small)
 	if !strings.Contains(said, "nothing is restored: ") || !strings.Contains(said, "no space left") && !strings.Contains(said, "disk is full") {
 		t.Errorf("it says %s", said)
 	}

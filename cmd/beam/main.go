@@ -3,7 +3,7 @@
 //
 // Usage:
 //
-//	beam [serve] [flags]
+//	beam [cmdServe] [flags]
 //
 // "beam --help" is the manual.
 package main

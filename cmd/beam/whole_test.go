@@ -21,20 +21,20 @@ func TestADamagedLog(t *testing.T) {
 	s := startServer(t, "--data", data)
 	var runs []string
 	for range 30 {
-		runs = append(runs, s.begin("wizard"))
+		runs = append(runs, s.startRun("wizard"))
 	}
-	s.asked(30)
+	s.waitForAsks(30)
 	backup := filepath.Join(t.TempDir(), "backup")
-	beamSays(t, 0, "backup", backup, "--data", data)
-	if said := beamSays(t, 1, "check", "--data", data); !strings.Contains(said, "in use by another Beam") {
+	runBeam(t, 0, "backup", backup, "--data", data)
+	if said := runBeam(t, 1, "check", "--data", data); !strings.Contains(said, "in use by another Beam") {
 		t.Errorf("while it is in use, check says %s", said)
 	}
 	s.signal(syscall.SIGTERM)
-	s.ends(patience)
-	if said := beamSays(t, 0, "check", "--data", data); !strings.HasPrefix(said, "The log is whole: 30 runs in ") {
+	s.waitForExit(waitTimeout)
+	if said := runBeam(t, 0, "check", "--data", data); !strings.HasPrefix(said, "The log is whole: 30 runs in ") {
 		t.Errorf("check says %s", said)
 	}
-	if said := beamSays(t, 0, "check", backup); !strings.HasPrefix(said, "The backup is whole: 30 runs (") {
+	if said := runBeam(t, 0, "check", backup); !strings.HasPrefix(said, "The backup is whole: 30 runs (") {
 		t.Errorf("of the backup, check says %s", said)
 	}
 
@@ -68,7 +68,7 @@ func TestADamagedLog(t *testing.T) {
 				if command == "serve" {
 					args = append(args, "--addr", "127.0.0.1:0")
 				}
-				said := beamSays(t, 1, args...)
+				said := runBeam(t, 1, args...)
 				for _, want := range []string{"the log is damaged", filepath.Base(firstBlock), "can be read", "--accept-loss"} {
 					if !strings.Contains(said, want) {
 						t.Errorf("%s doesn't say %q: %s", command, want, said)
@@ -87,9 +87,9 @@ func TestADamagedLog(t *testing.T) {
 func acceptLoss(t *testing.T, dir string, runs []string) {
 	t.Helper()
 	s := startServer(t, "--data", dir, "--accept-loss")
-	s.says("the loss is accepted")
+	s.waitForOutput("the loss is accepted")
 	var left struct{ Runs []struct{ ID, State string } }
-	s.get("/runs", &left)
+	s.getJSON("/runs", &left)
 	if len(left.Runs) > len(runs) {
 		t.Errorf("%d runs are left", len(left.Runs))
 	}
@@ -97,8 +97,8 @@ func acceptLoss(t *testing.T, dir string, runs []string) {
 		if r.State != "waiting" {
 			t.Errorf("run %s is %s", r.ID, r.State)
 		}
-		s.answer(s.until(r.ID, "name"), `{"name":"Ada"}`)
-		s.until(r.ID, "account")
+		s.answer(s.waitForAsk(r.ID, "name"), `{"name":"Ada"}`)
+		s.waitForAsk(r.ID, "account")
 	}
 	t.Logf("%d of %d runs are left", len(left.Runs), len(runs))
 	aside, err := filepath.Glob(filepath.Join(dir, "damaged-*", "log", "jetstream"))
@@ -106,8 +106,8 @@ func acceptLoss(t *testing.T, dir string, runs []string) {
 		t.Errorf("aside is %v; %v", aside, err)
 	}
 	s.signal(syscall.SIGTERM)
-	s.ends(patience)
-	beamSays(t, 0, "check", "--data", dir)
+	s.waitForExit(waitTimeout)
+	runBeam(t, 0, "check", "--data", dir)
 }
 
 // digests are those of all files in a folder.

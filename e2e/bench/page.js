@@ -6,7 +6,7 @@ import { chromium } from "@playwright/test";
 import build from "../support/build.js";
 import { start } from "../support/beam.js";
 import { prepareBurst, runBurst, shown } from "../support/burst.js";
-import { stalls, watchStalls, weight } from "../support/stalls.js";
+import { stalls, watchStalls, weight } from "../support/page-timing.js";
 
 const rounds = 5, starts = Number(process.env.STARTS || 20);
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];

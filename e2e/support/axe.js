@@ -1,7 +1,7 @@
 // Accessibility, as axe-core sees it: nothing may be found.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { expect } from "./test.js";
+import { expect } from "./fixtures.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 

@@ -43,18 +43,18 @@ func book(_ context.Context, in Dinner, yield generators.Yield) (string, error) 
 		return "", err
 	}
 	return fmt.Sprintf("✓ Reservation confirmed for %s on %s at %s at Chez Claude. Confirmation #: %s",
-		people(guests), day(at), at.Format("3:04 PM"), number), nil
+		countPeople(guests), formatDay(at), at.Format("3:04 PM"), number), nil
 }
 
-func people(n int) string {
+func countPeople(n int) string {
 	if n == 1 {
 		return "1 person"
 	}
 	return fmt.Sprintf("%d people", n)
 }
 
-// day is a date as it is said: November 22nd.
-func day(t time.Time) string {
+// formatDay is a date as it is said: November 22nd.
+func formatDay(t time.Time) string {
 	suffix := "th"
 	if d := t.Day(); d < 11 || d > 13 {
 		switch d % 10 {

@@ -15,11 +15,11 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-const dinner = `{"date":"2026-11-22","time":"19:00"}`
+const dinnerInput = `{"date":"2026-11-22","time":"19:00"}`
 
-func play(t *testing.T, args string, line photontest.Line) *photontest.Play {
+func play(t *testing.T, args string, line photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{Script: photontest.Script{"partySize": line}}.Run(t, bookdinner.Photon, args)
+	return photontest.Runner{Script: photontest.Script{"partySize": line}}.Run(t, bookdinner.Photon, args)
 }
 
 func TestConfirmation(t *testing.T) {
@@ -45,14 +45,14 @@ func TestConfirmation(t *testing.T) {
 }
 
 func TestQuestion(t *testing.T) {
-	p := play(t, dinner, photontest.Accept(`{"partySize":4}`))
+	p := play(t, dinnerInput, photontest.Accept(`{"partySize":4}`))
 	if want := []string{"Checking availability for your reservation..."}; !slices.Equal(p.Statuses(), want) {
 		t.Errorf("the statuses are %q, want %q", p.Statuses(), want)
 	}
 	if q := p.Asked["partySize"]; q.Message != "How many people will be dining?" {
 		t.Errorf("the message is %q", q.Message)
 	}
-	photontest.Registrable(t, bookdinner.Photon)
+	photontest.CheckPhoton(t, bookdinner.Photon)
 	photontest.GoldenPhoton(t, bookdinner.Photon, p)
 }
 
@@ -72,7 +72,7 @@ func TestArguments(t *testing.T) {
 
 func TestGuests(t *testing.T) {
 	for _, guests := range []string{"0", "21", "2.5", `"four"`} {
-		p := play(t, dinner, photontest.Accept(`{"partySize":`+guests+`}`))
+		p := play(t, dinnerInput, photontest.Accept(`{"partySize":`+guests+`}`))
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s guests: got %s, %v", guests, p.Result, p.Err)
@@ -81,10 +81,10 @@ func TestGuests(t *testing.T) {
 }
 
 func TestNoAnswerBooksNothing(t *testing.T) {
-	for want, line := range map[error]photontest.Line{
+	for want, line := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
 	} {
-		p := play(t, dinner, line)
+		p := play(t, dinnerInput, line)
 		if !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
@@ -98,7 +98,7 @@ func TestNoAnswerBooksNothing(t *testing.T) {
 
 // A run that is taken up again must confirm the same number.
 func TestReplayKeepsTheNumber(t *testing.T) {
-	for e, err := range bookdinner.Photon.Run(t.Context(), json.RawMessage(dinner)) {
+	for e, err := range bookdinner.Photon.Run(t.Context(), json.RawMessage(dinnerInput)) {
 		if err != nil {
 			t.Fatal(err)
 		}

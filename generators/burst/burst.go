@@ -10,7 +10,7 @@ import (
 )
 
 // Photon yields numbered events without a pause.
-var Photon = generators.New("burst", burst, &generators.Options{
+var Photon = generators.New("burst", yieldEvents, &generators.Options{
 	Title:       "Burst of events",
 	Description: "Tells up to 100,000 numbered events at once, every tenth of them a progress and the others statuses, and returns how many there were. For trying out surfaces and clients.",
 	ReadOnly:    true,
@@ -18,20 +18,20 @@ var Photon = generators.New("burst", burst, &generators.Options{
 	Durable:     true,
 })
 
-// Size is how many events to tell.
-type Size struct {
+// Input is how many events to tell.
+type Input struct {
 	Events int `json:"events,omitempty" title:"Events" description:"How many, from 1 to 100,000" minimum:"1" maximum:"100000" default:"10000"`
 }
 
-// Told is how many events were told.
-type Told struct {
+// Output is how many events were told.
+type Output struct {
 	Events int `json:"events"`
 }
 
-func burst(ctx context.Context, in Size, yield generators.Yield) (Told, error) {
-	var told Told
+func yieldEvents(ctx context.Context, in Input, yield generators.Yield) (Output, error) {
+	var told Output
 	for told.Events < in.Events {
-		if !yield(event(told.Events+1, in.Events)) {
+		if !yield(nthEvent(told.Events+1, in.Events)) {
 			return told, ctx.Err()
 		}
 		told.Events++
@@ -39,9 +39,9 @@ func burst(ctx context.Context, in Size, yield generators.Yield) (Told, error) {
 	return told, nil
 }
 
-// event is the nth of so many events. All bear their number, so that whoever
+// nthEvent is the nth of so many events. All bear their number, so that whoever
 // reads them can tell whether one is missing or out of place.
-func event(n, of int) generators.Event {
+func nthEvent(n, of int) generators.Event {
 	text := fmt.Sprintf("event %d", n)
 	if n%10 == 0 {
 		return generators.Progress(float64(n), float64(of), text)

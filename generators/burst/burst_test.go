@@ -12,9 +12,9 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-func play(t testing.TB, args string) *photontest.Play {
+func play(t testing.TB, args string) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{}.Run(t, burst.Photon, args)
+	return photontest.Runner{}.Run(t, burst.Photon, args)
 }
 
 // TestEventsInOrder: exactly as many as were wanted, each with its number.
@@ -23,18 +23,18 @@ func TestEventsInOrder(t *testing.T) {
 		`{"events":1}`: 1, `{"events":9}`: 9, `{"events":10}`: 10, `{"events":11}`: 11, `{}`: 10_000, `{"events":100000}`: 100_000,
 	} {
 		p := play(t, args)
-		if got := photontest.Decode[burst.Told](t, p); got.Events != want || len(p.Events) != want {
+		if got := photontest.Decode[burst.Output](t, p); got.Events != want || len(p.Events) != want {
 			t.Errorf("%s: %d events, told are %d, want %d", args, len(p.Events), got.Events, want)
 		}
 		for i, e := range p.Events {
-			if err := check(e, i+1, want); err != nil {
+			if err := checkEvents(e, i+1, want); err != nil {
 				t.Fatalf("%s: %v", args, err)
 			}
 		}
 	}
 }
 
-func check(e generators.Event, n, of int) error {
+func checkEvents(e generators.Event, n, of int) error {
 	want := fmt.Sprintf("event %d", n)
 	switch e := e.(type) {
 	case *generators.StatusEvent:
@@ -50,7 +50,7 @@ func check(e generators.Event, n, of int) error {
 }
 
 func TestSchema(t *testing.T) {
-	photontest.Registrable(t, burst.Photon)
+	photontest.CheckPhoton(t, burst.Photon)
 	photontest.GoldenPhoton(t, burst.Photon, play(t, `{"events":1}`))
 }
 

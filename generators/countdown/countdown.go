@@ -21,16 +21,16 @@ var Photon = generators.New("countdown", countDown, &generators.Options{
 // tick is the time from one progress event to the next.
 const tick = time.Second / 10
 
-// Start is what to count down from.
-type Start struct {
+// Input is what to count down from.
+type Input struct {
 	Seconds int `json:"seconds,omitempty" title:"Seconds" description:"How long it takes, from 1 second to an hour" minimum:"1" maximum:"3600" default:"10"`
 }
 
-func countDown(ctx context.Context, in Start, yield generators.Yield) (string, error) {
+func countDown(ctx context.Context, in Input, yield generators.Yield) (string, error) {
 	began, total := time.Now(), time.Duration(in.Seconds)*time.Second
 	ticks := time.NewTicker(tick)
 	defer ticks.Stop()
-	yield(progress(0, total))
+	yield(progressEvent(0, total))
 	for {
 		select {
 		case <-ctx.Done():
@@ -40,15 +40,15 @@ func countDown(ctx context.Context, in Start, yield generators.Yield) (string, e
 		// The clock says how far it is, not the ticks: those that nobody took in
 		// time are left out, and it lasts no longer for it.
 		gone := min(time.Since(began).Truncate(tick), total)
-		yield(progress(gone, total))
+		yield(progressEvent(gone, total))
 		if gone == total {
 			return "lift-off", nil
 		}
 	}
 }
 
-// progress is told in seconds.
-func progress(gone, total time.Duration) generators.Event {
+// progressEvent is told in seconds.
+func progressEvent(gone, total time.Duration) generators.Event {
 	left := (total - gone + time.Second - 1) / time.Second // begun seconds count
 	return generators.Progress(gone.Seconds(), total.Seconds(), fmt.Sprintf("%d s left", left))
 }

@@ -30,7 +30,7 @@ func TestCountdown(t *testing.T) {
 				}
 				n++
 			}
-			p := photontest.Stage{Watch: watch}.Run(t, countdown.Photon, args)
+			p := photontest.Runner{OnEvent: watch}.Run(t, countdown.Photon, args)
 			if got := photontest.Decode[string](t, p); got != "lift-off" {
 				t.Errorf("got %q", got)
 			}
@@ -45,7 +45,7 @@ func TestCountdown(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		p := photontest.Stage{Watch: func(generators.Event) { time.Sleep(700 * time.Millisecond) }}.Run(t, countdown.Photon, `{"seconds":3}`)
+		p := photontest.Runner{OnEvent: func(generators.Event) { time.Sleep(700 * time.Millisecond) }}.Run(t, countdown.Photon, `{"seconds":3}`)
 		last, ok := p.Events[len(p.Events)-1].(*generators.ProgressEvent)
 		if !ok || last.Done != 3 || last.Text != "0 s left" {
 			t.Errorf("the last event is %+v", last)
@@ -94,8 +94,8 @@ func TestLeave(t *testing.T) {
 }
 
 func TestSchema(t *testing.T) {
-	photontest.Registrable(t, countdown.Photon)
-	photontest.GoldenPhoton(t, countdown.Photon, &photontest.Play{})
+	photontest.CheckPhoton(t, countdown.Photon)
+	photontest.GoldenPhoton(t, countdown.Photon, &photontest.Outcome{})
 }
 
 func TestRefusedArguments(t *testing.T) {

@@ -20,24 +20,24 @@ type charset struct {
 	decoder func() transform.Transformer
 }
 
-// charsetOf tells how a file is encoded by its beginning. What is no UTF-8 is
+// detectCharset tells how a file is encoded by its beginning. What is no UTF-8 is
 // taken for Windows-1252, which is what spreadsheets in the West write, unless
 // most of what isn't ASCII is UTF-8 nevertheless.
-func charsetOf(head []byte, whole bool) charset {
+func detectCharset(head []byte, whole bool) charset {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		return charset{name: "UTF-8 with a byte order mark", bom: 3, decoder: validator}
+		return charset{name: "UTF-8 with a byte order mark", bom: 3, decoder: newUTF8Validator}
 	case bytes.HasPrefix(head, []byte("\xff\xfe")):
 		return utf16("UTF-16 (little-endian)", unicode.LittleEndian)
 	case bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return utf16("UTF-16 (big-endian)", unicode.BigEndian)
 	}
-	good, bad := count8(head, whole)
+	good, bad := countUTF8(head, whole)
 	switch {
 	case bad == 0:
-		return charset{name: "UTF-8", decoder: validator}
+		return charset{name: "UTF-8", decoder: newUTF8Validator}
 	case good > bad:
-		return damaged(charset{name: "UTF-8"})
+		return withReplacement(charset{name: "UTF-8"})
 	}
 	return windows1252()
 }
@@ -45,13 +45,13 @@ func charsetOf(head []byte, whole bool) charset {
 // fallback is what a file is taken for whose beginning is UTF-8 and whose rest
 // is not.
 func (c charset) fallback(head []byte) charset {
-	if good, _ := count8(head, false); good > 0 || c.bom > 0 {
-		return damaged(c)
+	if good, _ := countUTF8(head, false); good > 0 || c.bom > 0 {
+		return withReplacement(c)
 	}
 	return windows1252()
 }
 
-func validator() transform.Transformer { return encoding.UTF8Validator }
+func newUTF8Validator() transform.Transformer { return encoding.UTF8Validator }
 
 func utf16(name string, order unicode.Endianness) charset {
 	return charset{name: name, bom: 2, decoder: func() transform.Transformer {
@@ -67,15 +67,15 @@ func windows1252() charset {
 	}
 }
 
-func damaged(c charset) charset {
+func withReplacement(c charset) charset {
 	c.note = "Some characters of the file are not UTF-8 and are shown as \uFFFD. Saving it as UTF-8 anew may bring them back."
 	c.decoder = func() transform.Transformer { return runes.ReplaceIllFormed() }
 	return c
 }
 
-// count8 counts the characters beyond ASCII that are UTF-8 and the bytes that
+// countUTF8 counts the characters beyond ASCII that are UTF-8 and the bytes that
 // are not. A character that is cut off at the end counts only in a whole file.
-func count8(text []byte, whole bool) (good, bad int) {
+func countUTF8(text []byte, whole bool) (good, bad int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch {

@@ -31,20 +31,20 @@ type column struct {
 	counts  [text + 1]int
 }
 
-func (c *column) take(cell string, f figures) {
+func (c *column) addCell(cell string, f numberFormat) {
 	cell = strings.TrimSpace(cell)
 	k := kindOf(cell, f)
 	c.counts[k]++
 	if c.example == "" && cell != "" {
-		c.example = strings.Clone(clip(cell, shownText))
+		c.example = strings.Clone(truncate(cell, maxShownText))
 	}
 }
 
-func kindOf(cell string, f figures) kind {
+func kindOf(cell string, f numberFormat) kind {
 	if cell == "" {
 		return empty
 	}
-	if n, ok := f.decimals(cell); ok {
+	if n, ok := f.countDecimals(cell); ok {
 		if n == 0 {
 			return integer
 		}
@@ -99,27 +99,27 @@ func (c *column) kind() kind {
 // maxName bounds a column's name, in characters: all names stand in a question.
 const maxName = 60
 
-// columnsOf names the columns after the first record, which may be shorter, or
+// newColumns names the columns after the first record, which may be shorter, or
 // by number where that has nothing. No two get the same name.
-func columnsOf(header []string, cells int) []column {
+func newColumns(header []string, cells int) []column {
 	columns := make([]column, min(cells, maxColumns))
 	taken := make(map[string]bool, len(columns))
 	for i := range columns {
 		name := ""
 		if i < len(header) {
-			name = legible(header[i])
+			name = displayName(header[i])
 		}
 		if name == "" {
 			name = fmt.Sprintf("column %d", i+1)
 		}
-		columns[i].name = unlike(taken, name)
+		columns[i].name = uniqueName(taken, name)
 		taken[columns[i].name] = true
 	}
 	return columns
 }
 
-// legible leaves what can be seen of a name, on one line.
-func legible(name string) string {
+// displayName leaves what can be seen of a name, on one line.
+func displayName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -129,11 +129,11 @@ func legible(name string) string {
 		}
 		return r
 	}, name)
-	return clip(strings.Join(strings.Fields(name), " "), maxName)
+	return truncate(strings.Join(strings.Fields(name), " "), maxName)
 }
 
-// unlike tells a name from those that are taken by a number after it.
-func unlike(taken map[string]bool, name string) string {
+// uniqueName tells a name from those that are taken by a number after it.
+func uniqueName(taken map[string]bool, name string) string {
 	numbered := name
 	for n := 2; taken[numbered]; n++ {
 		numbered = fmt.Sprintf("%s (%d)", name, n)

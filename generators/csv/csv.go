@@ -11,11 +11,11 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/words"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Photon asks for a file and for what to make of it.
-var Photon = generators.New("csv", explore, &generators.Options{
+var Photon = generators.New("csv", summarizeFile, &generators.Options{
 	Title:       "Explore a CSV file",
 	Description: "Asks for a CSV file, shows its columns and first rows, and counts, adds up or compares the columns you choose, in groups if you like. The file stays on this machine.",
 	ReadOnly:    true,
@@ -58,18 +58,18 @@ type Value struct {
 	Value any `json:"value"`
 }
 
-func explore(ctx context.Context, _ struct{}, yield generators.Yield) (Summary, error) {
+func summarizeFile(ctx context.Context, _ struct{}, yield generators.Yield) (Summary, error) {
 	handle, err := ask.File(yield, "file", "Which CSV file shall be summarised?", ask.MaxSize(maxSize),
 		ask.Accepting(".csv", ".tsv", ".txt", "text/csv", "text/tab-separated-values", "text/plain"))
 	if err != nil {
 		return Summary{}, err
 	}
 	f := &file{Handle: handle, ctx: ctx, yield: yield}
-	found, err := f.survey()
+	found, err := f.scanFile()
 	if err != nil {
-		return Summary{}, f.explain(err)
+		return Summary{}, f.withFileName(err)
 	}
-	warnings := found.show(yield, f.name())
+	warnings := found.showInfo(yield, f.name())
 	result := Summary{File: f.name(), Rows: found.rows, Columns: found.width(), Values: []Value{}, Warnings: warnings}
 	if found.rows == 0 {
 		return result, nil
@@ -78,19 +78,19 @@ func explore(ctx context.Context, _ struct{}, yield generators.Yield) (Summary, 
 	if err != nil {
 		return Summary{}, err
 	}
-	totals, err := f.summarise(found, chosen)
+	totals, err := f.summarize(found, chosen)
 	if err != nil {
-		return Summary{}, f.explain(err)
+		return Summary{}, f.withFileName(err)
 	}
 	result.Summary, result.GroupBy = chosen.Summary, chosen.GroupBy
 	result.Values = totals.values()
-	result.Warnings = append(result.Warnings, totals.show(yield)...)
+	result.Warnings = append(result.Warnings, totals.showSummary(yield)...)
 	return result, nil
 }
 
 // askChoice offers the file's columns, with what is most likely wanted filled
 // in: the sum of the first columns of numbers, or else a count.
-func askChoice(yield generators.Yield, found *survey) (Choice, error) {
+func askChoice(yield generators.Yield, found *tableInfo) (Choice, error) {
 	var names, numeric []string
 	for _, c := range found.columns {
 		names = append(names, c.name)
@@ -103,7 +103,7 @@ func askChoice(yield generators.Yield, found *survey) (Choice, error) {
 		preset, summary = names[:1], "count"
 	}
 	columns := ask.Choices(names...)
-	return ask.Form[Choice](yield, "summary", fmt.Sprintf("What shall be made of the %s?", words.Count(found.rows, "row")),
+	return ask.Form[Choice](yield, "summary", fmt.Sprintf("What shall be made of the %s?", humanize.Count(found.rows, "row")),
 		ask.Choose("columns", columns...), ask.Preset("columns", preset), ask.Preset("summary", summary),
 		ask.Choose("groupBy", columns...))
 }

@@ -30,9 +30,9 @@ func TestSummaries(t *testing.T) {
 		{"sum", "", []string{"country"}, "country=<nil>"},
 		{"max", "", []string{"note"}, "note=<nil>"},
 	} {
-		got := photontest.Decode[csv.Summary](t, hand(t, sales, choice(test.summary, test.groupBy, test.columns...)))
-		if told(got) != test.want {
-			t.Errorf("%s of %v by %q: got %s, want %s", test.summary, test.columns, test.groupBy, told(got), test.want)
+		got := photontest.Decode[csv.Summary](t, playFile(t, salesCSV, chooseColumns(test.summary, test.groupBy, test.columns...)))
+		if describeValues(got) != test.want {
+			t.Errorf("%s of %v by %q: got %s, want %s", test.summary, test.columns, test.groupBy, describeValues(got), test.want)
 		}
 		if got.Rows != 4 || got.Columns != 4 || got.Summary != test.summary || got.GroupBy != test.groupBy || got.File != "data.csv" {
 			t.Errorf("got %+v", got)
@@ -41,8 +41,8 @@ func TestSummaries(t *testing.T) {
 }
 
 func TestQuestions(t *testing.T) {
-	p := hand(t, sales, choice("sum", "country", "amount"))
-	photontest.Registrable(t, csv.Photon)
+	p := playFile(t, salesCSV, chooseColumns("sum", "country", "amount"))
+	photontest.CheckPhoton(t, csv.Photon)
 	photontest.GoldenPhoton(t, csv.Photon, p)
 	rules, err := json.Marshal(p.Asked["file"].File)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestWithoutNumbersACountIsProposed(t *testing.T) {
-	q := hand(t, "name,town\nAda,London\n", choice("count", "", "name")).Asked["summary"]
+	q := playFile(t, "name,town\nAda,London\n", chooseColumns("count", "", "name")).Asked["summary"]
 	for field, want := range map[string]string{"columns": `["name"]`, "summary": `"count"`} {
 		if got := string(q.Fields.Field(field).Default); got != want {
 			t.Errorf("proposed for %s is %s, want %s", field, got, want)
@@ -64,7 +64,7 @@ func TestWithoutNumbersACountIsProposed(t *testing.T) {
 }
 
 func TestWhatIsShown(t *testing.T) {
-	p := hand(t, sales, choice("sum", "country", "amount"))
+	p := playFile(t, salesCSV, chooseColumns("sum", "country", "amount"))
 	statuses := p.Statuses()
 	for _, want := range []string{
 		"data.csv: 4 rows × 4 columns, separated by commas, UTF-8",
@@ -106,12 +106,12 @@ func TestWhatIsShown(t *testing.T) {
 }
 
 func TestChartOverTimeIsALine(t *testing.T) {
-	p := hand(t, sales, choice("sum", "date", "amount"))
+	p := playFile(t, salesCSV, chooseColumns("sum", "date", "amount"))
 	got := charts(t, p)["Sum of amount by date"]
 	if got.Kind != generators.Lines || len(got.Labels) != 4 {
 		t.Errorf("the chart is %+v, want lines of 4 days", got)
 	}
-	p = hand(t, sales, choice("sum", "", "amount", "note"))
+	p = playFile(t, salesCSV, chooseColumns("sum", "", "amount", "note"))
 	got = charts(t, p)["Sum of amount, note"]
 	if got.Kind != generators.Bars || !slices.Equal(got.Labels, []string{"amount"}) {
 		t.Errorf("the chart is %+v, want a bar of the only column with a sum", got)
@@ -119,14 +119,14 @@ func TestChartOverTimeIsALine(t *testing.T) {
 }
 
 func TestNoAnswer(t *testing.T) {
-	lines := map[error]photontest.Line{
+	lines := map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
 	}
 	for want, line := range lines {
-		if p := hand(t, sales, line); !errors.Is(p.Err, want) || p.Result != nil {
+		if p := playFile(t, salesCSV, line); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("summary: got %s, %v; want %v", p.Result, p.Err, want)
 		}
-		p := photontest.Stage{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
+		p := photontest.Runner{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
 		if !errors.Is(p.Err, want) || len(p.Events) > 0 {
 			t.Errorf("file: got %d events, %v; want %v", len(p.Events), p.Err, want)
 		}
@@ -134,22 +134,22 @@ func TestNoAnswer(t *testing.T) {
 }
 
 func TestRefusedAnswers(t *testing.T) {
-	for _, line := range []photontest.Line{
-		choice("sum", ""), choice("sum", "", "price"), choice("median", "", "amount"), choice("sum", "price", "amount"),
-		choice("", "", "amount"), photontest.Accept(`{}`),
+	for _, line := range []photontest.Response{
+		chooseColumns("sum", ""), chooseColumns("sum", "", "price"), chooseColumns("median", "", "amount"), chooseColumns("sum", "price", "amount"),
+		chooseColumns("", "", "amount"), photontest.Accept(`{}`),
 	} {
 		var invalid *generators.InvalidError
-		if p := hand(t, sales, line); !errors.As(p.Err, &invalid) {
+		if p := playFile(t, salesCSV, line); !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %s, %v", line.Answer.Content, p.Result, p.Err)
 		}
 	}
-	for name, line := range map[string]photontest.Line{
-		"a picture":  photontest.Hand(ask.FileRef{Name: "a.png", MediaType: "image/png", Size: 10}),
-		"257 MB":     photontest.Hand(ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 257 << 20}),
+	for name, line := range map[string]photontest.Response{
+		"a picture":  photontest.HandIn(ask.FileRef{Name: "a.png", MediaType: "image/png", Size: 10}),
+		"257 MB":     photontest.HandIn(ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 257 << 20}),
 		"no file":    photontest.Accept(`{}`),
-		"a workbook": photontest.Hand(ask.FileRef{Name: "a.xlsx", MediaType: "application/vnd.ms-excel", Size: 10}),
+		"a workbook": photontest.HandIn(ask.FileRef{Name: "a.xlsx", MediaType: "application/vnd.ms-excel", Size: 10}),
 	} {
-		p := photontest.Stage{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
+		p := photontest.Runner{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %v", name, p.Err)

@@ -22,8 +22,8 @@ type file struct {
 
 func (f *file) name() string { return cmp.Or(f.Name, "the file") }
 
-// explain puts the file's name before what is wrong with it.
-func (f *file) explain(err error) error {
+// withFileName puts the file's name before what is wrong with it.
+func (f *file) withFileName(err error) error {
 	if f.ctx.Err() != nil {
 		return err // the run has ended, which is not the file's fault
 	}
@@ -33,8 +33,8 @@ func (f *file) explain(err error) error {
 	return fmt.Errorf("%s: %w", f.name(), err)
 }
 
-// sample returns the file's beginning, and whether that is all of it.
-func (f *file) sample() (head []byte, whole bool, err error) {
+// readSample returns the file's beginning, and whether that is all of it.
+func (f *file) readSample() (head []byte, whole bool, err error) {
 	r, err := f.Open()
 	if err != nil {
 		return nil, false, err
@@ -47,23 +47,23 @@ func (f *file) sample() (head []byte, whole bool, err error) {
 	return head, true, err
 }
 
-// each calls do with every record from the beginning, the row of names
+// eachRecord calls do with every record from the beginning, the row of names
 // included, and tells the progress meanwhile. It returns how many blank records
 // it left out.
-func (f *file) each(l layout, doing string, do func(record []string)) (blank int, err error) {
+func (f *file) eachRecord(l layout, doing string, do func(record []string)) (blank int, err error) {
 	r, err := f.Open()
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	records, err := l.records(&meter{from: r, file: f, doing: doing})
+	records, err := l.newReader(&progressReader{reader: r, file: f, activity: doing})
 	if err != nil {
 		return 0, err
 	}
 	for {
 		record, err := records.next()
 		if err == io.EOF {
-			return records.blank, nil
+			return records.blankRecords, nil
 		}
 		if err != nil {
 			return 0, err
@@ -72,32 +72,32 @@ func (f *file) each(l layout, doing string, do func(record []string)) (blank int
 	}
 }
 
-// A meter tells how much of a file has been read, a hundred times at most, and
+// A progressReader tells how much of a file has been read, a hundred times at most, and
 // fails when the run has ended.
-type meter struct {
-	from  io.Reader
-	file  *file
-	doing string
-	done  int64
-	told  int64
+type progressReader struct {
+	reader        io.Reader
+	file          *file
+	activity      string
+	bytesRead     int64
+	bytesReported int64
 }
 
-func (m *meter) Read(p []byte) (int, error) {
+func (m *progressReader) Read(p []byte) (int, error) {
 	if err := m.file.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := m.from.Read(p)
-	m.done += int64(n)
-	if due := m.done-m.told >= max(m.file.Size/100, 64<<10); due || err == io.EOF && m.done > m.told {
-		m.told = m.done
-		m.file.yield(generators.Progress(float64(m.done), m.total(), m.doing))
+	n, err := m.reader.Read(p)
+	m.bytesRead += int64(n)
+	if due := m.bytesRead-m.bytesReported >= max(m.file.Size/100, 64<<10); due || err == io.EOF && m.bytesRead > m.bytesReported {
+		m.bytesReported = m.bytesRead
+		m.file.yield(generators.Progress(float64(m.bytesRead), m.total(), m.activity))
 	}
 	return n, err
 }
 
 // total is the file's size in bytes; 0, which is unknown, if that isn't right.
-func (m *meter) total() float64 {
-	if m.done > m.file.Size {
+func (m *progressReader) total() float64 {
+	if m.bytesRead > m.file.Size {
 		return 0
 	}
 	return float64(m.file.Size)

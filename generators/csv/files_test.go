@@ -68,8 +68,8 @@ func TestManyKindsOfFile(t *testing.T) {
 		"names of accounts":         {"a,b\n0012,12345678901234567\n0013,2\n", "a", "a=<nil>", "a holds no numbers"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := hand(t, test.content, choice("sum", "", test.column))
-			if got := told(photontest.Decode[csv.Summary](t, p)); got != test.want {
+			p := playFile(t, test.content, chooseColumns("sum", "", test.column))
+			if got := describeValues(photontest.Decode[csv.Summary](t, p)); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			if said := strings.Join(p.Statuses(), "\n"); !strings.Contains(said, test.said) {
@@ -106,7 +106,7 @@ func TestNoCSV(t *testing.T) {
 		"endless quote":     {"a,b\n1,2\n3,\"4\n" + strings.Repeat("5,6\n", 1<<20), "the record after line 2 doesn't end within 1 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := hand(t, test.content, choice("count", "", "a"))
+			p := playFile(t, test.content, chooseColumns("count", "", "a"))
 			if p.Err == nil {
 				t.Fatalf("it was taken: %s", p.Result)
 			}
@@ -127,7 +127,7 @@ func TestCSVNevertheless(t *testing.T) {
 		"brackets":       "[id],[name]\n1,x\n",
 		"less than":      "<5,>5\n3,7\n",
 	} {
-		p := hand(t, content, photontest.Decline())
+		p := playFile(t, content, photontest.Decline())
 		if _, asked := p.Asked["summary"]; !asked {
 			t.Errorf("%s: got %v", name, p.Err)
 		}
@@ -135,7 +135,7 @@ func TestCSVNevertheless(t *testing.T) {
 }
 
 func TestOnlyNames(t *testing.T) {
-	p := hand(t, "name,amount\n", photontest.Line{})
+	p := playFile(t, "name,amount\n", photontest.Response{})
 	got := photontest.Decode[csv.Summary](t, p)
 	if got.Rows != 0 || got.Columns != 2 || got.Values == nil || len(got.Warnings) != 1 {
 		t.Errorf("got %+v", got)
@@ -152,8 +152,8 @@ func TestOnlyNames(t *testing.T) {
 func TestLateLetters(t *testing.T) {
 	plain := strings.Repeat("plain,1\n", 100_000)
 	for late, want := range map[string]string{"M\xfcller": "Müller", "Müller": "Müller", "\xef\xbb\xbfx": "\ufeffx"} {
-		p := hand(t, "name,n\n"+plain+late+",2\n", choice("sum", "name", "n"))
-		if got := told(photontest.Decode[csv.Summary](t, p)); got != want+"/n=2 plain/n=100000" && got != "plain/n=100000 "+want+"/n=2" {
+		p := playFile(t, "name,n\n"+plain+late+",2\n", chooseColumns("sum", "name", "n"))
+		if got := describeValues(photontest.Decode[csv.Summary](t, p)); got != want+"/n=2 plain/n=100000" && got != "plain/n=100000 "+want+"/n=2" {
 			t.Errorf("%q: got %s", late, got)
 		}
 	}
@@ -166,7 +166,7 @@ func TestManyGroups(t *testing.T) {
 		fmt.Fprintf(&b, "w%04d,1\n", i%1500)
 	}
 	b.WriteString(strings.Repeat("long", 100) + ",1\n")
-	p := hand(t, b.String(), choice("sum", "who", "n"))
+	p := playFile(t, b.String(), chooseColumns("sum", "who", "n"))
 	got := photontest.Decode[csv.Summary](t, p)
 	last := got.Values[len(got.Values)-1]
 	if len(got.Values) != 1001 || last.Group != "(other)" || last.Value != 1001. {
@@ -182,8 +182,8 @@ func TestManyGroups(t *testing.T) {
 
 func TestManyColumns(t *testing.T) {
 	header := strings.Repeat("a,", 5000) + "a\n"
-	p := hand(t, header+strings.Repeat("1,", 5000)+"1\n", choice("sum", "", "a (500)"))
-	if got := photontest.Decode[csv.Summary](t, p); got.Columns != 5001 || told(got) != "a (500)=1" {
+	p := playFile(t, header+strings.Repeat("1,", 5000)+"1\n", chooseColumns("sum", "", "a (500)"))
+	if got := photontest.Decode[csv.Summary](t, p); got.Columns != 5001 || describeValues(got) != "a (500)=1" {
 		t.Errorf("got %+v", got)
 	}
 	if q := p.Asked["summary"]; len(q.Fields.Field("columns").Choices) != 500 {
@@ -194,7 +194,7 @@ func TestManyColumns(t *testing.T) {
 // A question stands in the log, whose entries are small.
 func TestQuestionStaysSmall(t *testing.T) {
 	header := strings.Repeat(strings.Repeat("漢字", 100)+",", 1000) + "x\n"
-	q := hand(t, header+"1,2\n", photontest.Decline()).Asked["summary"]
+	q := playFile(t, header+"1,2\n", photontest.Decline()).Asked["summary"]
 	if size := len(q.Fields.RequestedSchema()); size > 256<<10 {
 		t.Errorf("the question has %d bytes", size)
 	}
@@ -202,7 +202,7 @@ func TestQuestionStaysSmall(t *testing.T) {
 
 func TestFileThatCannotBeRead(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	p := hand(t, sales, photontest.Decline())
+	p := playFile(t, salesCSV, photontest.Decline())
 	if p.Err == nil {
 		t.Fatal("no error")
 	}
@@ -219,7 +219,7 @@ func TestFileThatCannotBeRead(t *testing.T) {
 
 // A sum that no number can hold is missing, and the person is told why.
 func TestASumBeyondNumbersIsSaidSo(t *testing.T) {
-	p := hand(t, "who,n\na,9e307\na,9e307\na,9e307\nb,1\n", choice("sum", "who", "n"))
+	p := playFile(t, "who,n\na,9e307\na,9e307\na,9e307\nb,1\n", chooseColumns("sum", "who", "n"))
 	got := photontest.Decode[csv.Summary](t, p)
 	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "more than a number can hold: there is no sum") {
 		t.Errorf("warnings are %q, values %+v", got.Warnings, got.Values)

@@ -16,7 +16,7 @@ import (
 // result that fits the output schema or with an error about the file.
 func FuzzCSV(f *testing.F) {
 	for i, content := range []string{
-		sales, "", "a;b\n1,5;2\n", "sep=|\na|b\n1|2\n", "\xef\xbb\xbfa,b\n1,2\n", encode16("a;b\n1;2\n", false), encode16("a,b\n1,2\n", true),
+		salesCSV, "", "a;b\n1,5;2\n", "sep=|\na|b\n1|2\n", "\xef\xbb\xbfa,b\n1,2\n", encode16("a;b\n1;2\n", false), encode16("a,b\n1,2\n", true),
 		"a,b\r1,2\r", "a,b\n\"1\n2\",3\n", "a,b\n\"1,2\n", "\x89PNG\r\n\x1a\n", "{\"a\":1}", "gr\xf6\xdfe,n\n\xe4,1e308\nx,1e308\n", "a,a,,\n1,2,3,4,5\n1\n",
 		"d\n2026-01-01\n2026-01-02T10:00\n", "1,2\n3,4\n", "It was a dark night.\nIt rained.\n", "a,b\n-1.5e-3,+.5\n", "x,\x03end of file\x03\n1,2\n",
 	} {
@@ -24,7 +24,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content []byte, summary byte, grouped bool) {
 		chosen := []string{"count", "sum", "mean", "min", "max"}[summary%5]
-		raw, err := explore(t, content, chosen, grouped)
+		raw, err := summarizeFile(t, content, chosen, grouped)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "data.csv: ") {
 				t.Fatalf("the error is not about the file: %v", err)
@@ -35,21 +35,21 @@ func FuzzCSV(f *testing.F) {
 			t.Fatalf("the result %s doesn't fit its schema: %v", raw, err)
 		}
 		if chosen == "count" && grouped {
-			whole, err := explore(t, content, chosen, false)
-			if a, b := counted(t, raw), counted(t, whole); err != nil || a != b {
+			whole, err := summarizeFile(t, content, chosen, false)
+			if a, b := sumCounts(t, raw), sumCounts(t, whole); err != nil || a != b {
 				t.Fatalf("the groups count %v cells, the whole %v (%v)", a, b, err)
 			}
 		}
 	})
 }
 
-// explore hands in a file, chooses its first columns, and groups by the last.
-func explore(t *testing.T, content []byte, summary string, grouped bool) (json.RawMessage, error) {
+// summarizeFile hands in a file, chooses its first columns, and groups by the last.
+func summarizeFile(t *testing.T, content []byte, summary string, grouped bool) (json.RawMessage, error) {
 	driver := ask.Driver{
 		Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(string(content))), nil },
 		Provider: ask.ProviderFunc(func(_ context.Context, _ string, q *ask.Question) (ask.Answer, error) {
 			if q.Kind == ask.KindFile {
-				return photontest.Hand(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer, nil
+				return photontest.HandIn(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer, nil
 			}
 			var names []string
 			for _, c := range q.Fields.Field("columns").Choices {
@@ -59,13 +59,13 @@ func explore(t *testing.T, content []byte, summary string, grouped bool) (json.R
 			if grouped {
 				group = names[len(names)-1]
 			}
-			return choice(summary, group, names[:min(len(names), 20)]...).Answer, nil
+			return chooseColumns(summary, group, names[:min(len(names), 20)]...).Answer, nil
 		}),
 	}
 	return driver.Run(t.Context(), csv.Photon, nil)
 }
 
-func counted(t *testing.T, raw json.RawMessage) (cells float64) {
+func sumCounts(t *testing.T, raw json.RawMessage) (cells float64) {
 	t.Helper()
 	var s csv.Summary
 	if err := json.Unmarshal(raw, &s); err != nil {

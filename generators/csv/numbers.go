@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// figures is how a file writes its numbers: 1,234.5 or 1.234,5.
-type figures struct{ point, group byte }
+// numberFormat is how a file writes its numbers: 1,234.5 or 1.234,5.
+type numberFormat struct{ point, group byte }
 
-func english() figures { return figures{point: '.', group: ','} }
+func decimalPoint() numberFormat { return numberFormat{point: '.', group: ','} }
 
-func continental() figures { return figures{point: ',', group: '.'} }
+func decimalComma() numberFormat { return numberFormat{point: ',', group: '.'} }
 
-// figuresOf decides by the numbers that are only one or the other. Without any,
+// detectNumberFormat decides by the numbers that are only one or the other. Without any,
 // a semicolon speaks for the decimal comma: that is why it divides the cells.
-func figuresOf(delimiter rune, records [][]string) figures {
+func detectNumberFormat(delimiter rune, records [][]string) numberFormat {
 	var points, commas int
 	for _, record := range records {
 		for _, cell := range record {
 			cell = strings.TrimSpace(cell)
-			_, asPoint := english().decimals(cell)
-			_, asComma := continental().decimals(cell)
+			_, asPoint := decimalPoint().countDecimals(cell)
+			_, asComma := decimalComma().countDecimals(cell)
 			if asPoint && !asComma {
 				points++
 			}
@@ -31,21 +31,21 @@ func figuresOf(delimiter rune, records [][]string) figures {
 		}
 	}
 	if commas > points || commas == points && delimiter == ';' {
-		return continental()
+		return decimalComma()
 	}
-	return english()
+	return decimalPoint()
 }
 
 // maxDigits are as many as a float64 keeps. Longer numbers are names, such as
 // those of accounts, and so are those with leading zeros.
 const maxDigits = 15
 
-// exponential is the count of decimals of a number with an exponent.
-const exponential = -1
+// exponentNotation is the count of decimals of a number with an exponent.
+const exponentNotation = -1
 
-// decimals tells whether a cell is a number, and how many digits come after its
+// countDecimals tells whether a cell is a number, and how many digits come after its
 // point.
-func (f figures) decimals(s string) (n int, ok bool) {
+func (f numberFormat) countDecimals(s string) (n int, ok bool) {
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
 	}
@@ -57,7 +57,7 @@ func (f figures) decimals(s string) (n int, ok bool) {
 		return 0, false
 	}
 	if len(s) > 0 && s[0] == f.point {
-		n = digits(s[1:])
+		n = leadingDigits(s[1:])
 		if s = s[1+n:]; n == 0 {
 			return 0, false
 		}
@@ -66,19 +66,19 @@ func (f figures) decimals(s string) (n int, ok bool) {
 		return 0, false
 	}
 	if len(s) > 1 && (s[0] == 'e' || s[0] == 'E') {
-		s, n = s[1:], exponential
+		s, n = s[1:], exponentNotation
 		if s[0] == '-' || s[0] == '+' {
 			s = s[1:]
 		}
-		return n, len(s) > 0 && len(s) == digits(s)
+		return n, len(s) > 0 && len(s) == leadingDigits(s)
 	}
 	return n, len(s) == 0
 }
 
 // wholePart skips the digits before the point, which may stand in groups of
 // three. It returns what comes after, and how many digits there were.
-func (f figures) wholePart(s string) (rest string, n int, ok bool) {
-	n = digits(s)
+func (f numberFormat) wholePart(s string) (rest string, n int, ok bool) {
+	n = leadingDigits(s)
 	if n > 1 && s[0] == '0' {
 		return "", n, false
 	}
@@ -87,7 +87,7 @@ func (f figures) wholePart(s string) (rest string, n int, ok bool) {
 		return rest, n, true
 	}
 	for len(rest) > 0 && rest[0] == f.group {
-		if digits(rest[1:]) != 3 {
+		if leadingDigits(rest[1:]) != 3 {
 			return "", n, false
 		}
 		rest, n = rest[4:], n+3
@@ -95,9 +95,9 @@ func (f figures) wholePart(s string) (rest string, n int, ok bool) {
 	return rest, n, true
 }
 
-// value reads a number. Those that a float64 can't hold are none.
-func (f figures) value(s string) (v float64, decimals int, ok bool) {
-	if decimals, ok = f.decimals(s); !ok {
+// parse reads a number. Those that a float64 can't hold are none.
+func (f numberFormat) parse(s string) (v float64, decimals int, ok bool) {
+	if decimals, ok = f.countDecimals(s); !ok {
 		return 0, 0, false
 	}
 	if strings.IndexByte(s, f.group) >= 0 {
@@ -110,10 +110,10 @@ func (f figures) value(s string) (v float64, decimals int, ok bool) {
 	return v, decimals, err == nil && !math.IsInf(v, 0)
 }
 
-// all tells whether every cell of a record is a number.
-func (f figures) all(record []string) bool {
+// allNumbers tells whether every cell of a record is a number.
+func (f numberFormat) allNumbers(record []string) bool {
 	for _, cell := range record {
-		if _, ok := f.decimals(strings.TrimSpace(cell)); !ok {
+		if _, ok := f.countDecimals(strings.TrimSpace(cell)); !ok {
 			return false
 		}
 	}
@@ -122,8 +122,8 @@ func (f figures) all(record []string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// digits counts the digits that a text begins with.
-func digits(s string) int {
+// leadingDigits counts the digits that a text begins with.
+func leadingDigits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
 		n++
@@ -134,7 +134,7 @@ func digits(s string) int {
 // isDate tells whether a cell begins with a date as in ISO 8601: 2026-12-31,
 // perhaps with a time. Such texts are in the order of time.
 func isDate(s string) bool {
-	if len(s) < 10 || len(s) > 40 || s[4] != '-' || s[7] != '-' || digits(s) != 4 || digits(s[5:7]) != 2 || digits(s[8:10]) != 2 {
+	if len(s) < 10 || len(s) > 40 || s[4] != '-' || s[7] != '-' || leadingDigits(s) != 4 || leadingDigits(s[5:7]) != 2 || leadingDigits(s[8:10]) != 2 {
 		return false
 	}
 	if len(s) > 10 && s[10] != 'T' && s[10] != ' ' {
@@ -144,8 +144,8 @@ func isDate(s string) bool {
 	return month >= "01" && month <= "12" && day >= "01" && day <= "31"
 }
 
-// round takes away what adding binary fractions put after the last decimal.
-func round(v float64, decimals int) float64 {
+// roundTo takes away what adding binary fractions put after the last decimal.
+func roundTo(v float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	if decimals < 0 || math.Abs(v*scale) > 1<<53 {
 		return v

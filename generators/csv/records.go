@@ -12,24 +12,24 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// lastLine is put after the text. If the record that it makes doesn't come, a
+// endMarker is put after the text. If the record that it makes doesn't come, a
 // quote is open; package csv, when it is lenient, doesn't tell.
-const lastLine = "\x03end of file\x03"
+const endMarker = "\x03end of file\x03"
 
-const readAhead = 64 << 10
+const readAheadSize = 64 << 10
 
 var errLongRecord = errors.New("a record is too long")
 
-// records reads a text's records, one at a time.
-type records struct {
-	csv   *csv.Reader
-	leash *leash
-	line  int // where the last record began
-	blank int // records without any content, which are left out
+// recordReader reads a text's records, one at a time.
+type recordReader struct {
+	csv          *csv.Reader
+	limiter      *recordLimiter
+	line         int // where the last record began
+	blankRecords int // records without any content, which are left out
 }
 
-// records reads a file of this layout.
-func (l layout) records(raw io.Reader) (*records, error) {
+// newReader reads a file of this layout.
+func (l layout) newReader(raw io.Reader) (*recordReader, error) {
 	if _, err := io.CopyN(io.Discard, raw, int64(l.charset.bom)); err != nil {
 		return nil, err
 	}
@@ -38,21 +38,21 @@ func (l layout) records(raw io.Reader) (*records, error) {
 		text = transform.NewReader(raw, l.charset.decoder())
 	}
 	if l.bareCR {
-		text = &newliner{text}
+		text = &carriageReturnReader{text}
 	}
 	if _, err := io.CopyN(io.Discard, text, int64(l.preamble)); err != nil {
 		return nil, err
 	}
-	r := newRecords(text, l.delimiter)
+	r := newRecordReader(text, l.delimiter)
 	if l.preamble > 0 {
 		r.line = 1
 	}
 	return r, nil
 }
 
-func newRecords(text io.Reader, delimiter rune) *records {
-	r := &records{leash: &leash{from: io.MultiReader(text, strings.NewReader("\n"+lastLine+"\n"))}}
-	r.csv = csv.NewReader(bufio.NewReaderSize(r.leash, readAhead))
+func newRecordReader(text io.Reader, delimiter rune) *recordReader {
+	r := &recordReader{limiter: &recordLimiter{reader: io.MultiReader(text, strings.NewReader("\n"+endMarker+"\n"))}}
+	r.csv = csv.NewReader(bufio.NewReaderSize(r.limiter, readAheadSize))
 	r.csv.Comma = delimiter
 	r.csv.LazyQuotes = true // a quote in the middle of a cell is no error
 	r.csv.FieldsPerRecord = -1
@@ -62,35 +62,35 @@ func newRecords(text io.Reader, delimiter rune) *records {
 
 // next returns a record that holds until next is called again. The error is
 // io.EOF after the last one.
-func (r *records) next() ([]string, error) {
+func (r *recordReader) next() ([]string, error) {
 	for {
-		r.leash.limit = r.csv.InputOffset() + maxRecord + readAhead
+		r.limiter.limit = r.csv.InputOffset() + maxRecord + readAheadSize
 		record, err := r.csv.Read()
 		switch {
 		case errors.Is(err, errLongRecord):
-			return nil, r.openQuote("doesn't end within 1 MB: most likely")
+			return nil, r.openQuoteError("doesn't end within 1 MB: most likely")
 		case err == io.EOF:
-			return nil, r.openQuote("doesn't end:")
+			return nil, r.openQuoteError("doesn't end:")
 		case err != nil:
 			return nil, err
 		}
 		last := record[len(record)-1]
-		if len(record) == 1 && last == lastLine {
+		if len(record) == 1 && last == endMarker {
 			return nil, io.EOF
 		}
-		if strings.HasSuffix(last, lastLine+"\n") {
-			return nil, r.openQuote("doesn't end:")
+		if strings.HasSuffix(last, endMarker+"\n") {
+			return nil, r.openQuoteError("doesn't end:")
 		}
 		r.line, _ = r.csv.FieldPos(0)
 		if !isBlank(record) {
 			return record, nil
 		}
-		r.blank++
+		r.blankRecords++
 	}
 }
 
-// openQuote is the error for a record that takes in what follows it.
-func (r *records) openQuote(fault string) error {
+// openQuoteError is the error for a record that takes in what follows it.
+func (r *recordReader) openQuoteError(fault string) error {
 	where := "the first record"
 	if r.line > 0 {
 		where = fmt.Sprintf("the record after line %d", r.line)
@@ -108,28 +108,28 @@ func isBlank(record []string) bool {
 	return true
 }
 
-// A leash ends a read that goes beyond its limit: without it, a stray quote
+// A recordLimiter ends a read that goes beyond its limit: without it, a stray quote
 // would draw the rest of the file into memory as one cell.
-type leash struct {
-	from         io.Reader
-	given, limit int64
+type recordLimiter struct {
+	reader           io.Reader
+	bytesRead, limit int64
 }
 
-func (l *leash) Read(p []byte) (int, error) {
-	if l.given > l.limit {
+func (l *recordLimiter) Read(p []byte) (int, error) {
+	if l.bytesRead > l.limit {
 		return 0, errLongRecord
 	}
-	n, err := l.from.Read(p)
-	l.given += int64(n)
+	n, err := l.reader.Read(p)
+	l.bytesRead += int64(n)
 	return n, err
 }
 
-// A newliner makes the line ends of the classic Macintosh, which Excel still
+// A carriageReturnReader makes the line ends of the classic Macintosh, which Excel still
 // writes, those that everybody knows.
-type newliner struct{ from io.Reader }
+type carriageReturnReader struct{ reader io.Reader }
 
-func (n *newliner) Read(p []byte) (int, error) {
-	count, err := n.from.Read(p)
+func (n *carriageReturnReader) Read(p []byte) (int, error) {
+	count, err := n.reader.Read(p)
 	for rest := p[:count]; ; {
 		i := bytes.IndexByte(rest, '\r')
 		if i < 0 {

@@ -13,11 +13,11 @@ import (
 )
 
 // playReader plays the photon with a file that is made as it is read.
-func playReader(t testing.TB, open func() (io.ReadCloser, error), size int64, second photontest.Line) *photontest.Play {
+func playReader(t testing.TB, open func() (io.ReadCloser, error), size int64, second photontest.Response) *photontest.Outcome {
 	t.Helper()
-	stage := photontest.Stage{
+	stage := photontest.Runner{
 		Script: photontest.Script{
-			"file":    photontest.Hand(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: size, Digest: "d"}),
+			"file":    photontest.HandIn(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: size, Digest: "d"}),
 			"summary": second,
 		},
 		Open: func(string) (io.ReadCloser, error) { return open() },
@@ -56,13 +56,13 @@ func TestHundredMegabytes(t *testing.T) {
 			peak = max(peak, m.HeapAlloc)
 		}
 	}
-	stage := photontest.Stage{
+	stage := photontest.Runner{
 		Script: photontest.Script{
-			"file":    photontest.Hand(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: streamSize(times), Digest: "d"}),
-			"summary": choice("sum", "country", "amount"),
+			"file":    photontest.HandIn(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: streamSize(times), Digest: "d"}),
+			"summary": chooseColumns("sum", "country", "amount"),
 		},
-		Open:  func(string) (io.ReadCloser, error) { return newStream(times), nil },
-		Watch: watch,
+		Open:    func(string) (io.ReadCloser, error) { return newStream(times), nil },
+		OnEvent: watch,
 	}
 	p := stage.Run(t, csv.Photon, "{}")
 	got := photontest.Decode[csv.Summary](t, p)
@@ -82,7 +82,7 @@ func TestHundredMegabytes(t *testing.T) {
 
 // checkProgress wants two passes that go up to the file's size in steps that a
 // person can follow, not more.
-func checkProgress(t *testing.T, p *photontest.Play, total float64) {
+func checkProgress(t *testing.T, p *photontest.Outcome, total float64) {
 	t.Helper()
 	var events, passes int
 	last := 0.0
@@ -107,10 +107,10 @@ func checkProgress(t *testing.T, p *photontest.Play, total float64) {
 
 func BenchmarkCSV(b *testing.B) {
 	const times = 8 << 20 / len(streamRows)
-	for name, line := range map[string]photontest.Line{
+	for name, line := range map[string]photontest.Response{
 		"survey": photontest.Decline(), // the first pass only
-		"total":  choice("sum", "", "amount"),
-		"groups": choice("sum", "country", "amount"),
+		"total":  chooseColumns("sum", "", "amount"),
+		"groups": chooseColumns("sum", "country", "amount"),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(streamSize(times))

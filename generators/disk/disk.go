@@ -12,19 +12,19 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/words"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Photon walks a folder below [generators.Root].
-var Photon = generators.New("disk", explore, &generators.Options{
+var Photon = generators.New("disk", analyzeFolder, &generators.Options{
 	Title:       "What fills a folder",
 	Description: "Walks a folder that the operator allows (--root) and, as you choose, lists its largest files, or how much there is of each type or age. It reads names, sizes and dates, and opens no file.",
 	ReadOnly:    true,
 	Idempotent:  true,
 })
 
-// Where is the folder to look through.
-type Where struct {
+// Input is the folder to look through.
+type Input struct {
 	Folder string `json:"folder,omitempty" title:"Folder" description:"A path below the folder that Beam may read, such as photos/2026; a dot is all of that folder" maxLength:"4096" default:"."`
 }
 
@@ -49,55 +49,55 @@ type Item struct {
 	Modified string `json:"modified,omitempty"`
 }
 
-func explore(ctx context.Context, in Where, yield generators.Yield) (Report, error) {
-	found, err := look(ctx, in.Folder, yield)
+func analyzeFolder(ctx context.Context, in Input, yield generators.Yield) (Report, error) {
+	found, err := scanFolder(ctx, in.Folder, yield)
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Folder: found.folder, Files: found.all.files, Folders: found.folders, Bytes: found.all.bytes,
+	r := Report{Folder: found.folder, Files: found.total.files, Folders: found.folders, Bytes: found.total.bytes,
 		Items: []Item{}, Warnings: found.warnings()}
-	yield(generators.Statusf("%s: %s", found.name(), found.describe()))
+	yield(generators.Statusf("%s: %s", found.displayName(), found.describe()))
 	for _, w := range r.Warnings {
 		yield(generators.StatusAt(generators.Warning, w))
 	}
 	if r.Files == 0 {
 		return r, nil
 	}
-	if r.List, err = ask.Select(yield, "list", found.describe()+". What shall be listed?", choices(), ask.Title("List")); err != nil {
+	if r.List, err = ask.Select(yield, "list", found.describe()+". What shall be listed?", listChoices(), ask.Title("List")); err != nil {
 		return Report{}, err
 	}
-	r.Items = found.show(yield, r.List)
+	r.Items = found.showList(yield, r.List)
 	return r, nil
 }
 
-// look walks the folder. It is closed again before the question, which may
+// scanFolder walks the folder. It is closed again before the question, which may
 // stay open for long.
-func look(ctx context.Context, folder string, yield generators.Yield) (*found, error) {
-	dir, name, err := open(ctx, folder)
+func scanFolder(ctx context.Context, folder string, yield generators.Yield) (*scan, error) {
+	dir, name, err := openFolder(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	w := &walker{ctx: ctx, yield: yield, every: time.Second / 10, found: newFound(name, time.Now())}
-	yield(generators.Statusf("looking through %s", w.found.name()))
+	w := &walker{ctx: ctx, yield: yield, reportInterval: time.Second / 10, scan: newScan(name, time.Now())}
+	yield(generators.Statusf("looking through %s", w.scan.displayName()))
 	if err := w.walk(dir); err != nil {
 		return nil, err
 	}
-	return w.found, nil
+	return w.scan, nil
 }
 
-func choices() []ask.Choice {
-	return []ask.Choice{{Value: largest, Title: "Largest files"}, {Value: types, Title: "By type"}, {Value: ages, Title: "By age"}}
+func listChoices() []ask.Choice {
+	return []ask.Choice{{Value: listLargest, Title: "Largest files"}, {Value: listTypes, Title: "By type"}, {Value: listAges, Title: "By age"}}
 }
 
 // The lists.
 const (
-	largest = "largest"
-	types   = "types"
-	ages    = "ages"
+	listLargest = "largest"
+	listTypes   = "types"
+	listAges    = "ages"
 )
 
 // describe says how much there is.
-func (f *found) describe() string {
-	return fmt.Sprintf("%s in %s, %s", words.Count(f.all.files, "file"), words.Count(f.folders+1, "folder"), words.Size(f.all.bytes))
+func (f *scan) describe() string {
+	return fmt.Sprintf("%s in %s, %s", humanize.Count(f.total.files, "file"), humanize.Count(f.folders+1, "folder"), humanize.Bytes(f.total.bytes))
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// home is an ordinary folder.
-func home(t testing.TB) string {
+// newSampleFolder is an ordinary folder.
+func newSampleFolder(t testing.TB) string {
 	t.Helper()
-	root := tree(t, t.TempDir(), map[string]int64{
+	root := makeTree(t, t.TempDir(), map[string]int64{
 		"a.txt": 1200, "notes/b.txt": 300, "notes/c.TXT": 0, "photos/2026/sea.jpg": 2_500_000,
 		"photos/2026/moon.jpg": 2_500_000, "Makefile": 50, ".profile": 1, "empty/": 0,
 	})
@@ -26,13 +26,13 @@ func home(t testing.TB) string {
 		"a.txt": 0, "notes/b.txt": 2 * day, "notes/c.TXT": 8 * day, "Makefile": 100 * day,
 		".profile": 1000 * day, "photos/2026/sea.jpg": 5000 * day, "photos/2026/moon.jpg": -3 * day,
 	} {
-		changed(t, root, name, time.Now().Add(-age))
+		setModified(t, root, name, time.Now().Add(-age))
 	}
 	return root
 }
 
 func TestLists(t *testing.T) {
-	root := home(t)
+	root := newSampleFolder(t)
 	for _, test := range []struct{ folder, list, want string }{
 		{".", "largest", "photos/2026/moon.jpg=2500000 photos/2026/sea.jpg=2500000 a.txt=1200 notes/b.txt=300 Makefile=50 .profile=1 notes/c.TXT=0"},
 		{".", "types", ".jpg=2×5000000 .txt=3×1500 (none)=2×51"},
@@ -41,10 +41,10 @@ func TestLists(t *testing.T) {
 		{"notes", "types", ".txt=2×300"},
 		{"./photos/../notes/", "ages", "Up to a day=0×0 1 to 7 days=300 7 to 30 days=0 30 days to a year=0×0 1 to 5 years=0×0 More than 5 years=0×0"},
 	} {
-		p := play(t, root, `{"folder":"`+test.folder+`"}`, list(test.list))
+		p := play(t, root, `{"folder":"`+test.folder+`"}`, chooseList(test.list))
 		got := photontest.Decode[disk.Report](t, p)
-		if told(got) != test.want {
-			t.Errorf("%s of %s: got %s, want %s", test.list, test.folder, told(got), test.want)
+		if describeItems(got) != test.want {
+			t.Errorf("%s of %s: got %s, want %s", test.list, test.folder, describeItems(got), test.want)
 		}
 		want := disk.Report{Folder: ".", Files: 7, Folders: 4, Bytes: 5_001_551, List: test.list, Items: got.Items}
 		if test.folder != "." {
@@ -57,8 +57,8 @@ func TestLists(t *testing.T) {
 }
 
 func TestWhatIsShown(t *testing.T) {
-	root := home(t)
-	p := play(t, root, `{}`, list("largest"))
+	root := newSampleFolder(t)
+	p := play(t, root, `{}`, chooseList("largest"))
 	said := strings.Join(p.Statuses(), "\n")
 	if want := "looking through the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; said != want {
 		t.Errorf("said was\n%s\nwant\n%s", said, want)
@@ -77,7 +77,7 @@ func TestWhatIsShown(t *testing.T) {
 		t.Errorf("%d charts of single files", n)
 	}
 
-	p = play(t, root, `{}`, list("types"))
+	p = play(t, root, `{}`, chooseList("types"))
 	want := generators.Table{Columns: []string{"Type", "Files", "Size", "Bytes"},
 		Rows: [][]any{{".jpg", 2., "5.0 MB", 5e6}, {".txt", 3., "1.5 kB", 1500.}, {"(none)", 2., "51 bytes", 51.}}}
 	if got := artifacts[generators.Table](t, p, generators.TableType)["Files by type"]; !reflect.DeepEqual(got, want) {
@@ -88,20 +88,20 @@ func TestWhatIsShown(t *testing.T) {
 	if got := artifacts[generators.Chart](t, p, generators.ChartType)["Files by type"]; !reflect.DeepEqual(got, wantChart) {
 		t.Errorf("the chart is %v", got)
 	}
-	if got := artifacts[generators.Chart](t, play(t, root, `{}`, list("ages")), generators.ChartType)["Files by age"]; len(got.Labels) != 7 {
+	if got := artifacts[generators.Chart](t, play(t, root, `{}`, chooseList("ages")), generators.ChartType)["Files by age"]; len(got.Labels) != 7 {
 		t.Errorf("the chart of ages is %v", got)
 	}
 }
 
 func TestQuestion(t *testing.T) {
-	p := play(t, home(t), `{}`, list("ages"))
-	photontest.Registrable(t, disk.Photon)
+	p := play(t, newSampleFolder(t), `{}`, chooseList("ages"))
+	photontest.CheckPhoton(t, disk.Photon)
 	photontest.GoldenPhoton(t, disk.Photon, p)
 }
 
 func TestNoAnswer(t *testing.T) {
-	root := home(t)
-	for want, line := range map[error]photontest.Line{
+	root := newSampleFolder(t)
+	for want, line := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
 		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
 	} {
@@ -123,7 +123,7 @@ func TestNoAnswer(t *testing.T) {
 
 // TestWithoutARoot nothing is read, and it says what would allow it.
 func TestWithoutARoot(t *testing.T) {
-	p := photontest.Stage{}.Run(t, disk.Photon, `{}`)
+	p := photontest.Runner{}.Run(t, disk.Photon, `{}`)
 	if p.Err == nil || !strings.Contains(p.Err.Error(), "--root") || len(p.Events) > 0 {
 		t.Errorf("got %v after %d events", p.Err, len(p.Events))
 	}
@@ -140,7 +140,7 @@ func TestRefusedArguments(t *testing.T) {
 
 // A folder without files leaves nothing to ask.
 func TestEmptyFolder(t *testing.T) {
-	p := photontest.Stage{}.Run(rooted{t, tree(t, t.TempDir(), map[string]int64{"a/b/": 0})}, disk.Photon, `{"folder":"a"}`)
+	p := photontest.Runner{}.Run(rootedTest{t, makeTree(t, t.TempDir(), map[string]int64{"a/b/": 0})}, disk.Photon, `{"folder":"a"}`)
 	if want := `{"folder":"a","files":0,"folders":1,"bytes":0,"items":[]}`; string(p.Result) != want || p.Err != nil {
 		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 	}
@@ -151,7 +151,7 @@ func TestEmptyFolder(t *testing.T) {
 }
 
 // checkProgress wants a bar that goes from somewhere to its end and never back.
-func checkProgress(t *testing.T, p *photontest.Play) {
+func checkProgress(t *testing.T, p *photontest.Outcome) {
 	t.Helper()
 	var all []*generators.ProgressEvent
 	for _, e := range p.Events {

@@ -14,13 +14,13 @@ import (
 
 // TestPipes are counted and never opened: that would wait for a writer.
 func TestPipes(t *testing.T) {
-	root := tree(t, t.TempDir(), map[string]int64{"a.txt": 5})
+	root := makeTree(t, t.TempDir(), map[string]int64{"a.txt": 5})
 	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644))
-	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, list("largest")))
-	if told(got) != "a.txt=5" || len(got.Warnings) != 1 || got.Warnings[0] != "1 pipe, socket or device is left out: pipe." {
+	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, chooseList("largest")))
+	if describeItems(got) != "a.txt=5" || len(got.Warnings) != 1 || got.Warnings[0] != "1 pipe, socket or device is left out: pipe." {
 		t.Errorf("got %+v", got)
 	}
-	if err := refused(t, root, `{"folder":"pipe"}`); err == nil || !strings.Contains(err.Error(), "not a directory") {
+	if err := playExpectingError(t, root, `{"folder":"pipe"}`); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("got %v", err)
 	}
 }

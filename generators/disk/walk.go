@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	piece    = 512 // names of a folder that are read at once
-	maxDepth = 256 // of the folders that are looked into
+	readdirBatch = 512 // names of a folder that are read at once
+	maxDepth     = 256 // of the folders that are looked into
 )
 
 // A walker looks at all that is below a folder. It holds a piece of the names
@@ -24,10 +24,10 @@ const (
 type walker struct {
 	ctx   context.Context
 	yield generators.Yield
-	found *found
+	scan  *scan
 
-	every time.Duration // that progress is told
-	told  time.Time
+	reportInterval time.Duration // that progress is told
+	lastReport     time.Time
 	// done is how much of the whole has been seen, from 0 to 1. Each folder has
 	// a share of it that its entries divide among them.
 	done float64
@@ -35,29 +35,29 @@ type walker struct {
 
 // walk looks at all of dir. The error is that the run was stopped meanwhile.
 func (w *walker) walk(dir *os.Root) error {
-	w.folder(dir, "", 1, 0)
+	w.walkFolder(dir, "", 1, 0)
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
 	w.done = 1
-	w.tell()
+	w.reportProgress()
 	return nil
 }
 
-// folder looks at the entries of dir, whose path is at.
-func (w *walker) folder(dir *os.Root, at string, share float64, depth int) {
+// walkFolder looks at the entries of dir, whose path is at.
+func (w *walker) walkFolder(dir *os.Root, at string, share float64, depth int) {
 	list, err := dir.Open(".")
 	if err != nil {
-		w.miss(at, err)
+		w.recordUnreadable(at, err)
 		return
 	}
 	defer list.Close()
-	names, err := list.Readdirnames(piece)
+	names, err := list.Readdirnames(readdirBatch)
 	n := len(names)
-	if n < piece { // that is all: no handle need be kept while looking further down
+	if n < readdirBatch { // that is all: no handle need be kept while looking further down
 		list.Close()
 	} else {
-		n += w.rest(dir)
+		n += w.countRest(dir)
 	}
 	share /= float64(max(n, 1))
 	for len(names) > 0 {
@@ -65,81 +65,81 @@ func (w *walker) folder(dir *os.Root, at string, share float64, depth int) {
 			if w.ctx.Err() != nil {
 				return
 			}
-			w.entry(dir, at, name, share, depth)
+			w.visitEntry(dir, at, name, share, depth)
 		}
-		if err != nil || len(names) < piece {
+		if err != nil || len(names) < readdirBatch {
 			break
 		}
-		names, err = list.Readdirnames(piece)
+		names, err = list.Readdirnames(readdirBatch)
 	}
 	if err != nil && err != io.EOF {
-		w.miss(at, err)
+		w.recordUnreadable(at, err)
 	}
 }
 
-// rest counts the entries of a large folder beyond the first piece.
-func (w *walker) rest(dir *os.Root) int {
+// countRest counts the entries of a large folder beyond the first piece.
+func (w *walker) countRest(dir *os.Root) int {
 	list, err := dir.Open(".")
 	if err != nil {
 		return 0
 	}
 	defer list.Close()
 	for n := 0; ; {
-		names, err := list.Readdirnames(piece)
+		names, err := list.Readdirnames(readdirBatch)
 		if n += len(names); err != nil || w.ctx.Err() != nil {
-			return max(n-piece, 0)
+			return max(n-readdirBatch, 0)
 		}
 	}
 }
 
-// entry looks at what is called name in dir.
-func (w *walker) entry(dir *os.Root, at, name string, share float64, depth int) {
-	if time.Since(w.told) >= w.every {
-		w.tell()
+// visitEntry looks at what is called name in dir.
+func (w *walker) visitEntry(dir *os.Root, at, name string, share float64, depth int) {
+	if time.Since(w.lastReport) >= w.reportInterval {
+		w.reportProgress()
 	}
 	done := w.done + share
 	info, err := dir.Lstat(name)
 	switch {
 	case err != nil:
-		w.miss(join(at, name), err)
+		w.recordUnreadable(joinPath(at, name), err)
 	case info.IsDir():
-		w.enter(dir, join(at, name), name, share, depth+1)
+		w.enterFolder(dir, joinPath(at, name), name, share, depth+1)
 	case info.Mode().IsRegular():
-		w.found.file(at, name, info)
+		w.scan.addFile(at, name, info)
 	case info.Mode()&fs.ModeSymlink != 0:
-		w.found.links.add(join(at, name))
+		w.scan.links.add(joinPath(at, name))
 	default:
-		w.found.devices.add(join(at, name))
+		w.scan.devices.add(joinPath(at, name))
 	}
 	w.done = done
 }
 
-// enter looks into a folder that is called name in dir.
-func (w *walker) enter(dir *os.Root, at, name string, share float64, depth int) {
-	w.found.folders++
+// enterFolder looks into a folder that is called name in dir.
+func (w *walker) enterFolder(dir *os.Root, at, name string, share float64, depth int) {
+	w.scan.folders++
 	if depth > maxDepth {
-		w.found.deep.add(at)
+		w.scan.tooDeep.add(at)
 		return
 	}
-	sub, err := dir.OpenRoot(name + onlyFolders)
+	sub, err := dir.OpenRoot(name + directorySuffix)
 	if err != nil {
-		w.miss(at, err)
+		w.recordUnreadable(at, err)
 		return
 	}
 	defer sub.Close()
-	w.folder(sub, at, share, depth)
+	w.walkFolder(sub, at, share, depth)
 }
 
-// miss counts what can't be looked at, but for what has gone away meanwhile.
-func (w *walker) miss(at string, err error) {
+// recordUnreadable counts what can't be looked at, but for what has gone away meanwhile.
+func (w *walker) recordUnreadable(at string, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
-		w.found.unreadable.add(at)
+		w.scan.unreadable.add(at)
 	}
 }
 
-// tell tells how far the walk is, in percent.
-func (w *walker) tell() {
-	w.told = time.Now()
+// reportProgress tells how far the walk is, in percent.
+func (w *walker) reportProgress() {
+	w.lastReport = time.Now()
 	percent := math.Floor(min(w.done, 1)*1000) / 10
-	w.yield(generators.Progress(percent, 100, w.found.soFar()))
+	w.yield(generators.Progress(percent, 100, w.scan.describeProgress()))
 }

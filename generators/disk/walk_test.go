@@ -17,7 +17,7 @@ import (
 // TestNothingOutsideIsReached, by a path, by a link on the way, or by a link
 // within the folder.
 func TestNothingOutsideIsReached(t *testing.T) {
-	place := tree(t, t.TempDir(), map[string]int64{"root/in/a.txt": 5, "secret/key.pem": 999, "root/file": 3})
+	place := makeTree(t, t.TempDir(), map[string]int64{"root/in/a.txt": 5, "secret/key.pem": 999, "root/file": 3})
 	root := filepath.Join(place, "root")
 	for link, target := range map[string]string{
 		"out": "../secret", "absolute": filepath.Join(place, "secret"), "up": "..", "in/out": "../../secret",
@@ -31,7 +31,7 @@ func TestNothingOutsideIsReached(t *testing.T) {
 		"in/circle/out": "path escapes", "loop": "symbolic links", "dangling": "no such file", "nowhere": "no such file", "file": "not a directory",
 		"key": "path escapes", "a\x00b": "invalid argument",
 	} {
-		err := refused(t, root, `{"folder":"`+strings.ReplaceAll(folder, "\x00", `\u0000`)+`"}`)
+		err := playExpectingError(t, root, `{"folder":"`+strings.ReplaceAll(folder, "\x00", `\u0000`)+`"}`)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("folder %q: got %v, want …%s…", folder, err, want)
 		}
@@ -40,16 +40,16 @@ func TestNothingOutsideIsReached(t *testing.T) {
 		}
 	}
 
-	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, list("largest")))
-	if told(got) != "in/a.txt=5 file=3" || got.Folders != 1 {
+	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, chooseList("largest")))
+	if describeItems(got) != "in/a.txt=5 file=3" || got.Folders != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if w := strings.Join(got.Warnings, "\n"); !strings.HasPrefix(w, "9 symbolic links are not followed, such as ") || len(got.Warnings) != 1 {
 		t.Errorf("warned was %s", w)
 	}
-	got = photontest.Decode[disk.Report](t, play(t, root, `{"folder":"inside"}`, list("largest")))
-	if told(got) != "a.txt=5" {
-		t.Errorf("by a link that stays inside: got %s", told(got))
+	got = photontest.Decode[disk.Report](t, play(t, root, `{"folder":"inside"}`, chooseList("largest")))
+	if describeItems(got) != "a.txt=5" {
+		t.Errorf("by a link that stays inside: got %s", describeItems(got))
 	}
 }
 
@@ -57,26 +57,26 @@ func TestUnreadableFoldersAreLeftOut(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root can read everything; TestWhatCannotBeOpened stands in")
 	}
-	root := tree(t, t.TempDir(), map[string]int64{"a.txt": 5, "locked/b.txt": 7, "z/c.txt": 2, "unlisted/d.txt": 1})
+	root := makeTree(t, t.TempDir(), map[string]int64{"a.txt": 5, "locked/b.txt": 7, "z/c.txt": 2, "unlisted/d.txt": 1})
 	for name, mode := range map[string]os.FileMode{"locked": 0, "unlisted": 0o600} {
 		path := filepath.Join(root, name)
 		must(t, os.Chmod(path, mode))
 		t.Cleanup(func() { must(t, os.Chmod(path, 0o755)) })
 	}
-	p := play(t, root, `{}`, list("largest"))
+	p := play(t, root, `{}`, chooseList("largest"))
 	got := photontest.Decode[disk.Report](t, p)
-	if told(got) != "a.txt=5 z/c.txt=2" || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "2 files or folders can't be read") {
+	if describeItems(got) != "a.txt=5 z/c.txt=2" || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "2 files or folders can't be read") {
 		t.Errorf("got %+v", got)
 	}
 	checkProgress(t, p)
-	if err := refused(t, root, `{"folder":"locked"}`); err == nil || !strings.Contains(err.Error(), "permission denied") {
+	if err := playExpectingError(t, root, `{"folder":"locked"}`); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRootThatIsGone(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "gone")
-	if err := refused(t, root, `{}`); !errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), root) {
+	if err := playExpectingError(t, root, `{}`); !errors.Is(err, os.ErrNotExist) || strings.Contains(err.Error(), root) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -88,8 +88,8 @@ func TestManyFiles(t *testing.T) {
 	for i := range 600 {
 		sizes[fmt.Sprintf("many/f%04d.t%d", i, i)] = int64(i / 2)
 	}
-	root := tree(t, t.TempDir(), sizes)
-	p := play(t, root, `{}`, list("largest"))
+	root := makeTree(t, t.TempDir(), sizes)
+	p := play(t, root, `{}`, chooseList("largest"))
 	got := photontest.Decode[disk.Report](t, p)
 	if got.Files != 600 || len(got.Items) != 50 {
 		t.Fatalf("%d files, of which %d are listed", got.Files, len(got.Items))
@@ -101,7 +101,7 @@ func TestManyFiles(t *testing.T) {
 	}
 	checkProgress(t, p)
 
-	got = photontest.Decode[disk.Report](t, play(t, root, `{}`, list("types")))
+	got = photontest.Decode[disk.Report](t, play(t, root, `{}`, chooseList("types")))
 	last := got.Items[len(got.Items)-1]
 	if len(got.Items) != 51 || last.Name != "(other)" || last.Files != 550 {
 		t.Errorf("%d types, the last of which is %+v", len(got.Items), last)
@@ -119,8 +119,8 @@ func TestManyFiles(t *testing.T) {
 func TestDeepFolders(t *testing.T) {
 	root := t.TempDir()
 	deep := strings.Repeat("d/", 256)
-	tree(t, root, map[string]int64{deep + "last.txt": 4, deep + "d/beyond.txt": 8})
-	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, list("largest")))
+	makeTree(t, root, map[string]int64{deep + "last.txt": 4, deep + "d/beyond.txt": 8})
+	got := photontest.Decode[disk.Report](t, play(t, root, `{}`, chooseList("largest")))
 	if len(got.Items) != 1 || got.Bytes != 4 || got.Folders != 257 {
 		t.Errorf("got %+v", got)
 	}
@@ -132,12 +132,12 @@ func TestDeepFolders(t *testing.T) {
 // TestStrangeFiles: names that lie to the eye, a date that JSON has no form for, a
 // size beyond what there is.
 func TestStrangeFiles(t *testing.T) {
-	root := tree(t, t.TempDir(), map[string]int64{"two\nlines": 3, "a\u202egnp.exe": 2, "\xff\xfe.bin": 1, "sparse": 1 << 40})
+	root := makeTree(t, t.TempDir(), map[string]int64{"two\nlines": 3, "a\u202egnp.exe": 2, "\xff\xfe.bin": 1, "sparse": 1 << 40})
 	far := time.Date(40_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if err := os.Chtimes(filepath.Join(root, "two\nlines"), far, far); err != nil {
 		t.Logf("this file system has no dates so far: %v", err)
 	}
-	p := play(t, root, `{}`, list("largest"))
+	p := play(t, root, `{}`, chooseList("largest"))
 	got := photontest.Decode[disk.Report](t, p)
 	if got.Files != 4 || got.Bytes != 1<<40+6 || len(got.Items) != 4 {
 		t.Errorf("got %+v", got)

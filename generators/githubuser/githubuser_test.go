@@ -11,9 +11,9 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-func play(t *testing.T, line photontest.Line) *photontest.Play {
+func play(t *testing.T, line photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{Script: photontest.Script{"name": line}}.Run(t, githubuser.Photon, "{}")
+	return photontest.Runner{Script: photontest.Script{"name": line}}.Run(t, githubuser.Photon, "{}")
 }
 
 func TestProfile(t *testing.T) {
@@ -22,7 +22,7 @@ func TestProfile(t *testing.T) {
 	if want := (githubuser.Profile{Name: "octocat", URL: "https://github.com/octocat"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	photontest.Registrable(t, githubuser.Photon)
+	photontest.CheckPhoton(t, githubuser.Photon)
 	photontest.GoldenPhoton(t, githubuser.Photon, p)
 }
 
@@ -41,7 +41,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestNoAnswer(t *testing.T) {
-	for want, line := range map[error]photontest.Line{
+	for want, line := range map[error]photontest.Response{
 		ask.ErrDeclined:    photontest.Decline(),
 		ask.ErrCancelled:   photontest.Cancel(),
 		ask.ErrTimeout:     photontest.Fail(ask.ErrTimeout),

@@ -39,25 +39,25 @@ type SecretInfo struct {
 	Length int `json:"length"`
 }
 
-// put asks the question of the given kind, keyed by it, and returns the answer
+// askQuestion asks the question of the given kind, keyed by it, and returns the answer
 // as it goes into the result.
-func put(yield generators.Yield, kind string) (any, error) {
+func askQuestion(yield generators.Yield, kind string) (any, error) {
 	switch kind {
 	case "text":
-		return value(ask.Text(yield, kind, "What shall the project be called?", ask.Title("Project name"), ask.Length(2, 40)))
+		return asAny(ask.Text(yield, kind, "What shall the project be called?", ask.Title("Project name"), ask.Length(2, 40)))
 	case "secret":
-		return secret(yield, kind)
+		return askSecret(yield, kind)
 	case "confirm":
-		return value(ask.Confirm(yield, kind, "Shall it go on?"))
+		return asAny(ask.Confirm(yield, kind, "Shall it go on?"))
 	case "select":
-		return value(ask.Select(yield, kind, "Which environment?", environments(), ask.Title("Environment")))
+		return asAny(ask.Select(yield, kind, "Which environment?", environments(), ask.Title("Environment")))
 	case "multiselect":
-		return value(ask.MultiSelect(yield, kind, "Which features? One or two.",
+		return asAny(ask.MultiSelect(yield, kind, "Which features? One or two.",
 			ask.Choices("auth", "logging", "metrics", "tracing"), ask.Title("Features"), ask.Items(1, 2)))
 	case "number":
-		return value(ask.Number(yield, kind, "How many hours?", ask.Title("Hours"), ask.Range(0, 10), ask.Step(0.5)))
+		return asAny(ask.Number(yield, kind, "How many hours?", ask.Title("Hours"), ask.Range(0, 10), ask.Step(0.5)))
 	case "integer":
-		return value(ask.Integer(yield, kind, "How many people?", ask.Title("People"), ask.Range(1, 20)))
+		return asAny(ask.Integer(yield, kind, "How many people?", ask.Title("People"), ask.Range(1, 20)))
 	case "date":
 		day, err := ask.Date(yield, kind, "Which day of 2026?", ask.Title("Day"), ask.Between(
 			time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)))
@@ -66,30 +66,30 @@ func put(yield generators.Yield, kind string) (any, error) {
 		moment, err := ask.DateTime(yield, kind, "When shall it begin?", ask.Title("Begin"))
 		return moment.Format(time.RFC3339Nano), err
 	case "file":
-		return file(yield, kind)
+		return askFile(yield, kind)
 	case "form":
-		return value(ask.Form[Signup](yield, kind, "Please sign up."))
+		return asAny(ask.Form[Signup](yield, kind, "Please sign up."))
 	case "url":
 		return true, ask.URL(yield, kind, "Please give your consent on this page.", "https://example.com/consent?run=1")
 	case "all":
-		return both(yield)
+		return askBoth(yield)
 	}
 	return nil, fmt.Errorf("there is no question of the kind %q", kind) // the input schema has refused it before
 }
 
-func value[T any](v T, err error) (any, error) { return v, err }
+func asAny[T any](v T, err error) (any, error) { return v, err }
 
-func secret(yield generators.Yield, key string) (any, error) {
+func askSecret(yield generators.Yield, key string) (any, error) {
 	word, err := ask.Secret(yield, key, "What is the pass phrase? Only its length is told.", ask.Title("Pass phrase"))
 	return SecretInfo{Length: utf8.RuneCountInString(word)}, err
 }
 
-func file(yield generators.Yield, key string) (any, error) {
+func askFile(yield generators.Yield, key string) (any, error) {
 	f, err := ask.File(yield, key, "Which file? Up to 1 MB of any type; it isn't read.", ask.MaxSize(1<<20))
 	return FileInfo{Name: f.Name, Size: f.Size, MediaType: f.MediaType}, err
 }
 
-func both(yield generators.Yield) (any, error) {
+func askBoth(yield generators.Yield) (any, error) {
 	var b Both
 	err := ask.All(yield,
 		ask.ForText("name", "What shall the project be called?", ask.Title("Project name"), ask.Length(2, 40)).Into(&b.Name),

@@ -10,8 +10,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// events is everything that a photon can show, the same in every run.
-func events() []generators.Event {
+// allEvents is everything that a photon can show, the same in every run.
+func allEvents() []generators.Event {
 	var all []generators.Event
 	for _, part := range [][]generators.Event{statuses(), progress(), logs(), chunks(), artifacts()} {
 		all = append(all, part...)
@@ -68,7 +68,7 @@ func artifacts() []generators.Event {
 			Columns: []string{"Planet", "Moons", "Day in hours", "Rings"},
 			Rows:    [][]any{{"Earth", 1, 23.9, false}, {"Mars", 2, 24.6, false}, {"Saturn", 274, 10.7, true}, {"Elsewhere", nil, nil, nil}},
 		}),
-		generators.Image("A picture", "image/png", picture()),
+		generators.Image("A picture", "image/png", drawPNG()),
 		generators.ChartOf("Bars", generators.Chart{
 			Kind: generators.Bars, XTitle: "Planet", YTitle: "Moons",
 			Labels: []string{"Earth", "Mars", "Neptune"}, Series: []generators.Series{{Name: "Moons", Values: []float64{1, 2, 16}}},
@@ -104,8 +104,8 @@ func main() {
 }
 `
 
-// picture draws a PNG of 96 by 64 pixels: a disc on a gradient.
-func picture() []byte {
+// drawPNG draws a PNG of 96 by 64 pixels: a disc on a gradient.
+func drawPNG() []byte {
 	const width, height, radius = 96, 64, 20
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for y := range height {

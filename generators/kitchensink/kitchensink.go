@@ -13,7 +13,7 @@ import (
 
 // Photon yields every kind of event, asks the question that it is told to ask,
 // and returns what the person did with it.
-var Photon = generators.New("kitchen-sink", show, &generators.Options{
+var Photon = generators.New("kitchen-sink", runKitchenSink, &generators.Options{
 	Title:       "Kitchen sink",
 	Description: "Shows every kind of event and artifact, then asks one question of the kind you choose. For trying out surfaces and clients.",
 	ReadOnly:    true,
@@ -33,34 +33,34 @@ type Outcome struct {
 	Answer any    `json:"answer,omitempty"`
 }
 
-func show(ctx context.Context, in Choice, yield generators.Yield) (Outcome, error) {
-	for _, e := range events() {
+func runKitchenSink(ctx context.Context, in Choice, yield generators.Yield) (Outcome, error) {
+	for _, e := range allEvents() {
 		if !yield(e) {
 			return Outcome{}, ctx.Err()
 		}
 	}
-	answer, err := put(yield, in.Ask)
+	answer, err := askQuestion(yield, in.Ask)
 	if err == nil {
 		return Outcome{Action: "accept", Answer: answer}, nil
 	}
-	if action := settled(err); action != "" {
+	if action := unansweredAction(err); action != "" {
 		return Outcome{Action: action}, nil
 	}
 	return Outcome{}, err
 }
 
-// settled names what a person, or the clock, made of a question instead of
+// unansweredAction names what a person, or the clock, made of a question instead of
 // answering it. It is empty for every other error, and for several errors of
 // which one is another. Of several it names a decline before a cancel, and both
 // before a time-out.
-func settled(err error) string {
+func unansweredAction(err error) string {
 	errs := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		errs = joined.Unwrap()
 	}
 	seen := map[string]bool{}
 	for _, err := range errs {
-		seen[action(err)] = true
+		seen[actionFor(err)] = true
 	}
 	for _, a := range []string{"", "decline", "cancel", "timeout"} {
 		if seen[a] {
@@ -70,7 +70,7 @@ func settled(err error) string {
 	return ""
 }
 
-func action(err error) string {
+func actionFor(err error) string {
 	switch {
 	case errors.Is(err, ask.ErrDeclined):
 		return "decline"

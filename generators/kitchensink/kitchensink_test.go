@@ -14,13 +14,13 @@ import (
 	"github.com/photon-beam/beam/generators/kitchensink"
 )
 
-func play(t *testing.T, kind string, script photontest.Script) *photontest.Play {
+func play(t *testing.T, kind string, script photontest.Script) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{Script: script}.Run(t, kitchensink.Photon, fmt.Sprintf(`{"ask":%q}`, kind))
+	return photontest.Runner{Script: script}.Run(t, kitchensink.Photon, fmt.Sprintf(`{"ask":%q}`, kind))
 }
 
 var accepted = map[string]struct {
-	line photontest.Line
+	line photontest.Response
 	want string
 }{
 	"text":        {photontest.Accept(`{"text":"Beam"}`), `"Beam"`},
@@ -32,7 +32,7 @@ var accepted = map[string]struct {
 	"integer":     {photontest.Accept(`{"integer":20}`), `20`},
 	"date":        {photontest.Accept(`{"date":"2026-12-31"}`), `"2026-12-31"`},
 	"datetime":    {photontest.Accept(`{"datetime":"2027-01-01T18:30:00+02:00"}`), `"2027-01-01T18:30:00+02:00"`},
-	"file": {photontest.Hand(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
+	"file": {photontest.HandIn(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
 		`{"name":"a.bin","size":1048576,"mediaType":"application/octet-stream"}`},
 	"form": {photontest.Accept(`{"name":"Ada","email":"ada@example.org"}`), `{"name":"Ada","email":"ada@example.org"}`},
 	"url":  {photontest.Accept(`{}`), `true`},
@@ -52,7 +52,7 @@ func TestAccepted(t *testing.T) {
 			photontest.GoldenPhoton(t, kitchensink.Photon, p)
 		})
 	}
-	photontest.Registrable(t, kitchensink.Photon)
+	photontest.CheckPhoton(t, kitchensink.Photon)
 }
 
 func TestFormKeepsEveryField(t *testing.T) {
@@ -65,7 +65,7 @@ func TestFormKeepsEveryField(t *testing.T) {
 
 func TestFormIsTheDefault(t *testing.T) {
 	script := photontest.Script{"form": photontest.Decline()}
-	p := photontest.Stage{Script: script}.Run(t, kitchensink.Photon, "{}")
+	p := photontest.Runner{Script: script}.Run(t, kitchensink.Photon, "{}")
 	if want := `{"action":"decline"}`; string(p.Result) != want {
 		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 	}
@@ -88,14 +88,14 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s %s: got %s, %v", test.kind, test.content, p.Result, p.Err)
 		}
 	}
-	p := play(t, "file", photontest.Script{"file": photontest.Hand(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
+	p := play(t, "file", photontest.Script{"file": photontest.HandIn(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
 	if p.Err == nil {
 		t.Errorf("a file of more than 1 MB was taken: %s", p.Result)
 	}
 }
 
 func TestNotAccepted(t *testing.T) {
-	lines := map[string]photontest.Line{
+	lines := map[string]photontest.Response{
 		"decline": photontest.Decline(), "cancel": photontest.Cancel(), "timeout": photontest.Fail(ask.ErrTimeout),
 	}
 	for kind := range accepted {
@@ -120,7 +120,7 @@ func TestOtherErrorsEndTheRun(t *testing.T) {
 func TestAll(t *testing.T) {
 	name, environment := photontest.Accept(`{"name":"Beam"}`), photontest.Accept(`{"environment":"staging"}`)
 	for _, test := range []struct {
-		name, environment photontest.Line
+		name, environment photontest.Response
 		want              string
 		err               error
 	}{
@@ -170,7 +170,7 @@ func TestEventsAreTheSameEveryTime(t *testing.T) {
 	}
 }
 
-func encode(t *testing.T, p *photontest.Play) []string {
+func encode(t *testing.T, p *photontest.Outcome) []string {
 	t.Helper()
 	var all []string
 	for _, e := range p.Events {

@@ -34,7 +34,7 @@ func askAll(ctx context.Context, _ struct{}, yield generators.Yield) (Answers, e
 	}
 	err := ask.All(yield,
 		ask.ForText("name", "What is your name?", ask.Title("Name"), ask.Length(1, 80)).Into(&a.Name),
-		ask.ForSelect("color", "Which color do you like best?", colors(), ask.Title("Color")).Into(&a.Color),
+		ask.ForSelect("color", "Which color do you like best?", colorChoices(), ask.Title("Color")).Into(&a.Color),
 		ask.ForInteger("number", "Which number from 1 to 10 do you choose?", ask.Title("Number"), ask.Range(1, 10)).Into(&a.Number))
 	finish()
 	if err != nil {
@@ -43,7 +43,7 @@ func askAll(ctx context.Context, _ struct{}, yield generators.Yield) (Answers, e
 	return a, nil
 }
 
-func colors() []ask.Choice {
+func colorChoices() []ask.Choice {
 	return []ask.Choice{{Value: "red", Title: "Red"}, {Value: "green", Title: "Green"}, {Value: "blue", Title: "Blue"}}
 }
 

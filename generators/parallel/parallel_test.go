@@ -28,9 +28,9 @@ func script(changes photontest.Script) photontest.Script {
 	return s
 }
 
-func play(t *testing.T, changes photontest.Script) *photontest.Play {
+func play(t *testing.T, changes photontest.Script) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{Script: script(changes)}.Run(t, parallel.Photon, "{}")
+	return photontest.Runner{Script: script(changes)}.Run(t, parallel.Photon, "{}")
 }
 
 func TestAnswers(t *testing.T) {
@@ -39,13 +39,13 @@ func TestAnswers(t *testing.T) {
 	if want := (parallel.Answers{Name: "Ada", Color: "green", Number: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	photontest.Registrable(t, parallel.Photon)
+	photontest.CheckPhoton(t, parallel.Photon)
 	photontest.GoldenPhoton(t, parallel.Photon, p)
 }
 
 // TestNotAnswered: the error names each question that has no answer, and why.
 func TestNotAnswered(t *testing.T) {
-	for want, line := range map[error]photontest.Line{
+	for want, line := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
 		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
 	} {
@@ -86,10 +86,10 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// slow is a person who answers each question after a while.
-type slow map[string]time.Duration
+// delayedAnswers is a person who answers each question after a while.
+type delayedAnswers map[string]time.Duration
 
-func (s slow) Ask(ctx context.Context, key string, _ *ask.Question) (ask.Answer, error) {
+func (s delayedAnswers) Ask(ctx context.Context, key string, _ *ask.Question) (ask.Answer, error) {
 	select {
 	case <-time.After(s[key]):
 		return script(nil)[key].Answer, nil
@@ -98,26 +98,26 @@ func (s slow) Ask(ctx context.Context, key string, _ *ask.Question) (ask.Answer,
 	}
 }
 
-// bar are the progress events of a run, each with its time since the beginning.
-type bar struct {
+// progressLog are the progress events of a run, each with its time since the beginning.
+type progressLog struct {
 	began  time.Time
 	at     []time.Duration
 	events []*generators.ProgressEvent
 }
 
-func (b *bar) take(e generators.Event) {
+func (b *progressLog) record(e generators.Event) {
 	if e, ok := e.(*generators.ProgressEvent); ok {
 		b.at, b.events = append(b.at, time.Since(b.began)), append(b.events, e)
 	}
 }
 
-func (b *bar) last() generators.ProgressEvent { return *b.events[len(b.events)-1] }
+func (b *progressLog) last() generators.ProgressEvent { return *b.events[len(b.events)-1] }
 
 // TestBarRunsWhileTheQuestionsAreOpen, all three of them, and ends with them.
 func TestBarRunsWhileTheQuestionsAreOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &bar{began: time.Now()}
-		d := ask.Driver{Provider: slow{"name": 3 * time.Second, "color": 0, "number": 10100 * time.Millisecond}, Events: b.take}
+		b := &progressLog{began: time.Now()}
+		d := ask.Driver{Provider: delayedAnswers{"name": 3 * time.Second, "color": 0, "number": 10100 * time.Millisecond}, Events: b.record}
 		if _, err := d.Run(t.Context(), parallel.Photon, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -138,12 +138,12 @@ func TestBarRunsWhileTheQuestionsAreOpen(t *testing.T) {
 	})
 }
 
-// TestBarStandsStill while the questions are open for days: what is told is
+// TestBarStopsWhenFull while the questions are open for days: what is told is
 // recorded.
-func TestBarStandsStill(t *testing.T) {
+func TestBarStopsWhenFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &bar{began: time.Now()}
-		d := ask.Driver{Provider: slow{"number": 72 * time.Hour}, Events: b.take}
+		b := &progressLog{began: time.Now()}
+		d := ask.Driver{Provider: delayedAnswers{"number": 72 * time.Hour}, Events: b.record}
 		if _, err := d.Run(t.Context(), parallel.Photon, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -160,8 +160,8 @@ func TestStop(t *testing.T) {
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
 			time.AfterFunc(1100*time.Millisecond, func() { stop(cause) })
-			b := &bar{began: time.Now()}
-			d := ask.Driver{Provider: slow{"name": time.Second, "color": time.Hour, "number": time.Hour}, Events: b.take}
+			b := &progressLog{began: time.Now()}
+			d := ask.Driver{Provider: delayedAnswers{"name": time.Second, "color": time.Hour, "number": time.Hour}, Events: b.record}
 			_, err := d.Run(ctx, parallel.Photon, nil)
 			if took := time.Since(b.began); !errors.Is(err, cause) || took != 1100*time.Millisecond {
 				t.Errorf("it ended after %v with %v, want %v", took, err, cause)

@@ -12,9 +12,9 @@ import (
 	"github.com/photon-beam/beam/generators/preferences"
 )
 
-func play(t *testing.T, line photontest.Line) *photontest.Play {
+func play(t *testing.T, line photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{Script: photontest.Script{"preferences": line}}.Run(t, preferences.Photon, "{}")
+	return photontest.Runner{Script: photontest.Script{"preferences": line}}.Run(t, preferences.Photon, "{}")
 }
 
 func TestPreferences(t *testing.T) {
@@ -38,7 +38,7 @@ func TestPreferences(t *testing.T) {
 		}
 		photontest.GoldenPhoton(t, preferences.Photon, p)
 	}
-	photontest.Registrable(t, preferences.Photon)
+	photontest.CheckPhoton(t, preferences.Photon)
 }
 
 // The form is a contract with clients that were tested against it elsewhere.
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestNoAnswer(t *testing.T) {
-	for want, line := range map[error]photontest.Line{
+	for want, line := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
 	} {
 		if p := play(t, line); !errors.Is(p.Err, want) || p.Result != nil {

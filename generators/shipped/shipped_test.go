@@ -17,7 +17,7 @@ func TestPhotons(t *testing.T) {
 	}
 	var names []string
 	for _, p := range shipped.Photons() {
-		photontest.Registrable(t, p)
+		photontest.CheckPhoton(t, p)
 		names = append(names, p.Name())
 		durable, known := want[p.Name()]
 		if !known || durable != p.Options().Durable {

@@ -15,15 +15,15 @@ import (
 
 const model = `{"role":"assistant","model":"m-1","stopReason":"endTurn","content":{"type":"text","text":" Short. "}}`
 
-func play(t *testing.T, args string, text, summary photontest.Line) *photontest.Play {
+func play(t *testing.T, args string, text, summary photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{Script: photontest.Script{"text": text, "summary": summary}}.Run(t, summarize.Photon, args)
+	return photontest.Runner{Script: photontest.Script{"text": text, "summary": summary}}.Run(t, summarize.Photon, args)
 }
 
-var story = photontest.Accept(`{"text":"A long story."}`)
+var sampleText = photontest.Accept(`{"text":"A long story."}`)
 
 func TestSummary(t *testing.T) {
-	p := play(t, `{"sentences":1}`, story, photontest.Accept(model))
+	p := play(t, `{"sentences":1}`, sampleText, photontest.Accept(model))
 	got := photontest.Decode[summarize.Summary](t, p)
 	if want := (summarize.Summary{Text: "Short.", Model: "m-1"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -31,7 +31,7 @@ func TestSummary(t *testing.T) {
 	if want := []string{"Asking a model for 1 sentence"}; !slices.Equal(p.Statuses(), want) {
 		t.Errorf("statuses %q", p.Statuses())
 	}
-	photontest.Registrable(t, summarize.Photon)
+	photontest.CheckPhoton(t, summarize.Photon)
 	photontest.GoldenPhoton(t, summarize.Photon, p)
 	params, err := json.Marshal(p.Asked["summary"].Sample)
 	if err != nil {
@@ -41,21 +41,21 @@ func TestSummary(t *testing.T) {
 }
 
 func TestByDefaultItHasThreeSentences(t *testing.T) {
-	s := play(t, `{}`, story, photontest.Accept(model)).Asked["summary"].Sample
+	s := play(t, `{}`, sampleText, photontest.Accept(model)).Asked["summary"].Sample
 	if !strings.Contains(s.SystemPrompt, "at most 3 sentences") || s.MaxTokens != 240 {
 		t.Errorf("the request is %+v", s)
 	}
 }
 
 func TestAPersonWritesIt(t *testing.T) {
-	p := play(t, `{}`, story, photontest.Accept(`{"text":"Mine."}`))
-	if got := photontest.Decode[summarize.Summary](t, p); got.Text != "Mine." || got.Model != ask.PlayedModel {
+	p := play(t, `{}`, sampleText, photontest.Accept(`{"text":"Mine."}`))
+	if got := photontest.Decode[summarize.Summary](t, p); got.Text != "Mine." || got.Model != ask.PersonModel {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestASummaryWithoutAnEnd(t *testing.T) {
-	p := play(t, `{}`, story, photontest.Accept(strings.Replace(model, "endTurn", "maxTokens", 1)))
+	p := play(t, `{}`, sampleText, photontest.Accept(strings.Replace(model, "endTurn", "maxTokens", 1)))
 	if s := p.Statuses(); p.Err != nil || len(s) != 2 || !strings.Contains(s[1], "no end") {
 		t.Errorf("statuses %q, %v", s, p.Err)
 	}
@@ -63,23 +63,23 @@ func TestASummaryWithoutAnEnd(t *testing.T) {
 
 func TestNoSummary(t *testing.T) {
 	image := photontest.Accept(`{"role":"assistant","model":"m","content":{"type":"image","data":"eA==","mimeType":"image/png"}}`)
-	if p := play(t, `{}`, story, image); p.Err == nil || p.Err.Error() != "the model wrote no text" {
+	if p := play(t, `{}`, sampleText, image); p.Err == nil || p.Err.Error() != "the model wrote no text" {
 		t.Errorf("a picture: %s, %v", p.Result, p.Err)
 	}
-	for want, line := range map[error]photontest.Line{
+	for want, line := range map[error]photontest.Response{
 		ask.ErrDeclined:    photontest.Decline(),
 		ask.ErrCancelled:   photontest.Cancel(),
 		ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
 	} {
-		if p := play(t, `{}`, story, line); !errors.Is(p.Err, want) || p.Result != nil {
+		if p := play(t, `{}`, sampleText, line); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("no model: %s, %v; want %v", p.Result, p.Err, want)
 		}
-		if p := play(t, `{}`, line, photontest.Line{}); !errors.Is(p.Err, want) || p.Asked["summary"] != nil {
+		if p := play(t, `{}`, line, photontest.Response{}); !errors.Is(p.Err, want) || p.Asked["summary"] != nil {
 			t.Errorf("no text: %s, %v; want %v", p.Result, p.Err, want)
 		}
 	}
 	var invalid *generators.InvalidError
-	if p := play(t, `{}`, photontest.Accept(`{"text":""}`), photontest.Line{}); !errors.As(p.Err, &invalid) {
+	if p := play(t, `{}`, photontest.Accept(`{"text":""}`), photontest.Response{}); !errors.As(p.Err, &invalid) {
 		t.Errorf("an empty text: %v", p.Err)
 	}
 	if _, err := summarize.Photon.Check(json.RawMessage(`{"sentences":21}`)); err == nil {

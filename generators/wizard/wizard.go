@@ -14,7 +14,7 @@ import (
 )
 
 // Photon asks three questions and draws a number between the second and third.
-var Photon = generators.New("wizard", setUp, &generators.Options{
+var Photon = generators.New("wizard", runWizard, &generators.Options{
 	Title:       "Set-up wizard",
 	Description: "Asks for a name, then for an account, reserves a number and has all of it confirmed. A demonstration: no account is made.",
 	Durable:     true,
@@ -36,7 +36,7 @@ type Registration struct {
 	Reservation string `json:"reservation"`
 }
 
-func setUp(_ context.Context, _ struct{}, yield generators.Yield) (Registration, error) {
+func runWizard(_ context.Context, _ struct{}, yield generators.Yield) (Registration, error) {
 	var r Registration
 	var err error
 	if r.Name, err = ask.Text(yield, "name", "What is your name?", ask.Title("Name"), ask.Length(1, 80)); err != nil {

@@ -27,9 +27,9 @@ func script(changes photontest.Script) photontest.Script {
 	return s
 }
 
-func play(t *testing.T, changes photontest.Script) *photontest.Play {
+func play(t *testing.T, changes photontest.Script) *photontest.Outcome {
 	t.Helper()
-	return photontest.Stage{Script: script(changes)}.Run(t, wizard.Photon, "{}")
+	return photontest.Runner{Script: script(changes)}.Run(t, wizard.Photon, "{}")
 }
 
 func TestWizard(t *testing.T) {
@@ -48,7 +48,7 @@ func TestWizard(t *testing.T) {
 		}
 		photontest.GoldenPhoton(t, wizard.Photon, p)
 	}
-	photontest.Registrable(t, wizard.Photon)
+	photontest.CheckPhoton(t, wizard.Photon)
 }
 
 func TestConfirmationShowsTheData(t *testing.T) {
@@ -70,7 +70,7 @@ func TestNumbersDiffer(t *testing.T) {
 }
 
 func TestNoAnswerEndsTheRun(t *testing.T) {
-	lines := map[error]photontest.Line{
+	lines := map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
 	}
 	for _, key := range []string{"name", "account", "confirm"} {

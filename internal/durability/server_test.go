@@ -80,7 +80,7 @@ func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
 	}()
 	t.Cleanup(func() { s.signal(syscall.SIGKILL) })
 	var err error
-	if s.origin, err = out.Origin(ctx); err != nil {
+	if s.origin, err = out.WaitForBaseURL(ctx); err != nil {
 		t.Fatal(err, s.err)
 	}
 	operator, err := out.SignIn(ctx)

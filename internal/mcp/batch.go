@@ -8,35 +8,35 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxBatch bounds the messages of a batch.
-const maxBatch = 100
+// maxBatchMessages bounds the messages of a batch.
+const maxBatchMessages = 100
 
-// errInitializeAlone: everything else in the batch would come too early.
-var errInitializeAlone = faultf(mcp.INVALID_REQUEST, "initialize is not part of a batch")
+// errInitializeInBatch: everything else in the batch would come too early.
+var errInitializeInBatch = rpcErrorf(mcp.INVALID_REQUEST, "initialize is not part of a batch")
 
-// split takes a batch apart. Only 2025-03-26 has batches; later versions
+// splitBatch takes a batch apart. Only 2025-03-26 has batches; later versions
 // dropped them.
-func split(raw []byte, c *client) ([]json.RawMessage, *rpcError) {
-	if c == nil || c.since(june2025) {
-		return nil, faultf(mcp.INVALID_REQUEST, "batches are taken from clients of protocol version %s only, after initialize", march2025)
+func splitBatch(raw []byte, c *client) ([]json.RawMessage, *rpcError) {
+	if c == nil || c.versionAtLeast(version20250618) {
+		return nil, rpcErrorf(mcp.INVALID_REQUEST, "batches are taken from clients of protocol version %s only, after initialize", version20250326)
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return nil, faultf(mcp.PARSE_ERROR, "this is no JSON")
+		return nil, rpcErrorf(mcp.PARSE_ERROR, "this is no JSON")
 	}
-	if len(parts) == 0 || len(parts) > maxBatch {
-		return nil, faultf(mcp.INVALID_REQUEST, "a batch has 1 to %d messages", maxBatch)
+	if len(parts) == 0 || len(parts) > maxBatchMessages {
+		return nil, rpcErrorf(mcp.INVALID_REQUEST, "a batch has 1 to %d messages", maxBatchMessages)
 	}
 	return parts, nil
 }
 
-// together serves the requests of a batch at once. Its replies are one message,
+// joinReplies serves the requests of a batch at once. Its replies are one message,
 // in the order of the requests.
-func together(works []work) reply {
+func joinReplies(works []deferredReply) reply {
 	replies := make([]reply, len(works))
 	var all sync.WaitGroup
 	for i, work := range works {
-		all.Go(func() { replies[i] = work.wait() })
+		all.Go(func() { replies[i] = work.await() })
 	}
 	all.Wait()
 	var messages [][]byte

@@ -16,7 +16,7 @@ import (
 // the pipes take: from the request to the question, and from the answer to the
 // result.
 func BenchmarkAskOverStdio(b *testing.B) {
-	r := newRig(b, asker("word", ask.ForText("word", "Which word?")))
+	r := newTestServer(b, askingPhoton("word", ask.ForText("word", "Which word?")))
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		b.Fatal(err)

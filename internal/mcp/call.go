@@ -15,232 +15,232 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// surface is what runs and answers are recorded to come from.
-const surface = "mcp"
+// surfaceMCP is what runs and answers are recorded to come from.
+const surfaceMCP = "mcp"
 
 // A call is a tools/call under way: a run whose events are told to the client,
 // and its questions put to it.
 type call struct {
-	server  *Server
-	session *session
-	client  *client
-	id      json.RawMessage // of the request
-	token   json.RawMessage // its progress token
-	photon  *generators.Photon
-	run     string
-	begun   uint64 // the last entry that tells its client nothing: of the start, or before it was taken up
-	// keep is promised of a run that is to be a task; see [run.Request].
-	keep time.Duration
-	// task says that the run is a task: it goes on whatever becomes of this
+	server        *Server
+	session       *session
+	client        *client
+	requestID     json.RawMessage // of the request
+	progressToken json.RawMessage // its progress token
+	photon        *generators.Photon
+	runID         string
+	followAfter   uint64 // the last entry that tells its client nothing: of the start, or before it was taken up
+	// keepFor is promised of a run that is to be a task; see [run.StartRequest].
+	keepFor time.Duration
+	// isTask says that the run is a task: it goes on whatever becomes of this
 	// request, and what its client can't answer may be answered elsewhere.
-	task bool
-	// resumed says that the call took a run up again; one that began its run
+	isTask bool
+	// isResume says that the call took a run up again; one that began its run
 	// ends it if it is given up. Turn numbers the calls of runs that may have
 	// several in a session, and is 0 for others. Neither changes.
-	resumed bool
-	turn    uint32
+	isResume bool
+	number   uint32
 
-	// asking is held while a question is sent or taken back, so that nothing is
+	// sendMu is held while a question is sent or taken back, so that nothing is
 	// sent after it was taken back.
-	asking sync.Mutex
+	sendMu sync.Mutex
 
-	mu       sync.Mutex
-	out      outlet // the stream of the request, or the one that resumed it
-	puts     puts   // questions that the client was asked
-	patience patience
-	lacks    []*lack             // what the client lacked for questions
-	linked   map[uint64]struct{} // questions that it was told the address of, as it can't be asked
-	progress float64             // the highest that was told
-	over     bool                // the run has ended
-	handed   bool                // the call was handed off: its run is not the call's to end
-	gone     bool                // nothing is asked any more
-	pointed  bool                // the client was told where to answer what it is silent on
+	mu            sync.Mutex
+	sender        messageSender   // the stream of the request, or the one that resumed it
+	pending       pendingRequests // questions that the client was asked
+	waitClock     waitClock
+	lacks         []*missingCapability // what the client lacked for questions
+	linked        map[uint64]struct{}  // questions that it was told the address of, as it can't be asked
+	progress      float64              // the highest that was told
+	runEnded      bool                 // the run has ended
+	handedOff     bool                 // the call was handed off: its run is not the call's to end
+	askingStopped bool                 // nothing is asked any more
+	linksSent     bool                 // the client was told where to answer what it is silent on
 }
 
-// callTool serves tools/call.
-func (s *Server) callTool(x *exchange, m message, p *params, answer func(reply)) {
+// serveToolCall serves tools/call.
+func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, answer func(reply)) {
 	if p.Name == "" {
-		answer(fault(m.ID, faultf(mcp.INVALID_PARAMS, "tools/call takes a name and arguments, an object")))
+		answer(errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "tools/call takes a name and arguments, an object")))
 		return
 	}
-	c := &call{server: s, session: x.session, client: x.client, id: m.ID, token: p.Meta.ProgressToken, out: x.out}
-	if s.offersResume(p.Name) {
-		if refused := c.takeUp(p.Arguments); refused != nil {
+	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
+	if s.isResumeTool(p.Name) {
+		if refused := c.openResumedRun(p.Arguments); refused != nil {
 			answer(*refused)
 			return
 		}
 	} else if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
-		answer(fault(m.ID, faultf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name)))
+		answer(errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name)))
 		return
 	}
-	if x.flight.cancelled() != nil { // before it was begun
+	if rc.inFlight.cancelCause() != nil { // before it was begun
 		answer(reply{})
 		return
 	}
-	if asTask, refused := c.asTask(p); refused != nil {
-		answer(fault(m.ID, refused))
+	if asTask, refused := c.decideTask(p); refused != nil {
+		answer(errorReply(m.ID, refused))
 		return
 	} else if asTask {
-		x.session.apart(func() { answer(c.createTask(x.flight, p)) })
+		rc.session.apart(func() { answer(c.createTask(rc.inFlight, p)) })
 		return
 	}
 	switch {
-	case x.client.modern():
-		x.session.apart(func() { answer(c.round(x.flight, p)) })
-	case x.session.steps == nil:
-		answer(c.hold(p, x.flight))
-	case c.resumed:
-		x.session.apart(func() { c.park(p, x.flight, answer) })
+	case rc.client.isModern():
+		rc.session.apart(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
+	case rc.session.steps == nil:
+		answer(c.serveSync(p, rc.inFlight))
+	case c.isResume:
+		rc.session.apart(func() { c.serveAsync(p, rc.inFlight, answer) })
 	default:
-		c.park(p, x.flight, answer)
+		c.serveAsync(p, rc.inFlight, answer)
 	}
 }
 
-// hold starts the run, or takes it up, and follows it on the goroutine of its
+// serveSync starts the run, or takes it up, and follows it on the goroutine of its
 // request.
-func (c *call) hold(p *params, flight *flight) reply {
-	if !c.resumed {
-		if refused := c.start(flight.parent, p); refused != nil {
+func (c *call) serveSync(p *requestParams, inFlight *inFlightRequest) reply {
+	if !c.isResume {
+		if refused := c.startRun(inFlight.parentContext, p); refused != nil {
 			return *refused
 		}
 	}
-	if !c.session.keep(c) { // it has ended meanwhile
-		c.abandon()
+	if !c.session.addResumableCall(c) { // it has ended meanwhile
+		c.abandonRun()
 		return reply{}
 	}
-	f := c.follower(c.out, flight)
-	if c.resumed {
-		if r, over := f.rejoin(flight.context()); over {
+	f := c.newFollower(c.sender, inFlight)
+	if c.isResume {
+		if r, over := f.rejoinRun(inFlight.newContext()); over {
 			return r
 		}
 	}
-	return f.follow()
+	return f.followRun()
 }
 
-// resume goes on with a call on another stream, after what the client has had.
-func (c *call) resume(out outlet, flight *flight, after uint64) reply {
+// resumeOnStream goes on with a call on another stream, after what the client has had.
+func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, after uint64) reply {
 	c.mu.Lock()
-	c.out = out
+	c.sender = out
 	c.mu.Unlock()
-	f := c.follower(out, flight)
-	f.tell.goOn()
+	f := c.newFollower(out, inFlight)
+	f.notifier.resumeProgress()
 	if err := f.catchUp(context.Background(), after); err != nil {
-		return c.broken(err)
+		return c.internalErrorReply(err)
 	}
-	c.heard() // it was away, and not silent
-	if r, over := f.again(); over {
+	c.restartWaitClock() // it was away, and not silent
+	if r, over := f.repeatHandoff(); over {
 		return r
 	}
-	if err := f.askAgain(context.Background()); err != nil {
-		return f.failed(err)
+	if err := f.resendInvalidlyAnswered(context.Background()); err != nil {
+		return f.failureReply(err)
 	}
-	return f.follow()
+	return f.followRun()
 }
 
-// start starts the run, which outlives ctx; if it
+// startRun starts the run, which outlives ctx; if it
 // can't, the reply says why.
-func (c *call) start(ctx context.Context, p *params) *reply {
+func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	args := p.Arguments
-	if bytes.Equal(args, null) { // as some clients write none
+	if bytes.Equal(args, jsonNull) { // as some clients write none
 		args = nil
 	}
-	request := run.Request{Photon: p.Name, Args: args, Surface: c.surface(), Keep: c.keep}
-	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.who, request)
+	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.keepFor}
+	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.caller, request)
 	if err != nil {
-		refused := c.notStarted(err)
+		refused := c.startErrorReply(err)
 		return &refused
 	}
-	c.run, c.begun = info.ID, info.Last
-	c.out.begin(c.cursor(0))
+	c.runID, c.followAfter = info.ID, info.LastSeq
+	c.sender.setResumeCursor(c.cursor(0))
 	return nil
 }
 
-// notStarted is the reply for a run that could not be started.
-func (c *call) notStarted(err error) reply {
+// startErrorReply is the reply for a run that could not be started.
+func (c *call) startErrorReply(err error) reply {
 	var invalid *generators.InvalidError
 	var why *toolResult
 	switch {
 	case errors.As(err, &invalid):
-		why = invalidArguments(c.photon.Name(), invalid)
-	case errors.Is(err, run.ErrTooMany), errors.Is(err, run.ErrClosing):
-		why = toolError("The tool was not started: " + err.Error() + ".")
-	case errors.Is(err, log.ErrFull):
-		why = toolError("The tool was not started: " + log.ErrFull.Error() + ".")
-	case run.Passing(err):
-		why = toolError("The tool was not started: " + log.ErrUnavailable.Error() + ".")
+		why = invalidArgumentsResult(c.photon.Name(), invalid)
+	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing):
+		why = errorResult("The tool was not started: " + err.Error() + ".")
+	case errors.Is(err, runlog.ErrDiskFull):
+		why = errorResult("The tool was not started: " + runlog.ErrDiskFull.Error() + ".")
+	case engine.IsTransient(err):
+		why = errorResult("The tool was not started: " + runlog.ErrUnavailable.Error() + ".")
 	default:
-		return c.broken(err)
+		return c.internalErrorReply(err)
 	}
-	if c.task && !c.client.modern() { // whose only result is a task
-		return fault(c.id, faultf(mcp.INVALID_PARAMS, "%s", *why.Content[0].Text))
+	if c.isTask && !c.client.isModern() { // whose only result is a task
+		return errorReply(c.requestID, rpcErrorf(mcp.INVALID_PARAMS, "%s", *why.Content[0].Text))
 	}
-	return c.done(why, "")
+	return c.resultReply(why, "")
 }
 
-// stop ends the run, unless it is a task, which outlives its requests.
-func (c *call) stop() {
-	if c.task {
+// cancelRun ends the run, unless it is a task, which outlives its requests.
+func (c *call) cancelRun() {
+	if c.isTask {
 		return
 	}
-	err := c.server.engine.Cancel(context.Background(), c.client.who, c.run)
-	if err != nil && !errors.Is(err, run.ErrNotFound) {
-		c.server.logger.Error("stopping a run", "run", c.run, "err", err)
+	err := c.server.engine.Cancel(context.Background(), c.client.caller, c.runID)
+	if err != nil && !errors.Is(err, engine.ErrRunNotFound) {
+		c.server.logger.Error("stopping a run", "run", c.runID, "err", err)
 	}
 }
 
-// giveUp ends a call that its client does not want any more, and takes its
+// cancelCall ends a call that its client does not want any more, and takes its
 // questions back.
-func (c *call) giveUp() {
-	c.session.drop(c)
-	if !c.resumed && !c.wasHanded() {
-		c.stop()
+func (c *call) cancelCall() {
+	c.session.removeResumableCall(c)
+	if !c.isResume && !c.wasHandedOff() {
+		c.cancelRun()
 	}
-	c.takeBack("its call was cancelled")
+	c.withdrawRequests("its call was cancelled")
 }
 
-// close sees to it that nothing more is asked: the call's reply is next.
-func (c *call) close() {
+// stopAsking sees to it that nothing more is asked: the call's reply is next.
+func (c *call) stopAsking() {
 	c.mu.Lock()
-	c.over, c.gone = true, true
+	c.runEnded, c.askingStopped = true, true
 	c.mu.Unlock()
-	c.asking.Lock()
-	defer c.asking.Unlock()
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
 }
 
-// abandon ends what nobody will take up again: the session is over. A durable
+// abandonRun ends what nobody will take up again: the session is over. A durable
 // run waits for its answer elsewhere.
-func (c *call) abandon() {
-	if !c.isOver() && !c.photon.Options().Durable && !c.resumed {
-		c.stop()
+func (c *call) abandonRun() {
+	if !c.hasEnded() && !c.photon.Options().Durable && !c.isResume {
+		c.cancelRun()
 	}
 }
 
-// reached tells whether the run's log has an entry of that ordinal.
-func (c *call) reached(seq uint64) bool {
-	info, err := c.server.engine.Info(c.client.who, c.run)
-	return err == nil && seq <= info.Last
+// hasEntry tells whether the run's log has an entry of that ordinal.
+func (c *call) hasEntry(seq uint64) bool {
+	info, err := c.server.engine.Info(c.client.caller, c.runID)
+	return err == nil && seq <= info.LastSeq
 }
 
-func (c *call) isOver() bool {
+func (c *call) hasEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.over || c.handed
+	return c.runEnded || c.handedOff
 }
 
-func (c *call) wasHanded() bool {
+func (c *call) wasHandedOff() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.handed
+	return c.handedOff
 }
 
-func (c *call) outlet() outlet {
+func (c *call) currentSender() messageSender {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.out
+	return c.sender
 }
 
 // cursor is what a client resumes after.
@@ -248,48 +248,48 @@ func (c *call) cursor(seq uint64) string { return c.key() + "." + strconv.Format
 
 // key names the call in its session: its run, and which of the calls of that it
 // is.
-func (c *call) key() string { return c.run + c.suffix() }
+func (c *call) key() string { return c.runID + c.numberSuffix() }
 
-// suffix tells apart what would be called the same by several calls of a run.
-func (c *call) suffix() string {
-	if c.turn == 0 {
+// numberSuffix tells apart what would be called the same by several calls of a run.
+func (c *call) numberSuffix() string {
+	if c.number == 0 {
 		return ""
 	}
-	return "@" + strconv.FormatUint(uint64(c.turn), 10)
+	return "@" + strconv.FormatUint(uint64(c.number), 10)
 }
 
-// modern is the error that MCP 2026-07-28 has for a missing capability.
-func (l *lack) modern() *rpcError {
-	e := faultf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "%s", l.Error())
-	e.Data = map[string]any{"requiredCapabilities": l.required}
+// rpcError is the error that MCP 2026-07-28 has for a missing capability.
+func (m *missingCapability) rpcError() *rpcError {
+	e := rpcErrorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "%s", m.Error())
+	e.Data = map[string]any{"requiredCapabilities": m.required}
 	return e
 }
 
-// done is a reply with the tool's result.
-func (c *call) done(result *toolResult, cursor string) reply {
-	e := c.server.envelope(c.client, "complete")
+// resultReply is a reply with the tool's result.
+func (c *call) resultReply(result *toolResult, cursor string) reply {
+	e := c.server.newResultBase(c.client, "complete")
 	if said := result.Meta; said != nil {
 		maps.Copy(said, e.Meta)
 		e.Meta = said
 	}
-	result.envelope = e
-	if c.task && !c.client.modern() {
-		result.Meta = relatedTask(c.run)
+	result.resultBase = e
+	if c.isTask && !c.client.isModern() {
+		result.Meta = relatedTaskMeta(c.runID)
 	}
-	return reply{message: response(c.id, result), cursor: cursor}
+	return reply{message: encodeResult(c.requestID, result), cursor: cursor}
 }
 
-// panicked is the reply for a fault that would have ended the process.
-func (c *call) panicked(v any) reply {
-	return c.broken(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+// panicReply is the reply for a fault that would have ended the process.
+func (c *call) panicReply(v any) reply {
+	return c.internalErrorReply(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 }
 
-// broken is the reply for a fault of Beam's own. Its cause is for the log.
-func (c *call) broken(err error) reply {
+// internalErrorReply is the reply for a fault of Beam's own. Its cause is for the log.
+func (c *call) internalErrorReply(err error) reply {
 	name := "" // before it is known
 	if c.photon != nil {
 		name = c.photon.Name()
 	}
-	c.server.logger.Error("serving a call", "run", c.run, "photon", name, "err", err)
-	return fault(c.id, faultf(mcp.INTERNAL_ERROR, "Beam could not serve this call; its log says why"))
+	c.server.logger.Error("serving a call", "run", c.runID, "photon", name, "err", err)
+	return errorReply(c.requestID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this call; its log says why"))
 }

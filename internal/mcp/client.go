@@ -9,59 +9,59 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 // The protocol's versions that this server speaks, oldest first. The modern
 // ones have no sessions: each request says everything about its client.
 const (
-	march2025    = mcp.ProtocolVersion20250326
-	june2025     = mcp.ProtocolVersion20250618
-	november2025 = mcp.ProtocolVersion20251125
-	july2026     = mcp.ProtocolVersion20260728
+	version20250326 = mcp.ProtocolVersion20250326
+	version20250618 = mcp.ProtocolVersion20250618
+	version20251125 = mcp.ProtocolVersion20251125
+	version20260728 = mcp.ProtocolVersion20260728
 )
 
-var versions = []string{july2026, november2025, june2025, march2025}
+var supportedVersions = []string{version20260728, version20251125, version20250618, version20250326}
 
 // A client is who sends a request and what they said they can do. It is
 // immutable.
 type client struct {
-	who     run.Caller
-	version string
-	caps    mcp.ClientCapabilities
-	// least is the lowest level of the log messages that the client wants; see
+	caller       engine.Caller
+	version      string
+	capabilities mcp.ClientCapabilities
+	// logLevel is the lowest level of the log messages that the client wants; see
 	// severity. Nothing is sent if it is silent.
-	least severity
+	logLevel severity
 }
 
-func (c *client) modern() bool { return mcp.IsModernProtocol(c.version) }
+func (c *client) isModern() bool { return mcp.IsModernProtocol(c.version) }
 
-// since tells whether the client speaks that version or a newer one. Versions
+// versionAtLeast tells whether the client speaks that version or a newer one. Versions
 // are dates.
-func (c *client) since(version string) bool { return c.version >= version }
+func (c *client) versionAtLeast(version string) bool { return c.version >= version }
 
-// forms tells whether the client shows forms: elicitation without a mode means
+// supportsForms tells whether the client shows forms: elicitation without a mode means
 // forms only (MCP 2025-11-25, Elicitation, Capabilities).
-func (c *client) forms() bool {
-	e := c.caps.Elicitation
-	return c.since(june2025) && e != nil && (e.Form != nil || e.URL == nil)
+func (c *client) supportsForms() bool {
+	e := c.capabilities.Elicitation
+	return c.versionAtLeast(version20250618) && e != nil && (e.Form != nil || e.URL == nil)
 }
 
-func (c *client) urls() bool {
-	e := c.caps.Elicitation
-	return c.since(november2025) && e != nil && e.URL != nil
+func (c *client) supportsURLs() bool {
+	e := c.capabilities.Elicitation
+	return c.versionAtLeast(version20251125) && e != nil && e.URL != nil
 }
 
-func (c *client) samples() bool { return c.caps.Sampling != nil }
+func (c *client) supportsSampling() bool { return c.capabilities.Sampling != nil }
 
-func (c *client) samplesWithTools() bool {
-	return c.since(november2025) && c.caps.Sampling != nil && c.caps.Sampling.Tools != nil
+func (c *client) supportsSamplingTools() bool {
+	return c.versionAtLeast(version20251125) && c.capabilities.Sampling != nil && c.capabilities.Sampling.Tools != nil
 }
 
-func (c *client) roots() bool { return c.caps.Roots != nil }
+func (c *client) supportsRoots() bool { return c.capabilities.Roots != nil }
 
-// meta is what a request's params say beside what its method needs.
-type meta struct {
+// requestMeta is what a request's params say beside what its method needs.
+type requestMeta struct {
 	ProgressToken json.RawMessage         `json:"progressToken"`
 	Version       json.RawMessage         `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities  *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
@@ -69,9 +69,9 @@ type meta struct {
 	traceMeta
 }
 
-// params are what requests have in common, and those of tools/call.
-type params struct {
-	Meta         meta                       `json:"_meta"`
+// requestParams are what requests have in common, and those of tools/call.
+type requestParams struct {
+	Meta         requestMeta                `json:"_meta"`
 	Name         string                     `json:"name"`
 	Arguments    json.RawMessage            `json:"arguments"`
 	Responses    map[string]json.RawMessage `json:"inputResponses"`
@@ -79,10 +79,10 @@ type params struct {
 	Task         json.RawMessage            `json:"task"` // of MCP 2025-11-25
 }
 
-// paramsOf reads a request's params. What is wrong with a member, for methods
+// parseParams reads a request's params. What is wrong with a member, for methods
 // that have such a one, is the error.
-func paramsOf(m message) (*params, *rpcError) {
-	var p params
+func parseParams(m message) (*requestParams, *rpcError) {
+	var p requestParams
 	if len(m.Params) == 0 {
 		return &p, nil
 	}
@@ -91,30 +91,30 @@ func paramsOf(m message) (*params, *rpcError) {
 		err = json.Unmarshal(m.Params, &p)
 	} else {
 		var only struct {
-			Meta meta `json:"_meta"`
+			Meta requestMeta `json:"_meta"`
 		}
 		err = json.Unmarshal(m.Params, &only)
 		p.Meta = only.Meta
 	}
 	if err != nil {
-		return &p, faultf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, jsonFault(err))
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
 	}
 	switch token := p.Meta.ProgressToken; {
-	case bytes.Equal(token, null):
+	case bytes.Equal(token, jsonNull):
 		p.Meta.ProgressToken = nil
-	case token != nil && !isToken(token):
-		return &p, faultf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", maxID)
+	case token != nil && !isProgressToken(token):
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", maxIDSize)
 	}
 	return &p, nil
 }
 
-// isToken tells whether raw is a progress token: a string or a number.
-func isToken(raw json.RawMessage) bool {
-	return len(raw) <= maxID && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+// isProgressToken tells whether raw is a progress token: a string or a number.
+func isProgressToken(raw json.RawMessage) bool {
+	return len(raw) <= maxIDSize && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
-// version is the version that a request names itself; empty if it names none.
-func (m *meta) version() string {
+// protocolVersion is the version that a request names itself; empty if it names none.
+func (m *requestMeta) protocolVersion() string {
 	if len(m.Version) == 0 {
 		return ""
 	}
@@ -123,55 +123,55 @@ func (m *meta) version() string {
 	return v
 }
 
-// modernClient is the client of a request that names its own version (MCP
+// newModernClient is the client of a request that names its own version (MCP
 // 2026-07-28, Per-request protocol fields). Over HTTP its headers have to say
 // the same as its body.
-func (s *Server) modernClient(who run.Caller, m message, p *params, h http.Header) (*client, *rpcError) {
-	version := p.Meta.version()
+func (s *Server) newModernClient(caller engine.Caller, m message, p *requestParams, h http.Header) (*client, *rpcError) {
+	version := p.Meta.protocolVersion()
 	if version == "" {
-		return nil, faultf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
 	if h != nil {
 		if said := h.Get(mcp.HeaderProtocolVersion); said != version {
-			return nil, faultf(mcp.HEADER_MISMATCH, "the header %s says %q and _meta says %q", mcp.HeaderProtocolVersion, said, version)
+			return nil, rpcErrorf(mcp.HEADER_MISMATCH, "the header %s says %q and _meta says %q", mcp.HeaderProtocolVersion, said, version)
 		}
 	}
-	if !slices.Contains(versions, version) {
-		return nil, unsupportedVersion(version)
+	if !slices.Contains(supportedVersions, version) {
+		return nil, unsupportedVersionError(version)
 	}
 	if p.Meta.Capabilities == nil {
-		return nil, faultf(mcp.INVALID_PARAMS, "_meta lacks %s, an object; it may be empty", mcp.MetaKeyClientCapabilities)
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s, an object; it may be empty", mcp.MetaKeyClientCapabilities)
 	}
-	if err := s.mirrored(version, m, p.Name, h); err != nil {
-		return nil, faultf(mcp.HEADER_MISMATCH, "%v", err)
+	if err := s.checkHeaders(version, m, p.Name, h); err != nil {
+		return nil, rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
-	c := &client{who: who, version: version, caps: *p.Meta.Capabilities, least: silent}
+	c := &client{caller: caller, version: version, capabilities: *p.Meta.Capabilities, logLevel: noLogging}
 	if p.Meta.LogLevel != "" {
-		level, ok := severityOf(string(p.Meta.LogLevel))
+		level, ok := parseSeverity(string(p.Meta.LogLevel))
 		if !ok {
-			return nil, faultf(mcp.INVALID_PARAMS, "%q is no log level: those are debug, info, notice, warning, error, critical, alert and emergency", p.Meta.LogLevel)
+			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%q is no log level: those are debug, info, notice, warning, error, critical, alert and emergency", p.Meta.LogLevel)
 		}
-		c.least = level
+		c.logLevel = level
 	}
 	return c, nil
 }
 
-// mirrored holds the standard headers, and those that a tool asks for, against
+// checkHeaders holds the standard headers, and those that a tool asks for, against
 // the body.
-func (s *Server) mirrored(version string, m message, tool string, h http.Header) error {
+func (s *Server) checkHeaders(version string, m message, tool string, h http.Header) error {
 	if h == nil {
 		return nil
 	}
 	if err := mcp.ValidateStandardHeaders(h.Get, version, mcp.MCPMethod(m.Method), m.Params); err != nil {
 		return err
 	}
-	if named, err := taskNamed(m, h); named {
+	if named, err := checkTaskNameHeader(m, h); named {
 		return err
 	}
 	if m.Method != string(mcp.MethodToolsCall) {
 		return nil
 	}
-	t := s.lib.GetTool(tool)
+	t := s.library.GetTool(tool)
 	if t == nil {
 		return nil
 	}
@@ -181,26 +181,26 @@ func (s *Server) mirrored(version string, m message, tool string, h http.Header)
 	}, &t.Tool, m.Params)
 }
 
-func unsupportedVersion(version string) *rpcError {
-	e := faultf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "protocol version %q is not supported", version)
-	e.Data = mcp.UnsupportedProtocolVersionData{Supported: versions, Requested: version}
+func unsupportedVersionError(version string) *rpcError {
+	e := rpcErrorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "protocol version %q is not supported", version)
+	e.Data = mcp.UnsupportedProtocolVersionData{Supported: supportedVersions, Requested: version}
 	return e
 }
 
 // severity orders log levels (RFC 5424), the gravest first.
 type severity int
 
-const silent severity = -1
+const noLogging severity = -1
 
 var severities = []string{"emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"}
 
-func severityOf(level string) (severity, bool) {
+func parseSeverity(level string) (severity, bool) {
 	i := slices.Index(severities, level)
 	return severity(i), i >= 0
 }
 
-// wants tells whether the client wants messages of a level.
-func (c *client) wants(level string) bool {
-	s, ok := severityOf(level)
-	return ok && s <= c.least
+// wantsLog tells whether the client wants messages of a level.
+func (c *client) wantsLog(level string) bool {
+	s, ok := parseSeverity(level)
+	return ok && s <= c.logLevel
 }

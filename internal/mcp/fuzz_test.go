@@ -13,17 +13,17 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// seeds are messages of every kind, some of them damaged.
-func seeds(add func(string)) {
+// addSeedMessages are messages of every kind, some of them damaged.
+func addSeedMessages(add func(string)) {
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"f","version":"1"}}}`
 	for _, s := range []string{
 		"", "\n\n", "{", "[]", "[1,2]", "null", `"x"`,
 		initialize,
 		initialize + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"word"}}`,
 		initialize + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":[1]}}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"two",` + modern(`{"elicitation":{"url":{},"form":{}},"sampling":{}}`, "") + `}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"two","requestState":"AAAA","inputResponses":{"name":7},` + modern(`{}`, "") + `}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["x"]},` + modern(`{}`, "") + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"two",` + modernMeta(`{"elicitation":{"url":{},"form":{}},"sampling":{}}`, "") + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"two","requestState":"AAAA","inputResponses":{"name":7},` + modernMeta(`{}`, "") + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["x"]},` + modernMeta(`{}`, "") + `}}`,
 		`{"jsonrpc":"2.0","id":"1.3","result":{"action":"accept"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`,
 	} {
@@ -31,8 +31,8 @@ func seeds(add func(string)) {
 	}
 }
 
-// quiet fails if more goroutines are left than there were.
-func quiet(t *testing.T, before int) {
+// expectNoNewGoroutines fails if more goroutines are left than there were.
+func expectNoNewGoroutines(t *testing.T, before int) {
 	t.Helper()
 	for range 500 {
 		if runtime.NumGoroutine() <= before {
@@ -47,8 +47,8 @@ func quiet(t *testing.T, before int) {
 // FuzzStdio: whatever a client sends, every line that comes back is one
 // JSON-RPC message, the server ends with its input, and nothing is left of it.
 func FuzzStdio(f *testing.F) {
-	seeds(func(s string) { f.Add([]byte(s)) })
-	r := newRig(f, hello, two, asker("word", ask.ForText("word", "Which word?")))
+	addSeedMessages(func(s string) { f.Add([]byte(s)) })
+	r := newTestServer(f, helloPhoton, twoQuestions, askingPhoton("word", ask.ForText("word", "Which word?")))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := runtime.NumGoroutine()
 		var out bytes.Buffer
@@ -69,18 +69,18 @@ func FuzzStdio(f *testing.F) {
 				t.Error(err)
 			}
 		}
-		quiet(t, before)
+		expectNoNewGoroutines(t, before)
 	})
 }
 
 // FuzzHTTP: whatever is posted, the answer is JSON or events with a status that
 // fits, and nothing is left of it.
 func FuzzHTTP(f *testing.F) {
-	seeds(func(s string) {
+	addSeedMessages(func(s string) {
 		f.Add([]byte(s), "2025-11-25", "")
 		f.Add([]byte(s), "2026-07-28", "tools/call")
 	})
-	r := newRig(f, hello, two, asker("word", ask.ForText("word", "Which word?")))
+	r := newTestServer(f, helloPhoton, twoQuestions, askingPhoton("word", ask.ForText("word", "Which word?")))
 	f.Fuzz(func(t *testing.T, body []byte, version, method string) {
 		before := runtime.NumGoroutine()
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", bytes.NewReader(body))
@@ -104,6 +104,6 @@ func FuzzHTTP(f *testing.F) {
 				t.Error(err)
 			}
 		}
-		quiet(t, before)
+		expectNoNewGoroutines(t, before)
 	})
 }

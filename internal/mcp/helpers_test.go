@@ -13,30 +13,30 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// rig is a server with photons, and the engine behind it.
-type rig struct {
+// testServer is a server with photons, and the engine behind it.
+type testServer struct {
 	*mcp.Server
-	engine  *run.Engine
+	engine  *engine.Engine
 	photons *generators.Registry
 	close   func() // once
 }
 
-var operator = run.Caller{"operator"}
+var operator = engine.Caller{"operator"}
 
-// newRig is a rig that refuses what can't be asked.
-func newRig(t testing.TB, photons ...*generators.Photon) *rig {
+// newTestServer is a rig that refuses what can't be asked.
+func newTestServer(t testing.TB, photons ...*generators.Photon) *testServer {
 	t.Helper()
-	return rigged(t, mcp.Asking{}, log.NewMemory(), photons...)
+	return newTestServerOn(t, mcp.AskPolicy{}, runlog.NewMemory(), photons...)
 }
 
-// rigged is a rig over a log, which outlives it.
-func rigged(t testing.TB, asking mcp.Asking, runs log.Log, photons ...*generators.Photon) *rig {
+// newTestServerOn is a rig over a log, which outlives it.
+func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photons ...*generators.Photon) *testServer {
 	t.Helper()
 	registry, err := generators.NewRegistry(photons...)
 	if err != nil {
@@ -47,17 +47,17 @@ func rigged(t testing.TB, asking mcp.Asking, runs log.Log, photons ...*generator
 		t.Fatal(err)
 	}
 	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	engine := run.New(run.Options{Photons: registry, Log: runs, Blobs: blobs, Logger: logger})
+	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Logger: logger})
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	server, err := mcp.New(mcp.Config{
-		Engine: engine, Photons: registry, Secret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", Asking: asking, Logger: logger,
+		Engine: engine, Photons: registry, StateSecret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", AskPolicy: asking, Logger: logger,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{Server: server, engine: engine, photons: registry}
+	r := &testServer{Server: server, engine: engine, photons: registry}
 	r.close = sync.OnceFunc(func() {
 		server.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -73,26 +73,26 @@ func rigged(t testing.TB, asking mcp.Asking, runs log.Log, photons ...*generator
 	return r
 }
 
-// A wire is a client that speaks JSON-RPC line by line, as written.
-type wire struct {
-	t     testing.TB
-	in    io.WriteCloser
-	lines chan string
-	ended chan error
+// A stdioClient is a client that speaks JSON-RPC line by line, as written.
+type stdioClient struct {
+	t        testing.TB
+	in       io.WriteCloser
+	lines    chan string
+	serveErr chan error
 }
 
 const pagesOrigin = "http://127.0.0.1:3008"
 
-// stdio connects a wire to the server over a pair of pipes.
-func (b *rig) stdio(t testing.TB) *wire {
+// connectStdio connects a wire to the server over a pair of pipes.
+func (b *testServer) connectStdio(t testing.TB) *stdioClient {
 	t.Helper()
 	in, to := io.Pipe()
 	outR, outW := io.Pipe()
-	w := &wire{t: t, in: to, lines: make(chan string, 100_000), ended: make(chan error, 1)}
+	w := &stdioClient{t: t, in: to, lines: make(chan string, 100_000), serveErr: make(chan error, 1)}
 	go func() {
 		err := b.ServeStdio(t.Context(), in, outW, operator, func() (string, error) { return pagesOrigin, nil })
 		outW.Close()
-		w.ended <- err
+		w.serveErr <- err
 	}()
 	go func() {
 		defer close(w.lines)
@@ -106,16 +106,16 @@ func (b *rig) stdio(t testing.TB) *wire {
 	return w
 }
 
-// send sends a message of one line.
-func (w *wire) send(format string, args ...any) {
+// sendLine sends a message of one line.
+func (w *stdioClient) sendLine(format string, args ...any) {
 	w.t.Helper()
 	if _, err := fmt.Fprintf(w.in, format+"\n", args...); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// next is the next line that the server sent.
-func (w *wire) next() string {
+// nextLine is the next line that the server sent.
+func (w *stdioClient) nextLine() string {
 	w.t.Helper()
 	select {
 	case line, ok := <-w.lines:
@@ -129,21 +129,21 @@ func (w *wire) next() string {
 	return ""
 }
 
-// expect holds the next line against what it should be. Ids of runs are written
+// expectLine holds the next line against what it should be. Ids of runs are written
 // as RUN in it.
-func (w *wire) expect(want string) {
+func (w *stdioClient) expectLine(want string) {
 	w.t.Helper()
-	if got := w.next(); anonymous(got) != want {
-		w.t.Errorf("the server said\n%s\nwant\n%s", anonymous(got), want)
+	if got := w.nextLine(); maskIDs(got) != want {
+		w.t.Errorf("the server said\n%s\nwant\n%s", maskIDs(got), want)
 	}
 }
 
-// end closes the client's end and waits for the server.
-func (w *wire) end() {
+// closeAndWait closes the client's end and waits for the server.
+func (w *stdioClient) closeAndWait() {
 	w.t.Helper()
 	w.in.Close()
 	select {
-	case err := <-w.ended:
+	case err := <-w.serveErr:
 		if err != nil {
 			w.t.Error(err)
 		}
@@ -152,23 +152,23 @@ func (w *wire) end() {
 	}
 }
 
-// hello initializes a session.
-func (w *wire) hello(version, capabilities string) {
+// initialize initializes a session.
+func (w *stdioClient) initialize(version, capabilities string) {
 	w.t.Helper()
-	w.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"wire","version":"1"}}}`, version, capabilities)
-	if got := member(w.t, w.next(), "result", "protocolVersion"); got != `"`+version+`"` {
+	w.sendLine(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"wire","version":"1"}}}`, version, capabilities)
+	if got := jsonMember(w.t, w.nextLine(), "result", "protocolVersion"); got != `"`+version+`"` {
 		w.t.Fatalf("the server chose protocol version %s, want %s", got, version)
 	}
-	w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// modern is the _meta of a request of 2026-07-28.
-func modern(capabilities, more string) string {
+// modernMeta is the _meta of a request of 2026-07-28.
+func modernMeta(capabilities, more string) string {
 	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s%s}`, capabilities, more)
 }
 
-// member is the JSON at a path of members.
-func member(t testing.TB, message string, path ...string) string {
+// jsonMember is the JSON at a path of members.
+func jsonMember(t testing.TB, message string, path ...string) string {
 	t.Helper()
 	raw := json.RawMessage(message)
 	for _, name := range path {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 // sessionHeader names a session over HTTP (MCP 2025-03-26 to 2025-11-25).
@@ -23,27 +23,27 @@ const sessionHeader = "Mcp-Session-Id"
 // caller who is known already: Host, Origin and credentials are the business of
 // whoever mounts it. origin is the origin of Beam's pages as the client reaches
 // them.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, who run.Caller, origin string) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
 	switch r.Method {
 	case http.MethodPost:
-		s.post(w, r, who, origin)
+		s.servePost(w, r, caller, origin)
 	case http.MethodGet:
-		s.get(w, r, who)
+		s.serveGet(w, r, caller)
 	case http.MethodDelete:
-		s.delete(w, r, who)
+		s.serveDelete(w, r, caller)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		refuse(w, http.StatusMethodNotAllowed, nil, faultf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
+		writeError(w, http.StatusMethodNotAllowed, nil, rpcErrorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
 	}
 }
 
-// refuse answers with an error that is not a request's own.
-func refuse(w http.ResponseWriter, status int, m *message, e *rpcError) {
+// writeError answers with an error that is not a request's own.
+func writeError(w http.ResponseWriter, status int, m *message, e *rpcError) {
 	var body []byte
 	if m != nil {
-		body = failure(m.ID, e)
+		body = encodeError(m.ID, e)
 	} else {
-		body = failure(nil, e)
+		body = encodeError(nil, e)
 	}
 	writeJSON(w, status, body)
 }
@@ -55,142 +55,142 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
-// post takes a message in, or a batch of them.
-func (s *Server) post(w http.ResponseWriter, r *http.Request, who run.Caller, origin string) {
+// servePost takes a message in, or a batch of them.
+func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		refuse(w, http.StatusUnsupportedMediaType, nil, faultf(mcp.INVALID_REQUEST, "the body must be application/json"))
+		writeError(w, http.StatusUnsupportedMediaType, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body must be application/json"))
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageSize))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, nil, faultf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessage))
+		writeError(w, http.StatusRequestEntityTooLarge, nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessageSize))
 		return
 	case err != nil:
-		refuse(w, http.StatusBadRequest, nil, faultf(mcp.INVALID_REQUEST, "the body broke off"))
+		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body broke off"))
 		return
 	}
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' {
-		s.postBatch(w, r, who, body)
+		s.servePostedBatch(w, r, caller, body)
 		return
 	}
-	m, wrong := parse(body)
+	m, wrong := parseMessage(body)
 	if wrong != nil {
-		refuse(w, http.StatusBadRequest, &m, wrong)
+		writeError(w, http.StatusBadRequest, &m, wrong)
 		return
 	}
-	if m.isRequest() && (!accepts(r, "application/json") || !accepts(r, "text/event-stream")) {
-		refuse(w, http.StatusNotAcceptable, &m, faultf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
+	if m.isRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
+		writeError(w, http.StatusNotAcceptable, &m, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
 		return
 	}
-	x, ok := s.sessionOf(w, r, who, origin, m)
+	sess, ok := s.sessionForMessage(w, r, caller, origin, m)
 	if !ok {
 		return
 	}
 	switch {
 	case m.isResponse():
-		accept(w)
-		x.answered(m)
+		writeAccepted(w)
+		sess.handleResponse(m)
 	case m.isNotification():
-		accept(w)
-		x.notified(m)
+		writeAccepted(w)
+		sess.handleNotification(m)
 	default:
-		s.request(w, r, x, m)
+		s.servePostedRequest(w, r, sess, m)
 	}
 }
 
-// accept says that a message was taken in, before anything comes of it: what an
+// writeAccepted says that a message was taken in, before anything comes of it: what an
 // answer leads to ends the call, and with it clients end all that belongs to the
 // call, the request with the answer too. One that is ended in the moment of its
 // response can take others down that use its connection (net/http's clients).
-func accept(w http.ResponseWriter) {
+func writeAccepted(w http.ResponseWriter) {
 	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusAccepted)
 	_ = http.NewResponseController(w).Flush() // a client that is gone has said its message
 }
 
-// sessionOf is the session that a message belongs to: a new one for initialize,
+// sessionForMessage is the session that a message belongs to: a new one for initialize,
 // one of its own in the modern era, else that of its Mcp-Session-Id. If there
 // is none, it has been answered.
-func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, who run.Caller, origin string, m message) (*session, bool) {
-	params, _ := paramsOf(m)
+func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string, m message) (*session, bool) {
+	params, _ := parseParams(m)
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	pages := func() (string, error) { return origin, nil }
 	switch {
-	case mcp.IsModernProtocol(version), mcp.IsModernProtocol(params.Meta.version()):
-		return s.newSession("", who, pages), true
+	case mcp.IsModernProtocol(version), mcp.IsModernProtocol(params.Meta.protocolVersion()):
+		return s.newSession("", caller, pages), true
 	case m.Method == string(mcp.MethodInitialize) && m.isRequest():
-		x, err := s.open(who, pages)
+		sess, err := s.openSession(caller, pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")
-			refuse(w, http.StatusServiceUnavailable, &m, faultf(mcp.INTERNAL_ERROR, "%v", err))
+			writeError(w, http.StatusServiceUnavailable, &m, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
-		x.identified = r.Header.Get("Authorization") != "" // which whoever mounts us has checked
-		w.Header().Set(sessionHeader, x.id)
-		return x, true
-	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(versions, version):
-		refuse(w, http.StatusBadRequest, &m, unsupportedVersion(version))
+		sess.identified = r.Header.Get("Authorization") != "" // which whoever mounts us has checked
+		w.Header().Set(sessionHeader, sess.id)
+		return sess, true
+	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(supportedVersions, version):
+		writeError(w, http.StatusBadRequest, &m, unsupportedVersionError(version))
 		return nil, false
 	}
-	return s.known(w, r, who, &m)
+	return s.requireSession(w, r, caller, &m)
 }
 
-// known is the session that a request names.
-func (s *Server) known(w http.ResponseWriter, r *http.Request, who run.Caller, m *message) (*session, bool) {
+// requireSession is the session that a request names.
+func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *message) (*session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
-		refuse(w, http.StatusBadRequest, m, faultf(mcp.INVALID_REQUEST, "%s is missing: initialize gives one", sessionHeader))
+		writeError(w, http.StatusBadRequest, m, rpcErrorf(mcp.INVALID_REQUEST, "%s is missing: initialize gives one", sessionHeader))
 		return nil, false
 	}
-	x := s.lookup(id, who)
-	if x == nil {
-		refuse(w, http.StatusNotFound, m, faultf(mcp.INVALID_REQUEST, "there is no such session: begin a new one with initialize"))
+	sess := s.findSession(id, caller)
+	if sess == nil {
+		writeError(w, http.StatusNotFound, m, rpcErrorf(mcp.INVALID_REQUEST, "there is no such session: begin a new one with initialize"))
 		return nil, false
 	}
-	return x, true
+	return sess, true
 }
 
-// request serves a request.
-func (s *Server) request(w http.ResponseWriter, r *http.Request, x *session, m message) {
+// servePostedRequest serves a request.
+func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m message) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(s.closed, func() { cancel(errEnded) })()
-	out := newStream(w, x.primes())
+	defer context.AfterFunc(s.closed, func() { cancel(errSessionEnded) })()
+	out := newResponseStream(w, sess.sendsPrimingEvents())
 	defer out.close()
-	if d := s.streamFor(m); d > 0 && x.primes() {
-		defer out.limit(d, func() { cancel(errPoll) })()
+	if d := s.streamLimitFor(m); d > 0 && sess.sendsPrimingEvents() {
+		defer out.endAfter(d, func() { cancel(errStreamLimit) })()
 	}
-	work := s.admit(ctx, &exchange{session: x, out: out}, m, r.Header)
-	reply := work.wait()
+	work := s.admitRequest(ctx, &requestContext{session: sess, sender: out}, m, r.Header)
+	reply := work.await()
 	if m.Method == string(mcp.MethodInitialize) && reply.code != 0 {
-		s.forget(x)
+		s.removeSession(sess)
 	}
-	out.finish(reply, status(x, reply))
+	out.finish(reply, httpStatus(sess, reply))
 }
 
-// streamFor is how long the response to a request may hold its connection; 0
+// streamLimitFor is how long the response to a request may hold its connection; 0
 // is as long as it takes.
-func (s *Server) streamFor(m message) time.Duration {
-	if s.hold == nil || m.Method != string(mcp.MethodToolsCall) {
+func (s *Server) streamLimitFor(m message) time.Duration {
+	if s.streamLimit == nil || m.Method != string(mcp.MethodToolsCall) {
 		return 0
 	}
-	p, err := paramsOf(m)
+	p, err := parseParams(m)
 	if err != nil {
 		return 0
 	}
-	return s.hold(p.Name)
+	return s.streamLimit(p.Name)
 }
 
-// errPoll: the client is to come back for the rest.
-var errPoll = errors.New("the client is to come back")
+// errStreamLimit: the client is to come back for the rest.
+var errStreamLimit = errors.New("the client is to come back")
 
-// status is the HTTP status of a reply that is not streamed. Before 2026-07-28
+// httpStatus is the HTTP status of a reply that is not streamed. Before 2026-07-28
 // an error that belongs to a request is a 200.
-func status(x *session, r reply) int {
-	if x.id != "" {
+func httpStatus(sess *session, r reply) int {
+	if sess.id != "" {
 		return http.StatusOK
 	}
 	switch r.code {
@@ -205,8 +205,8 @@ func status(x *session, r reply) int {
 	}
 }
 
-// accepts tells whether a request's client takes a media type.
-func accepts(r *http.Request, kind string) bool {
+// acceptsMediaType tells whether a request's client takes a media type.
+func acceptsMediaType(r *http.Request, kind string) bool {
 	values := r.Header.Values("Accept")
 	if len(values) == 0 {
 		return true
@@ -221,34 +221,34 @@ func accepts(r *http.Request, kind string) bool {
 	return false
 }
 
-// postBatch serves a batch. Its responses are one JSON array.
-func (s *Server) postBatch(w http.ResponseWriter, r *http.Request, who run.Caller, body []byte) {
-	x, ok := s.known(w, r, who, nil)
+// servePostedBatch serves a batch. Its responses are one JSON array.
+func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller engine.Caller, body []byte) {
+	sess, ok := s.requireSession(w, r, caller, nil)
 	if !ok {
 		return
 	}
-	parts, refused := split(body, x.current())
+	parts, refused := splitBatch(body, sess.initializedClient())
 	if refused != nil {
-		refuse(w, http.StatusBadRequest, nil, refused)
+		writeError(w, http.StatusBadRequest, nil, refused)
 		return
 	}
-	out := newStream(w, false)
+	out := newResponseStream(w, false)
 	defer out.close()
-	var works []work
+	var works []deferredReply
 	for _, part := range parts {
-		m, wrong := parse(part)
+		m, wrong := parseMessage(part)
 		switch {
 		case wrong != nil && !m.isNotification():
-			works = append(works, replied(fault(m.ID, wrong)))
+			works = append(works, immediateReply(errorReply(m.ID, wrong)))
 		case wrong != nil:
 		case m.Method == string(mcp.MethodInitialize):
-			works = append(works, replied(fault(m.ID, errInitializeAlone)))
+			works = append(works, immediateReply(errorReply(m.ID, errInitializeInBatch)))
 		case m.isResponse():
-			x.answered(m)
+			sess.handleResponse(m)
 		case m.isNotification():
-			x.notified(m)
+			sess.handleNotification(m)
 		default:
-			work := s.admit(r.Context(), &exchange{session: x, out: out}, m, r.Header)
+			work := s.admitRequest(r.Context(), &requestContext{session: sess, sender: out}, m, r.Header)
 			works = append(works, work)
 		}
 	}
@@ -256,5 +256,5 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request, who run.Calle
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	out.finish(together(works), http.StatusOK)
+	out.finish(joinReplies(works), http.StatusOK)
 }

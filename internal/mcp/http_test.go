@@ -14,8 +14,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// site serves a rig over HTTP, as whoever mounts it would.
-func (r *rig) site(t testing.TB) *httptest.Server {
+// startHTTPServer serves a rig over HTTP, as whoever mounts it would.
+func (r *testServer) startHTTPServer(t testing.TB) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.ServeHTTP(w, q, operator, pagesOrigin)
@@ -26,18 +26,18 @@ func (r *rig) site(t testing.TB) *httptest.Server {
 	return s
 }
 
-// A visitor is an HTTP client with a session.
-type visitor struct {
+// A httpClient is an HTTP client with a session.
+type httpClient struct {
 	t       testing.TB
 	url     string
 	session string
 	ctx     context.Context
 }
 
-func visit(t testing.TB, url, version, caps string) *visitor {
+func newHTTPClient(t testing.TB, url, version, caps string) *httpClient {
 	t.Helper()
-	v := &visitor{t: t, url: url, ctx: t.Context()}
-	r := v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"v","version":"1"}}}`, version, caps))
+	v := &httpClient{t: t, url: url, ctx: t.Context()}
+	r := v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"v","version":"1"}}}`, version, caps))
 	defer r.Body.Close()
 	v.session = r.Header.Get("Mcp-Session-Id")
 	if r.StatusCode != http.StatusOK || v.session == "" {
@@ -46,7 +46,7 @@ func visit(t testing.TB, url, version, caps string) *visitor {
 	return v
 }
 
-func (v *visitor) do(method, body string, headers ...string) *http.Response {
+func (v *httpClient) sendRequest(method, body string, headers ...string) *http.Response {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(v.ctx, method, v.url, strings.NewReader(body))
 	if err != nil {
@@ -69,16 +69,16 @@ func (v *visitor) do(method, body string, headers ...string) *http.Response {
 	return response
 }
 
-func (v *visitor) post(body string, headers ...string) *http.Response {
+func (v *httpClient) postMessage(body string, headers ...string) *http.Response {
 	v.t.Helper()
-	return v.do(http.MethodPost, body, headers...)
+	return v.sendRequest(http.MethodPost, body, headers...)
 }
 
-// An event is one server-sent event.
-type event struct{ id, data string }
+// A sseEvent is one server-sent event.
+type sseEvent struct{ id, data string }
 
-// stream reads a response's events.
-func (v *visitor) stream(r *http.Response) (next func() event) {
+// readEvents reads a response's events.
+func (v *httpClient) readEvents(r *http.Response) (next func() sseEvent) {
 	v.t.Helper()
 	if kind := r.Header.Get("Content-Type"); kind != "text/event-stream" {
 		raw, _ := io.ReadAll(r.Body)
@@ -86,9 +86,9 @@ func (v *visitor) stream(r *http.Response) (next func() event) {
 	}
 	v.t.Cleanup(func() { r.Body.Close() })
 	lines := bufio.NewReader(r.Body)
-	return func() event {
+	return func() sseEvent {
 		v.t.Helper()
-		var e event
+		var e sseEvent
 		for {
 			line, err := lines.ReadString('\n')
 			if err != nil {
@@ -108,9 +108,9 @@ func (v *visitor) stream(r *http.Response) (next func() event) {
 	}
 }
 
-func (v *visitor) answer(question, content string) {
+func (v *httpClient) postAnswer(question, content string) {
 	v.t.Helper()
-	r := v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":%s}}`, member(v.t, question, "id"), content))
+	r := v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":%s}}`, jsonMember(v.t, question, "id"), content))
 	r.Body.Close()
 	if r.StatusCode != http.StatusAccepted {
 		v.t.Errorf("the answer is %s, want 202", r.Status)
@@ -118,8 +118,8 @@ func (v *visitor) answer(question, content string) {
 }
 
 func TestWhatIsAnsweredAtOnceIsJSON(t *testing.T) {
-	v := visit(t, newRig(t, hello).site(t).URL, "2025-11-25", `{}`)
-	r := v.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	v := newHTTPClient(t, newTestServer(t, helloPhoton).startHTTPServer(t).URL, "2025-11-25", `{}`)
+	r := v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	defer r.Body.Close()
 	raw, _ := io.ReadAll(r.Body)
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" || string(raw) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
@@ -128,13 +128,13 @@ func TestWhatIsAnsweredAtOnceIsJSON(t *testing.T) {
 }
 
 func TestACallThatTellsIsAStream(t *testing.T) {
-	v := visit(t, newRig(t, hello).site(t).URL, "2025-11-25", `{}`)
-	next := v.stream(v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":5}}}`))
+	v := newHTTPClient(t, newTestServer(t, helloPhoton).startHTTPServer(t).URL, "2025-11-25", `{}`)
+	next := v.readEvents(v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":5}}}`))
 	var got []string
 	for {
 		e := next()
-		got = append(got, member(t, e.data, "method"))
-		if member(t, e.data, "id") == "1" {
+		got = append(got, jsonMember(t, e.data, "method"))
+		if jsonMember(t, e.data, "id") == "1" {
 			break
 		}
 	}
@@ -145,25 +145,25 @@ func TestACallThatTellsIsAStream(t *testing.T) {
 }
 
 func TestABrokenStreamIsResumedWithTheSameQuestion(t *testing.T) {
-	v := visit(t, newRig(t, asker("word", ask.ForText("word", "Which word?"))).site(t).URL, "2025-11-25", `{"elicitation":{}}`)
+	v := newHTTPClient(t, newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?"))).startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	ctx, cut := context.WithCancel(t.Context())
 	v.ctx = ctx
-	first := v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
-	next := v.stream(first)
+	first := v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+	next := v.readEvents(first)
 	question := next()
 	cut()
 	v.ctx = t.Context()
 	begin := strings.SplitN(question.id, ".", 2)[0] + ".0"
-	again := v.stream(v.do(http.MethodGet, "", "Last-Event-ID", begin))
+	again := v.readEvents(v.sendRequest(http.MethodGet, "", "Last-Event-ID", begin))
 	if got := again(); got != question {
 		t.Errorf("the resumed stream has %v, want %v again", got, question)
 	}
-	v.answer(question.data, `{"word":"fish"}`)
+	v.postAnswer(question.data, `{"word":"fish"}`)
 	if got := again(); !strings.Contains(got.data, `"id":1,"result"`) || !strings.Contains(got.data, "fish") {
 		t.Errorf("then comes %v, want the result", got)
 	}
 	// A client that had the question already gets the result alone.
-	last := v.stream(v.do(http.MethodGet, "", "Last-Event-ID", question.id))
+	last := v.readEvents(v.sendRequest(http.MethodGet, "", "Last-Event-ID", question.id))
 	if got := last(); !strings.Contains(got.data, `"id":1,"result"`) {
 		t.Errorf("resuming after the question gives %v, want the result", got)
 	}
@@ -171,11 +171,11 @@ func TestABrokenStreamIsResumedWithTheSameQuestion(t *testing.T) {
 
 func TestASessionEndsWithDelete(t *testing.T) {
 	done := make(chan error, 1)
-	v := visit(t, newRig(t, stubborn(done)).site(t).URL, "2025-06-18", `{"elicitation":{}}`)
-	v.stream(v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`))()
-	v.do(http.MethodDelete, "").Body.Close()
-	mustEnd(t, done, ask.ErrStopped)
-	r := v.post(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	v := newHTTPClient(t, newTestServer(t, stubbornPhoton(done)).startHTTPServer(t).URL, "2025-06-18", `{"elicitation":{}}`)
+	v.readEvents(v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`))()
+	v.sendRequest(http.MethodDelete, "").Body.Close()
+	expectGeneratorError(t, done, ask.ErrStopped)
+	r := v.postMessage(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	r.Body.Close()
 	if r.StatusCode != http.StatusNotFound {
 		t.Errorf("after DELETE the session answers %s, want 404", r.Status)
@@ -183,26 +183,26 @@ func TestASessionEndsWithDelete(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	v := visit(t, newRig(t, hello).site(t).URL, "2025-11-25", `{}`)
-	nobody := &visitor{t: t, url: v.url, ctx: t.Context()}
-	stranger := &visitor{t: t, url: v.url, ctx: t.Context(), session: "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+	v := newHTTPClient(t, newTestServer(t, helloPhoton).startHTTPServer(t).URL, "2025-11-25", `{}`)
+	nobody := &httpClient{t: t, url: v.url, ctx: t.Context()}
+	stranger := &httpClient{t: t, url: v.url, ctx: t.Context(), session: "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for name, tt := range map[string]struct {
 		r    *http.Response
 		want int
 	}{
-		"no session":             {nobody.post(ping), 400},
-		"another's session":      {stranger.post(ping), 404},
-		"no JSON":                {v.post(`{`), 400},
-		"another media type":     {v.post(ping, "Content-Type", "text/plain"), 415},
-		"nothing acceptable":     {v.post(ping, "Accept", "text/html"), 406},
-		"an unknown version":     {v.post(ping, "MCP-Protocol-Version", "1999-01-01"), 400},
-		"a batch":                {v.post(`[` + ping + `]`), 400},
-		"a put":                  {v.do(http.MethodPut, ping), 405},
-		"a cursor of nothing":    {v.do(http.MethodGet, "", "Last-Event-ID", "x.1"), 400},
-		"a modern GET":           {v.do(http.MethodGet, "", "MCP-Protocol-Version", "2026-07-28"), 405},
-		"headers of another":     {nobody.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modern(`{}`, "")+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "prompts/list"), 400},
-		"a modern method of old": {nobody.post(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{`+modern(`{}`, "")+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "ping"), 404},
+		"no session":             {nobody.postMessage(ping), 400},
+		"another's session":      {stranger.postMessage(ping), 404},
+		"no JSON":                {v.postMessage(`{`), 400},
+		"another media type":     {v.postMessage(ping, "Content-Type", "text/plain"), 415},
+		"nothing acceptable":     {v.postMessage(ping, "Accept", "text/html"), 406},
+		"an unknown version":     {v.postMessage(ping, "MCP-Protocol-Version", "1999-01-01"), 400},
+		"a batch":                {v.postMessage(`[` + ping + `]`), 400},
+		"a put":                  {v.sendRequest(http.MethodPut, ping), 405},
+		"a cursor of nothing":    {v.sendRequest(http.MethodGet, "", "Last-Event-ID", "x.1"), 400},
+		"a modern GET":           {v.sendRequest(http.MethodGet, "", "MCP-Protocol-Version", "2026-07-28"), 405},
+		"headers of another":     {nobody.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta(`{}`, "")+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "prompts/list"), 400},
+		"a modern method of old": {nobody.postMessage(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{`+modernMeta(`{}`, "")+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "ping"), 404},
 	} {
 		raw, _ := io.ReadAll(tt.r.Body)
 		tt.r.Body.Close()
@@ -216,18 +216,18 @@ func TestRefusals(t *testing.T) {
 // to come back to.
 func TestAClosedResponseStopsARunOfTheModernEra(t *testing.T) {
 	done := make(chan error, 1)
-	busy := generators.New("busy", func(ctx context.Context, _ nothing, yield generators.Yield) (string, error) {
+	busy := generators.New("busy", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("busy"))
 		<-ctx.Done()
 		done <- context.Cause(ctx)
 		return "", ctx.Err()
 	}, nil)
-	v := &visitor{t: t, url: newRig(t, busy).site(t).URL}
+	v := &httpClient{t: t, url: newTestServer(t, busy).startHTTPServer(t).URL}
 	ctx, cut := context.WithCancel(t.Context())
 	v.ctx = ctx
-	next := v.stream(v.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"busy",`+modern(`{}`, `,"progressToken":1`)+`}}`,
+	next := v.readEvents(v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"busy",`+modernMeta(`{}`, `,"progressToken":1`)+`}}`,
 		"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "busy"))
 	next()
 	cut()
-	mustEnd(t, done, generators.ErrStopped)
+	expectGeneratorError(t, done, generators.ErrStopped)
 }

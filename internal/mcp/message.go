@@ -35,48 +35,48 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-func faultf(code int, format string, args ...any) *rpcError {
+func rpcErrorf(code int, format string, args ...any) *rpcError {
 	return &rpcError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// maxID bounds an id, in bytes of its JSON: it is kept while its request is
+// maxIDSize bounds an id, in bytes of its JSON: it is kept while its request is
 // under way.
-const maxID = 1 << 10
+const maxIDSize = 1 << 10
 
-// parse reads one message. A message that is none leaves what can be told of
+// parseMessage reads one message. A message that is none leaves what can be told of
 // its id in the returned message, for the error response.
-func parse(raw []byte) (message, *rpcError) {
+func parseMessage(raw []byte) (message, *rpcError) {
 	m := message{raw: raw}
 	if err := json.Unmarshal(raw, &m); err != nil {
 		if !json.Valid(raw) {
-			return message{raw: raw}, faultf(mcp.PARSE_ERROR, "this is no JSON")
+			return message{raw: raw}, rpcErrorf(mcp.PARSE_ERROR, "this is no JSON")
 		}
-		return message{raw: raw}, faultf(mcp.INVALID_REQUEST, "this is no JSON-RPC message: %s", jsonFault(err))
+		return message{raw: raw}, rpcErrorf(mcp.INVALID_REQUEST, "this is no JSON-RPC message: %s", describeJSONError(err))
 	}
-	if bytes.Equal(m.ID, null) {
+	if bytes.Equal(m.ID, jsonNull) {
 		m.ID = nil
 		if m.Method != "" && hasNullID(raw) {
-			return message{raw: raw}, faultf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer, not null")
+			return message{raw: raw}, rpcErrorf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer, not null")
 		}
 	}
-	if m.ID != nil && !isID(m.ID) {
-		return message{raw: raw}, faultf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer of at most %d bytes", maxID)
+	if m.ID != nil && !isRequestID(m.ID) {
+		return message{raw: raw}, rpcErrorf(mcp.INVALID_REQUEST, "the id of a request is a string or an integer of at most %d bytes", maxIDSize)
 	}
 	switch {
 	case m.Version != "2.0":
 		m.Method = "" // whatever it is, it is no notification
-		return m, faultf(mcp.INVALID_REQUEST, `jsonrpc must be "2.0"`)
+		return m, rpcErrorf(mcp.INVALID_REQUEST, `jsonrpc must be "2.0"`)
 	case m.Method == "" && m.ID == nil:
-		return m, faultf(mcp.INVALID_REQUEST, "a message has a method, or an id with a result or an error")
+		return m, rpcErrorf(mcp.INVALID_REQUEST, "a message has a method, or an id with a result or an error")
 	case m.Method == "" && (m.Result == nil) == (m.Error == nil):
-		return m, faultf(mcp.INVALID_REQUEST, "a response has either a result or an error")
-	case len(m.Params) > 0 && m.Params[0] != '{' && !bytes.Equal(m.Params, null):
-		return m, faultf(mcp.INVALID_PARAMS, "params must be an object")
+		return m, rpcErrorf(mcp.INVALID_REQUEST, "a response has either a result or an error")
+	case len(m.Params) > 0 && m.Params[0] != '{' && !bytes.Equal(m.Params, jsonNull):
+		return m, rpcErrorf(mcp.INVALID_PARAMS, "params must be an object")
 	}
 	return m, nil
 }
 
-var null = json.RawMessage("null")
+var jsonNull = json.RawMessage("null")
 
 // hasNullID tells an id of null from no id, which encoding/json does not.
 func hasNullID(raw []byte) bool {
@@ -88,24 +88,24 @@ func hasNullID(raw []byte) bool {
 	return there
 }
 
-// isID tells whether raw is an id: a string, or a number without a fraction.
-func isID(raw json.RawMessage) bool {
-	if len(raw) > maxID {
+// isRequestID tells whether raw is an id: a string, or a number without a fraction.
+func isRequestID(raw json.RawMessage) bool {
+	if len(raw) > maxIDSize {
 		return false
 	}
 	return raw[0] == '"' || raw[0] != '{' && raw[0] != '[' && !bytes.ContainsAny(raw, ".eEtfn")
 }
 
-// jsonFault is what a decoding error says, without Go's names.
-func jsonFault(err error) string {
+// describeJSONError is what a decoding error says, without Go's names.
+func describeJSONError(err error) string {
 	if e, ok := err.(*json.UnmarshalTypeError); ok && e.Field != "" {
 		return fmt.Sprintf("%s is not to be a %s", strconv.Quote(e.Field), e.Value)
 	}
 	return "it has the wrong shape"
 }
 
-// outgoing is a message that Beam sends.
-type outgoing struct {
+// outgoingMessage is a message that Beam sends.
+type outgoingMessage struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
 	Method  string          `json:"method,omitempty"`
@@ -114,7 +114,7 @@ type outgoing struct {
 	Error   *rpcError       `json:"error,omitempty"`
 }
 
-func encode(m outgoing) []byte {
+func encodeMessage(m outgoingMessage) []byte {
 	m.Version = "2.0"
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -125,15 +125,15 @@ func encode(m outgoing) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func notification(method string, params any) []byte {
-	return encode(outgoing{Method: method, Params: params})
+func encodeNotification(method string, params any) []byte {
+	return encodeMessage(outgoingMessage{Method: method, Params: params})
 }
 
-func response(id json.RawMessage, result any) []byte {
-	return encode(outgoing{ID: id, Result: result})
+func encodeResult(id json.RawMessage, result any) []byte {
+	return encodeMessage(outgoingMessage{ID: id, Result: result})
 }
 
-// failure is an error response. It has no id if none could be read.
-func failure(id json.RawMessage, err *rpcError) []byte {
-	return encode(outgoing{ID: id, Error: err})
+// encodeError is an error response. It has no id if none could be read.
+func encodeError(id json.RawMessage, err *rpcError) []byte {
+	return encodeMessage(outgoingMessage{ID: id, Error: err})
 }

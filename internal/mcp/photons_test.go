@@ -10,18 +10,18 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-type nothing struct{}
+type none struct{}
 
 // asker is a photon that asks one question and says what came of it.
-func asker[T any](name string, prompt *ask.Prompt[T]) *generators.Photon {
-	return generators.New(name, func(_ context.Context, _ nothing, yield generators.Yield) (T, error) { return prompt.Ask(yield) }, nil)
+func askingPhoton[T any](name string, prompt *ask.Prompt[T]) *generators.Photon {
+	return generators.New(name, func(_ context.Context, _ none, yield generators.Yield) (T, error) { return prompt.Ask(yield) }, nil)
 }
 
 type greeting struct {
 	Name string `json:"name" minLength:"2"`
 }
 
-var hello = generators.New("hello", func(_ context.Context, in greeting, yield generators.Yield) (string, error) {
+var helloPhoton = generators.New("hello", func(_ context.Context, in greeting, yield generators.Yield) (string, error) {
 	yield(generators.Status("thinking"))
 	yield(generators.Progress(1, 2, "half"))
 	yield(generators.Log(generators.Info, "a line"))
@@ -30,9 +30,9 @@ var hello = generators.New("hello", func(_ context.Context, in greeting, yield g
 	return "Hello, " + in.Name, nil
 }, &generators.Options{Title: "Hello", Description: "Greets."})
 
-// stubborn asks until it is stopped, and says when its defer has run.
-func stubborn(done chan<- error) *generators.Photon {
-	return generators.New("stubborn", func(ctx context.Context, _ nothing, yield generators.Yield) (_ string, err error) {
+// stubbornPhoton asks until it is stopped, and says when its defer has run.
+func stubbornPhoton(done chan<- error) *generators.Photon {
+	return generators.New("stubborn", func(ctx context.Context, _ none, yield generators.Yield) (_ string, err error) {
 		defer func() { done <- err }()
 		return ask.Text(yield, "word", "Which word?")
 	}, nil)
@@ -40,16 +40,16 @@ func stubborn(done chan<- error) *generators.Photon {
 
 var colors = []ask.Choice{{Value: "r", Title: "Red"}, {Value: "g", Title: "Green"}}
 
-// two asks two questions at once.
-var two = generators.New("two", func(_ context.Context, _ nothing, yield generators.Yield) (string, error) {
+// twoQuestions asks two questions at once.
+var twoQuestions = generators.New("two", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 	var name, color string
 	err := ask.All(yield, ask.ForText("name", "Who?").Into(&name), ask.ForSelect("color", "Which?", colors).Into(&color))
 	return strings.Join([]string{name, color}, " "), err
 }, nil)
 
-// inTurn asks two questions, one after the other, and tells a status between.
-func inTurn(effects *int) *generators.Photon {
-	return generators.New("inturn", func(_ context.Context, _ nothing, yield generators.Yield) (string, error) {
+// twoQuestionsInTurn asks two questions, one after the other, and tells a status between.
+func twoQuestionsInTurn(effects *int) *generators.Photon {
+	return generators.New("inturn", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		first, err := ask.Text(yield, "first", "First?")
 		if err != nil {
 			return "", err
@@ -61,7 +61,7 @@ func inTurn(effects *int) *generators.Photon {
 	}, nil)
 }
 
-func mustEnd(t *testing.T, done <-chan error, want error) {
+func expectGeneratorError(t *testing.T, done <-chan error, want error) {
 	t.Helper()
 	if err := <-done; !errors.Is(err, want) {
 		t.Errorf("the generator ended with %v, want %v", err, want)

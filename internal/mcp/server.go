@@ -24,17 +24,17 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Config sets up a server. Engine, Photons and Secret are required.
 type Config struct {
-	Engine  *run.Engine
+	Engine  *engine.Engine
 	Photons *generators.Registry
-	// Secret seals the states that clients carry; at least 16 bytes. States
+	// StateSecret seals the states that clients carry; at least 16 bytes. States
 	// can be taken up as long as it is the same.
-	Secret []byte
+	StateSecret []byte
 	// Name and Version are how the server introduces itself.
 	Name, Version string
 	// Instructions tell a model what the server is for.
@@ -42,94 +42,98 @@ type Config struct {
 	// Library adds what the library serves beside the tools: prompts,
 	// resources, completions. See [Server.Library], too.
 	Library []server.ServerOption
-	// Hold tells how long the response of a tool's call may hold its
+	// StreamLimit tells how long the response of a tool's call may hold its
 	// connection before a client that can resume it is told to come back
 	// (2025-11-25); nil or 0 is as long as it takes.
-	Hold func(tool string) time.Duration
-	// Trace returns a context in the trace that a request says it is a part of;
+	StreamLimit func(tool string) time.Duration
+	// TraceContext returns a context in the trace that a request says it is a part of;
 	// nil if nothing is traced.
-	Trace  func(context.Context, log.Trace) context.Context
-	Asking Asking
-	Logger *slog.Logger // nil discards
+	TraceContext func(context.Context, runlog.Trace) context.Context
+	AskPolicy    AskPolicy
+	Logger       *slog.Logger // nil discards
 }
 
 // A Server serves MCP. Its methods may be called from several goroutines.
 type Server struct {
-	engine  *run.Engine
-	photons *generators.Registry
-	lib     *server.MCPServer
-	states  *sealer
-	info    mcp.Implementation
-	hold    func(tool string) time.Duration
-	trace   func(context.Context, log.Trace) context.Context
-	asks    Asking
-	logger  *slog.Logger
-	ids     atomic.Uint64
-	turns   atomic.Uint32 // numbers calls; see call.turn
+	engine         *engine.Engine
+	photons        *generators.Registry
+	library        *server.MCPServer
+	stateSealer    *stateSealer
+	implementation mcp.Implementation
+	streamLimit    func(tool string) time.Duration
+	traceContext   func(context.Context, runlog.Trace) context.Context
+	askPolicy      AskPolicy
+	logger         *slog.Logger
+	lastRequestID  atomic.Uint64
+	lastCallNumber atomic.Uint32 // numbers calls; see call.turn
 
-	registering sync.Mutex // held while the library is told the tools
+	registerMu sync.Mutex // held while the library is told the tools
 
-	mu       sync.Mutex
-	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
-	watchers map[*changes]struct{}
-	taskHub  *taskHub
-	unwatch  func()
+	mu             sync.Mutex
+	sessions       map[string]*session // of HTTP clients, by Mcp-Session-Id
+	changeQueues   map[*changeQueue]struct{}
+	taskHub        *taskHub
+	unwatchPhotons func()
 
 	closed context.Context
-	close  context.CancelFunc
+	cancel context.CancelFunc
 }
 
-// pageSize is how many tools, prompts or resources a list has at once.
-const pageSize = 500
+// listPageSize is how many tools, prompts or resources a list has at once.
+const listPageSize = 500
 
 // New returns a server. Close it when done.
 func New(c Config) (*Server, error) {
-	states, err := newSealer(c.Secret)
+	states, err := newStateSealer(c.StateSecret)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, states: states, hold: c.Hold, trace: c.Trace, logger: c.Logger,
-		asks:     c.Asking,
-		info:     mcp.Implementation{Name: c.Name, Version: c.Version},
-		sessions: map[string]*session{}, watchers: map[*changes]struct{}{}, taskHub: newTaskHub(c.Engine),
+		engine: c.Engine, photons: c.Photons, stateSealer: states, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
+		askPolicy:      c.AskPolicy,
+		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
+		sessions:       map[string]*session{}, changeQueues: map[*changeQueue]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
-	s.turns.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may have had calls of a process before
+	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may have had calls of a process before
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.closed, s.close = context.WithCancel(context.Background())
+	s.closed, s.cancel = context.WithCancel(context.Background())
 	hooks := &server.Hooks{}
-	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) { s.listed(ctx, r) })
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
+		s.completeToolList(ctx, r)
+	})
 	options := []server.ServerOption{
 		server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery(), server.WithHooks(hooks),
-		server.WithPaginationLimit(pageSize), server.WithInstructions(c.Instructions),
+		server.WithPaginationLimit(listPageSize), server.WithInstructions(c.Instructions),
 	}
-	s.lib = server.NewMCPServer(c.Name, c.Version, append(options, c.Library...)...)
-	s.unwatch = s.photons.Watch(func() { s.register(); s.Changed(ToolsChanged) })
-	s.register()
-	go s.forgetIdle()
+	s.library = server.NewMCPServer(c.Name, c.Version, append(options, c.Library...)...)
+	s.unwatchPhotons = s.photons.Watch(func() { s.registerTools(); s.NotifyListChanged(ToolsChanged) })
+	s.registerTools()
+	go s.endIdleSessions()
 	return s, nil
 }
 
 // Library is the library's server, to add prompts and resources to.
-func (s *Server) Library() *server.MCPServer { return s.lib }
+func (s *Server) Library() *server.MCPServer { return s.library }
 
 // Close ends all sessions and streams.
 func (s *Server) Close() {
-	s.unwatch()
-	s.close()
+	s.unwatchPhotons()
+	s.cancel()
 	s.mu.Lock()
 	sessions := s.sessions
 	s.sessions = map[string]*session{}
 	s.mu.Unlock()
-	for _, x := range sessions {
-		x.end(errEnded)
+	for _, sess := range sessions {
+		sess.endSession(errSessionEnded)
 	}
 }
 
-// nextID is an id for a request of ours.
-func (s *Server) nextID() string { return "beam-" + strconv.FormatUint(s.ids.Add(1), 10) }
+// nextRequestID is an id for a request of ours.
+func (s *Server) nextRequestID() string {
+	return "beam-" + strconv.FormatUint(s.lastRequestID.Add(1), 10)
+}
 
 // A reply is what a request is answered with; nothing, if its message is nil.
 type reply struct {
@@ -140,123 +144,123 @@ type reply struct {
 	code int
 }
 
-func fault(id json.RawMessage, err *rpcError) reply {
-	return reply{message: failure(id, err), code: err.Code}
+func errorReply(id json.RawMessage, err *rpcError) reply {
+	return reply{message: encodeError(id, err), code: err.Code}
 }
 
-// envelope is what every result of the modern era says beside its own.
-type envelope struct {
+// resultBase is what every result of the modern era says beside its own.
+type resultBase struct {
 	Type string         `json:"resultType,omitempty"`
 	Meta map[string]any `json:"_meta,omitempty"`
 }
 
-func (s *Server) envelope(c *client, kind string) envelope {
-	if !c.modern() {
-		return envelope{}
+func (s *Server) newResultBase(c *client, kind string) resultBase {
+	if !c.isModern() {
+		return resultBase{}
 	}
-	return envelope{kind, map[string]any{mcp.MetaKeyServerInfo: s.info}}
+	return resultBase{kind, map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
 }
 
-// work is what is left to do for a message. It hands its reply, which may be
+// deferredReply is what is left to do for a message. It hands its reply, which may be
 // empty, to answer, once, perhaps after it has returned.
-type work func(answer func(reply))
+type deferredReply func(answer func(reply))
 
-// replied is work that is done.
-func replied(r reply) work { return func(answer func(reply)) { answer(r) } }
+// immediateReply is work that is done.
+func immediateReply(r reply) deferredReply { return func(answer func(reply)) { answer(r) } }
 
-// wait does the work and waits for its reply.
-func (w work) wait() reply {
+// await does the work and waits for its reply.
+func (w deferredReply) await() reply {
 	got := make(chan reply, 1)
 	w(func(r reply) { got <- r })
 	return <-got
 }
 
-// admit takes a request in, in the order of the client's messages, and returns
+// admitRequest takes a request in, in the order of the client's messages, and returns
 // what is left to do. The exchange says where it came from; h are the headers that it came with over
 // HTTP, which have to agree with it; nil on stdio.
-func (s *Server) admit(ctx context.Context, x *exchange, m message, h http.Header) work {
-	refuse := func(e *rpcError) work { return replied(fault(m.ID, e)) }
-	p, refused := paramsOf(m)
+func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m message, h http.Header) deferredReply {
+	refuse := func(e *rpcError) deferredReply { return immediateReply(errorReply(m.ID, e)) }
+	p, refused := parseParams(m)
 	if refused != nil {
 		return refuse(refused)
 	}
-	if x.client, refused = s.clientOf(x.session, m, p, h); refused != nil {
+	if rc.client, refused = s.identifyClient(rc.session, m, p, h); refused != nil {
 		return refuse(refused)
 	}
-	if s.trace != nil {
-		ctx = s.trace(ctx, p.Meta.trace())
+	if s.traceContext != nil {
+		ctx = s.traceContext(ctx, p.Meta.logTrace())
 	}
-	if x.flight, refused = x.takeOff(ctx, m.ID); refused != nil {
+	if rc.inFlight, refused = rc.registerRequest(ctx, m.ID); refused != nil {
 		return refuse(refused)
 	}
 	return func(answer func(reply)) {
-		s.serve(x, m, p, func(r reply) {
-			x.land(x.flight)
+		s.serveRequest(rc, m, p, func(r reply) {
+			rc.finishRequest(rc.inFlight)
 			answer(r)
 		})
 	}
 }
 
-func (s *Server) serve(x *exchange, m message, p *params, answer func(reply)) {
+func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, answer func(reply)) {
 	switch {
 	case m.Method == string(mcp.MethodToolsCall):
-		s.callTool(x, m, p, answer)
+		s.serveToolCall(rc, m, p, answer)
 	case isTaskMethod(m.Method):
-		s.serveTask(x, m, answer)
-	case m.Method == string(mcp.MethodSubscriptionsListen) && x.client.modern():
-		answer(s.listen(x.flight.context(), x, m))
+		s.serveTaskRequest(rc, m, answer)
+	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.isModern():
+		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
 	default:
-		r := s.dispatch(x.flight.context(), x, m)
-		if x.flight.cancelled() == errCancelled {
+		r := s.dispatchToLibrary(rc.inFlight.newContext(), rc, m)
+		if rc.inFlight.cancelCause() == errRequestCancelled {
 			r = reply{}
 		}
 		answer(r)
 	}
 }
 
-// clientOf is the client of a request: what it says itself in the modern era,
+// identifyClient is the client of a request: what it says itself in the modern era,
 // and what initialize said before. Before initialize there are only that and
 // ping.
-func (s *Server) clientOf(x *session, m message, p *params, h http.Header) (*client, *rpcError) {
-	if mcp.IsModernProtocol(p.Meta.version()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
-		return s.modernClient(x.who, m, p, h)
+func (s *Server) identifyClient(sess *session, m message, p *requestParams, h http.Header) (*client, *rpcError) {
+	if mcp.IsModernProtocol(p.Meta.protocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
+		return s.newModernClient(sess.caller, m, p, h)
 	}
-	if c := x.current(); c != nil {
+	if c := sess.initializedClient(); c != nil {
 		return c, nil
 	}
 	switch m.Method {
 	case string(mcp.MethodInitialize), string(mcp.MethodPing):
-		return &client{who: x.who, version: november2025, least: silent}, nil
+		return &client{caller: sess.caller, version: version20251125, logLevel: noLogging}, nil
 	case string(mcp.MethodServerDiscover):
-		return nil, faultf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
-	return nil, faultf(mcp.INVALID_REQUEST, "initialize comes first, or each request says its protocol version in _meta (2026-07-28)")
+	return nil, rpcErrorf(mcp.INVALID_REQUEST, "initialize comes first, or each request says its protocol version in _meta (2026-07-28)")
 }
 
-// dispatch has the library answer a request.
-func (s *Server) dispatch(ctx context.Context, x *exchange, m message) reply {
-	ctx = server.WithSupportedProtocolVersions(s.lib.WithContext(ctx, x), versions)
-	answer := s.lib.HandleMessage(ctx, m.raw)
+// dispatchToLibrary has the library answer a request.
+func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m message) reply {
+	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
+	answer := s.library.HandleMessage(ctx, m.raw)
 	raw, err := json.Marshal(answer)
 	if err != nil || answer == nil {
 		s.logger.Error("serving a request", "method", m.Method, "err", err)
-		return fault(m.ID, faultf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
+		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
 	}
 	var r struct {
 		Result json.RawMessage `json:"result"`
 		Error  *rpcError       `json:"error"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return fault(m.ID, faultf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
+		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
 	}
 	if r.Error != nil {
-		return fault(m.ID, refine(m, r.Error))
+		return errorReply(m.ID, refineLibraryError(m, r.Error))
 	}
-	return reply{message: response(m.ID, s.dress(x, m, r.Result))}
+	return reply{message: encodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
 }
 
-// refine puts right what the library says of an error.
-func refine(m message, e *rpcError) *rpcError {
+// refineLibraryError puts right what the library says of an error.
+func refineLibraryError(m message, e *rpcError) *rpcError {
 	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
 		var params struct {
 			URI string `json:"uri"`

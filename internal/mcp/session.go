@@ -11,23 +11,23 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
-// An outlet is where the messages of one request go: the stream of its
+// A messageSender is where the messages of one request go: the stream of its
 // response, or the one stream that stdio has. Send returns when the message is
 // written, so that messages keep their order and none is lost while the client
 // is there. It may be called from several goroutines.
-type outlet interface {
+type messageSender interface {
 	// send writes a message. The cursor, which may be empty, is what a client
 	// resumes after. The error is errGone.
 	send(cursor string, message []byte) error
-	// begin says what a client resumes after that has had no message yet.
-	begin(cursor string)
+	// setResumeCursor says what a client resumes after that has had no message yet.
+	setResumeCursor(cursor string)
 }
 
-// errGone: the client took a message no more.
-var errGone = errors.New("the client is gone")
+// errClientGone: the client took a message no more.
+var errClientGone = errors.New("the client is gone")
 
 // A session is what lasts between the messages of one client: the process's
 // one on stdio, one an Mcp-Session-Id over HTTP. A request of the modern era
@@ -35,134 +35,134 @@ var errGone = errors.New("the client is gone")
 type session struct {
 	server *Server
 	id     string
-	who    run.Caller
-	// pages returns the origin of Beam's own pages, as this client reaches
+	caller engine.Caller
+	// pageBaseURL returns the origin of Beam's own pages, as this client reaches
 	// them.
-	pages func() (string, error)
+	pageBaseURL func() (string, error)
 
 	// identified says that who is a known person's or token's own, and not
 	// whoever can reach the address.
 	identified bool
 	// resumable says that streams can break off and be resumed.
 	resumable bool
-	// joined says that the client's process is another than this one.
-	joined bool
+	// proxied says that the client's process is another than this one.
+	proxied bool
 	// steps follows the calls of a stdio session, which wait without a goroutine
 	// each; nil over HTTP, where each has a connection, and with it a goroutine.
 	steps *stepQueue
 
-	mu      sync.Mutex
-	client  *client            // since initialize; nil before
-	under   map[string]*flight // requests of the client under way, by raw id
-	asked   map[string]asker   // of requests of ours, by raw id
-	calls   map[string]*call   // that can be resumed, by key
-	watched map[string]bool    // resources, by URI
-	ended   bool
-	seen    time.Time           // when the client was last heard
-	alone   *context.CancelFunc // of the stream that tells what no request asked for
-	changes *changes
+	mu               sync.Mutex
+	client           *client                     // since initialize; nil before
+	inFlightRequests map[string]*inFlightRequest // requests of the client under way, by raw id
+	awaitedResponses map[string]responseHandler  // of requests of ours, by raw id
+	resumableCalls   map[string]*call            // that can be resumed, by key
+	subscribedURIs   map[string]bool             // resources, by URI
+	hasEnded         bool
+	lastActive       time.Time           // when the client was last heard
+	cancelStandalone *context.CancelFunc // of the stream that tells what no request asked for
+	changes          *changeQueue
 }
 
-func (s *Server) newSession(id string, who run.Caller, pages func() (string, error)) *session {
-	x := &session{
-		server: s, id: id, who: who, pages: pages,
-		under: map[string]*flight{}, asked: map[string]asker{}, calls: map[string]*call{},
-		watched: map[string]bool{}, changes: newChanges(),
+func (s *Server) newSession(id string, caller engine.Caller, pages func() (string, error)) *session {
+	sess := &session{
+		server: s, id: id, caller: caller, pageBaseURL: pages,
+		inFlightRequests: map[string]*inFlightRequest{}, awaitedResponses: map[string]responseHandler{}, resumableCalls: map[string]*call{},
+		subscribedURIs: map[string]bool{}, changes: newChangeQueue(),
 	}
-	x.changes.wants = x.wants
-	return x
+	sess.changes.filter = sess.wantsChange
+	return sess
 }
 
-// wants tells whether a client of the older versions is told of a change: of
+// wantsChange tells whether a client of the older versions is told of a change: of
 // every list, and of the resources that it subscribed to.
-func (s *session) wants(_, uri string) bool {
+func (s *session) wantsChange(_, uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.client != nil && (uri == "" || s.watched[uri])
+	return s.client != nil && (uri == "" || s.subscribedURIs[uri])
 }
 
-// errEnded: the session is over.
-var errEnded = errors.New("the session has ended")
+// errSessionEnded: the session is over.
+var errSessionEnded = errors.New("the session has ended")
 
-// errLeft: the client has left, and whoever serves it goes on.
-var errLeft = errors.New("the client has left")
+// errClientLeft: the client has left, and whoever serves it goes on.
+var errClientLeft = errors.New("the client has left")
 
-// notified acts on a notification of the client. What it does not know it
+// handleNotification acts on a notification of the client. What it does not know it
 // ignores.
-func (s *session) notified(m message) {
+func (s *session) handleNotification(m message) {
 	if m.Method == string(mcp.MethodNotificationCancelled) {
-		s.cancelled(m)
+		s.handleCancelled(m)
 	}
 }
 
-// maxKept bounds the calls of a session that can be resumed.
-const maxKept = 10_000
+// maxResumableCalls bounds the calls of a session that can be resumed.
+const maxResumableCalls = 10_000
 
-// keep notes a call that can be resumed when its stream breaks off, unless the
+// addResumableCall notes a call that can be resumed when its stream breaks off, unless the
 // session has ended. Of too many, those that are over go first.
-func (s *session) keep(c *call) bool {
+func (s *session) addResumableCall(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.hasEnded {
 		return false
 	}
-	if len(s.calls) >= maxKept {
-		for run, old := range s.calls {
-			if old.isOver() {
-				delete(s.calls, run)
+	if len(s.resumableCalls) >= maxResumableCalls {
+		for run, old := range s.resumableCalls {
+			if old.hasEnded() {
+				delete(s.resumableCalls, run)
 			}
 		}
 	}
-	s.calls[c.key()] = c
+	s.resumableCalls[c.key()] = c
 	return true
 }
 
-// drop forgets a call.
-func (s *session) drop(c *call) {
+// removeResumableCall forgets a call.
+func (s *session) removeResumableCall(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.calls, c.key())
+	delete(s.resumableCalls, c.key())
 }
 
-// An asker gets the response to a request of ours, once, in the response's
+// A responseHandler gets the response to a request of ours, once, in the response's
 // goroutine.
-type asker interface{ answer(message) }
+type responseHandler interface{ handleResponse(message) }
 
-// ask sends a request to the client, whose response by gets. Asking with the
+// sendRequest sends a request to the client, whose response by gets. Asking with the
 // same id again sends the same request once more. If sending fails, the answer
 // is awaited all the same: the request may have arrived, or be sent again when
 // the client resumes.
-func (s *session) ask(out outlet, cursor, id, method string, params any, by asker) error {
+func (s *session) sendRequest(out messageSender, cursor, id, method string, params any, by responseHandler) error {
 	raw, _ := json.Marshal(id)
 	s.mu.Lock()
-	if s.ended {
+	if s.hasEnded {
 		s.mu.Unlock()
-		return errGone
+		return errClientGone
 	}
-	s.asked[string(raw)] = by
+	s.awaitedResponses[string(raw)] = by
 	s.mu.Unlock()
-	return out.send(cursor, encode(outgoing{ID: raw, Method: method, Params: params}))
+	return out.send(cursor, encodeMessage(outgoingMessage{ID: raw, Method: method, Params: params}))
 }
 
-// answered hands a response to whoever sent the request. One to a request that
+// handleResponse hands a response to whoever sent the request. One to a request that
 // is not open is ignored: it may have been withdrawn while it was on its way.
-func (s *session) answered(m message) {
+func (s *session) handleResponse(m message) {
 	s.mu.Lock()
-	by := s.asked[string(m.ID)]
-	delete(s.asked, string(m.ID))
+	by := s.awaitedResponses[string(m.ID)]
+	delete(s.awaitedResponses, string(m.ID))
 	s.mu.Unlock()
 	if by != nil {
-		by.answer(m)
+		by.handleResponse(m)
 	}
 }
 
-// forget stops waiting for a response. It tells whether there was none yet.
-func (s *session) forget(id string) bool {
+// forgetRequest stops waiting for a response. It tells whether there was none yet.
+func (s *session) forgetRequest(id string) bool {
 	raw, _ := json.Marshal(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, open := s.asked[string(raw)]
-	delete(s.asked, string(raw))
+	_, open := s.awaitedResponses[string(raw)]
+	delete(s.awaitedResponses, string(raw))
 	return open
 }
 
@@ -186,35 +186,35 @@ func (s *session) apart(f func()) {
 	go f()
 }
 
-// end ends the session: what is under way is cancelled with cause.
-func (s *session) end(cause error) {
+// endSession ends the session: what is under way is cancelled with cause.
+func (s *session) endSession(cause error) {
 	s.mu.Lock()
-	s.ended = true
-	under := slices.Collect(maps.Values(s.under))
-	calls := slices.Collect(maps.Values(s.calls))
-	clear(s.asked)
+	s.hasEnded = true
+	under := slices.Collect(maps.Values(s.inFlightRequests))
+	calls := slices.Collect(maps.Values(s.resumableCalls))
+	clear(s.awaitedResponses)
 	s.mu.Unlock()
 	for _, f := range under {
 		f.cancel(cause)
 	}
 	for _, c := range calls {
-		c.abandon()
+		c.abandonRun()
 	}
 	s.changes.close()
 }
 
-// current is the client that initialize introduced.
-func (s *session) current() *client {
+// initializedClient is the client that initialize introduced.
+func (s *session) initializedClient() *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client
 }
 
-// update changes what is known of the client.
-func (s *session) update(change func(*client)) {
+// updateClient changes what is known of the client.
+func (s *session) updateClient(change func(*client)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := client{who: s.who, version: march2025, least: severity(slices.Index(severities, "info"))}
+	c := client{caller: s.caller, version: version20250326, logLevel: severity(slices.Index(severities, "info"))}
 	if s.client != nil {
 		c = *s.client
 	}

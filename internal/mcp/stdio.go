@@ -8,99 +8,99 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
-// grace is how long requests that are under way may take when the client has
+// shutdownGrace is how long requests that are under way may take when the client has
 // closed its end: what is answered at once still is.
-const grace = time.Second
+const shutdownGrace = time.Second
 
 // ServeStdio serves the client at the other end of a pair of streams: a message
 // a line (MCP, Transports, stdio). It returns nil when in ends, or with ctx,
 // after the requests that were under way have ended or been given up. Its calls
 // belong to who; pages returns the origin of Beam's pages when one is needed.
-func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, who run.Caller, pages func() (string, error)) error {
-	return s.serveStdio(ctx, in, out, s.newSession("stdio", who, pages))
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, caller engine.Caller, pages func() (string, error)) error {
+	return s.serveStdio(ctx, in, out, s.newSession("stdio", caller, pages))
 }
 
-// ServeJoined is [Server.ServeStdio] for a client of another process: when it
+// ServeProxied is [Server.ServeStdio] for a client of another process: when it
 // leaves, this one goes on, so that runs that nobody could come back to are
 // stopped.
-func (s *Server) ServeJoined(ctx context.Context, in io.Reader, out io.Writer, who run.Caller, pages func() (string, error)) error {
-	x := s.newSession("stdio", who, pages)
-	x.joined = true
-	return s.serveStdio(ctx, in, out, x)
+func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, caller engine.Caller, pages func() (string, error)) error {
+	sess := s.newSession("stdio", caller, pages)
+	sess.proxied = true
+	return s.serveStdio(ctx, in, out, sess)
 }
 
-func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, x *session) error {
+func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
 	ending := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &stdio{server: s, session: x, pipe: newPipe(out, func() { cancel(errGone) })}
+	c := &stdioConn{server: s, session: sess, writer: newLineWriter(out, func() { cancel(errClientGone) })}
 	c.session.steps, c.session.identified = newStepQueue(), true
-	defer s.watch(c.session.changes)()
-	go c.tellChanges(ctx)
+	defer s.watchChanges(c.session.changes)()
+	go c.sendChanges(ctx)
 	over := make(chan error, 1)
-	go func() { over <- readMessages(in, c.pipe, func(line []byte) { c.handle(ctx, line) }) }()
+	go func() { over <- readMessages(in, c.writer, func(line []byte) { c.handle(ctx, line) }) }()
 	var err error
 	select {
 	case err = <-over:
 	case <-ctx.Done():
 	}
-	c.leave()
-	deadline := time.Now().Add(grace)
-	within(time.Until(deadline), func() { c.serving.Wait(); c.pipe.flush() })
-	cause := errEnded
-	if x.joined && ending.Err() == nil {
-		cause = errLeft
+	c.stopAccepting()
+	deadline := time.Now().Add(shutdownGrace)
+	waitAtMost(time.Until(deadline), func() { c.inProgress.Wait(); c.writer.flush() })
+	cause := errSessionEnded
+	if sess.proxied && ending.Err() == nil {
+		cause = errClientLeft
 	}
-	c.session.end(cause)
+	c.session.endSession(cause)
 	cancel(cause)
-	c.pipe.close()
+	c.writer.close()
 	c.session.steps.end()
-	within(max(time.Until(deadline), grace/10), c.session.steps.done.Wait)
+	waitAtMost(max(time.Until(deadline), shutdownGrace/10), c.session.steps.done.Wait)
 	return err
 }
 
-type stdio struct {
-	server  *Server
-	session *session
-	pipe    *pipe
-	serving sync.WaitGroup
+type stdioConn struct {
+	server     *Server
+	session    *session
+	writer     *lineWriter
+	inProgress sync.WaitGroup
 
-	mu      sync.Mutex
-	leaving bool // nothing more is taken in
+	mu       sync.Mutex
+	stopping bool // nothing more is taken in
 }
 
-// enter notes something more that is being served, unless the end has begun.
-func (c *stdio) enter() bool {
+// beginServing notes something more that is being served, unless the end has begun.
+func (c *stdioConn) beginServing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.leaving {
-		c.serving.Add(1)
+	if !c.stopping {
+		c.inProgress.Add(1)
 	}
-	return !c.leaving
+	return !c.stopping
 }
 
-func (c *stdio) leave() {
+func (c *stdioConn) stopAccepting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.leaving = true
+	c.stopping = true
 }
 
 // handle takes in one line. Calls are started and answers recorded here, in the
 // order of the messages; what may wait has a goroutine of its own.
-func (c *stdio) handle(ctx context.Context, line []byte) {
+func (c *stdioConn) handle(ctx context.Context, line []byte) {
 	if line[0] == '[' {
-		c.batch(ctx, line)
+		c.serveBatch(ctx, line)
 		return
 	}
-	work, waits := c.start(ctx, line, false)
-	if work == nil || !c.enter() {
+	work, waits := c.startMessage(ctx, line, false)
+	if work == nil || !c.beginServing() {
 		return
 	}
 	send := func(r reply) {
-		c.pipe.reply(r)
-		c.serving.Done()
+		c.writer.sendReply(r)
+		c.inProgress.Done()
 	}
 	if waits {
 		go work(send)
@@ -108,77 +108,77 @@ func (c *stdio) handle(ctx context.Context, line []byte) {
 	}
 	work(func(r reply) {
 		if !c.session.steps.add(func() { send(r) }) { // the queue may wait for the client to read
-			c.serving.Done()
+			c.inProgress.Done()
 		}
 	})
 }
 
-// start takes one message in. What it returns is what is left to do, nil if
+// startMessage takes one message in. What it returns is what is left to do, nil if
 // nothing is, and whether that may wait for something.
-func (c *stdio) start(ctx context.Context, raw []byte, batched bool) (left work, waits bool) {
-	m, wrong := parse(raw)
+func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) (left deferredReply, waits bool) {
+	m, wrong := parseMessage(raw)
 	switch {
 	case wrong != nil && m.isNotification():
 		return nil, false // there is nothing to answer
 	case wrong != nil:
-		return replied(fault(m.ID, wrong)), false
+		return immediateReply(errorReply(m.ID, wrong)), false
 	case m.isResponse():
-		return func(answer func(reply)) { c.session.answered(m); answer(reply{}) }, false
+		return func(answer func(reply)) { c.session.handleResponse(m); answer(reply{}) }, false
 	case m.isNotification():
-		return func(answer func(reply)) { c.session.notified(m); answer(reply{}) }, true
+		return func(answer func(reply)) { c.session.handleNotification(m); answer(reply{}) }, true
 	case batched && m.Method == string(mcp.MethodInitialize):
-		return replied(fault(m.ID, errInitializeAlone)), false
+		return immediateReply(errorReply(m.ID, errInitializeInBatch)), false
 	}
-	left = c.server.admit(ctx, &exchange{session: c.session, out: c.pipe}, m, nil)
+	left = c.server.admitRequest(ctx, &requestContext{session: c.session, sender: c.writer}, m, nil)
 	if m.Method == string(mcp.MethodInitialize) {
 		// What comes after it, perhaps in the same breath, needs it done, and
 		// its answer comes first.
-		c.pipe.post(left.wait())
+		c.writer.sendReplyAsync(left.await())
 		return nil, false
 	}
 	return left, m.Method != string(mcp.MethodToolsCall)
 }
 
-// batch serves a batch (MCP 2025-03-26, JSON-RPC batching): its responses come
+// serveBatch serves a batch (MCP 2025-03-26, JSON-RPC batching): its responses come
 // together, in one line.
-func (c *stdio) batch(ctx context.Context, line []byte) {
-	parts, refused := split(line, c.session.current())
+func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
+	parts, refused := splitBatch(line, c.session.initializedClient())
 	if refused != nil {
-		c.pipe.post(fault(nil, refused))
+		c.writer.sendReplyAsync(errorReply(nil, refused))
 		return
 	}
-	var works []work
+	var works []deferredReply
 	for _, part := range parts {
-		if work, _ := c.start(ctx, part, true); work != nil {
+		if work, _ := c.startMessage(ctx, part, true); work != nil {
 			works = append(works, work)
 		}
 	}
-	if c.enter() {
+	if c.beginServing() {
 		go func() {
-			defer c.serving.Done()
-			c.pipe.reply(together(works))
+			defer c.inProgress.Done()
+			c.writer.sendReply(joinReplies(works))
 		}()
 	}
 }
 
-// tellChanges tells the client what changes.
-func (c *stdio) tellChanges(ctx context.Context) {
+// sendChanges tells the client what changes.
+func (c *stdioConn) sendChanges(ctx context.Context) {
 	for {
-		said := c.session.changes.next(ctx, nil)
+		said := c.session.changes.awaitNotifications(ctx, nil)
 		if said == nil {
 			return
 		}
 		for _, n := range said {
-			if c.pipe.send("", n) != nil {
+			if c.writer.send("", n) != nil {
 				return
 			}
 		}
 	}
 }
 
-// within calls f and waits for it, not longer than d: a client that takes
+// waitAtMost calls f and waits for it, not longer than d: a client that takes
 // nothing must not keep the server from ending.
-func within(d time.Duration, f func()) {
+func waitAtMost(d time.Duration, f func()) {
 	done := make(chan struct{})
 	go func() { f(); close(done) }()
 	t := time.NewTimer(d)

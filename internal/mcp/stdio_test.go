@@ -9,98 +9,98 @@ import (
 )
 
 func TestEventsComeInOrderBeforeTheResult(t *testing.T) {
-	w := newRig(t, hello).stdio(t)
-	w.hello("2025-11-25", `{}`)
-	w.send(`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":"p"}}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":0,"message":"thinking"}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1,"total":2,"message":"half"}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"hello","data":"a line"}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2,"total":2}}`)
-	w.expect(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[{"type":"text","text":"Hello, Ada"}],"structuredContent":{"result":"Hello, Ada"}}}`)
-	w.end()
+	w := newTestServer(t, helloPhoton).connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":"p"}}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":0,"message":"thinking"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1,"total":2,"message":"half"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"hello","data":"a line"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2,"total":2}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[{"type":"text","text":"Hello, Ada"}],"structuredContent":{"result":"Hello, Ada"}}}`)
+	w.closeAndWait()
 }
 
 func TestWithoutATokenAStatusIsALogMessage(t *testing.T) {
-	w := newRig(t, hello).stdio(t)
-	w.hello("2025-06-18", `{}`)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`)
-	w.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-	w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"hello","data":"thinking"}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"hello","data":"a line"}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","logger":"inner","data":{"n":1}}}`)
-	w.expect(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"Hello, Ada"}],"structuredContent":{"result":"Hello, Ada"}}}`)
-	w.send(`{"jsonrpc":"2.0","id":3,"method":"logging/setLevel","params":{"level":"error"}}`)
-	w.expect(`{"jsonrpc":"2.0","id":3,"result":{}}`)
-	w.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}`)
-	w.expect(`{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"Hello, Ada"}],"structuredContent":{"result":"Hello, Ada"}}}`)
+	w := newTestServer(t, helloPhoton).connectStdio(t)
+	w.initialize("2025-06-18", `{}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"hello","data":"thinking"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"hello","data":"a line"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","logger":"inner","data":{"n":1}}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"Hello, Ada"}],"structuredContent":{"result":"Hello, Ada"}}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":3,"method":"logging/setLevel","params":{"level":"error"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"Hello, Ada"}],"structuredContent":{"result":"Hello, Ada"}}}`)
 }
 
 func TestBadArgumentsAreAToolErrorThatSaysAll(t *testing.T) {
-	w := newRig(t, hello).stdio(t)
-	w.hello("2025-11-25", `{}`)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"A","age":3}}}`)
-	got := w.next()
+	w := newTestServer(t, helloPhoton).connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"A","age":3}}}`)
+	got := w.nextLine()
 	for _, want := range []string{`"isError":true`, `/name: must be at least 2 characters long`, `age`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s does not say %s", got, want)
 		}
 	}
-	w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"helo"}}`)
-	w.expect(`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"unknown tool: \"helo\""}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"helo"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"unknown tool: \"helo\""}}`)
 }
 
 func TestElicitationByVersion(t *testing.T) {
-	photon := asker("pick", ask.ForSelect("color", "Which color?", colors))
+	photon := askingPhoton("pick", ask.ForSelect("color", "Which color?", colors))
 	for _, tt := range []struct{ version, want string }{
 		{"2025-06-18", `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"message":"Which color?","requestedSchema":{"type":"object","properties":{"color":{"type":"string","enum":["r","g"],"enumNames":["Red","Green"]}},"required":["color"]}}}`},
 		{"2025-11-25", `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"mode":"form","message":"Which color?","requestedSchema":{"type":"object","properties":{"color":{"type":"string","oneOf":[{"title":"Red","const":"r"},{"title":"Green","const":"g"}]}},"required":["color"]}}}`},
 	} {
 		t.Run(tt.version, func(t *testing.T) {
-			w := newRig(t, photon).stdio(t)
-			w.hello(tt.version, `{"elicitation":{}}`)
-			w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pick"}}`)
-			question := w.next()
-			if anonymous(question) != tt.want {
-				t.Errorf("the question is\n%s\nwant\n%s", anonymous(question), tt.want)
+			w := newTestServer(t, photon).connectStdio(t)
+			w.initialize(tt.version, `{"elicitation":{}}`)
+			w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pick"}}`)
+			question := w.nextLine()
+			if maskIDs(question) != tt.want {
+				t.Errorf("the question is\n%s\nwant\n%s", maskIDs(question), tt.want)
 			}
-			w.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"g"}}}`, member(t, question, "id"))
-			w.expect(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"g"}],"structuredContent":{"result":"g"}}}`)
+			w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"g"}}}`, jsonMember(t, question, "id"))
+			w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"g"}],"structuredContent":{"result":"g"}}}`)
 		})
 	}
 }
 
 func TestAnAnswerThatDoesNotFitIsAskedAgainThreeTimes(t *testing.T) {
-	w := newRig(t, asker("pick", ask.ForSelect("color", "Which color?", colors))).stdio(t)
-	w.hello("2025-11-25", `{"elicitation":{}}`)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pick"}}`)
+	w := newTestServer(t, askingPhoton("pick", ask.ForSelect("color", "Which color?", colors))).connectStdio(t)
+	w.initialize("2025-11-25", `{"elicitation":{}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pick"}}`)
 	for i := range 3 {
-		question := w.next()
-		message := member(t, question, "params", "message")
+		question := w.nextLine()
+		message := jsonMember(t, question, "params", "message")
 		if again := strings.Contains(message, "could not be taken"); again != (i > 0) || strings.Count(message, "could not") > 1 {
 			t.Errorf("the question says, the %d. time: %s", i+1, message)
 		}
-		w.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"blue"}}}`, member(t, question, "id"))
+		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"blue"}}}`, jsonMember(t, question, "id"))
 	}
-	if got := w.next(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "did not fit the question") {
+	if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "did not fit the question") {
 		t.Errorf("after three answers that don't fit the call ends with %s", got)
 	}
 }
 
-func TestWhoCanNotBeAskedIsToldWhy(t *testing.T) {
+func TestClientThatCantBeAskedLearnsWhy(t *testing.T) {
 	photons := []*generators.Photon{
-		asker("word", ask.ForText("word", "Which word?")), asker("secret", ask.ForSecret("key", "The key?")),
+		askingPhoton("word", ask.ForText("word", "Which word?")), askingPhoton("secret", ask.ForSecret("key", "The key?")),
 	}
-	for _, tt := range []struct{ version, caps, tool, lacks string }{
+	for _, tt := range []struct{ version, caps, tool, want string }{
 		{"2025-03-26", `{"elicitation":{}}`, "word", "capability elicitation"},
 		{"2025-06-18", `{}`, "word", "capability elicitation"},
 		{"2025-11-25", `{"elicitation":{"url":{}}}`, "word", "capability elicitation"},
 		{"2025-11-25", `{"elicitation":{}}`, "secret", "capability elicitation.url"},
 	} {
-		w := newRig(t, photons...).stdio(t)
-		w.hello(tt.version, tt.caps)
-		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q}}`, tt.tool)
-		if got := w.next(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, tt.lacks) {
+		w := newTestServer(t, photons...).connectStdio(t)
+		w.initialize(tt.version, tt.caps)
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q}}`, tt.tool)
+		if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, tt.want) {
 			t.Errorf("%s in %s with %s: %s", tt.tool, tt.version, tt.caps, got)
 		}
 	}
@@ -108,37 +108,37 @@ func TestWhoCanNotBeAskedIsToldWhy(t *testing.T) {
 
 func TestACancelledCallIsNotAnswered(t *testing.T) {
 	done := make(chan error, 1)
-	w := newRig(t, stubborn(done), hello).stdio(t)
-	w.hello("2025-11-25", `{"elicitation":{}}`)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`)
-	question := w.next()
-	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"its call was cancelled","requestId":"RUN.3"}}`)
-	mustEnd(t, done, ask.ErrStopped)
+	w := newTestServer(t, stubbornPhoton(done), helloPhoton).connectStdio(t)
+	w.initialize("2025-11-25", `{"elicitation":{}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`)
+	question := w.nextLine()
+	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"its call was cancelled","requestId":"RUN.3"}}`)
+	expectGeneratorError(t, done, ask.ErrStopped)
 	// A late answer is ignored, and the session goes on.
-	w.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"late"}}}`, member(t, question, "id"))
-	w.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-	w.expect(`{"jsonrpc":"2.0","id":2,"result":{}}`)
-	w.end()
+	w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"late"}}}`, jsonMember(t, question, "id"))
+	w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+	w.closeAndWait()
 	for line := range w.lines {
 		t.Errorf("after the end the server said %s", line)
 	}
 }
 
 func TestASecretIsAskedOnBeamsOwnPage(t *testing.T) {
-	r := newRig(t, asker("secret", ask.ForSecret("key", "The key?")))
-	w := r.stdio(t)
-	w.hello("2025-11-25", `{"elicitation":{"form":{},"url":{}}}`)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret"}}`)
-	question := w.next()
+	r := newTestServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?")))
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{"elicitation":{"form":{},"url":{}}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret"}}`)
+	question := w.nextLine()
 	want := `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"mode":"url","message":"The key?","elicitationId":"RUN.3","url":"http://127.0.0.1:3008/asks/RUN.3"}}`
-	if anonymous(question) != want {
-		t.Errorf("the question is\n%s\nwant\n%s", anonymous(question), want)
+	if maskIDs(question) != want {
+		t.Errorf("the question is\n%s\nwant\n%s", maskIDs(question), want)
 	}
-	id := member(t, question, "id")
-	w.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"key":"not this way"}}}`, id)
-	w.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-	w.expect(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+	id := jsonMember(t, question, "id")
+	w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"key":"not this way"}}}`, id)
+	w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 	open := r.engine.Inbox(operator, 0)
 	if len(open) != 1 {
 		t.Fatalf("there are %d open questions, want the secret's", len(open))
@@ -147,26 +147,26 @@ func TestASecretIsAskedOnBeamsOwnPage(t *testing.T) {
 	if err := r.engine.Answer(t.Context(), operator, open[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"RUN.3"}}`)
-	w.expect(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"swordfish"}],"structuredContent":{"result":"swordfish"}}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"RUN.3"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"swordfish"}],"structuredContent":{"result":"swordfish"}}}`)
 }
 
 func TestAQuestionAnsweredElsewhereIsTakenBack(t *testing.T) {
-	r := newRig(t, asker("word", ask.ForText("word", "Which word?")))
-	w := r.stdio(t)
-	w.hello("2025-11-25", `{"elicitation":{}}`)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
-	w.next()
+	r := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{"elicitation":{}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+	w.nextLine()
 	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
 	if err := r.engine.Answer(t.Context(), operator, r.engine.Inbox(operator, 0)[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
-	w.expect(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"it was answered elsewhere: browser","requestId":"RUN.3"}}`)
-	w.expect(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"it was answered elsewhere: browser","requestId":"RUN.3"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
 }
 
 func TestDamagedMessagesAreAnsweredWithTheirFault(t *testing.T) {
-	w := newRig(t, hello).stdio(t)
+	w := newTestServer(t, helloPhoton).connectStdio(t)
 	for _, tt := range []struct{ line, want string }{
 		{`{"jsonrpc":`, `"code":-32700`},
 		{`[]`, `"code":-32600`},
@@ -177,24 +177,24 @@ func TestDamagedMessagesAreAnsweredWithTheirFault(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `"code":-32600`},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`, `"id":1,"error":{"code":-32602`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `initialize comes first`},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + modern(`{}`, `,"io.modelcontextprotocol/logLevel":"loud"`) + `}}`, `no log level`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + modernMeta(`{}`, `,"io.modelcontextprotocol/logLevel":"loud"`) + `}}`, `no log level`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`, `"code":-32022`},
 	} {
-		w.send("%s", tt.line)
-		if got := w.next(); !strings.Contains(got, tt.want) {
+		w.sendLine("%s", tt.line)
+		if got := w.nextLine(); !strings.Contains(got, tt.want) {
 			t.Errorf("%s is answered with %s, want %s", tt.line, got, tt.want)
 		}
 	}
 }
 
-func TestWhatIsSentInOneBreathIsServed(t *testing.T) {
-	w := newRig(t, hello).stdio(t)
-	w.send("\n  \n" + `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"w","version":"1"}}}` + "\n" +
+func TestPipelinedMessagesAreServed(t *testing.T) {
+	w := newTestServer(t, helloPhoton).connectStdio(t)
+	w.sendLine("\n  \n" + `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"w","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	if _, err := w.in.Write([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}`)); err != nil {
 		t.Fatal(err)
 	}
-	w.end()
+	w.closeAndWait()
 	var last string
 	for line := range w.lines {
 		last = line
@@ -205,10 +205,10 @@ func TestWhatIsSentInOneBreathIsServed(t *testing.T) {
 }
 
 func TestABatchIsAnsweredTogether(t *testing.T) {
-	w := newRig(t, hello).stdio(t)
-	w.hello("2025-03-26", `{}`)
-	w.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/none"},{"jsonrpc":"2.0","id":2,"method":"nothing"},7]`)
-	got := w.next()
+	w := newTestServer(t, helloPhoton).connectStdio(t)
+	w.initialize("2025-03-26", `{}`)
+	w.sendLine(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/none"},{"jsonrpc":"2.0","id":2,"method":"nothing"},7]`)
+	got := w.nextLine()
 	for _, want := range []string{`[{"jsonrpc":"2.0","id":1,"result":{}}`, `"id":2,"error":{"code":-32601`, `"code":-32600`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the batch is answered with %s, want %s in it", got, want)

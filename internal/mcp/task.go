@@ -12,7 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 // A task is a run, and its id the run's: everything that is said of it is read
@@ -24,23 +24,23 @@ import (
 // answers travel in _meta and nothing blocks; and the extension of 2026-07-28
 // (SEP-2663), where the photon decides.
 
-// taskSurface is where runs come from that are tasks.
-const taskSurface = "mcp task"
+// surfaceTask is where runs come from that are tasks.
+const surfaceTask = "mcp task"
 
 // How tasks are timed.
 const (
-	// soonAsked is how long the reply with a new task waits for its first
+	// firstQuestionWait is how long the reply with a new task waits for its first
 	// question, which it carries.
-	soonAsked = 250 * time.Millisecond
-	// soonDone is how long the reply to an answer waits for what comes of it: a
+	firstQuestionWait = 250 * time.Millisecond
+	// answerEffectWait is how long the reply to an answer waits for what comes of it: a
 	// photon that has no more to do ends within it.
-	soonDone = 50 * time.Millisecond
-	// defaultKeep is how long after its start a task is kept at least, if its
-	// client asks for no other time; see [run.Request].
-	defaultKeep = 10 * time.Minute
-	// pollWorking and pollWaiting are how often a client should ask.
-	pollWorking = 500 * time.Millisecond
-	pollWaiting = 2 * time.Second
+	answerEffectWait = 50 * time.Millisecond
+	// defaultTaskTTL is how long after its start a task is kept at least, if its
+	// client asks for no other time; see [run.StartRequest].
+	defaultTaskTTL = 10 * time.Minute
+	// pollIntervalWorking and pollWaiting are how often a client should ask.
+	pollIntervalWorking = 500 * time.Millisecond
+	pollIntervalWaiting = 2 * time.Second
 )
 
 // The statuses of tasks.
@@ -65,56 +65,56 @@ type task struct {
 	Poll int64  `json:"pollInterval,omitempty"` // milliseconds
 }
 
-// taskOf is a run as a task.
-func taskOf(info run.Info) task {
+// newTask is a run as a task.
+func newTask(info engine.Info) task {
 	t := task{
-		ID: info.ID, Message: info.Said, Poll: pollWorking.Milliseconds(),
-		Created: instant(info.Started), Updated: instant(info.Moved),
+		ID: info.ID, Message: info.LatestStatus, Poll: pollIntervalWorking.Milliseconds(),
+		Created: truncateTime(info.Started), Updated: truncateTime(info.StateChanged),
 	}
 	switch info.State {
-	case run.Running:
+	case engine.Running:
 		t.Status = taskWorking
-	case run.Waiting:
-		t.Status, t.Message, t.Poll = taskInputRequired, waitsFor(info), pollWaiting.Milliseconds()
-	case run.Completed:
+	case engine.Waiting:
+		t.Status, t.Message, t.Poll = taskInputRequired, waitingMessage(info), pollIntervalWaiting.Milliseconds()
+	case engine.Completed:
 		t.Status, t.Message = taskCompleted, ""
-	case run.Stopped:
+	case engine.Stopped:
 		t.Status, t.Message = taskCancelled, info.Error
 	default:
 		t.Status, t.Message = taskFailed, info.Error
 	}
 	if info.State.Ended() {
-		ttl := info.KeptUntil.Sub(info.Started).Milliseconds()
+		ttl := info.RetainedUntil.Sub(info.Started).Milliseconds()
 		t.TTL, t.Poll = &ttl, 0
 	}
 	return t
 }
 
-// instant is a time as tasks write it: ISO 8601, to the millisecond.
-func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+// truncateTime is a time as tasks write it: ISO 8601, to the millisecond.
+func truncateTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// waitsFor says what a run waits for.
-func waitsFor(info run.Info) string {
+// waitingMessage says what a run waits for.
+func waitingMessage(info engine.Info) string {
 	if len(info.Asks) == 0 {
-		return info.Said
+		return info.LatestStatus
 	}
 	return "waits for an answer: " + info.Asks[0].Question.Message
 }
 
-// taskFor is a run as a task for a client. One that can't be asked what the task
+// newTaskFor is a run as a task for a client. One that can't be asked what the task
 // waits for is told where that is answered; so is any, where links are told, for
 // it may not ask.
-func (s *session) taskFor(c *client, info run.Info) task {
-	t := taskOf(info)
+func (s *session) newTaskFor(c *client, info engine.Info) task {
+	t := newTask(info)
 	if t.Status != taskInputRequired || len(info.Asks) == 0 {
 		return t
 	}
 	first := info.Asks[0]
-	asks := call{server: s.server, session: s, client: c, run: info.ID}
-	if _, missing, _ := asks.bid(first.Question, first.ID); missing == nil && !s.server.asks.Link {
+	asks := call{server: s.server, session: s, client: c, runID: info.ID}
+	if _, missing, _ := asks.buildClientRequest(first.Question, first.ID); missing == nil && !s.server.askPolicy.Link {
 		return t
 	}
-	if origin, err := s.pages(); err == nil {
+	if origin, err := s.pageBaseURL(); err == nil {
 		t.Message += " Answer at " + origin + "/asks/" + first.ID
 	}
 	return t
@@ -122,39 +122,39 @@ func (s *session) taskFor(c *client, info run.Info) task {
 
 // The members of _meta that belong to tasks.
 const (
-	metaRelatedTask       = "io.modelcontextprotocol/related-task"
-	metaPending           = "io.modelcontextprotocol/pending-elicitations"
-	metaResponse          = "io.modelcontextprotocol/elicitation-response"
-	metaImmediateResponse = "io.modelcontextprotocol/model-immediate-response"
+	metaRelatedTask         = "io.modelcontextprotocol/related-task"
+	metaPendingElicitations = "io.modelcontextprotocol/pending-elicitations"
+	metaElicitationResponse = "io.modelcontextprotocol/elicitation-response"
+	metaImmediateResponse   = "io.modelcontextprotocol/model-immediate-response"
 )
 
-// relatedTask says of a message which task it belongs to.
-func relatedTask(id string) map[string]any {
+// relatedTaskMeta says of a message which task it belongs to.
+func relatedTaskMeta(id string) map[string]any {
 	return map[string]any{metaRelatedTask: map[string]string{"taskId": id}}
 }
 
-// related says it in a request's params.
-func (c *call) related(params any) any {
-	if !c.task || c.client.modern() {
+// withRelatedTask says it in a request's params.
+func (c *call) withRelatedTask(params any) any {
+	if !c.isTask || c.client.isModern() {
 		return params
 	}
 	raw, err := json.Marshal(params)
 	if err != nil {
 		panic(err) // they would be written next
 	}
-	return with(raw, relatedTask(c.run), "_meta")
+	return withMembers(raw, relatedTaskMeta(c.runID), "_meta")
 }
 
-// elsewhere tells whether a question that a task's client can't be asked stays
+// isAnswerableElsewhere tells whether a question that a task's client can't be asked stays
 // open, to be answered in the inbox. Only its own folders nobody else knows.
-func elsewhere(q *ask.Question) bool { return q.Kind != ask.KindRoots }
+func isAnswerableElsewhere(q *ask.Question) bool { return q.Kind != ask.KindRoots }
 
-// runOf is the run of a task that is the caller's own.
-func (s *Server) runOf(who run.Caller, id string) (run.Info, *rpcError) {
-	info, err := s.engine.Info(who, id)
-	if err != nil || info.Surface != taskSurface {
+// findTaskRun is the run of a task that is the caller's own.
+func (s *Server) findTaskRun(caller engine.Caller, id string) (engine.Info, *rpcError) {
+	info, err := s.engine.Info(caller, id)
+	if err != nil || info.Surface != surfaceTask {
 		// Whose it is, if it is somebody's, is not told.
-		return run.Info{}, faultf(mcp.INVALID_PARAMS, "taskId: there is no such task; it may have been deleted some time after its end")
+		return engine.Info{}, rpcErrorf(mcp.INVALID_PARAMS, "taskId: there is no such task; it may have been deleted some time after its end")
 	}
 	return info, nil
 }
@@ -169,43 +169,43 @@ type taskParams struct {
 	} `json:"_meta"`
 }
 
-func taskParamsOf(m message) (taskParams, *rpcError) {
+func parseTaskParams(m message) (taskParams, *rpcError) {
 	var p taskParams
 	if len(m.Params) > 0 {
 		if err := json.Unmarshal(m.Params, &p); err != nil {
-			return p, faultf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, jsonFault(err))
+			return p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
 		}
 	}
 	if p.ID == "" && m.Method != tasksList {
-		return p, faultf(mcp.INVALID_PARAMS, "taskId is missing: it is in the result that created the task")
+		return p, rpcErrorf(mcp.INVALID_PARAMS, "taskId is missing: it is in the result that created the task")
 	}
 	return p, nil
 }
 
-// until waits for a run to be as it should, for at most d, and returns how it is
+// awaitRunState waits for a run to be as it should, for at most d, and returns how it is
 // then.
-func (s *Server) until(ctx context.Context, who run.Caller, id string, d time.Duration, done func(run.Info) bool) (run.Info, error) {
-	info, err := s.engine.Info(who, id)
+func (s *Server) awaitRunState(ctx context.Context, caller engine.Caller, id string, d time.Duration, done func(engine.Info) bool) (engine.Info, error) {
+	info, err := s.engine.Info(caller, id)
 	if err != nil || done(info) {
 		return info, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	batches, err := s.engine.Follow(ctx, who, id, info.Last)
+	batches, err := s.engine.Follow(ctx, caller, id, info.LastSeq)
 	if err != nil {
 		return info, err
 	}
 	for range batches {
-		if info, err = s.engine.Info(who, id); err != nil || done(info) {
+		if info, err = s.engine.Info(caller, id); err != nil || done(info) {
 			break
 		}
 	}
 	return info, err
 }
 
-// settledDown tells whether a run has ended or waits, with all its questions
+// hasEndedOrAsked tells whether a run has ended or waits, with all its questions
 // asked.
-func settledDown(info run.Info) bool {
+func hasEndedOrAsked(info engine.Info) bool {
 	n := len(info.Asks)
 	return info.State.Ended() || n > 0 && !info.Asks[n-1].More
 }
@@ -221,42 +221,42 @@ const (
 
 func isTaskMethod(method string) bool { return strings.HasPrefix(method, "tasks/") }
 
-// serveTask serves a request about a task.
-func (s *Server) serveTask(x *exchange, m message, answer func(reply)) {
+// serveTaskRequest serves a request about a task.
+func (s *Server) serveTaskRequest(rc *requestContext, m message, answer func(reply)) {
 	switch {
-	case x.client.modern():
-		answer(s.serveExtension(x, m))
+	case rc.client.isModern():
+		answer(s.serveExtensionTask(rc, m))
 		return
-	case x.client.version != november2025:
-		answer(fault(m.ID, unknownMethod(m)))
+	case rc.client.version != version20251125:
+		answer(errorReply(m.ID, unknownMethodError(m)))
 		return
 	}
-	p, refused := taskParamsOf(m)
+	p, refused := parseTaskParams(m)
 	if refused != nil {
-		answer(fault(m.ID, refused))
+		answer(errorReply(m.ID, refused))
 		return
 	}
 	switch m.Method {
 	case tasksGet:
-		answer(s.getTask(x, m, p))
+		answer(s.getTask(rc, m, p))
 	case tasksResult:
-		s.taskResult(x, m, p, answer)
+		s.getTaskResult(rc, m, p, answer)
 	case tasksCancel:
-		answer(s.cancelTask(x, m, p))
+		answer(s.cancelTask(rc, m, p))
 	case tasksList:
-		answer(s.listTasks(x, m, p))
+		answer(s.listTasks(rc, m, p))
 	default:
-		answer(fault(m.ID, unknownMethod(m)))
+		answer(errorReply(m.ID, unknownMethodError(m)))
 	}
 }
 
-func unknownMethod(m message) *rpcError {
-	return faultf(mcp.METHOD_NOT_FOUND, "there is no method %s for this client", m.Method)
+func unknownMethodError(m message) *rpcError {
+	return rpcErrorf(mcp.METHOD_NOT_FOUND, "there is no method %s for this client", m.Method)
 }
 
-// taskNamed holds the header Mcp-Name of a request about a task against its
+// checkTaskNameHeader holds the header Mcp-Name of a request about a task against its
 // body (SEP-2663, Streamable HTTP: Routing Headers).
-func taskNamed(m message, h http.Header) (named bool, err error) {
+func checkTaskNameHeader(m message, h http.Header) (named bool, err error) {
 	if m.Method != tasksGet && m.Method != tasksUpdate && m.Method != tasksCancel {
 		return false, nil
 	}
@@ -271,9 +271,9 @@ func taskNamed(m message, h http.Header) (named bool, err error) {
 	return true, nil
 }
 
-// standIn takes the place of a photon that is here no more, for the result of a
+// placeholderPhoton takes the place of a photon that is here no more, for the result of a
 // run of it.
-func standIn(name string) *generators.Photon {
+func placeholderPhoton(name string) *generators.Photon {
 	input, err := generators.ParseSchema(json.RawMessage(`{"type":"object"}`))
 	if err != nil {
 		panic(err) // it is one

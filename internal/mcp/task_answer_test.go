@@ -7,20 +7,20 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// respond sends an elicitation-response with tasks/get.
-func (w *wire) respond(id int, task, response string) string {
+// sendElicitationResponse sends an elicitation-response with tasks/get.
+func (w *stdioClient) sendElicitationResponse(id int, task, response string) string {
 	w.t.Helper()
-	w.send(`{"jsonrpc":"2.0","id":%d,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":%s}}}`, id, task, response)
-	return w.response(id)
+	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":%s}}}`, id, task, response)
+	return w.awaitResponse(id)
 }
 
 // What is wrong with an answer is said by its member, and the question stays
 // open.
 func TestAnAnswerWithTasksGetIsHeldToItsForm(t *testing.T) {
-	r := newRig(t, asker("number", ask.ForNumber("size", "How many?", ask.Range(1, 20))))
-	w := r.stdio(t)
-	w.hello("2025-11-25", `{}`)
-	task, other := w.create(1, "number"), w.create(2, "number")
+	r := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?", ask.Range(1, 20))))
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	task, other := w.createTask(1, "number"), w.createTask(2, "number")
 	question := `"elicitationId":"` + task + `.3"`
 	for response, want := range map[string]string{
 		`7`:                                     "must be an object",
@@ -43,43 +43,43 @@ func TestAnAnswerWithTasksGetIsHeldToItsForm(t *testing.T) {
 		`{` + question + `,"action":"accept","content":{"size":40}}`:      `/size must be at most 20`,
 		`{` + question + `,"action":"accept","content":{"size":"forty"}}`: `{"path":"/size"`,
 	} {
-		got := w.respond(3, task, response)
-		if member(t, got, "error", "code") != "-32602" || !strings.Contains(got, want) {
+		got := w.sendElicitationResponse(3, task, response)
+		if jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, want) {
 			t.Errorf("%s is answered with\n%s\nwant it to say %s", response, got, want)
 		}
 	}
-	if got := w.status(task); got != "input_required" {
+	if got := w.taskStatus(task); got != "input_required" {
 		t.Errorf("after answers that do not fit the task is %s, want input_required", got)
 	}
-	if got := w.respond(4, task, `{`+question+`,"action":"accept","content":{"size":4}}`); !strings.Contains(got, `"status":"completed"`) && !strings.Contains(got, `"status":"working"`) {
+	if got := w.sendElicitationResponse(4, task, `{`+question+`,"action":"accept","content":{"size":4}}`); !strings.Contains(got, `"status":"completed"`) && !strings.Contains(got, `"status":"working"`) {
 		t.Errorf("an answer that fits is answered with %s", got)
 	}
-	w.task(5, "tasks/result", task)
-	w.response(5)
+	w.sendTaskRequest(5, "tasks/result", task)
+	w.awaitResponse(5)
 	// Its response was lost: the answer is sent again, or another one.
 	for _, action := range []string{"accept", "decline"} {
-		got := w.respond(6, task, `{`+question+`,"action":"`+action+`","content":{"size":9}}`)
+		got := w.sendElicitationResponse(6, task, `{`+question+`,"action":"`+action+`","content":{"size":9}}`)
 		if !strings.Contains(got, `"status":"completed"`) {
 			t.Errorf("a second answer is answered with %s, want the task as it is", got)
 		}
 	}
-	w.task(7, "tasks/result", task)
-	if got := w.response(7); !strings.Contains(got, `"text":"4"`) {
+	w.sendTaskRequest(7, "tasks/result", task)
+	if got := w.awaitResponse(7); !strings.Contains(got, `"text":"4"`) {
 		t.Errorf("the result is %s, want what was answered first", got)
 	}
 }
 
 func TestDeclineAndCancelReachTheToolOfATask(t *testing.T) {
 	for action, want := range map[string]string{"decline": "declined", "cancel": "cancelled"} {
-		w := newRig(t, asker("number", ask.ForNumber("size", "How many?"))).stdio(t)
-		w.hello("2025-11-25", `{}`)
-		task := w.create(1, "number")
-		w.respond(2, task, `{"elicitationId":"`+task+`.3","action":"`+action+`"}`)
-		w.task(3, "tasks/result", task)
-		if got := w.response(3); member(t, got, "result", "isError") != "true" || !strings.Contains(got, "the question was "+want) {
+		w := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?"))).connectStdio(t)
+		w.initialize("2025-11-25", `{}`)
+		task := w.createTask(1, "number")
+		w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"`+action+`"}`)
+		w.sendTaskRequest(3, "tasks/result", task)
+		if got := w.awaitResponse(3); jsonMember(t, got, "result", "isError") != "true" || !strings.Contains(got, "the question was "+want) {
 			t.Errorf("after %s the result is %s", action, got)
 		}
-		if got := w.status(task); got != "failed" {
+		if got := w.taskStatus(task); got != "failed" {
 			t.Errorf("after %s the task is %s, want failed: its result has isError", action, got)
 		}
 	}
@@ -89,15 +89,15 @@ func TestDeclineAndCancelReachTheToolOfATask(t *testing.T) {
 // come together.
 func TestQuestionsOfATaskComeWithTheAnswerBefore(t *testing.T) {
 	effects := 0
-	w := newRig(t, inTurn(&effects), two).stdio(t)
-	w.hello("2025-11-25", `{}`)
-	task := w.create(1, "inturn")
-	got := w.respond(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"first":"one"}}`)
-	if member(t, got, "result", "status") != `"input_required"` || !strings.Contains(got, `"message":"Second?"`) || strings.Contains(got, `"message":"First?"`) {
+	w := newTestServer(t, twoQuestionsInTurn(&effects), twoQuestions).connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	task := w.createTask(1, "inturn")
+	got := w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"first":"one"}}`)
+	if jsonMember(t, got, "result", "status") != `"input_required"` || !strings.Contains(got, `"message":"Second?"`) || strings.Contains(got, `"message":"First?"`) {
 		t.Errorf("the first answer is answered with %s, want the second question", got)
 	}
-	w.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"two","task":{}}}`)
-	if got := w.response(3); strings.Count(got, `"elicitationId"`) != 2 {
+	w.sendLine(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"two","task":{}}}`)
+	if got := w.awaitResponse(3); strings.Count(got, `"elicitationId"`) != 2 {
 		t.Errorf("the task begins with %s, want both questions", got)
 	}
 }
@@ -105,20 +105,20 @@ func TestQuestionsOfATaskComeWithTheAnswerBefore(t *testing.T) {
 // Secrets don't travel: the elicitation is the address of Beam's page, for a
 // client that never heard of such, too; to accept is to go there.
 func TestASecretOfATaskIsAskedOnThePage(t *testing.T) {
-	r := newRig(t, asker("secret", ask.ForSecret("key", "The key?")))
-	w := r.stdio(t)
-	w.hello("2025-11-25", `{}`)
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret","task":{}}}`)
-	created := w.next()
-	task := w.created(created)
+	r := newTestServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?")))
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret","task":{}}}`)
+	created := w.nextLine()
+	task := w.createdTaskID(created)
 	if want := `{"mode":"url","message":"The key?","elicitationId":"` + task + `.3","url":"` + pagesOrigin + `/asks/` + task + `.3"}`; !strings.Contains(created, want) {
 		t.Errorf("the task is created with %s, want %s", created, want)
 	}
-	got := w.respond(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"key":"swordfish"}}`)
+	got := w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"key":"swordfish"}}`)
 	if !strings.Contains(got, `"status":"input_required"`) {
 		t.Errorf("an accept is answered with %s: the answer is given on the page", got)
 	}
-	if got := w.respond(3, task, `{"elicitationId":"`+task+`.3","action":"decline"}`); strings.Contains(got, "input_required") {
+	if got := w.sendElicitationResponse(3, task, `{"elicitationId":"`+task+`.3","action":"decline"}`); strings.Contains(got, "input_required") {
 		t.Errorf("a decline is answered with %s", got)
 	}
 }

@@ -22,9 +22,9 @@ import (
 func BenchmarkWaitingTask(b *testing.B) {
 	const n = 10_000
 	for b.Loop() {
-		r := newRig(b, asker("word", ask.ForText("word", "Which word?")))
-		s := r.site(b)
-		v := visit(b, s.URL, "2025-11-25", `{}`)
+		r := newTestServer(b, askingPhoton("word", ask.ForText("word", "Which word?")))
+		s := r.startHTTPServer(b)
+		v := newHTTPClient(b, s.URL, "2025-11-25", `{}`)
 		transport := &http.Transport{MaxIdleConnsPerHost: 4}
 		client := &http.Client{Transport: transport}
 		post := func(body string) []byte {
@@ -46,7 +46,7 @@ func BenchmarkWaitingTask(b *testing.B) {
 			return raw
 		}
 		post(`{"jsonrpc":"2.0","id":"warm","method":"tools/call","params":{"name":"word","task":{}}}`)
-		before, goroutines := held(), runtime.NumGoroutine()
+		before, goroutines := heldMemory(), runtime.NumGoroutine()
 
 		ids := make([]string, n)
 		var all sync.WaitGroup
@@ -68,10 +68,10 @@ func BenchmarkWaitingTask(b *testing.B) {
 			})
 		}
 		all.Wait()
-		for r.engine.OpenAsks(operator) < n { // of a machine that has much to do
+		for r.engine.CountOpenAsks(operator) < n { // of a machine that has much to do
 			runtime.Gosched()
 		}
-		cost := held() - before
+		cost := heldMemory() - before
 		if runtime.NumGoroutine()-goroutines > n+20 {
 			b.Errorf("%d goroutines for %d tasks: their generators wait, and nothing else may", runtime.NumGoroutine()-goroutines, n)
 		}
@@ -107,8 +107,8 @@ func BenchmarkWaitingTask(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// held is what the process holds, heap and stacks, in bytes.
-func held() uint64 {
+// heldMemory is what the process holds, heap and stacks, in bytes.
+func heldMemory() uint64 {
 	for range 5 { // a stack shrinks by half each time
 		runtime.GC()
 	}

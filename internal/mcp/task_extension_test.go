@@ -11,32 +11,32 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-const takesTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+const tasksCapabilities = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// extended sends a request of 2026-07-28 with more params, and returns what it is
+// requestModern sends a request of 2026-07-28 with more params, and returns what it is
 // answered with.
-func (w *wire) extended(id int, method, params, caps string) string {
+func (w *stdioClient) requestModern(id int, method, params, caps string) string {
 	w.t.Helper()
-	w.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s,%s}}`, id, method, params, modern(caps, ""))
-	return w.response(id)
+	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s,%s}}`, id, method, params, modernMeta(caps, ""))
+	return w.awaitResponse(id)
 }
 
-// handle calls a tool that is a task, and returns the params that name it.
-func (w *wire) handle(id int, tool string) string {
+// callExtensionTask calls a tool that is a task, and returns the params that name it.
+func (w *stdioClient) callExtensionTask(id int, tool string) string {
 	w.t.Helper()
-	created := w.extended(id, "tools/call", `"name":"`+tool+`"`, takesTasks)
-	if member(w.t, created, "result", "resultType") != `"task"` {
+	created := w.requestModern(id, "tools/call", `"name":"`+tool+`"`, tasksCapabilities)
+	if jsonMember(w.t, created, "result", "resultType") != `"task"` {
 		w.t.Fatalf("the call is answered with %s, want a task", created)
 	}
-	return `"taskId":` + member(w.t, created, "result", "taskId")
+	return `"taskId":` + jsonMember(w.t, created, "result", "taskId")
 }
 
-// until polls until the task has a status.
-func (w *wire) until(params, status string) string {
+// pollUntil polls until the task has a status.
+func (w *stdioClient) pollUntil(params, status string) string {
 	w.t.Helper()
 	for {
-		got := w.extended(998, "tasks/get", params, takesTasks)
-		if member(w.t, got, "result", "status") == `"`+status+`"` {
+		got := w.requestModern(998, "tasks/get", params, tasksCapabilities)
+		if jsonMember(w.t, got, "result", "status") == `"`+status+`"` {
 			return got
 		}
 		if !strings.Contains(got, `"status":"working"`) && !strings.Contains(got, `"status":"input_required"`) {
@@ -47,68 +47,68 @@ func (w *wire) until(params, status string) string {
 
 // The photon decides: its caller takes a handle where it asked for a result,
 // polls it, answers with tasks/update, and gets the result with the task.
-func TestAHandleIsPolledAnsweredAndRead(t *testing.T) {
-	w := newRig(t, asTask("word", generators.TaskPreferred)).stdio(t)
-	created := w.extended(1, "tools/call", `"name":"word","task":{"ttl":7}`, takesTasks)
+func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
+	w := newTestServer(t, taskPhoton("word", generators.TaskPreferred)).connectStdio(t)
+	created := w.requestModern(1, "tools/call", `"name":"word","task":{"ttl":7}`, tasksCapabilities)
 	want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task",` + serverMeta + `,"taskId":"RUN","status":"working",`
-	if got := anonymous(created); !strings.HasPrefix(got, want) || !strings.Contains(got, `"ttlMs":null,"pollIntervalMs":`) || strings.Contains(got, `"task":`) {
+	if got := maskIDs(created); !strings.HasPrefix(got, want) || !strings.Contains(got, `"ttlMs":null,"pollIntervalMs":`) || strings.Contains(got, `"task":`) {
 		t.Errorf("the call is answered with\n%s\nwant\n%s…", got, want)
 	}
-	task := `"taskId":` + member(t, created, "result", "taskId")
-	asked := w.until(task, "input_required")
+	task := `"taskId":` + jsonMember(t, created, "result", "taskId")
+	asked := w.pollUntil(task, "input_required")
 	want = `{"jsonrpc":"2.0","id":998,"result":{"resultType":"complete",` + serverMeta + `,"taskId":"RUN","status":"input_required","statusMessage":"waits for an answer: Which word?","createdAt":"TIME","lastUpdatedAt":"TIME","ttlMs":null,"pollIntervalMs":2000,` +
 		`"inputRequests":{"word":{"method":"elicitation/create","params":{"mode":"form","message":"Which word?","requestedSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}}}}}`
-	if got := timeless(asked); got != want {
+	if got := maskTimes(asked); got != want {
 		t.Errorf("the task asks\n%s\nwant\n%s", got, want)
 	}
-	acked := w.extended(2, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"fish"}},"nobody asked":7}`, takesTasks)
+	acked := w.requestModern(2, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"fish"}},"nobody asked":7}`, tasksCapabilities)
 	if want := `{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete",` + serverMeta + `}}`; acked != want {
 		t.Errorf("the answer is answered with\n%s\nwant\n%s", acked, want)
 	}
-	done := w.until(task, "completed")
+	done := w.pollUntil(task, "completed")
 	want = `{"jsonrpc":"2.0","id":998,"result":{"resultType":"complete",` + serverMeta + `,"taskId":"RUN","status":"completed","createdAt":"TIME","lastUpdatedAt":"TIME","ttlMs":N,` +
 		`"result":{"resultType":"complete","content":[{"type":"text","text":"fish"}],"structuredContent":"fish"}}}`
-	if got := timeless(done); got != want {
+	if got := maskTimes(done); got != want {
 		t.Errorf("in the end the task is\n%s\nwant\n%s", got, want)
 	}
 	// An answer that comes too late is ignored.
-	if got := w.extended(3, "tasks/update", task+`,"inputResponses":{"word":{"action":"decline"}}`, takesTasks); got != strings.Replace(acked, `"id":2`, `"id":3`, 1) {
+	if got := w.requestModern(3, "tasks/update", task+`,"inputResponses":{"word":{"action":"decline"}}`, tasksCapabilities); got != strings.Replace(acked, `"id":2`, `"id":3`, 1) {
 		t.Errorf("a late answer is answered with %s", got)
 	}
 }
 
-func TestAHandleIsForWhoTakesIt(t *testing.T) {
-	r := newRig(t, asTask("optional", ""), asTask("preferred", generators.TaskPreferred), asTask("required", generators.TaskRequired))
-	w := r.stdio(t)
+func TestExtensionTaskNeedsClientSupport(t *testing.T) {
+	r := newTestServer(t, taskPhoton("optional", ""), taskPhoton("preferred", generators.TaskPreferred), taskPhoton("required", generators.TaskRequired))
+	w := r.connectStdio(t)
 	for tool, want := range map[string]string{"optional": "input_required", "preferred": "input_required"} {
-		if got := w.extended(1, "tools/call", `"name":"`+tool+`","task":{}`, `{"elicitation":{}}`); !strings.Contains(got, `"resultType":"`+want) {
+		if got := w.requestModern(1, "tools/call", `"name":"`+tool+`","task":{}`, `{"elicitation":{}}`); !strings.Contains(got, `"resultType":"`+want) {
 			t.Errorf("%s without the extension is answered with %s", tool, got)
 		}
 	}
-	if got := w.extended(1, "tools/call", `"name":"optional","task":{}`, takesTasks); !strings.Contains(got, `"resultType":"input_required"`) {
+	if got := w.requestModern(1, "tools/call", `"name":"optional","task":{}`, tasksCapabilities); !strings.Contains(got, `"resultType":"input_required"`) {
 		t.Errorf("a photon that has no say is made a task: %s", got)
 	}
-	task := w.handle(1, "preferred")
-	lacking := []string{
-		w.extended(2, "tools/call", `"name":"required"`, `{}`),
-		w.extended(2, "tasks/get", task, `{}`),
-		w.extended(2, "tasks/update", task+`,"inputResponses":{}`, `{}`),
-		w.extended(2, "tasks/cancel", task, `{}`),
-		w.extended(2, "subscriptions/listen", `"notifications":{"taskIds":[]}`, `{}`),
+	task := w.callExtensionTask(1, "preferred")
+	missing := []string{
+		w.requestModern(2, "tools/call", `"name":"required"`, `{}`),
+		w.requestModern(2, "tasks/get", task, `{}`),
+		w.requestModern(2, "tasks/update", task+`,"inputResponses":{}`, `{}`),
+		w.requestModern(2, "tasks/cancel", task, `{}`),
+		w.requestModern(2, "subscriptions/listen", `"notifications":{"taskIds":[]}`, `{}`),
 	}
-	for _, got := range lacking {
-		if want := `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`; member(t, got, "error", "code") != "-32021" || member(t, got, "error", "data", "requiredCapabilities") != want {
+	for _, got := range missing {
+		if want := `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`; jsonMember(t, got, "error", "code") != "-32021" || jsonMember(t, got, "error", "data", "requiredCapabilities") != want {
 			t.Errorf("without the extension a request is answered with %s", got)
 		}
 	}
 	for _, method := range []string{"tasks/result", "tasks/list", "tasks/else"} {
-		if got := w.extended(3, method, task, takesTasks); member(t, got, "error", "code") != "-32601" {
+		if got := w.requestModern(3, method, task, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32601" {
 			t.Errorf("%s is answered with %s", method, got)
 		}
 	}
 	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
 		for _, id := range []string{`"taskId":"` + strings.Repeat("0", 32) + `"`, `"taskId":7`, `"x":1`} {
-			if got := w.extended(4, method, id+`,"inputResponses":{}`, takesTasks); member(t, got, "error", "code") != "-32602" || !strings.Contains(got, "taskId") {
+			if got := w.requestModern(4, method, id+`,"inputResponses":{}`, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "taskId") {
 				t.Errorf("%s with %s is answered with %s", method, id, got)
 			}
 		}
@@ -117,19 +117,19 @@ func TestAHandleIsForWhoTakesIt(t *testing.T) {
 
 // Answers that do not fit are refused all together, saying why, and may be
 // given again; some of the answers may be given before the others.
-func TestAnswersToAHandleFitOrAreNotTaken(t *testing.T) {
-	pair := generators.New("pair", func(_ context.Context, _ nothing, yield generators.Yield) (string, error) {
+func TestInvalidResponsesToExtensionTaskAreRefused(t *testing.T) {
+	pair := generators.New("pair", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		var name, size string
 		err := ask.All(yield, ask.ForText("name", "Who?", ask.Length(3, 9)).Into(&name), ask.ForText("size", "What size?").Into(&size))
 		return name + " " + size, err
 	}, &generators.Options{Task: generators.TaskPreferred})
-	w := newRig(t, pair).stdio(t)
-	task := w.handle(1, "pair")
+	w := newTestServer(t, pair).connectStdio(t)
+	task := w.callExtensionTask(1, "pair")
 	for asked := ""; strings.Count(asked, `"method":"elicitation/create"`) < 2; {
-		asked = w.until(task, "input_required")
+		asked = w.pollUntil(task, "input_required")
 	}
 	update := func(responses string) string {
-		return w.extended(2, "tasks/update", task+`,"inputResponses":`+responses, takesTasks)
+		return w.requestModern(2, "tasks/update", task+`,"inputResponses":`+responses, tasksCapabilities)
 	}
 	for responses, want := range map[string]string{
 		`null`: "inputResponses must be an object",
@@ -139,73 +139,73 @@ func TestAnswersToAHandleFitOrAreNotTaken(t *testing.T) {
 		`{"name":{"action":"agree"}}`:              "inputResponses[name]: /action must be accept, decline or cancel",
 		`{"size":{"action":"accept"},"name":null}`: "inputResponses[size]",
 	} {
-		if got := update(responses); member(t, got, "error", "code") != "-32602" || !strings.Contains(got, want) {
+		if got := update(responses); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, want) {
 			t.Errorf("%s is answered with %s, want it to say %s", responses, got, want)
 		}
 	}
-	if got := w.until(task, "input_required"); strings.Count(got, `"method":"elicitation/create"`) != 2 {
+	if got := w.pollUntil(task, "input_required"); strings.Count(got, `"method":"elicitation/create"`) != 2 {
 		t.Errorf("after answers that do not fit the task asks %s, want both questions", got)
 	}
 	update(`{"size":{"action":"accept","content":{"size":"s"}}}`)
-	if got := w.until(task, "input_required"); strings.Contains(got, `"size":{"method"`) || !strings.Contains(got, `"name":{"method"`) {
+	if got := w.pollUntil(task, "input_required"); strings.Contains(got, `"size":{"method"`) || !strings.Contains(got, `"name":{"method"`) {
 		t.Errorf("after one of two answers the task asks %s, want the other", got)
 	}
 	update(`{"name":{"action":"accept","content":{"name":"Ada"}}}`)
-	if got := w.until(task, "completed"); !strings.Contains(got, "Ada s") {
+	if got := w.pollUntil(task, "completed"); !strings.Contains(got, "Ada s") {
 		t.Errorf("the task is %s", got)
 	}
 }
 
 // That its tool failed is no failure of the task, and a protocol error is.
-func TestHowHandlesEnd(t *testing.T) {
+func TestHowExtensionTasksEnd(t *testing.T) {
 	opts := &generators.Options{Task: generators.TaskRequired}
-	failing := generators.New("failing", func(context.Context, nothing, generators.Yield) (string, error) {
+	failing := generators.New("failing", func(context.Context, none, generators.Yield) (string, error) {
 		return "", fmt.Errorf("the disk is on fire")
 	}, opts)
-	folders := generators.New("folders", func(_ context.Context, _ nothing, yield generators.Yield) (string, error) {
+	folders := generators.New("folders", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		_, err := ask.Roots(yield, "folders")
 		return "", err
 	}, opts)
-	w := newRig(t, failing, folders, asTask("word", generators.TaskRequired)).stdio(t)
-	got := w.until(w.handle(1, "failing"), "completed")
-	if member(t, got, "result", "result", "isError") != "true" || !strings.Contains(got, "the disk is on fire") || strings.Contains(got, "related-task") {
+	w := newTestServer(t, failing, folders, taskPhoton("word", generators.TaskRequired)).connectStdio(t)
+	got := w.pollUntil(w.callExtensionTask(1, "failing"), "completed")
+	if jsonMember(t, got, "result", "result", "isError") != "true" || !strings.Contains(got, "the disk is on fire") || strings.Contains(got, "related-task") {
 		t.Errorf("a tool that fails makes the task %s", got)
 	}
-	got = w.until(w.handle(2, "folders"), "failed")
-	if member(t, got, "result", "error", "code") != "-32021" || strings.Contains(got, `"result":{"content"`) {
+	got = w.pollUntil(w.callExtensionTask(2, "folders"), "failed")
+	if jsonMember(t, got, "result", "error", "code") != "-32021" || strings.Contains(got, `"result":{"content"`) {
 		t.Errorf("what the client lacks makes the task %s", got)
 	}
-	task := w.handle(3, "word")
+	task := w.callExtensionTask(3, "word")
 	for range 2 { // and a task that has ended is no error
-		if got := w.extended(4, "tasks/cancel", task, takesTasks); got != `{"jsonrpc":"2.0","id":4,"result":{"resultType":"complete",`+serverMeta+`}}` {
+		if got := w.requestModern(4, "tasks/cancel", task, tasksCapabilities); got != `{"jsonrpc":"2.0","id":4,"result":{"resultType":"complete",`+serverMeta+`}}` {
 			t.Errorf("cancelling is answered with %s", got)
 		}
 	}
-	if got := w.until(task, "cancelled"); strings.Contains(got, `"content"`) {
+	if got := w.pollUntil(task, "cancelled"); strings.Contains(got, `"content"`) {
 		t.Errorf("a cancelled task is %s", got)
 	}
 }
 
 // A client that can't be asked has a task that works on until somebody answers
 // in the inbox, and is told what it waits for.
-func TestAHandleWaitsForWhoCanAnswer(t *testing.T) {
-	r := newRig(t, asTask("word", generators.TaskRequired))
-	w := r.stdio(t)
+func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
+	r := newTestServer(t, taskPhoton("word", generators.TaskRequired))
+	w := r.connectStdio(t)
 	caps := `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
-	task := `"taskId":` + member(t, w.extended(1, "tools/call", `"name":"word"`, caps), "result", "taskId")
+	task := `"taskId":` + jsonMember(t, w.requestModern(1, "tools/call", `"name":"word"`, caps), "result", "taskId")
 	for len(r.engine.Inbox(operator, 0)) == 0 {
-		w.extended(2, "tasks/get", task, caps)
+		w.requestModern(2, "tasks/get", task, caps)
 	}
-	got := w.extended(3, "tasks/get", task, caps)
-	if member(t, got, "result", "status") != `"working"` || !strings.Contains(got, "/asks/") {
+	got := w.requestModern(3, "tasks/get", task, caps)
+	if jsonMember(t, got, "result", "status") != `"working"` || !strings.Contains(got, "/asks/") {
 		t.Errorf("the task is %s, want it to say where it is answered", got)
 	}
-	w.extended(4, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"mine"}}}`, caps)
+	w.requestModern(4, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"mine"}}}`, caps)
 	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
 	if err := r.engine.Answer(t.Context(), operator, r.engine.Inbox(operator, 0)[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.until(task, "completed"); !strings.Contains(got, "fish") {
+	if got := w.pollUntil(task, "completed"); !strings.Contains(got, "fish") {
 		t.Errorf("the task is %s", got)
 	}
 }
@@ -214,44 +214,44 @@ func TestAHandleWaitsForWhoCanAnswer(t *testing.T) {
 func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		after := generators.New("after", func(_ context.Context, _ nothing, yield generators.Yield) (string, error) {
+		after := generators.New("after", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 			name, err := ask.Text(yield, "name", "Who?")
 			if err == nil {
 				<-gate
 			}
 			return "done for " + name, err
 		}, &generators.Options{Task: generators.TaskAfterAsking})
-		working := generators.New("working", func(context.Context, nothing, generators.Yield) (string, error) {
+		working := generators.New("working", func(context.Context, none, generators.Yield) (string, error) {
 			<-gate
 			return "worked", nil
 		}, &generators.Options{Task: generators.TaskAfterAsking})
-		w := newRig(t, after, working).stdio(t)
-		first := w.extended(1, "tools/call", `"name":"after"`, takesTasks)
+		w := newTestServer(t, after, working).connectStdio(t)
+		first := w.requestModern(1, "tools/call", `"name":"after"`, tasksCapabilities)
 		if !strings.Contains(first, `"resultType":"input_required"`) || strings.Contains(first, "taskId") {
 			t.Fatalf("the call is answered with %s, want its question", first)
 		}
 		retry := func(id int, answer string) string {
-			return w.extended(id, "tools/call", `"name":"after","requestState":`+member(t, first, "result", "requestState")+`,"inputResponses":{"name":`+answer+`}`, takesTasks)
+			return w.requestModern(id, "tools/call", `"name":"after","requestState":`+jsonMember(t, first, "result", "requestState")+`,"inputResponses":{"name":`+answer+`}`, tasksCapabilities)
 		}
 		if got := retry(2, `{"action":"accept","content":{"name":7}}`); !strings.Contains(got, `"resultType":"input_required"`) {
 			t.Errorf("an answer that does not fit is answered with %s", got)
 		}
 		second := retry(3, `{"action":"accept","content":{"name":"Ada"}}`)
-		if member(t, second, "result", "resultType") != `"task"` || strings.Contains(second, "requestState") {
+		if jsonMember(t, second, "result", "resultType") != `"task"` || strings.Contains(second, "requestState") {
 			t.Fatalf("the answer is answered with %s, want a task", second)
 		}
-		if again := retry(4, `{"action":"decline"}`); member(t, again, "result", "taskId") != member(t, second, "result", "taskId") {
+		if again := retry(4, `{"action":"decline"}`); jsonMember(t, again, "result", "taskId") != jsonMember(t, second, "result", "taskId") {
 			t.Errorf("the lost response is answered with %s, want the same task", again)
 		}
-		other := w.extended(5, "tools/call", `"name":"working"`, takesTasks)
-		if member(t, other, "result", "resultType") != `"task"` {
+		other := w.requestModern(5, "tools/call", `"name":"working"`, tasksCapabilities)
+		if jsonMember(t, other, "result", "resultType") != `"task"` {
 			t.Errorf("a call that asks nothing is answered with %s, want a task", other)
 		}
 		close(gate)
-		if got := w.until(`"taskId":`+member(t, second, "result", "taskId"), "completed"); !strings.Contains(got, "done for Ada") {
+		if got := w.pollUntil(`"taskId":`+jsonMember(t, second, "result", "taskId"), "completed"); !strings.Contains(got, "done for Ada") {
 			t.Errorf("the task is %s", got)
 		}
-		w.end()
+		w.closeAndWait()
 	})
 }
 
@@ -259,19 +259,19 @@ func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
 func TestAHandedOffCallIsResumedAndIsNoTask(t *testing.T) {
 	for _, support := range []generators.TaskSupport{generators.TaskPreferred, generators.TaskAfterAsking} {
 		synctest.Test(t, func(t *testing.T) {
-			w := linked(t, asTask("word", support)).stdio(t)
-			w.hello("2025-11-25", `{}`)
-			w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
-			run := handle(t, w.response(1))
-			w.resume(2, run, `,"task":{}`)
-			if got := w.response(2); member(t, got, "error", "code") != "-32601" || !strings.Contains(got, "beam_resume can't be a task") {
+			w := newLinkingServer(t, taskPhoton("word", support)).connectStdio(t)
+			w.initialize("2025-11-25", `{}`)
+			w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+			run := resumeHandle(t, w.awaitResponse(1))
+			w.callResumeTool(2, run, `,"task":{}`)
+			if got := w.awaitResponse(2); jsonMember(t, got, "error", "code") != "-32601" || !strings.Contains(got, "beam_resume can't be a task") {
 				t.Errorf("to resume it as a task is answered with %s", got)
 			}
-			got := w.extended(3, "tools/call", `"name":"beam_resume","arguments":{"run":"`+run+`"}`, takesTasks)
-			if member(t, got, "result", "resultType") != `"input_required"` {
+			got := w.requestModern(3, "tools/call", `"name":"beam_resume","arguments":{"run":"`+run+`"}`, tasksCapabilities)
+			if jsonMember(t, got, "result", "resultType") != `"input_required"` {
 				t.Errorf("to resume it is answered with %s, want its question", got)
 			}
-			w.end()
+			w.closeAndWait()
 		})
 	}
 }

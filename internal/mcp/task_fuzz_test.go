@@ -18,17 +18,17 @@ func FuzzElicitationResponse(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	r := newRig(f, asker("number", ask.ForNumber("size", "How many?")))
-	w := r.stdio(f)
-	w.hello("2025-11-25", `{}`)
-	task := w.create(1, "number")
+	r := newTestServer(f, askingPhoton("number", ask.ForNumber("size", "How many?")))
+	w := r.connectStdio(f)
+	w.initialize("2025-11-25", `{}`)
+	task := w.createTask(1, "number")
 	f.Fuzz(func(t *testing.T, response []byte) {
 		w.t = t
 		var line bytes.Buffer
 		if json.Compact(&line, response) != nil {
 			t.Skip("it is no JSON")
 		}
-		got := w.respond(2, task, strings.ReplaceAll(line.String(), "ASK", task+".3"))
+		got := w.sendElicitationResponse(2, task, strings.ReplaceAll(line.String(), "ASK", task+".3"))
 		switch {
 		case strings.Contains(got, `"result":{"taskId":"`+task+`","status":"`):
 		case strings.Contains(got, `"error":{"code":-32602,"message":"_meta[\"io.modelcontextprotocol/elicitation-response\"]`):

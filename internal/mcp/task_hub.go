@@ -3,26 +3,28 @@ package mcp
 import (
 	"sync"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 // A taskHub wakes whoever watches tasks when one of those moves. However many
 // watch a task, and however often they come and go, its run has one callback.
 type taskHub struct {
-	engine *run.Engine
+	engine *engine.Engine
 
 	mu    sync.Mutex
-	tasks map[string]*hubTask
+	tasks map[string]*watchedTask
 }
 
-type hubTask struct {
+type watchedTask struct {
 	watchers map[*taskWatch]bool
-	// armed says that the run calls back at its next entry after an ordinal.
-	armed bool
-	after uint64
+	// isRegistered says that the run calls back at its next entry after an ordinal.
+	isRegistered bool
+	after        uint64
 }
 
-func newTaskHub(e *run.Engine) *taskHub { return &taskHub{engine: e, tasks: map[string]*hubTask{}} }
+func newTaskHub(e *engine.Engine) *taskHub {
+	return &taskHub{engine: e, tasks: map[string]*watchedTask{}}
+}
 
 // watch has w woken once the task has an entry after an ordinal, which may be at
 // once. It tells whether there is such a task.
@@ -30,21 +32,21 @@ func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
 	h.mu.Lock()
 	t := h.tasks[id]
 	if t == nil {
-		t = &hubTask{watchers: map[*taskWatch]bool{}}
+		t = &watchedTask{watchers: map[*taskWatch]bool{}}
 		h.tasks[id] = t
 	}
 	t.watchers[w] = true
-	if t.armed {
+	if t.isRegistered {
 		missed := t.after > after
 		h.mu.Unlock()
 		if missed {
-			w.wake(id)
+			w.markMoved(id)
 		}
 		return true
 	}
-	t.armed, t.after = true, after
+	t.isRegistered, t.after = true, after
 	h.mu.Unlock()
-	there, err := h.engine.When(w.who, id, after, hubWaiter{h, id})
+	there, err := h.engine.AddWaiter(w.caller, id, after, taskWaiter{h, id})
 	switch {
 	case err != nil:
 		h.mu.Lock()
@@ -52,38 +54,38 @@ func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
 		delete(h.tasks, id)
 		return false
 	case there:
-		h.moved(id)
+		h.wakeWatchers(id)
 	}
 	return err == nil
 }
 
-// A hubWaiter tells the hub that a task has moved.
-type hubWaiter struct {
+// A taskWaiter tells the hub that a task has moved.
+type taskWaiter struct {
 	hub *taskHub
 	id  string
 }
 
-var _ run.Waiter = hubWaiter{}
+var _ engine.Waiter = taskWaiter{}
 
 // Wake implements [run.Waiter]. Whoever writes to the run's log calls it, and is
 // not kept waiting.
-func (w hubWaiter) Wake() { w.hub.moved(w.id) }
+func (w taskWaiter) Wake() { w.hub.wakeWatchers(w.id) }
 
-// moved wakes the watchers of a task, which watch it again if they want.
-func (h *taskHub) moved(id string) {
+// wakeWatchers wakes the watchers of a task, which watch it again if they want.
+func (h *taskHub) wakeWatchers(id string) {
 	h.mu.Lock()
 	t := h.tasks[id]
 	delete(h.tasks, id)
 	h.mu.Unlock()
 	if t != nil {
 		for w := range t.watchers {
-			w.wake(id)
+			w.markMoved(id)
 		}
 	}
 }
 
-// leave has w woken no more for a task.
-func (h *taskHub) leave(w *taskWatch, id string) {
+// unwatch has w woken no more for a task.
+func (h *taskHub) unwatch(w *taskWatch, id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t := h.tasks[id]; t != nil {

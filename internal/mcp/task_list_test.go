@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 type taskPage struct {
@@ -24,28 +24,28 @@ type taskPage struct {
 // Who is known sees every task of theirs, once, page by page, and nobody else's.
 func TestTasksAreListedToTheirOwner(t *testing.T) {
 	const n = 250
-	r := newRig(t, asTask("word", ""))
+	r := newTestServer(t, taskPhoton("word", ""))
 	mine := map[string]bool{}
 	for range n {
-		info, err := r.engine.Start(t.Context(), operator, run.Request{Photon: "word", Surface: "mcp task"})
+		info, err := r.engine.Start(t.Context(), operator, engine.StartRequest{Photon: "word", Surface: "mcp task"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		mine[info.ID] = true
 	}
 	for who, surface := range map[string]string{"bearer:x": "mcp task", "operator": "browser"} {
-		if _, err := r.engine.Start(t.Context(), run.Caller{who}, run.Request{Photon: "word", Surface: surface}); err != nil {
+		if _, err := r.engine.Start(t.Context(), engine.Caller{who}, engine.StartRequest{Photon: "word", Surface: surface}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w := r.stdio(t)
-	w.hello("2025-11-25", `{}`)
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
 	var sizes []int
 	cursor := ""
 	for more := true; more; more = cursor != "" {
-		w.send(`{"jsonrpc":"2.0","id":1,"method":"tasks/list","params":{"cursor":%q}}`, cursor)
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tasks/list","params":{"cursor":%q}}`, cursor)
 		var page taskPage
-		if err := json.Unmarshal([]byte(w.response(1)), &page); err != nil {
+		if err := json.Unmarshal([]byte(w.awaitResponse(1)), &page); err != nil {
 			t.Fatal(err)
 		}
 		sizes, cursor = append(sizes, len(page.Result.Tasks)), page.Result.Next
@@ -60,8 +60,8 @@ func TestTasksAreListedToTheirOwner(t *testing.T) {
 		t.Errorf("the pages have %v tasks, and %d are missing", sizes, len(mine))
 	}
 	for _, cursor := range []string{"x", "====", "MTIz", "LjAwMA"} {
-		w.send(`{"jsonrpc":"2.0","id":2,"method":"tasks/list","params":{"cursor":%q}}`, cursor)
-		if got := w.response(2); member(t, got, "error", "code") != "-32602" || !strings.Contains(got, "cursor") {
+		w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tasks/list","params":{"cursor":%q}}`, cursor)
+		if got := w.awaitResponse(2); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "cursor") {
 			t.Errorf("the cursor %q is answered with %s", cursor, got)
 		}
 	}
@@ -70,30 +70,30 @@ func TestTasksAreListedToTheirOwner(t *testing.T) {
 // Over HTTP a bearer token tells who somebody is. Whoever can merely reach the
 // address is told of no tasks but those that they name.
 func TestTasksAreListedToWhoIsKnown(t *testing.T) {
-	r := newRig(t, asTask("word", generators.TaskOptional))
+	r := newTestServer(t, taskPhoton("word", generators.TaskOptional))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		who := operator
 		if q.Header.Get("Authorization") != "" {
-			who = run.Caller{"bearer:x"}
+			who = engine.Caller{"bearer:x"}
 		}
 		r.ServeHTTP(w, q, who, pagesOrigin)
 	}))
 	t.Cleanup(s.Close)
-	v := visit(t, s.URL, "2025-11-25", `{}`)
+	v := newHTTPClient(t, s.URL, "2025-11-25", `{}`)
 	create := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`
 	list := `{"jsonrpc":"2.0","id":2,"method":"tasks/list"}`
-	v.ask(create)
-	if got := v.ask(list); member(t, got, "error", "code") != "-32601" {
+	v.requestJSON(create)
+	if got := v.requestJSON(list); jsonMember(t, got, "error", "code") != "-32601" {
 		t.Errorf("a list for anybody is answered with %s", got)
 	}
 	token := []string{"Authorization", "Bearer s3cret"}
-	v = &visitor{t: t, url: s.URL, ctx: t.Context()}
-	response := v.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"v","version":"1"}}}`, token...)
+	v = &httpClient{t: t, url: s.URL, ctx: t.Context()}
+	response := v.postMessage(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"v","version":"1"}}}`, token...)
 	response.Body.Close()
 	v.session = response.Header.Get("Mcp-Session-Id")
-	created := v.ask(create, token...)
-	got := v.ask(list, token...)
-	id := member(t, created, "result", "taskId")
+	created := v.requestJSON(create, token...)
+	got := v.requestJSON(list, token...)
+	id := jsonMember(t, created, "result", "taskId")
 	if n := strings.Count(got, `"taskId"`); n != 1 || !strings.Contains(got, id) {
 		t.Errorf("the bearer's list is %s, want their one task", got)
 	}

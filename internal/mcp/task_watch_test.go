@@ -12,15 +12,15 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// notifications collects the params of a notification until its status is last.
-func (w *wire) notifications(method, last string) (statuses []string) {
+// collectTaskStatuses collects the params of a notification until its status is last.
+func (w *stdioClient) collectTaskStatuses(method, last string) (statuses []string) {
 	w.t.Helper()
 	for {
-		m := w.next()
+		m := w.nextLine()
 		if !strings.Contains(m, `"method":"`+method+`"`) {
 			continue
 		}
-		statuses = append(statuses, strings.Trim(member(w.t, m, "params", "status"), `"`))
+		statuses = append(statuses, strings.Trim(jsonMember(w.t, m, "params", "status"), `"`))
 		if statuses[len(statuses)-1] == last {
 			return statuses
 		}
@@ -29,18 +29,18 @@ func (w *wire) notifications(method, last string) (statuses []string) {
 
 // Over stdio a client is told each status that it has not been told.
 func TestStatusesOfATaskAreTold(t *testing.T) {
-	r := newRig(t, asTask("word", ""))
-	w := r.stdio(t)
-	w.hello("2025-11-25", `{}`)
-	task := w.create(1, "word")
-	w.send(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":{"elicitationId":"%s.4","action":"accept","content":{"word":"fish"}}}}}`, task, task)
+	r := newTestServer(t, taskPhoton("word", ""))
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	task := w.createTask(1, "word")
+	w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":{"elicitationId":"%s.4","action":"accept","content":{"word":"fish"}}}}}`, task, task)
 	for {
-		m := w.next()
-		if !strings.Contains(m, `"status":"completed"`) || member(t, m, "id") == "2" {
+		m := w.nextLine()
+		if !strings.Contains(m, `"status":"completed"`) || jsonMember(t, m, "id") == "2" {
 			continue
 		}
 		want := `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"RUN","status":"completed","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N}}`
-		if got := timeless(m); got != want {
+		if got := maskTimes(m); got != want {
 			t.Errorf("the client is told\n%s\nwant\n%s", got, want)
 		}
 		return
@@ -50,12 +50,12 @@ func TestStatusesOfATaskAreTold(t *testing.T) {
 // Over HTTP they come on the stream that the client opened for what no request
 // asked for.
 func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
-	r := newRig(t, asTask("word", ""))
-	v := visit(t, r.site(t).URL, "2025-11-25", `{}`)
-	next := v.stream(v.do(http.MethodGet, "", "Accept", "text/event-stream"))
-	created := v.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
-	id := member(t, created, "result", "taskId")
-	v.ask(`{"jsonrpc":"2.0","id":2,"method":"tasks/cancel","params":{"taskId":` + id + `}}`)
+	r := newTestServer(t, taskPhoton("word", ""))
+	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
+	next := v.readEvents(v.sendRequest(http.MethodGet, "", "Accept", "text/event-stream"))
+	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
+	id := jsonMember(t, created, "result", "taskId")
+	v.requestJSON(`{"jsonrpc":"2.0","id":2,"method":"tasks/cancel","params":{"taskId":` + id + `}}`)
 	if got := next().data; !strings.Contains(got, `"method":"notifications/tasks/status"`) || !strings.Contains(got, `"status":"cancelled"`) {
 		t.Errorf("the stream says %s", got)
 	}
@@ -64,23 +64,23 @@ func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
 // A subscription tells its tasks as they are, then as they become, with all that
 // tasks/get would say; others' tasks it does not take on.
 func TestASubscriptionTellsItsTasks(t *testing.T) {
-	r := newRig(t, asTask("word", generators.TaskPreferred))
-	w := r.stdio(t)
-	task := w.handle(1, "word")
-	w.until(task, "input_required")
+	r := newTestServer(t, taskPhoton("word", generators.TaskPreferred))
+	w := r.connectStdio(t)
+	task := w.callExtensionTask(1, "word")
+	w.pollUntil(task, "input_required")
 	id := strings.TrimPrefix(task, `"taskId":`)
-	w.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s,%s,"unknown"]},%s}}`, id, id, modern(takesTasks, ""))
-	if got := member(t, w.next(), "params", "notifications"); got != `{"taskIds":[`+id+`]}` {
+	w.sendLine(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s,%s,"unknown"]},%s}}`, id, id, modernMeta(tasksCapabilities, ""))
+	if got := jsonMember(t, w.nextLine(), "params", "notifications"); got != `{"taskIds":[`+id+`]}` {
 		t.Errorf("the subscription takes on %s, want the one task", got)
 	}
-	told := w.next()
+	told := w.nextLine()
 	want := `{"jsonrpc":"2.0","method":"notifications/tasks","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub"},"taskId":"RUN","status":"input_required",`
-	if got := anonymous(told); !strings.HasPrefix(got, want) || !strings.Contains(got, `"inputRequests":{"word":{"method":"elicitation/create"`) {
+	if got := maskIDs(told); !strings.HasPrefix(got, want) || !strings.Contains(got, `"inputRequests":{"word":{"method":"elicitation/create"`) {
 		t.Errorf("the subscription tells\n%s\nwant\n%s…", got, want)
 	}
-	w.send(`{"jsonrpc":"2.0","id":2,"method":"tasks/update","params":{%s,"inputResponses":{"word":{"action":"accept","content":{"word":"fish"}}},%s}}`, task, modern(takesTasks, ""))
+	w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tasks/update","params":{%s,"inputResponses":{"word":{"action":"accept","content":{"word":"fish"}}},%s}}`, task, modernMeta(tasksCapabilities, ""))
 	for {
-		m := w.next()
+		m := w.nextLine()
 		if strings.Contains(m, `"status":"completed"`) {
 			if !strings.Contains(m, `"result":{"resultType":"complete","content":[{"type":"text","text":"fish"}]`) {
 				t.Errorf("the end is told as %s", m)
@@ -95,13 +95,13 @@ func TestASubscriptionTellsItsTasks(t *testing.T) {
 
 // A task that ended before anybody listened is told, too.
 func TestASubscriptionMissesNoEnd(t *testing.T) {
-	quick := generators.New("quick", func(context.Context, nothing, generators.Yield) (string, error) { return "done", nil },
+	quick := generators.New("quick", func(context.Context, none, generators.Yield) (string, error) { return "done", nil },
 		&generators.Options{Task: generators.TaskPreferred})
-	w := newRig(t, quick).stdio(t)
-	task := w.handle(1, "quick")
-	w.until(task, "completed")
-	w.send(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s]},%s}}`, strings.TrimPrefix(task, `"taskId":`), modern(takesTasks, ""))
-	if got := w.notifications("notifications/tasks", "completed"); len(got) != 1 {
+	w := newTestServer(t, quick).connectStdio(t)
+	task := w.callExtensionTask(1, "quick")
+	w.pollUntil(task, "completed")
+	w.sendLine(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s]},%s}}`, strings.TrimPrefix(task, `"taskId":`), modernMeta(tasksCapabilities, ""))
+	if got := w.collectTaskStatuses("notifications/tasks", "completed"); len(got) != 1 {
 		t.Errorf("the subscription tells %v, want the end", got)
 	}
 }
@@ -109,7 +109,7 @@ func TestASubscriptionMissesNoEnd(t *testing.T) {
 // However often somebody comes and goes, whoever stays hears everything.
 func TestManyMayWatchATask(t *testing.T) {
 	steps := make(chan struct{})
-	stepper := generators.New("stepper", func(ctx context.Context, _ nothing, yield generators.Yield) (string, error) {
+	stepper := generators.New("stepper", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 		for i := range 5 {
 			if _, err := ask.Text(yield, fmt.Sprintf("word%d", i), "Which word?"); err != nil {
 				return "", err
@@ -121,24 +121,24 @@ func TestManyMayWatchATask(t *testing.T) {
 		}
 		return "done", nil
 	}, &generators.Options{Task: generators.TaskPreferred})
-	r := newRig(t, stepper)
-	w := r.stdio(t)
-	task := w.handle(1, "stepper")
-	listen := fmt.Sprintf(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s]},%s}}`, strings.TrimPrefix(task, `"taskId":`), modern(takesTasks, ""))
-	stays, goes := r.stdio(t), r.stdio(t)
-	stays.send("%s", listen)
-	stays.next() // it listens
+	r := newTestServer(t, stepper)
+	w := r.connectStdio(t)
+	task := w.callExtensionTask(1, "stepper")
+	listen := fmt.Sprintf(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s]},%s}}`, strings.TrimPrefix(task, `"taskId":`), modernMeta(tasksCapabilities, ""))
+	stays, goes := r.connectStdio(t), r.connectStdio(t)
+	stays.sendLine("%s", listen)
+	stays.nextLine() // it listens
 	heard := make(chan []string, 1)
-	go func() { heard <- stays.notifications("notifications/tasks", "completed") }()
+	go func() { heard <- stays.collectTaskStatuses("notifications/tasks", "completed") }()
 	for range 20 {
-		goes.send("%s", listen)
-		goes.next()
-		goes.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"sub"}}`)
-		goes.extended(7, "tasks/get", task, takesTasks) // by now it has gone
+		goes.sendLine("%s", listen)
+		goes.nextLine()
+		goes.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"sub"}}`)
+		goes.requestModern(7, "tasks/get", task, tasksCapabilities) // by now it has gone
 	}
 	for i := range 5 {
-		w.until(task, "input_required")
-		w.extended(2, "tasks/update", fmt.Sprintf(`%s,"inputResponses":{"word%d":{"action":"accept","content":{"word%d":"x"}}}`, task, i, i), takesTasks)
+		w.pollUntil(task, "input_required")
+		w.requestModern(2, "tasks/update", fmt.Sprintf(`%s,"inputResponses":{"word%d":{"action":"accept","content":{"word%d":"x"}}}`, task, i, i), tasksCapabilities)
 		steps <- struct{}{}
 	}
 	select {

@@ -28,7 +28,7 @@ func TestAToolsOwnThreadIsNoOthers(t *testing.T) {
 		}
 		return "mine", err
 	}, nil)
-	w := wordClientOf(t, newRig(t, photon))
+	w := wordClientOf(t, newTestServer(t, photon))
 	for i := range 20 {
 		w.call(100+i, "threaded")
 		w.returns(100+i, "mine")
@@ -39,5 +39,5 @@ func TestAToolsOwnThreadIsNoOthers(t *testing.T) {
 		w.call(200+i, "threaded")
 		w.returns(200+i, "mine")
 	}
-	w.end()
+	w.closeAndWait()
 }

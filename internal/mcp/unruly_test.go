@@ -15,19 +15,19 @@ import (
 )
 
 // A wordClient calls tools that ask for a word and return it.
-type wordClient struct{ *wire }
+type wordClient struct{ *stdioClient }
 
-func wordClientOf(t *testing.T, r *rig) wordClient {
+func wordClientOf(t *testing.T, r *testServer) wordClient {
 	t.Helper()
-	w := wordClient{r.stdio(t)}
-	w.hello("2025-11-25", `{"elicitation":{}}`)
+	w := wordClient{r.connectStdio(t)}
+	w.initialize("2025-11-25", `{"elicitation":{}}`)
 	return w
 }
 
 // call calls a tool with a word for its argument, if there is one.
 func (w wordClient) call(id int, tool string, word ...string) {
 	w.t.Helper()
-	w.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"word":%q}}}`, id, tool, strings.Join(word, ""))
+	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"word":%q}}}`, id, tool, strings.Join(word, ""))
 }
 
 // answer answers the question that comes next, and returns its id.
@@ -40,20 +40,20 @@ func (w wordClient) answer(word string) (id string) {
 
 func (w wordClient) reply(id, word string) {
 	w.t.Helper()
-	w.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":%q}}}`, id, word)
+	w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":%q}}}`, id, word)
 }
 
 // question is the id of the question that comes next.
 func (w wordClient) question() string {
 	w.t.Helper()
-	return member(w.t, w.wire.question(), "id")
+	return jsonMember(w.t, w.stdioClient.nextQuestion(), "id")
 }
 
 // returns expects the result of a call next.
 func (w wordClient) returns(id int, word string) {
 	w.t.Helper()
-	got := w.next()
-	if member(w.t, got, "id") != strconv.Itoa(id) || !strings.Contains(got, `"text":"`+word+`"`) {
+	got := w.nextLine()
+	if jsonMember(w.t, got, "id") != strconv.Itoa(id) || !strings.Contains(got, `"text":"`+word+`"`) {
 		w.t.Fatalf("there came %s, want the result %q of call %d", got, word, id)
 	}
 }
@@ -61,8 +61,8 @@ func (w wordClient) returns(id int, word string) {
 // pings makes sure that messages are taken in.
 func (w wordClient) pings() {
 	w.t.Helper()
-	w.send(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
-	w.expect(`{"jsonrpc":"2.0","id":"ping","result":{}}`)
+	w.sendLine(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":"ping","result":{}}`)
 }
 
 // said is what the tool under test is called with.
@@ -83,7 +83,7 @@ func turning(does func(ctx context.Context, word string, yield generators.Yield)
 
 func TestAToolThatBlocksForOnceKeepsNobodyWaiting(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
-	r := newRig(t, turning(func(context.Context, string, generators.Yield) { close(began); <-release }))
+	r := newTestServer(t, turning(func(context.Context, string, generators.Yield) { close(began); <-release }))
 	w := wordClientOf(t, r)
 	for i := range 20 {
 		w.call(100+i, "turning")
@@ -100,55 +100,55 @@ func TestAToolThatBlocksForOnceKeepsNobodyWaiting(t *testing.T) {
 	w.answer("one")
 	w.returns(1, "one")
 	w.pings()
-	w.end()
+	w.closeAndWait()
 }
 
 // TestToolsThatComputeKeepNobodyWaiting: as many as there are processors, without
 // a system call and without garbage.
 func TestToolsThatComputeKeepNobodyWaiting(t *testing.T) {
-	photon := generators.New("compute", func(ctx context.Context, _ nothing, _ generators.Yield) (string, error) {
+	photon := generators.New("compute", func(ctx context.Context, _ none, _ generators.Yield) (string, error) {
 		var stopped atomic.Bool
 		defer context.AfterFunc(ctx, func() { stopped.Store(true) })()
 		for !stopped.Load() {
 		}
 		return "done", nil
 	}, nil)
-	w := wordClientOf(t, newRig(t, photon))
+	w := wordClientOf(t, newTestServer(t, photon))
 	n := runtime.GOMAXPROCS(0)
 	for i := range n {
-		w.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"compute"}}`, i)
+		w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"compute"}}`, i)
 	}
 	w.pings()
 	for i := range n {
-		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i)
+		w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i)
 	}
 	w.pings()
-	w.end()
+	w.closeAndWait()
 }
 
 func TestAToolThatEndsItsGoroutineKeepsNobodyWaiting(t *testing.T) {
-	r := newRig(t, turning(func(context.Context, string, generators.Yield) { runtime.Goexit() }))
+	r := newTestServer(t, turning(func(context.Context, string, generators.Yield) { runtime.Goexit() }))
 	w := wordClientOf(t, r)
 	w.call(1, "turning", "leave")
-	if got := w.next(); !strings.Contains(got, "its goroutine ended") {
+	if got := w.nextLine(); !strings.Contains(got, "its goroutine ended") {
 		t.Errorf("the call ends with %s", got)
 	}
 	w.pings()
 	w.call(2, "turning")
 	w.answer("two")
 	w.returns(2, "two")
-	w.end()
+	w.closeAndWait()
 }
 
 func TestAToolThatPanicsKeepsNobodyWaiting(t *testing.T) {
-	r := newRig(t, turning(func(context.Context, string, generators.Yield) { panic("no") }))
+	r := newTestServer(t, turning(func(context.Context, string, generators.Yield) { panic("no") }))
 	w := wordClientOf(t, r)
 	w.call(1, "turning", "panic")
-	if got := w.next(); !strings.Contains(got, "it panicked") {
+	if got := w.nextLine(); !strings.Contains(got, "it panicked") {
 		t.Errorf("the call ends with %s", got)
 	}
 	w.pings()
-	w.end()
+	w.closeAndWait()
 }
 
 // TestToolsThatShareALock: a tool that holds a lock while it asks keeps others
@@ -160,43 +160,43 @@ func TestToolsThatShareALock(t *testing.T) {
 		defer mu.Unlock()
 		return ask.Text(yield, "word", "Which word?")
 	}, nil)
-	w := wordClientOf(t, newRig(t, photon))
+	w := wordClientOf(t, newTestServer(t, photon))
 	w.call(1, "locked")
 	first := w.question()
 	w.call(2, "locked")
 	w.pings()
 	w.reply(first, "one")
-	got := w.next() + w.next() // the result of the one and the question of the other, in any order
+	got := w.nextLine() + w.nextLine() // the result of the one and the question of the other, in any order
 	second := regexp.MustCompile(`"[0-9a-f]{32}\.3"`).FindString(got)
 	if !strings.Contains(got, `"text":"one"`) || second == "" {
 		t.Fatalf("there came %s, want the result of call 1 and the question of call 2", got)
 	}
 	w.reply(second, "two")
 	w.returns(2, "two")
-	w.end()
+	w.closeAndWait()
 }
 
 // TestAnAnswerFromElsewhereEndsTheWait: the client says nothing meanwhile.
 func TestAnAnswerFromElsewhereEndsTheWait(t *testing.T) {
-	r := newRig(t, turning(nil))
+	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
-	r.inBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
+	r.answerInBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
 	for range 2 { // that the question is taken back, and the result
-		w.next()
+		w.nextLine()
 	}
 	w.pings()
 	w.call(2, "turning")
 	w.answer("two")
 	w.returns(2, "two")
-	w.end()
+	w.closeAndWait()
 }
 
 // TestHalfAMessageIsKept: what happens between the halves of a message does not
 // lose the first.
 func TestHalfAMessageIsKept(t *testing.T) {
-	r := newRig(t, turning(nil))
+	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
@@ -206,46 +206,46 @@ func TestHalfAMessageIsKept(t *testing.T) {
 		}
 	}
 	write(`{"jsonrpc":"2.0","id":"ping",`)
-	r.inBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
+	r.answerInBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
 	for range 2 {
-		w.next()
+		w.nextLine()
 	}
 	write(`"method":"ping"}` + "\n")
-	w.expect(`{"jsonrpc":"2.0","id":"ping","result":{}}`)
-	w.end()
+	w.expectLine(`{"jsonrpc":"2.0","id":"ping","result":{}}`)
+	w.closeAndWait()
 }
 
 func TestACallCanBeCancelledWhileItAsks(t *testing.T) {
-	r := newRig(t, turning(nil))
+	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
-	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	if got := w.next(); !strings.Contains(got, "notifications/cancelled") {
+	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if got := w.nextLine(); !strings.Contains(got, "notifications/cancelled") {
 		t.Errorf("there came %s, want that the question is taken back", got)
 	}
 	w.pings()
 	w.call(2, "turning")
 	w.answer("two")
 	w.returns(2, "two")
-	w.end()
+	w.closeAndWait()
 }
 
 func TestTheEndComesWhileAToolAsks(t *testing.T) {
-	r := newRig(t, turning(nil))
+	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
-	w.end()
+	w.closeAndWait()
 }
 
 func TestManyAtOnceAreEachAnsweredTheirOwn(t *testing.T) {
-	r := newRig(t, turning(nil))
+	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
-	for round := range 20 {
+	for trip := range 20 {
 		asked := map[string]bool{}
 		for i := range 10 {
-			w.call(10*round+i, "turning")
+			w.call(10*trip+i, "turning")
 			asked[w.question()] = true
 		}
 		for q := range asked {
@@ -253,8 +253,8 @@ func TestManyAtOnceAreEachAnsweredTheirOwn(t *testing.T) {
 		}
 		results := map[string]bool{}
 		for range 10 {
-			got := w.next()
-			results[strings.TrimPrefix(member(t, got, "result", "structuredContent", "result"), `"word of `)] = true
+			got := w.nextLine()
+			results[strings.TrimPrefix(jsonMember(t, got, "result", "structuredContent", "result"), `"word of `)] = true
 		}
 		for q := range asked {
 			if !results[strings.TrimPrefix(q, `"`)] {
@@ -262,5 +262,5 @@ func TestManyAtOnceAreEachAnsweredTheirOwn(t *testing.T) {
 			}
 		}
 	}
-	w.end()
+	w.closeAndWait()
 }

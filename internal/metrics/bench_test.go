@@ -7,10 +7,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // What metrics cost: the same with and without.
@@ -22,8 +22,8 @@ func BenchmarkEvents(b *testing.B) {
 		}
 		return none{}, nil
 	}, nil)
-	eachWay(b, burst, func(e *run.Engine) {
-		follow(b, e, start(b, e, "burst"))
+	benchmarkWithAndWithout(b, burst, func(e *engine.Engine) {
+		followToEnd(b, e, startRun(b, e, "burst"))
 	})
 }
 
@@ -31,17 +31,17 @@ func BenchmarkAsk(b *testing.B) {
 	question := generators.New("question", func(_ context.Context, _ none, yield generators.Yield) (bool, error) {
 		return ask.Confirm(yield, "go", "Go on?")
 	}, nil)
-	eachWay(b, question, func(e *run.Engine) {
-		id := start(b, e, "question")
+	benchmarkWithAndWithout(b, question, func(e *engine.Engine) {
+		id := startRun(b, e, "question")
 		batches, err := e.Follow(b.Context(), me, id, 0)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for batch := range batches {
 			for _, entry := range batch {
-				if entry.Kind == log.KindAsked {
+				if entry.Kind == runlog.KindAsked {
 					a := ask.Answer{Action: ask.Accept, Content: []byte(`{"go":true}`)}
-					if err := e.Answer(b.Context(), me, log.AskID(id, entry.Seq), a, "http"); err != nil {
+					if err := e.Answer(b.Context(), me, runlog.AskID(id, entry.Seq), a, "http"); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -58,12 +58,12 @@ func BenchmarkScrape(b *testing.B) {
 	for _, open := range []int{1, 10_000} {
 		b.Run(fmt.Sprint(open), func(b *testing.B) {
 			m := metrics.New("test")
-			e := engine(b, m, question)
-			m.Watch(e)
+			e := newEngine(b, m, question)
+			m.RegisterEngine(e)
 			for range open {
-				start(b, e, "question")
+				startRun(b, e, "question")
 			}
-			s := &bench{Metrics: m, t: b}
+			s := &testMetrics{Metrics: m, t: b}
 			b.ReportAllocs()
 			for b.Loop() {
 				s.scrape()
@@ -72,10 +72,10 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-func eachWay(b *testing.B, p *generators.Photon, one func(*run.Engine)) {
-	for name, m := range map[string]run.Meter{"without": nil, "with": metrics.New("test")} {
+func benchmarkWithAndWithout(b *testing.B, p *generators.Photon, one func(*engine.Engine)) {
+	for name, m := range map[string]engine.Meter{"without": nil, "with": metrics.New("test")} {
 		b.Run(name, func(b *testing.B) {
-			e := engine(b, m, p)
+			e := newEngine(b, m, p)
 			b.ReportAllocs()
 			for b.Loop() {
 				one(e)
@@ -84,7 +84,7 @@ func eachWay(b *testing.B, p *generators.Photon, one func(*run.Engine)) {
 	}
 }
 
-func engine(b *testing.B, m run.Meter, p *generators.Photon) *run.Engine {
+func newEngine(b *testing.B, m engine.Meter, p *generators.Photon) *engine.Engine {
 	b.Helper()
 	registry, err := generators.NewRegistry(p)
 	if err != nil {
@@ -94,7 +94,7 @@ func engine(b *testing.B, m run.Meter, p *generators.Photon) *run.Engine {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := run.New(run.Options{Photons: registry, Log: log.NewMemory(), Blobs: blobs, Meter: m})
+	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Meter: m})
 	b.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -104,16 +104,16 @@ func engine(b *testing.B, m run.Meter, p *generators.Photon) *run.Engine {
 	return e
 }
 
-func start(b *testing.B, e *run.Engine, photon string) string {
+func startRun(b *testing.B, e *engine.Engine, photon string) string {
 	b.Helper()
-	info, err := e.Start(b.Context(), me, run.Request{Photon: photon, Surface: "http"})
+	info, err := e.Start(b.Context(), me, engine.StartRequest{Photon: photon, Surface: "http"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return info.ID
 }
 
-func follow(b *testing.B, e *run.Engine, id string) {
+func followToEnd(b *testing.B, e *engine.Engine, id string) {
 	b.Helper()
 	batches, err := e.Follow(b.Context(), me, id, 0)
 	if err != nil {

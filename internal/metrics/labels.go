@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // maxPhotons is how many photons have a label of their own, the first that were
@@ -13,24 +13,24 @@ import (
 // tools it offers may bring any number.
 const maxPhotons = 200
 
-// names bounds what a label may be.
-type names struct {
+// labelNames bounds what a label may be.
+type labelNames struct {
 	mu    sync.RWMutex
 	known map[string]struct{}
 }
 
-// bounded is the label for a name.
-func (n *names) bounded(name string) string {
+// label is the label for a name.
+func (n *labelNames) label(name string) string {
 	n.mu.RLock()
 	_, known := n.known[name]
 	n.mu.RUnlock()
-	if known || n.take(name) {
+	if known || n.add(name) {
 		return name
 	}
-	return other
+	return labelOther
 }
 
-func (n *names) take(name string) bool {
+func (n *labelNames) add(name string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.known == nil {
@@ -44,7 +44,7 @@ func (n *names) take(name string) bool {
 }
 
 // surfaces are the labels for surfaces.
-var surfaces = []string{"browser", "http", "mcp", "terminal", other}
+var surfaces = []string{"browser", "http", "mcp", "terminal", labelOther}
 
 // surfaceLabel is the label for a surface.
 func surfaceLabel(surface string) string {
@@ -52,8 +52,8 @@ func surfaceLabel(surface string) string {
 	if slices.Contains(surfaces, surface) {
 		return surface
 	}
-	return other
+	return labelOther
 }
 
 // reasonLabel is the label for a reason: its words, joined.
-func reasonLabel(r log.Reason) string { return strings.ReplaceAll(string(r), " ", "_") }
+func reasonLabel(r runlog.WithdrawReason) string { return strings.ReplaceAll(string(r), " ", "_") }

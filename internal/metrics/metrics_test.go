@@ -19,18 +19,18 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-var me = run.Caller{"session:me"}
+var me = engine.Caller{"session:me"}
 
 type none = struct{}
 
-// greeter asks twice.
-var greeter = generators.New("greeter", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+// greeterPhoton asks twice.
+var greeterPhoton = generators.New("greeter", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 	name, err := ask.Text(yield, "name", "Your name?")
 	if err != nil {
 		return "", err
@@ -39,22 +39,22 @@ var greeter = generators.New("greeter", func(_ context.Context, _ none, yield ge
 	return fmt.Sprint(name, sure), err
 }, &generators.Options{Durable: true})
 
-// patient gives its question up after a minute.
-var patient = generators.New("patient", func(_ context.Context, _ none, yield generators.Yield) (bool, error) {
+// patientPhoton gives its question up after a minute.
+var patientPhoton = generators.New("patient", func(_ context.Context, _ none, yield generators.Yield) (bool, error) {
 	return ask.Confirm(yield, "go", "Go on?", ask.Timeout(time.Minute))
 }, nil)
 
-// bench is an engine with its metrics.
-type bench struct {
-	*run.Engine
+// testMetrics is an engine with its metrics.
+type testMetrics struct {
+	*engine.Engine
 	*metrics.Metrics
 	t      testing.TB
 	served http.Handler
 }
 
-func open(t *testing.T, l log.Log, dir string) *bench {
+func openTestMetrics(t *testing.T, l runlog.Log, dir string) *testMetrics {
 	t.Helper()
-	registry, err := generators.NewRegistry(greeter, patient)
+	registry, err := generators.NewRegistry(greeterPhoton, patientPhoton)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,17 +62,17 @@ func open(t *testing.T, l log.Log, dir string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Metrics: metrics.New("test"), t: t}
-	b.Engine = run.New(run.Options{Photons: registry, Log: l, Blobs: blobs, Meter: b.Metrics})
-	b.Watch(b.Engine)
+	b := &testMetrics{Metrics: metrics.New("test"), t: t}
+	b.Engine = engine.New(engine.Options{Photons: registry, Log: l, Blobs: blobs, Meter: b.Metrics})
+	b.RegisterEngine(b.Engine)
 	if err := b.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.close(); blobs.Close() })
+	t.Cleanup(func() { b.closeAll(); blobs.Close() })
 	return b
 }
 
-func (b *bench) close() {
+func (b *testMetrics) closeAll() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := b.Engine.Close(ctx); err != nil {
@@ -80,20 +80,20 @@ func (b *bench) close() {
 	}
 }
 
-// Watch hides the engine's.
-func (b *bench) Watch(e *run.Engine) { b.Metrics.Watch(e) }
+// RegisterEngine hides the engine's.
+func (b *testMetrics) RegisterEngine(e *engine.Engine) { b.Metrics.RegisterEngine(e) }
 
-func (b *bench) start(photon, surface string) string {
+func (b *testMetrics) startRun(photon, surface string) string {
 	b.t.Helper()
-	info, err := b.Start(b.t.Context(), me, run.Request{Photon: photon, Surface: surface})
+	info, err := b.Start(b.t.Context(), me, engine.StartRequest{Photon: photon, Surface: surface})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return info.ID
 }
 
-// answer settles the open question of a run.
-func (b *bench) answer(id string, action ask.Action, content, surface string) {
+// answerRun settles the open question of a run.
+func (b *testMetrics) answerRun(id string, action ask.Action, content, surface string) {
 	b.t.Helper()
 	synctest.Wait()
 	info, err := b.Info(me, id)
@@ -111,7 +111,7 @@ func (b *bench) answer(id string, action ask.Action, content, surface string) {
 }
 
 // scrape is what a Prometheus server gets.
-func (b *bench) scrape() map[string]*dto.MetricFamily {
+func (b *testMetrics) scrape() map[string]*dto.MetricFamily {
 	b.t.Helper()
 	if b.served == nil {
 		b.served = b.Handler()
@@ -126,9 +126,9 @@ func (b *bench) scrape() map[string]*dto.MetricFamily {
 	return families
 }
 
-// value is that of the metric whose labels have the values given, in the order
+// metricValue is that of the metric whose labels have the values given, in the order
 // of their names; of a histogram it is the count. It is -1 if there is none.
-func value(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
+func metricValue(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
 	for _, m := range families[name].GetMetric() {
 		var got []string
 		for _, l := range m.GetLabel() {
@@ -147,9 +147,9 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 	return -1
 }
 
-func (b *bench) want(want float64, name string, labels ...string) {
+func (b *testMetrics) want(want float64, name string, labels ...string) {
 	b.t.Helper()
-	if got := value(b.scrape(), name, labels...); got != want {
+	if got := metricValue(b.scrape(), name, labels...); got != want {
 		b.t.Errorf("%s%q is %v, not %v", name, labels, got, want)
 	}
 }
@@ -157,9 +157,9 @@ func (b *bench) want(want float64, name string, labels ...string) {
 func TestWhatRunsDoIsCounted(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		b := open(t, log.NewMemory(), dir)
-		first, second, third := b.start("greeter", "browser"), b.start("greeter", "mcp"), b.start("greeter", "a made-up surface")
-		b.start("patient", "http")
+		b := openTestMetrics(t, runlog.NewMemory(), dir)
+		first, second, third := b.startRun("greeter", "browser"), b.startRun("greeter", "mcp"), b.startRun("greeter", "a made-up surface")
+		b.startRun("patient", "http")
 		synctest.Wait()
 		b.want(4, "beam_runs", "waiting")
 		b.want(4, "beam_asks_open", "0-1m")
@@ -171,9 +171,9 @@ func TestWhatRunsDoIsCounted(t *testing.T) {
 		b.want(1, "beam_asks_withdrawn_total", "expired")
 		b.want(1, "beam_runs_finished_total", "patient", "failed")
 
-		b.answer(first, ask.Accept, `{"name":"Ada"}`, "browser")
-		b.answer(first, ask.Accept, `{"sure":true}`, "mcp")
-		b.answer(second, ask.Decline, "", "terminal")
+		b.answerRun(first, ask.Accept, `{"name":"Ada"}`, "browser")
+		b.answerRun(first, ask.Accept, `{"sure":true}`, "mcp")
+		b.answerRun(second, ask.Decline, "", "terminal")
 		if err := b.Cancel(t.Context(), me, third); err != nil {
 			t.Fatal(err)
 		}
@@ -199,23 +199,23 @@ func TestWhatRunsDoIsCounted(t *testing.T) {
 func TestARestartCountsWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		l := log.NewMemory()
-		b := open(t, l, dir)
-		id := b.start("greeter", "browser")
-		b.start("patient", "browser")
-		b.answer(id, ask.Accept, `{"name":"Ada"}`, "browser")
+		l := runlog.NewMemory()
+		b := openTestMetrics(t, l, dir)
+		id := b.startRun("greeter", "browser")
+		b.startRun("patient", "browser")
+		b.answerRun(id, ask.Accept, `{"name":"Ada"}`, "browser")
 		b.want(1, "beam_runs_hot") // the other is not durable
 		time.Sleep(3 * time.Hour)
 		b.want(0, "beam_runs_hot")
-		b.close()
+		b.closeAll()
 
-		b = open(t, l, dir)
+		b = openTestMetrics(t, l, dir)
 		b.want(1, "beam_runs", "waiting")
 		b.want(1, "beam_asks_open", "1h-1d")
 		b.want(10800, "beam_asks_oldest_age_seconds")
 		b.want(-1, "beam_runs_started_total", "greeter", "browser")
 		b.want(0, "beam_replay_seconds", "whole")
-		b.answer(id, ask.Accept, `{"sure":true}`, "browser")
+		b.answerRun(id, ask.Accept, `{"sure":true}`, "browser")
 		b.want(1, "beam_replay_seconds", "whole")
 		b.want(0, "beam_replay_seconds", "broken_off")
 		b.want(1, "beam_runs", "completed")
@@ -226,8 +226,8 @@ func TestARestartCountsWhatIsThere(t *testing.T) {
 func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		b := open(t, log.NewMemory(), dir)
-		id := b.start("greeter", "browser")
+		b := openTestMetrics(t, runlog.NewMemory(), dir)
+		id := b.startRun("greeter", "browser")
 		synctest.Wait()
 		ctx, leave := context.WithCancel(t.Context())
 		for range 3 {
@@ -241,7 +241,7 @@ func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
 			}()
 		}
 		wait := func() {
-			if _, err := b.When(me, id, 1000, nobody{}); err != nil {
+			if _, err := b.AddWaiter(me, id, 1000, idleWaiter{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -251,11 +251,11 @@ func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
 		leave()
 		synctest.Wait()
 		b.want(1, "beam_followers")
-		b.Unwait(id, nobody{})
+		b.RemoveWaiter(id, idleWaiter{})
 		b.want(0, "beam_followers")
 		wait()
 		b.want(1, "beam_followers")
-		b.answer(id, ask.Cancel, "", "browser")
+		b.answerRun(id, ask.Cancel, "", "browser")
 		b.want(0, "beam_followers")
 	})
 }
@@ -264,10 +264,10 @@ func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
 func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
 	m := metrics.New("test")
 	for i := range 1000 {
-		m.Started(fmt.Sprintf("photon-%d", i), "mcp")
-		m.Finished(fmt.Sprintf("photon-%d", i), log.Completed)
+		m.RunStarted(fmt.Sprintf("photon-%d", i), "mcp")
+		m.RunFinished(fmt.Sprintf("photon-%d", i), runlog.Completed)
 	}
-	b := &bench{Metrics: m, t: t}
+	b := &testMetrics{Metrics: m, t: t}
 	families := b.scrape()
 	if n := len(families["beam_runs_started_total"].GetMetric()); n != 201 {
 		t.Errorf("there are %d", n)
@@ -277,13 +277,13 @@ func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
 }
 
 func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
-	b := &bench{Metrics: metrics.New("test"), t: t}
+	b := &testMetrics{Metrics: metrics.New("test"), t: t}
 	b.want(0, "beam_log_append_errors_total", "full") // there before the first, for rates
-	b.Appended(1, time.Millisecond, fmt.Errorf("appending: %w", log.ErrFull))
-	b.Appended(1, time.Millisecond, &log.ConflictError{})
-	b.Appended(1, time.Millisecond, fmt.Errorf("appending: %w", context.Canceled))
-	b.Appended(1, time.Millisecond, errors.New("broken"))
-	b.Appended(5, time.Millisecond, nil)
+	b.EntriesAppended(1, time.Millisecond, fmt.Errorf("appending: %w", runlog.ErrDiskFull))
+	b.EntriesAppended(1, time.Millisecond, &runlog.ConflictError{})
+	b.EntriesAppended(1, time.Millisecond, fmt.Errorf("appending: %w", context.Canceled))
+	b.EntriesAppended(1, time.Millisecond, errors.New("broken"))
+	b.EntriesAppended(5, time.Millisecond, nil)
 	for _, reason := range []string{"full", "conflict", "cancelled", "other"} {
 		b.want(1, "beam_log_append_errors_total", reason)
 	}
@@ -294,9 +294,9 @@ func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
 func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		b := open(t, log.NewMemory(), dir)
-		b.answer(b.start("greeter", "mcp"), ask.Decline, "", "http")
-		b.start("patient", "mcp")
+		b := openTestMetrics(t, runlog.NewMemory(), dir)
+		b.answerRun(b.startRun("greeter", "mcp"), ask.Decline, "", "http")
+		b.startRun("patient", "mcp")
 		time.Sleep(time.Hour)
 		var ours []*dto.MetricFamily
 		for name, f := range b.scrape() {
@@ -317,7 +317,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 	})
 }
 
-// nobody waits, and does nothing when woken.
-type nobody struct{}
+// idleWaiter waits, and does nothing when woken.
+type idleWaiter struct{}
 
-func (nobody) Wake() {}
+func (idleWaiter) Wake() {}

@@ -12,30 +12,30 @@ import (
 
 func percentiles(figures map[string]float64, name string, took []time.Duration) {
 	slices.Sort(took)
-	figures[name+"-p50-ms"] = ms(took[len(took)/2])
-	figures[name+"-p99-ms"] = ms(took[len(took)*99/100])
+	figures[name+"-p50-ms"] = milliseconds(took[len(took)/2])
+	figures[name+"-p99-ms"] = milliseconds(took[len(took)*99/100])
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// resident is the process's resident memory in MB, after what is free was given
+// residentMB is the process's resident memory in MB, after what is free was given
 // back. What the log's engine keeps in pools goes at the third collection.
-func resident() float64 {
+func residentMB() float64 {
 	for range 3 {
 		debug.FreeOSMemory()
 	}
-	return memory("VmRSS:")
+	return statusMB("VmRSS:")
 }
 
-// spent is the processor time that the process has taken.
-func spent() time.Duration {
+// cpuTime is the processor time that the process has taken.
+func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it can't fail
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// memory is a field of the process's status, in MB.
-func memory(field string) float64 {
+// statusMB is a field of the process's status, in MB.
+func statusMB(field string) float64 {
 	raw, _ := os.ReadFile("/proc/self/status")
 	_, after, _ := bytes.Cut(raw, []byte(field))
 	kb, _ := strconv.ParseFloat(string(bytes.Fields(append(after, " 0"...))[0]), 64)

@@ -14,14 +14,14 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/blob"
-	"github.com/photon-beam/beam/internal/log/jetstream"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// waiter asks twice, with a step between.
-var waiter = generators.New("waiter", func(_ context.Context, in input, yield generators.Yield) (string, error) {
+// waiterPhoton asks twice, with a step between.
+var waiterPhoton = generators.New("waiter", func(_ context.Context, in input, yield generators.Yield) (string, error) {
 	name, err := ask.Text(yield, "name", "Who shall have "+in.What+"?", ask.Timeout(30*24*time.Hour))
 	if err != nil {
 		return "", err
@@ -41,47 +41,47 @@ type input struct {
 // standard output.
 type phase struct {
 	dir     string
-	n       int
+	runs    int
 	hot     int // how many may wait in memory
 	log     *jetstream.Log
-	engine  *run.Engine
+	engine  *engine.Engine
 	figures map[string]float64
 }
 
-func perform(name, dir string, n int) error {
-	p := &phase{dir: dir, n: n, hot: 250, figures: make(map[string]float64)}
-	limits := run.Limits{Active: n + 1}
+func runPhase(name, dir string, n int) error {
+	p := &phase{dir: dir, runs: n, hot: 250, figures: make(map[string]float64)}
+	limits := engine.Limits{MaxActivePerOwner: n + 1}
 	if name == "hot" {
-		p.hot, limits.HotFor = n+1, time.Hour
+		p.hot, limits.ResidentFor = n+1, time.Hour
 	}
-	limits.HotMax = p.hot
-	if err := p.open(limits); err != nil {
+	limits.MaxResident = p.hot
+	if err := p.openEngine(limits); err != nil {
 		return err
 	}
 	switch name {
 	case "filled", "hot":
-		if err := p.fill(); err != nil {
+		if err := p.startRuns(); err != nil {
 			return err
 		}
-		return p.end()
+		return p.closeAndExit()
 	case "restarted":
-		if err := p.use(); err != nil {
+		if err := p.answerSample(); err != nil {
 			return err
 		}
-		return p.kill()
+		return p.killProcess()
 	case "killed":
-		if err := p.check(); err != nil {
+		if err := p.checkRecovered(); err != nil {
 			return err
 		}
-		return p.end()
+		return p.closeAndExit()
 	}
 	return fmt.Errorf("there is no phase %q", name)
 }
 
-// open brings the engine up on the folder.
-func (p *phase) open(limits run.Limits) error {
+// openEngine brings the engine up on the folder.
+func (p *phase) openEngine(limits engine.Limits) error {
 	began := time.Now()
-	photons, err := generators.NewRegistry(waiter)
+	photons, err := generators.NewRegistry(waiterPhoton)
 	if err != nil {
 		return err
 	}
@@ -92,37 +92,37 @@ func (p *phase) open(limits run.Limits) error {
 	if p.log, err = jetstream.Open(context.Background(), jetstream.Options{Dir: filepath.Join(p.dir, "log")}); err != nil {
 		return err
 	}
-	p.figures["open-ms"] = ms(time.Since(began))
-	p.engine = run.New(run.Options{
+	p.figures["open-ms"] = milliseconds(time.Since(began))
+	p.engine = engine.New(engine.Options{
 		Photons: photons, Log: p.log, Blobs: blobs, Limits: limits,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err := p.engine.Recover(context.Background()); err != nil {
 		return err
 	}
-	p.figures["ready-ms"], p.figures["ready-cpu-ms"] = ms(time.Since(began)), ms(spent())
-	p.figures["empty-MB"] = resident()
+	p.figures["ready-ms"], p.figures["ready-cpu-ms"] = milliseconds(time.Since(began)), milliseconds(cpuTime())
+	p.figures["empty-MB"] = residentMB()
 	return nil
 }
 
-// owners share the runs.
-const owners = 100
+// ownerCount share the runs.
+const ownerCount = 100
 
-func owner(i int) run.Caller { return run.Caller{fmt.Sprintf("session:%032d", i%owners)} }
+func ownerOf(i int) engine.Caller { return engine.Caller{fmt.Sprintf("session:%032d", i%ownerCount)} }
 
-// waiting counts the runs that wait.
-func (p *phase) waiting() (n int) {
-	for i := range owners {
-		n += p.engine.OpenAsks(owner(i))
+// countWaiting counts the runs that wait.
+func (p *phase) countWaiting() (n int) {
+	for i := range ownerCount {
+		n += p.engine.CountOpenAsks(ownerOf(i))
 	}
 	return n
 }
 
-// all is an error unless all runs wait, within a while.
-func (p *phase) all() error {
-	err := until(func() bool { return p.waiting() == p.n })
+// waitForAll is an error unless all runs wait, within a while.
+func (p *phase) waitForAll() error {
+	err := until(func() bool { return p.countWaiting() == p.runs })
 	if err != nil {
-		return fmt.Errorf("%d of %d runs wait", p.waiting(), p.n)
+		return fmt.Errorf("%d of %d runs wait", p.countWaiting(), p.runs)
 	}
 	return nil
 }
@@ -139,17 +139,17 @@ func until(there func() bool) error {
 	return nil
 }
 
-// fill starts the runs, and waits until they do.
-func (p *phase) fill() error {
+// startRuns starts the runs, and waits until they do.
+func (p *phase) startRuns() error {
 	const writers = 8
 	began := time.Now()
 	failed := make(chan error, writers)
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {
-			for i := w; i < p.n; i += writers {
+			for i := w; i < p.runs; i += writers {
 				args := json.RawMessage(fmt.Sprintf(`{"what":"number %d"}`, i))
-				if _, err := p.engine.Start(context.Background(), owner(i), run.Request{Photon: "waiter", Args: args, Surface: "http"}); err != nil {
+				if _, err := p.engine.Start(context.Background(), ownerOf(i), engine.StartRequest{Photon: "waiter", Args: args, Surface: "http"}); err != nil {
 					failed <- err
 					return
 				}
@@ -162,70 +162,70 @@ func (p *phase) fill() error {
 		return err
 	default:
 	}
-	if err := p.all(); err != nil {
+	if err := p.waitForAll(); err != nil {
 		return err
 	}
-	p.figures["runs/s"] = float64(p.n) / time.Since(began).Seconds()
-	return until(func() bool { return p.engine.Counts().Hot <= p.hot }) // those that are too many are let go
+	p.figures["runs/s"] = float64(p.runs) / time.Since(began).Seconds()
+	return until(func() bool { return p.engine.Counts().Resident <= p.hot }) // those that are too many are let go
 }
 
-// file has the asks that were open when the process was killed, of runs that
+// asksFile has the asks that were open when the process was killed, of runs that
 // had been answered.
-func (p *phase) file() string { return filepath.Join(p.dir, "asks.json") }
+func (p *phase) asksFile() string { return filepath.Join(p.dir, "asks.json") }
 
-// use answers runs at random: one after the other, and many at once. Then it
+// answerSample answers runs at random: one after the other, and many at once. Then it
 // looks at lists.
-func (p *phase) use() error {
-	if err := p.all(); err != nil {
+func (p *phase) answerSample() error {
+	if err := p.waitForAll(); err != nil {
 		return err
 	}
-	p.figures["resident-MB"] = resident()
-	runs := p.sample(min(p.n/10, 6000))
+	p.figures["resident-MB"] = residentMB()
+	runs := p.pickRuns(min(p.runs/10, 6000))
 	third := len(runs) / 3
 	var asks []string
 	for _, part := range []struct {
 		name  string
-		runs  []picked
+		runs  []pickedRun
 		width int
 	}{{"answered", runs[:third], 1}, {"answered-by-32", runs[third:], 32}} {
 		began := time.Now()
-		next, err := p.answer(part.runs, part.name, part.width)
+		next, err := p.answerRuns(part.runs, part.name, part.width)
 		if err != nil {
 			return err
 		}
 		p.figures[part.name+"/s"] = float64(len(part.runs)) / time.Since(began).Seconds()
 		asks = append(asks, next...)
 	}
-	p.figures["answering-MB"] = memory("VmRSS:")
-	p.lists()
+	p.figures["answering-MB"] = statusMB("VmRSS:")
+	p.measureLists()
 	raw, err := json.Marshal(asks)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(p.file(), raw, 0o600)
+	return os.WriteFile(p.asksFile(), raw, 0o600)
 }
 
-// picked is a run that is to be answered.
-type picked struct {
-	who run.Caller
-	id  string
+// pickedRun is a run that is to be answered.
+type pickedRun struct {
+	caller engine.Caller
+	id     string
 }
 
-// sample picks so many runs at random, each once, that nobody has answered yet.
-func (p *phase) sample(n int) []picked {
-	var all []picked
-	for i := range owners {
-		for _, r := range p.engine.Runs(owner(i), 0, func(r run.Info) bool { return r.Last == first && rand.IntN(p.n) < 2*n }) {
-			all = append(all, picked{owner(i), r.ID})
+// pickRuns picks so many runs at random, each once, that nobody has answered yet.
+func (p *phase) pickRuns(n int) []pickedRun {
+	var all []pickedRun
+	for i := range ownerCount {
+		for _, r := range p.engine.Runs(ownerOf(i), 0, func(r engine.Info) bool { return r.LastSeq == firstAskSeq && rand.IntN(p.runs) < 2*n }) {
+			all = append(all, pickedRun{ownerOf(i), r.ID})
 		}
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(n, len(all))]
 }
 
-// answer answers runs, so many at once, and measures how long it takes until
+// answerRuns answers runs, so many at once, and measures how long it takes until
 // each asks its next question. It returns those.
-func (p *phase) answer(runs []picked, name string, width int) ([]string, error) {
+func (p *phase) answerRuns(runs []pickedRun, name string, width int) ([]string, error) {
 	took, asks := make([]time.Duration, len(runs)), make([]string, len(runs))
 	failed := make(chan error, width)
 	var all sync.WaitGroup
@@ -233,7 +233,7 @@ func (p *phase) answer(runs []picked, name string, width int) ([]string, error) 
 		all.Go(func() {
 			for i := w; i < len(runs); i += width {
 				began := time.Now()
-				next, err := p.goOn(runs[i])
+				next, err := p.answerAndFollow(runs[i])
 				if err != nil {
 					failed <- err
 					return
@@ -248,16 +248,16 @@ func (p *phase) answer(runs []picked, name string, width int) ([]string, error) 
 	return asks, <-failed
 }
 
-// first is the ordinal of every run's first question.
-const first = 3
+// firstAskSeq is the ordinal of every run's first question.
+const firstAskSeq = 3
 
-// goOn answers a run and follows it to its next question.
-func (p *phase) goOn(r picked) (string, error) {
+// answerAndFollow answers a run and follows it to its next question.
+func (p *phase) answerAndFollow(r pickedRun) (string, error) {
 	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
-	if err := p.engine.Answer(context.Background(), r.who, log.AskID(r.id, first), answer, "http"); err != nil {
+	if err := p.engine.Answer(context.Background(), r.caller, runlog.AskID(r.id, firstAskSeq), answer, "http"); err != nil {
 		return "", err
 	}
-	batches, err := p.engine.Follow(context.Background(), r.who, r.id, first)
+	batches, err := p.engine.Follow(context.Background(), r.caller, r.id, firstAskSeq)
 	if err != nil {
 		return "", err
 	}
@@ -266,36 +266,36 @@ func (p *phase) goOn(r picked) (string, error) {
 			return "", err
 		}
 		for _, e := range batch {
-			if e.Kind == log.KindAsked {
-				return log.AskID(r.id, e.Seq), nil
+			if e.Kind == runlog.KindAsked {
+				return runlog.AskID(r.id, e.Seq), nil
 			}
 		}
 	}
 	return "", fmt.Errorf("run %s ended", r.id)
 }
 
-// lists measures pages of 50.
-func (p *phase) lists() {
+// measureLists measures pages of 50.
+func (p *phase) measureLists() {
 	var runs, inbox []time.Duration
-	for i := range owners {
+	for i := range ownerCount {
 		began := time.Now()
-		p.engine.Runs(owner(i), 50, nil)
+		p.engine.Runs(ownerOf(i), 50, nil)
 		runs = append(runs, time.Since(began))
 		began = time.Now()
-		p.engine.Inbox(owner(i), 50)
+		p.engine.Inbox(ownerOf(i), 50)
 		inbox = append(inbox, time.Since(began))
 	}
 	percentiles(p.figures, "page-of-runs", runs)
 	percentiles(p.figures, "page-of-asks", inbox)
 }
 
-// check finds every run waiting, those that were answered at their second
+// checkRecovered finds every run waiting, those that were answered at their second
 // question.
-func (p *phase) check() error {
-	if err := p.all(); err != nil {
+func (p *phase) checkRecovered() error {
+	if err := p.waitForAll(); err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(p.file())
+	raw, err := os.ReadFile(p.asksFile())
 	if err != nil {
 		return err
 	}
@@ -303,21 +303,21 @@ func (p *phase) check() error {
 	if err := json.Unmarshal(raw, &asks); err != nil {
 		return err
 	}
-	var who run.Caller
-	for i := range owners {
-		who = append(who, owner(i)...)
+	var who engine.Caller
+	for i := range ownerCount {
+		who = append(who, ownerOf(i)...)
 	}
 	for _, id := range asks {
-		if open, err := p.engine.Ask(context.Background(), who, id); err != nil || open.Key != "sure" {
+		if open, err := p.engine.OpenAsk(context.Background(), who, id); err != nil || open.Key != "sure" {
 			return fmt.Errorf("the question %s, which was open before the kill: %v, %v", id, open, err)
 		}
 	}
 	return nil
 }
 
-// end says what was measured, and closes.
-func (p *phase) end() error {
-	p.figures["resident-MB"] = resident()
+// closeAndExit says what was measured, and closes.
+func (p *phase) closeAndExit() error {
+	p.figures["resident-MB"] = residentMB()
 	began := time.Now()
 	if err := p.engine.Close(context.Background()); err != nil {
 		return err
@@ -325,17 +325,17 @@ func (p *phase) end() error {
 	if err := p.log.Close(); err != nil {
 		return err
 	}
-	p.figures["close-ms"] = ms(time.Since(began))
-	if err := p.say(); err != nil {
+	p.figures["close-ms"] = milliseconds(time.Since(began))
+	if err := p.printFigures(); err != nil {
 		return err
 	}
 	os.Exit(0)
 	return nil
 }
 
-// kill says what was measured, and ends without another word.
-func (p *phase) kill() error {
-	if err := p.say(); err != nil {
+// killProcess says what was measured, and ends without another word.
+func (p *phase) killProcess() error {
+	if err := p.printFigures(); err != nil {
 		return err
 	}
 	self, err := os.FindProcess(os.Getpid())
@@ -348,7 +348,7 @@ func (p *phase) kill() error {
 	select {}
 }
 
-func (p *phase) say() error {
-	p.figures["at-most-MB"] = memory("VmHWM:")
+func (p *phase) printFigures() error {
+	p.figures["at-most-MB"] = statusMB("VmHWM:")
 	return json.NewEncoder(os.Stdout).Encode(p.figures)
 }

@@ -40,9 +40,9 @@ func (c *Console) String() string {
 	return c.text.String()
 }
 
-// After waits for a line that has a text in it, and returns what follows it in
+// WaitForLine waits for a line that has a text in it, and returns what follows it in
 // that line.
-func (c *Console) After(ctx context.Context, text string) (string, error) {
+func (c *Console) WaitForLine(ctx context.Context, text string) (string, error) {
 	for {
 		c.mu.Lock()
 		all, changed := c.text.String(), c.changed
@@ -60,15 +60,15 @@ func (c *Console) After(ctx context.Context, text string) (string, error) {
 	}
 }
 
-// Origin waits until a Beam says where it listens.
-func (c *Console) Origin(ctx context.Context) (string, error) {
-	return c.After(ctx, "Beam listens on ")
+// WaitForBaseURL waits until a Beam says where it listens.
+func (c *Console) WaitForBaseURL(ctx context.Context) (string, error) {
+	return c.WaitForLine(ctx, "Beam listens on ")
 }
 
 // SignIn makes a browser the operator's, once, with the address that a Beam
 // prints.
 func (c *Console) SignIn(ctx context.Context) (*http.Client, error) {
-	address, err := c.After(ctx, "Sign in as its operator, once: ")
+	address, err := c.WaitForLine(ctx, "Sign in as its operator, once: ")
 	if err != nil {
 		return nil, err
 	}

@@ -55,15 +55,15 @@ func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) 
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	for wait := time.Second; ; wait *= 2 {
-		err := c.send(ctx, body)
-		var busy *busyError
+		err := c.post(ctx, body)
+		var busy *retryableError
 		if !errors.As(err, &busy) {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(max(busy.after, wait/2+rand.N(wait))):
+		case <-time.After(max(busy.retryAfter, wait/2+rand.N(wait))):
 		}
 	}
 }
@@ -82,15 +82,15 @@ func (c *client) encode(spans []*otlp.ResourceSpans) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// A busyError is a refusal that a later try may not meet.
-type busyError struct {
-	status string
-	after  time.Duration // that the collector wants to be left alone
+// A retryableError is a refusal that a later try may not meet.
+type retryableError struct {
+	status     string
+	retryAfter time.Duration // that the collector wants to be left alone
 }
 
-func (e *busyError) Error() string { return "the collector is busy: " + e.status }
+func (e *retryableError) Error() string { return "the collector is busy: " + e.status }
 
-func (c *client) send(ctx context.Context, body []byte) error {
+func (c *client) post(ctx context.Context, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c *client) send(ctx context.Context, body []byte) error {
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-		return &busyError{res.Status, time.Duration(min(max(seconds, 0), 60)) * time.Second}
+		return &retryableError{res.Status, time.Duration(min(max(seconds, 0), 60)) * time.Second}
 	}
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("the collector refused the traces: %s", res.Status)

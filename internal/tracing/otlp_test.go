@@ -18,19 +18,19 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
-// send opens a tracer as the environment says, makes a span, and closes it. It
+// traceOneRun opens a tracer as the environment says, makes a span, and closes it. It
 // returns what is said of that.
-func send(t *testing.T) string {
+func traceOneRun(t *testing.T) string {
 	t.Helper()
 	var logged strings.Builder
 	tracer, err := Open(t.Context(), "1.2.3", slog.New(slog.NewTextHandler(&logged, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, done := tracer.Start(t.Context(), run.Subject{Run: "7f3c", Photon: "wizard"})
+	_, done := tracer.TraceStart(t.Context(), engine.TracedRun{ID: "7f3c", Photon: "wizard"})
 	done(nil)
 	if err := tracer.Close(); err != nil {
 		return err.Error()
@@ -67,7 +67,7 @@ func TestSpansGoWhereTheEnvironmentSays(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-everything=1")
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x-key=a%20b, x-other=2")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test")
-	if logged := send(t); logged != "" {
+	if logged := traceOneRun(t); logged != "" {
 		t.Errorf("%q is said", logged)
 	}
 	if asked == nil {
@@ -110,7 +110,7 @@ func TestWhatTheCollectorAnswers(t *testing.T) {
 			}))
 			defer server.Close()
 			t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", server.URL)
-			if logged := send(t); !strings.Contains(logged, tt.logged) || tt.logged == "" && logged != "" {
+			if logged := traceOneRun(t); !strings.Contains(logged, tt.logged) || tt.logged == "" && logged != "" {
 				t.Errorf("%q is said", logged)
 			}
 			if tries.Load() != tt.tries {
@@ -139,7 +139,7 @@ func TestSpansAreSentAgain(t *testing.T) {
 	}
 	c := newClient(s)
 	defer c.Stop(context.Background())
-	if err := c.UploadTraces(t.Context(), fewSpans()); err != nil || tries.Load() != 2 {
+	if err := c.UploadTraces(t.Context(), sampleSpans()); err != nil || tries.Load() != 2 {
 		t.Errorf("it was tried %d times: %v", tries.Load(), err)
 	}
 }
@@ -172,6 +172,6 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	}
 }
 
-func fewSpans() []*otlp.ResourceSpans {
+func sampleSpans() []*otlp.ResourceSpans {
 	return []*otlp.ResourceSpans{{ScopeSpans: []*otlp.ScopeSpans{{Spans: []*otlp.Span{{Name: "start wizard"}}}}}}
 }

@@ -29,9 +29,9 @@ type settings struct {
 // specification, OTLP exporter configuration).
 type variable struct{ name, value string }
 
-// lookUp finds a variable: the one for traces alone, or else the one for
+// lookUpVariable finds a variable: the one for traces alone, or else the one for
 // everything.
-func lookUp(name string) variable {
+func lookUpVariable(name string) variable {
 	for _, prefix := range []string{"OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"} {
 		if v := os.Getenv(prefix + name); v != "" {
 			return variable{prefix + name, v}
@@ -40,40 +40,40 @@ func lookUp(name string) variable {
 	return variable{"OTEL_EXPORTER_OTLP_" + name, ""}
 }
 
-// wrong says what is wrong with the variable. It doesn't say its value, which may
+// errorf says what is wrong with the variable. It doesn't say its value, which may
 // be a secret.
-func (v variable) wrong(format string, args ...any) error {
+func (v variable) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s %s", v.name, fmt.Sprintf(format, args...))
 }
 
 // readSettings reads the environment. The error names the variable that is wrong.
 func readSettings() (s settings, err error) {
-	if p := lookUp("PROTOCOL"); p.value != "" && p.value != "http/protobuf" {
-		return s, p.wrong("must be http/protobuf, the only protocol that traces are sent over, not %q", p.value)
+	if p := lookUpVariable("PROTOCOL"); p.value != "" && p.value != "http/protobuf" {
+		return s, p.errorf("must be http/protobuf, the only protocol that traces are sent over, not %q", p.value)
 	}
-	z := lookUp("COMPRESSION")
+	z := lookUpVariable("COMPRESSION")
 	if s.gzip = z.value == "gzip"; !s.gzip && z.value != "" && z.value != "none" {
-		return s, z.wrong("must be gzip or none, not %q", z.value)
+		return s, z.errorf("must be gzip or none, not %q", z.value)
 	}
-	t := lookUp("TIMEOUT")
+	t := lookUpVariable("TIMEOUT")
 	ms, err := strconv.Atoi(cmp.Or(t.value, "10000"))
 	if err != nil || ms <= 0 {
-		return s, t.wrong("must be a number of milliseconds, more than 0")
+		return s, t.errorf("must be a number of milliseconds, more than 0")
 	}
 	s.timeout = time.Duration(ms) * time.Millisecond
 	var errs [3]error
-	s.url, errs[0] = endpoint()
-	s.headers, errs[1] = headers()
-	s.tls, errs[2] = certificates()
+	s.url, errs[0] = readEndpoint()
+	s.headers, errs[1] = readHeaders()
+	s.tls, errs[2] = readTLSConfig()
 	return s, errors.Join(errs[:]...)
 }
 
-// endpoint is the address that spans are posted to.
-func endpoint() (string, error) {
-	v := lookUp("ENDPOINT")
+// readEndpoint is the address that spans are posted to.
+func readEndpoint() (string, error) {
+	v := lookUpVariable("ENDPOINT")
 	u, err := url.Parse(cmp.Or(v.value, "http://localhost:4318"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", v.wrong("must be an address, such as http://localhost:4318")
+		return "", v.errorf("must be an address, such as http://localhost:4318")
 	}
 	if !strings.HasPrefix(v.name, "OTEL_EXPORTER_OTLP_TRACES_") {
 		u = u.JoinPath("v1", "traces")
@@ -81,10 +81,10 @@ func endpoint() (string, error) {
 	return u.String(), nil
 }
 
-// headers are those that every request has, such as a key.
-func headers() (http.Header, error) {
+// readHeaders are those that every request has, such as a key.
+func readHeaders() (http.Header, error) {
 	h := http.Header{}
-	v := lookUp("HEADERS")
+	v := lookUpVariable("HEADERS")
 	for pair := range strings.SplitSeq(v.value, ",") {
 		if pair = strings.TrimSpace(pair); pair == "" {
 			continue
@@ -93,16 +93,16 @@ func headers() (http.Header, error) {
 		name = strings.TrimSpace(name)
 		value, err := url.PathUnescape(strings.TrimSpace(escaped))
 		if !found || err != nil || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return nil, v.wrong("must be headers, such as name=value,other=value")
+			return nil, v.errorf("must be headers, such as name=value,other=value")
 		}
 		h.Set(name, value)
 	}
 	return h, nil
 }
 
-// certificates are whom to trust, and who we are.
-func certificates() (*tls.Config, error) {
-	ca, own, key := lookUp("CERTIFICATE"), lookUp("CLIENT_CERTIFICATE"), lookUp("CLIENT_KEY")
+// readTLSConfig are whom to trust, and who we are.
+func readTLSConfig() (*tls.Config, error) {
+	ca, own, key := lookUpVariable("CERTIFICATE"), lookUpVariable("CLIENT_CERTIFICATE"), lookUpVariable("CLIENT_KEY")
 	if ca.value == "" && own.value == "" && key.value == "" {
 		return nil, nil
 	}
@@ -110,16 +110,16 @@ func certificates() (*tls.Config, error) {
 	if ca.value != "" {
 		pem, err := os.ReadFile(ca.value)
 		if err != nil {
-			return nil, ca.wrong("can't be read: %v", err)
+			return nil, ca.errorf("can't be read: %v", err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, ca.wrong("names a file without a certificate in PEM format")
+			return nil, ca.errorf("names a file without a certificate in PEM format")
 		}
 	}
 	if own.value != "" || key.value != "" {
 		pair, err := tls.LoadX509KeyPair(own.value, key.value)
 		if err != nil {
-			return nil, own.wrong("and %s can't be used: %v", key.name, err)
+			return nil, own.errorf("and %s can't be used: %v", key.name, err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

@@ -8,46 +8,46 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
-var _ run.Tracer = (*Tracer)(nil)
+var _ engine.Tracer = (*Tracer)(nil)
 
-// about are the attributes that every span of a run has.
-func about(s run.Subject) trace.SpanStartEventOption {
-	return trace.WithAttributes(attribute.String("beam.run", s.Run), attribute.String("beam.photon", s.Photon))
+// runAttributes are the attributes that every span of a run has.
+func runAttributes(s engine.TracedRun) trace.SpanStartEventOption {
+	return trace.WithAttributes(attribute.String("beam.run", s.ID), attribute.String("beam.photon", s.Photon))
 }
 
-// Start implements [run.Tracer].
-func (t *Tracer) Start(ctx context.Context, s run.Subject) (*log.Trace, func(error)) {
-	ctx, span := t.spans.Start(ctx, "start "+s.Photon, trace.WithSpanKind(trace.SpanKindServer), about(s),
+// TraceStart implements [run.Tracer].
+func (t *Tracer) TraceStart(ctx context.Context, s engine.TracedRun) (*runlog.Trace, func(error)) {
+	ctx, span := t.tracer.Start(ctx, "start "+s.Photon, trace.WithSpanKind(trace.SpanKindServer), runAttributes(s),
 		trace.WithAttributes(attribute.String("beam.surface", s.Surface)))
-	return kept(ctx), func(err error) { end(span, err) }
+	return traceFromContext(ctx), func(err error) { endSpan(span, err) }
 }
 
-// Live implements [run.Tracer].
-func (t *Tracer) Live(ctx context.Context, s run.Subject) (context.Context, func(run.State)) {
-	ctx, traced := t.within(ctx, s.Trace)
+// TraceGenerator implements [run.Tracer].
+func (t *Tracer) TraceGenerator(ctx context.Context, s engine.TracedRun) (context.Context, func(engine.State)) {
+	ctx, traced := t.runContext(ctx, s.Trace)
 	if !traced {
-		return ctx, func(run.State) {}
+		return ctx, func(engine.State) {}
 	}
-	ctx, span := t.spans.Start(ctx, "run "+s.Photon, about(s))
-	return ctx, func(state run.State) {
+	ctx, span := t.tracer.Start(ctx, "run "+s.Photon, runAttributes(s))
+	return ctx, func(state engine.State) {
 		span.SetAttributes(attribute.String("beam.state", string(state)))
-		if state == run.Failed {
+		if state == engine.Failed {
 			span.SetStatus(codes.Error, "")
 		}
 		span.End()
 	}
 }
 
-// Answer implements [run.Tracer]. An answer whose request is in a trace itself
+// TraceAnswer implements [run.Tracer]. An answer whose request is in a trace itself
 // is in that, and linked to the question.
-func (t *Tracer) Answer(ctx context.Context, s run.Subject, asked uint64) func(error) {
-	in, traced := t.within(ctx, s.Trace)
-	question := trace.SpanContextFromContext(in).WithSpanID(askSpan(s.Run, asked)).WithRemote(false)
-	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), about(s)}
+func (t *Tracer) TraceAnswer(ctx context.Context, s engine.TracedRun, asked uint64) func(error) {
+	in, traced := t.runContext(ctx, s.Trace)
+	question := trace.SpanContextFromContext(in).WithSpanID(askSpanID(s.ID, asked)).WithRemote(false)
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), runAttributes(s)}
 	switch {
 	case trace.SpanContextFromContext(ctx).IsValid():
 		in = ctx
@@ -59,38 +59,38 @@ func (t *Tracer) Answer(ctx context.Context, s run.Subject, asked uint64) func(e
 	default:
 		return func(error) {}
 	}
-	_, span := t.spans.Start(in, "answer", options...)
-	return func(err error) { end(span, err) }
+	_, span := t.tracer.Start(in, "answer", options...)
+	return func(err error) { endSpan(span, err) }
 }
 
-// Settled implements [run.Tracer].
-func (t *Tracer) Settled(s run.Subject, q run.Settled) {
-	ctx, traced := t.within(context.Background(), s.Trace)
+// TraceAsk implements [run.Tracer].
+func (t *Tracer) TraceAsk(s engine.TracedRun, q engine.SettledAsk) {
+	ctx, traced := t.runContext(context.Background(), s.Trace)
 	if !traced {
 		return
 	}
-	_, span := t.spans.Start(naming(ctx, askSpan(s.Run, q.Asked)), "ask "+string(q.Kind), trace.WithTimestamp(q.Since), about(s),
-		trace.WithAttributes(attribute.String("beam.outcome", q.Outcome), attribute.String("beam.surface", q.By)))
+	_, span := t.tracer.Start(withSpanID(ctx, askSpanID(s.ID, q.Seq)), "ask "+string(q.Kind), trace.WithTimestamp(q.AskedAt), runAttributes(s),
+		trace.WithAttributes(attribute.String("beam.outcome", q.Outcome), attribute.String("beam.surface", q.Surface)))
 	span.End()
 }
 
-// Replayed implements [run.Tracer].
-func (t *Tracer) Replayed(s run.Subject, began time.Time, settled uint64, whole bool) {
-	ctx, traced := t.within(context.Background(), s.Trace)
+// TraceReplay implements [run.Tracer].
+func (t *Tracer) TraceReplay(s engine.TracedRun, began time.Time, settled uint64, whole bool) {
+	ctx, traced := t.runContext(context.Background(), s.Trace)
 	if !traced {
 		return
 	}
-	options := []trace.SpanStartOption{trace.WithTimestamp(began), about(s), trace.WithAttributes(attribute.Bool("beam.whole", whole))}
+	options := []trace.SpanStartOption{trace.WithTimestamp(began), runAttributes(s), trace.WithAttributes(attribute.Bool("beam.whole", whole))}
 	if settled > 0 {
-		question := trace.SpanContextFromContext(ctx).WithSpanID(askSpan(s.Run, settled))
+		question := trace.SpanContextFromContext(ctx).WithSpanID(askSpanID(s.ID, settled))
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: question}))
 	}
-	_, span := t.spans.Start(ctx, "replay "+s.Photon, options...)
+	_, span := t.tracer.Start(ctx, "replay "+s.Photon, options...)
 	span.End()
 }
 
-// end ends the span of a request. Why it was refused may quote what it held.
-func end(span trace.Span, err error) {
+// endSpan ends the span of a request. Why it was refused may quote what it held.
+func endSpan(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")
 	}

@@ -32,11 +32,11 @@ import (
 // A Tracer makes spans. Its methods may be called from several goroutines.
 type Tracer struct {
 	provider *sdk.TracerProvider
-	spans    trace.Tracer
+	tracer   trace.Tracer
 }
 
-// scope names the library that the spans are of.
-const scope = "github.com/photon-beam/beam"
+// instrumentationScope names the library that the spans are of.
+const instrumentationScope = "github.com/photon-beam/beam"
 
 // Open returns a tracer that sends its spans where the standard variables say
 // (OTEL_EXPORTER_OTLP_ENDPOINT and so on; without it http://localhost:4318). It
@@ -57,20 +57,20 @@ func Open(ctx context.Context, version string, logger *slog.Logger) (*Tracer, er
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
 		return nil, fmt.Errorf("traces can't be described: %w", err)
 	}
-	return newTracer(sdk.WithBatcher(&telling{SpanExporter: exporter, logger: logger}), sdk.WithResource(about)), nil
+	return newTracer(sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, logger: logger}), sdk.WithResource(about)), nil
 }
 
 func newTracer(options ...sdk.TracerProviderOption) *Tracer {
-	p := sdk.NewTracerProvider(append(options, sdk.WithIDGenerator(ids{}))...)
-	return &Tracer{provider: p, spans: p.Tracer(scope)}
+	p := sdk.NewTracerProvider(append(options, sdk.WithIDGenerator(spanIDs{}))...)
+	return &Tracer{provider: p, tracer: p.Tracer(instrumentationScope)}
 }
 
-// lastSpans is how long the spans that are left may take to be sent.
-const lastSpans = time.Second
+// closeTimeout is how long the spans that are left may take to be sent.
+const closeTimeout = time.Second
 
 // Close sends what is left, for a second at most. What begins later is lost.
 func (t *Tracer) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	return t.provider.Shutdown(ctx)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // AskState is what became of a question.
@@ -26,12 +26,12 @@ const (
 
 // An Ask is a question of the run and, once it has one, its answer.
 type Ask struct {
-	run.Open
+	engine.OpenAsk
 	State   AskState
 	By      string    // the surface that the answer came from
 	Settled time.Time // zero while it is open
 	// Reason is why it was withdrawn, and Problem what was in the way.
-	Reason  log.Reason
+	Reason  runlog.WithdrawReason
 	Problem string
 	// Values are the answer's, in words. A secret's is never among them.
 	Values []Value
@@ -46,13 +46,13 @@ type Value struct {
 // Secret tells whether the answer is one that nobody may see.
 func (a *Ask) Secret() bool { return a.Question.Kind == ask.KindSecret }
 
-// settle notes an answer.
-func (a *Ask) settle(d log.Answered, at time.Time) {
-	a.By, a.Settled = d.By, at
+// applyAnswer notes an answer.
+func (a *Ask) applyAnswer(d runlog.Answered, at time.Time) {
+	a.By, a.Settled = d.Surface, at
 	switch d.Answer.Action {
 	case ask.Accept:
 		a.State = Answered
-		a.Values = values(a.Question, d.Answer)
+		a.Values = answerValues(a.Question, d.Answer)
 	case ask.Decline:
 		a.State = Declined
 	default:
@@ -60,27 +60,27 @@ func (a *Ask) settle(d log.Answered, at time.Time) {
 	}
 }
 
-func (a *Ask) withdraw(d log.Withdrawn, at time.Time) {
+func (a *Ask) applyWithdrawal(d runlog.Withdrawn, at time.Time) {
 	a.State, a.Settled, a.Reason, a.Problem = Withdrawn, at, d.Reason, d.Error
-	if d.Reason == log.Expired {
+	if d.Reason == runlog.Expired {
 		a.State = Expired
 	}
 }
 
-// values says in words what was answered.
-func values(q *ask.Question, a ask.Answer) []Value {
+// answerValues says in words what was answered.
+func answerValues(q *ask.Question, a ask.Answer) []Value {
 	if q.Kind == ask.KindSecret {
 		return nil
 	}
 	var vs []Value
 	for _, f := range a.Files {
-		vs = append(vs, Value{Label: f.Name, Text: Bytes(f.Size)})
+		vs = append(vs, Value{Label: f.Name, Text: FormatBytes(f.Size)})
 	}
 	switch q.Kind {
 	case ask.KindSample:
-		return sampled(a.Content)
+		return samplingValues(a.Content)
 	case ask.KindRoots:
-		return roots(a.Content)
+		return rootsValues(a.Content)
 	}
 	content := map[string]json.RawMessage{}
 	if json.Unmarshal(a.Content, &content) != nil {
@@ -89,16 +89,16 @@ func values(q *ask.Question, a ask.Answer) []Value {
 	for i := range q.Fields {
 		f := &q.Fields[i]
 		if raw, ok := content[f.Name]; ok && f.Format != ask.FormatSecret {
-			vs = append(vs, Value{Label: f.Label(), Text: inWords(q, f, raw)})
+			vs = append(vs, Value{Label: f.Label(), Text: formatValue(q, f, raw)})
 		}
 	}
 	return vs
 }
 
-// maxValue bounds how much of one value is shown in a row, in bytes.
-const maxValue = 2000
+// maxValueLength bounds how much of one value is shown in a row, in bytes.
+const maxValueLength = 2000
 
-func inWords(q *ask.Question, f *ask.Field, raw json.RawMessage) string {
+func formatValue(q *ask.Question, f *ask.Field, raw json.RawMessage) string {
 	var list []string
 	var text string
 	var yes bool
@@ -106,14 +106,14 @@ func inWords(q *ask.Question, f *ask.Field, raw json.RawMessage) string {
 	case f.Type == "boolean" && json.Unmarshal(raw, &yes) == nil:
 		return yesNo(q, yes)
 	case json.Unmarshal(raw, &text) == nil:
-		return clip(choiceLabel(f, text), maxValue)
+		return truncate(choiceLabel(f, text), maxValueLength)
 	case json.Unmarshal(raw, &list) == nil:
 		for i, v := range list {
 			list[i] = choiceLabel(f, v)
 		}
-		return clip(strings.Join(list, ", "), maxValue)
+		return truncate(strings.Join(list, ", "), maxValueLength)
 	}
-	return clip(string(raw), maxValue)
+	return truncate(string(raw), maxValueLength)
 }
 
 func yesNo(q *ask.Question, yes bool) string {
@@ -137,8 +137,8 @@ func choiceLabel(f *ask.Field, value string) string {
 	return value
 }
 
-// Bytes is a size as people read it, in powers of 1,000: "12 bytes", "3.4 MB".
-func Bytes(n int64) string {
+// FormatBytes is a size as people read it, in powers of 1,000: "12 bytes", "3.4 MB".
+func FormatBytes(n int64) string {
 	if n == 1 {
 		return "1 byte"
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 // Kind says what an [Item] is.
@@ -25,8 +25,8 @@ const (
 	Result   Kind = "result"   // how the run ended
 )
 
-// plain tells which kinds are dropped, oldest first, when there are too many.
-func (k Kind) plain() bool {
+// droppable tells which kinds are dropped, oldest first, when there are too many.
+func (k Kind) droppable() bool {
 	return k == Status || k == Log || k == Chunk || k == Toast || k == Step
 }
 
@@ -35,39 +35,39 @@ type Item struct {
 	Seq  uint64 // of its first entry
 	Time time.Time
 	Kind Kind
-	// Same says that it came with the row before, as far as clocks are shown: in
+	// SameInstant says that it came with the row before, as far as clocks are shown: in
 	// the same tenth of a second.
-	Same bool
+	SameInstant bool
 
 	Level generators.Level // of a status, log line, toast or step
 	Text  string           // of a status, toast or step; the surface of a start; the error of a result
 	Count int              // how many equal statuses this stands for; 0 and 1 are one
-	Until time.Time        // of a status: when what it says was over; zero while it goes on
+	Ended time.Time        // of a status: when what it says was over; zero while it goes on
 
 	Logger string          // of a log line
 	Data   json.RawMessage // of a log line; a start's arguments; a result's value
 
-	State run.State // of a result: how the run ended
-	Large bool      // its data was too large to be here
+	State engine.State // of a result: how the run ended
+	Large bool         // its data was too large to be here
 
 	Artifact *generators.Artifact
 	Ask      *Ask
 
-	text []byte // of a chunk
-	Cut  int    // how many bytes of a chunk's text, from its beginning, were not kept
+	text     []byte // of a chunk
+	CutBytes int    // how many bytes of a chunk's text, from its beginning, were not kept
 }
 
-// Lasted is how long what a status says went on, if that is long enough to be
+// Duration is how long what a status says went on, if that is long enough to be
 // told, and else 0.
-func (i *Item) Lasted() time.Duration {
-	if d := i.Until.Sub(i.Time); i.Kind == Status && !i.Until.IsZero() && d >= minPhase {
+func (i *Item) Duration() time.Duration {
+	if d := i.Ended.Sub(i.Time); i.Kind == Status && !i.Ended.IsZero() && d >= minShownDuration {
 		return d
 	}
 	return 0
 }
 
-// minPhase is the shortest phase that is told.
-const minPhase = 100 * time.Millisecond
+// minShownDuration is the shortest phase that is told.
+const minShownDuration = 100 * time.Millisecond
 
 // ID is the item's id in a document: e-, and the ordinal of its first entry.
 func (i *Item) ID() string { return "e-" + strconv.FormatUint(i.Seq, 10) }
@@ -82,7 +82,7 @@ func (i *Item) ChunkLen() int { return len(i.text) }
 type Progress struct {
 	Done, Total float64 // a Total of 0 means that nobody knows
 	Text        string
-	Time        time.Time
+	Updated     time.Time
 }
 
 // Fraction is how much is done, from 0 to 1; ok is false if nobody knows.

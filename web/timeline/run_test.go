@@ -12,86 +12,86 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
-var start = time.Date(2026, 3, 4, 19, 0, 0, 0, time.UTC)
+var startTime = time.Date(2026, 3, 4, 19, 0, 0, 0, time.UTC)
 
-// writer makes the entries of a run, one a second.
-type writer struct {
-	r    *Run
+// logWriter makes the entries of a run, one a second.
+type logWriter struct {
+	run  *Run
 	last uint64
 }
 
-func newWriter() *writer {
-	w := &writer{r: New("7f3c00000000000000000000000000a1")}
-	w.add(log.New(log.KindStarted, log.Started{Photon: "wizard", Title: "Wizard", Surface: "browser", Args: json.RawMessage(`{"a":1}`)}))
+func newLogWriter() *logWriter {
+	w := &logWriter{run: New("7f3c00000000000000000000000000a1")}
+	w.add(runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "wizard", Title: "Wizard", Surface: "browser", Args: json.RawMessage(`{"a":1}`)}))
 	return w
 }
 
-func (w *writer) add(e log.Entry) Change {
+func (w *logWriter) add(e runlog.Entry) Change {
 	w.last++
-	e.Seq, e.Time = w.last, start.Add(time.Duration(w.last)*time.Second)
-	return w.r.Apply(e)
+	e.Seq, e.Time = w.last, startTime.Add(time.Duration(w.last)*time.Second)
+	return w.run.Apply(e)
 }
 
-func (w *writer) event(e generators.Event) Change {
+func (w *logWriter) event(e generators.Event) Change {
 	kind, data, err := generators.Encode(e)
 	if err != nil {
 		panic(err)
 	}
-	return w.add(log.Entry{Kind: log.Kind(kind), Data: data})
+	return w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data})
 }
 
-func (w *writer) ask(q *ask.Question) uint64 {
-	w.add(log.New(log.KindAsked, log.Asked{Key: "k", Question: q}))
+func (w *logWriter) ask(q *ask.Question) uint64 {
+	w.add(runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: q}))
 	return w.last
 }
 
-func (w *writer) answer(seq uint64, a ask.Answer) Change {
-	return w.add(log.New(log.KindAnswered, log.Answered{Ask: seq, Answer: a, By: "terminal"}))
+func (w *logWriter) answer(seq uint64, a ask.Answer) Change {
+	return w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: a, Surface: "terminal"}))
 }
 
-func text(key string) *ask.Question {
+func textQuestion(key string) *ask.Question {
 	return &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: key, Type: "string"}}}
 }
 
 func TestStates(t *testing.T) {
-	w := newWriter()
-	check := func(state run.State, open int) {
+	w := newLogWriter()
+	check := func(state engine.State, open int) {
 		t.Helper()
-		if w.r.State != state || len(w.r.Open) != open {
-			t.Errorf("after entry %d: %s with %d open asks; want %s with %d", w.last, w.r.State, len(w.r.Open), state, open)
+		if w.run.State != state || len(w.run.Open) != open {
+			t.Errorf("after entry %d: %s with %d open asks; want %s with %d", w.last, w.run.State, len(w.run.Open), state, open)
 		}
 	}
-	check(run.Running, 0)
-	one := w.ask(text("a"))
-	two := w.ask(text("b"))
-	check(run.Waiting, 2)
-	if w.r.Open[0].ID != log.AskID(w.r.ID, one) || w.r.Open[0].Photon != "wizard" || w.r.Open[0].Title != "Wizard" {
-		t.Errorf("the first open ask is %+v", w.r.Open[0].Open)
+	check(engine.Running, 0)
+	one := w.ask(textQuestion("a"))
+	two := w.ask(textQuestion("b"))
+	check(engine.Waiting, 2)
+	if w.run.Open[0].ID != runlog.AskID(w.run.ID, one) || w.run.Open[0].Photon != "wizard" || w.run.Open[0].Title != "Wizard" {
+		t.Errorf("the first open ask is %+v", w.run.Open[0].OpenAsk)
 	}
-	if c := w.answer(two, ask.Answer{Action: ask.Decline}); c.Head || !c.Asks {
+	if c := w.answer(two, ask.Answer{Action: ask.Decline}); c.StateChanged || !c.AsksChanged {
 		t.Errorf("settling one of two asks changed %+v", c)
 	}
-	check(run.Waiting, 1)
-	if c := w.add(log.New(log.KindWithdrawn, log.Withdrawn{Ask: one, Reason: log.Expired})); !c.Head {
+	check(engine.Waiting, 1)
+	if c := w.add(runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: one, Reason: runlog.Expired})); !c.StateChanged {
 		t.Error("settling the last ask didn't change the run's state")
 	}
-	check(run.Running, 0)
+	check(engine.Running, 0)
 	w.event(generators.Progress(1, 2, "half"))
-	three := w.ask(text("c"))
-	c := w.add(log.New(log.KindFinished, log.Finished{Status: log.Failed, Error: "no", Spent: 7}))
-	check(run.Failed, 0)
-	if !c.Head || !c.Progress || !c.Asks || len(c.Also) != 1 || c.Also[0].Seq != three {
+	three := w.ask(textQuestion("c"))
+	c := w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Error: "no", TimeSpent: 7}))
+	check(engine.Failed, 0)
+	if !c.StateChanged || !c.ProgressChanged || !c.AsksChanged || len(c.AlsoChanged) != 1 || c.AlsoChanged[0].Seq != three {
 		t.Errorf("the end changed %+v", c)
 	}
-	if w.r.Progress != nil || w.r.Error != "no" || w.r.Spent != 7 || w.r.Ended.IsZero() {
-		t.Errorf("the run ended as %+v", w.r)
+	if w.run.Progress != nil || w.run.Error != "no" || w.run.Spent != 7 || w.run.Ended.IsZero() {
+		t.Errorf("the run ended as %+v", w.run)
 	}
 	var states []AskState
-	for _, i := range w.r.Items {
+	for _, i := range w.run.Items {
 		if i.Kind == Asked {
 			states = append(states, i.Ask.State)
 		}
@@ -129,13 +129,13 @@ func TestAnswersInWords(t *testing.T) {
 		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[{"uri":"file:///a"},{"uri":"file:///b"}]}`)}, "Folders=file:///a\nfile:///b"},
 		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[]}`)}, "Folders=none"},
 		{form, ask.Answer{Action: ask.Decline}, ""},
-		{form, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"` + strings.Repeat("x", 5000) + `"}`)}, "Name=" + strings.Repeat("x", maxValue) + " …"},
+		{form, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"` + strings.Repeat("x", 5000) + `"}`)}, "Name=" + strings.Repeat("x", maxValueLength) + " …"},
 	}
 	for _, tt := range tests {
-		w := newWriter()
+		w := newLogWriter()
 		w.answer(w.ask(tt.q), tt.a)
 		var got []string
-		for _, v := range w.r.Items[1].Ask.Values {
+		for _, v := range w.run.Items[1].Ask.Values {
 			got = append(got, v.Label+"="+v.Text)
 		}
 		if s := strings.Join(got, " "); s != tt.want {
@@ -145,39 +145,39 @@ func TestAnswersInWords(t *testing.T) {
 }
 
 func TestPhases(t *testing.T) {
-	w := newWriter()
+	w := newLogWriter()
 	one := w.event(generators.Status("one")).Item
 	w.event(generators.Status("one"))
 	w.event(generators.Log(generators.Info, "a line ends no phase"))
-	if one.Lasted() != 0 {
-		t.Errorf("a phase that goes on lasted %v", one.Lasted())
+	if one.Duration() != 0 {
+		t.Errorf("a phase that goes on lasted %v", one.Duration())
 	}
 	c := w.event(generators.Status("two"))
-	if one.Lasted() != 3*time.Second || len(c.Also) != 1 || c.Also[0] != one {
-		t.Errorf("the first phase lasted %v, and its end changed %v", one.Lasted(), c.Also)
+	if one.Duration() != 3*time.Second || len(c.AlsoChanged) != 1 || c.AlsoChanged[0] != one {
+		t.Errorf("the first phase lasted %v, and its end changed %v", one.Duration(), c.AlsoChanged)
 	}
 	two := c.Item
-	seq := w.ask(text("a"))
+	seq := w.ask(textQuestion("a"))
 	w.answer(seq, ask.Answer{Action: ask.Decline})
-	if two.Lasted() != time.Second {
-		t.Errorf("the phase before a question lasted %v: waiting is no part of it", two.Lasted())
+	if two.Duration() != time.Second {
+		t.Errorf("the phase before a question lasted %v: waiting is no part of it", two.Duration())
 	}
 	three := w.event(generators.Status("three")).Item
-	w.add(log.New(log.KindFinished, log.Finished{Status: log.Completed}))
-	if three.Lasted() != time.Second {
-		t.Errorf("the last phase lasted %v", three.Lasted())
+	w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed}))
+	if three.Duration() != time.Second {
+		t.Errorf("the last phase lasted %v", three.Duration())
 	}
 	gone := w.event(generators.Status("gone")).Item
-	for i := range maxPlain {
+	for i := range maxDroppable {
 		w.event(generators.Log(generators.Info, i))
 	}
-	if c := w.event(generators.Status("next")); len(c.Also) != 0 {
-		t.Errorf("the end of a phase whose row is gone changed %v (%s)", c.Also, gone.Text)
+	if c := w.event(generators.Status("next")); len(c.AlsoChanged) != 0 {
+		t.Errorf("the end of a phase whose row is gone changed %v (%s)", c.AlsoChanged, gone.Text)
 	}
 }
 
 func TestRepeatedStatuses(t *testing.T) {
-	w := newWriter()
+	w := newLogWriter()
 	first := w.event(generators.Status("again")).Item
 	w.event(generators.Progress(1, 3, ""))
 	w.event(generators.Status("again"))
@@ -187,14 +187,14 @@ func TestRepeatedStatuses(t *testing.T) {
 	if c := w.event(generators.StatusAt(generators.Warning, "again")); !c.Added {
 		t.Error("a status of another level was taken for the same")
 	}
-	if len(w.r.Items) != 3 || w.r.Events != 5 {
-		t.Errorf("%d items and %d events", len(w.r.Items), w.r.Events)
+	if len(w.run.Items) != 3 || w.run.Events != 5 {
+		t.Errorf("%d items and %d events", len(w.run.Items), w.run.Events)
 	}
 }
 
 func TestAHundredThousandStatuses(t *testing.T) {
-	w := newWriter()
-	kept := w.ask(text("a"))
+	w := newLogWriter()
+	kept := w.ask(textQuestion("a"))
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -208,16 +208,16 @@ func TestAHundredThousandStatuses(t *testing.T) {
 	took := time.Since(began)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if n := len(w.r.Items); n != 1+1+10+maxPlain {
+	if n := len(w.run.Items); n != 1+1+10+maxDroppable {
 		t.Errorf("%d items are kept", n)
 	}
-	if w.r.Hidden != 100_000-maxPlain || w.r.Events != 100_010 {
-		t.Errorf("%d hidden of %d events", w.r.Hidden, w.r.Events)
+	if w.run.DroppedItems != 100_000-maxDroppable || w.run.Events != 100_010 {
+		t.Errorf("%d hidden of %d events", w.run.DroppedItems, w.run.Events)
 	}
-	if w.r.Items[1].Seq != kept || w.r.Items[len(w.r.Items)-1].Text != "event 99999" {
+	if w.run.Items[1].Seq != kept || w.run.Items[len(w.run.Items)-1].Text != "event 99999" {
 		t.Error("what is kept is not the asks and the latest")
 	}
-	if !slices.IsSortedFunc(w.r.Items, func(a, b *Item) int { return int(a.Seq) - int(b.Seq) }) {
+	if !slices.IsSortedFunc(w.run.Items, func(a, b *Item) int { return int(a.Seq) - int(b.Seq) }) {
 		t.Error("the items are out of order")
 	}
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 2<<20 {
@@ -230,12 +230,12 @@ func TestAHundredThousandStatuses(t *testing.T) {
 }
 
 func TestArtifactsAreBounded(t *testing.T) {
-	w := newWriter()
+	w := newLogWriter()
 	for i := range maxArtifacts + 50 {
 		w.event(generators.File(fmt.Sprint(i), "text/plain", []byte(strings.Repeat("x", 100<<10))))
 	}
 	bodies, kept := 0, 0
-	for _, i := range w.r.Items {
+	for _, i := range w.run.Items {
 		if i.Kind == Artifact {
 			kept++
 			bodies += len(i.Artifact.Body)
@@ -244,13 +244,13 @@ func TestArtifactsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if kept != maxArtifacts || w.r.Hidden != 50 || bodies > maxBodies || bodies != w.r.bodies {
-		t.Errorf("%d artifacts are kept, %d hidden, %d bytes of bodies (counted: %d)", kept, w.r.Hidden, bodies, w.r.bodies)
+	if kept != maxArtifacts || w.run.DroppedItems != 50 || bodies > maxBodyBytes || bodies != w.run.bodyBytes {
+		t.Errorf("%d artifacts are kept, %d hidden, %d bytes of bodies (counted: %d)", kept, w.run.DroppedItems, bodies, w.run.bodyBytes)
 	}
 }
 
 func TestChunksGrowTogether(t *testing.T) {
-	w := newWriter()
+	w := newLogWriter()
 	first := w.event(generators.Chunk("a"))
 	c := w.event(generators.Chunk("b"))
 	if c.Item != first.Item || c.Appended != "b" || c.Item.ChunkText() != "ab" {
@@ -263,7 +263,7 @@ func TestChunksGrowTogether(t *testing.T) {
 }
 
 func TestChunksAreBounded(t *testing.T) {
-	w := newWriter()
+	w := newLogWriter()
 	all := 0
 	for i := range 3000 {
 		piece := strings.Repeat("é→", 50)
@@ -274,54 +274,54 @@ func TestChunksAreBounded(t *testing.T) {
 		}
 	}
 	kept, cut := 0, 0
-	for _, i := range w.r.Items {
+	for _, i := range w.run.Items {
 		if i.Kind == Chunk {
 			kept += i.ChunkLen()
-			cut += i.Cut
+			cut += i.CutBytes
 			if !utf8.ValidString(i.ChunkText()) {
 				t.Error("a chunk was cut inside a character")
 			}
 		}
 	}
-	if kept > maxChunks || kept < keepChunks-8 || kept+cut != all || kept != w.r.chunked {
-		t.Errorf("%d bytes kept (counted: %d), %d cut, of %d", kept, w.r.chunked, cut, all)
+	if kept > maxChunkBytes || kept < chunkBytesAfterTrim-8 || kept+cut != all || kept != w.run.chunkBytes {
+		t.Errorf("%d bytes kept (counted: %d), %d cut, of %d", kept, w.run.chunkBytes, cut, all)
 	}
 }
 
 func TestWhatCannotBeReadChangesNothing(t *testing.T) {
-	w := newWriter()
-	for _, e := range []log.Entry{
+	w := newLogWriter()
+	for _, e := range []runlog.Entry{
 		{Kind: "status", Data: json.RawMessage(`{`)},
 		{Kind: "status", Data: json.RawMessage(`[]`)},
 		{Kind: "hologram", Data: json.RawMessage(`{}`)},
-		{Kind: log.KindAnswered, Data: json.RawMessage(`{"ask":99,"answer":{"action":"accept"}}`)},
-		{Kind: log.KindAsked, Data: json.RawMessage(`{"key":"a"}`)},
+		{Kind: runlog.KindAnswered, Data: json.RawMessage(`{"ask":99,"answer":{"action":"accept"}}`)},
+		{Kind: runlog.KindAsked, Data: json.RawMessage(`{"key":"a"}`)},
 	} {
-		if c := w.add(e); c.Item != nil || c.Head || c.Asks {
+		if c := w.add(e); c.Item != nil || c.StateChanged || c.AsksChanged {
 			t.Errorf("%s %s changed %+v", e.Kind, e.Data, c)
 		}
 	}
-	if w.r.Last != w.last {
-		t.Errorf("the last entry is %d, want %d", w.r.Last, w.last)
+	if w.run.LastSeq != w.last {
+		t.Errorf("the last entry is %d, want %d", w.run.LastSeq, w.last)
 	}
-	again := log.Entry{Seq: 1, Kind: "status", Data: json.RawMessage(`{"text":"old"}`)}
-	if c := w.r.Apply(again); c.Item != nil || len(w.r.Items) != 1 {
+	again := runlog.Entry{Seq: 1, Kind: "status", Data: json.RawMessage(`{"text":"old"}`)}
+	if c := w.run.Apply(again); c.Item != nil || len(w.run.Items) != 1 {
 		t.Error("an entry that was applied before was applied again")
 	}
 }
 
 func TestLargeData(t *testing.T) {
-	w := newWriter()
-	w.add(log.Entry{Kind: "artifact", Blob: "sha256-x"})
-	w.add(log.Entry{Kind: log.KindFinished, Blob: "sha256-y"})
-	if w.r.State != run.Completed || !w.r.Items[1].Large || !w.r.Items[2].Large {
-		t.Errorf("a run with large data is %s with %+v", w.r.State, w.r.Items)
+	w := newLogWriter()
+	w.add(runlog.Entry{Kind: "artifact", Blob: "sha256-x"})
+	w.add(runlog.Entry{Kind: runlog.KindFinished, Blob: "sha256-y"})
+	if w.run.State != engine.Completed || !w.run.Items[1].Large || !w.run.Items[2].Large {
+		t.Errorf("a run with large data is %s with %+v", w.run.State, w.run.Items)
 	}
 }
 
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 9960: "10 kB", 999_499: "999 kB", 999_600: "1.0 MB", 104857600: "105 MB", 5e15: "5.0 PB"} {
-		if got := Bytes(n); got != want {
+		if got := FormatBytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -334,26 +334,26 @@ func FuzzApply(f *testing.F) {
 	f.Add("artifact", []byte(`{"title":"t","mediaType":"text/plain","body":"eA=="}`))
 	f.Add("finished", []byte(`{"status":"completed","result":{}}`))
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
-		w := newWriter()
-		w.ask(text("a"))
-		w.add(log.Entry{Kind: log.Kind(kind), Data: data})
-		w.add(log.Entry{Kind: log.Kind(kind), Data: data})
-		w.add(log.New(log.KindFinished, log.Finished{Status: log.Completed}))
-		if len(w.r.Open) != 0 {
+		w := newLogWriter()
+		w.ask(textQuestion("a"))
+		w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data})
+		w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data})
+		w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed}))
+		if len(w.run.Open) != 0 {
 			t.Error("asks are open after the end")
 		}
 	})
 }
 
 func BenchmarkFold100k(b *testing.B) {
-	entries := make([]log.Entry, 100_000)
+	entries := make([]runlog.Entry, 100_000)
 	for i := range entries {
 		e := generators.Statusf("event %d", i)
 		if i%2 == 1 {
 			e = generators.Progress(float64(i), float64(len(entries)), "")
 		}
 		kind, data, _ := generators.Encode(e)
-		entries[i] = log.Entry{Seq: uint64(i + 1), Time: start, Kind: log.Kind(kind), Data: data}
+		entries[i] = runlog.Entry{Seq: uint64(i + 1), Time: startTime, Kind: runlog.Kind(kind), Data: data}
 	}
 	b.ReportAllocs()
 	for b.Loop() {

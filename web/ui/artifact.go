@@ -25,55 +25,55 @@ func downloadURL(r *timeline.Run, i *timeline.Item) templ.SafeURL {
 // What an artifact can be shown as, besides a tableView, a chartView and a
 // templ.Component.
 type (
-	picture   struct{ width, height int } // 0 if nobody knows
-	elsewhere string                      // why it is not shown
+	imageView       struct{ width, height int } // 0 if nobody knows
+	placeholderView string                      // why it is not shown
 )
 
-// viewOf decides how an artifact is shown.
-func viewOf(i *timeline.Item) any {
+// chooseView decides how an artifact is shown.
+func chooseView(i *timeline.Item) any {
 	a := i.Artifact
 	media, _, err := mime.ParseMediaType(a.MediaType)
 	if err != nil {
 		media = "application/octet-stream"
 	}
-	if pictureTypes[media] {
-		return pictureOf(a.Body)
+	if imageTypes[media] {
+		return newImageView(a.Body)
 	}
 	if len(a.Body) == 0 {
 		if a.Size == 0 && a.Digest == "" && !i.Large {
-			return elsewhere("It is empty.")
+			return placeholderView("It is empty.")
 		}
-		return elsewhere("It is too large to be shown here.")
+		return placeholderView("It is too large to be shown here.")
 	}
 	switch {
 	case media == generators.MarkdownType:
 		return markdown(a.Body)
 	case media == generators.TableType:
-		if v, ok := readTable(a.Title, a.Body); ok {
+		if v, ok := parseTable(a.Title, a.Body); ok {
 			return v
 		}
 		return codeBlock("", a.Body)
 	case media == generators.ChartType:
-		if v, ok := readChart(i.ID(), a.Title, a.Body); ok {
+		if v, ok := parseChart(i.ID(), a.Title, a.Body); ok {
 			return v
 		}
 		return codeBlock("", a.Body)
 	case media == generators.JSONType || strings.HasSuffix(media, "+json"):
-		return jsonTree(a.Body)
+		return jsonTreeView(a.Body)
 	}
-	if language, ok := languageOf(media); ok {
+	if language, ok := codeLanguage(media); ok {
 		return codeBlock(language, a.Body)
 	}
-	return elsewhere("This kind of file can’t be shown here.")
+	return placeholderView("This kind of file can’t be shown here.")
 }
 
-// pictureTypes are what browsers draw. An SVG in an <img> runs no script.
-var pictureTypes = map[string]bool{
+// imageTypes are what browsers draw. An SVG in an <img> runs no script.
+var imageTypes = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true, "image/svg+xml": true,
 }
 
-// languageOf is the language of a text's media type: text/x-go is "go".
-func languageOf(media string) (string, bool) {
+// codeLanguage is the language of a text's media type: text/x-go is "go".
+func codeLanguage(media string) (string, bool) {
 	sub, ok := strings.CutPrefix(media, "text/")
 	if !ok {
 		return "", false
@@ -81,11 +81,11 @@ func languageOf(media string) (string, bool) {
 	return strings.TrimPrefix(sub, "x-"), true
 }
 
-// pictureOf finds a picture's size, so that the page doesn't jump when it comes.
-func pictureOf(body []byte) picture {
+// newImageView finds a picture's size, so that the page doesn't jump when it comes.
+func newImageView(body []byte) imageView {
 	c, _, err := image.DecodeConfig(bytes.NewReader(body))
 	if err != nil {
-		return picture{}
+		return imageView{}
 	}
-	return picture{c.Width, c.Height}
+	return imageView{c.Width, c.Height}
 }

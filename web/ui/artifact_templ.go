@@ -54,9 +54,9 @@ func artifactView(r *timeline.Run, i *timeline.Item) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var3 string
-		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(orName(i.Artifact.Title, "Untitled"))
+		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(titleOrName(i.Artifact.Title, "Untitled"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 13, Col: 61}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 13, Col: 66}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
@@ -67,9 +67,9 @@ func artifactView(r *timeline.Run, i *timeline.Item) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var4 string
-		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(kindOf(i.Artifact))
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(artifactKind(i.Artifact))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 14, Col: 43}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 14, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 		if templ_7745c5c3_Err != nil {
@@ -80,9 +80,9 @@ func artifactView(r *timeline.Run, i *timeline.Item) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var5 string
-		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(timeline.Bytes(i.Artifact.Size))
+		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(timeline.FormatBytes(i.Artifact.Size))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 14, Col: 82}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 14, Col: 94}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {
@@ -92,7 +92,7 @@ func artifactView(r *timeline.Run, i *timeline.Item) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = copiers(i).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = copyButtons(i).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -138,8 +138,8 @@ func artifactView(r *timeline.Run, i *timeline.Item) templ.Component {
 	})
 }
 
-// copiers put a table's rows on the clipboard.
-func copiers(i *timeline.Item) templ.Component {
+// copyButtons put a table's rows on the clipboard.
+func copyButtons(i *timeline.Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -221,8 +221,8 @@ func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		switch v := viewOf(i).(type) {
-		case picture:
+		switch v := chooseView(i).(type) {
+		case imageView:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<img class=\"picture\" src=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -290,12 +290,12 @@ func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case tableView:
-			templ_7745c5c3_Err = tableOf(v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = tableElement(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case chartView:
-			templ_7745c5c3_Err = chartOf(v, i.Artifact.Title).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = chartElement(v, i.Artifact.Title).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -304,7 +304,7 @@ func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case elsewhere:
+		case placeholderView:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<p class=\"faint\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -327,7 +327,7 @@ func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
 	})
 }
 
-func tableOf(v tableView) templ.Component {
+func tableElement(v tableView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -353,9 +353,9 @@ func tableOf(v tableView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var18 string
-		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.ResolveAttributeValue(orName(v.caption, "Table"))
+		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.ResolveAttributeValue(titleOrName(v.caption, "Table"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 61, Col: 87}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 61, Col: 92}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var18)
 		if templ_7745c5c3_Err != nil {
@@ -425,7 +425,7 @@ func tableOf(v tableView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for n, cell := range row {
-				var templ_7745c5c3_Var23 = []any{templ.KV("num", v.columns[n].numeric), templ.KV("short", v.columns[n].short)}
+				var templ_7745c5c3_Var23 = []any{templ.KV("num", v.columns[n].numeric), templ.KV("short", v.columns[n].noWrap)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var23...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -450,7 +450,7 @@ func tableOf(v tableView) templ.Component {
 				var templ_7745c5c3_Var25 string
 				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(cell)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 75, Col: 104}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 75, Col: 105}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 				if templ_7745c5c3_Err != nil {
@@ -470,15 +470,15 @@ func tableOf(v tableView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.left() != "" {
+		if v.omittedNote() != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<p class=\"faint left\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(v.left())
+			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(v.omittedNote())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 83, Col: 34}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 83, Col: 41}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 			if templ_7745c5c3_Err != nil {
@@ -493,7 +493,7 @@ func tableOf(v tableView) templ.Component {
 	})
 }
 
-func chartOf(v chartView, title string) templ.Component {
+func chartElement(v chartView, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -514,7 +514,7 @@ func chartOf(v chartView, title string) templ.Component {
 			templ_7745c5c3_Var27 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if v.empty() {
+		if v.isEmpty() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<p class=\"faint\">There are no values to draw.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -549,9 +549,9 @@ func chartOf(v chartView, title string) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var30 string
-					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(orName(s.Name, "Series"))
+					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(titleOrName(s.Name, "Series"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 94, Col: 60}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 94, Col: 65}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 					if templ_7745c5c3_Err != nil {
@@ -610,7 +610,7 @@ func chartOf(v chartView, title string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = tableOf(v.table(title)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = tableElement(v.toTable(title)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -623,7 +623,7 @@ func chartOf(v chartView, title string) templ.Component {
 	})
 }
 
-func kindOf(a *generators.Artifact) string {
+func artifactKind(a *generators.Artifact) string {
 	switch a.MediaType {
 	case generators.TableType:
 		return "table"
@@ -634,7 +634,7 @@ func kindOf(a *generators.Artifact) string {
 	case generators.JSONType:
 		return "JSON"
 	}
-	if l, ok := languageOf(a.MediaType); ok {
+	if l, ok := codeLanguage(a.MediaType); ok {
 		return l
 	}
 	return a.MediaType

@@ -10,9 +10,9 @@ import (
 
 // What a chart shows at most.
 const (
-	maxPoints = 1000
-	maxSeries = 12
-	colours   = 6 // then they begin again
+	maxPoints    = 1000
+	maxSeries    = 12
+	seriesColors = 6 // then they begin again
 )
 
 // chartView is a chart as it is drawn: once for wide screens and once for
@@ -23,20 +23,20 @@ type chartView struct {
 	note  string // what of it is not shown
 }
 
-// readChart reads the body of a chart; ok is false if it is none.
-func readChart(id, title string, body []byte) (v chartView, ok bool) {
+// parseChart reads the body of a chart; ok is false if it is none.
+func parseChart(id, title string, body []byte) (v chartView, ok bool) {
 	var c generators.Chart
 	if json.Unmarshal(body, &c) != nil || c.Kind != generators.Bars && c.Kind != generators.Lines {
 		return v, false
 	}
-	v = viewChart(c)
+	v = newChartView(c)
 	v.id = id
 	return v, true
 }
 
-// viewChart bounds a chart and gives every series a value for each label, NaN
+// newChartView bounds a chart and gives every series a value for each label, NaN
 // where there is none.
-func viewChart(c generators.Chart) chartView {
+func newChartView(c generators.Chart) chartView {
 	v := chartView{chart: c}
 	n := len(c.Labels)
 	if n == 0 {
@@ -45,10 +45,10 @@ func viewChart(c generators.Chart) chartView {
 		}
 	}
 	if len(c.Series) > maxSeries {
-		v.note = "The first " + grouped(maxSeries) + " of " + grouped(len(c.Series)) + " series. "
+		v.note = "The first " + groupThousands(maxSeries) + " of " + groupThousands(len(c.Series)) + " series. "
 	}
 	if n > maxPoints {
-		v.note += "The first " + grouped(maxPoints) + " of " + grouped(n) + " values."
+		v.note += "The first " + groupThousands(maxPoints) + " of " + groupThousands(n) + " values."
 		n = maxPoints
 	}
 	v.chart.Labels = make([]string, n)
@@ -72,14 +72,14 @@ func viewChart(c generators.Chart) chartView {
 	return v
 }
 
-// empty tells whether there is nothing to draw.
-func (v chartView) empty() bool {
-	lo, _ := v.span()
+// isEmpty tells whether there is nothing to draw.
+func (v chartView) isEmpty() bool {
+	lo, _ := v.valueRange()
 	return math.IsNaN(lo)
 }
 
-// span is the least and the greatest value; NaN if there is none.
-func (v chartView) span() (lo, hi float64) {
+// valueRange is the least and the greatest value; NaN if there is none.
+func (v chartView) valueRange() (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
 	for _, s := range v.chart.Series {
 		for _, y := range s.Values {
@@ -97,22 +97,22 @@ func (v chartView) span() (lo, hi float64) {
 	return lo, hi
 }
 
-// drawable keeps a value where there are ticks beyond it.
-func drawable(v float64) float64 { return math.Max(-1e300, math.Min(1e300, v)) }
+// clampValue keeps a value where there are ticks beyond it.
+func clampValue(v float64) float64 { return math.Max(-1e300, math.Min(1e300, v)) }
 
-// about says in a sentence what the chart shows, for those who don't see it.
-func (v chartView) about() string {
-	lo, hi := v.span()
+// description says in a sentence what the chart shows, for those who don't see it.
+func (v chartView) description() string {
+	lo, hi := v.valueRange()
 	kind := "Bar chart"
 	if v.chart.Kind == generators.Lines {
 		kind = "Line chart"
 	}
-	return kind + " of " + count(len(v.chart.Series), "series", "series") + " with " +
-		count(len(v.chart.Labels), "value", "values") + " each, from " + short(lo) + " to " + short(hi) + "."
+	return kind + " of " + formatCount(len(v.chart.Series), "series", "series") + " with " +
+		formatCount(len(v.chart.Labels), "value", "values") + " each, from " + compactNumber(lo) + " to " + compactNumber(hi) + "."
 }
 
-// table is the chart's data.
-func (v chartView) table(caption string) tableView {
+// toTable is the chart's data.
+func (v chartView) toTable(caption string) tableView {
 	first := v.chart.XTitle
 	if first == "" {
 		first = "label"
@@ -132,12 +132,12 @@ func (v chartView) table(caption string) tableView {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return viewTable(caption, t)
+	return newTableView(caption, t)
 }
 
-// scale maps values to pixels, along ticks that people like.
-type scale struct {
-	lo, hi   float64 // values
+// axisScale maps values to pixels, along ticks that people like.
+type axisScale struct {
+	min, max float64 // values
 	from, to float64 // pixels
 	ticks    []float64
 	step     float64
@@ -145,7 +145,7 @@ type scale struct {
 
 // newScale spans from lo to hi with about n ticks at multiples of 1, 2 or 5
 // times a power of ten.
-func newScale(lo, hi float64, n int) scale {
+func newScale(lo, hi float64, n int) axisScale {
 	if lo == hi { // also where both are 0
 		pad := math.Max(math.Abs(lo)/2, 1)
 		if lo >= 0 && lo-pad < 0 {
@@ -155,12 +155,12 @@ func newScale(lo, hi float64, n int) scale {
 		}
 	}
 	step := niceStep((hi/2 - lo/2) / float64(n) * 2)
-	s := scale{step: step}
+	s := axisScale{step: step}
 	first, last := math.Floor(lo/step+1e-9), math.Ceil(hi/step-1e-9)
 	for k := first; k <= last && len(s.ticks) < 50; k++ {
 		s.ticks = append(s.ticks, k*step)
 	}
-	s.lo, s.hi = s.ticks[0], s.ticks[len(s.ticks)-1]
+	s.min, s.max = s.ticks[0], s.ticks[len(s.ticks)-1]
 	return s
 }
 
@@ -183,25 +183,25 @@ func niceStep(raw float64) float64 {
 	return 10 * power
 }
 
-func (s scale) at(v float64) float64 {
-	f := (drawable(v)/2 - s.lo/2) / (s.hi/2 - s.lo/2)
+func (s axisScale) position(v float64) float64 {
+	f := (clampValue(v)/2 - s.min/2) / (s.max/2 - s.min/2)
 	return s.from + f*(s.to-s.from)
 }
 
-// label is a tick's number, as exact as the ticks are apart.
-func (s scale) label(v float64) string {
+// tickLabel is a tick's number, as exact as the ticks are apart.
+func (s axisScale) tickLabel(v float64) string {
 	if math.Abs(v) < s.step/1e6 {
 		return "0"
 	}
-	if largest := math.Max(math.Abs(s.lo), math.Abs(s.hi)); largest >= 1e4 || largest < 1e-4 {
-		return short(v)
+	if largest := math.Max(math.Abs(s.min), math.Abs(s.max)); largest >= 1e4 || largest < 1e-4 {
+		return compactNumber(v)
 	}
 	digits := max(0, -int(math.Floor(math.Log10(s.step)+1e-9)))
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// short is a number in few characters: 950, 12.5k, 3M, 1T.
-func short(v float64) string {
+// compactNumber is a number in few characters: 950, 12.5k, 3M, 1T.
+func compactNumber(v float64) string {
 	abs := math.Abs(v)
 	if abs >= 1e15 || abs != 0 && abs < 1e-3 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

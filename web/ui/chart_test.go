@@ -12,23 +12,23 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// drawn checks that a chart is well-formed XML, with every mark inside it and
+// checkChart checks that a chart is well-formed XML, with every mark inside it and
 // no style, and returns it.
-func drawn(t *testing.T, c generators.Chart) string {
+func checkChart(t *testing.T, c generators.Chart) string {
 	t.Helper()
-	v := viewChart(c)
+	v := newChartView(c)
 	v.id = "e-1"
-	if v.empty() {
+	if v.isEmpty() {
 		return ""
 	}
-	wide, narrow := rendered(t, v.svg("title", 720, false)), rendered(t, v.svg("title", 310, true))
+	wide, narrow := renderHTML(t, v.svg("title", 720, false)), renderHTML(t, v.svg("title", 310, true))
 	for _, svg := range []string{wide, narrow} {
-		wellFormed(t, svg)
+		checkSVG(t, svg)
 	}
 	return wide
 }
 
-func wellFormed(t *testing.T, svg string) {
+func checkSVG(t *testing.T, svg string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
 	var width, height float64
@@ -54,18 +54,18 @@ func wellFormed(t *testing.T, svg string) {
 				if e.Name.Local == "svg" {
 					width = v
 				}
-				inside(t, e.Name.Local+" "+a.Name.Local, v, err, width)
+				checkBounds(t, e.Name.Local+" "+a.Name.Local, v, err, width)
 			case "height", "y", "y1", "y2", "cy":
 				if e.Name.Local == "svg" {
 					height = v
 				}
-				inside(t, e.Name.Local+" "+a.Name.Local, v, err, height)
+				checkBounds(t, e.Name.Local+" "+a.Name.Local, v, err, height)
 			}
 		}
 	}
 }
 
-func inside(t *testing.T, what string, v float64, err error, most float64) {
+func checkBounds(t *testing.T, what string, v float64, err error, most float64) {
 	t.Helper()
 	if err != nil || v < -0.1 || v > most+0.1 {
 		t.Errorf("%s is %v, outside of 0 to %v (%v)", what, v, most, err)
@@ -85,11 +85,11 @@ func TestCharts(t *testing.T) {
 			for _, labels := range [][]string{nil, {"a", "b", "c", "d", "e", "f"}, {long, long, long, long, long, long}} {
 				c := generators.Chart{Kind: kind, XTitle: long, YTitle: long, Labels: labels, Series: []generators.Series{{Name: name, Values: vs}}}
 				t.Run(name+" "+string(kind), func(t *testing.T) {
-					if svg := drawn(t, c); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+					if svg := checkChart(t, c); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 						t.Errorf("a number is none: %s", svg)
 					}
 					c.Series = append(c.Series, generators.Series{Values: []float64{1, 2}}, generators.Series{})
-					drawn(t, c)
+					checkChart(t, c)
 				})
 			}
 		}
@@ -103,7 +103,7 @@ func TestChartsWithoutValues(t *testing.T) {
 		{Kind: generators.Lines, Labels: []string{"a"}, Series: []generators.Series{{}}},
 		{Kind: generators.Bars, Labels: []string{"a"}, Series: []generators.Series{{Values: []float64{math.NaN()}}}},
 	} {
-		if got := rendered(t, chartOf(viewChart(c), "t")); !strings.Contains(got, "no values") {
+		if got := renderHTML(t, chartElement(newChartView(c), "t")); !strings.Contains(got, "no values") {
 			t.Errorf("%+v is drawn as %s", c, got)
 		}
 	}
@@ -114,7 +114,7 @@ func TestChartsAreBounded(t *testing.T) {
 	for range 40 {
 		c.Series = append(c.Series, generators.Series{Values: make([]float64, 5000)})
 	}
-	v := viewChart(c)
+	v := newChartView(c)
 	if len(v.chart.Series) != maxSeries || len(v.chart.Labels) != maxPoints || v.note == "" {
 		t.Errorf("%d series of %d values are drawn, and it says %q", len(v.chart.Series), len(v.chart.Labels), v.note)
 	}
@@ -132,20 +132,20 @@ func TestTicks(t *testing.T) {
 		s := newScale(tt.lo, tt.hi, 5)
 		var got []string
 		for _, tick := range s.ticks {
-			got = append(got, s.label(tick))
+			got = append(got, s.tickLabel(tick))
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("from %v to %v: %s, want %s", tt.lo, tt.hi, strings.Join(got, " "), tt.want)
 		}
-		if s.lo > tt.lo || s.hi < tt.hi {
-			t.Errorf("from %v to %v: the scale is from %v to %v", tt.lo, tt.hi, s.lo, s.hi)
+		if s.min > tt.lo || s.max < tt.hi {
+			t.Errorf("from %v to %v: the scale is from %v to %v", tt.lo, tt.hi, s.min, s.max)
 		}
 	}
 }
 
 func TestShort(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 7: "7", 12.5: "12.5", 950: "950", 4711: "4711", 9999: "9999", 12345: "12.3k", 254000: "254k", 1e6: "1M", 3.14159: "3.14", -12500: "-12.5k", 1e12: "1T", 1e15: "1e+15", 0.25: "0.25", 1e-9: "1e-09"} {
-		if got := short(v); got != want {
+		if got := compactNumber(v); got != want {
 			t.Errorf("short(%v) = %q, want %q", v, got, want)
 		}
 	}
@@ -159,12 +159,12 @@ func FuzzChart(f *testing.F) {
 		if bars {
 			kind = generators.Bars
 		}
-		drawn(t, generators.Chart{Kind: kind, Labels: []string{strings.ToValidUTF8(strings.Map(printable, label), ""), "b", "c"}, Series: []generators.Series{{Values: []float64{a, b, c}}}})
+		checkChart(t, generators.Chart{Kind: kind, Labels: []string{strings.ToValidUTF8(strings.Map(dropUnprintable, label), ""), "b", "c"}, Series: []generators.Series{{Values: []float64{a, b, c}}}})
 	})
 }
 
-// printable drops what XML has no form for; HTML has.
-func printable(r rune) rune {
+// dropUnprintable drops what XML has no form for; HTML has.
+func dropUnprintable(r rune) rune {
 	if r < ' ' || r == 0xfffe || r == 0xffff || r == 0xfffd {
 		return -1
 	}

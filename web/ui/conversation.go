@@ -10,42 +10,42 @@ import (
 
 // conversationView is what a model is asked, as it is drawn.
 type conversationView struct {
-	turns []turn
-	left  int // how many earlier messages are not among the turns
-	terms string
+	turns   []conversationTurn
+	omitted int // how many earlier messages are not among the turns
+	limits  string
 }
 
-// turn is a message.
-type turn struct{ who, said string }
+// conversationTurn is a message.
+type conversationTurn struct{ speaker, text string }
 
 // A page shows so many messages, and so many characters of each.
 const (
-	maxTurns = 20
-	maxSaid  = 10_000
+	maxTurns      = 20
+	maxTurnLength = 10_000
 )
 
-func newConversation(s *ask.SampleRequest) *conversationView {
-	c := &conversationView{left: max(0, len(s.Messages)-maxTurns)}
+func newConversationView(s *ask.SampleRequest) *conversationView {
+	c := &conversationView{omitted: max(0, len(s.Messages)-maxTurns)}
 	if s.SystemPrompt != "" {
-		c.turns = append(c.turns, turn{"System", clipped(s.SystemPrompt, maxSaid)})
+		c.turns = append(c.turns, conversationTurn{"System", truncate(s.SystemPrompt, maxTurnLength)})
 	}
-	for _, m := range s.Messages[c.left:] {
+	for _, m := range s.Messages[c.omitted:] {
 		who := "User"
 		if m.Role == ask.RoleAssistant {
 			who = "Model"
 		}
 		said := "[what can’t be shown]"
 		if blocks, err := m.Blocks(); err == nil {
-			said = clipped(timeline.Spoken(blocks), maxSaid)
+			said = truncate(timeline.BlocksText(blocks), maxTurnLength)
 		}
-		c.turns = append(c.turns, turn{who, said})
+		c.turns = append(c.turns, conversationTurn{who, said})
 	}
-	c.terms = "At most " + count(s.MaxTokens, "token", "tokens") + "." + toolsOffered(s.Tools)
+	c.limits = "At most " + formatCount(s.MaxTokens, "token", "tokens") + "." + describeTools(s.Tools)
 	return c
 }
 
-// toolsOffered names the tools that the model may use.
-func toolsOffered(tools []json.RawMessage) string {
+// describeTools names the tools that the model may use.
+func describeTools(tools []json.RawMessage) string {
 	var names []string
 	for _, raw := range tools {
 		var tool struct{ Name string }
@@ -56,5 +56,5 @@ func toolsOffered(tools []json.RawMessage) string {
 	if names == nil {
 		return ""
 	}
-	return " Tools: " + clipped(strings.Join(names, ", "), 500)
+	return " Tools: " + truncate(strings.Join(names, ", "), 500)
 }

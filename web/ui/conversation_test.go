@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A long conversation doesn't make a page that is as long, and says so.
@@ -15,7 +15,7 @@ func TestALongConversationIsCut(t *testing.T) {
 	for i := range 25 {
 		s.Messages = append(s.Messages, ask.FromUser(ask.TextBlock(fmt.Sprintf("message %d %s", i, strings.Repeat("é", 20_000)))))
 	}
-	html := rendered(t, conversation(newConversation(s)))
+	html := renderHTML(t, conversation(newConversationView(s)))
 	if len(html) > 500_000 || !strings.Contains(html, "5 earlier messages are left out.") || strings.Contains(html, "message 4 ") || !strings.Contains(html, "message 24 ") {
 		t.Errorf("it is %d bytes long: %.200s …", len(html), html)
 	}
@@ -23,19 +23,19 @@ func TestALongConversationIsCut(t *testing.T) {
 
 func TestWithdrawnQuestionsSayWhy(t *testing.T) {
 	for _, tt := range []struct {
-		withdrawn log.Withdrawn
+		withdrawn runlog.Withdrawn
 		want      string
 	}{
-		{log.Withdrawn{Reason: log.Unsupported}, "withdrawn: nobody could be asked"},
-		{log.Withdrawn{Reason: log.Unsupported, Error: "The client has no <forms>."}, "withdrawn: nobody could be asked (The client has no &lt;forms&gt;)"},
-		{log.Withdrawn{Reason: log.Invalid, Error: "too long"}, "withdrawn: the answers did not fit (too long)"},
-		{log.Withdrawn{Reason: log.RunEnded}, "withdrawn: the run ended first"},
-		{log.Withdrawn{Reason: log.Expired}, "expired: nobody answered in time"},
+		{runlog.Withdrawn{Reason: runlog.Unsupported}, "withdrawn: nobody could be asked"},
+		{runlog.Withdrawn{Reason: runlog.Unsupported, Error: "The client has no <forms>."}, "withdrawn: nobody could be asked (The client has no &lt;forms&gt;)"},
+		{runlog.Withdrawn{Reason: runlog.Invalid, Error: "too long"}, "withdrawn: the answers did not fit (too long)"},
+		{runlog.Withdrawn{Reason: runlog.RunEnded}, "withdrawn: the run ended first"},
+		{runlog.Withdrawn{Reason: runlog.Expired}, "expired: nobody answered in time"},
 	} {
-		w := newWriter("{}")
-		tt.withdrawn.Ask = w.ask(questions()["text"])
-		w.add(log.New(log.KindWithdrawn, tt.withdrawn))
-		if html := rendered(t, Row(w.r, w.r.Items[1])); !strings.Contains(html, ">"+tt.want+"<") {
+		w := newLogWriter("{}")
+		tt.withdrawn.AskSeq = w.ask(questions()["text"])
+		w.add(runlog.NewEntry(runlog.KindWithdrawn, tt.withdrawn))
+		if html := renderHTML(t, Row(w.run, w.run.Items[1])); !strings.Contains(html, ">"+tt.want+"<") {
 			t.Errorf("%+v is told as %s", tt.withdrawn, html)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the expected HTML anew")
 // golden holds a component against testdata/NAME.html, a tag a line.
 func golden(t *testing.T, name string, c templ.Component) {
 	t.Helper()
-	got := lines(rendered(t, c))
+	got := splitTags(renderHTML(t, c))
 	file := filepath.Join("testdata", name+".html")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -44,9 +44,9 @@ func golden(t *testing.T, name string, c templ.Component) {
 	}
 }
 
-var gaps = regexp.MustCompile(`(>) ?(<)`)
+var tagGaps = regexp.MustCompile(`(>) ?(<)`)
 
-func lines(html string) string { return gaps.ReplaceAllString(html, "$1\n$2") + "\n" }
+func splitTags(html string) string { return tagGaps.ReplaceAllString(html, "$1\n$2") + "\n" }
 
 func firstDifference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
@@ -56,19 +56,19 @@ func firstDifference(got, want string) string {
 			if i < len(w) {
 				expected = w[i]
 			}
-			return "line " + number(float64(i+1)) + " is\n" + g[i] + "\nnot\n" + expected + "\n(go test ./web/ui -update writes it anew)"
+			return "line " + formatNumber(float64(i+1)) + " is\n" + g[i] + "\nnot\n" + expected + "\n(go test ./web/ui -update writes it anew)"
 		}
 	}
 	return "it ends early"
 }
 
-// still runs a test on a clock that stands still, so that ages are the same
+// withFrozenClock runs a test on a clock that stands still, so that ages are the same
 // every time.
-func still(t *testing.T, test func(t *testing.T)) { synctest.Test(t, test) }
+func withFrozenClock(t *testing.T, test func(t *testing.T)) { synctest.Test(t, test) }
 
 func TestPages(t *testing.T) {
-	still(t, func(t *testing.T) {
-		c := chrome()
+	withFrozenClock(t, func(t *testing.T) {
+		c := testChrome()
 		cards := []PhotonCard{
 			{Name: "csv", Title: "Explore a CSV file", Description: "Reads a file.", Traits: Traits{ReadOnly: true, Durable: true}},
 			{Name: "wipe", Traits: Traits{Destructive: true, OpenWorld: true, Idempotent: true}},
@@ -83,21 +83,21 @@ func TestPages(t *testing.T) {
 
 		form := questions()["form"].Fields
 		page := PhotonPage{Name: "wizard", Title: "Wizard", Description: "Three questions.", Traits: Traits{Durable: true, Destructive: true}, Fields: form}
-		golden(t, "photon", Photon(c, page))
+		golden(t, "photon", PhotonDetails(c, page))
 		page.Values = url.Values{"name": {"A"}, "email": {"nope"}}
 		page.Errors = []generators.FieldError{generators.At("email", "must be an e-mail address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
-		golden(t, "photon-errors", Photon(c, page))
-		golden(t, "photon-no-input", Photon(c, PhotonPage{Name: "ping"}))
+		golden(t, "photon-errors", PhotonDetails(c, page))
+		golden(t, "photon-no-input", PhotonDetails(c, PhotonPage{Name: "ping"}))
 
-		w := newWriter("{}")
+		w := newLogWriter("{}")
 		w.ask(questions()["select"])
 		w.ask(questions()["text"])
 		now := time.Now()
-		infos := []run.Info{
-			{ID: runID, Photon: "wizard", Title: "Wizard", State: run.Waiting, Started: now.Add(-time.Minute), Asks: []run.Open{w.r.Open[0].Open}},
-			{ID: "b", Photon: "csv", State: run.Failed, Error: "no such file", Started: now.Add(-3 * time.Hour), Ended: now.Add(-2 * time.Hour)},
-			{ID: "c", Photon: "csv", State: run.Interrupted, Error: "Beam was stopped", Started: now.Add(-72 * time.Hour), Ended: now.Add(-71 * time.Hour)},
-			{ID: "d", Photon: "csv", State: run.Completed, Started: now.Add(-time.Second), Ended: now},
+		infos := []engine.Info{
+			{ID: runID, Photon: "wizard", Title: "Wizard", State: engine.Waiting, Started: now.Add(-time.Minute), Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}},
+			{ID: "b", Photon: "csv", State: engine.Failed, Error: "no such file", Started: now.Add(-3 * time.Hour), Ended: now.Add(-2 * time.Hour)},
+			{ID: "c", Photon: "csv", State: engine.Interrupted, Error: "Beam was stopped", Started: now.Add(-72 * time.Hour), Ended: now.Add(-71 * time.Hour)},
+			{ID: "d", Photon: "csv", State: engine.Completed, Started: now.Add(-time.Second), Ended: now},
 		}
 		lines := make([]RunLine, len(infos))
 		for i, info := range infos {
@@ -107,14 +107,14 @@ func TestPages(t *testing.T) {
 		golden(t, "runs", Runs(c, RunsPage{Runs: lines}))
 		golden(t, "runs-empty", Runs(c, RunsPage{}))
 		golden(t, "runs-narrowed", Runs(c, RunsPage{State: "failed"}))
-		asks := []run.Open{w.r.Open[0].Open, w.r.Open[1].Open}
+		asks := []engine.OpenAsk{w.run.Open[0].OpenAsk, w.run.Open[1].OpenAsk}
 		asks[1].Deadline = now.Add(90 * time.Second)
-		golden(t, "inbox", Asks(c, asks))
-		golden(t, "inbox-empty", Asks(c, nil))
+		golden(t, "inbox", Inbox(c, asks))
+		golden(t, "inbox-empty", Inbox(c, nil))
 		golden(t, "ask-page", AskPage(c, asks[1], nil, nil))
 		golden(t, "ask-page-errors", AskPage(plain, asks[1], []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
 		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
-		golden(t, "ask-closed", AskClosedPage(c, w.r.Ask(asks[0].ID)))
+		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID)))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
 		golden(t, "login-operator", Login(c, LoginPage{Program: "beam"}))
 		golden(t, "login-wanted", Login(c, LoginPage{Next: "/asks/a.3", Program: "hello"}))
@@ -123,23 +123,23 @@ func TestPages(t *testing.T) {
 }
 
 func TestAsks(t *testing.T) {
-	still(t, func(t *testing.T) {
+	withFrozenClock(t, func(t *testing.T) {
 		for _, kind := range slices.Sorted(maps.Keys(questions())) {
-			w := newWriter("{}")
+			w := newLogWriter("{}")
 			w.ask(questions()[kind])
-			golden(t, "ask-"+kind, AskForm(w.open(), nil, nil))
+			golden(t, "ask-"+kind, AskForm(w.openAsk(), nil, nil))
 		}
-		w := newWriter("{}")
+		w := newLogWriter("{}")
 		w.ask(questions()["form"])
 		errs := []generators.FieldError{generators.At("email", "must be an e-mail address"), generators.At("topics", "must have at most 2 choices"), generators.At("role", "is required")}
-		golden(t, "ask-form-errors", AskForm(w.open(), errs, nil))
-		golden(t, "ask-form-errors-plain", AskForm(w.open(), errs, url.Values{"name": {"Ada"}, "topics": {"auth", "logging"}, "newsletter": {"on"}}))
-		golden(t, "ask-gone", AskGone(w.open(), "It was answered at the terminal."))
+		golden(t, "ask-form-errors", AskForm(w.openAsk(), errs, nil))
+		golden(t, "ask-form-errors-plain", AskForm(w.openAsk(), errs, url.Values{"name": {"Ada"}, "topics": {"auth", "logging"}, "newsletter": {"on"}}))
+		golden(t, "ask-gone", AskUnavailable(w.openAsk(), "It was answered at the terminal."))
 		w.answer(2, ask.Decline, "")
-		golden(t, "ask-settled", AskSettled(w.r.Ask(log.AskID(runID, 2))))
-		golden(t, "ask-gone-unknown", AskGone(run.Open{ID: runID + ".9"}, "It has expired."))
+		golden(t, "ask-settled", AskClosedInDock(w.run.Ask(runlog.AskID(runID, 2))))
+		golden(t, "ask-gone-unknown", AskUnavailable(engine.OpenAsk{ID: runID + ".9"}, "It has expired."))
 		w.ask(questions()["file"])
-		golden(t, "ask-file-errors", AskForm(w.open(), []generators.FieldError{generators.At("file", "is required: choose a file")}, nil))
+		golden(t, "ask-file-errors", AskForm(w.openAsk(), []generators.FieldError{generators.At("file", "is required: choose a file")}, nil))
 	})
 }
 
@@ -147,67 +147,67 @@ func TestArtifacts(t *testing.T) {
 	// The highlighter's expressions start a clock of their own, which a test on a
 	// clock that stands still would wait for.
 	for _, kind := range slices.Sorted(maps.Keys(artifacts())) {
-		w := newWriter("{}")
+		w := newLogWriter("{}")
 		w.events(artifacts()[kind])
-		golden(t, "artifact-"+kind, Row(w.r, w.r.Items[1]))
+		golden(t, "artifact-"+kind, Row(w.run, w.run.Items[1]))
 	}
 }
 
-// everything is a run with a row of every kind.
-func everything() *writer {
-	w := newWriter(`{"plan":"team"}`)
+// fullRun is a run with a row of every kind.
+func fullRun() *logWriter {
+	w := newLogWriter(`{"plan":"team"}`)
 	w.events(generators.Status("looking"), generators.StatusAt(generators.Success, "found"), generators.StatusAt(generators.Warning, "late"), generators.StatusAt(generators.Error, "broken"))
-	w.wait(1500 * time.Millisecond)
+	w.advance(1500 * time.Millisecond)
 	w.events(generators.Status("again"), generators.Status("again"), generators.Toast(generators.Info, "by the way"))
 	w.events(generators.LogTo("db", generators.Debug, map[string]any{"rows": 12}), generators.Log(generators.Critical, "gone"))
 	w.events(generators.Chunk("Once "), generators.Chunk("upon\na time"))
-	w.add(log.New(log.KindStepped, log.Stepped{Key: "reserve"}))
-	w.add(log.New(log.KindStepped, log.Stepped{Key: "pay", Error: "no money"}))
-	w.add(log.New(log.KindClaimed, log.Claimed{Epoch: 2}))
-	w.wait(time.Minute)
+	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "reserve"}))
+	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "pay", Error: "no money"}))
+	w.add(runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 2}))
+	w.advance(time.Minute)
 	for _, action := range []ask.Action{ask.Accept, ask.Decline, ask.Cancel} {
 		seq := w.ask(questions()["text"])
-		w.wait(2 * time.Second)
+		w.advance(2 * time.Second)
 		w.answer(seq, action, `{"key":"Ada"}`)
 	}
 	w.answer(w.ask(questions()["form"]), ask.Accept, `{"name":"Ada","role":"dev","topics":["auth"],"newsletter":true}`)
 	w.answer(w.ask(questions()["secret"]), ask.Accept, "")
-	w.add(log.New(log.KindWithdrawn, log.Withdrawn{Ask: w.ask(questions()["date"]), Reason: log.Expired}))
+	w.add(runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: w.ask(questions()["date"]), Reason: runlog.Expired}))
 	return w
 }
 
 func TestRuns(t *testing.T) {
-	still(t, func(t *testing.T) {
-		c := chrome()
-		golden(t, "run-running", RunPage(c, everything().r))
+	withFrozenClock(t, func(t *testing.T) {
+		c := testChrome()
+		golden(t, "run-running", RunPage(c, fullRun().run))
 
-		w := newWriter("{}")
+		w := newLogWriter("{}")
 		w.events(generators.Progress(3, 5, "printing"))
 		w.ask(questions()["select"])
 		w.ask(questions()["text"])
-		golden(t, "run-waiting", RunPage(c, w.r))
+		golden(t, "run-waiting", RunPage(c, w.run))
 		c.Script = ""
-		golden(t, "run-plain", RunPage(c, w.r))
-		c = chrome()
+		golden(t, "run-plain", RunPage(c, w.run))
+		c = testChrome()
 
-		for status, end := range map[log.Status][2]string{
-			log.Completed: {`{"rows":12,"of":["a"]}`, ""}, log.Failed: {"", "no such file"},
-			log.Stopped: {"", "stopped in the browser"}, log.Interrupted: {"", "Beam was stopped"},
+		for status, end := range map[runlog.FinishStatus][2]string{
+			runlog.Completed: {`{"rows":12,"of":["a"]}`, ""}, runlog.Failed: {"", "no such file"},
+			runlog.Stopped: {"", "stopped in the browser"}, runlog.Interrupted: {"", "Beam was stopped"},
 		} {
-			w := newWriter("{}")
+			w := newLogWriter("{}")
 			w.ask(questions()["text"])
-			w.wait(90 * time.Second)
+			w.advance(90 * time.Second)
 			w.finish(status, end[0], end[1])
-			golden(t, "run-"+string(status), RunPage(c, w.r))
+			golden(t, "run-"+string(status), RunPage(c, w.run))
 		}
-		w = newWriter("{}")
-		w.finish(log.Completed, `"Dinner confirmed for 4 people."`, "")
-		golden(t, "run-completed-text", RunPage(c, w.r))
+		w = newLogWriter("{}")
+		w.finish(runlog.Completed, `"Dinner confirmed for 4 people."`, "")
+		golden(t, "run-completed-text", RunPage(c, w.run))
 
 		golden(t, "progress-none", ProgressBar(nil))
 		golden(t, "progress-busy", ProgressBar(&timeline.Progress{Text: "working"}))
 		golden(t, "progress-half", ProgressBar(&timeline.Progress{Done: 2.5, Total: 5}))
-		golden(t, "hidden", Hidden(12345))
-		golden(t, "toast", ToastNote(&timeline.Item{Kind: timeline.Toast, Level: generators.Warning, Text: "careful"}))
+		golden(t, "hidden", DroppedNote(12345))
+		golden(t, "toast", Toast(&timeline.Item{Kind: timeline.Toast, Level: generators.Warning, Text: "careful"}))
 	})
 }

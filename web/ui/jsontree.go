@@ -14,17 +14,17 @@ import (
 
 // What a JSON tree shows at most.
 const (
-	maxNodes   = 2000
-	maxDepth   = 24
-	openNodes  = 12   // objects and lists of up to so many members stand open
-	openLevels = 2    // down to this depth
-	maxScalar  = 2000 // bytes of one string
-	maxTree    = 1 << 20
+	maxNodes       = 2000
+	maxDepth       = 24
+	maxOpenMembers = 12   // objects and lists of up to so many members stand open
+	maxOpenLevels  = 2    // down to this depth
+	maxScalar      = 2000 // bytes of one string
+	maxTree        = 1 << 20
 )
 
-// jsonTree shows any JSON value, its members in their order and its numbers
+// jsonTreeView shows any JSON value, its members in their order and its numbers
 // with all their digits. What is no JSON is shown as text.
-func jsonTree(raw []byte) templ.Component {
+func jsonTreeView(raw []byte) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		node, ok := parseTree(raw)
 		if !ok {
@@ -50,7 +50,7 @@ type jsonNode struct {
 	members []*jsonNode
 }
 
-var errNotTree = errors.New("too deep")
+var errTooDeep = errors.New("too deep")
 
 func parseTree(raw []byte) (*jsonNode, bool) {
 	if len(raw) > maxTree || !json.Valid(raw) {
@@ -69,10 +69,10 @@ func parseNode(d *json.Decoder, depth int) (*jsonNode, error) {
 	}
 	delim, ok := t.(json.Delim)
 	if !ok {
-		return scalar(t), nil
+		return newScalarNode(t), nil
 	}
 	if depth > maxDepth {
-		return nil, errNotTree
+		return nil, errTooDeep
 	}
 	n := &jsonNode{open: byte(delim)}
 	for d.More() {
@@ -94,7 +94,7 @@ func parseNode(d *json.Decoder, depth int) (*jsonNode, error) {
 	return n, err
 }
 
-func scalar(t json.Token) *jsonNode {
+func newScalarNode(t json.Token) *jsonNode {
 	switch v := t.(type) {
 	case string:
 		if len(v) > maxScalar {
@@ -117,21 +117,21 @@ func writeNode(b *strings.Builder, name string, named bool, n *jsonNode, depth i
 		if n.open == 0 {
 			b.WriteString(`<span class="` + n.class + `">` + templ.EscapeString(n.scalar) + `</span>`)
 		} else {
-			b.WriteString(emptyOf(n.open))
+			b.WriteString(emptyBrackets(n.open))
 		}
 		b.WriteString(`</div>`)
 		return
 	}
 	b.WriteString(`<details`)
-	if depth == 0 || depth < openLevels && len(n.members) <= openNodes {
+	if depth == 0 || depth < maxOpenLevels && len(n.members) <= maxOpenMembers {
 		b.WriteString(` open`)
 	}
 	b.WriteString(`><summary>`)
 	writeName(b, name, named)
-	b.WriteString(`<span class="faint">` + summaryOf(n) + `</span></summary><div class="members">`)
+	b.WriteString(`<span class="faint">` + memberCount(n) + `</span></summary><div class="members">`)
 	for i, m := range n.members {
 		if *left <= 0 {
-			b.WriteString(`<div class="leaf faint">` + count(len(n.members)-i, "more", "more") + `</div>`)
+			b.WriteString(`<div class="leaf faint">` + formatCount(len(n.members)-i, "more", "more") + `</div>`)
 			break
 		}
 		if n.open == '{' {
@@ -149,16 +149,16 @@ func writeName(b *strings.Builder, name string, named bool) {
 	}
 }
 
-func emptyOf(open byte) string {
+func emptyBrackets(open byte) string {
 	if open == '{' {
 		return "{}"
 	}
 	return "[]"
 }
 
-func summaryOf(n *jsonNode) string {
+func memberCount(n *jsonNode) string {
 	if n.open == '{' {
-		return "{" + grouped(len(n.members)) + "}"
+		return "{" + groupThousands(len(n.members)) + "}"
 	}
-	return "[" + grouped(len(n.members)) + "]"
+	return "[" + groupThousands(len(n.members)) + "]"
 }

@@ -9,21 +9,21 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 	"net/url"
 )
 
-// page is what a document needs besides its chrome.
-type page struct {
-	title   string
-	class   string
-	refresh bool // ask for it again and again, without script
-	bare    bool // nothing around it
-	plain   bool // no script
-	said    bool // it has a live region of its own
+// pageOptions is what a document needs besides its chrome.
+type pageOptions struct {
+	title         string
+	class         string
+	autoRefresh   bool // ask for it again and again, without script
+	noFrame       bool // nothing around it
+	noScript      bool // no script
+	hasLiveRegion bool // it has a live region of its own
 }
 
-func layout(c Chrome, p page) templ.Component {
+func layout(c Chrome, p pageOptions) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -99,7 +99,7 @@ func layout(c Chrome, p page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if c.Script != "" && !p.plain {
+		if c.Script != "" && !p.noScript {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<script type=\"module\" src=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -117,15 +117,15 @@ func layout(c Chrome, p page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if c.Own != "" {
+			if c.OwnScript != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<script type=\"module\" src=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.ResolveAttributeValue(c.Own)
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.ResolveAttributeValue(c.OwnScript)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `layout.templ`, Line: 35, Col: 38}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `layout.templ`, Line: 35, Col: 44}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var6)
 				if templ_7745c5c3_Err != nil {
@@ -137,8 +137,8 @@ func layout(c Chrome, p page) templ.Component {
 				}
 			}
 		}
-		if p.refresh {
-			templ_7745c5c3_Err = refresh(c).Render(ctx, templ_7745c5c3_Buffer)
+		if p.autoRefresh {
+			templ_7745c5c3_Err = refreshMeta(c).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -147,7 +147,7 @@ func layout(c Chrome, p page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var7 = []any{p.class, templ.KV("plain", c.Script == "" || p.plain)}
+		var templ_7745c5c3_Var7 = []any{p.class, templ.KV("plain", c.Script == "" || p.noScript)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var7...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -169,7 +169,7 @@ func layout(c Chrome, p page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if p.bare {
+		if p.noFrame {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<main id=\"main\" class=\"bare\" tabindex=\"-1\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -207,7 +207,7 @@ func layout(c Chrome, p page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !p.said {
+			if !p.hasLiveRegion {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p id=\"announce\" class=\"hidden\" role=\"status\"></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -217,7 +217,7 @@ func layout(c Chrome, p page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = keys().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = shortcutsDialog().Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -230,7 +230,7 @@ func layout(c Chrome, p page) templ.Component {
 	})
 }
 
-func refresh(c Chrome) templ.Component {
+func refreshMeta(c Chrome) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -316,8 +316,8 @@ func topBar(c Chrome) templ.Component {
 	})
 }
 
-// keys tells which keys do what.
-func keys() templ.Component {
+// shortcutsDialog tells which keys do what.
+func shortcutsDialog() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -342,7 +342,7 @@ func keys() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, k := range keyMap {
+		for _, k := range shortcuts {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<div><dt>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -475,9 +475,9 @@ func sidebar(c Chrome) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var18 string
-				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(orName(p.Title, p.Name))
+				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(titleOrName(p.Title, p.Name))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `layout.templ`, Line: 125, Col: 89}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `layout.templ`, Line: 125, Col: 94}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 				if templ_7745c5c3_Err != nil {
@@ -497,7 +497,7 @@ func sidebar(c Chrome) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Recent(c).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = RecentRuns(c).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -511,7 +511,7 @@ func sidebar(c Chrome) templ.Component {
 
 // stateMark is a run's state as a small sign, with its word for those who
 // don't see it.
-func stateMark(s run.State) templ.Component {
+func stateMark(s engine.State) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -571,7 +571,7 @@ func stateMark(s run.State) templ.Component {
 	})
 }
 
-func documentTitle(c Chrome, p page) string {
+func documentTitle(c Chrome, p pageOptions) string {
 	title := p.title
 	if title == "" {
 		title = c.Title
@@ -579,13 +579,13 @@ func documentTitle(c Chrome, p page) string {
 	if title == "" {
 		return "beam"
 	}
-	if c.Inbox > 0 {
-		return "(" + grouped(c.Inbox) + ") " + title + " · beam"
+	if c.OpenAsks > 0 {
+		return "(" + groupThousands(c.OpenAsks) + ") " + title + " · beam"
 	}
 	return title + " · beam"
 }
 
-func orName(title, name string) string {
+func titleOrName(title, name string) string {
 	if title != "" {
 		return title
 	}

@@ -52,21 +52,21 @@ func markdownHTML(source []byte) ([]byte, error) {
 	if err := converter().Convert(source, &b); err != nil {
 		return nil, err
 	}
-	return sanitiser().SanitizeBytes(b.Bytes()), nil
+	return sanitizer().SanitizeBytes(b.Bytes()), nil
 }
 
 var converter = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(headings{}, 500))),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(headingLevels{}, 500))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blockRenderer{}, 100))),
 	)
 })
 
-// sanitiser lets through what goldmark and the code highlighter write, and no
+// sanitizer lets through what goldmark and the code highlighter write, and no
 // picture, style, id or script.
-var sanitiser = sync.OnceValue(func() *bluemonday.Policy {
+var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code", "span",
 		"em", "strong", "del", "ul", "li", "table", "thead", "tbody", "tr", "th", "td")
@@ -86,10 +86,10 @@ var sanitiser = sync.OnceValue(func() *bluemonday.Policy {
 	return p
 })
 
-// headings gives a document's headings levels without gaps, from 2 on.
-type headings struct{}
+// headingLevels gives a document's headings levels without gaps, from 2 on.
+type headingLevels struct{}
 
-func (headings) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Context) {
+func (headingLevels) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Context) {
 	var open []int // the levels of the headings that this one stands under
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		h, ok := n.(*ast.Heading)
@@ -105,18 +105,18 @@ func (headings) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Context) 
 	})
 }
 
-// blocks renders what Beam has its own way for: code is highlighted, and a
+// blockRenderer renders what Beam has its own way for: code is highlighted, and a
 // picture is a link to it.
-type blocks struct{}
+type blockRenderer struct{}
 
-func (b blocks) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(ast.KindFencedCodeBlock, b.code)
-	reg.Register(ast.KindCodeBlock, b.code)
-	reg.Register(ast.KindImage, b.image)
-	reg.Register(east.KindTaskCheckBox, b.task)
+func (b blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindFencedCodeBlock, b.renderCode)
+	reg.Register(ast.KindCodeBlock, b.renderCode)
+	reg.Register(ast.KindImage, b.renderImage)
+	reg.Register(east.KindTaskCheckBox, b.renderTask)
 }
 
-func (blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (blockRenderer) renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
@@ -132,8 +132,8 @@ func (blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 	return ast.WalkSkipChildren, highlight(w, language, code.String())
 }
 
-// task draws the box of a task: a control that can't be used is none.
-func (blocks) task(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderTask draws the box of a task: a control that can't be used is none.
+func (blockRenderer) renderTask(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		box := "☐ "
 		if n.(*east.TaskCheckBox).IsChecked {
@@ -144,7 +144,7 @@ func (blocks) task(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-func (blocks) image(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (blockRenderer) renderImage(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	img := n.(*ast.Image)
 	if !entering {
 		return ast.WalkContinue, nil

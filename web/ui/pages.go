@@ -8,26 +8,26 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
 // AskPage is one question alone, on a page of its own. Errors and values are as
 // for [AskForm].
-func AskPage(c Chrome, o run.Open, errs []generators.FieldError, values url.Values) templ.Component {
+func AskPage(c Chrome, o engine.OpenAsk, errs []generators.FieldError, values url.Values) templ.Component {
 	v := newAskView(o, errs, values)
-	v.alone = true
-	v.plain = c.Script == ""
+	v.ownPage = true
+	v.noScript = c.Script == ""
 	return askPage(c, v)
 }
 
-type traitWord struct{ word, about, class string }
+type traitBadge struct{ label, tooltip, class string }
 
-func (t Traits) words() []traitWord {
-	var words []traitWord
+func (t Traits) badges() []traitBadge {
+	var words []traitBadge
 	add := func(has bool, word, about, class string) {
 		if has {
-			words = append(words, traitWord{word, about, class})
+			words = append(words, traitBadge{word, about, class})
 		}
 	}
 	add(t.ReadOnly, "read-only", "It changes nothing", "")
@@ -38,20 +38,20 @@ func (t Traits) words() []traitWord {
 	return words
 }
 
-func shortID(id string) string { return timeline.Short(id) }
+func shortID(id string) string { return timeline.ShortID(id) }
 
-func firstMessage(r RunLine) string { return message(r.Asks[0]) }
+func firstQuestionText(r RunLine) string { return questionText(r.Asks[0]) }
 
-// message is what a question asks, in one line.
-func message(o run.Open) string {
+// questionText is what a question asks, in one line.
+func questionText(o engine.OpenAsk) string {
 	if o.Question == nil || o.Question.Message == "" {
 		return o.Key
 	}
 	return o.Question.Message
 }
 
-// keyMap is what the page's own script does at which keys.
-var keyMap = []struct {
+// shortcuts is what the page's own script does at which keys.
+var shortcuts = []struct {
 	keys []string
 	then string // between the keys
 	does string
@@ -74,14 +74,14 @@ type RunsPage struct {
 }
 
 // RunStates are what the list of runs can be narrowed to.
-var RunStates = []run.State{run.Running, run.Waiting, run.Completed, run.Failed, run.Stopped, run.Interrupted}
+var RunStates = []engine.State{engine.Running, engine.Waiting, engine.Completed, engine.Failed, engine.Stopped, engine.Interrupted}
 
-func statesURL(s run.State) templ.SafeURL {
+func runsURL(s engine.State) templ.SafeURL {
 	return templ.SafeURL("/runs?state=" + url.QueryEscape(string(s)))
 }
 
-// listOf names what keeps the list of runs up to date.
-func (p RunsPage) listOf() string {
+// updatesQuery names what keeps the list of runs up to date.
+func (p RunsPage) updatesQuery() string {
 	for _, s := range RunStates {
 		if string(s) == p.State {
 			return "runs&state=" + string(s)
@@ -90,12 +90,12 @@ func (p RunsPage) listOf() string {
 	return "runs"
 }
 
-// left is how many milliseconds there are until then.
-func left(deadline time.Time) string {
+// millisUntil is how many milliseconds there are until then.
+func millisUntil(deadline time.Time) string {
 	return strconv.FormatInt(max(time.Until(deadline), 0).Milliseconds(), 10)
 }
 
-func found(photons []PhotonCard) bool {
+func anyVisible(photons []PhotonCard) bool {
 	for _, p := range photons {
 		if !p.Hidden {
 			return true
@@ -104,11 +104,11 @@ func found(photons []PhotonCard) bool {
 	return false
 }
 
-// expires says when a question does.
-func expires(deadline time.Time) string {
+// formatExpiry says when a question does.
+func formatExpiry(deadline time.Time) string {
 	d := time.Until(deadline)
 	if d <= 0 {
 		return "has expired"
 	}
-	return "expires in " + took(d.Truncate(time.Second))
+	return "expires in " + formatDuration(d.Truncate(time.Second))
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
@@ -25,70 +25,70 @@ type Patch struct {
 // maxToasts bounds the notices that one batch of changes brings up.
 const maxToasts = 3
 
-// Pause is how long a page is busy with a batch of that many changes, so how
+// BatchInterval is how long a page is busy with a batch of that many changes, so how
 // long whoever sends them should gather what comes before sending the next.
 // Patches that come faster than they can be drawn freeze the page.
-func Pause(changes int) time.Duration {
+func BatchInterval(changes int) time.Duration {
 	const frame, row, most = 16 * time.Millisecond, 300 * time.Microsecond, 200 * time.Millisecond
 	return min(frame+time.Duration(min(changes, 2000))*row, most)
 }
 
-// Around returns what changes around every page as runs come and go.
-func Around(c Chrome) []Patch {
-	b := &batch{}
-	b.outer(InboxLink(c), Recent(c))
+// FramePatches returns what changes around every page as runs come and go.
+func FramePatches(c Chrome) []Patch {
+	b := &patchBatch{}
+	b.replace(InboxLink(c), RecentRuns(c))
 	return b.patches
 }
 
-// List returns what replaces a page's list: RunsList or AsksList.
-func List(list templ.Component) []Patch {
-	b := &batch{}
-	b.outer(list)
+// ListPatches returns what replaces a page's list: RunsList or AsksList.
+func ListPatches(list templ.Component) []Patch {
+	b := &patchBatch{}
+	b.replace(list)
 	return b.patches
 }
 
-// Patches returns what an open page of the run must change for a batch of
+// RunPatches returns what an open page of the run must change for a batch of
 // entries that were applied to r already.
-func Patches(r *timeline.Run, changes []timeline.Change) []Patch {
-	b := collect(changes)
-	if b.head {
-		b.outer(RunHead(r), Announce(r))
+func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
+	b := newPatchBatch(changes)
+	if b.stateChanged {
+		b.replace(RunHead(r), StateAnnouncement(r))
 	}
-	b.rows(r)
-	if b.progress {
-		b.outer(ProgressBar(r.Progress))
+	b.patchRows(r)
+	if b.progressChanged {
+		b.replace(ProgressBar(r.Progress))
 	}
-	if b.askChanged {
-		b.asks(r)
+	if b.asksChanged {
+		b.patchAsks(r)
 	}
 	if n := len(b.toasts); n > 0 {
-		b.add("#toasts", "append", join(b.toasts[max(0, n-maxToasts):]...))
+		b.add("#toasts", "append", concat(b.toasts[max(0, n-maxToasts):]...))
 	}
-	if r.State.Ended() && b.head {
+	if r.State.Ended() && b.stateChanged {
 		b.add("#live", "remove", nil)
 	}
 	return b.patches
 }
 
-// Sync returns what brings an open page of the run up to date, whatever it
+// ResyncPatches returns what brings an open page of the run up to date, whatever it
 // shows: for a reader that comes back. What is being typed stays.
-func Sync(r *timeline.Run) []Patch {
-	b := &batch{}
-	b.outer(RunHead(r), Announce(r), Hidden(r.Hidden))
+func ResyncPatches(r *timeline.Run) []Patch {
+	b := &patchBatch{}
+	b.replace(RunHead(r), StateAnnouncement(r), DroppedNote(r.DroppedItems))
 	b.add("#timeline", "inner", Rows(r))
-	b.outer(ProgressBar(r.Progress), dock(r, false))
-	b.places(r)
+	b.replace(ProgressBar(r.Progress), dock(r, false))
+	b.patchPositions(r)
 	if r.State.Ended() {
 		b.add("#live", "remove", nil)
 	}
 	return b.patches
 }
 
-// live tells whether a page of a run in this state gets patches.
-func live(s run.State) bool { return !s.Ended() }
+// isLive tells whether a page of a run in this state gets patches.
+func isLive(s engine.State) bool { return !s.Ended() }
 
-// join renders components one after another.
-func join(cs ...templ.Component) templ.Component {
+// concat renders components one after another.
+func concat(cs ...templ.Component) templ.Component {
 	if len(cs) == 1 {
 		return cs[0]
 	}
@@ -102,30 +102,30 @@ func join(cs ...templ.Component) templ.Component {
 	})
 }
 
-// text is escaped text.
-func text(s string) templ.Component {
+// escapedText is escaped text.
+func escapedText(s string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, templ.EscapeString(s))
 		return err
 	})
 }
 
-// oneLine renders a component without carriage returns. They end a line of a
+// withoutReturns renders a component without carriage returns. They end a line of a
 // server-sent event as line feeds do, but whoever splits text into lines may
 // only split at the latter, and what follows would be taken for a field of its
 // own, from a tool's mouth.
-func oneLine(c templ.Component) templ.Component {
+func withoutReturns(c templ.Component) templ.Component {
 	if c == nil {
 		return nil
 	}
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		return c.Render(ctx, noReturns{w})
+		return c.Render(ctx, returnFilter{w})
 	})
 }
 
-type noReturns struct{ w io.Writer }
+type returnFilter struct{ w io.Writer }
 
-func (n noReturns) Write(p []byte) (int, error) {
+func (n returnFilter) Write(p []byte) (int, error) {
 	if bytes.IndexByte(p, '\r') < 0 {
 		return n.w.Write(p)
 	}

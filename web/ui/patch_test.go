@@ -13,7 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
@@ -25,7 +25,7 @@ type document struct {
 }
 
 func openPage(t *testing.T, r *timeline.Run) *document {
-	root, err := html.Parse(strings.NewReader(rendered(t, RunPage(chrome(), r))))
+	root, err := html.Parse(strings.NewReader(renderHTML(t, RunPage(testChrome(), r))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func (d *document) apply(p Patch) {
 	var nodes []*html.Node
 	if p.Component != nil {
 		var err error
-		nodes, err = html.ParseFragment(strings.NewReader(rendered(d.t, p.Component)), &html.Node{Type: html.ElementNode, Data: "template", DataAtom: atom.Template})
+		nodes, err = html.ParseFragment(strings.NewReader(renderHTML(d.t, p.Component)), &html.Node{Type: html.ElementNode, Data: "template", DataAtom: atom.Template})
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func (d *document) apply(p Patch) {
 	}
 	switch p.Mode {
 	case "outer":
-		d.outer(nodes)
+		d.replaceElements(nodes)
 	case "inner":
 		for c := targets[0].FirstChild; c != nil; c = targets[0].FirstChild {
 			targets[0].RemoveChild(c)
@@ -90,7 +90,7 @@ func (d *document) apply(p Patch) {
 	}
 }
 
-func (d *document) outer(nodes []*html.Node) {
+func (d *document) replaceElements(nodes []*html.Node) {
 	d.t.Helper()
 	for _, n := range nodes {
 		if n.Type != html.ElementNode {
@@ -106,8 +106,8 @@ func (d *document) outer(nodes []*html.Node) {
 	}
 }
 
-// shown is a part of the page as HTML, texts that follow each other joined.
-func (d *document) shown(id string) string {
+// outerHTML is a part of the page as HTML, texts that follow each other joined.
+func (d *document) outerHTML(id string) string {
 	n := d.byID(id)
 	if n == nil {
 		return "(there is none)"
@@ -123,42 +123,42 @@ func (d *document) shown(id string) string {
 // random batches, and holds it against the page that a reload would show.
 func TestPatchesLeadToThePage(t *testing.T) {
 	for seed := range uint64(10) {
-		still(t, func(t *testing.T) { randomRun(t, rand.New(rand.NewPCG(seed, 1))) })
+		withFrozenClock(t, func(t *testing.T) { checkRandomRun(t, rand.New(rand.NewPCG(seed, 1))) })
 	}
 }
 
-func randomRun(t *testing.T, rnd *rand.Rand) {
-	w := newWriter("{}")
-	grow(w, rnd, rnd.IntN(20))
-	w.taken()
-	d := openPage(t, w.r)
+func checkRandomRun(t *testing.T, rnd *rand.Rand) {
+	w := newLogWriter("{}")
+	addRandomEntries(w, rnd, rnd.IntN(20))
+	w.takeChanges()
+	d := openPage(t, w.run)
 	for range 1 + rnd.IntN(8) {
 		size := rnd.IntN(12)
 		if rnd.IntN(6) == 0 {
 			size = 300 + rnd.IntN(400)
 		}
-		grow(w, rnd, size)
-		for _, p := range Patches(w.r, w.taken()) {
+		addRandomEntries(w, rnd, size)
+		for _, p := range RunPatches(w.run, w.takeChanges()) {
 			d.apply(p)
 		}
-		same(t, d, w.r)
+		expectSamePage(t, d, w.run)
 	}
 	if rnd.IntN(2) == 0 {
-		w.finish(log.Completed, `{"a":1}`, "")
-		for _, p := range Patches(w.r, w.taken()) {
+		w.finish(runlog.Completed, `{"a":1}`, "")
+		for _, p := range RunPatches(w.run, w.takeChanges()) {
 			d.apply(p)
 		}
 		if d.byID("live") != nil {
 			t.Error("the page of an ended run still follows it")
 		}
-		same(t, d, w.r)
+		expectSamePage(t, d, w.run)
 	}
 }
 
-// grow adds random entries to a run.
-func grow(w *writer, rnd *rand.Rand, n int) {
+// addRandomEntries adds random entries to a run.
+func addRandomEntries(w *logWriter, rnd *rand.Rand, n int) {
 	for range n {
-		w.wait(time.Millisecond)
+		w.advance(time.Millisecond)
 		switch k := rnd.IntN(20); {
 		case k < 6:
 			w.events(generators.Statusf("status %d", rnd.IntN(3)))
@@ -174,29 +174,29 @@ func grow(w *writer, rnd *rand.Rand, n int) {
 			w.events(generators.File("a.txt", "text/plain", []byte("text")))
 		case k < 15:
 			w.events(generators.Chunk(strings.Repeat("long ", 3000)))
-		case k < 17 && len(w.r.Open) < 4:
+		case k < 17 && len(w.run.Open) < 4:
 			w.ask(questions()["text"])
-		case len(w.r.Open) > 0:
-			a := w.r.Open[rnd.IntN(len(w.r.Open))]
-			_, seq, _ := log.SplitAskID(a.ID)
+		case len(w.run.Open) > 0:
+			a := w.run.Open[rnd.IntN(len(w.run.Open))]
+			_, seq, _ := runlog.SplitAskID(a.ID)
 			w.answer(seq, ask.Accept, `{"key":"Ada"}`)
 		}
 	}
 }
 
-// same compares what is shown with what a reload would show.
-func same(t *testing.T, d *document, r *timeline.Run) {
+// expectSamePage compares what is shown with what a reload would show.
+func expectSamePage(t *testing.T, d *document, r *timeline.Run) {
 	t.Helper()
 	fresh := openPage(t, r)
 	for _, id := range []string{"run-head", "announce", "hidden", "timeline", "progress", "asks"} {
-		if got, want := d.shown(id), fresh.shown(id); got != want {
-			t.Fatalf("#%s is\n%s\nand a reload would show\n%s", id, around(got, want), around(want, got))
+		if got, want := d.outerHTML(id), fresh.outerHTML(id); got != want {
+			t.Fatalf("#%s is\n%s\nand a reload would show\n%s", id, differenceContext(got, want), differenceContext(want, got))
 		}
 	}
 }
 
-// around is where a text begins to differ from another.
-func around(s, other string) string {
+// differenceContext is where a text begins to differ from another.
+func differenceContext(s, other string) string {
 	i := 0
 	for i < len(s) && i < len(other) && s[i] == other[i] {
 		i++
@@ -205,23 +205,23 @@ func around(s, other string) string {
 }
 
 func TestSyncLeadsToThePage(t *testing.T) {
-	still(t, func(t *testing.T) {
+	withFrozenClock(t, func(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(7, 7))
-		w := newWriter("{}")
-		grow(w, rnd, 10)
-		d := openPage(t, w.r)
-		grow(w, rnd, 900)
+		w := newLogWriter("{}")
+		addRandomEntries(w, rnd, 10)
+		d := openPage(t, w.run)
+		addRandomEntries(w, rnd, 900)
 		for range 2 { // the second finds nothing to do
-			for _, p := range Sync(w.r) {
+			for _, p := range ResyncPatches(w.run) {
 				d.apply(p)
 			}
-			same(t, d, w.r)
+			expectSamePage(t, d, w.run)
 		}
 	})
 }
 
-// modes are the patches of a batch, in short.
-func modes(ps []Patch) []string {
+// describePatches are the patches of a batch, in short.
+func describePatches(ps []Patch) []string {
 	var list []string
 	for _, p := range ps {
 		list = append(list, strings.TrimSpace(p.Mode+" "+p.Selector))
@@ -230,14 +230,14 @@ func modes(ps []Patch) []string {
 }
 
 func TestPatchesAreFew(t *testing.T) {
-	w := newWriter("{}")
+	w := newLogWriter("{}")
 	check := func(what string, want ...string) {
 		t.Helper()
-		if got := modes(Patches(w.r, w.taken())); !slices.Equal(got, want) {
+		if got := describePatches(RunPatches(w.run, w.takeChanges())); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}
-	w.taken()
+	w.takeChanges()
 	check("nothing")
 	w.events(generators.Status("a"), generators.Status("b"))
 	check("two statuses", "append #timeline")
@@ -259,16 +259,16 @@ func TestPatchesAreFew(t *testing.T) {
 		w.events(generators.Statusf("%d", i))
 	}
 	check("many", "outer", "remove #e-2,#e-3,#e-7,#e-10", "append #timeline")
-	w.finish(log.Failed, "", "no")
+	w.finish(runlog.Failed, "", "no")
 	check("the end", "outer", "append #timeline", "outer", "remove #live")
 }
 
 func TestWhatCameAndWentIsNotPatched(t *testing.T) {
-	w := newWriter("{}")
-	w.taken()
+	w := newLogWriter("{}")
+	w.takeChanges()
 	seq := w.ask(questions()["text"])
 	w.answer(seq, ask.Decline, "")
-	for _, p := range Patches(w.r, w.taken()) {
+	for _, p := range RunPatches(w.run, w.takeChanges()) {
 		if strings.Contains(p.Selector, "ask-") || p.Selector == "#asks" {
 			t.Errorf("a question that was settled at once: %s %s", p.Mode, p.Selector)
 		}

@@ -38,7 +38,7 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestLongMarkdownIsShownAsItIs(t *testing.T) {
-	got := rendered(t, markdown([]byte(strings.Repeat("> ", maxMarkdown))))
+	got := renderHTML(t, markdown([]byte(strings.Repeat("> ", maxMarkdown))))
 	if !strings.HasPrefix(got, `<pre class="code"`) {
 		t.Errorf("it is %.60s", got)
 	}
@@ -51,7 +51,7 @@ func TestCodeIsBounded(t *testing.T) {
 		"one line":  strings.Repeat("(((((", 20_000),
 		"backtrack": strings.Repeat("a\"'`", 400) + "\n" + strings.Repeat("/*", 900),
 	} {
-		got := rendered(t, codeBlock("go", []byte(source)))
+		got := renderHTML(t, codeBlock("go", []byte(source)))
 		if len(got) > 40*len(source) {
 			t.Errorf("%s: %d bytes are shown as %d", name, len(source), len(got))
 		}
@@ -70,17 +70,17 @@ func TestJSONTrees(t *testing.T) {
 		"none":  `{"a":`,
 		"empty": ``,
 	} {
-		if got := rendered(t, jsonTree([]byte(raw))); !strings.HasPrefix(got, "<pre") {
+		if got := renderHTML(t, jsonTreeView([]byte(raw))); !strings.HasPrefix(got, "<pre") {
 			t.Errorf("%s: %.80s", name, got)
 		}
 	}
 	wide := make([]int, 10_000)
 	raw, _ := json.Marshal(map[string]any{"list": wide})
-	got := rendered(t, jsonTree(raw))
+	got := renderHTML(t, jsonTreeView(raw))
 	if n := strings.Count(got, `class="leaf"`); n > maxNodes || !strings.Contains(got, "more</div>") {
 		t.Errorf("%d leaves are shown", n)
 	}
-	if got := rendered(t, jsonTree([]byte(`{"b":1.50,"a":12345678901234567890}`))); !strings.Contains(got, "1.50") || !strings.Contains(got, "12345678901234567890") || strings.Index(got, ">b<") > strings.Index(got, ">a<") {
+	if got := renderHTML(t, jsonTreeView([]byte(`{"b":1.50,"a":12345678901234567890}`))); !strings.Contains(got, "1.50") || !strings.Contains(got, "12345678901234567890") || strings.Index(got, ">b<") > strings.Index(got, ">a<") {
 		t.Errorf("numbers or order are not kept: %s", got)
 	}
 }
@@ -90,12 +90,12 @@ func TestTables(t *testing.T) {
 	for range 1000 {
 		big.Rows = append(big.Rows, make([]any, 100))
 	}
-	v := viewTable("t", big)
-	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.left() != "The first 200 of 1,000 rows, the first 60 of 100 columns. Copied or downloaded, it is whole." {
-		t.Errorf("%d rows of %d columns: %s", len(v.rows), len(v.columns), v.left())
+	v := newTableView("t", big)
+	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.omittedNote() != "The first 200 of 1,000 rows, the first 60 of 100 columns. Copied or downloaded, it is whole." {
+		t.Errorf("%d rows of %d columns: %s", len(v.rows), len(v.columns), v.omittedNote())
 	}
 	raw, _ := json.Marshal(generators.Table{Columns: []string{"a", "b", "c"}, Rows: [][]any{{1, "x"}, {nil, "y", true, "more"}, {2.50, 3}}})
-	v, ok := readTable("t", raw)
+	v, ok := parseTable("t", raw)
 	if !ok || !v.columns[0].numeric || v.columns[1].numeric || v.columns[2].numeric {
 		t.Errorf("the columns are %+v", v.columns)
 	}
@@ -103,11 +103,11 @@ func TestTables(t *testing.T) {
 		t.Errorf("the rows are %s", got)
 	}
 	for s, want := range map[string]bool{"1": true, "-1.5": true, "0": true, "0.5": true, "007": false, "1e5": false, "NaN": false, "-": false, "1.2.3": false, "2026-01": false, "": false} {
-		if decimal(s) != want {
+		if isDecimal(s) != want {
 			t.Errorf("decimal(%q) is not %v", s, want)
 		}
 	}
-	if _, ok := readTable("t", []byte(`[]`)); ok {
+	if _, ok := parseTable("t", []byte(`[]`)); ok {
 		t.Error("a list was taken for a table")
 	}
 }
@@ -124,7 +124,7 @@ func TestDeeds(t *testing.T) {
 		"Delete " + strings.Repeat("everything ", 9) + "?": "Yes, go ahead",
 		"?": "Yes, go ahead", "": "Yes, go ahead",
 	} {
-		if got := deed(question); got != want {
+		if got := yesLabelFor(question); got != want {
 			t.Errorf("%q: %q, want %q", question, got, want)
 		}
 	}
@@ -148,7 +148,7 @@ func TestAddresses(t *testing.T) {
 		{"//example.com", "//example.com||", false, 0},
 		{"https://%zz", "https://%zz||", false, 0},
 	} {
-		a := readAddress(tt.in)
+		a := splitURL(tt.in)
 		if got := a.before + "|" + a.host + "|" + a.after; got != tt.shown || (a.link != "") != tt.link || len(a.warnings) != tt.warnings {
 			t.Errorf("%s: %s, link %q, %q", tt.in, got, a.link, a.warnings)
 		}
@@ -165,29 +165,29 @@ func TestSteps(t *testing.T) {
 
 func TestTimesInWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 ms", 50 * time.Millisecond: "50 ms", 1500 * time.Millisecond: "1.5 s", 59990 * time.Millisecond: "0 min 59 s", 61 * time.Second: "1 min 1 s", 3 * time.Hour: "3 h 0 min", 80 * time.Hour: "3 days"} {
-		if got := took(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("took(%v) = %q, want %q", d, got, want)
 		}
 	}
 	start := time.Unix(0, 0)
 	for d, want := range map[time.Duration]string{-time.Second: "0.0", 340 * time.Millisecond: "0.3", 59940 * time.Millisecond: "59.9", 59960 * time.Millisecond: "0:59", 83 * time.Second: "1:23", 3723 * time.Second: "1:02:03"} {
-		if got := offset(start, start.Add(d)); got != want {
+		if got := formatOffset(start, start.Add(d)); got != want {
 			t.Errorf("offset(%v) = %q, want %q", d, got, want)
 		}
 	}
 }
 
 func BenchmarkRunPage500(b *testing.B) {
-	w := newWriter("{}")
+	w := newLogWriter("{}")
 	for i := range 500 {
 		w.events(generators.Statusf("event %d of a run that goes on", i))
 	}
-	c := chrome()
+	c := testChrome()
 	var buf bytes.Buffer
 	b.ReportAllocs()
 	for b.Loop() {
 		buf.Reset()
-		if err := RunPage(c, w.r).Render(b.Context(), &buf); err != nil {
+		if err := RunPage(c, w.run).Render(b.Context(), &buf); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -195,15 +195,15 @@ func BenchmarkRunPage500(b *testing.B) {
 }
 
 func BenchmarkPatches(b *testing.B) {
-	w := newWriter("{}")
-	w.taken()
+	w := newLogWriter("{}")
+	w.takeChanges()
 	for i := range 100 {
 		w.events(generators.Statusf("event %d of a run that goes on", i))
 	}
-	changes := w.taken()
+	changes := w.takeChanges()
 	b.ReportAllocs()
 	for b.Loop() {
-		for _, p := range Patches(w.r, changes) {
+		for _, p := range RunPatches(w.run, changes) {
 			var buf bytes.Buffer
 			if err := p.Component.Render(b.Context(), &buf); err != nil {
 				b.Fatal(err)
@@ -213,14 +213,14 @@ func BenchmarkPatches(b *testing.B) {
 }
 
 func BenchmarkArtifacts(b *testing.B) {
-	w := newWriter("{}")
+	w := newLogWriter("{}")
 	for _, a := range artifacts() {
 		w.events(a)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		var buf bytes.Buffer
-		if err := Rows(w.r).Render(b.Context(), &buf); err != nil {
+		if err := Rows(w.run).Render(b.Context(), &buf); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -230,7 +230,7 @@ func BenchmarkArtifacts(b *testing.B) {
 func TestAMomentIsShownInItsReadersTime(t *testing.T) {
 	fields := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
 	page := func(at string) string {
-		return rendered(t, Photon(Chrome{}, PhotonPage{Name: "p", Fields: fields, Values: url.Values{"at": {at}}}))
+		return renderHTML(t, PhotonDetails(Chrome{}, PhotonPage{Name: "p", Fields: fields, Values: url.Values{"at": {at}}}))
 	}
 	if got := page("2026-05-17T18:30:00-04:00"); !strings.Contains(got, `value="2026-05-17T22:30"`) || !strings.Contains(got, "new Date(1779057000000)") {
 		t.Errorf("a moment of a link: %s", got)
@@ -255,7 +255,7 @@ func TestAListOfObjectsIsATable(t *testing.T) {
 			t.Errorf("%s is a table", other)
 		}
 	}
-	if tables := tablesWithin(json.RawMessage(`{"n":1,"list":[{"a":1},{"a":2}],"one":[{"a":1}]}`)); len(tables) != 1 || tables[0].caption != "list" {
+	if tables := nestedTables(json.RawMessage(`{"n":1,"list":[{"a":1},{"a":2}],"one":[{"a":1}]}`)); len(tables) != 1 || tables[0].caption != "list" {
 		t.Errorf("within an object: %v", tables)
 	}
 }

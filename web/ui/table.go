@@ -18,27 +18,27 @@ const (
 
 // tableView is a table as it is drawn.
 type tableView struct {
-	caption string
-	columns []column
-	rows    [][]string
-	total   int    // rows there are
-	cols    int    // columns there are
-	whole   string // where it is whole
+	caption      string
+	columns      []tableColumn
+	rows         [][]string
+	totalRows    int    // rows there are
+	totalColumns int    // columns there are
+	fullDataNote string // where it is whole
 }
 
-type column struct {
+type tableColumn struct {
 	name    string
 	numeric bool
-	short   bool // nothing in it is worth a line break
+	noWrap  bool // nothing in it is worth a line break
 }
 
-// readTable reads the body of a table; ok is false if it is none.
-func readTable(caption string, body []byte) (v tableView, ok bool) {
+// parseTable reads the body of a table; ok is false if it is none.
+func parseTable(caption string, body []byte) (v tableView, ok bool) {
 	var t generators.Table
 	if !decodeNumbers(body, &t) {
 		return v, false
 	}
-	return viewTable(caption, t), true
+	return newTableView(caption, t), true
 }
 
 // decodeNumbers decodes JSON, its numbers with all their digits.
@@ -48,16 +48,16 @@ func decodeNumbers(body []byte, to any) bool {
 	return d.Decode(to) == nil
 }
 
-func viewTable(caption string, t generators.Table) tableView {
-	v := tableView{caption: caption, whole: "Copied or downloaded, it is whole.", total: len(t.Rows), cols: len(t.Columns)}
+func newTableView(caption string, t generators.Table) tableView {
+	v := tableView{caption: caption, fullDataNote: "Copied or downloaded, it is whole.", totalRows: len(t.Rows), totalColumns: len(t.Columns)}
 	for _, name := range t.Columns[:min(len(t.Columns), maxTableCols)] {
-		v.columns = append(v.columns, column{name: name})
+		v.columns = append(v.columns, tableColumn{name: name})
 	}
 	for c := range v.columns {
-		v.columns[c].numeric = numericColumn(t.Rows, c)
+		v.columns[c].numeric = isNumericColumn(t.Rows, c)
 	}
 	for c := range v.columns {
-		v.columns[c].short = true
+		v.columns[c].noWrap = true
 	}
 	for _, row := range t.Rows[:min(len(t.Rows), maxTableRows)] {
 		cells := make([]string, len(v.columns))
@@ -65,15 +65,15 @@ func viewTable(caption string, t generators.Table) tableView {
 			if c < len(row) {
 				cells[c] = cellText(row[c])
 			}
-			v.columns[c].short = v.columns[c].short && len(cells[c]) <= 24
+			v.columns[c].noWrap = v.columns[c].noWrap && len(cells[c]) <= 24
 		}
 		v.rows = append(v.rows, cells)
 	}
 	return v
 }
 
-// numericColumn tells whether a column holds numbers and nothing else.
-func numericColumn(rows [][]any, c int) bool {
+// isNumericColumn tells whether a column holds numbers and nothing else.
+func isNumericColumn(rows [][]any, c int) bool {
 	some := false
 	for _, row := range rows {
 		if c >= len(row) || row[c] == nil {
@@ -86,7 +86,7 @@ func numericColumn(rows [][]any, c int) bool {
 			if v == "" {
 				continue
 			}
-			if !decimal(v) {
+			if !isDecimal(v) {
 				return false
 			}
 			some = true
@@ -97,9 +97,9 @@ func numericColumn(rows [][]any, c int) bool {
 	return some
 }
 
-// decimal tells whether a text is a number that people count with. What begins
+// isDecimal tells whether a text is a number that people count with. What begins
 // with a needless 0, such as a postcode, is not.
-func decimal(s string) bool {
+func isDecimal(s string) bool {
 	digits := strings.TrimPrefix(s, "-")
 	if strings.Trim(digits, "0123456789.") != "" || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
 		return false
@@ -120,7 +120,7 @@ func cellText(v any) string {
 	case json.Number:
 		return v.String()
 	case float64:
-		return number(v)
+		return formatNumber(v)
 	case bool:
 		return strconv.FormatBool(v)
 	}
@@ -131,17 +131,17 @@ func cellText(v any) string {
 	return cellText(string(raw))
 }
 
-// left says what of a table is not shown.
-func (v tableView) left() string {
+// omittedNote says what of a table is not shown.
+func (v tableView) omittedNote() string {
 	var parts []string
-	if v.total > len(v.rows) {
-		parts = append(parts, "The first "+grouped(len(v.rows))+" of "+count(v.total, "row", "rows"))
+	if v.totalRows > len(v.rows) {
+		parts = append(parts, "The first "+groupThousands(len(v.rows))+" of "+formatCount(v.totalRows, "row", "rows"))
 	}
-	if v.cols > len(v.columns) {
-		parts = append(parts, "the first "+grouped(len(v.columns))+" of "+count(v.cols, "column", "columns"))
+	if v.totalColumns > len(v.columns) {
+		parts = append(parts, "the first "+groupThousands(len(v.columns))+" of "+formatCount(v.totalColumns, "column", "columns"))
 	}
 	if parts == nil {
 		return ""
 	}
-	return upper(strings.Join(parts, ", ")) + ". " + v.whole
+	return capitalize(strings.Join(parts, ", ")) + ". " + v.fullDataNote
 }

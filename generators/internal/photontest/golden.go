@@ -45,7 +45,7 @@ func Golden(t testing.TB, name string, value json.RawMessage) {
 // GoldenPhoton holds a photon's input schema and all that it asked in a play
 // against golden files: input.json, and KEY.json for each question that has
 // fields.
-func GoldenPhoton(t testing.TB, p *generators.Photon, play *Play) {
+func GoldenPhoton(t testing.TB, p *generators.Photon, play *Outcome) {
 	t.Helper()
 	input, err := json.Marshal(p.Input())
 	if err != nil {
@@ -59,9 +59,9 @@ func GoldenPhoton(t testing.TB, p *generators.Photon, play *Play) {
 	}
 }
 
-// Registrable tells what every shipped photon must have: a place in a
+// CheckPhoton tells what every shipped photon must have: a place in a
 // registry, a title and a description for people.
-func Registrable(t testing.TB, p *generators.Photon) {
+func CheckPhoton(t testing.TB, p *generators.Photon) {
 	t.Helper()
 	if _, err := generators.NewRegistry(p); err != nil {
 		t.Error(err)

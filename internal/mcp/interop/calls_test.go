@@ -11,13 +11,13 @@ import (
 )
 
 // A client that gives a call up stops the generator, whose defers run.
-func giveUp(t *testing.T, ctx context.Context, c *connected) {
-	if c.library.noCancel && c.host != nil && c.version != july2026 {
+func checkCancelledCalls(t *testing.T, ctx context.Context, c *connectedClient) {
+	if c.library.sendsNoCancel && c.server != nil && c.version != version20260728 {
 		t.Skip("the library tells nobody")
 	}
 	begun := make(chan struct{}, 1)
-	c.person.hear(func(progress) { begun <- struct{}{} })
-	c.abort(t, ctx, "slow", begun)
+	c.person.setOnProgress(func(progress) { begun <- struct{}{} })
+	c.checkCancelledCall(t, ctx, "slow", begun)
 
 	over := make(chan struct{})
 	defer close(over)
@@ -29,20 +29,20 @@ func giveUp(t *testing.T, ctx context.Context, c *connected) {
 		}
 		return answer{Action: "cancel"}, ctx.Err()
 	}
-	if c.version != july2026 { // from then on it waits for the answer
-		c.abort(t, ctx, "slow_ask", begun)
+	if c.version != version20260728 { // from then on it waits for the answer
+		c.checkCancelledCall(t, ctx, "slow_ask", begun)
 	}
 }
 
-// abort gives a call up once it has begun.
-func (c *connected) abort(t *testing.T, ctx context.Context, tool string, begun <-chan struct{}) {
+// checkCancelledCall gives a call up once it has begun.
+func (c *connectedClient) checkCancelledCall(t *testing.T, ctx context.Context, tool string, begun <-chan struct{}) {
 	t.Helper()
 	name := t.Name() + tool
 	call, abort := context.WithCancel(ctx)
 	defer abort()
 	failed := make(chan error, 1)
 	go func() {
-		_, err := c.call(call, tool, args(name), name)
+		_, err := c.callTool(call, tool, nameArguments(name), name)
 		failed <- err
 	}()
 	select {
@@ -56,19 +56,19 @@ func (c *connected) abort(t *testing.T, ctx context.Context, tool string, begun 
 	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("%s ended with %v", tool, err)
 	}
-	if r, err := c.call(ctx, "await", args(name), nil); err != nil || r.text() != name {
+	if r, err := c.callTool(ctx, "await", nameArguments(name), nil); err != nil || r.text() != name {
 		t.Errorf("the defers of %s did not run: %v", tool, err)
 	}
 }
 
 // What happens at once does not get mixed up.
-func atOnce(t *testing.T, ctx context.Context, c *connected) {
+func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient) {
 	const calls = 20
 	var mu sync.Mutex
 	told := map[any][]progress{}
 	complete := make(chan struct{})
 	left := calls * 6
-	c.person.hear(func(p progress) {
+	c.person.setOnProgress(func(p progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		told[p.Token] = append(told[p.Token], p)
@@ -81,17 +81,17 @@ func atOnce(t *testing.T, ctx context.Context, c *connected) {
 	c.person.elicit = func(ctx context.Context, q question) (answer, error) {
 		name, _ := strings.CutPrefix(q.Message, "Say ")
 		together.Done()
-		if c.library.name == "go-sdk" || c.version == july2026 { // mcp-go asks one after the other
+		if c.library.name == "go-sdk" || c.version == version20260728 { // mcp-go asks one after the other
 			together.Wait()
 		}
-		return accept(map[string]any{"text": name}), nil
+		return newAccept(map[string]any{"text": name}), nil
 	}
 	var done sync.WaitGroup
 	for i := range calls {
 		done.Go(func() {
 			name := fmt.Sprint("caller-", i)
-			r, err := c.call(ctx, "echo", args(name), name)
-			if err != nil || !sameJSON(string(r.Structured), fmt.Sprintf(`{"outcome":"accepted","value":"%[1]s=%[1]s"}`, name)) {
+			r, err := c.callTool(ctx, "echo", nameArguments(name), name)
+			if err != nil || !equalJSON(string(r.Structured), fmt.Sprintf(`{"outcome":"accepted","value":"%[1]s=%[1]s"}`, name)) {
 				t.Errorf("%s got %+v %v", name, r, err)
 			}
 		})
@@ -115,11 +115,11 @@ func atOnce(t *testing.T, ctx context.Context, c *connected) {
 }
 
 // Of 500 notifications none is lost, and none is out of order.
-func progressAll(t *testing.T, ctx context.Context, c *connected) {
+func checkProgressOrder(t *testing.T, ctx context.Context, c *connectedClient) {
 	const steps = 500
 	var told []float64
 	complete := make(chan struct{})
-	c.person.hear(func(p progress) {
+	c.person.setOnProgress(func(p progress) {
 		if p.Token == "steps" && p.Total == steps {
 			told = append(told, p.Progress)
 		}
@@ -127,7 +127,7 @@ func progressAll(t *testing.T, ctx context.Context, c *connected) {
 			close(complete)
 		}
 	})
-	if _, err := c.call(ctx, "progress", map[string]any{"count": steps}, "steps"); err != nil {
+	if _, err := c.callTool(ctx, "progress", map[string]any{"count": steps}, "steps"); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -140,9 +140,9 @@ func progressAll(t *testing.T, ctx context.Context, c *connected) {
 	}
 }
 
-func results(t *testing.T, ctx context.Context, c *connected) {
-	names, err := c.tools(ctx)
-	if c.library.name == "mcp-go" && c.version == july2026 {
+func checkResults(t *testing.T, ctx context.Context, c *connectedClient) {
+	names, err := c.listTools(ctx)
+	if c.library.name == "mcp-go" && c.version == version20260728 {
 		names, err = []string{"multiselect_titled"}, nil // it can't read an output schema with two types
 	}
 	if err != nil || !slices.Contains(names, "multiselect_titled") {
@@ -154,24 +154,24 @@ func results(t *testing.T, ctx context.Context, c *connected) {
 		{"object", `{"x":1,"y":2}`, `{"x":1,"y":2}`, `{"x":1,"y":2}`},
 	} {
 		want := k.structured
-		if c.version == july2026 {
+		if c.version == version20260728 {
 			want = k.modern
 		}
-		r, err := c.call(ctx, k.tool, nil, nil)
-		if err != nil || r.IsError || r.text() != k.text || !sameJSON(string(r.Structured), want) {
+		r, err := c.callTool(ctx, k.tool, nil, nil)
+		if err != nil || r.IsError || r.text() != k.text || !equalJSON(string(r.Structured), want) {
 			t.Errorf("%s returned %+v %v, want %s", k.tool, r, err, want)
 		}
 	}
-	if r, err := c.call(ctx, "fails", nil, nil); err != nil || !r.IsError || r.text() != "the disk is full" {
+	if r, err := c.callTool(ctx, "fails", nil, nil); err != nil || !r.IsError || r.text() != "the disk is full" {
 		t.Errorf("fails returned %+v %v", r, err)
 	}
-	if r, err := c.call(ctx, "echo", nil, nil); err != nil || !r.IsError || !strings.Contains(r.text(), "/name: is required") {
+	if r, err := c.callTool(ctx, "echo", nil, nil); err != nil || !r.IsError || !strings.Contains(r.text(), "/name: is required") {
 		t.Errorf("bad arguments returned %+v %v", r, err)
 	}
-	if _, err := c.call(ctx, "nonesuch", nil, nil); err == nil || !strings.Contains(err.Error(), "nonesuch") {
+	if _, err := c.callTool(ctx, "nonesuch", nil, nil); err == nil || !strings.Contains(err.Error(), "nonesuch") {
 		t.Errorf("an unknown tool returned %v", err)
 	}
-	r, err := c.call(ctx, "artifacts", nil, nil)
+	r, err := c.callTool(ctx, "artifacts", nil, nil)
 	var kinds []string
 	if err == nil {
 		for _, block := range r.Content {

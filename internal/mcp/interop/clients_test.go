@@ -13,32 +13,32 @@ import (
 )
 
 const (
-	june2025     = "2025-06-18"
-	november2025 = "2025-11-25"
-	july2026     = "2026-07-28"
+	version20250618 = "2025-06-18"
+	version20251125 = "2025-11-25"
+	version20260728 = "2026-07-28"
 )
 
-var versions = []string{june2025, november2025, july2026}
+var protocolVersions = []string{version20250618, version20251125, version20260728}
 
-// connected is a client of one library, over one transport, in one version.
-type connected struct {
-	client
-	library library
+// connectedClient is a client of one library, over one transport, in one version.
+type connectedClient struct {
+	libraryClient
+	library clientLibrary
 	version string
-	host    *host // nil over stdio
+	server  *programServer // nil over stdio
 	console *programtest.Console
 	person  *person
 
-	signingIn sync.Mutex
-	browser   *http.Client
+	signInMu sync.Mutex
+	browser  *http.Client
 }
 
-// desk is where the client's person answers on Beam's pages.
-func (c *connected) desk(ctx context.Context) (*desk, error) {
-	c.signingIn.Lock()
-	defer c.signingIn.Unlock()
-	if c.host != nil {
-		c.browser = c.host.browser
+// openPages is where the client's person answers on Beam's pages.
+func (c *connectedClient) openPages(ctx context.Context) (*pageUser, error) {
+	c.signInMu.Lock()
+	defer c.signInMu.Unlock()
+	if c.server != nil {
+		c.browser = c.server.browser
 	}
 	if c.browser == nil { // the sign-in address is used up at once
 		var err error
@@ -46,26 +46,26 @@ func (c *connected) desk(ctx context.Context) (*desk, error) {
 			return nil, err
 		}
 	}
-	return &desk{c.browser}, nil
+	return &pageUser{c.browser}, nil
 }
 
-// everywhere runs a test with a client of every library, over both transports,
+// runWithEveryClient runs a test with a client of every library, over both transports,
 // in every version.
-func everywhere(t *testing.T, persona func() *person, test func(t *testing.T, ctx context.Context, c *connected)) {
+func runWithEveryClient(t *testing.T, persona func() *person, test func(t *testing.T, ctx context.Context, c *connectedClient)) {
 	t.Helper()
-	h := serve(t)
+	h := startServer(t)
 	t.Run("with", func(t *testing.T) { // ends before the host does
-		for _, l := range libraries {
+		for _, l := range clientLibraries {
 			for _, transport := range []string{"stdio", "http"} {
-				for _, version := range versions {
+				for _, version := range protocolVersions {
 					t.Run(l.name+"/"+transport+"/"+version, func(t *testing.T) {
 						t.Parallel()
-						c := &connected{library: l, version: version, console: programtest.NewConsole(), person: persona()}
+						c := &connectedClient{library: l, version: version, console: programtest.NewConsole(), person: persona()}
 						if transport == "http" {
-							c.host = h
+							c.server = h
 						}
-						c.client = l.dial(t, c.host, c.console, version, c.person)
-						ctx, cancel := context.WithTimeout(t.Context(), patience)
+						c.libraryClient = l.connect(t, c.server, c.console, version, c.person)
+						ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 						defer cancel()
 						test(t, ctx, c)
 					})
@@ -75,39 +75,39 @@ func everywhere(t *testing.T, persona func() *person, test func(t *testing.T, ct
 	})
 }
 
-func everything() *person {
-	return &person{forms: true, urls: true, sampling: true, roots: true, elicit: fill}
+func newCapablePerson() *person {
+	return &person{forms: true, urls: true, sampling: true, roots: true, elicit: fillForm}
 }
 
-func args(name string) map[string]any { return map[string]any{"name": name} }
+func nameArguments(name string) map[string]any { return map[string]any{"name": name} }
 
-// settled calls a tool that asks, and holds its outcome against what it should
+// expectOutcome calls a tool that asks, and holds its outcome against what it should
 // be, as JSON.
-func (c *connected) settled(t *testing.T, ctx context.Context, tool string, arguments map[string]any, want string) {
+func (c *connectedClient) expectOutcome(t *testing.T, ctx context.Context, tool string, arguments map[string]any, want string) {
 	t.Helper()
-	r, err := c.call(ctx, tool, arguments, nil)
+	r, err := c.callTool(ctx, tool, arguments, nil)
 	if err != nil {
 		t.Errorf("%s: %v", tool, err)
 		return
 	}
-	if r.IsError || !sameJSON(string(r.Structured), want) {
+	if r.IsError || !equalJSON(string(r.Structured), want) {
 		t.Errorf("%s: the result is %s %s, want %s", tool, r.text(), r.Structured, want)
 	}
 }
 
-func sameJSON(a, b string) bool {
+func equalJSON(a, b string) bool {
 	var x, y any
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// refused calls a tool that has to fail with words that contain all of want.
+// expectRefusal calls a tool that has to fail with words that contain all of want.
 // Before 2026-07-28 that is a result, and may be an error from then on.
-func (c *connected) refused(t *testing.T, ctx context.Context, tool string, want ...string) {
+func (c *connectedClient) expectRefusal(t *testing.T, ctx context.Context, tool string, want ...string) {
 	t.Helper()
-	r, err := c.call(ctx, tool, nil, nil)
+	r, err := c.callTool(ctx, tool, nil, nil)
 	var said string
 	switch {
-	case err != nil && c.version != july2026:
+	case err != nil && c.version != version20260728:
 		t.Errorf("%s: %v, want a result", tool, err)
 		return
 	case err != nil:
@@ -118,7 +118,7 @@ func (c *connected) refused(t *testing.T, ctx context.Context, tool string, want
 	default:
 		said = r.text()
 	}
-	if c.library.name == "mcp-go" && c.version == july2026 && strings.HasPrefix(said, "missing required client capability") {
+	if c.library.name == "mcp-go" && c.version == version20260728 && strings.HasPrefix(said, "missing required client capability") {
 		return // it has words of its own for -32021, without the capability
 	}
 	for _, w := range want {
@@ -129,21 +129,21 @@ func (c *connected) refused(t *testing.T, ctx context.Context, tool string, want
 }
 
 func TestClients(t *testing.T) {
-	everywhere(t, everything, func(t *testing.T, _ context.Context, c *connected) {
+	runWithEveryClient(t, newCapablePerson, func(t *testing.T, _ context.Context, c *connectedClient) {
 		for _, k := range []struct {
 			name string
-			test func(*testing.T, context.Context, *connected)
+			test func(*testing.T, context.Context, *connectedClient)
 		}{
-			{"every kind of question", everyKind}, {"answered on the page, then agreed", pagesFirst}, {"agreed, then answered on the page", pagesLast},
-			{"decline and cancel", noAnswer}, {"invalid answers", invalidAnswers}, {"a question's time runs out", timesOut},
-			{"calls are given up", giveUp}, {"calls at once", atOnce}, {"progress", progressAll}, {"results", results},
+			{"every kind of question", checkEveryKind}, {"answered on the page, then agreed", checkPageBeforeConsent}, {"agreed, then answered on the page", checkConsentBeforePage},
+			{"decline and cancel", checkDeclineAndCancel}, {"invalid answers", checkInvalidAnswers}, {"a question's time runs out", checkTimeout},
+			{"calls are given up", checkCancelledCalls}, {"calls at once", checkConcurrentCalls}, {"progress", checkProgressOrder}, {"results", checkResults},
 		} {
 			t.Run(k.name, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 				defer cancel()
-				c.person.questions()
-				c.person.elicit = fill
-				c.person.hear(nil)
+				c.person.takeQuestions()
+				c.person.elicit = fillForm
+				c.person.setOnProgress(nil)
 				k.test(t, ctx, c)
 			})
 		}

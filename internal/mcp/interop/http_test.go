@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A visitor speaks HTTP to the endpoint, request by request.
-type visitor struct {
+// A httpClient speaks HTTP to the endpoint, request by request.
+type httpClient struct {
 	t       *testing.T
 	ctx     context.Context
 	url     string
@@ -21,26 +21,26 @@ type visitor struct {
 	version string
 }
 
-func visit(t *testing.T, h *host, version string) *visitor {
+func newHTTPClient(t *testing.T, h *programServer, version string) *httpClient {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	t.Cleanup(cancel)
-	v := &visitor{t: t, ctx: ctx, url: h.url, version: version}
-	if version == july2026 {
+	v := &httpClient{t: t, ctx: ctx, url: h.url, version: version}
+	if version == version20260728 {
 		return v
 	}
-	r := v.post(initialize(version), nil)
+	r := v.postMessage(initializeLine(version), nil)
 	if v.session = r.Header.Get("Mcp-Session-Id"); r.StatusCode != http.StatusOK || v.session == "" {
 		t.Fatalf("initialize: %s, session %q", r.Status, v.session)
 	}
 	io.Copy(io.Discard, r.Body)
-	v.status(v.post(ready, nil), http.StatusAccepted)
+	v.expectStatus(v.postMessage(initializedLine, nil), http.StatusAccepted)
 	return v
 }
 
-// do sends a request with the headers that every client sends, but for those
+// sendRequest sends a request with the headers that every client sends, but for those
 // changed; an empty one is left out. The body is closed with the test.
-func (v *visitor) do(ctx context.Context, method, body string, changed map[string]string) *http.Response {
+func (v *httpClient) sendRequest(ctx context.Context, method, body string, changed map[string]string) *http.Response {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, v.url, strings.NewReader(body))
 	if err != nil {
@@ -49,10 +49,10 @@ func (v *visitor) do(ctx context.Context, method, body string, changed map[strin
 	headers := map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": v.session,
 	}
-	if v.session != "" || v.version == july2026 {
+	if v.session != "" || v.version == version20260728 {
 		headers["Mcp-Protocol-Version"] = v.version
 	}
-	if v.version == july2026 {
+	if v.version == version20260728 {
 		var m struct {
 			Method string
 			Params struct{ Name string }
@@ -76,12 +76,12 @@ func (v *visitor) do(ctx context.Context, method, body string, changed map[strin
 	return response
 }
 
-func (v *visitor) post(body string, changed map[string]string) *http.Response {
+func (v *httpClient) postMessage(body string, changed map[string]string) *http.Response {
 	v.t.Helper()
-	return v.do(v.ctx, http.MethodPost, body, changed)
+	return v.sendRequest(v.ctx, http.MethodPost, body, changed)
 }
 
-func (v *visitor) status(r *http.Response, want int) string {
+func (v *httpClient) expectStatus(r *http.Response, want int) string {
 	v.t.Helper()
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.StatusCode != want {
@@ -90,36 +90,36 @@ func (v *visitor) status(r *http.Response, want int) string {
 	return string(body)
 }
 
-// A stream is a response of events.
-type stream struct {
-	t    *testing.T
-	r    *bufio.Reader
-	last string // the last event's id
+// An eventStream is a response of events.
+type eventStream struct {
+	t           *testing.T
+	reader      *bufio.Reader
+	lastEventID string // the last event's id
 }
 
-func (v *visitor) stream(r *http.Response) *stream {
+func (v *httpClient) readEvents(r *http.Response) *eventStream {
 	v.t.Helper()
 	if kind := r.Header.Get("Content-Type"); r.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		body, _ := io.ReadAll(r.Body)
 		v.t.Fatalf("%s %s %s, want a stream", r.Status, kind, body)
 	}
-	return &stream{t: v.t, r: bufio.NewReader(r.Body)}
+	return &eventStream{t: v.t, reader: bufio.NewReader(r.Body)}
 }
 
-// next is the next message.
-func (s *stream) next() said {
+// nextMessage is the next message.
+func (s *eventStream) nextMessage() serverMessage {
 	s.t.Helper()
 	for {
-		line, err := s.r.ReadString('\n')
+		line, err := s.reader.ReadString('\n')
 		if err != nil {
 			s.t.Fatalf("the stream ended: %v", err)
 		}
 		line = strings.TrimRight(line, "\n")
 		if id, ok := strings.CutPrefix(line, "id: "); ok {
-			s.last = id
+			s.lastEventID = id
 		}
 		if data, ok := strings.CutPrefix(line, "data: "); ok && data != "" {
-			m := said{line: data}
+			m := serverMessage{line: data}
 			if err := json.Unmarshal([]byte(data), &m); err != nil {
 				s.t.Fatalf("this is no message: %s", data)
 			}
@@ -128,110 +128,110 @@ func (s *stream) next() said {
 	}
 }
 
-// until skips messages until one is asked or answered.
-func (s *stream) until() said {
+// nextMessageWithID skips messages until one is asked or answered.
+func (s *eventStream) nextMessageWithID() serverMessage {
 	s.t.Helper()
 	for {
-		if m := s.next(); m.ID != nil {
+		if m := s.nextMessage(); m.ID != nil {
 			return m
 		}
 	}
 }
 
 func TestHTTPSessions(t *testing.T) {
-	h := serve(t)
-	for _, version := range []string{"2025-03-26", june2025, november2025} {
-		v := visit(t, h, version)
+	h := startServer(t)
+	for _, version := range []string{"2025-03-26", version20250618, version20251125} {
+		v := newHTTPClient(t, h, version)
 		const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-		v.status(v.post(ping, nil), http.StatusOK)
-		v.status(v.post(ping, map[string]string{"Mcp-Session-Id": ""}), http.StatusBadRequest)
-		v.status(v.post(ping, map[string]string{"Mcp-Session-Id": "unknown"}), http.StatusNotFound)
-		v.status(v.post(ping, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}), http.StatusBadRequest)
-		v.status(v.post(ping, map[string]string{"Content-Type": "text/plain"}), http.StatusUnsupportedMediaType)
-		v.status(v.post(ping, map[string]string{"Accept": "text/html"}), http.StatusNotAcceptable)
-		v.status(v.post(ping, map[string]string{"Origin": "https://evil.example"}), http.StatusForbidden)
-		v.status(v.post("garbage", nil), http.StatusBadRequest)
-		v.status(v.post("", nil), http.StatusBadRequest)
-		v.status(v.do(v.ctx, http.MethodPut, ping, nil), http.StatusMethodNotAllowed)
-		v.status(v.do(v.ctx, http.MethodGet, "", map[string]string{"Mcp-Session-Id": ""}), http.StatusBadRequest)
-		v.status(v.do(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": "nonsense"}), http.StatusBadRequest)
+		v.expectStatus(v.postMessage(ping, nil), http.StatusOK)
+		v.expectStatus(v.postMessage(ping, map[string]string{"Mcp-Session-Id": ""}), http.StatusBadRequest)
+		v.expectStatus(v.postMessage(ping, map[string]string{"Mcp-Session-Id": "unknown"}), http.StatusNotFound)
+		v.expectStatus(v.postMessage(ping, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}), http.StatusBadRequest)
+		v.expectStatus(v.postMessage(ping, map[string]string{"Content-Type": "text/plain"}), http.StatusUnsupportedMediaType)
+		v.expectStatus(v.postMessage(ping, map[string]string{"Accept": "text/html"}), http.StatusNotAcceptable)
+		v.expectStatus(v.postMessage(ping, map[string]string{"Origin": "https://evil.example"}), http.StatusForbidden)
+		v.expectStatus(v.postMessage("garbage", nil), http.StatusBadRequest)
+		v.expectStatus(v.postMessage("", nil), http.StatusBadRequest)
+		v.expectStatus(v.sendRequest(v.ctx, http.MethodPut, ping, nil), http.StatusMethodNotAllowed)
+		v.expectStatus(v.sendRequest(v.ctx, http.MethodGet, "", map[string]string{"Mcp-Session-Id": ""}), http.StatusBadRequest)
+		v.expectStatus(v.sendRequest(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": "nonsense"}), http.StatusBadRequest)
 		listening, stop := context.WithCancel(v.ctx)
-		if r := v.do(listening, http.MethodGet, "", nil); r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/event-stream" {
+		if r := v.sendRequest(listening, http.MethodGet, "", nil); r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("GET: %s", r.Status)
 		}
 		stop()
-		batch := v.post("["+call("1", "string", "{}")+","+call("2", "string", "{}")+"]", nil)
+		batch := v.postMessage("["+callLine("1", "string", "{}")+","+callLine("2", "string", "{}")+"]", nil)
 		if want := map[bool]int{true: http.StatusOK, false: http.StatusBadRequest}[version == "2025-03-26"]; batch.StatusCode != want {
 			t.Errorf("a batch in %s: %s", version, batch.Status)
 		}
-		v.status(v.do(v.ctx, http.MethodDelete, "", nil), http.StatusNoContent)
-		v.status(v.post(ping, nil), http.StatusNotFound)
-		v.status(v.do(v.ctx, http.MethodDelete, "", nil), http.StatusNotFound)
+		v.expectStatus(v.sendRequest(v.ctx, http.MethodDelete, "", nil), http.StatusNoContent)
+		v.expectStatus(v.postMessage(ping, nil), http.StatusNotFound)
+		v.expectStatus(v.sendRequest(v.ctx, http.MethodDelete, "", nil), http.StatusNotFound)
 	}
 }
 
 // DELETE ends what the session has under way.
 func TestHTTPDelete(t *testing.T) {
-	h := serve(t)
-	v := visit(t, h, november2025)
-	s := v.stream(v.post(call("1", "slow_ask", `{"name":"deleted"}`), nil))
-	id := s.until().ID
-	v.status(v.do(v.ctx, http.MethodDelete, "", nil), http.StatusNoContent)
-	v.status(v.post(answerTo(id, "x"), nil), http.StatusNotFound)
-	v = visit(t, h, november2025)
-	v.status(v.post(call("1", "await", `{"name":"deleted"}`), nil), http.StatusOK)
+	h := startServer(t)
+	v := newHTTPClient(t, h, version20251125)
+	s := v.readEvents(v.postMessage(callLine("1", "slow_ask", `{"name":"deleted"}`), nil))
+	id := s.nextMessageWithID().ID
+	v.expectStatus(v.sendRequest(v.ctx, http.MethodDelete, "", nil), http.StatusNoContent)
+	v.expectStatus(v.postMessage(answerLine(id, "x"), nil), http.StatusNotFound)
+	v = newHTTPClient(t, h, version20251125)
+	v.expectStatus(v.postMessage(callLine("1", "await", `{"name":"deleted"}`), nil), http.StatusOK)
 }
 
 // A connection that is cut while a question is open: who resumes is asked with
 // the same request again, and the answer counts once.
 func TestHTTPResume(t *testing.T) {
-	h := serve(t)
-	for _, version := range []string{june2025, november2025} {
-		v := visit(t, h, version)
+	h := startServer(t)
+	for _, version := range []string{version20250618, version20251125} {
+		v := newHTTPClient(t, h, version)
 		cut, pull := context.WithCancel(v.ctx)
-		s := v.stream(v.do(cut, http.MethodPost, call("1", "rounds", `{}`), nil))
-		first := s.next()
+		s := v.readEvents(v.sendRequest(cut, http.MethodPost, callLine("1", "rounds", `{}`), nil))
+		first := s.nextMessage()
 		pull()
 		if first.Method != "elicitation/create" {
 			t.Fatalf("it said %s", first.line)
 		}
-		run, _, _ := strings.Cut(s.last, ".")
-		again := v.stream(v.do(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": run + ".0"}))
-		if m := again.until(); string(m.ID) != string(first.ID) || m.Params.Message != first.Params.Message {
+		run, _, _ := strings.Cut(s.lastEventID, ".")
+		again := v.readEvents(v.sendRequest(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": run + ".0"}))
+		if m := again.nextMessageWithID(); string(m.ID) != string(first.ID) || m.Params.Message != first.Params.Message {
 			t.Errorf("resuming, it was asked %s, want %s", m.line, first.line)
 		}
-		v.status(v.post(answerTo(first.ID, "Ada"), nil), http.StatusAccepted)
-		v.status(v.post(answerTo(first.ID, "Eve"), nil), http.StatusAccepted) // too late, and ignored
-		second := again.until()
+		v.expectStatus(v.postMessage(answerLine(first.ID, "Ada"), nil), http.StatusAccepted)
+		v.expectStatus(v.postMessage(answerLine(first.ID, "Eve"), nil), http.StatusAccepted) // too late, and ignored
+		second := again.nextMessageWithID()
 		if second.Params.Message != "How many, Ada?" {
 			t.Fatalf("the second question is %s", second.line)
 		}
-		v.status(v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"integer":7}}}`, second.ID), nil), http.StatusAccepted)
-		if m := again.until(); string(m.ID) != "1" || !bytes.Contains(m.Result, []byte(`"Ada 7"`)) {
+		v.expectStatus(v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"integer":7}}}`, second.ID), nil), http.StatusAccepted)
+		if m := again.nextMessageWithID(); string(m.ID) != "1" || !bytes.Contains(m.Result, []byte(`"Ada 7"`)) {
 			t.Errorf("the result is %s", m.line)
 		}
 	}
 }
 
 // A round is a request of 2026-07-28, and what it came to.
-type roundResult struct {
+type roundTripResult struct {
 	Type     string                     `json:"resultType"`
 	State    string                     `json:"requestState"`
 	Requests map[string]json.RawMessage `json:"inputRequests"`
-	result
+	toolResult
 }
 
-func (v *visitor) round(tool, arguments, state, responses string) (roundResult, int) {
+func (v *httpClient) callRoundTrip(tool, arguments, state, responses string) (roundTripResult, int) {
 	v.t.Helper()
 	more := ""
 	if state != "" {
 		more = fmt.Sprintf(`,"requestState":%q,"inputResponses":%s`, state, responses)
 	}
-	body := v.status(v.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s,"_meta":{`+
+	body := v.expectStatus(v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s,"_meta":{`+
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`,
 		tool, arguments, more), map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": tool}), http.StatusOK)
 	var m struct {
-		Result roundResult `json:"result"`
+		Result roundTripResult `json:"result"`
 		Error  struct {
 			Code int `json:"code"`
 		} `json:"error"`
@@ -247,44 +247,44 @@ func (v *visitor) round(tool, arguments, state, responses string) (roundResult, 
 
 // A lost response loses nothing and spends nothing twice.
 func TestHTTPRetry(t *testing.T) {
-	h := serve(t)
-	v := visit(t, h, july2026)
+	h := startServer(t)
+	v := newHTTPClient(t, h, version20260728)
 	const args, yes, why = `{"name":"spent"}`, `{"confirm":{"action":"accept","content":{"confirm":true}}}`, `{"text":{"action":"accept","content":{"text":"tea"}}}`
-	one, _ := v.round("spend", args, "", "")
+	one, _ := v.callRoundTrip("spend", args, "", "")
 	if one.Type != "input_required" || one.Requests["confirm"] == nil {
 		t.Fatalf("the first round is %+v", one)
 	}
-	same, _ := v.round("spend", args, one.State, `{}`) // without an answer it is asked again
+	same, _ := v.callRoundTrip("spend", args, one.State, `{}`) // without an answer it is asked again
 	if same.Type != "input_required" || same.Requests["confirm"] == nil {
 		t.Errorf("without an answer: %+v", same)
 	}
-	two, _ := v.round("spend", args, one.State, yes)
-	lost, _ := v.round("spend", ` { "name" : "spent" } `, one.State, `{"confirm":{"action":"decline"}}`)
-	for _, r := range []roundResult{two, lost} {
+	two, _ := v.callRoundTrip("spend", args, one.State, yes)
+	lost, _ := v.callRoundTrip("spend", ` { "name" : "spent" } `, one.State, `{"confirm":{"action":"decline"}}`)
+	for _, r := range []roundTripResult{two, lost} {
 		if r.Type != "input_required" || r.Requests["text"] == nil || r.Requests["confirm"] != nil {
 			t.Fatalf("the second round is %+v", r)
 		}
 	}
-	if n, _ := v.round("count", args, "", ""); n.text() != "1" {
+	if n, _ := v.callRoundTrip("count", args, "", ""); n.text() != "1" {
 		t.Errorf("it was spent %s times", n.text())
 	}
 	for _, state := range []string{lost.State, two.State, one.State} {
-		r, _ := v.round("spend", args, state, why)
-		if r.Type != "complete" || !sameJSON(string(r.Structured), `{"outcome":"accepted","value":"tea"}`) {
+		r, _ := v.callRoundTrip("spend", args, state, why)
+		if r.Type != "complete" || !equalJSON(string(r.Structured), `{"outcome":"accepted","value":"tea"}`) {
 			t.Errorf("the result is %+v", r)
 		}
 	}
 }
 
 func TestHTTPStates(t *testing.T) {
-	h := serve(t)
-	v := visit(t, h, july2026)
-	one, _ := v.round("spend", `{"name":"x"}`, "", "")
+	h := startServer(t)
+	v := newHTTPClient(t, h, version20260728)
+	one, _ := v.callRoundTrip("spend", `{"name":"x"}`, "", "")
 	bad := func(what, tool, arguments, state string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"requestState":%q,"inputResponses":{},"_meta":{`+
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`, tool, arguments, state)
-		if said := v.status(v.post(body, nil), http.StatusBadRequest); !strings.Contains(said, "-32602") {
+		if said := v.expectStatus(v.postMessage(body, nil), http.StatusBadRequest); !strings.Contains(said, "-32602") {
 			t.Errorf("%s: %s", what, said)
 		}
 	}
@@ -297,10 +297,10 @@ func TestHTTPStates(t *testing.T) {
 	bad("another tool's", "slow_ask", `{"name":"x"}`, one.State)
 	bad("other arguments'", "spend", `{"name":"y"}`, one.State)
 	bad("another server's", "spend", `{"name":"x"}`, func() string {
-		r, _ := visit(t, serve(t), july2026).round("spend", `{"name":"x"}`, "", "")
+		r, _ := newHTTPClient(t, startServer(t), version20260728).callRoundTrip("spend", `{"name":"x"}`, "", "")
 		return r.State
 	}())
-	if r, _ := v.round("spend", `{"name":"x"}`, one.State, `{"confirm":{"action":"decline"}}`); r.Type != "complete" {
+	if r, _ := v.callRoundTrip("spend", `{"name":"x"}`, one.State, `{"confirm":{"action":"decline"}}`); r.Type != "complete" {
 		t.Errorf("the right one: %+v", r)
 	}
 }
@@ -308,15 +308,15 @@ func TestHTTPStates(t *testing.T) {
 // A client of 2026-07-28 that closes the stream ends a call that nobody could
 // take up again.
 func TestHTTPModernDisconnect(t *testing.T) {
-	h := serve(t)
-	v := visit(t, h, july2026)
+	h := startServer(t)
+	v := newHTTPClient(t, h, version20260728)
 	body := func(tool string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"name":"gone"},"_meta":{"progressToken":1,`+
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, tool)
 	}
 	cut, pull := context.WithCancel(v.ctx)
-	s := v.stream(v.do(cut, http.MethodPost, body("slow"), nil))
-	s.next()
+	s := v.readEvents(v.sendRequest(cut, http.MethodPost, body("slow"), nil))
+	s.nextMessage()
 	pull()
-	v.status(v.post(body("await"), nil), http.StatusOK)
+	v.expectStatus(v.postMessage(body("await"), nil), http.StatusOK)
 }

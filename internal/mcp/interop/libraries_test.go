@@ -19,14 +19,14 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// A client is a library's session with the program.
-type client interface {
-	tools(ctx context.Context) ([]string, error)
-	call(ctx context.Context, tool string, args map[string]any, token any) (*result, error)
+// A libraryClient is a library's session with the program.
+type libraryClient interface {
+	listTools(ctx context.Context) ([]string, error)
+	callTool(ctx context.Context, tool string, args map[string]any, token any) (*toolResult, error)
 }
 
-// A result is that of a tool.
-type result struct {
+// A toolResult is that of a tool.
+type toolResult struct {
 	Content []struct {
 		Type, Text string
 	}
@@ -35,14 +35,14 @@ type result struct {
 }
 
 // text is what the result says last.
-func (r *result) text() string {
+func (r *toolResult) text() string {
 	if len(r.Content) == 0 {
 		return ""
 	}
 	return r.Content[len(r.Content)-1].Text
 }
 
-func resultOf(v any, err error) (*result, error) {
+func convertResult(v any, err error) (*toolResult, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -50,28 +50,28 @@ func resultOf(v any, err error) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var r result
+	var r toolResult
 	return &r, json.Unmarshal(raw, &r)
 }
 
-// A library connects to the program: over stdio, if there is no host. It closes
+// A clientLibrary connects to the program: over stdio, if there is no host. It closes
 // the connection with the test.
-type library struct {
-	name string
-	dial func(t *testing.T, h *host, c *programtest.Console, version string, p *person) client
-	// noCancel: it tells nobody over HTTP that it gave a call up, before
+type clientLibrary struct {
+	name    string
+	connect func(t *testing.T, h *programServer, c *programtest.Console, version string, p *person) libraryClient
+	// sendsNoCancel: it tells nobody over HTTP that it gave a call up, before
 	// 2026-07-28.
-	noCancel bool
+	sendsNoCancel bool
 }
 
-var libraries = []library{
-	{"go-sdk", dialGoSDK, false},
-	{"mcp-go", dialMCPGo, true},
+var clientLibraries = []clientLibrary{
+	{"go-sdk", connectGoSDK, false},
+	{"mcp-go", connectMCPGo, true},
 }
 
-type goSDK struct{ *mcp.ClientSession }
+type goSDKClient struct{ *mcp.ClientSession }
 
-func dialGoSDK(t *testing.T, h *host, c *programtest.Console, version string, p *person) client {
+func connectGoSDK(t *testing.T, h *programServer, c *programtest.Console, version string, p *person) libraryClient {
 	t.Helper()
 	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}
 	if p.forms || p.urls {
@@ -83,7 +83,7 @@ func dialGoSDK(t *testing.T, h *host, c *programtest.Console, version string, p 
 			o.Capabilities.Elicitation.URL = &mcp.URLElicitationCapabilities{}
 		}
 		o.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			a, err := p.ask(ctx, r.Params.Mode, r.Params.Message, r.Params.URL, r.Params.RequestedSchema)
+			a, err := p.answerQuestion(ctx, r.Params.Mode, r.Params.Message, r.Params.URL, r.Params.RequestedSchema)
 			return &mcp.ElicitResult{Action: a.Action, Content: a.Content}, err
 		}
 	}
@@ -96,7 +96,7 @@ func dialGoSDK(t *testing.T, h *host, c *programtest.Console, version string, p 
 		o.Capabilities.RootsV2 = &mcp.RootCapabilities{}
 	}
 	o.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-		p.tell(progress{r.Params.ProgressToken, r.Params.Progress, r.Params.Total, r.Params.Message})
+		p.reportProgress(progress{r.Params.ProgressToken, r.Params.Progress, r.Params.Total, r.Params.Message})
 	}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: "go-sdk", Version: "1"}, o)
 	if p.roots {
@@ -118,15 +118,15 @@ func dialGoSDK(t *testing.T, h *host, c *programtest.Console, version string, p 
 		if took := time.Since(begun); h == nil && took > 2*time.Second {
 			t.Errorf("the program ended %v after its input", took)
 		}
-		noRace(t, c)
+		expectNoRace(t, c)
 	})
 	if got := session.InitializeResult().ProtocolVersion; got != version {
 		t.Fatalf("they agreed on protocol version %s, want %s", got, version)
 	}
-	return goSDK{session}
+	return goSDKClient{session}
 }
 
-func (c goSDK) tools(ctx context.Context) (names []string, err error) {
+func (c goSDKClient) listTools(ctx context.Context) (names []string, err error) {
 	for tool, err := range c.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func (c goSDK) tools(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-func (c goSDK) call(ctx context.Context, tool string, args map[string]any, token any) (*result, error) {
+func (c goSDKClient) callTool(ctx context.Context, tool string, args map[string]any, token any) (*toolResult, error) {
 	p := &mcp.CallToolParams{Name: tool}
 	if args != nil {
 		p.Arguments = args
@@ -144,12 +144,12 @@ func (c goSDK) call(ctx context.Context, tool string, args map[string]any, token
 	if token != nil {
 		p.SetProgressToken(token)
 	}
-	return resultOf(c.CallTool(ctx, p))
+	return convertResult(c.CallTool(ctx, p))
 }
 
-type mcpGo struct{ *lib.Client }
+type mcpGoClient struct{ *lib.Client }
 
-func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p *person) client {
+func connectMCPGo(t *testing.T, h *programServer, c *programtest.Console, version string, p *person) libraryClient {
 	t.Helper()
 	// Unbounded: on a busy machine, a program that starts slowly would be taken
 	// for one of the older versions.
@@ -163,16 +163,16 @@ func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p 
 		if p.urls {
 			caps.Elicitation.URL = &struct{}{}
 		}
-		o = append(o, lib.WithElicitationHandler(elicits{p}))
+		o = append(o, lib.WithElicitationHandler(elicitationHandler{p}))
 	}
 	if p.sampling {
 		caps.Sampling = &libtypes.SamplingCapability{}
-		o = append(o, lib.WithSamplingHandler(samples{}))
+		o = append(o, lib.WithSamplingHandler(samplingHandler{}))
 	}
 	if p.roots {
-		o = append(o, lib.WithRootsHandler(roots{}))
+		o = append(o, lib.WithRootsHandler(rootsHandler{}))
 	}
-	var to transport.Interface = transport.NewStdioWithOptions(program, nil, []string{"stdio", "--memory"},
+	var to transport.Interface = transport.NewStdioWithOptions(programPath, nil, []string{"stdio", "--memory"},
 		transport.WithCommandFunc(func(context.Context, string, []string, []string) (*exec.Cmd, error) {
 			return stdioCommand(c), nil
 		}))
@@ -186,7 +186,7 @@ func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p 
 			// answer is lost.
 			transport.WithHTTPBasicClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}),
 		}
-		if version != july2026 { // it would not ask for that version
+		if version != version20260728 { // it would not ask for that version
 			o = append(o, transport.WithContinuousListening())
 		}
 		if to, err = transport.NewStreamableHTTP(h.url, o...); err != nil {
@@ -194,7 +194,7 @@ func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p 
 		}
 	}
 	session := lib.NewClient(to, o...)
-	session.OnNotification(p.notified)
+	session.OnNotification(p.handleNotification)
 	if err := session.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p 
 		if err := session.Close(); err != nil {
 			t.Errorf("closing: %v\n%s", err, c)
 		}
-		noRace(t, c)
+		expectNoRace(t, c)
 	})
 	init := libtypes.InitializeRequest{Params: libtypes.InitializeParams{
 		ProtocolVersion: version, Capabilities: caps, ClientInfo: libtypes.Implementation{Name: "mcp-go", Version: "1"},
@@ -213,10 +213,10 @@ func dialMCPGo(t *testing.T, h *host, c *programtest.Console, version string, p 
 	if got := session.ProtocolVersion(); got != version {
 		t.Fatalf("they agreed on protocol version %s, want %s", got, version)
 	}
-	return mcpGo{session}
+	return mcpGoClient{session}
 }
 
-func (c mcpGo) tools(ctx context.Context) (names []string, err error) {
+func (c mcpGoClient) listTools(ctx context.Context) (names []string, err error) {
 	list, err := c.ListTools(ctx, libtypes.ListToolsRequest{})
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (c mcpGo) tools(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-func (c mcpGo) call(ctx context.Context, tool string, args map[string]any, token any) (*result, error) {
+func (c mcpGoClient) callTool(ctx context.Context, tool string, args map[string]any, token any) (*toolResult, error) {
 	r := libtypes.CallToolRequest{}
 	r.Params.Name = tool
 	if args != nil {
@@ -236,25 +236,25 @@ func (c mcpGo) call(ctx context.Context, tool string, args map[string]any, token
 	if token != nil {
 		r.Params.Meta = &libtypes.Meta{ProgressToken: token}
 	}
-	return resultOf(c.CallTool(ctx, r))
+	return convertResult(c.CallTool(ctx, r))
 }
 
-// notified is told every notification by mcp-go.
-func (p *person) notified(n libtypes.JSONRPCNotification) {
+// handleNotification is told every notification by mcp-go.
+func (p *person) handleNotification(n libtypes.JSONRPCNotification) {
 	get := func(name string) any { return n.Params.AdditionalFields[name] }
 	switch n.Method {
 	case "notifications/progress":
 		done, _ := get("progress").(float64)
 		total, _ := get("total").(float64)
 		message, _ := get("message").(string)
-		p.tell(progress{get("progressToken"), done, total, message})
+		p.reportProgress(progress{get("progressToken"), done, total, message})
 	}
 }
 
-type elicits struct{ *person }
+type elicitationHandler struct{ *person }
 
-func (p elicits) Elicit(ctx context.Context, r libtypes.ElicitationRequest) (*libtypes.ElicitationResult, error) {
-	a, err := p.ask(ctx, r.Params.Mode, r.Params.Message, r.Params.URL, r.Params.RequestedSchema)
+func (p elicitationHandler) Elicit(ctx context.Context, r libtypes.ElicitationRequest) (*libtypes.ElicitationResult, error) {
+	a, err := p.answerQuestion(ctx, r.Params.Mode, r.Params.Message, r.Params.URL, r.Params.RequestedSchema)
 	result := &libtypes.ElicitationResult{}
 	result.Action = libtypes.ElicitationResponseAction(a.Action)
 	if a.Content != nil {
@@ -263,16 +263,16 @@ func (p elicits) Elicit(ctx context.Context, r libtypes.ElicitationRequest) (*li
 	return result, err
 }
 
-type samples struct{}
+type samplingHandler struct{}
 
-func (samples) CreateMessage(context.Context, libtypes.CreateMessageRequest) (*libtypes.CreateMessageResult, error) {
+func (samplingHandler) CreateMessage(context.Context, libtypes.CreateMessageRequest) (*libtypes.CreateMessageResult, error) {
 	r := &libtypes.CreateMessageResult{Model: "oracle"}
 	r.Role, r.Content = "assistant", libtypes.NewTextContent("Paris")
 	return r, nil
 }
 
-type roots struct{}
+type rootsHandler struct{}
 
-func (roots) ListRoots(context.Context, libtypes.ListRootsRequest) (*libtypes.ListRootsResult, error) {
+func (rootsHandler) ListRoots(context.Context, libtypes.ListRootsRequest) (*libtypes.ListRootsResult, error) {
 	return &libtypes.ListRootsResult{Roots: []libtypes.Root{{URI: "file:///srv/data", Name: "data"}}}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// address is where a question is answered, as people are told it.
-var address = regexp.MustCompile(`http://[^\s]+/asks/([0-9a-f]{32}\.[0-9]+)`)
+// askURLPattern is where a question is answered, as people are told it.
+var askURLPattern = regexp.MustCompile(`http://[^\s]+/asks/([0-9a-f]{32}\.[0-9]+)`)
 
 // Clients that declare nothing are told where to answer; their calls end, and
 // go on with beam_resume. They have seen the list of tools before, since some
@@ -23,70 +23,70 @@ func TestLinks(t *testing.T) {
 	t.Setenv("BEAM_ASK_FALLBACK", "link")
 	t.Setenv("BEAM_ASK_HANDOFF", "300ms")
 	t.Setenv("BEAM_KEEP_ALIVE", "50ms")
-	h := serve(t)
-	for _, l := range libraries {
+	h := startServer(t)
+	for _, l := range clientLibraries {
 		for _, transport := range []string{"stdio", "http"} {
-			for _, version := range versions {
+			for _, version := range protocolVersions {
 				t.Run(l.name+"/"+transport+"/"+version, func(t *testing.T) {
-					c := &connected{library: l, version: version, console: programtest.NewConsole(), person: &person{}}
+					c := &connectedClient{library: l, version: version, console: programtest.NewConsole(), person: &person{}}
 					if transport == "http" {
-						c.host = h
+						c.server = h
 					}
-					c.client = l.dial(t, c.host, c.console, version, c.person)
-					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					c.libraryClient = l.connect(t, c.server, c.console, version, c.person)
+					ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 					defer cancel()
-					linkedCall(t, ctx, c)
+					checkLinkedCall(t, ctx, c)
 				})
 			}
 		}
 	}
 }
 
-func linkedCall(t *testing.T, ctx context.Context, c *connected) {
-	if names, err := c.tools(ctx); err != nil || !slices.Contains(names, "beam_resume") {
+func checkLinkedCall(t *testing.T, ctx context.Context, c *connectedClient) {
+	if names, err := c.listTools(ctx); err != nil || !slices.Contains(names, "beam_resume") {
 		t.Errorf("the tools are %v, %v", names, err)
 	}
 	told := make(chan string, 100)
-	c.person.hear(func(p progress) { told <- p.Message })
-	r, err := c.call(ctx, "text", nil, "token")
+	c.person.setOnProgress(func(p progress) { told <- p.Message })
+	r, err := c.callTool(ctx, "text", nil, "token")
 	if err != nil || r.IsError || !strings.Contains(r.text(), "What is your name?") {
 		t.Fatalf("the call ended with %+v, %v", r, err)
 	}
-	if link := <-told; !address.MatchString(link) {
+	if link := <-told; !askURLPattern.MatchString(link) {
 		t.Errorf("it was told %q, want the address", link)
 	}
-	if again := <-told; !strings.HasPrefix(again, "Waiting for an answer") || !address.MatchString(again) {
+	if again := <-told; !strings.HasPrefix(again, "Waiting for an answer") || !askURLPattern.MatchString(again) {
 		t.Errorf("then it was told %q, want that it waits", again)
 	}
-	found := address.FindStringSubmatch(r.text())
+	found := askURLPattern.FindStringSubmatch(r.text())
 	if found == nil {
 		t.Fatalf("the result names no address: %s", r.text())
 	}
 	run, _, _ := strings.Cut(found[1], ".")
-	resume := func() *result {
-		r, err := c.call(ctx, "beam_resume", map[string]any{"run": run}, nil)
+	resume := func() *toolResult {
+		r, err := c.callTool(ctx, "beam_resume", map[string]any{"run": run}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	if r := resume(); r.IsError || !address.MatchString(r.text()) {
+	if r := resume(); r.IsError || !askURLPattern.MatchString(r.text()) {
 		t.Errorf("while nobody answers, it says %+v", r)
 	}
-	desk, err := c.desk(ctx)
+	desk, err := c.openPages(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := desk.fillIn(found[0], found[1], url.Values{"text": {"Ada"}}); err != nil {
+	if err := desk.postAnswerForm(found[0], found[1], url.Values{"text": {"Ada"}}); err != nil {
 		t.Fatal(err)
 	}
-	if r := resume(); r.IsError || !sameJSON(string(r.Structured), `{"outcome":"accepted","value":"Ada"}`) {
+	if r := resume(); r.IsError || !equalJSON(string(r.Structured), `{"outcome":"accepted","value":"Ada"}`) {
 		t.Errorf("the result is %+v", r)
 	}
 }
 
-// fillIn posts the form of a question's page.
-func (d *desk) fillIn(address, id string, form url.Values) error {
+// postAnswerForm posts the form of a question's page.
+func (d *pageUser) postAnswerForm(address, id string, form url.Values) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return err

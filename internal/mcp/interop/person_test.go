@@ -24,19 +24,19 @@ type person struct {
 	elicit     func(ctx context.Context, q question) (answer, error)
 	mu         sync.Mutex
 	asked      []question
-	progressed func(progress)
+	onProgress func(progress)
 }
 
-// hear has all progress told to f, in the order in which the library tells it.
-func (p *person) hear(f func(progress)) {
+// setOnProgress has all progress told to f, in the order in which the library tells it.
+func (p *person) setOnProgress(f func(progress)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.progressed = f
+	p.onProgress = f
 }
 
-func (p *person) tell(told progress) {
+func (p *person) reportProgress(told progress) {
 	p.mu.Lock()
-	f := p.progressed
+	f := p.onProgress
 	p.mu.Unlock()
 	if f != nil {
 		f(told)
@@ -59,13 +59,13 @@ type progress struct {
 	Message         string
 }
 
-func decline(context.Context, question) (answer, error) { return answer{Action: "decline"}, nil }
-func dismiss(context.Context, question) (answer, error) { return answer{Action: "cancel"}, nil }
+func answerDecline(context.Context, question) (answer, error) { return answer{Action: "decline"}, nil }
+func answerCancel(context.Context, question) (answer, error)  { return answer{Action: "cancel"}, nil }
 
-func accept(content map[string]any) answer { return answer{"accept", content} }
+func newAccept(content map[string]any) answer { return answer{"accept", content} }
 
-// ask puts a question to the person. The schema is anything that has its JSON.
-func (p *person) ask(ctx context.Context, mode, message, url string, schema any) (answer, error) {
+// answerQuestion puts a question to the person. The schema is anything that has its JSON.
+func (p *person) answerQuestion(ctx context.Context, mode, message, url string, schema any) (answer, error) {
 	q := question{Mode: mode, Message: message, URL: url}
 	if raw, err := json.Marshal(schema); err == nil {
 		_ = json.Unmarshal(raw, &q.Schema)
@@ -79,8 +79,8 @@ func (p *person) ask(ctx context.Context, mode, message, url string, schema any)
 	return p.elicit(ctx, q)
 }
 
-// questions are those asked since the last time.
-func (p *person) questions() []question {
+// takeQuestions are those asked since the last time.
+func (p *person) takeQuestions() []question {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	asked := p.asked
@@ -88,39 +88,39 @@ func (p *person) questions() []question {
 	return asked
 }
 
-// filled is what people fill in, by field.
-var filled = map[string]any{
+// formAnswers is what people fill in, by field.
+var formAnswers = map[string]any{
 	"text": "Ada", "confirm": true, "select": "pear", "select_titled": "g",
 	"multiselect": []string{"apple", "plum"}, "multiselect_titled": []string{"r", "b"},
 	"number": 2.5, "integer": 7, "date": "2026-05-17", "datetime": "2026-05-17T12:30:00Z", "code": "LHR",
 	"name": "Ada", "mail": "ada@example.com", "age": 36, "plan": "pro", "news": false,
 }
 
-// fill fills in whatever form is asked. In forms of 2025-06-18 each of several
+// fillForm fills in whatever form is asked. In forms of 2025-06-18 each of several
 // choices is a field of its own.
-func fill(_ context.Context, q question) (answer, error) {
+func fillForm(_ context.Context, q question) (answer, error) {
 	properties, _ := q.Schema["properties"].(map[string]any)
 	content := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if v, ok := filled[name]; ok {
+		if v, ok := formAnswers[name]; ok {
 			content[name] = v
 			continue
 		}
 		field, choice, _ := strings.Cut(name, ".")
-		chosen, ok := filled[field].([]string)
+		chosen, ok := formAnswers[field].([]string)
 		if !ok {
 			return answer{}, fmt.Errorf("a form has the unknown field %q", name)
 		}
 		content[name] = slices.Contains(chosen, choice)
 	}
-	return accept(content), nil
+	return newAccept(content), nil
 }
 
-// A desk is where a person answers on Beam's own page.
-type desk struct{ browser *http.Client }
+// A pageUser is where a person answers on Beam's own page.
+type pageUser struct{ browser *http.Client }
 
-// complete answers at the address of a question.
-func (d *desk) complete(ctx context.Context, tool, address string) error {
+// answerToolQuestion answers at the address of a question.
+func (d *pageUser) answerToolQuestion(ctx context.Context, tool, address string) error {
 	page, err := d.browser.Get(address)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (d *desk) complete(ctx context.Context, tool, address string) error {
 	}
 	id := u.Path[strings.LastIndex(u.Path, "/")+1:]
 	u.Path, u.RawQuery = "/mcp/request", url.Values{"ask": {id}, "action": {"accept"}}.Encode()
-	content, kind := form(tool)
+	content, kind := pageForm(tool)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), content)
 	if err != nil {
 		return err
@@ -154,8 +154,8 @@ func (d *desk) complete(ctx context.Context, tool, address string) error {
 	return nil
 }
 
-// form is what the page of a tool's question posts.
-func form(tool string) (io.Reader, string) {
+// pageForm is what the page of a tool's question posts.
+func pageForm(tool string) (io.Reader, string) {
 	if tool != "file" {
 		return strings.NewReader(url.Values{"secret": {"hunter2"}}.Encode()), "application/x-www-form-urlencoded"
 	}

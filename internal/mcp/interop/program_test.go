@@ -15,11 +15,11 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// patience bounds every wait for something that has to happen.
-const patience = 15 * time.Second
+// waitTimeout bounds every wait for something that has to happen.
+const waitTimeout = 15 * time.Second
 
-// program is the binary of ./photons.
-var program string
+// programPath is the binary of ./photons.
+var programPath string
 
 func TestMain(m *testing.M) { os.Exit(runWithProgram(m)) }
 
@@ -30,8 +30,8 @@ func runWithProgram(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "photons")
-	args := []string{"build", "-o", program}
+	programPath = filepath.Join(dir, "photons")
+	args := []string{"build", "-o", programPath}
 	if race {
 		args = append(args, "-race")
 	}
@@ -47,32 +47,32 @@ func runWithProgram(m *testing.M) int {
 // stdioCommand is the program as an MCP client starts it. What it logs goes to
 // the console.
 func stdioCommand(c *programtest.Console) *exec.Cmd {
-	cmd := command("stdio", "--memory")
+	cmd := newCommand("stdio", "--memory")
 	cmd.Stderr = c
 	return cmd
 }
 
-// command is the program. It refuses what can't be asked, unless a test sets
+// newCommand is the program. It refuses what can't be asked, unless a test sets
 // otherwise. The race detector would have it sleep for a second at its end.
-func command(args ...string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
+func newCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command(programPath, args...)
 	cmd.Env = append([]string{"BEAM_ASK_FALLBACK=error"}, append(os.Environ(), "GORACE=atexit_sleep_ms=0 exitcode=66")...)
 	return cmd
 }
 
-// A host is the program as a server.
-type host struct {
+// A programServer is the program as a server.
+type programServer struct {
 	url     string // of the MCP endpoint
 	origin  string
 	browser *http.Client // the operator's
 	console *programtest.Console
 }
 
-// serve starts the program as a server, and ends it with the test.
-func serve(t *testing.T) *host {
+// startServer starts the program as a server, and ends it with the test.
+func startServer(t *testing.T) *programServer {
 	t.Helper()
-	h := &host{console: programtest.NewConsole()}
-	cmd := command("serve", "--addr", "127.0.0.1:0", "--memory")
+	h := &programServer{console: programtest.NewConsole()}
+	cmd := newCommand("serve", "--addr", "127.0.0.1:0", "--memory")
 	cmd.Stdout, cmd.Stderr = h.console, h.console
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -81,12 +81,12 @@ func serve(t *testing.T) *host {
 		if err := endProcess(cmd, syscall.SIGTERM); err != nil {
 			t.Errorf("the server ended with %v\n%s", err, h.console)
 		}
-		noRace(t, h.console)
+		expectNoRace(t, h.console)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	var err error
-	if h.origin, err = h.console.Origin(ctx); err != nil {
+	if h.origin, err = h.console.WaitForBaseURL(ctx); err != nil {
 		t.Fatal(err)
 	}
 	h.url = h.origin + "/mcp"
@@ -101,12 +101,12 @@ func endProcess(cmd *exec.Cmd, s os.Signal) error {
 	if err := cmd.Process.Signal(s); err != nil {
 		return err
 	}
-	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(waitTimeout, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	return cmd.Wait()
 }
 
-func noRace(t *testing.T, c *programtest.Console) {
+func expectNoRace(t *testing.T, c *programtest.Console) {
 	t.Helper()
 	if text := c.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "goroutine 1 [") {
 		t.Errorf("the program has a fault:\n%s", text)
@@ -117,7 +117,7 @@ func noRace(t *testing.T, c *programtest.Console) {
 func signIn(ctx context.Context, c *programtest.Console) (*http.Client, error) {
 	browser, err := c.SignIn(ctx)
 	if err == nil {
-		browser.Timeout = patience
+		browser.Timeout = waitTimeout
 	}
 	return browser, err
 }

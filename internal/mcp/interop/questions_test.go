@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func everyKind(t *testing.T, ctx context.Context, c *connected) {
+func checkEveryKind(t *testing.T, ctx context.Context, c *connectedClient) {
 	for tool, value := range map[string]string{
 		"text": `"Ada"`, "confirm": `true`, "select": `"pear"`, "select_titled": `"g"`,
 		"multiselect": `["apple","plum"]`, "multiselect_titled": `["r","b"]`, "number": `2.5`, "integer": `7`,
@@ -15,19 +15,23 @@ func everyKind(t *testing.T, ctx context.Context, c *connected) {
 		"form":   `{"name":"Ada","mail":"ada@example.com","age":36,"plan":"pro"}`,
 		"sample": `"Paris (oracle)"`, "roots": `["file:///srv/data"]`, "all": `"Ada true Paris"`, "rounds": `"Ada 7"`,
 	} {
-		c.settled(t, ctx, tool, nil, `{"outcome":"accepted","value":`+value+`}`)
+		c.expectOutcome(t, ctx, tool, nil, `{"outcome":"accepted","value":`+value+`}`)
 	}
 }
 
 // Passwords, files, and what is open until it is done travel by URL only, and
 // are answered on Beam's page.
-func pagesFirst(t *testing.T, ctx context.Context, c *connected) { pages(t, ctx, c, true) }
-func pagesLast(t *testing.T, ctx context.Context, c *connected)  { pages(t, ctx, c, false) }
+func checkPageBeforeConsent(t *testing.T, ctx context.Context, c *connectedClient) {
+	checkPages(t, ctx, c, true)
+}
+func checkConsentBeforePage(t *testing.T, ctx context.Context, c *connectedClient) {
+	checkPages(t, ctx, c, false)
+}
 
-func pages(t *testing.T, ctx context.Context, c *connected, first bool) {
-	if c.version == june2025 {
+func checkPages(t *testing.T, ctx context.Context, c *connectedClient, first bool) {
+	if c.version == version20250618 {
 		for _, tool := range []string{"secret", "file", "url", "url_done"} {
-			c.refused(t, ctx, tool, "elicitation.url")
+			c.expectRefusal(t, ctx, tool, "elicitation.url")
 		}
 		return
 	}
@@ -36,26 +40,26 @@ func pages(t *testing.T, ctx context.Context, c *connected, first bool) {
 		if q.Mode != "url" || q.Schema != nil {
 			return answer{}, fmt.Errorf("%s was asked by a %s with the schema %v", tool, q.Mode, q.Schema)
 		}
-		desk, err := c.desk(ctx)
+		desk, err := c.openPages(ctx)
 		if err != nil {
 			return answer{}, err
 		}
 		if first {
-			return accept(nil), desk.complete(ctx, tool, q.URL)
+			return newAccept(nil), desk.answerToolQuestion(ctx, tool, q.URL)
 		}
 		go func() {
-			if err := desk.complete(context.WithoutCancel(ctx), tool, q.URL); err != nil {
+			if err := desk.answerToolQuestion(context.WithoutCancel(ctx), tool, q.URL); err != nil {
 				t.Error(err)
 			}
 		}()
-		return accept(nil), nil
+		return newAccept(nil), nil
 	}
 	for _, k := range []struct{ tool, value string }{
 		{"secret", `"7 characters"`}, {"file", `"notes.txt: hello"`}, {"url_done", `true`},
 	} {
 		tool = k.tool
-		c.settled(t, ctx, tool, nil, `{"outcome":"accepted","value":`+k.value+`}`)
-		for _, q := range c.person.questions() {
+		c.expectOutcome(t, ctx, tool, nil, `{"outcome":"accepted","value":`+k.value+`}`)
+		for _, q := range c.person.takeQuestions() {
 			if strings.Contains(q.URL, "example.com") {
 				t.Errorf("%s was asked at %s, want Beam's page", tool, q.URL)
 			}
@@ -66,37 +70,37 @@ func pages(t *testing.T, ctx context.Context, c *connected, first bool) {
 		if q.URL != "https://example.com/sign-in" {
 			return answer{}, fmt.Errorf("the URL is %s", q.URL)
 		}
-		return accept(nil), nil
+		return newAccept(nil), nil
 	}
-	c.settled(t, ctx, "url", nil, `{"outcome":"accepted","value":true}`)
+	c.expectOutcome(t, ctx, "url", nil, `{"outcome":"accepted","value":true}`)
 }
 
-func noAnswer(t *testing.T, ctx context.Context, c *connected) {
+func checkDeclineAndCancel(t *testing.T, ctx context.Context, c *connectedClient) {
 	tools := []string{"text", "confirm", "multiselect", "form", "rounds"}
-	if c.version != june2025 {
+	if c.version != version20250618 {
 		tools = append(tools, "secret", "url", "url_done")
 	}
 	for _, tool := range tools {
-		c.person.elicit = decline
-		c.settled(t, ctx, tool, nil, `{"outcome":"declined"}`)
-		c.person.elicit = dismiss
-		c.settled(t, ctx, tool, nil, `{"outcome":"cancelled"}`)
+		c.person.elicit = answerDecline
+		c.expectOutcome(t, ctx, tool, nil, `{"outcome":"declined"}`)
+		c.person.elicit = answerCancel
+		c.expectOutcome(t, ctx, tool, nil, `{"outcome":"cancelled"}`)
 	}
 }
 
 // An answer that does not fit is asked for again, saying why, three times at
 // most.
-func invalidAnswers(t *testing.T, ctx context.Context, c *connected) {
+func checkInvalidAnswers(t *testing.T, ctx context.Context, c *connectedClient) {
 	const hint = "must be three capital letters"
 	var tries []string
 	c.person.elicit = func(context.Context, question) (answer, error) {
 		said := tries[0]
 		tries = tries[1:]
-		return accept(map[string]any{"code": said}), nil
+		return newAccept(map[string]any{"code": said}), nil
 	}
 	tries = []string{"x", "LH", "LHR"}
-	c.settled(t, ctx, "code", nil, `{"outcome":"accepted","value":"LHR"}`)
-	asked := c.person.questions()
+	c.expectOutcome(t, ctx, "code", nil, `{"outcome":"accepted","value":"LHR"}`)
+	asked := c.person.takeQuestions()
 	if len(asked) != 3 {
 		t.Fatalf("it was asked %d times, want 3", len(asked))
 	}
@@ -106,8 +110,8 @@ func invalidAnswers(t *testing.T, ctx context.Context, c *connected) {
 		}
 	}
 	tries = []string{"x", "y", "z"}
-	c.refused(t, ctx, "code", "did not fit", hint)
-	if len(tries) > 0 || len(c.person.questions()) != 3 {
+	c.expectRefusal(t, ctx, "code", "did not fit", hint)
+	if len(tries) > 0 || len(c.person.takeQuestions()) != 3 {
 		t.Errorf("the answers %q were not asked for", tries)
 	}
 }
@@ -116,29 +120,29 @@ func invalidAnswers(t *testing.T, ctx context.Context, c *connected) {
 // lacks.
 func TestMissingCapabilities(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
-		everywhere(t, func() *person { return &person{} }, func(t *testing.T, ctx context.Context, c *connected) {
-			c.refused(t, ctx, "text", "elicitation")
-			c.refused(t, ctx, "secret", "elicitation.url")
-			c.refused(t, ctx, "sample", "sampling")
-			c.refused(t, ctx, "roots", "roots")
-			c.refused(t, ctx, "all", "the capability")
+		runWithEveryClient(t, func() *person { return &person{} }, func(t *testing.T, ctx context.Context, c *connectedClient) {
+			c.expectRefusal(t, ctx, "text", "elicitation")
+			c.expectRefusal(t, ctx, "secret", "elicitation.url")
+			c.expectRefusal(t, ctx, "sample", "sampling")
+			c.expectRefusal(t, ctx, "roots", "roots")
+			c.expectRefusal(t, ctx, "all", "the capability")
 		})
 	})
 	t.Run("forms", func(t *testing.T) {
-		everywhere(t, func() *person { return &person{forms: true, elicit: fill} }, func(t *testing.T, ctx context.Context, c *connected) {
+		runWithEveryClient(t, func() *person { return &person{forms: true, elicit: fillForm} }, func(t *testing.T, ctx context.Context, c *connectedClient) {
 			for _, tool := range []string{"secret", "file", "url", "url_done"} {
-				c.refused(t, ctx, tool, "elicitation.url")
+				c.expectRefusal(t, ctx, tool, "elicitation.url")
 			}
-			if asked := c.person.questions(); asked != nil {
+			if asked := c.person.takeQuestions(); asked != nil {
 				t.Errorf("it was asked all the same: %v", asked)
 			}
-			c.settled(t, ctx, "text", nil, `{"outcome":"accepted","value":"Ada"}`)
+			c.expectOutcome(t, ctx, "text", nil, `{"outcome":"accepted","value":"Ada"}`)
 		})
 	})
 	t.Run("urls", func(t *testing.T) {
-		everywhere(t, func() *person { return &person{urls: true, elicit: decline} }, func(t *testing.T, ctx context.Context, c *connected) {
-			c.refused(t, ctx, "text", "elicitation")
-			if asked := c.person.questions(); asked != nil {
+		runWithEveryClient(t, func() *person { return &person{urls: true, elicit: answerDecline} }, func(t *testing.T, ctx context.Context, c *connectedClient) {
+			c.expectRefusal(t, ctx, "text", "elicitation")
+			if asked := c.person.takeQuestions(); asked != nil {
 				t.Errorf("it was asked all the same: %v", asked)
 			}
 		})
@@ -146,20 +150,20 @@ func TestMissingCapabilities(t *testing.T) {
 }
 
 // A question whose own time runs out is withdrawn.
-func timesOut(t *testing.T, ctx context.Context, c *connected) {
+func checkTimeout(t *testing.T, ctx context.Context, c *connectedClient) {
 	withdrawn := make(chan struct{})
 	c.person.elicit = func(ctx context.Context, _ question) (answer, error) {
-		if c.version == july2026 || c.library.name == "mcp-go" { // which tells its handler nothing
-			return accept(map[string]any{"text": "too late"}), nil
+		if c.version == version20260728 || c.library.name == "mcp-go" { // which tells its handler nothing
+			return newAccept(map[string]any{"text": "too late"}), nil
 		}
 		<-ctx.Done()
 		close(withdrawn)
 		return answer{}, ctx.Err()
 	}
-	if c.version == july2026 || c.library.name == "mcp-go" {
+	if c.version == version20260728 || c.library.name == "mcp-go" {
 		t.Skip("its handler is not told; see the tests of the wire")
 	}
-	c.settled(t, ctx, "hurried", nil, `{"outcome":"timeout"}`)
+	c.expectOutcome(t, ctx, "hurried", nil, `{"outcome":"timeout"}`)
 	select {
 	case <-withdrawn:
 	case <-ctx.Done():

@@ -17,42 +17,42 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/log"
-	"github.com/photon-beam/beam/internal/log/blob"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
-	"github.com/photon-beam/beam/internal/run"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
 )
 
-// patience bounds every wait for something that has to happen.
-const patience = 20 * time.Second
+// waitTimeout bounds every wait for something that has to happen.
+const waitTimeout = 20 * time.Second
 
-var operator = run.Caller{web.Operator}
+var operator = engine.Caller{web.Operator}
 
-// A beam is a whole Beam: its engine, its MCP server and its pages, served over
+// A testBeam is a whole Beam: its engine, its MCP server and its pages, served over
 // HTTP.
-type beam struct {
+type testBeam struct {
 	t      testing.TB
 	mcp    *mcp.Server
-	engine *run.Engine
+	engine *engine.Engine
 	site   *web.Server
 	origin string
 	// outcomes are what the tool's question returned, each time it did.
 	outcomes chan string
 }
 
-func newBeam(t testing.TB, asking mcp.Asking) *beam {
+func newTestBeam(t testing.TB, asking mcp.AskPolicy) *testBeam {
 	t.Helper()
-	b := &beam{t: t, outcomes: make(chan string, 10)}
-	photons, err := generators.NewRegistry(b.photons()...)
+	b := &testBeam{t: t, outcomes: make(chan string, 10)}
+	photons, err := generators.NewRegistry(b.newPhotons()...)
 	must(t, err)
 	blobs, err := blob.Open(t.TempDir())
 	must(t, err)
 	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b.engine = run.New(run.Options{Photons: photons, Log: log.NewMemory(), Blobs: blobs, Ephemeral: true, Logger: logger})
+	b.engine = engine.New(engine.Options{Photons: photons, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Logger: logger})
 	must(t, b.engine.Recover(t.Context()))
 	b.mcp, err = mcp.New(mcp.Config{
-		Engine: b.engine, Photons: photons, Secret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", Asking: asking, Logger: logger,
+		Engine: b.engine, Photons: photons, StateSecret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", AskPolicy: asking, Logger: logger,
 	})
 	must(t, err)
 	b.site, err = web.New(web.Config{Engine: b.engine, Photons: photons, Keys: web.NewKeys(), MCP: b.mcp, Logger: logger})
@@ -72,13 +72,13 @@ func newBeam(t testing.TB, asking mcp.Asking) *beam {
 	return b
 }
 
-// photons ask for a word, in a form or as a secret, and note what they get.
-func (b *beam) photons() []*generators.Photon {
+// newPhotons ask for a word, in a form or as a secret, and note what they get.
+func (b *testBeam) newPhotons() []*generators.Photon {
 	asker := func(name string, prompt *ask.Prompt[string]) *generators.Photon {
 		return generators.New(name, func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 			word, err := prompt.Ask(yield)
-			b.outcomes <- outcome(word, err)
-			return outcome(word, err), nil
+			b.outcomes <- describeOutcome(word, err)
+			return describeOutcome(word, err), nil
 		}, nil)
 	}
 	return []*generators.Photon{
@@ -86,8 +86,8 @@ func (b *beam) photons() []*generators.Photon {
 	}
 }
 
-// outcome is what a question came to, in a word.
-func outcome(word string, err error) string {
+// describeOutcome is what a question came to, in a word.
+func describeOutcome(word string, err error) string {
 	switch {
 	case err == nil:
 		return "accept " + word
@@ -99,21 +99,21 @@ func outcome(word string, err error) string {
 	return err.Error()
 }
 
-// got is the one outcome that the tool had.
-func (b *beam) got() string {
+// nextOutcome is the one outcome that the tool had.
+func (b *testBeam) nextOutcome() string {
 	b.t.Helper()
 	var first string
 	select {
 	case first = <-b.outcomes:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		b.t.Fatal("the tool got no answer")
 	}
-	b.nothing()
+	b.expectNoOutcome()
 	return first
 }
 
-// nothing expects the tool to have no (other) answer.
-func (b *beam) nothing() {
+// expectNoOutcome expects the tool to have no (other) answer.
+func (b *testBeam) expectNoOutcome() {
 	b.t.Helper()
 	select {
 	case more := <-b.outcomes:
@@ -124,36 +124,36 @@ func (b *beam) nothing() {
 
 // A browser is a person at Beam's pages.
 type browser struct {
-	beam   *beam
+	beam   *testBeam
 	client *http.Client
 }
 
-// stranger is a browser that has not signed in.
-func (b *beam) stranger() *browser {
+// newStranger is a browser that has not signed in.
+func (b *testBeam) newStranger() *browser {
 	jar, err := cookiejar.New(nil)
 	must(b.t, err)
-	return &browser{b, &http.Client{Jar: jar, Timeout: patience}}
+	return &browser{b, &http.Client{Jar: jar, Timeout: waitTimeout}}
 }
 
-// person is a browser of the operator's.
-func (b *beam) person() *browser {
-	p := b.stranger()
+// newOperatorBrowser is a browser of the operator's.
+func (b *testBeam) newOperatorBrowser() *browser {
+	p := b.newStranger()
 	r, err := p.client.Get(b.origin + b.site.SignInPath())
 	must(b.t, err)
 	r.Body.Close()
 	return p
 }
 
-// inbox is the id of the only open question, as the inbox has it.
-func (p *browser) inbox() string {
+// awaitOpenAsk is the id of the only open question, as the inbox has it.
+func (p *browser) awaitOpenAsk() string {
 	p.beam.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(waitTimeout); ; {
 		var list struct {
 			Asks []struct {
 				ID string `json:"id"`
 			} `json:"asks"`
 		}
-		must(p.beam.t, json.Unmarshal([]byte(p.get("/asks", "application/json")), &list))
+		must(p.beam.t, json.Unmarshal([]byte(p.getPage("/asks", "application/json")), &list))
 		if len(list.Asks) == 1 {
 			return list.Asks[0].ID
 		}
@@ -164,7 +164,7 @@ func (p *browser) inbox() string {
 	}
 }
 
-func (p *browser) get(path, accept string) string {
+func (p *browser) getPage(path, accept string) string {
 	p.beam.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, p.beam.origin+path, nil)
 	must(p.beam.t, err)
@@ -177,9 +177,9 @@ func (p *browser) get(path, accept string) string {
 	return string(body)
 }
 
-// answer posts the question's form, and tells whether it was taken: else it
+// postAnswer posts the question's form, and tells whether it was taken: else it
 // was settled already.
-func (p *browser) answer(id, action, word string) bool {
+func (p *browser) postAnswer(id, action, word string) bool {
 	p.beam.t.Helper()
 	form := strings.NewReader(url.Values{"word": {word}}.Encode())
 	r, err := http.NewRequest(http.MethodPost, p.beam.origin+"/mcp/request?ask="+id+"&action="+action, form)
@@ -197,10 +197,10 @@ func (p *browser) answer(id, action, word string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// sees expects the page of the question to say what became of it.
-func (p *browser) sees(id, want string) {
+// expectPage expects the page of the question to say what became of it.
+func (p *browser) expectPage(id, want string) {
 	p.beam.t.Helper()
-	if page := p.get("/asks/"+id, "text/html"); !strings.Contains(page, want) {
+	if page := p.getPage("/asks/"+id, "text/html"); !strings.Contains(page, want) {
 		p.beam.t.Errorf("the page of the question does not say %q:\n%s", want, page)
 	}
 }

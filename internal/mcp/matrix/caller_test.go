@@ -6,76 +6,76 @@ import (
 	"strings"
 )
 
-// A kind of caller is what a client said that it can do.
-type kind struct {
-	name    string
-	version string // of the protocol
-	caps    string
-	tool    string // that asks what this kind is there for
-	asked   bool   // it is asked; else it is given the link alone
-	page    bool   // it is asked to open Beam's page
+// A callerKind of caller is what a client said that it can do.
+type callerKind struct {
+	name         string
+	version      string // of the protocol
+	capabilities string
+	tool         string // that asks what this kind is there for
+	canBeAsked   bool   // it is asked; else it is given the link alone
+	opensPage    bool   // it is asked to open Beam's page
 }
 
 const (
-	november2025 = "2025-11-25"
-	july2026     = "2026-07-28"
+	version20251125 = "2025-11-25"
+	version20260728 = "2026-07-28"
 )
 
-// kinds are the callers. One whose calls are tasks belongs here, too, with a
+// callerKinds are the callers. One whose calls are tasks belongs here, too, with a
 // caller of its own.
-var kinds = []kind{
-	{name: "none", version: november2025, caps: `{}`, tool: "word"},
-	{name: "forms", version: november2025, caps: `{"elicitation":{}}`, tool: "word", asked: true},
-	{name: "forms and URL", version: november2025, caps: `{"elicitation":{"form":{},"url":{}}}`, tool: "secret", asked: true, page: true},
-	{name: "MRTR", version: july2026, caps: `{"elicitation":{}}`, tool: "word", asked: true},
-	{name: "MRTR that can't be asked", version: july2026, caps: `{}`, tool: "word"},
+var callerKinds = []callerKind{
+	{name: "none", version: version20251125, capabilities: `{}`, tool: "word"},
+	{name: "forms", version: version20251125, capabilities: `{"elicitation":{}}`, tool: "word", canBeAsked: true},
+	{name: "forms and URL", version: version20251125, capabilities: `{"elicitation":{"form":{},"url":{}}}`, tool: "secret", canBeAsked: true, opensPage: true},
+	{name: "MRTR", version: version20260728, capabilities: `{"elicitation":{}}`, tool: "word", canBeAsked: true},
+	{name: "MRTR that can't be asked", version: version20260728, capabilities: `{}`, tool: "word"},
 }
 
 // A caller is a client with one call under way.
 type caller struct {
-	kind
-	*wire
-	ids      int
-	question message // that it was asked, or told the link
-	round    string  // the requestState of its last round
-	notes    []message
+	callerKind
+	*testClient
+	lastID        int
+	question      serverMessage // that it was asked, or told the link
+	requestState  string        // the requestState of its last round
+	notifications []serverMessage
 }
 
-// call connects, calls the tool, and waits until it is asked or told the link.
-func (k kind) call(w *wire) *caller {
-	c := &caller{kind: k, wire: w}
-	if k.version != july2026 {
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"matrix","version":"1"}}}`, k.version, k.caps))
-		c.reply()
-		w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+// startCall connects, calls the tool, and waits until it is asked or told the link.
+func (k callerKind) startCall(w *testClient) *caller {
+	c := &caller{callerKind: k, testClient: w}
+	if k.version != version20260728 {
+		w.sendLine(fmt.Sprintf(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"matrix","version":"1"}}}`, k.version, k.capabilities))
+		c.awaitResult()
+		w.sendLine(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
-	c.request(k.tool, `{}`, "")
-	c.hear()
+	c.sendToolCall(k.tool, `{}`, "")
+	c.awaitQuestion()
 	return c
 }
 
-// request sends a tools/call.
-func (c *caller) request(tool, args, more string) {
-	c.ids++
+// sendToolCall sends a tools/call.
+func (c *caller) sendToolCall(tool, args, more string) {
+	c.lastID++
 	meta := `"progressToken":1`
-	if c.version == july2026 {
-		meta += fmt.Sprintf(`,"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s`, c.version, c.caps)
+	if c.version == version20260728 {
+		meta += fmt.Sprintf(`,"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s`, c.version, c.capabilities)
 	}
-	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s,"_meta":{%s}}}`, c.ids, tool, args, more, meta))
+	c.sendLine(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s,"_meta":{%s}}}`, c.lastID, tool, args, more, meta))
 }
 
-// hear waits for the question, in whatever form it comes.
-func (c *caller) hear() {
+// awaitQuestion waits for the question, in whatever form it comes.
+func (c *caller) awaitQuestion() {
 	c.t.Helper()
 	for {
-		m := c.next()
+		m := c.nextMessage()
 		switch {
-		case c.asked && m.Method == "elicitation/create",
-			!c.asked && m.Method == "notifications/progress" && strings.Contains(m.Params.Message, "/asks/"):
+		case c.canBeAsked && m.Method == "elicitation/create",
+			!c.canBeAsked && m.Method == "notifications/progress" && strings.Contains(m.Params.Message, "/asks/"):
 			c.question = m
 			return
-		case c.asked && m.Result != nil && m.Result.Type == "input_required":
-			c.question, c.round = m, m.Result.State
+		case c.canBeAsked && m.Result != nil && m.Result.Type == "input_required":
+			c.question, c.requestState = m, m.Result.State
 			return
 		case m.Result != nil || m.Error != nil:
 			c.t.Fatalf("%s: the call ended before it asked: %s", c.name, m.raw)
@@ -83,57 +83,57 @@ func (c *caller) hear() {
 	}
 }
 
-// reply waits for the response to the last request, and notes what comes before
+// awaitResult waits for the response to the last request, and notes what comes before
 // it. Progress goes without saying.
-func (c *caller) reply() *result {
+func (c *caller) awaitResult() *toolResult {
 	c.t.Helper()
 	for {
-		switch m := c.next(); {
+		switch m := c.nextMessage(); {
 		case m.Error != nil:
 			c.t.Fatalf("%s: the call failed: %s", c.name, m.raw)
 		case m.Result != nil:
 			return m.Result
 		case m.Method != "notifications/progress":
-			c.notes = append(c.notes, m)
+			c.notifications = append(c.notifications, m)
 		}
 	}
 }
 
-// answer sends an answer by the protocol's own way.
-func (c *caller) answer(action, word string) {
+// sendAnswer sends an answer by the protocol's own way.
+func (c *caller) sendAnswer(action, word string) {
 	a := map[string]any{"action": action}
 	if action == "accept" {
 		a["content"] = map[string]string{"word": word}
 	}
 	raw, err := json.Marshal(a)
 	must(c.t, err)
-	if c.round == "" {
-		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, c.question.ID, raw))
+	if c.requestState == "" {
+		c.sendLine(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, c.question.ID, raw))
 		return
 	}
-	c.request(c.tool, `{}`, fmt.Sprintf(`,"requestState":%q,"inputResponses":{"word":%s}`, c.round, raw))
+	c.sendToolCall(c.tool, `{}`, fmt.Sprintf(`,"requestState":%q,"inputResponses":{"word":%s}`, c.requestState, raw))
 }
 
-// told expects the caller to have been told that somebody else has settled its
+// expectSettlementNotice expects the caller to have been told that somebody else has settled its
 // question, if it was asked and its version has a way to say so. One that
 // opened a page is told that the page is complete.
-func (c *caller) told(action string) {
+func (c *caller) expectSettlementNotice(action string) {
 	c.t.Helper()
-	if !c.asked || c.version == july2026 {
+	if !c.canBeAsked || c.version == version20260728 {
 		return
 	}
 	done := false
-	for _, m := range c.notes {
+	for _, m := range c.notifications {
 		taken := m.Method == "notifications/cancelled" && string(m.Params.RequestID) == string(c.question.ID)
-		complete := c.page && action == "accept" && m.Method == "notifications/elicitation/complete"
+		complete := c.opensPage && action == "accept" && m.Method == "notifications/elicitation/complete"
 		done = done || taken || complete
 	}
 	if !done {
-		c.t.Errorf("%s was not told that its question is settled, but %v", c.name, c.notes)
+		c.t.Errorf("%s was not told that its question is settled, but %v", c.name, c.notifications)
 	}
 }
 
-// resume takes the run up that a result handed off.
-func (c *caller) resume(handedOff *result) {
-	c.request("beam_resume", fmt.Sprintf(`{"run":%q}`, handedOff.Meta.Waiting.Run), "")
+// callResumeTool takes the run up that a result handed off.
+func (c *caller) callResumeTool(handedOff *toolResult) {
+	c.sendToolCall("beam_resume", fmt.Sprintf(`{"run":%q}`, handedOff.Meta.Waiting.Run), "")
 }

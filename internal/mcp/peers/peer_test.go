@@ -15,14 +15,14 @@ import (
 
 // A peer is a server's process and the client's end of its pipes.
 type peer struct {
-	tb  testing.TB
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
-	end func() // once
+	tb   testing.TB
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	stop func() // once
 }
 
-func start(tb testing.TB, name string) *peer {
+func startPeer(tb testing.TB, name string) *peer {
 	tb.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "BEAM_PEER="+name, "BEAM_PEER_DATA="+tb.TempDir())
@@ -39,28 +39,28 @@ func start(tb testing.TB, name string) *peer {
 		tb.Fatal(err)
 	}
 	p := &peer{tb: tb, cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20)}
-	p.end = sync.OnceFunc(func() {
+	p.stop = sync.OnceFunc(func() {
 		in.Close()
 		done := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		done.Stop()
 	})
-	tb.Cleanup(p.end)
-	p.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"peers","version":"1"}}}`)
-	p.read()
-	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	tb.Cleanup(p.stop)
+	p.writeLine(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"peers","version":"1"}}}`)
+	p.readMessage()
+	p.writeLine(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return p
 }
 
-func (p *peer) send(line string) {
+func (p *peer) writeLine(line string) {
 	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
 		p.tb.Fatal(err)
 	}
 }
 
-// read is the next request or response. A client that lets questions wait for
+// readMessage is the next request or response. A client that lets questions wait for
 // long is told so in between.
-func (p *peer) read() string {
+func (p *peer) readMessage() string {
 	for {
 		line, err := p.out.ReadString('\n')
 		if err != nil {
@@ -72,19 +72,19 @@ func (p *peer) read() string {
 	}
 }
 
-func call(id int, tool string) string {
+func callLine(id int, tool string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, id, tool)
 }
 
-func answer(question string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"fish"}}}`, idOf(question))
+func answerLine(question string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"fish"}}}`, messageID(question))
 }
 
-// round makes one call, from the request to the result.
-func (p *peer) round(id int) {
-	p.send(call(id, "ask"))
-	p.send(answer(p.read()))
-	if result := p.read(); !strings.Contains(result, `"result"`) {
+// completeCall makes one call, from the request to the result.
+func (p *peer) completeCall(id int) {
+	p.writeLine(callLine(id, "ask"))
+	p.writeLine(answerLine(p.readMessage()))
+	if result := p.readMessage(); !strings.Contains(result, `"result"`) {
 		p.tb.Fatal(result)
 	}
 }

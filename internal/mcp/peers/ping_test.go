@@ -14,7 +14,7 @@ func BenchmarkPing(b *testing.B) {
 	names := []string{"beam", "mcp-go", "go-sdk"}
 	peers, took := map[string]*peer{}, map[string][]time.Duration{}
 	for _, name := range names {
-		peers[name] = start(b, name)
+		peers[name] = startPeer(b, name)
 	}
 	for range pings(b) {
 		for _, name := range names {
@@ -35,16 +35,16 @@ func pings(b *testing.B) int { return max(b.N, 5) }
 // ping makes the calls, and returns how long the ping took.
 func (p *peer) ping(tb testing.TB) time.Duration {
 	for i := range 20 {
-		p.send(call(i, "quick"))
-		p.read()
+		p.writeLine(callLine(i, "quick"))
+		p.readMessage()
 	}
-	p.send(`{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"quick","arguments":{"ms":300}}}`)
+	p.writeLine(`{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"quick","arguments":{"ms":300}}}`)
 	time.Sleep(time.Millisecond) // what is measured comes that much later
 	begun := time.Now()
-	p.send(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
-	first := p.read()
+	p.writeLine(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
+	first := p.readMessage()
 	took := time.Since(begun)
-	second := p.read()
+	second := p.readMessage()
 	for i, id := range []string{`"id":"ping"`, `"id":"slow"`} {
 		if got := []string{first, second}[i]; !strings.Contains(got, id) {
 			tb.Fatalf("%d. there came %s, want %s", i+1, got, id)

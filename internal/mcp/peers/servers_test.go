@@ -25,9 +25,9 @@ import (
 
 // Each server has a tool, ask, that asks for a word and returns it, and one that
 // is quick, as a rule. The pipe has the first alone.
-var servers = map[string]func(){"pipe": pipe, "beam": serveBeam, "durable": serveDurable, "mcp-go": serveMCPGo, "go-sdk": serveSDK}
+var servers = map[string]func(){"pipe": serveMinimal, "beam": serveBeam, "durable": serveDurable, "mcp-go": serveMCPGo, "go-sdk": serveGoSDK}
 
-const schema = `{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}`
+const wordSchema = `{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}`
 
 func TestMain(m *testing.M) {
 	if serve := servers[os.Getenv("BEAM_PEER")]; serve != nil {
@@ -52,13 +52,13 @@ func (p pause) take() string {
 	return "quick"
 }
 
-func serveBeam() { serveAs(nil, "--memory") }
+func serveBeam() { serveBeamWith(nil, "--memory") }
 
 func serveDurable() {
-	serveAs(&generators.Options{Durable: true}, "--data", os.Getenv("BEAM_PEER_DATA"))
+	serveBeamWith(&generators.Options{Durable: true}, "--data", os.Getenv("BEAM_PEER_DATA"))
 }
 
-func serveAs(o *generators.Options, args ...string) {
+func serveBeamWith(o *generators.Options, args ...string) {
 	photon := generators.New("ask", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "word", "Which word?")
 	}, o)
@@ -69,7 +69,7 @@ func serveAs(o *generators.Options, args ...string) {
 func serveMCPGo() {
 	s := server.NewMCPServer("peer", "1", server.WithElicitation(), server.WithToolCapabilities(true))
 	s.AddTool(lib.NewToolWithRawSchema("ask", "asks", json.RawMessage(`{"type":"object"}`)), func(ctx context.Context, _ lib.CallToolRequest) (*lib.CallToolResult, error) {
-		r, err := s.RequestElicitation(ctx, lib.ElicitationRequest{Params: lib.ElicitationParams{Message: "Which word?", RequestedSchema: json.RawMessage(schema)}})
+		r, err := s.RequestElicitation(ctx, lib.ElicitationRequest{Params: lib.ElicitationParams{Message: "Which word?", RequestedSchema: json.RawMessage(wordSchema)}})
 		if err != nil {
 			return nil, err
 		}
@@ -83,10 +83,10 @@ func serveMCPGo() {
 	}
 }
 
-func serveSDK() {
+func serveGoSDK() {
 	s := sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		e, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Which word?", RequestedSchema: json.RawMessage(schema)})
+		e, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Which word?", RequestedSchema: json.RawMessage(wordSchema)})
 		if err != nil {
 			return nil, err
 		}
@@ -104,26 +104,26 @@ func serveSDK() {
 	}
 }
 
-// pipe answers as a server would, without looking at what it reads beyond the
+// serveMinimal answers as a server would, without looking at what it reads beyond the
 // id: what two processes and a line each way cost at least.
-func pipe() {
+func serveMinimal() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
 		line := in.Text()
-		id := idOf(line)
+		id := messageID(line)
 		switch {
 		case strings.Contains(line, `"initialize"`):
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pipe","version":"1"}}}`+"\n", id)
 		case strings.Contains(line, `"tools/call"`):
-			fmt.Printf(`{"jsonrpc":"2.0","id":"a%s","method":"elicitation/create","params":{"message":"Which word?","requestedSchema":%s}}`+"\n", id, schema)
+			fmt.Printf(`{"jsonrpc":"2.0","id":"a%s","method":"elicitation/create","params":{"message":"Which word?","requestedSchema":%s}}`+"\n", id, wordSchema)
 		case strings.Contains(line, `"action"`):
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"word"}]}}`+"\n", strings.Trim(id, `"a`))
 		}
 	}
 }
 
-func idOf(line string) string {
+func messageID(line string) string {
 	_, rest, _ := strings.Cut(line, `"id":`)
 	end := strings.IndexAny(rest, ",}")
 	if end < 0 {

@@ -21,10 +21,10 @@ import (
 
 const module = "github.com/starfederation/datastar@v1.0.2"
 
-// A pin is a file of the module, where it goes, and the SHA-256 that it must have.
-type pin struct{ from, to, sum string }
+// A pinnedFile is a file of the module, where it goes, and the SHA-256 that it must have.
+type pinnedFile struct{ from, to, sha256 string }
 
-var pins = []pin{
+var pinnedFiles = []pinnedFile{
 	{"bundles/datastar.js", "datastar.js", "2837d87acf6ee0ba8e4e63765926c25a98d63883b02f88be194a86b81d3fd24a"},
 	{"LICENSE.md", "datastar.LICENSE.md", "17da0e216d3c6a819526f5b72a6a44d84d34bcd9beb4191ac6af89c1508ef08f"},
 }
@@ -45,7 +45,7 @@ func run(folder string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range pins {
+	for _, p := range pinnedFiles {
 		if err := p.copy(source, folder); err != nil {
 			return err
 		}
@@ -74,13 +74,13 @@ func download() (string, error) {
 var sourceMap = regexp.MustCompile(`(?m)^//# sourceMappingURL=.*\n?`)
 
 // copy checks the file and puts it in its place whole or not at all.
-func (p pin) copy(source, folder string) error {
+func (p pinnedFile) copy(source, folder string) error {
 	content, err := os.ReadFile(filepath.Join(source, filepath.FromSlash(p.from)))
 	if err != nil {
 		return err
 	}
-	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != p.sum {
-		return fmt.Errorf("%s of %s has the SHA-256 %x, not %s", p.from, module, sum, p.sum)
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != p.sha256 {
+		return fmt.Errorf("%s of %s has the SHA-256 %x, not %s", p.from, module, sum, p.sha256)
 	}
 	to := filepath.Join(folder, p.to)
 	half := fmt.Sprintf("%s.%d", to, os.Getpid())

@@ -12,9 +12,9 @@ import (
 func TestCopyDropsTheSourceMap(t *testing.T) {
 	const bundle = "let a=1;\n//# sourceMappingURL=a.js.map\n"
 	source, folder := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(source, "a.js"), bundle)
+	writeFile(t, filepath.Join(source, "a.js"), bundle)
 
-	p := pin{"a.js", "b.js", digest(bundle)}
+	p := pinnedFile{"a.js", "b.js", digest(bundle)}
 	if err := p.copy(source, folder); err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +29,9 @@ func TestCopyDropsTheSourceMap(t *testing.T) {
 
 func TestCopyRefusesAnotherDigest(t *testing.T) {
 	source, folder := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(source, "a.js"), "let evil=1;\n")
+	writeFile(t, filepath.Join(source, "a.js"), "let evil=1;\n")
 
-	err := pin{"a.js", "b.js", digest("let a=1;\n")}.copy(source, folder)
+	err := pinnedFile{"a.js", "b.js", digest("let a=1;\n")}.copy(source, folder)
 	if err == nil || !strings.Contains(err.Error(), "SHA-256") {
 		t.Errorf("the error is %v, and should name the digests", err)
 	}
@@ -40,7 +40,7 @@ func TestCopyRefusesAnotherDigest(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, content string) {
+func writeFile(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-type person struct {
+type personForm struct {
 	Name string `json:"name" title:"Name" minLength:"1" maxLength:"40"`
 	Mail string `json:"mail" format:"email"`
 	Age  int    `json:"age,omitempty" minimum:"0" maximum:"150"`
@@ -21,39 +21,39 @@ type person struct {
 // colors have titles, for the questions that want them.
 var colors = []ask.Choice{{Value: "r", Title: "Red"}, {Value: "g", Title: "Green"}, {Value: "b", Title: "Blue"}}
 
-func sample(key string) *ask.Prompt[ask.SampleResult] {
+func newSamplePrompt(key string) *ask.Prompt[ask.SampleResult] {
 	return ask.ForSample(key, ask.SampleRequest{
 		SystemPrompt: "Be brief.", Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Capital of France?"))}, MaxTokens: 50,
 	})
 }
 
-// asking are the photons that ask one question, or several.
-func asking() []*generators.Photon {
+// askingPhotons are the photons that ask one question, or several.
+func askingPhotons() []*generators.Photon {
 	day := func(s string) time.Time { d, _ := time.Parse(time.DateOnly, s); return d }
 	return []*generators.Photon{
-		asker("text", ask.ForText("text", "What is your name?", ask.Length(1, 40))),
-		asker("confirm", ask.ForConfirm("confirm", "Shall it be done?")),
-		asker("select", ask.ForSelect("select", "Which fruit?", ask.Choices("apple", "pear"))),
-		asker("select_titled", ask.ForSelect("select_titled", "Which colour?", colors)),
-		asker("multiselect", ask.ForMultiSelect("multiselect", "Which fruits?", ask.Choices("apple", "pear", "plum"), ask.Items(1, 2))),
-		asker("multiselect_titled", ask.ForMultiSelect("multiselect_titled", "Which colours?", colors)),
-		asker("number", ask.ForNumber("number", "How long?", ask.Range(0, 10))),
-		asker("integer", ask.ForInteger("integer", "How many?", ask.Range(1, 9))),
-		asker("date", ask.ForDate("date", "Which day?", ask.Between(day("2026-01-01"), day("2026-12-31")))),
-		asker("datetime", ask.ForDateTime("datetime", "When?")),
-		asker("form", ask.ForForm[person]("form", "Who are you?")),
-		asker("url", ask.ForURL("url", "Please sign in there.", "https://example.com/sign-in")),
-		asker("url_done", ask.ForURL("url_done", "Please pay there.", "https://example.com/pay", ask.UntilDone())),
-		asker("code", ask.ForText("code", "Which airport?", ask.Pattern(`^[A-Z]{3}$`, "must be three capital letters"))),
-		asker("hurried", ask.ForText("hurried", "Quick, what?", ask.Timeout(50*time.Millisecond))),
-		photon("secret", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+		newAskingPhoton("text", ask.ForText("text", "What is your name?", ask.Length(1, 40))),
+		newAskingPhoton("confirm", ask.ForConfirm("confirm", "Shall it be done?")),
+		newAskingPhoton("select", ask.ForSelect("select", "Which fruit?", ask.Choices("apple", "pear"))),
+		newAskingPhoton("select_titled", ask.ForSelect("select_titled", "Which colour?", colors)),
+		newAskingPhoton("multiselect", ask.ForMultiSelect("multiselect", "Which fruits?", ask.Choices("apple", "pear", "plum"), ask.Items(1, 2))),
+		newAskingPhoton("multiselect_titled", ask.ForMultiSelect("multiselect_titled", "Which colours?", colors)),
+		newAskingPhoton("number", ask.ForNumber("number", "How long?", ask.Range(0, 10))),
+		newAskingPhoton("integer", ask.ForInteger("integer", "How many?", ask.Range(1, 9))),
+		newAskingPhoton("date", ask.ForDate("date", "Which day?", ask.Between(day("2026-01-01"), day("2026-12-31")))),
+		newAskingPhoton("datetime", ask.ForDateTime("datetime", "When?")),
+		newAskingPhoton("form", ask.ForForm[personForm]("form", "Who are you?")),
+		newAskingPhoton("url", ask.ForURL("url", "Please sign in there.", "https://example.com/sign-in")),
+		newAskingPhoton("url_done", ask.ForURL("url_done", "Please pay there.", "https://example.com/pay", ask.UntilDone())),
+		newAskingPhoton("code", ask.ForText("code", "Which airport?", ask.Pattern(`^[A-Z]{3}$`, "must be three capital letters"))),
+		newAskingPhoton("hurried", ask.ForText("hurried", "Quick, what?", ask.Timeout(50*time.Millisecond))),
+		newPhoton("secret", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 			s, err := ask.Secret(yield, "secret", "What is the password?")
-			return settled(fmt.Sprintf("%d characters", len(s)), err)
+			return outcomeOf(fmt.Sprintf("%d characters", len(s)), err)
 		}),
-		photon("file", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+		newPhoton("file", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 			h, err := ask.File(yield, "file", "Which file?", ask.Accepting("text/plain", ".txt"))
 			if err != nil {
-				return settled(nil, err)
+				return outcomeOf(nil, err)
 			}
 			r, err := h.Open()
 			if err != nil {
@@ -61,67 +61,67 @@ func asking() []*generators.Photon {
 			}
 			defer r.Close()
 			body, err := io.ReadAll(r)
-			return settled(h.Name+": "+string(body), err)
+			return outcomeOf(h.Name+": "+string(body), err)
 		}),
-		photon("sample", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
-			r, err := sample("sample").Ask(yield)
-			return settled(r.Text()+" ("+r.Model+")", err)
+		newPhoton("sample", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+			r, err := newSamplePrompt("sample").Ask(yield)
+			return outcomeOf(r.Text()+" ("+r.Model+")", err)
 		}),
-		photon("roots", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+		newPhoton("roots", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 			roots, err := ask.Roots(yield, "roots")
 			uris := []string{}
 			for _, r := range roots {
 				uris = append(uris, r.URI)
 			}
-			return settled(uris, err)
+			return outcomeOf(uris, err)
 		}),
-		photon("all", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+		newPhoton("all", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 			var name string
 			var ok bool
 			var said ask.SampleResult
 			err := ask.All(yield, ask.ForText("text", "What is your name?").Into(&name),
-				ask.ForConfirm("confirm", "Shall it be done?").Into(&ok), sample("sample").Into(&said))
-			return settled(fmt.Sprint(name, " ", ok, " ", said.Text()), err)
+				ask.ForConfirm("confirm", "Shall it be done?").Into(&ok), newSamplePrompt("sample").Into(&said))
+			return outcomeOf(fmt.Sprint(name, " ", ok, " ", said.Text()), err)
 		}),
-		photon("rounds", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+		newPhoton("rounds", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 			name, err := ask.Text(yield, "text", "What is your name?")
 			if err != nil {
-				return settled(nil, err)
+				return outcomeOf(nil, err)
 			}
 			yield(generators.Status("thank you, " + name))
 			n, err := ask.Integer(yield, "integer", "How many, "+name+"?", ask.Range(1, 9))
-			return settled(fmt.Sprint(name, " ", n), err)
+			return outcomeOf(fmt.Sprint(name, " ", n), err)
 		}),
 		// echo asks for what it was called with, so that nobody gets another's
 		// answer unnoticed.
-		photon("echo", func(_ context.Context, in named, yield generators.Yield) (outcome, error) {
+		newPhoton("echo", func(_ context.Context, in nameArgs, yield generators.Yield) (outcome, error) {
 			for i := range 5 {
 				yield(generators.Progress(float64(i), 5, in.Name))
 			}
 			got, err := ask.Text(yield, "text", "Say "+in.Name)
 			yield(generators.Progress(5, 5, in.Name))
-			return settled(in.Name+"="+got, err)
+			return outcomeOf(in.Name+"="+got, err)
 		}),
 		// spend has a side effect between its questions.
-		photon("spend", func(_ context.Context, in named, yield generators.Yield) (outcome, error) {
+		newPhoton("spend", func(_ context.Context, in nameArgs, yield generators.Yield) (outcome, error) {
 			ok, err := ask.Confirm(yield, "confirm", "Spend it?")
 			if err != nil || !ok {
-				return settled(ok, err)
+				return outcomeOf(ok, err)
 			}
 			marks.set(in.Name)
 			yield(generators.Status("spent"))
 			why, err := ask.Text(yield, "text", "What for?")
-			return settled(why, err)
+			return outcomeOf(why, err)
 		}),
-		photon("slow_ask", func(_ context.Context, in named, yield generators.Yield) (outcome, error) {
-			defer leave(in.Name)
+		newPhoton("slow_ask", func(_ context.Context, in nameArgs, yield generators.Yield) (outcome, error) {
+			defer markDeferred(in.Name)
 			v, err := ask.Text(yield, "text", "Take your time.")
-			return settled(v, err)
+			return outcomeOf(v, err)
 		}),
-		generators.New("durable_ask", func(_ context.Context, in named, yield generators.Yield) (outcome, error) {
-			defer leave(in.Name)
+		generators.New("durable_ask", func(_ context.Context, in nameArgs, yield generators.Yield) (outcome, error) {
+			defer markDeferred(in.Name)
 			v, err := ask.Text(yield, "text", "Take your time.")
-			return settled(v, err)
+			return outcomeOf(v, err)
 		}, &generators.Options{Durable: true}),
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-func main() { beam.Main(append(asking(), working()...)...) }
+func main() { beam.Main(append(askingPhotons(), workingPhotons()...)...) }
 
 type none struct{}
 
@@ -22,9 +22,9 @@ type outcome struct {
 	Value   any    `json:"value,omitempty"`
 }
 
-// settled is the outcome of a question. What is no answer of the person fails
+// outcomeOf is the outcome of a question. What is no answer of the person fails
 // the photon, with Beam's own words.
-func settled(value any, err error) (outcome, error) {
+func outcomeOf(value any, err error) (outcome, error) {
 	switch {
 	case err == nil:
 		return outcome{"accepted", value}, nil
@@ -38,15 +38,15 @@ func settled(value any, err error) (outcome, error) {
 	return outcome{}, err
 }
 
-// photon is a photon without options.
-func photon[In, Out any](name string, fn generators.Func[In, Out]) *generators.Photon {
+// newPhoton is a photon without options.
+func newPhoton[In, Out any](name string, fn generators.Func[In, Out]) *generators.Photon {
 	return generators.New(name, fn, &generators.Options{Description: "Interoperation: " + name + "."})
 }
 
-// asker is a photon that asks one question.
-func asker[T any](name string, p *ask.Prompt[T]) *generators.Photon {
-	return photon(name, func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+// newAskingPhoton is a photon that asks one question.
+func newAskingPhoton[T any](name string, p *ask.Prompt[T]) *generators.Photon {
+	return newPhoton(name, func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 		v, err := p.Ask(yield)
-		return settled(v, err)
+		return outcomeOf(v, err)
 	})
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-type named struct {
+type nameArgs struct {
 	Name string `json:"name" minLength:"1"`
 }
 
-type counted struct {
+type countArgs struct {
 	Count int `json:"count" minimum:"1" maximum:"100000"`
 }
 
@@ -24,23 +24,23 @@ type point struct {
 	Z string `json:"z,omitempty"`
 }
 
-// working are the photons that ask nothing.
-func working() []*generators.Photon {
+// workingPhotons are the photons that ask nothing.
+func workingPhotons() []*generators.Photon {
 	return []*generators.Photon{
-		photon("string", func(context.Context, none, generators.Yield) (string, error) { return "a string", nil }),
-		photon("array", func(context.Context, none, generators.Yield) ([]int, error) { return []int{1, 2, 3}, nil }),
-		photon("object", func(context.Context, none, generators.Yield) (point, error) { return point{X: 1, Y: 2}, nil }),
-		photon("fails", func(context.Context, none, generators.Yield) (point, error) {
+		newPhoton("string", func(context.Context, none, generators.Yield) (string, error) { return "a string", nil }),
+		newPhoton("array", func(context.Context, none, generators.Yield) ([]int, error) { return []int{1, 2, 3}, nil }),
+		newPhoton("object", func(context.Context, none, generators.Yield) (point, error) { return point{X: 1, Y: 2}, nil }),
+		newPhoton("fails", func(context.Context, none, generators.Yield) (point, error) {
 			return point{}, errors.New("the disk is full")
 		}),
-		photon("panics", func(context.Context, none, generators.Yield) (point, error) { panic("oh") }),
-		photon("progress", func(_ context.Context, in counted, yield generators.Yield) (string, error) {
+		newPhoton("panics", func(context.Context, none, generators.Yield) (point, error) { panic("oh") }),
+		newPhoton("progress", func(_ context.Context, in countArgs, yield generators.Yield) (string, error) {
 			for i := range in.Count {
 				yield(generators.Progress(float64(i+1), float64(in.Count), fmt.Sprint("step ", i+1)))
 			}
 			return fmt.Sprint(in.Count, " steps"), nil
 		}),
-		photon("logs", func(_ context.Context, in counted, yield generators.Yield) (string, error) {
+		newPhoton("logs", func(_ context.Context, in countArgs, yield generators.Yield) (string, error) {
 			for i := range in.Count {
 				yield(generators.Log(generators.Info, map[string]any{"line": i + 1}))
 			}
@@ -48,7 +48,7 @@ func working() []*generators.Photon {
 			yield(generators.Log(generators.Debug, "details"))
 			return "logged", nil
 		}),
-		photon("artifacts", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		newPhoton("artifacts", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 			yield(generators.Markdown("Notes", "# Notes"))
 			yield(generators.Image("A picture", "image/png", []byte("\x89PNG\r\n\x1a\n")))
 			yield(generators.File("data.csv", "text/csv", []byte("a,b\n1,2\n")))
@@ -56,38 +56,38 @@ func working() []*generators.Photon {
 			return "made", nil
 		}),
 		// slow works until it is stopped.
-		photon("slow", func(ctx context.Context, in named, yield generators.Yield) (string, error) {
-			defer leave(in.Name)
+		newPhoton("slow", func(ctx context.Context, in nameArgs, yield generators.Yield) (string, error) {
+			defer markDeferred(in.Name)
 			yield(generators.Progress(1, 2, "begun"))
 			<-ctx.Done()
 			return "", ctx.Err()
 		}),
 		// await waits until a mark was set, and count tells how often it was.
-		photon("await", func(ctx context.Context, in named, _ generators.Yield) (string, error) {
+		newPhoton("await", func(ctx context.Context, in nameArgs, _ generators.Yield) (string, error) {
 			return in.Name, marks.wait(ctx, in.Name)
 		}),
-		photon("count", func(_ context.Context, in named, _ generators.Yield) (int, error) {
+		newPhoton("count", func(_ context.Context, in nameArgs, _ generators.Yield) (int, error) {
 			return marks.count(in.Name), nil
 		}),
 	}
 }
 
-// leave is what a defer does, for the tests to see.
-func leave(name string) {
+// markDeferred is what a defer does, for the tests to see.
+func markDeferred(name string) {
 	marks.set(name)
 	fmt.Fprintln(os.Stderr, "left", name)
 }
 
 // marks tell what happened, by name.
-var marks = board{changed: make(chan struct{}), counts: map[string]int{}}
+var marks = markBoard{changed: make(chan struct{}), counts: map[string]int{}}
 
-type board struct {
+type markBoard struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced with each mark
 	counts  map[string]int
 }
 
-func (b *board) set(name string) {
+func (b *markBoard) set(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts[name]++
@@ -95,13 +95,13 @@ func (b *board) set(name string) {
 	b.changed = make(chan struct{})
 }
 
-func (b *board) count(name string) int {
+func (b *markBoard) count(name string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.counts[name]
 }
 
-func (b *board) wait(ctx context.Context, name string) error {
+func (b *markBoard) wait(ctx context.Context, name string) error {
 	for {
 		b.mu.Lock()
 		n, changed := b.counts[name], b.changed

@@ -1,0 +1,95 @@
+package ask
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// checkFormat holds a text against one of the formats that MCP knows.
+func (c *checker) checkFormat(checkFormat, s string) bool {
+	var layout string
+	switch checkFormat {
+	case "date":
+		layout = time.DateOnly
+	case "date-time":
+		layout = time.RFC3339 // the schema's format has leap seconds, Go's time has not
+	case "email", "uri":
+	default:
+		return true
+	}
+	if layout != "" {
+		if _, err := time.Parse(layout, s); err != nil {
+			c.addError("%s", generators.FormatRule(checkFormat))
+			return false
+		}
+	}
+	if formatSchemas()[checkFormat].Validate(encodeText(s)) != nil {
+		c.addError("%s", generators.FormatRule(checkFormat))
+		return false
+	}
+	return true
+}
+
+func (c *checker) checkPattern(f *Field, s string) {
+	expr := f.effectivePattern()
+	if expr == "" {
+		return
+	}
+	re, err := patterns.compile(expr)
+	switch {
+	case err != nil:
+		c.addError("can't be checked: %v", err)
+	case re.MatchString(s):
+	case expr == TimePattern:
+		c.addError("must be a time of day, such as 18:30")
+	case f.PatternHint != "":
+		c.addError("%s", f.PatternHint)
+	default:
+		c.addError("must match the pattern %s", expr)
+	}
+}
+
+// formatSchemas are the formats of MCP's forms, as schemas.
+var formatSchemas = sync.OnceValue(func() map[string]*generators.Schema {
+	schemas := make(map[string]*generators.Schema)
+	for _, format := range []string{"email", "uri", "date", "date-time"} {
+		s, err := generators.ParseSchema(fmt.Appendf(nil, `{"type":"string","format":%q}`, format))
+		if err != nil {
+			panic(err) // a constant
+		}
+		schemas[format] = s
+	}
+	return schemas
+})
+
+// patterns remembers compiled patterns: compiling costs more than matching.
+var patterns patternCache
+
+// maxPatterns is how many a patternCache holds before it is emptied.
+const maxPatterns = 512
+
+type patternCache struct {
+	mu     sync.Mutex
+	byExpr map[string]*regexp.Regexp
+}
+
+func (p *patternCache) compile(expr string) (*regexp.Regexp, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if re, ok := p.byExpr[expr]; ok {
+		return re, nil
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	if p.byExpr == nil || len(p.byExpr) >= maxPatterns {
+		p.byExpr = make(map[string]*regexp.Regexp)
+	}
+	p.byExpr[expr] = re
+	return re, nil
+}

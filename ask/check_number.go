@@ -1,0 +1,101 @@
+package ask
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// checkNumber holds a number against its field and returns it as it is recorded.
+// It compares as many digits as were sent, not only those of a float64.
+func (c *checker) checkNumber(f *Field, text string) json.RawMessage {
+	value, ok := parseBounded(text)
+	if !ok {
+		c.addError("must be a number of an ordinary size")
+		return nil
+	}
+	if f.Type == "integer" {
+		whole, isWhole := integerDigits(text)
+		switch {
+		case !isWhole:
+			c.addError("must be a whole number")
+		case whole == "":
+			c.addError("must be between %d and %d", math.MinInt64, math.MaxInt64)
+		default:
+			text = whole
+		}
+	}
+	if f.Minimum != nil && compareToBound(text, value, *f.Minimum) < 0 {
+		c.addError("must be at least %s", formatNumber(*f.Minimum))
+	}
+	if f.Maximum != nil && compareToBound(text, value, *f.Maximum) > 0 {
+		c.addError("must be at most %s", formatNumber(*f.Maximum))
+	}
+	if f.Step != nil && !new(big.Rat).Quo(parseRat(text), parseRat(formatNumber(*f.Step))).IsInt() {
+		c.addError("must be a multiple of %s", formatNumber(*f.Step))
+	}
+	return json.RawMessage(text)
+}
+
+// parseBounded tells whether a JSON number has a size that a float64 can hold.
+// Computing with others takes for ever.
+func parseBounded(text string) (float64, bool) {
+	const digits, exponent = 400, 330
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		if size, err := strconv.Atoi(text[i+1:]); err != nil || size <= -exponent || size >= exponent {
+			return 0, false
+		}
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	return value, err == nil && len(text) <= digits
+}
+
+// integerDigits returns the plain digits of a whole number such as 4, 4.0 or 4e2;
+// they are empty if an int64 can't hold it.
+func integerDigits(text string) (digits string, ok bool) {
+	if strings.ContainsAny(text, ".eE") {
+		n := parseRat(text)
+		if !n.IsInt() {
+			return "", false
+		}
+		text = n.Num().String()
+	}
+	if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+		return "", true
+	}
+	return text, true
+}
+
+// compareToBound orders a number and a bound. Up to 15 digits, floats tell.
+func compareToBound(text string, value, bound float64) int {
+	if len(text) > 15 {
+		return parseRat(text).Cmp(parseRat(formatNumber(bound)))
+	}
+	switch {
+	case value < bound:
+		return -1
+	case value > bound:
+		return 1
+	}
+	return 0
+}
+
+// parseRat reads an ordinary number.
+func parseRat(text string) *big.Rat {
+	n, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return new(big.Rat)
+	}
+	return n
+}
+
+// formatNumber writes a number as people do, unless that were a row of zeros.
+func formatNumber(f float64) string {
+	format := byte('f')
+	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
+		format = 'g'
+	}
+	return strconv.FormatFloat(f, format, -1, 64)
+}

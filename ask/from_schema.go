@@ -1,0 +1,118 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// maxFields bounds a form.
+const maxFields = 100
+
+var (
+	errNoChoices     = errors.New("is a list without choices; give them by tag or with ask.Choose")
+	errUnknownFormat = errors.New("a form knows email, uri, date and date-time")
+)
+
+// FromSchema turns an object schema into a form. It refuses what a form can't ask:
+// nested objects, lists of anything but choices, unknown formats, conditions,
+// more than 100 fields. The error names the field.
+func FromSchema(schema *jsonschema.Schema) (Fields, error) {
+	return fromObjectSchema(schema, func(f Field, err error) (Field, error) { return f, err })
+}
+
+// fromTypeSchema is Narrow for a type of which a list's choices may be given when
+// it is asked for.
+func fromTypeSchema(schema *jsonschema.Schema) (Fields, error) {
+	return fromObjectSchema(schema, func(f Field, err error) (Field, error) {
+		if errors.Is(err, errNoChoices) {
+			return f, nil
+		}
+		return f, err
+	})
+}
+
+func fromObjectSchema(schema *jsonschema.Schema, misfit func(Field, error) (Field, error)) (Fields, error) {
+	if schema == nil || schema.Type != "object" && len(schema.Properties) == 0 {
+		return nil, errors.New("a form is an object with properties")
+	}
+	if err := checkObjectKeywords(schema); err != nil {
+		return nil, fmt.Errorf("the form as a whole %w", err)
+	}
+	names := propertyNames(schema)
+	for _, name := range schema.Required {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("field %q: is required, but there is no such property", name)
+		}
+	}
+	return fieldsFromProperties(schema, names, func(name string, s *jsonschema.Schema) (Field, error) {
+		f, err := fieldFromSchema(name, s)
+		if err != nil {
+			return misfit(f, err)
+		}
+		return f, nil
+	})
+}
+
+// FromInputSchema turns the input schema of a tool into a form. A property that a form
+// can't ask becomes a field for JSON, and a text of an unknown format a plain
+// text: whoever takes the form's content holds it against the schema.
+func FromInputSchema(schema *jsonschema.Schema) (Fields, error) {
+	if schema == nil || schema.Type != "object" && len(schema.Properties) == 0 {
+		return nil, errors.New("a form is an object with properties")
+	}
+	return fieldsFromProperties(schema, propertyNames(schema), func(name string, s *jsonschema.Schema) (Field, error) {
+		f, err := fieldFromSchema(name, s)
+		if errors.Is(err, errUnknownFormat) || s != nil && s.Format == FormatTime {
+			plain := *s
+			plain.Format = ""
+			f, err = fieldFromSchema(name, &plain)
+		}
+		if err == nil {
+			return f, nil
+		}
+		return Field{Name: name, Title: f.Title, Description: f.Description, Default: f.Default}, nil
+	})
+}
+
+func fieldsFromProperties(schema *jsonschema.Schema, names []string, field func(string, *jsonschema.Schema) (Field, error)) (Fields, error) {
+	if len(names) > maxFields {
+		return nil, fmt.Errorf("a form has at most %d fields, and this has %d", maxFields, len(names))
+	}
+	form := make(Fields, 0, len(names))
+	for _, name := range names {
+		if name == "" {
+			return nil, errors.New("a field has no name")
+		}
+		f, err := field(name, schema.Properties[name])
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", name, err)
+		}
+		f.Required = slices.Contains(schema.Required, name)
+		form = append(form, f)
+	}
+	return form, nil
+}
+
+// propertyNames lists an object's properties in their declared order, those
+// without one by name.
+func propertyNames(s *jsonschema.Schema) []string {
+	known := make(map[string]bool, len(s.Properties))
+	var names []string
+	for _, n := range s.PropertyOrder {
+		if _, there := s.Properties[n]; there && !known[n] {
+			names = append(names, n)
+			known[n] = true
+		}
+	}
+	var rest []string
+	for n := range s.Properties {
+		if !known[n] {
+			rest = append(rest, n)
+		}
+	}
+	slices.Sort(rest)
+	return append(names, rest...)
+}

@@ -1,0 +1,157 @@
+package ask_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+// TestFromSchema reads the fields that a form can ask.
+func TestFromSchema(t *testing.T) {
+	five, half := 5.0, 0.5
+	tests := []struct {
+		property string
+		want     ask.Field
+	}{
+		{`{"type":"string","title":"T","description":"D","default":"x"}`, ask.Field{Type: "string", Title: "T", Description: "D", Default: json.RawMessage(`"x"`)}},
+		{`{"type":"string","minLength":1,"maxLength":9,"pattern":"^a"}`, ask.Field{Type: "string", MinLength: 1, MaxLength: 9, Pattern: "^a"}},
+		{`{"type":"string","format":"email"}`, ask.Field{Type: "string", Format: "email"}},
+		{`{"type":"string","format":"date-time"}`, ask.Field{Type: "string", Format: "date-time"}},
+		{`{"type":"string","format":"time"}`, ask.Field{Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern}},
+		{`{"type":"string","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$"}`, ask.Field{Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern}},
+		{`{"type":"string","enum":["a","b","a"]}`, ask.Field{Type: "string", Choices: ask.Choices("a", "b")}},
+		{`{"enum":["a","b"],"minLength":9}`, ask.Field{Type: "string", Choices: ask.Choices("a", "b")}},
+		{`{"type":"string","enum":["a","b"],"enumNames":["A","B"]}`, ask.Field{Type: "string", Choices: []ask.Choice{{Value: "a", Title: "A"}, {Value: "b", Title: "B"}}}},
+		{`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b"}]}`, ask.Field{Type: "string", Choices: []ask.Choice{{Value: "a", Title: "A"}, {Value: "b"}}}},
+		{`{"type":"number","minimum":0.5,"maximum":5,"multipleOf":0.5,"format":"float"}`, ask.Field{Type: "number", Minimum: &half, Maximum: &five, Step: &half}},
+		{`{"type":"integer","maximum":5,"minLength":3}`, ask.Field{Type: "integer", Maximum: &five}},
+		{`{"type":"boolean","default":true}`, ask.Field{Type: "boolean", Default: json.RawMessage(`true`)}},
+		{`{"type":"array","items":{"type":"string","enum":["a","b"]},"minItems":1,"maxItems":2,"uniqueItems":true}`, ask.Field{Type: "array", Choices: ask.Choices("a", "b"), MinItems: 1, MaxItems: 2}},
+		{`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`, ask.Field{Type: "array", Choices: []ask.Choice{{Value: "a", Title: "A"}}}},
+	}
+	for _, tt := range tests {
+		for _, required := range []string{"", `,"required":["f"]`} {
+			tt.want.Name, tt.want.Required = "f", required != ""
+			raw := `{"type":"object","properties":{"f":` + tt.property + `}` + required + `}`
+			got, err := ask.FromSchema(schema(t, raw).Document())
+			if err != nil || !reflect.DeepEqual(got, ask.Fields{tt.want}) {
+				t.Errorf("%s:\n got %+v (%v)\nwant %+v", raw, got, err, tt.want)
+			}
+		}
+	}
+}
+
+// TestFromSchemaRefusesFields what a form can't ask; the error names the field.
+func TestFromSchemaRefusesFields(t *testing.T) {
+	tests := []struct{ property, want string }{
+		{`{"type":"object","properties":{"a":{"type":"string"}}}`, "is an object; a form is flat"},
+		{`{"type":"array","items":{"type":"string"}}`, "is a list without choices"},
+		{`{"type":"array"}`, "is a list of anything"},
+		{`{"type":"array","items":{"type":"integer","enum":[1]}}`, "is a list of anything"},
+		{`{"type":"array","items":{"enum":["a"]},"contains":{"const":"a"}}`, "is a list with rules"},
+		{`{"type":"array","items":{"enum":["a"]},"minItems":2}`, "can't have 2 items of 1 choices"},
+		{`{"type":"array","items":{"enum":["a"]},"maxItems":0}`, "has room for no item"},
+		{`{"type":"string","format":"hostname"}`, `has the format "hostname"`},
+		{`{"type":"string","format":"time","pattern":"a"}`, "has the format time and a pattern"},
+		{`{"type":"string","contentEncoding":"base64"}`, "is encoded"},
+		{`{"type":"string","maxLength":0}`, "has room for no character"},
+		{`{"type":"string","minLength":3,"maxLength":2}`, "can't have 3 to 2 characters"},
+		{`{"type":"string","enum":[1]}`, "choices are strings"},
+		{`{"type":"string","enum":[]}`, "needs one list of choices"},
+		{`{"type":"string","enum":["a"],"oneOf":[{"const":"a"}]}`, "needs one list of choices"},
+		{`{"type":"string","oneOf":[{"pattern":"a"}]}`, "alternatives that are no constants"},
+		{`{"type":"string","oneOf":[{"const":1}]}`, "choices are strings"},
+		{`{"type":"string","anyOf":[{"minLength":1}]}`, "is conditional"},
+		{`{"type":"string","not":{"const":"a"}}`, "is conditional"},
+		{`{"type":"string","if":{"const":"a"}}`, "is conditional"},
+		{`{"type":"string","const":"a"}`, "is a constant"},
+		{`{"type":"integer","enum":[1,2]}`, "has choices that are no text"},
+		{`{"type":"boolean","enum":[true]}`, "has choices that are no text"},
+		{`{"type":"number","exclusiveMinimum":0}`, "has an exclusive bound"},
+		{`{"type":"integer","exclusiveMaximum":9}`, "has an exclusive bound"},
+		{`{"type":"number","minimum":2,"maximum":1}`, "can't be from 2 to 1"},
+		{`{"$ref":"#/$defs/d"}`, "refers to another schema"},
+		{`{"type":["string","null"]}`, "has no single type"},
+		{`{}`, "has no single type"},
+		{`{"type":"null"}`, "has no single type"},
+		{`false`, "is conditional"},
+	}
+	for _, tt := range tests {
+		raw := `{"type":"object","$defs":{"d":{"type":"string"}},"properties":{"first":{"type":"string"},"wrong":` + tt.property + `}}`
+		_, err := ask.FromSchema(schema(t, raw).Document())
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `field "wrong": `) {
+			t.Errorf("%s: the error is %v, want %q", tt.property, err, tt.want)
+		}
+		form, err := ask.FromInputSchema(schema(t, raw).Document())
+		if err != nil || len(form) != 2 {
+			t.Errorf("%s: Inputs gives %+v, %v", tt.property, form, err)
+		}
+	}
+}
+
+// TestFromSchemaRefusesForms whose fields depend on each other, or are none.
+func TestFromSchemaRefusesForms(t *testing.T) {
+	a := `"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}`
+	var many []string
+	for i := range 101 {
+		many = append(many, fmt.Sprintf(`"f%d":{"type":"string"}`, i))
+	}
+	tests := []struct{ schema, want string }{
+		{`{"type":"string"}`, "a form is an object"},
+		{`true`, "a form is an object"},
+		{`{` + a + `,"if":{"required":["a"]},"then":{"required":["b"]}}`, "is conditional"},
+		{`{` + a + `,"oneOf":[{"required":["a"]}]}`, "is conditional"},
+		{`{` + a + `,"anyOf":[{"required":["a"]}]}`, "is conditional"},
+		{`{` + a + `,"dependentRequired":{"a":["b"]}}`, "is conditional"},
+		{`{` + a + `,"minProperties":1}`, "without a name"},
+		{`{` + a + `,"patternProperties":{"^x":{}}}`, "without a name"},
+		{`{` + a + `,"required":["c"]}`, `field "c": is required, but there is no such property`},
+		{`{"type":"object","additionalProperties":{"type":"string"}}`, "is a map"},
+		{`{"type":"object","properties":{"":{"type":"string"}}}`, "has no name"},
+		{`{"type":"object","properties":{` + strings.Join(many, ",") + `}}`, "at most 100 fields, and this has 101"},
+	}
+	for _, tt := range tests {
+		if _, err := ask.FromSchema(schema(t, tt.schema).Document()); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: the error is %v, want %q", tt.schema, err, tt.want)
+		}
+	}
+	for _, raw := range []string{`{"type":"object"}`, `{"type":"object","properties":{},"additionalProperties":false}`} {
+		if form, err := ask.FromSchema(schema(t, raw).Document()); err != nil || len(form) != 0 {
+			t.Errorf("%s: %+v, %v; a form without fields asks for consent only", raw, form, err)
+		}
+	}
+	for _, s := range []*jsonschema.Schema{nil, {Type: "object", Properties: map[string]*jsonschema.Schema{"a": nil}}, {Type: "object", Properties: map[string]*jsonschema.Schema{"a": {Type: "string", OneOf: []*jsonschema.Schema{nil}}}}} {
+		if _, err := ask.FromSchema(s); err == nil {
+			t.Errorf("%+v is a form", s)
+		}
+		_, _ = ask.FromInputSchema(s)
+	}
+}
+
+// TestInputsAreLenient: whatever a tool wants can be typed somehow.
+func TestInputsAreLenient(t *testing.T) {
+	s := schema(t, `{"type":"object","required":["id","filter"],"dependentRequired":{"id":["n"]},"properties":{
+	  "id":     {"type":"string","format":"uuid","title":"Id","minLength":36},
+	  "clock":  {"type":"string","format":"time"},
+	  "filter": {"type":"object","description":"What to find.","properties":{"a":{"type":"string"}},"default":{"a":"b"}},
+	  "tags":   {"type":"array","items":{"type":"string"},"minItems":1},
+	  "level":  {"type":"integer","enum":[1,2]},
+	  "n":      {"type":["integer","null"],"minimum":3},
+	  "any":    {}}}`)
+	got, err := ask.FromInputSchema(s.Document())
+	want := ask.Fields{
+		{Name: "id", Type: "string", Title: "Id", MinLength: 36, Required: true},
+		{Name: "clock", Type: "string"},
+		{Name: "filter", Description: "What to find.", Default: json.RawMessage(`{"a":"b"}`), Required: true},
+		{Name: "tags"}, {Name: "level"}, {Name: "n"}, {Name: "any"},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v (%v)\nwant %+v", got, err, want)
+	}
+}

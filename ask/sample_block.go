@@ -1,0 +1,187 @@
+package ask
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Role is who says a message.
+type Role string
+
+// The roles of a conversation.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+)
+
+// The types of blocks that Beam knows. A block of another type is passed on.
+const (
+	BlockText       = "text"
+	BlockImage      = "image"
+	BlockAudio      = "audio"
+	BlockToolUse    = "tool_use"
+	BlockToolResult = "tool_result"
+)
+
+// A SampleMessage is one message of a conversation with a model (MCP's
+// SamplingMessage).
+type SampleMessage struct {
+	Role Role `json:"role"`
+	// Content is one block or a list of them, as it came. [SampleMessage.Blocks]
+	// reads it.
+	Content json.RawMessage `json:"content"`
+}
+
+// A SampleBlock is a part of a message (MCP's TextContent, ImageContent,
+// AudioContent, ToolUseContent and ToolResultContent). Which fields count the
+// type says.
+type SampleBlock struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Data     []byte `json:"data"` // of an image or audio; base64 in JSON
+	MIMEType string `json:"mimeType"`
+	// ID, Name and Input are a tool's use, and ToolUseID is the use whose result
+	// Content is.
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"toolUseId"`
+	Content   json.RawMessage `json:"content"`
+	IsError   bool            `json:"isError"`
+}
+
+// TextBlock is a block of text.
+func TextBlock(text string) SampleBlock { return SampleBlock{Type: BlockText, Text: text} }
+
+// ImageBlock is a picture of a media type such as image/png.
+func ImageBlock(data []byte, mediaType string) SampleBlock {
+	return SampleBlock{Type: BlockImage, Data: data, MIMEType: mediaType}
+}
+
+// AudioBlock is a sound of a media type such as audio/wav.
+func AudioBlock(data []byte, mediaType string) SampleBlock {
+	return SampleBlock{Type: BlockAudio, Data: data, MIMEType: mediaType}
+}
+
+// FromUser is a message that the model is to answer. A single block stands for
+// itself, as every version of MCP knows it; several are a list, which MCP has
+// since 2025-11-25.
+func FromUser(blocks ...SampleBlock) SampleMessage { return newMessage(RoleUser, blocks) }
+
+// FromAssistant is a message that the model is to have said before.
+func FromAssistant(blocks ...SampleBlock) SampleMessage { return newMessage(RoleAssistant, blocks) }
+
+func newMessage(role Role, blocks []SampleBlock) SampleMessage {
+	var content any = blocks
+	if len(blocks) == 1 {
+		content = blocks[0]
+	}
+	raw, err := json.Marshal(content)
+	if err != nil { // Input or Content is no JSON
+		raw = nil // which the request's check refuses
+	}
+	return SampleMessage{Role: role, Content: raw}
+}
+
+// MarshalJSON writes what the block's type has.
+func (b SampleBlock) MarshalJSON() ([]byte, error) {
+	fields := map[string]any{"type": b.Type}
+	switch b.Type {
+	case BlockText:
+		fields["text"] = b.Text
+	case BlockImage, BlockAudio:
+		fields["data"], fields["mimeType"] = append([]byte{}, b.Data...), b.MIMEType
+	case BlockToolUse:
+		fields["id"], fields["name"], fields["input"] = b.ID, b.Name, b.Input
+	case BlockToolResult:
+		fields["toolUseId"], fields["content"] = b.ToolUseID, b.Content
+		if b.IsError {
+			fields["isError"] = true
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// Blocks reads the message's content.
+func (m SampleMessage) Blocks() ([]SampleBlock, error) { return decodeBlocks(m.Content) }
+
+// Text is the text of the message's blocks, a line break between them.
+func (m SampleMessage) Text() string { return joinText(m.Content) }
+
+// maxBlocks bounds the blocks of a message.
+const maxBlocks = 1000
+
+// decodeBlocks reads one block or a list of them. The error is a sentence about
+// the content.
+func decodeBlocks(content json.RawMessage) ([]SampleBlock, error) {
+	var raws []json.RawMessage
+	switch jsonTypeName(content) {
+	case objectType:
+		raws = []json.RawMessage{content}
+	case listType:
+		if json.Unmarshal(content, &raws) != nil {
+			return nil, errors.New("must be a block or a list of blocks")
+		}
+	default:
+		return nil, fmt.Errorf("must be a block or a list of blocks, not %s", jsonTypeName(content))
+	}
+	if len(raws) == 0 || len(raws) > maxBlocks {
+		return nil, fmt.Errorf("must have 1 to %d blocks; it has %d", maxBlocks, len(raws))
+	}
+	blocks := make([]SampleBlock, len(raws))
+	for i, raw := range raws {
+		if err := blocks[i].decode(raw); err != nil {
+			return nil, fmt.Errorf("has a block %d that %w", i+1, err)
+		}
+	}
+	return blocks, nil
+}
+
+// decode decodes a block and holds it against what its type needs.
+func (b *SampleBlock) decode(raw json.RawMessage) error {
+	if jsonTypeName(raw) != objectType {
+		return errors.New("is no object")
+	}
+	kind, err := property(raw, "type")
+	if err != nil || jsonTypeName(kind) != textType {
+		return errors.New("has no type")
+	}
+	switch b.Type, _ = decodeText(kind); b.Type {
+	case BlockText, BlockImage, BlockAudio, BlockToolUse, BlockToolResult:
+	default: // what a later version of MCP may have
+		return nil
+	}
+	if err := json.Unmarshal(raw, b); err != nil {
+		return fmt.Errorf("is no %s as MCP has it", b.Type)
+	}
+	text, err := property(raw, "text")
+	switch {
+	case err != nil:
+		return err
+	case b.Type == BlockText && jsonTypeName(text) != textType:
+		return errors.New("has no text")
+	case (b.Type == BlockImage || b.Type == BlockAudio) && (len(b.Data) == 0 || b.MIMEType == ""):
+		return errors.New("needs data and a mimeType")
+	case b.Type == BlockToolUse && (b.ID == "" || b.Name == "" || jsonTypeName(b.Input) != objectType):
+		return errors.New("needs an id, a name and an input")
+	case b.Type == BlockToolResult && (b.ToolUseID == "" || jsonTypeName(b.Content) != listType):
+		return errors.New("needs a toolUseId and a list as content")
+	}
+	return nil
+}
+
+func joinText(content json.RawMessage) string {
+	blocks, err := decodeBlocks(content)
+	if err != nil {
+		return ""
+	}
+	var texts []string
+	for _, b := range blocks {
+		if b.Type == BlockText {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,238 @@
+package ask_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+func TestRequestedSchema20250618(t *testing.T) {
+	raw := allFields().RequestedSchema20250618()
+	golden(t, "schema20250618.json", raw)
+	checkSchema20250618(t, raw)
+	if got := string(ask.Fields(nil).RequestedSchema20250618()); got != `{"type":"object","properties":{}}` {
+		t.Errorf("a form without fields is %s", got)
+	}
+}
+
+// keywords20250618 is what MCP 2025-06-18 allows in elicitation/create, by type.
+var keywords20250618 = map[string][]string{
+	"string":  {"type", "title", "description", "minLength", "maxLength", "format", "enum", "enumNames"},
+	"number":  {"type", "title", "description", "minimum", "maximum"},
+	"integer": {"type", "title", "description", "minimum", "maximum"},
+	"boolean": {"type", "title", "description", "default"},
+}
+
+// checkSchema20250618 reports what a client of 2025-06-18 doesn't know.
+func checkSchema20250618(t *testing.T, raw []byte) {
+	t.Helper()
+	var form struct {
+		Type       string
+		Properties map[string]map[string]json.RawMessage
+		Required   []string
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&form); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	for name, property := range form.Properties {
+		kind := strings.Trim(string(property["type"]), `"`)
+		for keyword := range property {
+			if !slices.Contains(keywords20250618[kind], keyword) {
+				t.Errorf("property %q (%s) has the keyword %s, which is not in the subset", name, kind, keyword)
+			}
+		}
+		var enum, names []string
+		_ = json.Unmarshal(property["enum"], &enum)
+		_ = json.Unmarshal(property["enumNames"], &names)
+		if names != nil && len(names) != len(enum) {
+			t.Errorf("property %q has %d choices and %d names", name, len(enum), len(names))
+		}
+	}
+	for _, name := range form.Required {
+		if form.Properties[name] == nil {
+			t.Errorf("%q is required, and no property", name)
+		}
+	}
+}
+
+// TestDescriptionsOf20250618 say what the schema has no word for.
+func TestDescriptionsOf20250618(t *testing.T) {
+	said := map[string]string{
+		"name":     "As on the badge. Default: Ada",
+		"airport":  "Where from. Must be three capital letters.",
+		"day":      "Not before 2026-05-01. Not after 2026-05-31.",
+		"sure":     "",
+		"pick":     "",
+		"many.a":   "A choice for “many”. Choose 1 to 2.",
+		"many.b":   "A choice for “many”.",
+		"titles.g": "A choice for “titles”.",
+		"level":    "How loud. Default: Very loud",
+		"count":    "Default: 3",
+		"list.x":   "A choice for “List”. What to take. Choose 2.",
+		"least.x":  "A choice for “least”. Choose at least 1.",
+		"most.x":   "A choice for “most”. Choose at most 1.",
+	}
+	form := allFields()
+	form[11].Default = json.RawMessage(" 3 ")
+	form = append(form,
+		ask.Field{Name: "level", Description: "How loud", Type: "string", Choices: []ask.Choice{{Value: "v", Title: "Very loud"}}, Default: json.RawMessage(`"v"`)},
+		ask.Field{Name: "list", Title: "List", Description: "What to take.", Type: "array", Choices: ask.Choices("x", "y"), MinItems: 2, MaxItems: 2},
+		ask.Field{Name: "least", Type: "array", Choices: ask.Choices("x"), MinItems: 1},
+		ask.Field{Name: "most", Type: "array", Choices: ask.Choices("x"), MaxItems: 1})
+	doc := schema(t, string(form.RequestedSchema20250618())).Document()
+	for name, want := range said {
+		p := doc.Properties[name]
+		if p == nil || p.Description != want {
+			t.Errorf("%s is described as %+v, want %q", name, p, want)
+		}
+	}
+	if p := doc.Properties["titles.g"]; p.Title != "Green" || string(p.Default) != "true" {
+		t.Errorf("a choice that is made beforehand is %+v", p)
+	}
+}
+
+// TestChoicesHaveNamesOfTheirOwn, whatever the fields are called.
+func TestChoicesHaveNamesOfTheirOwn(t *testing.T) {
+	form := ask.Fields{
+		{Name: "a.b", Type: "array", Choices: ask.Choices("c")},
+		{Name: "a", Type: "array", Choices: ask.Choices("b.c", "b")},
+		{Name: "a.b.c", Type: "boolean"},
+	}
+	if n := len(schema(t, string(form.RequestedSchema20250618())).Document().Properties); n != 4 {
+		t.Fatalf("%d properties: %s", n, form.RequestedSchema20250618())
+	}
+	got, err := form.ContentFrom20250618([]byte(`{"a.b.c_":true,"a.b.c__":false,"a.b_":true,"a.b.c":false}`))
+	if want := `{"a.b":["c"],"a":["b"],"a.b.c":false}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestContentFrom20250618(t *testing.T) {
+	form := ask.Fields{
+		{Name: "name", Type: "string"},
+		{Name: "must", Type: "array", Choices: ask.Choices("a", "b"), Required: true},
+		{Name: "may", Type: "array", Choices: ask.Choices("a", "b")},
+	}
+	for content, want := range map[string]string{
+		``: `{"must":[]}`,
+		`{"name":"A","must.b":true,"must.a":true,"may.a":false,"x":1}`: `{"name":"A","must":["a","b"]}`,
+		`{"may.b": true ,"must":["a"]}`:                                `{"must":[],"may":["b"]}`,
+	} {
+		got, err := form.ContentFrom20250618(json.RawMessage(content))
+		if err != nil || string(got) != want {
+			t.Errorf("%s became %s (%v), want %s", content, got, err, want)
+		}
+	}
+	_, err := form.ContentFrom20250618([]byte(`{"must.a":"yes","may.b":null}`))
+	if said := sentences(t, err); said["/must.a"] != "must be true or false, not text" || said["/may.b"] != "must be true or false, not null" {
+		t.Errorf("said %q", said)
+	}
+	for _, bad := range []string{`[]`, `{`, `null`} {
+		if _, err := form.ContentFrom20250618(json.RawMessage(bad)); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
+// answer20250618 is an answer as a client of 2025-06-18 gives it: what a list has is
+// true, and what it has not is false.
+func answer20250618(t *testing.T, form ask.Fields, content json.RawMessage) json.RawMessage {
+	t.Helper()
+	doc := schema(t, string(form.RequestedSchema20250618())).Document()
+	var values map[string]any
+	if err := json.Unmarshal(content, &values); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	next := func() string { n++; return doc.PropertyOrder[n-1] } // a property a choice, in the form's order
+	for _, f := range form {
+		if f.Type != "array" {
+			next()
+			continue
+		}
+		chosen, there := values[f.Name].([]any)
+		delete(values, f.Name)
+		for _, c := range f.Choices {
+			if name := next(); there {
+				values[name] = slices.Contains(chosen, any(c.Value))
+			}
+		}
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// FuzzSchema20250618 takes any answer to any form through the schema of 2025-06-18. The
+// schema is within the subset and takes what the form takes, and the answer
+// comes back as it was, but for the order of lists and for empty ones that may
+// be left out.
+func FuzzSchema20250618(f *testing.F) {
+	f.Add(string(allFields().Schema()), `{"name":"Ada","titled":"d","many":["b","a"],"titles":[],"sure":false,"share":0.25}`)
+	f.Add(`{"type":"object","properties":{"a":{"type":"array","items":{"enum":["b","b_",""]}},"a.b":{"type":"boolean"}},"required":["a"]}`, `{"a":["b",""],"a.b":true}`)
+	f.Add(`{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x"]}}}}`, `{"a.x":5}`)
+	f.Fuzz(func(t *testing.T, schemaText, content string) {
+		s, err := generators.ParseSchema(json.RawMessage(schemaText))
+		if err != nil {
+			return
+		}
+		form, err := ask.FromSchema(s.Document())
+		if err != nil || form.Validate() != nil {
+			return
+		}
+		raw := form.RequestedSchema20250618()
+		checkSchema20250618(t, raw)
+		if back, err := form.ContentFrom20250618(json.RawMessage(content)); err == nil && !json.Valid(back) {
+			t.Fatalf("%s became %s", content, back)
+		}
+		checked, err := form.Check(json.RawMessage(content))
+		if err != nil {
+			return
+		}
+		june := answer20250618(t, form, checked)
+		if err := schema(t, string(raw)).Validate(june); err != nil {
+			t.Fatalf("%s is refused by %s: %v", june, raw, err)
+		}
+		back, err := form.ContentFrom20250618(june)
+		if err != nil {
+			t.Fatalf("%s: %v", june, err)
+		}
+		again, err := form.Check(back)
+		if err != nil {
+			t.Fatalf("%s became %s: %v", checked, back, err)
+		}
+		if got, want := sortedContent(t, form, again), sortedContent(t, form, checked); got != want {
+			t.Fatalf("%s came back as %s", want, got)
+		}
+	})
+}
+
+// sortedContent is content with its lists sorted and without empty ones.
+func sortedContent(t *testing.T, form ask.Fields, content json.RawMessage) string {
+	t.Helper()
+	var values map[string]any
+	if err := json.Unmarshal(content, &values); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range form {
+		list, ok := values[f.Name].([]any)
+		slices.SortFunc(list, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+		if ok && len(list) == 0 {
+			delete(values, f.Name)
+		}
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/shipped"
+)
+
+func TestMain(m *testing.M) {
+	hello := func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "name", "Who is there?")
+	}
+	vault := func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		secret, err := ask.Secret(yield, "secret", "What is the word?")
+		if err != nil {
+			return "", err
+		}
+		f, err := ask.File(yield, "file", "What is to be locked up?")
+		if err != nil {
+			return "", err
+		}
+		if _, err := ask.Confirm(yield, "go", "Shall it be locked?"); err != nil {
+			return "", err
+		}
+		content, err := f.Open()
+		if err != nil {
+			return "", err
+		}
+		defer content.Close()
+		n, err := io.Copy(io.Discard, content)
+		return fmt.Sprintf("%d bytes under a word of %d letters", n, len(secret)), err
+	}
+	testscript.Main(m, map[string]func(){
+		"beam": main,
+		// Other people's programs.
+		"hello": func() { beam.Main(generators.New("hello", hello, nil)) },
+		"vaults": func() {
+			beam.Main(append(shipped.Photons(), generators.New("vault", vault, &generators.Options{Durable: true}))...)
+		},
+	})
+}
+
+// The scripts run the real program, with curl for a client.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+			env.Setenv("HOME", env.WorkDir)
+			env.Values[scriptServersKey{}] = map[string]*scriptServer{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serve":   cmdServe,
+			"signal":  cmdSignal,
+			"ended":   cmdEnded,
+			"capture": cmdCapture,
+			"metric":  cmdMetric,
+		},
+	})
+}
+
+// scriptServersKey is the key under which a script's servers are kept.
+type scriptServersKey struct{}
+
+type scriptServer struct {
+	*exec.Cmd
+	done chan error
+}
+
+func serverNamed(ts *testscript.TestScript, name string) *scriptServer {
+	p := ts.Value(scriptServersKey{}).(map[string]*scriptServer)[name]
+	if p == nil {
+		ts.Fatalf("there is no server %q", name)
+	}
+	return p
+}
+
+var listeningLine = regexp.MustCompile(`^Beam listens on (http://\S+)`)
+
+// cmdServe NAME ARGS... starts beam serve on a free port and sets $NAME to its
+// address, and $NAME_SIGNIN to its sign-in address.
+func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: serve name args...")
+	}
+	name := args[0]
+	beam, err := exec.LookPath("beam")
+	ts.Check(err)
+	// testscript puts its own beam first on the PATH of the script.
+	if path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "beam"); fileExists(path) {
+		beam = path
+	}
+	p := &scriptServer{exec.Command(beam, append([]string{"serve", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan error, 1)}
+	p.Dir = ts.Getenv("WORK")
+	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"), "TMPDIR="+ts.Getenv("TMPDIR"))
+	logs, err := os.Create(ts.MkAbs(name + ".log"))
+	ts.Check(err)
+	p.Stderr = logs
+	out, err := p.StdoutPipe()
+	ts.Check(err)
+	ts.Check(p.Start())
+	lines := bufio.NewReader(out)
+	ts.Setenv(name, findLine(ts, lines, listeningLine))
+	ts.Setenv(name+"_SIGNIN", findLine(ts, lines, regexp.MustCompile(`^Sign in as its operator, once: (http://\S+)`)))
+	go func() {
+		_, _ = io.Copy(io.Discard, lines) // until it ends
+		p.done <- p.Wait()
+		logs.Close()
+	}()
+	ts.Value(scriptServersKey{}).(map[string]*scriptServer)[name] = p
+	ts.Defer(func() { _ = p.Process.Kill() })
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// findLine reads lines up to one that matches, and returns its group.
+func findLine(ts *testscript.TestScript, lines *bufio.Reader, want *regexp.Regexp) string {
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			ts.Fatalf("beam ended before it said %s", want)
+		}
+		if m := want.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
+}
+
+// cmdSignal NAME SIGNAL sends SIGTERM, SIGINT or SIGKILL to a server.
+func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL}
+	ts.Check(serverNamed(ts, args[0]).Process.Signal(signals[args[1]]))
+}
+
+// cmdEnded NAME [SECONDS] waits until a server has ended with exit status 0, or,
+// negated, with another one.
+func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
+	limit := 10 * time.Second
+	if len(args) > 1 {
+		d, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		limit = d
+	}
+	select {
+	case err := <-serverNamed(ts, args[0]).done:
+		if (err != nil) != neg {
+			ts.Fatalf("%s ended with %v", args[0], err)
+		}
+	case <-time.After(limit):
+		ts.Fatalf("%s has not ended within %s", args[0], limit)
+	}
+}
+
+// cmdCapture VAR REGEXP sets a variable to the group that matches in stdout.
+func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: capture var regexp")
+	}
+	out := ts.ReadFile("stdout")
+	m := regexp.MustCompile(args[1]).FindStringSubmatch(out)
+	if m == nil {
+		ts.Fatalf("no match for %s in %s", args[1], fmt.Sprintf("%.2000s", out))
+	}
+	ts.Setenv(args[0], m[1])
+}

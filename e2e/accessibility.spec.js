@@ -1,0 +1,101 @@
+// Every page and every kind of question, for people who use more than a mouse
+// and eyes; light, dark and in forced colours.
+import { test, expect } from "./support/fixtures.js";
+import { expectAccessible } from "./support/axe.js";
+import { kinds } from "./support/question-kinds.js";
+import { dataset } from "./support/datasets.js";
+import { askKitchenSink, dialog, expectEnd, field, press, set, startRun, stop } from "./support/run-page.js";
+
+for (const path of ["/", "/photons/kitchen-sink", "/photons/book_dinner", "/photons/csv", "/runs", "/runs?state=failed", "/asks", "/?q=csv", "/?q=nothing+like+it"]) {
+  test(`${path} is accessible`, async ({ page }) => {
+    await page.goto(path);
+    await expectAccessible(page);
+  });
+}
+
+for (const kind of [...Object.keys(kinds), "all"]) {
+  test(`a run that asks ${kind} is accessible`, async ({ page }) => {
+    await askKitchenSink(page, kind);
+    await expect(dialog(page).first()).toBeVisible();
+    await expectAccessible(page);
+  });
+}
+
+test("refused fields, a parked question and lists with runs are accessible", async ({ page }) => {
+  await askKitchenSink(page, "form");
+  await press(dialog(page), "Submit");
+  await expect(page.locator('[aria-invalid="true"]').first()).toBeVisible();
+  await expectAccessible(page);
+
+  await press(dialog(page), "Later");
+  await expect(dialog(page)).toBeHidden();
+  await expectAccessible(page);
+  for (const path of ["/runs", "/asks"]) {
+    await page.goto(path);
+    await expectAccessible(page);
+  }
+});
+
+test("a finished run is accessible", async ({ page }) => {
+  await askKitchenSink(page, "confirm");
+  await press(dialog(page), "Yes");
+  await expectEnd(page, "completed");
+  await expectAccessible(page);
+});
+
+test("the keyboard's map and the question before a stop are accessible", async ({ page }) => {
+  await askKitchenSink(page, "text");
+  await press(dialog(page), "Later");
+  await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("s");
+  await expect(page.getByRole("dialog", { name: "Stop this run?" })).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("earlier answers, and a question that was answered elsewhere, are accessible", async ({ page }) => {
+  await startRun(page, "wizard");
+  await set(dialog(page), "name", "Ada");
+  await press(dialog(page), "Submit");
+  await expect(field(dialog(page), "email")).toBeVisible();
+  await page.locator("#earlier summary").click();
+  await expectAccessible(page);
+  const { asks } = await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json();
+  await page.request.post("/mcp/request", { data: { jsonrpc: "2.0", id: asks[0].id, result: { action: "decline" } } });
+  await expect(page.locator(".closed-note")).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("a table, a chart and a long list of choices are accessible", async ({ page }) => {
+  await startRun(page, "csv");
+  await set(dialog(page), "file", { path: dataset("us-employment.csv") });
+  await press(dialog(page), "Submit");
+  await dialog(page).getByRole("searchbox").first().fill("mining");
+  await expect(dialog(page)).toContainText("1 of 24");
+  await expectAccessible(page);
+  await dialog(page).getByRole("searchbox").first().fill("");
+  await set(dialog(page), "columns", ["construction"]);
+  await set(dialog(page), "summary", "mean");
+  await press(dialog(page), "Submit");
+  await expectEnd(page, "completed");
+  await page.getByRole("columnheader").getByRole("button").last().click();
+  await expectAccessible(page);
+});
+
+test.describe("a page whose connection is lost", () => {
+  test.use({ tolerated: [/ERR_/] });
+  test("is accessible", async ({ page, context }) => {
+    await startRun(page, "countdown", { seconds: "60" });
+    await expect(page.locator("#progress")).toBeVisible();
+    await context.route("**/events*", (route) => route.abort());
+    await page.reload();
+    await expect(page.locator(".away")).toBeVisible();
+    await expectAccessible(page);
+    await context.unroute("**/events*");
+    await expect(page.locator(".away")).toBeHidden({ timeout: 15_000 });
+    await stop(page);
+    await expectEnd(page, "stopped");
+  });
+});

@@ -1,0 +1,88 @@
+// Finding one's way: the list of runs, the search, the inbox's count, the keys.
+import { test, expect } from "./support/fixtures.js";
+import { askKitchenSink, dialog, expectEnd, field, press, stop } from "./support/run-page.js";
+
+test("runs are narrowed to a state, and the list stays up to date", async ({ page, context }) => {
+  await askKitchenSink(page, "confirm");
+  const run = new URL(page.url()).pathname;
+  const list = await context.newPage();
+  await list.goto("/runs");
+  await list.getByRole("link", { name: "Waiting", exact: true }).click();
+  await expect(list).toHaveURL(/\?state=waiting$/);
+  await expect(list.getByRole("main").locator(`a[href="${run}"]`)).toBeVisible();
+  await press(dialog(page), "Yes");
+  await expectEnd(page, "completed");
+  await expect(list.getByRole("main").locator(`a[href="${run}"]`)).toHaveCount(0);
+  await list.getByRole("link", { name: "Completed", exact: true }).click();
+  await expect(list.getByRole("main").locator(`a[href="${run}"]`)).toBeVisible();
+  await list.goto("/runs?state=interrupted");
+  await expect(list.getByRole("main")).toContainText("No run is in this state.");
+});
+
+test("every page's title counts what waits", async ({ page, context }) => {
+  const home = await context.newPage();
+  await home.goto("/");
+  await expect(home).toHaveTitle(/^(?!\()/);
+  await askKitchenSink(page, "all");
+  await expect(home).toHaveTitle(/^\(2\) /);
+  await expect(page).toHaveTitle(/^\(2\) Kitchen sink/);
+  await stop(page);
+  await expectEnd(page, "stopped");
+  await expect(home).toHaveTitle(/^(?!\()/);
+});
+
+test("photons are found as one types", async ({ page }) => {
+  await page.goto("/");
+  const cards = page.locator(".cards > li");
+  const all = await cards.count();
+  await page.keyboard.press("/");
+  await page.keyboard.type("kitchen s");
+  await expect(cards.filter({ visible: true })).toHaveCount(1);
+  await expect(page).toHaveURL(/\?q=kitchen%20s$/);
+  await page.keyboard.type("zzz");
+  await expect(page.getByRole("main")).toContainText("No photon has that");
+  await page.getByRole("searchbox").fill("");
+  await expect(cards.filter({ visible: true })).toHaveCount(all);
+});
+
+test("the keys do what the map says, and nothing while one types", async ({ page }) => {
+  await page.goto("/");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  for (const [key, url] of [["r", /\/runs$/], ["i", /\/asks$/], ["h", /\/$/]]) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(key);
+    await expect(page).toHaveURL(url);
+  }
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect(page.locator(".cards > li").nth(1).getByRole("link")).toBeFocused();
+  await page.keyboard.press("k");
+  await expect(page.locator(".cards > li").nth(0).getByRole("link")).toBeFocused();
+
+  await askKitchenSink(page, "text");
+  await expect(field(dialog(page), "text")).toBeFocused();
+  await page.keyboard.type("s?/gh");
+  await expect(field(dialog(page), "text")).toHaveValue("s?/gh");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("link", { name: /^Answer/ })).toBeFocused();
+  await page.keyboard.press("s");
+  await expect(page.getByRole("dialog", { name: "Stop this run?" })).toBeVisible();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await page.keyboard.press("s");
+  await page.getByRole("button", { name: "Stop the run" }).click();
+  await expectEnd(page, "stopped");
+});
+
+test("single keys can be switched off", async ({ page }) => {
+  await page.goto("/");
+  await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+  await page.getByRole("checkbox", { name: /shortcuts/ }).uncheck();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.reload();
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});

@@ -1,0 +1,59 @@
+package generators
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	infer "github.com/google/jsonschema-go/jsonschema"
+)
+
+// splitList splits a tag at its commas.
+func splitList(value string) []string {
+	parts := strings.Split(value, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+// applyChoiceTags writes the tags enum and enumTitles: plain choices as enum, titled
+// ones as MCP wants them, oneOf for a single and anyOf for several.
+func applyChoiceTags(tag reflect.StructTag, s *infer.Schema) error {
+	all, ok := tag.Lookup("enum")
+	if !ok {
+		if _, ok := tag.Lookup("enumTitles"); ok {
+			return errors.New("tag enumTitles: there is no tag enum")
+		}
+		return nil
+	}
+	target := s
+	if s.Type == "array" && s.Items != nil {
+		target = s.Items
+	}
+	if err := ofType(target, "string"); err != nil {
+		return fmt.Errorf("tag enum: %w", err)
+	}
+	values := splitList(all)
+	titles := values
+	if t, titled := tag.Lookup("enumTitles"); titled {
+		if titles = splitList(t); len(titles) != len(values) {
+			return fmt.Errorf("tag enumTitles: %d titles for %d values", len(titles), len(values))
+		}
+		options := make([]*infer.Schema, len(values))
+		for i, v := range values {
+			options[i] = &infer.Schema{Const: new(any(v)), Title: titles[i]}
+		}
+		if target == s {
+			s.OneOf = options
+		} else {
+			target.AnyOf = options
+		}
+		return nil
+	}
+	for _, v := range values {
+		target.Enum = append(target.Enum, v)
+	}
+	return nil
+}

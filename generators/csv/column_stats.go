@@ -1,0 +1,102 @@
+package csv
+
+import (
+	"math"
+	"strings"
+)
+
+// A columnStats takes in the cells of a column, one after the other.
+type columnStats struct {
+	filled, numbers, dates int
+	sum, compensation      float64 // the rest is what the sum lost in rounding
+	low, high              float64
+	earliest, latest       string // dates
+	decimals               int    // the most that a number had, or exponential
+}
+
+// addCell adds a cell. In a column of dates only those count, in others only
+// numbers.
+func (t *columnStats) addCell(cell string, k kind, f numberFormat) {
+	if cell == "" {
+		return
+	}
+	t.filled++
+	if k == date {
+		t.addDate(cell)
+		return
+	}
+	v, decimals, ok := f.parse(cell)
+	if !ok {
+		return
+	}
+	if t.numbers++; t.numbers == 1 {
+		t.low, t.high = v, v
+	}
+	t.low, t.high = min(t.low, v), max(t.high, v)
+	if decimals == exponentNotation || t.decimals == exponentNotation {
+		t.decimals = exponentNotation
+	} else {
+		t.decimals = max(t.decimals, decimals)
+	}
+	t.addToSum(v)
+}
+
+// addToSum is Neumaier's: a million small amounts are as exact as one.
+func (t *columnStats) addToSum(v float64) {
+	sum := t.sum + v
+	if math.Abs(t.sum) >= math.Abs(v) {
+		t.compensation += (t.sum - sum) + v
+	} else {
+		t.compensation += (v - sum) + t.sum
+	}
+	t.sum = sum
+}
+
+func (t *columnStats) addDate(cell string) {
+	if !isDate(cell) {
+		return
+	}
+	if t.dates++; t.dates == 1 || cell < t.earliest {
+		t.earliest = strings.Clone(cell)
+	}
+	if cell > t.latest {
+		t.latest = strings.Clone(cell)
+	}
+}
+
+// countUsed counts the cells that a summary is made of.
+func (t *columnStats) countUsed(summary string) int {
+	if summary == "min" || summary == "max" {
+		return t.numbers + t.dates
+	}
+	return t.numbers
+}
+
+// value is a number, a date or nil.
+func (t *columnStats) value(summary string) any {
+	switch {
+	case summary == "count":
+		return t.filled
+	case summary == "min" && t.dates > 0:
+		return t.earliest
+	case summary == "max" && t.dates > 0:
+		return t.latest
+	case t.numbers == 0:
+		return nil
+	case summary == "min":
+		return t.low
+	case summary == "max":
+		return t.high
+	}
+	total := t.sum + t.compensation
+	if math.IsNaN(total) || math.IsInf(total, 0) {
+		return nil // beyond what a number can hold
+	}
+	if summary == "sum" {
+		return roundTo(total, t.decimals)
+	}
+	if t.decimals == exponentNotation {
+		return total / float64(t.numbers)
+	}
+	return roundTo(total/float64(t.numbers), t.decimals+6)
+}

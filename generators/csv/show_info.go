@@ -1,0 +1,93 @@
+package csv
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
+)
+
+// showInfo tells what the file holds. It returns the warnings among that.
+func (s *tableInfo) showInfo(yield generators.Yield, name string) []string {
+	yield(generators.Statusf("%s: %s × %s, %s", name, humanize.Count(s.rows, "row"), humanize.Count(s.width(), "column"), s.describe()))
+	warnings := s.warnings()
+	yieldWarnings(yield, warnings)
+	if s.rows > 0 {
+		yield(generators.TableOf(fmt.Sprintf("First rows of %s", name), s.preview()))
+	}
+	yield(generators.TableOf("Columns", s.columnTable()))
+	return warnings
+}
+
+func yieldWarnings(yield generators.Yield, warnings []string) {
+	for _, w := range warnings {
+		yield(generators.StatusAt(generators.Warning, w))
+	}
+}
+
+// describe says how the file is written.
+func (s *tableInfo) describe() string {
+	parts := []string{"one column"}
+	if s.width() > 1 {
+		parts[0] = "separated by " + map[rune]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "|"}[s.delimiter]
+	}
+	parts = append(parts, s.charset.name)
+	if s.numbers.point == ',' && slices.ContainsFunc(s.columns, func(c column) bool { return c.kind() == decimal }) {
+		parts = append(parts, "with decimal commas")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *tableInfo) warnings() []string {
+	var all []string
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if s.charset.note != "" {
+		add("%s", s.charset.note)
+	}
+	if s.noHeader {
+		add("The first row is all numbers, so it is taken as data and the columns are numbered.")
+	}
+	if !s.noHeader && s.headerCells < s.width() {
+		add("The first row has %s and most others have %s: the columns without a name are numbered.", humanize.Count(s.headerCells, "cell"), humanize.Thousands(s.width()))
+	}
+	if s.rows == 0 {
+		add("There are column names but no rows below them: there is nothing to summarise.")
+	}
+	if s.raggedRows > 0 {
+		add("%s of %s %s not have %s. Missing cells count as blank, and those beyond the last column are left out.",
+			humanize.Thousands(s.raggedRows), humanize.Count(s.rows, "row"), humanize.Plural(s.raggedRows, "does", "do"), humanize.Count(s.width(), "cell"))
+	}
+	if s.blankRows > 0 {
+		add("%s without any content %s left out.", humanize.Count(s.blankRows, "row"), humanize.Plural(s.blankRows, "is", "are"))
+	}
+	if s.width() > len(s.columns) {
+		add("Only the first %s are looked at.", humanize.Count(len(s.columns), "column"))
+	}
+	return all
+}
+
+func (s *tableInfo) preview() generators.Table {
+	width := min(len(s.columns), maxShownColumns)
+	t := generators.Table{Rows: [][]any{}}
+	for _, c := range s.columns[:width] {
+		t.Columns = append(t.Columns, c.name)
+	}
+	for _, row := range s.firstRows {
+		cells := make([]any, width)
+		for i := range min(width, len(row)) {
+			cells[i] = row[i]
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func (s *tableInfo) columnTable() generators.Table {
+	t := generators.Table{Columns: []string{"Column", "Type", "Filled", "Blank", "Example"}}
+	for _, c := range s.columns {
+		t.Rows = append(t.Rows, []any{c.name, c.kind().String(), c.filled(), s.rows - c.filled(), c.example})
+	}
+	return t
+}

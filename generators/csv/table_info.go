@@ -1,0 +1,111 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/encoding"
+)
+
+const (
+	maxShownRows    = 10
+	maxShownColumns = 50
+	maxShownText    = 200 // of a cell, in characters
+)
+
+// A tableInfo is what a file holds.
+type tableInfo struct {
+	layout
+	columns     []column // the first maxColumns
+	headerRead  bool     // the row of names has been read, or there is none
+	headerCells int      // cells of the row of names
+	rows        int
+	blankRows   int        // records without content, which are no rows
+	raggedRows  int        // rows with more or fewer cells than there are columns
+	firstRows   [][]string // rows, to be shown
+}
+
+// scanFile reads all of the file.
+func (f *file) scanFile() (*tableInfo, error) {
+	head, whole, err := f.readSample()
+	if err != nil {
+		return nil, err
+	}
+	l, err := detectLayout(head, whole)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.scanWith(l)
+	if errors.Is(err, encoding.ErrInvalidUTF8) {
+		l.charset = l.charset.fallback(head)
+		s, err = f.scanWith(l)
+	}
+	return s, err
+}
+
+func (f *file) scanWith(l layout) (*tableInfo, error) {
+	s := &tableInfo{layout: l}
+	if l.noHeader {
+		s.columns, s.headerRead = newColumns(nil, l.cells), true
+	}
+	var err error
+	s.blankRows, err = f.eachRecord(l, "looking at the rows", func(record []string) {
+		if !s.headerRead {
+			s.columns, s.headerRead, s.headerCells = newColumns(record, l.cells), true, len(record)
+			return
+		}
+		s.addRow(record)
+	})
+	return s, err
+}
+
+// width is the number of the file's columns.
+func (s *tableInfo) width() int { return s.cells }
+
+func (s *tableInfo) addRow(row []string) {
+	s.rows++
+	if len(row) != s.width() {
+		s.raggedRows++
+	}
+	if len(s.firstRows) < maxShownRows {
+		s.firstRows = append(s.firstRows, copyShown(row))
+	}
+	for i := range s.columns[:min(len(row), len(s.columns))] {
+		s.columns[i].addCell(row[i], s.numbers)
+	}
+}
+
+// columnIndex returns which column has that name.
+func (s *tableInfo) columnIndex(name string) (int, error) {
+	i := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+	if i < 0 {
+		return 0, fmt.Errorf("there is no column %q", name)
+	}
+	return i, nil
+}
+
+// copyShown copies a row, since the reader uses its memory again, as far as it is
+// shown.
+func copyShown(row []string) []string {
+	row = slices.Clone(row[:min(len(row), maxShownColumns)])
+	for i := range row {
+		row[i] = strings.Clone(truncate(row[i], maxShownText))
+	}
+	return row
+}
+
+// truncate cuts a text to so many characters and says so by an ellipsis.
+func truncate(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

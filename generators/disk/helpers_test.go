@@ -1,0 +1,100 @@
+package disk_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/disk"
+	"github.com/photon-beam/beam/generators/internal/photontest"
+)
+
+// rootedTest is a test whose context allows a folder to be read.
+type rootedTest struct {
+	testing.TB
+	root string
+}
+
+func (r rootedTest) Context() context.Context { return generators.WithRoot(r.TB.Context(), r.root) }
+
+// play plays the photon in a folder with the given answer.
+func play(t testing.TB, root, args string, line photontest.Response) *photontest.Outcome {
+	t.Helper()
+	return photontest.Runner{Script: photontest.Script{"list": line}}.Run(rootedTest{t, root}, disk.Photon, args)
+}
+
+// chooseList chooses a list.
+func chooseList(name string) photontest.Response {
+	return photontest.Accept(fmt.Sprintf(`{"list":%q}`, name))
+}
+
+// playExpectingError plays the photon up to its question, which it must not come to.
+func playExpectingError(t testing.TB, root, args string) error {
+	t.Helper()
+	return photontest.Runner{}.Run(rootedTest{t, root}, disk.Photon, args).Err
+}
+
+// makeTree makes files of the given sizes, by path. A path that ends in a slash is
+// a folder.
+func makeTree(t testing.TB, root string, sizes map[string]int64) string {
+	t.Helper()
+	for name, size := range sizes {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if strings.HasSuffix(name, "/") {
+			must(t, os.MkdirAll(path, 0o755))
+			continue
+		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, nil, 0o644))
+		must(t, os.Truncate(path, size))
+	}
+	return root
+}
+
+// setModified sets when a file was changed last.
+func setModified(t testing.TB, root, name string, at time.Time) {
+	t.Helper()
+	must(t, os.Chtimes(filepath.Join(root, filepath.FromSlash(name)), at, at))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// describeItems is a list in short: "a.txt=12 b.txt=3", or "a=2×15" for two files.
+func describeItems(r disk.Report) string {
+	var parts []string
+	for _, i := range r.Items {
+		part := fmt.Sprintf("%s=%d", i.Name, i.Bytes)
+		if i.Files != 1 {
+			part = fmt.Sprintf("%s=%d×%d", i.Name, i.Files, i.Bytes)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " ")
+}
+
+// artifacts are those of a media type, by title.
+func artifacts[T any](t testing.TB, p *photontest.Outcome, mediaType string) map[string]T {
+	t.Helper()
+	all := map[string]T{}
+	for _, e := range p.Events {
+		if a, ok := e.(*generators.Artifact); ok && a.MediaType == mediaType {
+			var v T
+			if err := json.Unmarshal(a.Body, &v); err != nil {
+				t.Fatalf("artifact %s: %v", a.Title, err)
+			}
+			all[a.Title] = v
+		}
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package generators
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	infer "github.com/google/jsonschema-go/jsonschema"
+)
+
+// inferSchema infers a type's schema. With nulls, it allows null where
+// encoding/json writes it: for a nil slice, map or pointer.
+func inferSchema(t reflect.Type, nulls bool) (*Schema, error) {
+	if t.Kind() == reflect.Interface {
+		return newSchema(&infer.Schema{})
+	}
+	known := map[reflect.Type]*infer.Schema{}
+	findTextTypes(t, known, map[reflect.Type]bool{})
+	opts := &infer.ForOptions{TypeSchemas: known}
+	doc, err := infer.ForType(t, opts)
+	if err != nil {
+		return nil, explainTypeError(t, opts, err, 0)
+	}
+	if err := applyTags(t, doc, nulls); err != nil {
+		return nil, err
+	}
+	if nulls && doc.Type != "object" { // the result of an MCP tool is an object
+		allowNull(t, doc)
+	}
+	return newSchema(doc)
+}
+
+// allowNull makes a schema accept what nil values of its type become.
+func allowNull(t reflect.Type, s *infer.Schema) {
+	if k := t.Kind(); s.Type == "" || k != reflect.Pointer && k != reflect.Slice && k != reflect.Map {
+		return
+	}
+	s.Types, s.Type = []string{"null", s.Type}, ""
+	if s.Enum != nil {
+		s.Enum = append(s.Enum, nil)
+	}
+	if s.OneOf != nil {
+		s.OneOf = append(s.OneOf, &infer.Schema{Type: "null"})
+	}
+}
+
+var (
+	bytesType     = reflect.TypeFor[[]byte]()
+	rawType       = reflect.TypeFor[json.RawMessage]()
+	numberType    = reflect.TypeFor[json.Number]()
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// findTextTypes finds the types within t that encoding/json writes otherwise than
+// their kind says: bytes as base64, raw JSON as it is, and what marshals to
+// text as a string.
+func findTextTypes(t reflect.Type, known map[reflect.Type]*infer.Schema, seen map[reflect.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	pointer := reflect.PointerTo(t)
+	switch {
+	case t == rawType:
+		known[t] = &infer.Schema{}
+	case t == numberType:
+		known[t] = &infer.Schema{Type: "number"}
+	case t.Kind() == reflect.Interface || pointer.Implements(marshaler):
+	case pointer.Implements(textMarshaler):
+		known[t] = &infer.Schema{Type: "string"}
+	case t == bytesType:
+		known[t] = &infer.Schema{Type: "string", ContentEncoding: "base64"}
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			findTextTypes(t.Field(i).Type, known, seen)
+		}
+	default:
+		if e, ok := elementType(t); ok {
+			findTextTypes(e, known, seen)
+		}
+	}
+}
+
+// elementType is the type of what a pointer, list or map holds.
+func elementType(t reflect.Type) (reflect.Type, bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return t.Elem(), true
+	}
+	return nil, false
+}
+
+// explainTypeError names the field whose type is the reason why t has no schema.
+func explainTypeError(t reflect.Type, opts *infer.ForOptions, err error, depth int) error {
+	for e, ok := elementType(t); ok; e, ok = elementType(t) {
+		t = e
+	}
+	if t.Kind() != reflect.Struct || depth > maxSchemaDepth {
+		return err
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || !f.IsExported() || f.Tag.Get("json") == "-" {
+			continue
+		}
+		fieldErr := fieldError(f, opts)
+		if fieldErr == nil {
+			continue
+		}
+		if strings.Contains(fieldErr.Error(), "cycle") {
+			return fmt.Errorf("field %s of %s: %w", f.Name, t, fieldErr)
+		}
+		return fmt.Errorf("field %s of %s: %w", f.Name, t, explainTypeError(f.Type, opts, fieldErr, depth+1))
+	}
+	return err
+}
+
+func fieldError(f reflect.StructField, opts *infer.ForOptions) error {
+	_, err := infer.ForType(f.Type, opts)
+	return err
+}

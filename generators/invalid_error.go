@@ -1,0 +1,260 @@
+package generators
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// A FieldError says what is wrong with one place of a value, and what would be
+// right.
+type FieldError struct {
+	// Path is a JSON Pointer (RFC 6901) to the place; empty for the whole value.
+	Path string `json:"path"`
+	// Message is a sentence about the field, as in "must be at least 2
+	// characters long".
+	Message string `json:"message"`
+}
+
+// Field is the name of the top-level property that the error is about.
+func (e FieldError) Field() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(e.Path, "/"), "/")
+	return pointerUnescaper.Replace(name)
+}
+
+// At returns a FieldError for a top-level property.
+func At(field, message string) FieldError {
+	return FieldError{Path: "/" + pointerEscaper.Replace(field), Message: message}
+}
+
+// An InvalidError is a value that doesn't fit its schema.
+type InvalidError struct {
+	Fields []FieldError `json:"fields"`
+}
+
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		lines[i] = strings.TrimSpace(f.Path + " " + f.Message)
+	}
+	return strings.Join(lines, "; ")
+}
+
+var (
+	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// TimePattern is the pattern of a time of day, HH:MM, which JSON Schema has no
+// format for: its own demands seconds and a zone.
+const TimePattern = `^([01]\d|2[0-3]):[0-5]\d$`
+
+// maxViolations bounds what one bad value can make us say.
+const maxViolations = 100
+
+// newInvalidError flattens the validator's tree of errors into sentences.
+func newInvalidError(err error) error {
+	var root *validator.ValidationError
+	if !errors.As(err, &root) {
+		return err
+	}
+	var fields []FieldError
+	collectFieldErrors(root, &fields)
+	slices.SortStableFunc(fields, func(a, b FieldError) int { return strings.Compare(a.Path, b.Path) })
+	fields = slices.Compact(fields)
+	return &InvalidError{Fields: fields[:min(len(fields), maxViolations)]}
+}
+
+func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
+	path := jsonPointer(e.InstanceLocation)
+	add := func(path, message string) { *to = append(*to, FieldError{path, message}) }
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			add(path+"/"+pointerEscaper.Replace(name), "is required")
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			add(path+"/"+pointerEscaper.Replace(name), "is not a field of this form")
+		}
+	case *kind.OneOf, *kind.AnyOf:
+		if values, ok := constChoices(e); ok {
+			add(path, oneOfMessage(values))
+			return
+		}
+		add(path, "must fit one of the forms that the schema allows")
+	default:
+		if len(e.Causes) == 0 {
+			add(path, describeViolation(e.ErrorKind))
+		}
+		for _, cause := range e.Causes {
+			collectFieldErrors(cause, to)
+		}
+	}
+}
+
+// constChoices returns the values of a oneOf or anyOf that is a list of constants.
+func constChoices(e *validator.ValidationError) ([]string, bool) {
+	var values []string
+	for _, cause := range e.Causes {
+		if c, ok := cause.ErrorKind.(*kind.Const); ok {
+			values = append(values, formatValue(c.Want))
+			continue
+		}
+		for _, leaf := range cause.Causes {
+			c, ok := leaf.ErrorKind.(*kind.Const)
+			if !ok {
+				return nil, false
+			}
+			values = append(values, formatValue(c.Want))
+		}
+	}
+	return values, len(values) > 0
+}
+
+func jsonPointer(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString("/" + pointerEscaper.Replace(t))
+	}
+	return b.String()
+}
+
+// describeViolation says what would be right.
+func describeViolation(k validator.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		if k.Got == "number" && slices.Equal(k.Want, []string{"integer"}) {
+			return "must be a whole number"
+		}
+		return fmt.Sprintf("must be %s, not %s", typeNames(k.Want), typeName(k.Got))
+	case *kind.Enum:
+		names := make([]string, len(k.Want))
+		for i, v := range k.Want {
+			names[i] = formatValue(v)
+		}
+		return oneOfMessage(names)
+	case *kind.Const:
+		return "must be " + formatValue(k.Want)
+	case *kind.Format:
+		return FormatRule(k.Want)
+	case *kind.MinLength:
+		if k.Want == 1 {
+			return "must not be empty"
+		}
+		return fmt.Sprintf("must be at least %d characters long; it has %d", k.Want, k.Got)
+	case *kind.MaxLength:
+		return fmt.Sprintf("must be at most %d characters long; it has %d", k.Want, k.Got)
+	case *kind.Pattern:
+		if k.Want == TimePattern {
+			return "must be a time of day, such as 18:30"
+		}
+		return "must match the pattern " + k.Want
+	case *kind.Minimum:
+		return "must be at least " + formatRat(k.Want)
+	case *kind.Maximum:
+		return "must be at most " + formatRat(k.Want)
+	case *kind.ExclusiveMinimum:
+		return "must be more than " + formatRat(k.Want)
+	case *kind.ExclusiveMaximum:
+		return "must be less than " + formatRat(k.Want)
+	case *kind.MultipleOf:
+		return "must be a multiple of " + formatRat(k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("must have at least %s; it has %d", plural(k.Want, "item"), k.Got)
+	case *kind.MaxItems:
+		return fmt.Sprintf("must have at most %s; it has %d", plural(k.Want, "item"), k.Got)
+	case *kind.UniqueItems:
+		return "must not have the same item twice"
+	case *kind.FalseSchema:
+		return "is not allowed here"
+	}
+	if _, ok := k.(*kind.Not); ok {
+		return "must not fit the schema's keyword not"
+	}
+	return "must fit the schema's keyword " + strings.Join(k.KeywordPath(), "/")
+}
+
+// FormatRule says in words what a JSON Schema format wants, as in "must be a
+// date, such as 2026-12-31".
+func FormatRule(format string) string {
+	switch format {
+	case "email":
+		return "must be an e-mail address, such as ada@example.org"
+	case "uri":
+		return "must be a whole web address, such as https://example.org/page"
+	case "date":
+		return "must be a date, such as 2026-12-31"
+	case "date-time":
+		return "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
+	case "time":
+		return "must be a time with its zone, such as 18:30:00Z"
+	}
+	return "must have the format " + format
+}
+
+// maxListedChoices is how many choices an error lists.
+const maxListedChoices = 20
+
+func oneOfMessage(values []string) string {
+	if len(values) <= maxListedChoices {
+		return "must be one of " + strings.Join(values, ", ")
+	}
+	return fmt.Sprintf("must be one of %s … (%d in all)", strings.Join(values[:maxListedChoices], ", "), len(values))
+}
+
+func typeNames(types []string) string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = typeName(t)
+	}
+	return strings.Join(names, " or ")
+}
+
+func typeName(t string) string {
+	switch t {
+	case "string":
+		return "text"
+	case "number":
+		return "a number"
+	case "integer":
+		return "a whole number"
+	case "boolean":
+		return "true or false"
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	}
+	return t
+}
+
+func formatValue(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return string(mustMarshal(v))
+}
+
+func formatRat(r *big.Rat) string {
+	f, _ := r.Float64()
+	format := byte('f')
+	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
+		format = 'g'
+	}
+	return strconv.FormatFloat(f, format, -1, 64)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,89 @@
+package generators
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strings"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func decodeTree(value json.RawMessage) (any, error) {
+	tree, err := validator.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return nil, &InvalidError{Fields: []FieldError{{Message: "must be one JSON value: " + err.Error()}}}
+	}
+	if bad := findHugeNumbers(tree, ""); len(bad) > 0 {
+		return nil, &InvalidError{Fields: bad}
+	}
+	return tree, nil
+}
+
+// normalizeIntegers writes 4.0 and 4e2 as 4 and 400: for JSON Schema they are
+// integers, for encoding/json they are none.
+func normalizeIntegers(tree any) (_ any, changed bool) {
+	switch v := tree.(type) {
+	case json.Number:
+		if !strings.ContainsAny(string(v), ".eE") {
+			return v, false
+		}
+		n, ok := new(big.Rat).SetString(string(v))
+		if !ok || !n.IsInt() || !n.Num().IsInt64() {
+			return v, false
+		}
+		return json.Number(n.Num().String()), true
+	case []any:
+		for i, e := range v {
+			whole, c := normalizeIntegers(e)
+			v[i], changed = whole, changed || c
+		}
+	case map[string]any:
+		for name, e := range v {
+			whole, c := normalizeIntegers(e)
+			v[name], changed = whole, changed || c
+		}
+	}
+	return tree, changed
+}
+
+// fillDefaults sets missing top-level properties to their defaults.
+func (s *Schema) fillDefaults(tree any) (changed bool) {
+	object, ok := tree.(map[string]any)
+	if !ok {
+		return false
+	}
+	for name, property := range s.doc.Properties {
+		if _, there := object[name]; there || property.Default == nil {
+			continue
+		}
+		if v, err := validator.UnmarshalJSON(bytes.NewReader(property.Default)); err == nil {
+			object[name] = v
+			changed = true
+		}
+	}
+	return changed
+}
+
+// propertyOrder lists the properties of a schema as its text does. Surfaces show
+// them in this order.
+func propertyOrder(raw []byte) []string {
+	var top struct{ Properties json.RawMessage }
+	if json.Unmarshal(raw, &top) != nil {
+		return nil
+	}
+	var names []string
+	dec := json.NewDecoder(bytes.NewReader(top.Properties))
+	for _, _ = dec.Token(); dec.More(); {
+		name, err := dec.Token()
+		var skipped json.RawMessage
+		if err != nil || dec.Decode(&skipped) != nil {
+			break
+		}
+		if text, ok := name.(string); ok && !slices.Contains(names, text) {
+			names = append(names, text)
+		}
+	}
+	return names
+}

@@ -1,0 +1,20 @@
+package generators
+
+import "strconv"
+
+// uniqueKeys makes the keys of a run's calls unique.
+type uniqueKeys struct{ count map[string]int }
+
+// unique returns the key, with a suffix if it is taken: #2, #3 and so on.
+func (k *uniqueKeys) unique(key string) string {
+	if k.count == nil {
+		k.count = map[string]int{}
+	}
+	free := key
+	for n := k.count[key] + 1; k.count[free] > 0; n++ {
+		free = key + "#" + strconv.Itoa(n)
+		k.count[key] = n
+	}
+	k.count[free]++
+	return free
+}

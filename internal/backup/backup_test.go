@@ -1,0 +1,296 @@
+package backup_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+)
+
+// newParts are new and hold nothing.
+func newParts(t testing.TB) backup.Parts {
+	t.Helper()
+	dir := t.TempDir()
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { blobs.Close() })
+	return backup.Parts{Log: runlog.NewMemory(), Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), SessionKeyFile: filepath.Join(dir, "session-keys.json")}
+}
+
+const (
+	waitingRunID = "0123456789abcdef0123456789abcdef"
+	endedRunID   = "fedcba9876543210fedcba9876543210"
+)
+
+// newFilledParts are parts with a run that waits and one that has ended.
+func newFilledParts(t testing.TB) backup.Parts {
+	t.Helper()
+	p := newParts(t)
+	writeNewFile(t, p.SessionKeyFile, `{"id":"x"}`)
+	if err := os.Mkdir(p.KeyDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeNewFile(t, filepath.Join(p.KeyDir, waitingRunID), "a key")
+	writeNewFile(t, filepath.Join(p.KeyDir, endedRunID), "a key that is about to go")
+	digest, _, err := p.Blobs.Put(t.Context(), waitingRunID, strings.NewReader(strings.Repeat("large ", 1000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.Blobs.Put(t.Context(), "abc", strings.NewReader("of a run that began later")); err != nil {
+		t.Fatal(err)
+	}
+	add := func(run string, after uint64, entries ...runlog.Entry) {
+		t.Helper()
+		if _, err := p.Log.Append(t.Context(), run, after, entries...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(waitingRunID, 0, runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "p", Args: json.RawMessage(`{"a":"<&>"}`)}), runlog.Entry{Kind: "artifact", Blob: digest})
+	add(endedRunID, 0, runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "q"}))
+	add(waitingRunID, 2, runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k"}))
+	add(endedRunID, 1, runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed}))
+	return p
+}
+
+func writeNewFile(t testing.TB, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newBackup(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := backup.Write(t.Context(), &b, newFilledParts(t), "v1"); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func readEntries(t *testing.T, l runlog.Log, run string) (all []runlog.Entry) {
+	t.Helper()
+	for batch, err := range l.Read(t.Context(), run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, batch...)
+	}
+	return all
+}
+
+func TestWhatIsRestoredIsWhatWasThere(t *testing.T) {
+	from, to := newFilledParts(t), newParts(t)
+	var b bytes.Buffer
+	if err := backup.Write(t.Context(), &b, from, "v1"); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := backup.Restore(t.Context(), &b, to)
+	if err != nil || sum.Runs != 2 || sum.Entries != 5 || sum.Keys != 1 || sum.Blobs != 1 || sum.Version != "v1" {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for _, run := range []string{waitingRunID, endedRunID} {
+		was, is := readEntries(t, from.Log, run), readEntries(t, to.Log, run)
+		same := slices.EqualFunc(was, is, func(a, b runlog.Entry) bool {
+			return a.Seq == b.Seq && a.Time.Equal(b.Time) && a.Kind == b.Kind && bytes.Equal(a.Data, b.Data) && a.Blob == b.Blob
+		})
+		if !same {
+			t.Errorf("run %s was\n%v and is\n%v", run, was, is)
+		}
+	}
+	for name, want := range map[string]string{to.SessionKeyFile: `{"id":"x"}`, filepath.Join(to.KeyDir, waitingRunID): "a key"} {
+		if got, err := os.ReadFile(name); string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Error(info.Mode(), err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(to.KeyDir, endedRunID)); err == nil {
+		t.Error("the key of a run that has ended is there again")
+	}
+	f, err := to.Blobs.Open(waitingRunID, readEntries(t, from.Log, waitingRunID)[1].Blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := io.ReadAll(f); len(got) != 6000 {
+		t.Errorf("the file has %d bytes", len(got))
+	}
+	f.Close()
+}
+
+// Wherever an archive is cut off or changed, it is not taken for whole.
+func TestDamage(t *testing.T) {
+	whole := newBackup(t)
+	if _, err := backup.Check(t.Context(), bytes.NewReader(whole)); err != nil {
+		t.Fatal(err)
+	}
+	known := func(err error) bool {
+		return errors.Is(err, backup.ErrTruncated) || errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrNotBackup) || errors.Is(err, backup.ErrNewerFormat)
+	}
+	for n := range whole {
+		if _, err := backup.Check(t.Context(), bytes.NewReader(whole[:n])); !known(err) {
+			t.Fatalf("cut off after %d of %d bytes: %v", n, len(whole), err)
+		}
+		bad := bytes.Clone(whole)
+		bad[n] ^= 1 << (n % 8)
+		if _, err := backup.Check(t.Context(), bytes.NewReader(bad)); !known(err) && !bytes.Equal(decompress(bad), decompress(whole)) {
+			t.Fatalf("with another byte %d of %d: %v", n, len(whole), err)
+		}
+	}
+	for name, after := range map[string][]byte{"a byte": {'x'}, "a text": []byte("and more"), "another": whole} {
+		if _, err := backup.Check(t.Context(), bytes.NewReader(slices.Concat(whole, after))); !errors.Is(err, backup.ErrDamaged) {
+			t.Errorf("with %s after it: %v", name, err)
+		}
+	}
+}
+
+// decompress is what is compressed; one bit of it is not used.
+func decompress(raw []byte) []byte {
+	z, err := zstd.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil
+	}
+	defer z.Close()
+	all, _ := io.ReadAll(z)
+	return all
+}
+
+// A fileEntry is one of a hostile archive's.
+type fileEntry struct {
+	name, content string
+	kind          byte
+}
+
+func packBackup(t testing.TB, files ...fileEntry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	for _, f := range files {
+		h := &tar.Header{Name: f.name, Typeflag: tar.TypeReg, Size: int64(len(f.content))}
+		if f.kind != 0 {
+			h.Typeflag, h.Linkname, h.Size = f.kind, "/etc/passwd", 0
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if f.kind == 0 {
+			io.WriteString(w, f.content)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestHostileBackups(t *testing.T) {
+	begin := fileEntry{name: "beam-backup.json", content: `{"format":1}`}
+	keys := fileEntry{name: "session-keys.json", content: "{}"}
+	line := func(text string) fileEntry { return fileEntry{name: "log/00000001.jsonl", content: text + "\n"} }
+	started := `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"started","data":{}}`
+	digest := strings.Repeat("ab", 32)
+	for name, c := range map[string]struct {
+		files []fileEntry
+		want  string
+	}{
+		"nothing":             {nil, "no backup of Beam's"},
+		"something else":      {[]fileEntry{{name: "README", content: "hello"}}, "no backup of Beam's"},
+		"no manifest":         {[]fileEntry{keys}, "no backup of Beam's"},
+		"a newer one":         {[]fileEntry{{name: "beam-backup.json", content: `{"format":2}`}}, "newer version of Beam: its format is 2, and this version reads 1"},
+		"no keys":             {[]fileEntry{begin, line("")}, "out of place"},
+		"two manifests":       {[]fileEntry{begin, begin}, "out of place"},
+		"keys twice":          {[]fileEntry{begin, keys, keys}, "out of place"},
+		"a path upwards":      {[]fileEntry{begin, keys, {name: "../../evil", content: "x"}}, `"../../evil" is out of place`},
+		"upwards by a run":    {[]fileEntry{begin, keys, {name: "keys/../../evil", content: "x"}}, "out of place"},
+		"an absolute path":    {[]fileEntry{begin, keys, {name: "/etc/passwd", content: "x"}}, "out of place"},
+		"a link":              {[]fileEntry{begin, keys, {name: "keys/abc", kind: tar.TypeSymlink}}, "is no file"},
+		"a device":            {[]fileEntry{begin, keys, {name: "keys/abc", kind: tar.TypeChar}}, "is no file"},
+		"a large key":         {[]fileEntry{begin, keys, {name: "keys/abc", content: strings.Repeat("x", 5000)}}, "may have 4096"},
+		"the log after keys":  {[]fileEntry{begin, keys, {name: "keys/abc", content: "x"}, line("")}, "out of place"},
+		"no line":             {[]fileEntry{begin, keys, line("what?")}, "a line of the log can't be read"},
+		"a run upwards":       {[]fileEntry{begin, keys, line(`{"run":"../x","entries":[` + started + `]}`)}, "of the run"},
+		"no entries":          {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[]}`)}, "of the run"},
+		"a gap":               {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[{"seq":2,"kind":"status"}]}`)}, "has entry 2 after 0"},
+		"no start":            {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[{"seq":1,"kind":"status"}]}`)}, "entry 1 of run ab"},
+		"a file of no run":    {[]fileEntry{begin, keys, {name: "blobs/ab/" + digest, content: "x"}}, "which is not in it"},
+		"another file":        {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[` + started + `]}`), {name: "blobs/ab/" + digest, content: "x"}}, "has the checksum"},
+		"no end":              {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[` + started + `]}`)}, "cut off after 1 run"},
+		"an end of something": {[]fileEntry{begin, keys, {name: "end.json", content: `{"runs":1,"sha256":"x"}`}}, "checksum is another"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := backup.Restore(t.Context(), bytes.NewReader(packBackup(t, c.files...)), newParts(t))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("it says %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// fullLog is a log without room.
+type fullLog struct{ runlog.Log }
+
+func (fullLog) Append(context.Context, string, uint64, ...runlog.Entry) (uint64, error) {
+	return 0, fmt.Errorf("log: %w", runlog.ErrDiskFull)
+}
+
+// brokenReader is a file that can't be read any further.
+type brokenReader struct{ io.Reader }
+
+var errDisk = errors.New("the disk is broken")
+
+func (b brokenReader) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF {
+		err = errDisk
+	}
+	return n, err
+}
+
+// What is wrong with the folder or the file is not said of the archive.
+func TestSourceAndTargetErrors(t *testing.T) {
+	whole := newBackup(t)
+	to := newParts(t)
+	to.Log = fullLog{to.Log}
+	if _, err := backup.Restore(t.Context(), bytes.NewReader(whole), to); !errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("without room, it says %v", err)
+	}
+	if _, err := backup.Check(t.Context(), brokenReader{bytes.NewReader(whole[:len(whole)/2])}); !errors.Is(err, errDisk) || errors.Is(err, backup.ErrTruncated) {
+		t.Errorf("of a broken disk, it says %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := backup.Check(ctx, bytes.NewReader(whole)); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted, it says %v", err)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add(newBackup(f))
+	f.Add(packBackup(f, fileEntry{name: "beam-backup.json", content: `{"format":1}`}))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if sum, err := backup.Check(t.Context(), bytes.NewReader(raw)); err == nil && sum.CreatedAt.IsZero() {
+			t.Errorf("%+v is taken for a backup", sum)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// Restore reads an archive back to parts that hold nothing. With an error, they
+// hold something that must not be used.
+func Restore(ctx context.Context, r io.Reader, p Parts) (Summary, error) {
+	return readBackup(ctx, r, &restorer{Parts: p, ctx: ctx})
+}
+
+type restorer struct {
+	Parts
+	ctx context.Context
+}
+
+func (r *restorer) putSessionKeys(raw []byte) error { return writeNewFile(r.SessionKeyFile, raw) }
+
+func (r *restorer) putEntries(run string, after uint64, entries []runlog.Entry) error {
+	_, err := r.Log.Append(r.ctx, run, after, entries...)
+	return err
+}
+
+func (r *restorer) putKey(run string, raw []byte) error {
+	if err := os.MkdirAll(r.KeyDir, 0o700); err != nil {
+		return err
+	}
+	return writeNewFile(filepath.Join(r.KeyDir, run), raw)
+}
+
+func (r *restorer) putBlob(run string, content io.Reader) error {
+	if _, _, err := r.Blobs.Put(r.ctx, run, content); err != nil {
+		return fmt.Errorf("storing a file: %w", err)
+	}
+	return nil
+}
+
+// writeNewFile makes a file that is not there yet.
+func writeNewFile(name string, content []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}

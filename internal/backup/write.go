@@ -1,0 +1,185 @@
+package backup
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+)
+
+// Write writes an archive. While it does, no run, key or file may be deleted,
+// and runs may go on: the archive holds what was appended up to a moment while
+// it was written, and what that names. version is the program's.
+func Write(ctx context.Context, w io.Writer, p Parts, version string) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	a := &backupWriter{Parts: p, ctx: ctx, tar: tar.NewWriter(z), checksum: newChecksum(), createdAt: time.Now(), runEnded: make(map[string]bool)}
+	for _, write := range []func() error{
+		func() error { return a.writeJSON(manifestName, manifest{formatVersion, version, a.createdAt.UTC()}) },
+		a.writeSessionKeys, a.writeLog, a.writeKeys, a.writeBlobs,
+		func() error { return a.writeJSON(trailerName, trailer{a.written, a.checksum.String()}) },
+		a.tar.Close, z.Close,
+	} {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type backupWriter struct {
+	Parts
+	written   counts
+	ctx       context.Context
+	tar       *tar.Writer
+	checksum  checksum
+	createdAt time.Time
+	runEnded  map[string]bool // that the log has, and whether they have ended
+}
+
+// writeFile writes a file of the archive.
+func (a *backupWriter) writeFile(name string, size int64, r io.Reader) error {
+	if err := a.ctx.Err(); err != nil {
+		return context.Cause(a.ctx)
+	}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.createdAt, Format: tar.FormatPAX}
+	if err := a.tar.WriteHeader(h); err != nil {
+		return err
+	}
+	n, err := io.Copy(io.MultiWriter(a.tar, a.checksum.startFile(name, size)), io.LimitReader(r, size))
+	if err == nil && n != size {
+		err = fmt.Errorf("%s has %d bytes, and had %d", name, n, size)
+	}
+	return err
+}
+
+func (a *backupWriter) writeBytes(name string, content []byte) error {
+	return a.writeFile(name, int64(len(content)), bytes.NewReader(content))
+}
+
+func (a *backupWriter) writeJSON(name string, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return a.writeBytes(name, raw)
+}
+
+func (a *backupWriter) writeSessionKeys() error {
+	raw, err := os.ReadFile(a.SessionKeyFile)
+	if err != nil {
+		return err
+	}
+	return a.writeBytes(sessionKeysName, raw)
+}
+
+// maxLogFileBytes is how large the log's files become before the next is begun.
+const maxLogFileBytes = 4 << 20
+
+func (a *backupWriter) writeLog() error {
+	var lines bytes.Buffer
+	e := json.NewEncoder(&lines)
+	e.SetEscapeHTML(false) // entries stay what they are, byte for byte
+	files := 0
+	flush := func() error {
+		files++
+		defer lines.Reset()
+		return a.writeBytes(fmt.Sprintf("log/%08d.jsonl", files), lines.Bytes())
+	}
+	for s, err := range runlog.Scan(a.ctx, a.Log) {
+		if err == nil {
+			err = e.Encode(logLine{s.Run, s.Entries})
+		}
+		if err != nil {
+			return err
+		}
+		a.countAppended(s)
+		if lines.Len() >= maxLogFileBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if lines.Len() == 0 {
+		return nil
+	}
+	return flush()
+}
+
+func (a *backupWriter) countAppended(s runlog.AppendedEntries) {
+	if _, known := a.runEnded[s.Run]; !known {
+		a.written.Runs++
+	}
+	a.written.Entries += len(s.Entries)
+	a.runEnded[s.Run] = s.Entries[len(s.Entries)-1].Kind == runlog.KindFinished
+}
+
+// writeKeys writes those of the runs that have not ended: no other secrets can be
+// read any more.
+func (a *backupWriter) writeKeys() error {
+	entries, err := os.ReadDir(a.KeyDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if ended, known := a.runEnded[e.Name()]; ended || !known {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(a.KeyDir, e.Name()))
+		if err == nil {
+			err = a.writeBytes("keys/"+e.Name(), raw)
+		}
+		if err != nil {
+			return err
+		}
+		a.written.Keys++
+	}
+	return nil
+}
+
+func (a *backupWriter) writeBlobs() error {
+	for run, err := range a.Blobs.Runs() {
+		if err != nil {
+			return err
+		}
+		if _, known := a.runEnded[run]; !known {
+			continue // it began later
+		}
+		for b, err := range a.Blobs.RunBlobs(run) {
+			if err == nil {
+				err = a.writeBlob(run, b)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *backupWriter) writeBlob(run string, b blob.Blob) error {
+	f, err := a.Blobs.Open(run, b.Digest)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil // an upload that nothing names was taken back
+	}
+	if err != nil {
+		return err
+	}
+	a.written.Blobs++
+	err = a.writeFile("blobs/"+run+"/"+b.Digest, b.Size, f)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,107 @@
+package controlsocket
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// opIdentify is the want of who only asks who owns the folder.
+const opIdentify = "who"
+
+// A Conn is a joiner's end of a connection that was accepted.
+type Conn struct {
+	Owner Owner
+
+	conn   *net.UnixConn
+	reader *bufio.Reader
+}
+
+// Dial asks the owner of a folder for something. An owner that is just starting
+// answers when it has started, so ctx should not wait for ever. The error is
+// [ErrNoListener] if nobody listens or the owner went away, or a [*RefusedError];
+// then the Owner says who refused, as far as it is known.
+func Dial(ctx context.Context, dir, want string, args any) (*Conn, Owner, error) {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, Owner{}, err
+	}
+	c, err := dialSocket(ctx, dir)
+	if err != nil {
+		return nil, Owner{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	j := &Conn{conn: c, reader: bufio.NewReaderSize(c, 64<<10)}
+	var w welcome
+	err = writeLine(c, hello{Version: ProtocolVersion, Operation: want, Args: raw})
+	if err == nil {
+		err = readLine(j.reader, &w)
+	}
+	switch {
+	case !stop():
+		err = context.Cause(ctx)
+	case errors.Is(err, errBadLine):
+		err = Refusef(VersionMismatch, "what it says is no welcome")
+	case err != nil:
+		err = fmt.Errorf("%w: %w", ErrNoListener, err)
+	case w.Refused != nil:
+		err = w.Refused
+	case w.Version != ProtocolVersion:
+		err = Refusef(VersionMismatch, "it speaks version %d of the protocol between Beams, and this one version %d", w.Version, ProtocolVersion)
+	}
+	if err != nil {
+		c.Close()
+		return nil, w.Owner, err
+	}
+	j.Owner = w.Owner
+	return j, w.Owner, nil
+}
+
+// Identify asks who owns a folder.
+func Identify(ctx context.Context, dir string) (Owner, error) {
+	c, owner, err := Dial(ctx, dir, opIdentify, nil)
+	if err != nil {
+		return owner, err
+	}
+	return owner, c.Close()
+}
+
+func dialSocket(ctx context.Context, dir string) (*net.UnixConn, error) {
+	path, err := findSocketPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	if path == filepath.Join(dir, socketName) && len(path) > maxSocketPath {
+		return nil, ErrNoListener // the owner has yet to say where
+	}
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil { // there is no socket, or nobody behind it
+		return nil, fmt.Errorf("%w: %w", ErrNoListener, err)
+	}
+	unix, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(os.ErrInvalid, c.Close())
+	}
+	return unix, nil
+}
+
+// Read implements [io.Reader].
+func (c *Conn) Read(p []byte) (int, error) { return c.reader.Read(p) }
+
+// Write implements [io.Writer].
+func (c *Conn) Write(p []byte) (int, error) { return c.conn.Write(p) }
+
+// CloseWrite tells the owner that nothing more comes.
+func (c *Conn) CloseWrite() error { return c.conn.CloseWrite() }
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.conn.Close() }

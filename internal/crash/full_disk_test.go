@@ -1,0 +1,318 @@
+//go:build linux
+
+package crash
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
+)
+
+// A smallDisk is a program whose data is on a file system of its own, of a few
+// megabytes, which only it and its children see.
+type smallDisk struct {
+	*program
+	shell *exec.Cmd // holds the file system
+	stdin io.WriteCloser
+	out   *bufio.Reader
+	warns *programtest.Console
+}
+
+// mountScript mounts the file system and runs the program whenever it is told to. It
+// says the program's id first.
+const mountScript = `mount -t tmpfs -o size=$1,mode=0700 beam-test "$2" || exit 3
+shift 2; echo mounted
+while read -r _; do "$@" & echo $!; wait; echo ended; done`
+
+// newSmallDisk starts a program in a mount namespace, and unless we are root a
+// user namespace, of its own.
+func newSmallDisk(t *testing.T, bin, size string) *smallDisk {
+	t.Helper()
+	data := t.TempDir()
+	p := &program{t: t, bin: bin, data: data}
+	shell := exec.Command("/bin/sh", "-c", mountScript, "sh", size, data,
+		p.bin, "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn")
+	shell.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 {
+		shell.SysProcAttr.Unshareflags |= syscall.CLONE_NEWUSER
+		shell.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		shell.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	warns := programtest.NewConsole()
+	shell.Stderr = io.MultiWriter(t.Output(), warns)
+	stdin, err := shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Skip("no mount namespace can be made here:", err)
+	}
+	d := &smallDisk{program: p, shell: shell, stdin: stdin, out: bufio.NewReader(out), warns: warns}
+	t.Cleanup(func() {
+		stdin.Close()
+		shell.Wait()
+	})
+	if line, err := d.out.ReadString('\n'); line != "mounted\n" {
+		t.Skipf("no small file system can be mounted here: %q, %v", line, err)
+	}
+	p.data = filepath.Join("/proc", fmt.Sprint(shell.Process.Pid), "root", data)
+	return d
+}
+
+// startProgram starts the program, and returns what ends it.
+func (d *smallDisk) startProgram() (end func()) {
+	d.t.Helper()
+	fmt.Fprintln(d.stdin)
+	var pid int
+	if _, err := fmt.Fscanln(d.out, &pid); err != nil {
+		d.t.Fatal("the program was not started:", err)
+	}
+	d.addr = d.expectLine("Beam listens on http://")
+	d.expectLine("Sign in")
+	end = func() {
+		if pid != 0 {
+			syscall.Kill(pid, syscall.SIGTERM)
+			d.expectLine("ended")
+			pid = 0
+		}
+	}
+	d.t.Cleanup(end)
+	return end
+}
+
+// expectLine returns the rest of the next line, which has to begin with a text.
+func (d *smallDisk) expectLine(begin string) string {
+	d.t.Helper()
+	line, err := d.out.ReadString('\n')
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), begin)
+	if !ok || err != nil {
+		d.t.Fatalf("the program says %q, %v; want %q", line, err, begin)
+	}
+	return rest
+}
+
+// fillDisk leaves so many bytes free, if there are more.
+func (d *smallDisk) fillDisk(free int64) {
+	d.t.Helper()
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(d.data, &s); err != nil {
+		d.t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(d.data, "ballast"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	_, err = f.Write(make([]byte, max(0, int64(s.Bavail)*s.Bsize-free)))
+	if err := errors.Join(err, f.Close()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *smallDisk) removeBallast() {
+	d.t.Helper()
+	if err := os.Remove(filepath.Join(d.data, "ballast")); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// doOnce makes a request once and returns its status and body.
+func (c *client) doOnce(method, path, body string, header ...string) (int, string) {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://"+c.program.addr+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response.StatusCode, string(raw)
+}
+
+// startRun starts a run and returns its id.
+func (c *client) startRun(photon, args string) string {
+	c.t.Helper()
+	status, body := c.doOnce("POST", "/photons/"+photon+"/runs", args)
+	var started struct{ ID string }
+	if json.Unmarshal([]byte(body), &started); status != http.StatusCreated {
+		c.t.Fatalf("starting %s: %d %s", photon, status, body)
+	}
+	return started.ID
+}
+
+// runState is how a run stands, and its first open question.
+func (c *client) runState(id string) (state string, last int, ask string) {
+	c.t.Helper()
+	status, body := c.doOnce("GET", "/runs/"+id, "", "Accept", "application/json")
+	var info struct {
+		State string
+		Last  int
+		Asks  []struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(body), &info); status != http.StatusOK || err != nil {
+		c.t.Fatalf("run %s: %d %s, %v", id, status, body, err)
+	}
+	if len(info.Asks) > 0 {
+		ask = info.Asks[0].ID
+	}
+	return info.State, info.Last, ask
+}
+
+func (c *client) waitUntil(what string, there func() bool) {
+	c.t.Helper()
+	for range 600 {
+		if there() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond) // the program tells nobody of this
+	}
+	_, runs := c.doOnce("GET", "/runs", "", "Accept", "application/json")
+	c.t.Fatalf("within 30 seconds, not %s: %s", what, runs)
+}
+
+// checkRefused holds what is refused on a full disk against the words for it.
+func (c *client) checkRefused(what string, status int, body string) {
+	c.t.Helper()
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, "disk is full") || !strings.Contains(body, "16 MiB free") {
+		c.t.Errorf("%s on a full disk: %d %.200q", what, status, body)
+	}
+}
+
+// standsStill waits until a tool has said more than there was room for.
+func (d *smallDisk) standsStill() {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
+	defer cancel()
+	if _, err := d.warns.WaitForLine(ctx, "runs stand still"); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// The disk gets full while a tool tells something, a question is open and a file
+// is handed in. New runs, answers and files are refused with words that say why,
+// the tool waits, and when there is room all go on, also in a program that was
+// started on the full disk.
+func TestAFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	bin := buildProgram(t)
+	for _, restart := range []bool{false, true} {
+		t.Run(map[bool]string{false: "in one process", true: "over a restart"}[restart], func(t *testing.T) {
+			testFullDisk(t, bin, restart)
+		})
+	}
+}
+
+const minFree = 16 << 20 // what is kept free
+
+func testFullDisk(t *testing.T, bin string, restart bool) {
+	d := newSmallDisk(t, bin, "64m")
+	end := d.startProgram()
+	c := newClient(t, d.program)
+	const events = 40_000 // some 2 MB
+	wizard, table := c.startRun("wizard", "{}"), c.startRun("csv", "{}")
+	asked, file := c.waitForAsk(wizard), c.waitForAsk(table)
+	d.fillDisk(minFree + 1<<20)
+	burst := c.startRun("burst", fmt.Sprintf(`{"events":%d}`, events))
+	d.standsStill()
+	d.fillDisk(minFree) // what is too little for a batch may do for a start
+	var status int
+	var body string
+	c.waitUntil("refused", func() bool { // as soon as the program looks at the disk again
+		status, body = c.doOnce("POST", "/photons/wizard/runs", "{}")
+		return status != http.StatusCreated
+	})
+	c.checkRefused("a start", status, body)
+	_, before, _ := c.runState(burst)
+	status, body = c.doOnce("GET", "/readyz", "")
+	c.checkRefused("readiness", status, body)
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, asked, answers["name"])
+	status, body = c.doOnce("POST", "/mcp/request", answer)
+	c.checkRefused("an answer", status, body)
+	status, body = c.uploadFile(file, 8<<20)
+	c.checkRefused("a file", status, body)
+	if state, last, _ := c.runState(burst); state != "running" || last != before || last >= events {
+		t.Errorf("the tool that had more to say is %s, at %d and then %d", state, before, last)
+	}
+	if c.waitForAsk(wizard) != asked || c.waitForAsk(table) != file {
+		t.Error("a question is not open any more")
+	}
+	if restart {
+		end()
+		end = d.startProgram()
+		c.program = d.program
+		status, body = c.doOnce("POST", "/photons/wizard/runs", "{}")
+		c.checkRefused("a start after a restart", status, body)
+	}
+
+	d.removeBallast()
+	c.waitUntil("ready", func() bool { status, _ := c.doOnce("GET", "/readyz", ""); return status == http.StatusOK })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	results := map[string]string{wizard: c.waitForResult(ctx, wizard)}
+	if result := c.waitForResult(ctx, burst); !strings.Contains(result, fmt.Sprint(events)) {
+		t.Errorf("burst = %s", result)
+	}
+	if !restart { // which the table doesn't outlive
+		if status, body = c.uploadFile(file, 8<<20); status != http.StatusAccepted {
+			t.Errorf("the file, with room for it: %d %.200q", status, body)
+		}
+		c.waitUntil("read", func() bool { _, last, _ := c.runState(table); return last > 4 })
+	}
+	end()
+	checkLog(t, filepath.Join(d.data, "log"), results)
+}
+
+// waitForAsk waits until a run asks something.
+func (c *client) waitForAsk(id string) (ask string) {
+	c.t.Helper()
+	c.waitUntil("asked", func() bool { _, _, ask = c.runState(id); return ask != "" })
+	return ask
+}
+
+// uploadFile hands in a table of so many bytes.
+func (c *client) uploadFile(ask string, size int) (status int, body string) {
+	c.t.Helper()
+	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\n" +
+		"a,b\n" + strings.Repeat("1,2\n", size/4) + "\r\n--b--\r\n"
+	return c.doOnce("POST", "/mcp/request?ask="+ask+"&action=accept", form, "Content-Type", "multipart/form-data; boundary=b", "Accept", "application/json")
+}
+
+// waitForResult follows a run to its result.
+func (c *client) waitForResult(ctx context.Context, id string) (result string) {
+	c.t.Helper()
+	for last := ""; result == ""; {
+		var err error
+		if result, last, err = c.followEvents(ctx, "/runs/"+id+"/events", last); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return result
+}

@@ -1,0 +1,50 @@
+package diskspace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"syscall"
+	"testing"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// What is to stay free is more than there is, and half of it is less.
+func TestReserve(t *testing.T) {
+	dir := t.TempDir()
+	free, err := freeSpace(dir)
+	if err != nil || free > math.MaxInt64/4 {
+		t.Skip("how much is free is not known here:", err)
+	}
+	d := NewDisk(dir, free+free/2)
+	if err := d.Reserve(1); !errors.Is(err, runlog.ErrDiskFull) {
+		t.Errorf("Take: %v", err)
+	}
+	if err := d.CheckFree(); !errors.Is(err, runlog.ErrDiskFull) {
+		t.Errorf("Ready: %v", err)
+	}
+	if err := d.ReserveEssential(1); err != nil {
+		t.Errorf("TakeSpare: %v", err)
+	}
+	if err := NewDisk(dir, 4*free).ReserveEssential(1); !errors.Is(err, runlog.ErrDiskFull) {
+		t.Errorf("TakeSpare beyond its half: %v", err)
+	}
+	none := NewDisk(dir, 0)
+	if err := errors.Join(none.Reserve(1), none.CheckFree()); err != nil {
+		t.Errorf("with room: %v", err)
+	}
+}
+
+func TestWrapDiskFull(t *testing.T) {
+	for _, err := range []error{syscall.ENOSPC, fmt.Errorf("writing: %w", syscall.EDQUOT), errors.New("the engine: " + syscall.ENOSPC.Error())} {
+		if got := WrapDiskFull(err); !errors.Is(got, runlog.ErrDiskFull) {
+			t.Errorf("%v is %v", err, got)
+		}
+	}
+	for _, err := range []error{nil, syscall.EIO} {
+		if got := WrapDiskFull(err); got != err {
+			t.Errorf("%v is %v", err, got)
+		}
+	}
+}

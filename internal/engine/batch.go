@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// Events that are no calls are appended together: at once if none was appended
+// in the last frame, else when the frame is over or so many bytes have come.
+const (
+	flushInterval = 16 * time.Millisecond
+	maxBatchBytes = 64 << 10
+)
+
+// batch is what a worker has yet to append.
+type batch struct {
+	entries   []runlog.Entry
+	bytes     int
+	flushedAt time.Time
+	timer     *time.Timer
+}
+
+func (b *batch) discard() {
+	b.entries, b.bytes = nil, 0
+	if b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+}
+
+// queueEvent takes in an event that is to be shown.
+func (w *worker) queueEvent(e generators.Event) error {
+	if w.history.skipRecordedEvent() {
+		return nil
+	}
+	if a, ok := e.(*generators.Artifact); ok {
+		err := w.retryTransient(func() (err error) { e, err = w.storeArtifact(a); return err })
+		if err != nil {
+			return err
+		}
+	}
+	kind, data, err := generators.Encode(e)
+	if err != nil {
+		return err
+	}
+	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: data, Time: time.Now()})
+}
+
+func (w *worker) queueEntry(e runlog.Entry) error {
+	b := &w.batch
+	b.entries = append(b.entries, e)
+	b.bytes += len(e.Data)
+	wait := flushInterval - time.Since(b.flushedAt)
+	if wait <= 0 || b.bytes >= maxBatchBytes {
+		return w.flushAndAppendRetrying()
+	}
+	if b.timer == nil {
+		b.timer = time.AfterFunc(wait, w.flushOnTimer)
+	}
+	return nil
+}
+
+func (w *worker) flushOnTimer() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.worker != w {
+		return
+	}
+	w.batch.timer = nil
+	switch err := w.flushAndAppend(w.engine.ctx); {
+	case IsTransient(err):
+		w.batch.timer = time.AfterFunc(retryInterval, w.flushOnTimer)
+	case err != nil:
+		w.endOnRecordError(err)
+	}
+}
+
+// flushAndAppend appends what waits in the batch, if a worker is here, and entries after
+// it. What can't be appended stays in the batch, and is the worker's concern.
+// Callers hold mu.
+func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry) error {
+	if err := r.resolveUncertainAppend(ctx); err != nil {
+		return err
+	}
+	w := r.worker
+	if w == nil || len(w.batch.entries) == 0 {
+		return r.appendEntries(ctx, entries...)
+	}
+	waiting := w.batch.entries
+	w.batch.flushedAt = time.Now()
+	err := r.appendEntries(ctx, slices.Concat(waiting, entries)...)
+	switch {
+	case r.worker != w: // it was let go, and its batch with it
+	case err == nil:
+		w.batch.discard()
+	case r.uncertain != nil:
+		r.uncertain.worker, r.uncertain.batched = w, len(waiting)
+	}
+	return err
+}

@@ -1,0 +1,42 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/internal/engine"
+)
+
+func TestOpenAsksAreCountedByAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestEngine(t, twoConfirms)
+		told := func() (open []int, oldest time.Duration) { return b.CountOpenAsksByAge(time.Minute, time.Hour) }
+		if open, oldest := told(); !slices.Equal(open, []int{0, 0, 0}) || oldest != 0 {
+			t.Errorf("nothing is open, and %v are told, the oldest %s", open, oldest)
+		}
+		var first string
+		for i, after := range []time.Duration{2 * time.Hour, time.Hour, time.Second} {
+			for range 100 * (i + 1) { // more than a page
+				info, err := b.Start(t.Context(), engine.Caller{string(rune('a' + i))}, engine.StartRequest{Photon: "twice"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == "" {
+					first = info.ID
+				}
+			}
+			time.Sleep(after)
+		}
+		if open, oldest := told(); !slices.Equal(open, []int{300, 0, 300}) || oldest != 3*time.Hour+time.Second {
+			t.Errorf("%v are told, the oldest %s old", open, oldest)
+		}
+		if err := b.Cancel(t.Context(), engine.Caller{"a"}, first); err != nil {
+			t.Fatal(err)
+		}
+		if open, _ := told(); !slices.Equal(open, []int{300, 0, 299}) {
+			t.Errorf("one was withdrawn, and %v are told", open)
+		}
+	})
+}

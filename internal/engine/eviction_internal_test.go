@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+)
+
+// readOnlyLog is a log that takes nothing more once it is full.
+type readOnlyLog struct {
+	runlog.Log
+	full bool
+}
+
+func (l *readOnlyLog) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	if l.full {
+		return 0, errors.New("no space is left")
+	}
+	return l.Log.Append(ctx, run, after, entries...)
+}
+
+// newWaitingRun is an engine with a durable run that waits.
+func newWaitingRun(t *testing.T, l runlog.Log) (*Engine, Info) {
+	t.Helper()
+	p := generators.New("waiter", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "name", "Name?")
+	}, &generators.Options{Durable: true})
+	photons, err := generators.NewRegistry(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := blob.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { blobs.Close() })
+	e := New(Options{Photons: photons, Log: l, Blobs: blobs})
+	info, err := e.Start(t.Context(), Caller{"me"}, StartRequest{Photon: "waiter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches, err := e.Follow(t.Context(), Caller{"me"}, info.ID, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range batches {
+		break // it has asked
+	}
+	return e, info
+}
+
+// A run whose end can't be recorded has no generator any more, and isn't counted
+// among those that could be let go.
+func TestFailedRunIsNotResident(t *testing.T) {
+	l := &readOnlyLog{Log: runlog.NewMemory()}
+	e, info := newWaitingRun(t, l)
+	r := e.index.lookup(info.ID)
+	r.mu.Lock()
+	if e.residency.evictable.Len() != 1 {
+		t.Error("a durable run that waits is not hot")
+	}
+	l.full = true
+	r.mu.Unlock()
+	if err := e.Cancel(t.Context(), Caller{"me"}, info.ID); err == nil {
+		t.Error("a stop that could not be recorded is no error")
+	}
+	e.workers.Wait()
+	if n := e.residency.evictable.Len(); n != 0 {
+		t.Errorf("%d runs are hot, and none has a generator", n)
+	}
+}
+
+// What was found idle may have gone on before it is let go.
+func TestRunThatJustResumedIsNotEvicted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, info := newWaitingRun(t, runlog.NewMemory())
+		defer e.Close(t.Context())
+		r := e.index.lookup(info.ID)
+		lives := func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.worker != nil
+		}
+		time.Sleep(time.Minute)
+		r.mu.Lock()
+		err := r.appendEntries(t.Context(), runlog.Entry{Kind: "status", Data: []byte(`{"text":"I go on"}`)})
+		r.mu.Unlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.evict(); !lives() {
+			t.Error("it was let go")
+		}
+		time.Sleep(time.Minute)
+		if r.evict(); lives() {
+			t.Error("it was not let go, though it waits")
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/diskspace"
+)
+
+// A keyring holds a key a run for its secret answers. The log has the sealed
+// text only, so that without the key, which is gone when the run ends, nobody
+// can read it. The keys stand in a folder, a file a run, readable by its owner
+// alone, so that a run can be taken up after a restart; without a folder they
+// end with the process.
+type keyring struct {
+	dir string
+
+	mu             sync.Mutex
+	keys           map[string]cipher.AEAD
+	pauses         int      // how many want no file removed; see Engine.Hold
+	pendingDeletes []string // runs whose files are to be removed then
+}
+
+var errNoKey = errors.New("the secret can't be read any more: its key is gone")
+
+// keySize is the length of a key, in bytes.
+const keySize = 32
+
+// seal encrypts a text for a run (AES-256-GCM, the run's id as additional data).
+func (k *keyring) seal(run string, text []byte) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	aead, err := k.loadKey(run)
+	if errors.Is(err, errNoKey) {
+		aead, err = k.createKey(run)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sealing a secret: %w", diskspace.WrapDiskFull(err))
+	}
+	return aead.Seal(nil, nil, text, []byte(run)), nil
+}
+
+// unseal is the inverse of seal.
+func (k *keyring) unseal(run string, sealed []byte) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	aead, err := k.loadKey(run)
+	if err != nil {
+		return nil, err
+	}
+	return aead.Open(nil, nil, sealed, []byte(run))
+}
+
+// deleteKey makes what was sealed for a run unreadable.
+func (k *keyring) deleteKey(run string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.keys, run)
+	switch {
+	case k.dir == "":
+		return nil
+	case k.pauses > 0:
+		k.pendingDeletes = append(k.pendingDeletes, run)
+		return nil
+	}
+	return k.removeKeyFile(run)
+}
+
+// removeKeyFile removes a run's key. Callers hold mu.
+func (k *keyring) removeKeyFile(run string) error {
+	err := os.Remove(k.keyFile(run))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (k *keyring) keyFile(run string) string { return filepath.Join(k.dir, run) }
+
+// loadKey returns the run's key, or errNoKey. Callers hold mu.
+func (k *keyring) loadKey(run string) (cipher.AEAD, error) {
+	if aead := k.keys[run]; aead != nil {
+		return aead, nil
+	}
+	if k.dir == "" {
+		return nil, errNoKey
+	}
+	secret, err := os.ReadFile(k.keyFile(run))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(secret) != keySize {
+		return nil, errNoKey
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k.cacheKey(run, secret)
+}
+
+// createKey makes the run's key. Callers hold mu.
+func (k *keyring) createKey(run string) (cipher.AEAD, error) {
+	secret := make([]byte, keySize)
+	rand.Read(secret)
+	if k.dir != "" {
+		if err := k.createDir(); err != nil {
+			return nil, err
+		}
+		if err := writeFileSynced(k.keyFile(run), secret); err != nil {
+			return nil, err
+		}
+	}
+	return k.cacheKey(run, secret)
+}
+
+// createDir makes the keys' folder. Callers hold mu.
+func (k *keyring) createDir() error {
+	if _, err := os.Stat(k.dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(k.dir))
+}
+
+func (k *keyring) cacheKey(run string, secret []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(secret)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, err
+	}
+	if k.keys == nil {
+		k.keys = make(map[string]cipher.AEAD)
+	}
+	k.keys[run] = aead
+	return aead, nil
+}
+
+// writeFileSynced writes a file that is there after a crash, by its name: an answer
+// that is recorded must stay readable.
+func writeFileSynced(name string, content []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(name))
+}
+
+// syncDir makes what a folder names last. It is a variable for the tests.
+var syncDir = atomicfile.SyncDir

@@ -1,0 +1,124 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// twoConfirms asks two questions, one after the other.
+var twoConfirms = newPhoton("twice", func(_ context.Context, yield generators.Yield) (bool, error) {
+	if _, err := ask.Confirm(yield, "one", "One?"); err != nil {
+		return false, err
+	}
+	return ask.Confirm(yield, "two", "Two?")
+}, nil)
+
+func (b *testEngine) startRunAs(who engine.Caller, photon string) string {
+	b.t.Helper()
+	info, err := b.Start(b.t.Context(), who, engine.StartRequest{Photon: photon})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return info.ID
+}
+
+// Runs are listed newest first and questions oldest first, whoever of the
+// caller's owners they belong to, and however long the lists are.
+func TestListsAreInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newTestEngine(t, twoConfirms)
+		both := engine.Caller{"a", "b"}
+		var ids []string
+		for i := range 300 {
+			ids = append(ids, e.startRunAs(both[i%3/2:], "twice")) // two of a, one of b
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		e.startRunAs(engine.Caller{"stranger"}, "twice")
+
+		newest := slices.Clone(ids)
+		slices.Reverse(newest)
+		if got := runIDsOf(e.Runs(both, 0, nil)); !slices.Equal(got, newest) {
+			t.Errorf("the runs are out of order: %q", got)
+		}
+		if got := runIDsOf(e.Runs(both, 70, nil)); !slices.Equal(got, newest[:70]) {
+			t.Errorf("the first page has %d runs, or others", len(got))
+		}
+		if got := e.Runs(engine.Caller{"b"}, 0, nil); len(got) != 100 {
+			t.Errorf("b has %d runs", len(got))
+		}
+		if got := askRunsOf(e.Inbox(both, 0)); !slices.Equal(got, ids) {
+			t.Errorf("the inbox is out of order: %q", got)
+		}
+		if got := askRunsOf(e.Inbox(both, 70)); !slices.Equal(got, ids[:70]) {
+			t.Errorf("the inbox's first page has %d questions, or others", len(got))
+		}
+
+		// Whose first question is answered asks the next one, the newest of all.
+		open := e.Inbox(both, 1)[0]
+		if err := e.Answer(t.Context(), both, open.ID, ask.Answer{Action: ask.Accept, Content: []byte(`{"one":true}`)}, "test"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		want := append(slices.Clone(ids[1:]), ids[0])
+		if got := askRunsOf(e.Inbox(both, 0)); !slices.Equal(got, want) {
+			t.Errorf("after an answer the inbox is out of order: %q", got)
+		}
+		if err := e.Cancel(t.Context(), both, ids[150]); err != nil {
+			t.Fatal(err)
+		}
+		if n, listed := e.CountOpenAsks(both), len(e.Inbox(both, 0)); n != 299 || listed != 299 {
+			t.Errorf("%d questions are open and %d are listed, want 299", n, listed)
+		}
+	})
+}
+
+func runIDsOf(infos []engine.Info) (ids []string) {
+	for _, i := range infos {
+		ids = append(ids, i.ID)
+	}
+	return ids
+}
+
+func askRunsOf(open []engine.OpenAsk) (ids []string) {
+	for _, o := range open {
+		ids = append(ids, o.Run)
+	}
+	return ids
+}
+
+// BenchmarkLists is a page of an owner of 20,000 runs, all of which wait.
+func BenchmarkLists(b *testing.B) {
+	e := newTestEngine(b, twoConfirms)
+	var id string
+	for range 20_000 {
+		id = e.startRun("twice", "")
+	}
+	for _, r := range e.Runs(me, 0, nil) {
+		e.waitForEntry(r.ID, 0, runlog.KindAsked)
+	}
+	b.Run("runs", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if page := e.Runs(me, 50, nil); len(page) != 50 || page[0].ID != id {
+				b.Fatal(len(page))
+			}
+		}
+	})
+	b.Run("inbox", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if page := e.Inbox(me, 50); len(page) != 50 {
+				b.Fatal(len(page))
+			}
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+)
+
+// While somebody reads what the log names, nothing of it goes: neither runs nor
+// the keys of their secrets. Afterwards, what was due goes.
+func TestPauseDeletion(t *testing.T) {
+	secretive := newPhoton("secretive", func(_ context.Context, yield generators.Yield) (string, error) {
+		if _, err := ask.Secret(yield, "word", "Which?"); err != nil {
+			return "", err
+		}
+		_, err := ask.Confirm(yield, "go", "Go on?")
+		return "done", err
+	}, nil)
+	o := testOptions(t, echo, secretive)
+	o.KeyDir = t.TempDir()
+	keys := func() int {
+		entries, err := os.ReadDir(o.KeyDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	b := openTestEngine(t, o)
+	b.waitForEnd(b.startRun("echo", `{"text":"x"}`))
+	id := b.startRun("secretive", "")
+	word, seq := b.waitForAsk(id, 0)
+	b.acceptAsk(word, `{"word":"xyzzy"}`)
+	confirm, _ := b.waitForAsk(id, seq)
+
+	one, two := b.PauseDeletion(), b.PauseDeletion()
+	b.acceptAsk(confirm, `{"go":true}`)
+	b.waitForEnd(id)
+	if _, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); !errors.Is(err, engine.ErrDeletionPaused) {
+		t.Errorf("pruning says %v", err)
+	}
+	one()
+	one() // again is no other's
+	if keys() != 1 {
+		t.Errorf("there are %d keys while they are held", keys())
+	}
+	two()
+	if keys() != 0 {
+		t.Errorf("there are %d keys of runs that have ended", keys())
+	}
+	if gone, err := b.Prune(engine.PruneCriteria{OlderThan: pointerTo(time.Duration(0))}, false); len(gone) != 2 || err != nil {
+		t.Errorf("then it deletes %v, %v", gone, err)
+	}
+}
+
+// Nor does what is left of a run whose start was refused, though the log has it
+// after all.
+func TestPauseDeletionKeepsRefusedStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, echo)
+		l := &uncertainLog{Log: o.Log, recorded: true}
+		l.appendsLeft.Store(1)
+		o.Log = l
+		b := openTestEngine(t, o)
+		release := b.PauseDeletion()
+		if _, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "echo", Args: []byte(`{"text":"x"}`)}); err == nil {
+			t.Fatal("a start in doubt was none")
+		}
+		left := func() (n int) {
+			for range l.Log.Runs(t.Context()) {
+				n++
+			}
+			return n
+		}
+		time.Sleep(5 * time.Minute)
+		if n := left(); n != 1 {
+			t.Errorf("the log has %d runs while it is held, want 1", n)
+		}
+		release()
+		time.Sleep(5 * time.Second)
+		if n := left(); n != 0 {
+			t.Errorf("the log has %d runs, and its start was refused", n)
+		}
+	})
+}

@@ -1,0 +1,171 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/internal/engine"
+)
+
+func pointerTo[T any](v T) *T { return &v }
+
+func prunedIDs(runs []engine.PrunedRun) []string {
+	var ids []string
+	for _, r := range runs {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// Three runs that ended an hour apart, the second of them large, and one that
+// waits.
+func TestPrune(t *testing.T) {
+	for name, c := range map[string]struct {
+		engine.PruneCriteria
+		want []int
+	}{
+		"by age":                  {engine.PruneCriteria{OlderThan: pointerTo(90 * time.Minute)}, []int{0, 1}},
+		"by number":               {engine.PruneCriteria{Keep: pointerTo(2)}, []int{0}},
+		"by size":                 {engine.PruneCriteria{MaxBytes: pointerTo(int64(300 << 10))}, []int{0, 1}},
+		"by nothing":              {engine.PruneCriteria{}, nil},
+		"all":                     {engine.PruneCriteria{Keep: pointerTo(0)}, []int{0, 1, 2}},
+		"by what is stricter":     {engine.PruneCriteria{Keep: pointerTo(1), OlderThan: pointerTo(24 * time.Hour)}, []int{0, 1}},
+		"of a time that is to be": {engine.PruneCriteria{OlderThan: pointerTo(time.Duration(0))}, []int{0, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := testOptions(t, echo, twoConfirms)
+				b := openTestEngine(t, o)
+				waits := b.startRun("twice", "")
+				b.waitForAsk(waits, 0)
+				var ids, want []string
+				for _, size := range []int{1, 400 << 10, 1} {
+					id := b.startRun("echo", fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", size)))
+					b.waitForEnd(id)
+					ids = append(ids, id)
+					time.Sleep(time.Hour)
+				}
+				for _, i := range c.want {
+					want = append(want, ids[i])
+				}
+				dry, err := b.Prune(c.PruneCriteria, true)
+				if got := prunedIDs(dry); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("of %v it would delete %v, want %v; %v", ids, got, want, err)
+				}
+				// Where no engine runs, it comes to the same.
+				cold, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.PruneCriteria, true)
+				if got := prunedIDs(cold); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("from the log it would delete %v, want %v; %v", got, want, err)
+				}
+				if len(allRunIDs(b)) != 4 {
+					t.Fatal("a dry run has deleted something")
+				}
+				gone, err := b.Prune(c.PruneCriteria, false)
+				if got := prunedIDs(gone); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("it deletes %v, want %v; %v", got, want, err)
+				}
+				if left := allRunIDs(b); len(left) != 4-len(want) || !slices.Contains(left, waits) {
+					t.Errorf("%v are left", left)
+				}
+				for _, id := range want {
+					if n, err := o.Blobs.RunSize(id); n > 0 || err != nil {
+						t.Errorf("of %s, %d bytes are left; %v", id, n, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Finished runs take no more than they may, though the newest ones stay a
+// minute.
+func TestRetentionBySize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, echo)
+		o.Limits = engine.Limits{MaxFinishedBytes: 2 << 20}
+		b := openTestEngine(t, o)
+		var ids []string
+		for range 4 {
+			id := b.startRun("echo", fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 400<<10)))
+			b.waitForEnd(id)
+			ids = append(ids, id)
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if n := len(allRunIDs(b)); n != 4 {
+			t.Fatalf("%d runs are left at once", n)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if left := allRunIDs(b); len(left) != 2 || !slices.Contains(left, ids[3]) || !slices.Contains(left, ids[2]) {
+			t.Errorf("%v are left of %v", left, ids)
+		}
+	})
+}
+
+// What a caller was promised to find is not pruned before its time.
+func TestPruneKeepsRetainedRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, echo)
+		b := openTestEngine(t, o)
+		info, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "echo", Args: []byte(`{"text":"x"}`), Surface: "test", RetainFor: 10 * time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.waitForEnd(info.ID)
+		for _, want := range []int{0, 1} {
+			cold, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), engine.PruneCriteria{Keep: pointerTo(0)}, true)
+			if err != nil || len(cold) != want {
+				t.Errorf("after %s it would delete %v from the log, %v", time.Since(info.Started), cold, err)
+			}
+			gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false)
+			if err != nil || len(gone) != want {
+				t.Errorf("after %s it deletes %v, %v", time.Since(info.Started), gone, err)
+			}
+			time.Sleep(11 * time.Minute)
+		}
+	})
+}
+
+// So is what is promised while it goes on, and it is counted from the end.
+func TestPruneKeepsRunsRetainedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, greeter, echo)
+		o.Limits = engine.Limits{MaxFinishedPerOwner: 1}
+		b := openTestEngine(t, o)
+		id := b.startRun("greeter", "")
+		askID, _ := b.waitForAsk(id, 0)
+		if err := b.RetainAfterEnd(me, id, 10*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.RetainAfterEnd(engine.Caller{"another"}, id, time.Minute); !errors.Is(err, engine.ErrForbidden) {
+			t.Errorf("promising another's run: %v", err)
+		}
+		time.Sleep(5 * time.Hour)
+		b.acceptAsk(askID, `{"name":"Ada"}`)
+		b.waitForEnd(id)
+		for range 5 {
+			b.waitForEnd(b.startRun("echo", `{"text":"x"}`))
+		}
+		time.Sleep(9 * time.Minute)
+		if _, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err != nil {
+			t.Fatal(err)
+		}
+		info, err := b.Info(me, id)
+		if err != nil {
+			t.Fatalf("after nine minutes: %v", err)
+		}
+		if kept := info.RetainedUntil.Sub(info.Ended); kept != 10*time.Minute {
+			t.Errorf("it says that it is kept for %s", kept)
+		}
+		time.Sleep(2 * time.Minute)
+		if gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err != nil || len(gone) != 1 {
+			t.Errorf("after eleven, it deletes %v, %v", gone, err)
+		}
+	})
+}

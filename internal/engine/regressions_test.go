@@ -1,0 +1,170 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// An event in doubt that turns out to be recorded, when the run has come to its
+// end by another fault meanwhile, is no fault of Beam's.
+func TestUncertainAppendOutlivesItsBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, newPhoton("teller", func(_ context.Context, yield generators.Yield) (string, error) {
+			yield(generators.Status("one"))
+			yield(generators.Status("two")) // waits for the frame to end
+			time.Sleep(500 * time.Millisecond)
+			yield(generators.File("big.txt", "text/plain", []byte(strings.Repeat("x", 100<<10))))
+			return "over", nil
+		}, nil))
+		l := &uncertainLog{Log: o.Log, recorded: true}
+		l.appendsLeft.Store(3) // the start and the claim, one, two
+		o.Log = l
+		b := openTestEngine(t, o)
+		id := b.startRun("teller", "")
+		o.Blobs.Close() // what is large can't be stored any more
+		time.Sleep(time.Hour)
+		if f := b.waitForEnd(id); f.Status != runlog.Failed {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// A request is the same however its JSON was written, after a restart, too.
+func TestARepeatedRequestAfterARestart(t *testing.T) {
+	for _, args := range []string{`{"text":"Ada"}`, `{ "text": "Ada" }`, `{"text":"a<b"}`} {
+		o := testOptions(t, echo)
+		b := openTestEngine(t, o)
+		request := engine.StartRequest{Photon: "echo", Args: json.RawMessage(args), IdempotencyKey: "once", Surface: "test"}
+		first, err := b.Start(t.Context(), me, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.waitForEnd(first.ID)
+		b.closeNow()
+		if again, err := openTestEngine(t, o).Start(t.Context(), me, request); err != nil || again.ID != first.ID {
+			t.Errorf("%s after a restart: run %q, want %q; %v", args, again.ID, first.ID, err)
+		}
+	}
+}
+
+// A goroutine that nobody waits for may or may not come to its question again.
+func TestAReplayNeedNotMeetWhatNobodyWaitsFor(t *testing.T) {
+	side := newPhoton("side", func(_ context.Context, yield generators.Yield) (string, error) {
+		generators.Go(yield, func(context.Context) {
+			if name, err := ask.Text(yield, "nick", "A nickname, if you like?"); err == nil {
+				yield(generators.Status("noted " + name))
+			}
+		})
+		_, err := ask.Text(yield, "name", "Name?")
+		return "over", err
+	}, &generators.Options{Durable: true})
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestEngine(t, side)
+		id := b.startRun("side", "")
+		for _, key := range []string{"nick", "name"} {
+			synctest.Wait()
+			info, err := b.Info(me, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range info.Asks {
+				if q.Key == key {
+					b.acceptAsk(q.ID, `{"`+key+`":"x"}`)
+				}
+			}
+			time.Sleep(time.Hour) // it is let go
+		}
+		if f := b.waitForEnd(id); f.Status != runlog.Completed {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// Of two questions one is answered, and what follows its answer is under way
+// when the process ends: it goes on in the next, though the other is open.
+func TestAHalfAnsweredRunGoesOnAfterARestart(t *testing.T) {
+	var begun atomic.Int64
+	two := newPhoton("two", func(_ context.Context, yield generators.Yield) (string, error) {
+		done := make(chan none)
+		generators.Go(yield, func(context.Context) {
+			defer close(done)
+			if _, err := ask.Text(yield, "a", "A?"); err != nil {
+				return
+			}
+			generators.Step(yield, "effect", func(ctx context.Context) (int, error) {
+				if begun.Add(1) == 1 {
+					<-ctx.Done()
+				}
+				return 1, ctx.Err()
+			})
+		})
+		_, err := ask.Text(yield, "b", "B?")
+		<-done
+		return "over", err
+	}, &generators.Options{Durable: true})
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, two)
+		b := openTestEngine(t, o)
+		id := b.startRun("two", "")
+		synctest.Wait()
+		info, err := b.Info(me, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range info.Asks {
+			if q.Key == "a" {
+				b.acceptAsk(q.ID, `{"a":"x"}`)
+			}
+		}
+		synctest.Wait()
+		b.closeNow()
+		openTestEngine(t, o)
+		time.Sleep(time.Hour)
+		if begun.Load() != 2 {
+			t.Errorf("the step was begun %d times, want again after the restart", begun.Load())
+		}
+	})
+}
+
+// What can't be deleted now stays whole, and is deleted later.
+func TestPruneThatFails(t *testing.T) {
+	o := testOptions(t, echo)
+	l := &undeletableLog{Log: o.Log}
+	o.Log = l
+	b := openTestEngine(t, o)
+	id := b.startRun("echo", `{"text":"`+strings.Repeat("x", 300<<10)+`"}`)
+	b.waitForEnd(id)
+	l.failing.Store(true)
+	if gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err == nil || len(gone) > 0 {
+		t.Errorf("it deletes %v, %v", gone, err)
+	}
+	l.failing.Store(false)
+	b.closeNow()
+	b = openTestEngine(t, o)
+	if gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err != nil || len(gone) != 1 {
+		t.Errorf("later it deletes %v, %v", gone, err)
+	}
+}
+
+// undeletableLog is a log that can't delete for a while.
+type undeletableLog struct {
+	runlog.Log
+	failing atomic.Bool
+}
+
+func (l *undeletableLog) Delete(ctx context.Context, run string) error {
+	if l.failing.Load() {
+		return runlog.ErrUnavailable
+	}
+	return l.Log.Delete(ctx, run)
+}

@@ -1,0 +1,257 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// What the lists show is a projection of the log: the same before a restart and
+// after, of runs at every point.
+func TestTheListsAreTheSameAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		o := testOptions(t, p.newPhoton(true, ask.Timeout(24*time.Hour)))
+		b := openTestEngine(t, o)
+		both := engine.Caller{"a", "b"}
+		for i := range 200 {
+			id := b.startRunAs(both[i%3/2:], "patient")
+			time.Sleep(time.Duration(i%3) * time.Millisecond)
+			synctest.Wait()
+			for _, content := range []string{`{"first":"one"}`, `{"second":"two"}`}[:i%4%3] {
+				b.acceptOnlyAsk(both, id, content)
+				synctest.Wait()
+			}
+			if i%7 == 0 {
+				if err := b.Cancel(t.Context(), both, id); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		before := listsOf(t, b, both)
+		b.closeNow()
+		if after := listsOf(t, openTestEngine(t, o), both); after != before {
+			t.Errorf("after a restart the lists are\n%s\nand were\n%s", after, before)
+		}
+	})
+}
+
+// acceptOnlyAsk answers the open question of a run.
+func (b *testEngine) acceptOnlyAsk(who engine.Caller, id, content string) {
+	b.t.Helper()
+	info, err := b.Info(who, id)
+	if err != nil || len(info.Asks) != 1 {
+		b.t.Fatal(info, err)
+	}
+	a := ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+	if err := b.Answer(b.t.Context(), who, info.Asks[0].ID, a, "test"); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// listsOf is all that the lists show.
+func listsOf(t *testing.T, b *testEngine, who engine.Caller) string {
+	t.Helper()
+	runs := b.Runs(who, 0, nil)
+	for _, r := range runs {
+		one, err := b.Info(who, r.ID)
+		if err != nil || one.Owner != r.Owner {
+			t.Errorf("run %s of %s: %v", r.ID, r.Owner, err)
+		}
+	}
+	raw, err := json.MarshalIndent([]any{
+		runs, b.Inbox(who, 0), b.CountOpenAsks(who), b.Runs(who, 20, func(i engine.Info) bool { return i.State == engine.Waiting }),
+	}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// A question whose time ran out while nobody was there expires at the start.
+func TestADeadlineThatPassedWhileBeamWasDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		o := testOptions(t, p.newPhoton(true, ask.Timeout(2*time.Hour)))
+		b := openTestEngine(t, o)
+		early := b.startRun("patient", "")
+		time.Sleep(90 * time.Minute)
+		late := b.startRun("patient", "")
+		b.waitForAsk(late, 0)
+		b.closeNow()
+		time.Sleep(time.Hour)
+		b = openTestEngine(t, o)
+		synctest.Wait()
+		if f := b.waitForEnd(early); f.Status != runlog.Failed || f.Error != ask.ErrTimeout.Error() {
+			t.Errorf("finished = %+v", f)
+		}
+		if info, err := b.Info(me, late); err != nil || info.State != engine.Waiting {
+			t.Errorf("the later one is %+v, %v", info, err)
+		}
+		time.Sleep(time.Hour)
+		if f := b.waitForEnd(late); f.Error != ask.ErrTimeout.Error() {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// A deadline in the distant future is not taken for one in the past.
+func TestAQuestionThatWaitsForCenturies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		o := testOptions(t, p.newPhoton(true, ask.Timeout(math.MaxInt64)))
+		b := openTestEngine(t, o)
+		id := b.startRun("patient", "")
+		b.waitForAsk(id, 0)
+		b.closeNow()
+		b = openTestEngine(t, o)
+		time.Sleep(time.Hour)
+		if info, err := b.Info(me, id); err != nil || info.State != engine.Waiting {
+			t.Errorf("it is %+v, %v", info, err)
+		}
+	})
+}
+
+// Many deadlines pass in their order, and none is forgotten.
+func TestManyDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		b := newTestEngine(t, p.newPhoton(true, ask.Timeout(time.Hour)))
+		var ids []string
+		for range 500 {
+			ids = append(ids, b.startRun("patient", ""))
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Hour - 250*time.Second - time.Millisecond)
+		synctest.Wait()
+		for i, id := range ids {
+			info, err := b.Info(me, id)
+			if over := i < 250; err != nil || info.State.Ended() != over {
+				t.Fatalf("run %d is %s, %v", i, info.State, err)
+			}
+		}
+		if n := b.CountOpenAsks(me); n != 250 {
+			t.Errorf("%d questions are open, want 250", n)
+		}
+	})
+}
+
+// An idempotency key holds over a restart, though the arguments are in the log
+// alone.
+func TestAnIdempotencyKeyHoldsAfterARestart(t *testing.T) {
+	o := testOptions(t, echo)
+	start := func(b *testEngine, args string) (engine.Info, error) {
+		return b.Start(t.Context(), me, engine.StartRequest{Photon: "echo", Args: json.RawMessage(args), IdempotencyKey: "k"})
+	}
+	before := openTestEngine(t, o)
+	first, err := start(before, `{"text":"a"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.waitForEnd(first.ID)
+	before.closeNow()
+	after := openTestEngine(t, o)
+	if again, err := start(after, `{"text":"a"}`); err != nil || again.ID != first.ID {
+		t.Errorf("the same request began %s, %v, and %s was the first", again.ID, err, first.ID)
+	}
+	if _, err := start(after, `{"text":"b"}`); !errors.Is(err, engine.ErrIdempotencyKeyReused) {
+		t.Errorf("another request: %v", err)
+	}
+}
+
+// slowLog counts how many runs are read back at once.
+type slowLog struct {
+	runlog.Log
+	reading, maxReading atomic.Int64
+}
+
+func (l *slowLog) Read(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error] {
+	if after > 0 {
+		return l.Log.Read(ctx, id, after)
+	}
+	return func(yield func([]runlog.Entry, error) bool) {
+		if now := l.reading.Add(1); now > l.maxReading.Load() {
+			l.maxReading.Store(now)
+		}
+		time.Sleep(time.Millisecond) // in a bubble
+		l.reading.Add(-1)
+		l.Log.Read(ctx, id, after)(yield)
+	}
+}
+
+// However many runs are answered at once, few are read back at a time, and all
+// go on.
+func TestManyAnswersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		o := testOptions(t, p.newPhoton(true))
+		l := &slowLog{Log: o.Log}
+		o.Log = l
+		b := openTestEngine(t, o)
+		var asks []string
+		for range 300 {
+			askID, _ := b.waitForAsk(b.startRun("patient", ""), 0)
+			asks = append(asks, askID)
+		}
+		time.Sleep(time.Hour)
+		for _, id := range asks {
+			b.acceptAsk(id, `{"first":"one"}`)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if most := l.maxReading.Load(); most != 32 {
+			t.Errorf("%d runs were read at once, want 32", most)
+		}
+		if p.steps.Load() != 300 || b.CountOpenAsks(me) != 300 {
+			t.Errorf("%d of 300 went on, and %d ask their next question", p.steps.Load(), b.CountOpenAsks(me))
+		}
+	})
+}
+
+// What a question shows is the same while its run waits in memory, when it was
+// let go, and after a restart.
+func TestAskIsTheSameResidentAndEvicted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, newPhoton("worker", func(ctx context.Context, yield generators.Yield) (string, error) {
+			select {
+			case <-time.After(1500 * time.Millisecond):
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+			return ask.Text(yield, "name", "Name?", ask.Timeout(48*time.Hour))
+		}, &generators.Options{Durable: true}))
+		b := openTestEngine(t, o)
+		id := b.startRun("worker", "")
+		b.waitForAsk(id, 0)
+		synctest.Wait()
+		shown := func(b *testEngine) string {
+			raw, err := json.Marshal([]any{b.Inbox(me, 0), b.Runs(me, 0, nil)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
+		}
+		hot := shown(b)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if cold := shown(b); cold != hot {
+			t.Errorf("let go it shows\n%s\nand showed\n%s", cold, hot)
+		}
+		b.closeNow()
+		b = openTestEngine(t, o)
+		if again := shown(b); again != hot {
+			t.Errorf("after a restart it shows\n%s\nand showed\n%s", again, hot)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package engine_test
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// claimRefusingLog is a log that takes no claims while it is.
+type claimRefusingLog struct {
+	runlog.Log
+	refusing atomic.Bool
+}
+
+func (s *claimRefusingLog) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	if s.refusing.Load() && len(entries) > 0 && entries[0].Kind == runlog.KindClaimed {
+		return 0, errBroken
+	}
+	return s.Log.Append(ctx, run, after, entries...)
+}
+
+// newUnclaimableRuns is an engine with answered runs that can't be taken up.
+func newUnclaimableRuns(t *testing.T, n int) (b *testEngine, l *claimRefusingLog, p *twoAskPhoton) {
+	t.Helper()
+	p = new(twoAskPhoton)
+	o := testOptions(t, p.newPhoton(true))
+	l = &claimRefusingLog{Log: o.Log}
+	o.Log = l
+	b = openTestEngine(t, o)
+	var asks []string
+	for range n {
+		askID, _ := b.waitForAsk(b.startRun("patient", ""), 0)
+		asks = append(asks, askID)
+	}
+	time.Sleep(time.Hour) // they are let go
+	synctest.Wait()
+	l.refusing.Store(true)
+	for _, id := range asks {
+		b.acceptAsk(id, `{"first":"one"}`)
+	}
+	return b, l, p
+}
+
+// Runs that can't be taken up wait for their next try without a goroutine each,
+// and all go on once they can.
+func TestManyRunsThatCantBeTakenUpHoldNoGoroutines(t *testing.T) {
+	const n = 2000
+	synctest.Test(t, func(t *testing.T) {
+		before := runtime.NumGoroutine()
+		b, l, p := newUnclaimableRuns(t, n)
+		time.Sleep(time.Minute + time.Second/2)
+		synctest.Wait()
+		if more := runtime.NumGoroutine() - before; more > 200 {
+			t.Errorf("%d runs that wait for another try have %d goroutines", n, more)
+		}
+		l.refusing.Store(false)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if p.steps.Load() != n || b.CountOpenAsks(me) != n {
+			t.Errorf("%d of %d went on, and %d ask their next question", p.steps.Load(), n, b.CountOpenAsks(me))
+		}
+	})
+}
+
+// They keep no engine from closing.
+func TestACloseWaitsForNoRunThatCantBeTakenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _, _ := newUnclaimableRuns(t, 100)
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		if err := b.Close(ctx); err != nil || time.Since(began) > time.Second {
+			t.Errorf("it took %v to close: %v", time.Since(began), err)
+		}
+	})
+}

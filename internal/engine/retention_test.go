@@ -1,0 +1,90 @@
+package engine_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// However many runs end close together: whoever waits for one without a loop
+// reads how it ended, though not at once.
+func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, twoConfirms)
+		o.Limits = engine.Limits{MaxFinishedPerOwner: 3, MaxFinished: 5}
+		b := openTestEngine(t, o)
+		var ids []string
+		ended := make(chan string, 50)
+		for range cap(ended) {
+			id := b.startRun("twice", "")
+			_, seq := b.waitForAsk(id, 0)
+			if _, err := b.AddWaiter(me, id, seq, funcWaiter(func() { ended <- id })); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		for _, id := range ids {
+			if err := b.Cancel(t.Context(), me, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(50 * time.Second)
+		synctest.Wait()
+		for range ids {
+			if f := b.waitForEnd(<-ended); f.Status != runlog.Stopped {
+				t.Errorf("finished = %+v", f)
+			}
+		}
+		time.Sleep(30 * time.Second) // a minute, and a quarter
+		synctest.Wait()
+		if n := len(allRunIDs(b)); n != 3 {
+			t.Errorf("%d runs are left, want 3", n)
+		}
+	})
+}
+
+// A loop over a run's entries keeps it, however slow it is.
+func TestARunThatIsReadStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, echo)
+		o.Limits = engine.Limits{MaxFinishedPerOwner: 1, RetainFor: time.Hour}
+		b := openTestEngine(t, o)
+		slow := b.startRun("echo", `{"text":"slow"}`)
+		b.waitForEnd(slow)
+		for name, loop := range map[string]func() (iter.Seq2[[]runlog.Entry, error], error){
+			"follow": func() (iter.Seq2[[]runlog.Entry, error], error) {
+				return b.Follow(context.Background(), me, slow, 0)
+			},
+			"read": func() (iter.Seq2[[]runlog.Entry, error], error) { return b.Read(context.Background(), me, slow) },
+			"read after": func() (iter.Seq2[[]runlog.Entry, error], error) {
+				return b.ReadAfter(context.Background(), me, slow, 0)
+			},
+		} {
+			batches, err := loop()
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			next, stop := iter.Pull2(batches)
+			if _, err, _ := next(); err != nil {
+				t.Fatal(name, err)
+			}
+			b.waitForEnd(b.startRun("echo", `{"text":"x"}`))
+			time.Sleep(2 * time.Hour)
+			synctest.Wait()
+			if _, err := b.Info(me, slow); err != nil {
+				t.Errorf("%s: the run is gone under its reader: %v", name, err)
+			}
+			stop()
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if _, err := b.Info(me, slow); err == nil {
+			t.Error("nobody reads the run any more, and it is still here")
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A crash after a step's effect and before its record makes the step run again:
+// at least once. Its idempotency key is the same, so that a service that knows
+// such keys has the effect once.
+func TestAStepThatACrashRepeatsHasTheSameKey(t *testing.T) {
+	var keys []string
+	p := newPhoton("careful", func(_ context.Context, yield generators.Yield) (string, error) {
+		return generators.Step(yield, "charge", func(ctx context.Context) (string, error) {
+			keys = append(keys, generators.IdempotencyKey(ctx))
+			return "charged", nil
+		})
+	}, &generators.Options{Durable: true})
+	o := testOptions(t, p)
+	b := openTestEngine(t, o)
+	b.waitForEnd(b.startRun("careful", ""))
+	entries := b.entries(b.Runs(me, 0, nil)[0].ID)
+	stepped := slices.IndexFunc(entries, func(e runlog.Entry) bool { return e.Kind == runlog.KindStepped })
+	b.closeNow()
+
+	o.Log = newTestLog()
+	id := "c0ffee00000000000000000000000000"
+	for range 2 { // crashes twice at the same place
+		if err := o.Log.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.Log.Append(t.Context(), id, 0, entries[:stepped]...); err != nil {
+			t.Fatal(err)
+		}
+		crashed := openTestEngine(t, o)
+		if f := crashed.waitForEnd(id); f.Status != runlog.Completed {
+			t.Fatalf("finished = %+v", f)
+		}
+		crashed.closeNow()
+	}
+	if len(keys) != 3 || keys[1] != keys[2] || keys[0] == keys[1] || keys[1] != id+"/charge" {
+		t.Errorf("the step ran with the keys %q, want one of its own a run, the same after each crash", keys)
+	}
+}

@@ -1,0 +1,152 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+type customError struct{ text string }
+
+func (e *customError) Error() string { return e.text }
+
+// Whatever a tool does wrong, its run ends, and the process goes on.
+func TestStrangeToolsEnd(t *testing.T) {
+	tests := []struct {
+		name string
+		fn   func(context.Context, generators.Yield) (any, error)
+		want runlog.FinishStatus
+		says string
+	}{
+		{"its goroutine ends", func(context.Context, generators.Yield) (any, error) {
+			runtime.Goexit()
+			return nil, nil
+		}, runlog.Failed, "its goroutine ended"},
+		{"an error that is nil within", func(context.Context, generators.Yield) (any, error) {
+			var e *customError
+			return nil, e
+		}, runlog.Failed, "panicked"},
+		{"events that are nil within", func(_ context.Context, yield generators.Yield) (any, error) {
+			var a *generators.Artifact
+			var s *generators.Stepped
+			var r *generators.Result
+			var c *generators.Call
+			yield(a)
+			yield(s)
+			yield(r)
+			yield(c)
+			yield(nil)
+			return "still here", nil
+		}, runlog.Completed, ""},
+		{"a question without its rules", func(_ context.Context, yield generators.Yield) (any, error) {
+			c := generators.NewCall("file", "file", &ask.Question{Kind: ask.KindFile})
+			yield(c)
+			return nil, c.Wait().Err
+		}, runlog.Failed, "ask.File"},
+		{"a question that is nil within", func(_ context.Context, yield generators.Yield) (any, error) {
+			var q *ask.Question
+			yield(generators.NewCall("text", "text", q))
+			return "went on", nil
+		}, runlog.Completed, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newTestEngine(t, newPhoton("strange", tt.fn, nil))
+			if f := b.waitForEnd(b.startRun("strange", "")); f.Status != tt.want || !strings.Contains(f.Error, tt.says) {
+				t.Errorf("finished = %+v, want %s with %q", f, tt.want, tt.says)
+			}
+		})
+	}
+}
+
+func TestAStopHoldsThoughAnotherProcessAnsweredFirst(t *testing.T) {
+	b := newTestEngine(t, greeter)
+	id := b.startRun("greeter", "")
+	_, seq := b.waitForAsk(id, 0)
+	answered := runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}})
+	if _, err := b.log.Append(t.Context(), id, seq, answered); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Cancel(t.Context(), me, id); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := b.Info(me, id); err != nil || !info.State.Ended() {
+		t.Errorf("after the stop the run is %s, %v", info.State, err)
+	}
+}
+
+// An upload that is taken back has the content of an artifact: the artifact
+// stays.
+func TestARefusedUploadTakesNothingElseAway(t *testing.T) {
+	big := strings.Repeat("x", 100<<10)
+	p := newPhoton("maker", func(_ context.Context, yield generators.Yield) (any, error) {
+		yield(generators.File("big.txt", "text/plain", []byte(big)))
+		_, err := ask.File(yield, "file", "And yours?", ask.Accepting(".csv"))
+		return nil, err
+	}, nil)
+	b := newTestEngine(t, p)
+	id := b.startRun("maker", "")
+	artifact := b.waitForEntry(id, 0, "artifact")
+	askID, _ := b.waitForAsk(id, 0)
+	digest, size, err := b.Upload(t.Context(), me, askID, strings.NewReader(big))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "big.txt", Size: size, Digest: digest}}}
+	var invalid *generators.InvalidError
+	if err := b.Answer(t.Context(), me, askID, refused, "test"); !errors.As(err, &invalid) {
+		t.Fatalf("a text where a CSV file is wanted: %v", err)
+	}
+	b.DiscardUpload(id, digest, size)
+	_, body, err := b.OpenArtifact(t.Context(), me, id, artifact.Seq)
+	if err != nil {
+		t.Fatalf("the artifact is gone: %v", err)
+	}
+	defer body.Close()
+	if text, err := io.ReadAll(body); string(text) != big || err != nil {
+		t.Errorf("the artifact has %d bytes, %v", len(text), err)
+	}
+}
+
+// Events that wait to be appended are not lost with an answer that fails.
+func TestAnAnswerThatFailsTakesNoEventsWithIt(t *testing.T) {
+	told := make(chan none)
+	p := newPhoton("talker", func(ctx context.Context, yield generators.Yield) (any, error) {
+		generators.Go(yield, func(context.Context) {
+			yield(generators.Status("first"))
+			yield(generators.Status("second"))
+			close(told)
+		})
+		_, err := ask.Text(yield, "text", "And?", ask.Long())
+		return nil, err
+	}, nil)
+	b := newTestEngine(t, p)
+	id := b.startRun("talker", "")
+	askID, _ := b.waitForAsk(id, 0)
+	<-told
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	large := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"text":"` + strings.Repeat("x", 300<<10) + `"}`)}
+	if err := b.Answer(gone, me, askID, large, "test"); err == nil {
+		t.Fatal("an answer that could not be stored was taken")
+	}
+	b.acceptAsk(askID, `{"text":"short"}`)
+	b.waitForEnd(id)
+	n := 0
+	for _, e := range b.entries(id) {
+		if e.Kind == "status" {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d of 2 events are in the log", n)
+	}
+}

@@ -1,0 +1,325 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// brokenLog is a log from which no run can be read back for a while, and that takes
+// nothing then but answers, for which one entry is read.
+type brokenLog struct {
+	runlog.Log
+	brokenUntil atomic.Pointer[time.Time]
+	reads       atomic.Int64
+}
+
+var errBroken = errors.New("the log can't be reached")
+
+func (l *brokenLog) breakFor(d time.Duration) {
+	until := time.Now().Add(d)
+	l.brokenUntil.Store(&until)
+}
+
+func (l *brokenLog) isBroken() bool {
+	until := l.brokenUntil.Load()
+	return until != nil && time.Now().Before(*until)
+}
+
+func (l *brokenLog) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		if l.isBroken() && after == 0 {
+			l.reads.Add(1)
+			yield(nil, errBroken)
+			return
+		}
+		l.Log.Read(ctx, run, after)(yield)
+	}
+}
+
+func (l *brokenLog) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	if l.isBroken() && entries[0].Kind != runlog.KindAnswered {
+		return 0, errBroken
+	}
+	return l.Log.Append(ctx, run, after, entries...)
+}
+
+// logCounter counts what is logged.
+type logCounter struct {
+	slog.Handler
+	count atomic.Int64
+}
+
+func (l *logCounter) Enabled(context.Context, slog.Level) bool  { return true }
+func (l *logCounter) Handle(context.Context, slog.Record) error { l.count.Add(1); return nil }
+
+func TestALogThatCantBeReadForAWhileLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		o := testOptions(t, p.newPhoton(true))
+		l, said := &brokenLog{Log: o.Log}, &logCounter{}
+		o.Log, o.Logger = l, slog.New(said)
+		b := openTestEngine(t, o)
+		id := b.startRun("patient", "")
+		first, seq := b.waitForAsk(id, 0)
+		time.Sleep(time.Hour)
+		l.breakFor(3 * time.Hour)
+		b.acceptAsk(first, `{"first":"one"}`)
+		time.Sleep(3 * time.Hour)
+		if tries := l.reads.Load(); tries < 100 || tries > 250 {
+			t.Errorf("it was tried %d times within three hours, want about one a minute", tries)
+		}
+		if n := said.count.Load(); n == 0 || n > 10 {
+			t.Errorf("the logger was told %d times, want a few", n)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := len(b.Inbox(me, 0)); n != 1 {
+			t.Fatalf("%d questions are open after %v", n, kindsOf(b.entries(id)))
+		}
+		second, _ := b.waitForAsk(id, seq)
+		b.acceptAsk(second, `{"second":"two"}`)
+		if f := b.waitForEnd(id); string(f.Result) != `"one two"` || p.steps.Load() != 1 {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// A close doesn't wait for a run that can't be taken up, be it answered before or
+// in the middle.
+func TestACloseWhileTheLogIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		slow := newPhoton("slow", func(ctx context.Context, _ generators.Yield) (any, error) {
+			time.Sleep(time.Minute)
+			return nil, nil
+		}, nil)
+		o := testOptions(t, p.newPhoton(true), slow)
+		l := &brokenLog{Log: o.Log}
+		o.Log = l
+		b := openTestEngine(t, o)
+		var asked []string
+		for range 2 {
+			askID, _ := b.waitForAsk(b.startRun("patient", ""), 0)
+			asked = append(asked, askID)
+		}
+		time.Sleep(time.Hour)
+		working := b.startRun("slow", "")
+		l.breakFor(30 * time.Second)
+		b.acceptAsk(asked[0], `{"first":"one"}`)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		time.AfterFunc(5*time.Second, func() { b.acceptAsk(asked[1], `{"first":"one"}`) })
+		if err := b.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != time.Minute {
+			t.Errorf("it took %v to close, want the minute of the run that works", took)
+		}
+		if f := b.waitForEnd(working); f.Status != runlog.Completed {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// unclaimableLog is a log that takes no claims for a while.
+type unclaimableLog struct {
+	runlog.Log
+	refusals int
+}
+
+func (u *unclaimableLog) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	if u.refusals > 0 && entries[0].Kind == runlog.KindClaimed {
+		u.refusals--
+		return 0, errBroken
+	}
+	return u.Log.Append(ctx, run, after, entries...)
+}
+
+func TestARunThatCantBeClaimedAfterARestartIsLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, greeter)
+		l := logWithPrefix(t, []runlog.Entry{
+			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
+			runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}),
+		}, 2)
+		o.Log = &unclaimableLog{l, 3}
+		b := openTestEngine(t, o)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := len(b.Inbox(me, 0)); n != 1 {
+			t.Errorf("%d questions are open after %v", n, kindsOf(b.entries(crashedRunID)))
+		}
+	})
+}
+
+// A run that can't be read back is in no list, half read.
+func TestUnreadableRunIsSkippedOnRecovery(t *testing.T) {
+	o := testOptions(t, greeter)
+	o.Log = logWithPrefix(t, []runlog.Entry{
+		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
+		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
+		{Kind: runlog.KindAnswered, Data: json.RawMessage(`"not one"`)},
+	}, 3)
+	b := openTestEngine(t, o)
+	if runs, open := b.Runs(me, 0, nil), b.Inbox(me, 0); len(runs)+len(open) != 0 {
+		t.Errorf("listed: %+v, %+v", runs, open)
+	}
+}
+
+func TestADeadlineThatCantBeRecordedIsRecordedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		o := testOptions(t, p.newPhoton(true, ask.Timeout(2*time.Hour)))
+		l := &brokenLog{Log: o.Log}
+		o.Log = l
+		b := openTestEngine(t, o)
+		id := b.startRun("patient", "")
+		b.waitForAsk(id, 0)
+		time.Sleep(time.Hour)
+		l.breakFor(2 * time.Hour)
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		if f := b.waitForEnd(id); f.Status != runlog.Failed || f.Error != ask.ErrTimeout.Error() {
+			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// Events that wait are not lost with an answer that comes while the log is down.
+func TestEventsThatCantBeAppendedWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, newEventWhileWaitingPhoton())
+		l := &brokenLog{Log: o.Log}
+		o.Log = l
+		b := openTestEngine(t, o)
+		id := b.startRun("murmurer", "")
+		askID, _ := b.waitForAsk(id, 0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		l.breakFor(time.Millisecond)
+		if err := settleAskBy["answered"](b, askID); !errors.Is(err, errBroken) {
+			t.Errorf("an answer to a log that is down: %v", err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := b.countEntries(id, "status"); n != 2 {
+			t.Errorf("%d of 2 events are in the log", n)
+		}
+		b.acceptAsk(askID, `{"name":"Ada"}`)
+		b.waitForEnd(id)
+	})
+}
+
+func TestALogThatIsGoneEndsItsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := strings.Repeat("x", 300<<10)
+		p := newPhoton("talker", func(_ context.Context, yield generators.Yield) (string, error) {
+			if _, err := generators.Step(yield, "big", func(context.Context) (string, error) { return long, nil }); err != nil {
+				return "", err
+			}
+			return ask.Text(yield, "name", "Name?")
+		}, &generators.Options{Durable: true})
+		o := testOptions(t, p)
+		b := openTestEngine(t, o)
+		id := b.startRun("talker", "")
+		askID, _ := b.waitForAsk(id, 0)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if err := b.blobs.DeleteRun(id); err != nil {
+			t.Fatal(err)
+		}
+		b.acceptAsk(askID, `{"name":"Ada"}`)
+		synctest.Wait()
+		if f, err := runlog.Decode[runlog.Finished](b.entries(id)[len(b.entries(id))-1]); err != nil || f.Status != runlog.Interrupted {
+			t.Errorf("finished = %+v, %v", f, err)
+		}
+	})
+}
+
+// refusingLog is a log that takes no entries for good, and then does again.
+type refusingLog struct {
+	runlog.Log
+	err atomic.Pointer[error]
+}
+
+func (l *refusingLog) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	if err := l.err.Load(); err != nil {
+		return 0, *err
+	}
+	return l.Log.Append(ctx, run, after, entries...)
+}
+
+func (l *refusingLog) refuseAppends(err error) { l.err.Store(&err) }
+
+// Nothing is done with a run that was left out, neither when its questions'
+// deadlines pass.
+func TestDeadlinesOfUnreadableRunDoNotExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, greeter)
+		l := &refusingLog{Log: logWithPrefix(t, []runlog.Entry{
+			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Owner: me.Owner(), Args: json.RawMessage("{}")}),
+			runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}, Deadline: time.Now().Add(time.Hour)}),
+		}, 2)}
+		l.refuseAppends(errBroken)
+		o.Log = l
+		b := openTestEngine(t, o)
+		if runs := b.Runs(me, 0, nil); len(runs) != 0 {
+			t.Fatalf("listed: %+v", runs)
+		}
+		l.err.Store(nil)
+		time.Sleep(2 * time.Hour)
+		n := 0
+		for batch := range l.Read(t.Context(), crashedRunID, 0) {
+			n += len(batch)
+		}
+		if n != 2 {
+			t.Errorf("its log has %d entries, and had 2", n)
+		}
+	})
+}
+
+// An end that could not be recorded for good is wanted again, and then recorded
+// when that is possible.
+func TestAStopThatFailedForGoodCanBeTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		o := testOptions(t, p.newPhoton(true))
+		l := &refusingLog{Log: o.Log}
+		o.Log = l
+		b := openTestEngine(t, o)
+		id := b.startRun("patient", "")
+		b.waitForAsk(id, 0)
+		for range 2 {
+			l.refuseAppends(runlog.ErrUnavailable)
+			if err := b.Cancel(t.Context(), me, id); !errors.Is(err, runlog.ErrUnavailable) {
+				t.Errorf("stopping it while the log is down: %v", err)
+			}
+			l.refuseAppends(errBroken)
+			time.Sleep(time.Minute)
+		}
+		l.refuseAppends(runlog.ErrUnavailable)
+		if err := b.Cancel(t.Context(), me, id); !errors.Is(err, runlog.ErrUnavailable) {
+			t.Errorf("stopping it while the log is down: %v", err)
+		}
+		time.Sleep(time.Minute)
+		l.err.Store(nil)
+		time.Sleep(time.Minute)
+		if info, err := b.Info(me, id); err != nil || info.State != engine.Stopped {
+			t.Errorf("it is %s, %v", info.State, err)
+		}
+	})
+}

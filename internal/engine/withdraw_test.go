@@ -1,0 +1,147 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// outcomePhoton is a photon that tells how its question ended, and asks on.
+var outcomePhoton = newPhoton("outcome", func(_ context.Context, yield generators.Yield) (string, error) {
+	_, err := ask.Text(yield, "first", "First?")
+	told := "answered"
+	for name, known := range map[string]error{"unsupported": ask.ErrUnsupported, "invalid": ask.ErrInvalid, "timeout": ask.ErrTimeout, "stopped": ask.ErrStopped} {
+		if errors.Is(err, known) {
+			told = name + "; " + err.Error()
+		}
+	}
+	yield(generators.Status(told))
+	_, err = ask.Text(yield, "second", "Second?")
+	return told, err
+}, &generators.Options{Durable: true})
+
+// A generator is told the same by a withdrawal as it happens and when its run
+// is taken up again.
+func TestAWithdrawnQuestionFailsWithItsReason(t *testing.T) {
+	for _, tt := range []struct {
+		reason     runlog.WithdrawReason
+		text, want string
+	}{
+		{runlog.Unsupported, "the client has no forms", "unsupported; nobody can be asked here: the client has no forms"},
+		{runlog.Unsupported, "", "unsupported; nobody can be asked here"},
+		{runlog.Invalid, "name must not be empty", "invalid; the answers did not fit the question: name must not be empty"},
+		{runlog.Expired, "", "timeout; the question was not answered in time"},
+	} {
+		t.Run(string(tt.reason)+tt.text, func(t *testing.T) {
+			o := testOptions(t, outcomePhoton)
+			b := openTestEngine(t, o)
+			id := b.startRun("outcome", "")
+			first, seq := b.waitForAsk(id, 0)
+			if err := b.Withdraw(t.Context(), me, first, tt.reason, tt.text); err != nil {
+				t.Fatal(err)
+			}
+			b.waitForAsk(id, seq)
+			b.closeNow()
+			again := openTestEngine(t, o)
+			second, _ := again.waitForAsk(id, seq)
+			again.acceptAsk(second, `{"second":"x"}`)
+			f := again.waitForEnd(id)
+			if f.Status != runlog.Completed || string(f.Result) != string(mustMarshal(t, tt.want)) {
+				t.Errorf("finished = %+v, want %q", f, tt.want)
+			}
+			told := 0
+			for _, e := range again.entries(id) {
+				if e.Kind == "status" {
+					told++
+				}
+				if e.Kind == runlog.KindWithdrawn {
+					if w, err := runlog.Decode[runlog.Withdrawn](e); err != nil || w != (runlog.Withdrawn{AskSeq: seq, Reason: tt.reason, Error: tt.text}) {
+						t.Errorf("recorded: %+v, %v", w, err)
+					}
+				}
+			}
+			if told != 1 {
+				t.Errorf("the outcome was told %d times: live and again it differs", told)
+			}
+		})
+	}
+}
+
+func mustMarshal(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestWithdrawRefuses(t *testing.T) {
+	b := newTestEngine(t, outcomePhoton)
+	id := b.startRun("outcome", "")
+	first, seq := b.waitForAsk(id, 0)
+	withdraw := func(who engine.Caller, askID string) error {
+		return b.Withdraw(t.Context(), who, askID, runlog.Unsupported, strings.Repeat("long ", 10_000))
+	}
+	for _, tt := range []struct {
+		name string
+		who  engine.Caller
+		ask  string
+		want error
+	}{
+		{"garbage", me, "garbage", engine.ErrAskNotFound},
+		{"another run", me, runlog.AskID("00", seq), engine.ErrAskNotFound},
+		{"an entry that is no ask", me, runlog.AskID(id, 1), engine.ErrAskNotFound},
+		{"another's", engine.Caller{"session:you"}, first, engine.ErrForbidden},
+		{"an open one", me, first, nil},
+		{"again", me, first, engine.ErrSettled},
+	} {
+		if err := withdraw(tt.who, tt.ask); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	if err := b.Answer(t.Context(), me, first, ask.Answer{Action: ask.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
+		t.Errorf("an answer after it: %v", err)
+	}
+	w, err := runlog.Decode[runlog.Withdrawn](b.waitForEntry(id, seq, runlog.KindWithdrawn))
+	if err != nil || len(w.Error) > 5<<10 {
+		t.Errorf("%d bytes of text were recorded (%v)", len(w.Error), err)
+	}
+	second, _ := b.waitForAsk(id, seq)
+	if err := b.Cancel(t.Context(), me, id); err != nil {
+		t.Fatal(err)
+	}
+	if err := withdraw(me, second); !errors.Is(err, engine.ErrSettled) {
+		t.Errorf("after the run's end: %v", err)
+	}
+}
+
+// The log says which questions belong together, also where some are refused.
+func TestAskTogetherIsMarkedInTheLog(t *testing.T) {
+	b := newTestEngine(t, newPhoton("round", func(_ context.Context, yield generators.Yield) (int, error) {
+		var x, y, z string
+		err := ask.All(yield, ask.ForText("x", "m").Into(&x), ask.ForText("y", "m").Into(&y), ask.ForText("z", "m").Into(&z))
+		return 0, err
+	}, nil))
+	id := b.startRun("round", "")
+	var more []bool
+	var seq uint64
+	for range 3 {
+		e := b.waitForEntry(id, seq, runlog.KindAsked)
+		a, err := runlog.Decode[runlog.Asked](e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more, seq = append(more, a.More), e.Seq
+	}
+	if len(more) != 3 || !more[0] || !more[1] || more[2] {
+		t.Errorf("more = %v", more)
+	}
+}

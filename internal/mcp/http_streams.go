@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/engine"
+)
+
+// serveGet opens a stream: the one that tells what no request asked for, or one that
+// resumes a call's that broke off.
+func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
+	if !acceptsMediaType(r, "text/event-stream") || r.Header.Get("Accept") == "" {
+		writeError(w, http.StatusNotAcceptable, nil, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
+		return
+	}
+	if refuseModern(w, r) {
+		return
+	}
+	sess, ok := s.requireSession(w, r, caller, nil)
+	if !ok {
+		return
+	}
+	if cursor := r.Header.Get("Last-Event-ID"); cursor != "" {
+		s.serveResumedStream(w, r, sess, cursor)
+		return
+	}
+	ctx, end := sess.openStandaloneStream(r.Context())
+	defer end()
+	defer context.AfterFunc(s.closed, end)()
+	out := newResponseStream(w, false)
+	defer out.close()
+	if out.openEvents() != nil {
+		return
+	}
+	for {
+		said := sess.changes.awaitNotifications(ctx, nil)
+		if said == nil {
+			return
+		}
+		for _, n := range said {
+			if out.send("", n) != nil {
+				return
+			}
+		}
+	}
+}
+
+// serveResumedStream goes on with a call on another stream.
+func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess *session, cursor string) {
+	id, seq, ok := parseCursor(cursor)
+	c := sess.findResumableCall(id)
+	if !ok || c == nil || !c.hasEntry(seq) {
+		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "Last-Event-ID is of no stream of this session"))
+		return
+	}
+	out := newResponseStream(w, false)
+	defer out.close()
+	if out.openEvents() != nil {
+		return
+	}
+	inFlight, refused := sess.registerRequest(r.Context(), c.requestID)
+	if refused != nil { // the stream that broke was not noticed to be broken yet
+		inFlight = sess.replaceRequest(r.Context(), c.requestID)
+	}
+	defer sess.finishRequest(inFlight)
+	out.finish(c.resumeOnStream(out, inFlight, seq), http.StatusOK)
+}
+
+// serveDelete ends a session.
+func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
+	if refuseModern(w, r) {
+		return
+	}
+	sess, ok := s.requireSession(w, r, caller, nil)
+	if !ok {
+		return
+	}
+	s.removeSession(sess)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// refuseModern refuses what the modern era does not have.
+func refuseModern(w http.ResponseWriter, r *http.Request) bool {
+	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		return false
+	}
+	w.Header().Set("Allow", "POST")
+	writeError(w, http.StatusMethodNotAllowed, nil, rpcErrorf(mcp.INVALID_REQUEST, "protocol version %s has POST only; subscriptions/listen tells what changes", version20260728))
+	return true
+}

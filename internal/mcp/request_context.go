@@ -1,0 +1,187 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// requestContext is a session as the library sees it while it serves one request:
+// what a handler asks of the client goes out on the request's own stream, and
+// only if the client said that it can answer.
+type requestContext struct {
+	*session
+	client   *client
+	inFlight *inFlightRequest
+	sender   messageSender
+}
+
+var (
+	_ server.SessionWithLogging                  = (*requestContext)(nil)
+	_ server.SessionWithClientInfo               = (*requestContext)(nil)
+	_ server.SessionWithElicitation              = (*requestContext)(nil)
+	_ server.SessionWithSampling                 = (*requestContext)(nil)
+	_ server.SessionWithRoots                    = (*requestContext)(nil)
+	_ server.SessionWithProtocolVersion          = (*requestContext)(nil)
+	_ server.SessionWithResourceSubscriptionsErr = (*requestContext)(nil)
+)
+
+// Initialize and Initialized implement [server.ClientSession]; whether a
+// client is initialized is the session's to know.
+func (rc *requestContext) Initialize()       {}
+func (rc *requestContext) Initialized() bool { return true }
+
+// SessionID implements [server.ClientSession].
+func (rc *requestContext) SessionID() string { return rc.id }
+
+// NotificationChannel implements [server.ClientSession]. Nothing is sent
+// through it: the library would drop what does not fit.
+func (rc *requestContext) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
+
+// SetLogLevel and GetLogLevel implement [server.SessionWithLogging].
+func (rc *requestContext) SetLogLevel(level mcp.LoggingLevel) {
+	if s, ok := parseSeverity(string(level)); ok {
+		rc.updateClient(func(c *client) { c.logLevel = s })
+	}
+}
+
+func (rc *requestContext) GetLogLevel() mcp.LoggingLevel {
+	if rc.client == nil || rc.client.logLevel == noLogging {
+		return mcp.LoggingLevelEmergency
+	}
+	return mcp.LoggingLevel(severities[rc.client.logLevel])
+}
+
+// GetClientInfo and SetClientInfo implement [server.SessionWithClientInfo].
+// Who the client says it is changes nothing here.
+func (rc *requestContext) GetClientInfo() mcp.Implementation { return mcp.Implementation{} }
+func (rc *requestContext) SetClientInfo(mcp.Implementation)  {}
+
+// GetClientCapabilities and SetClientCapabilities implement
+// [server.SessionWithClientInfo].
+func (rc *requestContext) GetClientCapabilities() mcp.ClientCapabilities {
+	if rc.client == nil {
+		return mcp.ClientCapabilities{}
+	}
+	return rc.client.capabilities
+}
+
+func (rc *requestContext) SetClientCapabilities(caps mcp.ClientCapabilities) {
+	if rc.client == nil || !rc.client.isModern() {
+		rc.updateClient(func(c *client) { c.capabilities = caps })
+	}
+}
+
+// ProtocolVersion implements [server.SessionWithProtocolVersion].
+func (rc *requestContext) ProtocolVersion() string {
+	if rc.client == nil {
+		return ""
+	}
+	return rc.client.version
+}
+
+// SetProtocolVersion is called by the library when initialize has agreed on a
+// version.
+func (rc *requestContext) SetProtocolVersion(version string) {
+	rc.updateClient(func(c *client) { c.version = version })
+}
+
+// SubscribeToResource, UnsubscribeFromResource and SubscribedResources
+// implement [server.SessionWithResourceSubscriptions].
+func (rc *requestContext) SubscribeToResource(uri string) { _ = rc.SubscribeToResourceErr(uri) }
+
+// SubscribeToResourceErr implements
+// [server.SessionWithResourceSubscriptionsErr].
+func (rc *requestContext) SubscribeToResourceErr(uri string) error {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	if len(rc.subscribedURIs) >= maxSubscribedResources && !rc.subscribedURIs[uri] {
+		return fmt.Errorf("a session subscribes to at most %d resources", maxSubscribedResources)
+	}
+	rc.subscribedURIs[uri] = true
+	return nil
+}
+
+func (rc *requestContext) UnsubscribeFromResource(uri string) {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	delete(rc.subscribedURIs, uri)
+}
+
+func (rc *requestContext) SubscribedResources() []string {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	return slices.Collect(maps.Keys(rc.subscribedURIs))
+}
+
+// IsSubscribedToResource implements [server.SessionWithResourceSubscriptions].
+func (rc *requestContext) IsSubscribedToResource(uri string) bool {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	return rc.subscribedURIs[uri]
+}
+
+// maxSubscribedResources bounds the resources that a session subscribes to.
+const maxSubscribedResources = 1000
+
+// RequestElicitation implements [server.SessionWithElicitation].
+func (rc *requestContext) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	if !rc.client.supportsForms() {
+		return nil, missingCapabilityError("elicitation")
+	}
+	return awaitResponse[mcp.ElicitationResult](ctx, rc, string(mcp.MethodElicitationCreate), r.Params)
+}
+
+// RequestSampling implements [server.SessionWithSampling].
+func (rc *requestContext) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	if !rc.client.supportsSampling() {
+		return nil, missingCapabilityError("sampling")
+	}
+	return awaitResponse[mcp.CreateMessageResult](ctx, rc, string(mcp.MethodSamplingCreateMessage), r.CreateMessageParams)
+}
+
+// ListRoots implements [server.SessionWithRoots].
+func (rc *requestContext) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	if !rc.client.supportsRoots() {
+		return nil, missingCapabilityError("roots")
+	}
+	return awaitResponse[mcp.ListRootsResult](ctx, rc, string(mcp.MethodListRoots), nil)
+}
+
+func missingCapabilityError(capability string) error {
+	return fmt.Errorf("the client did not declare the capability %q", capability)
+}
+
+// responseChan is where [awaitResponse] gets its response.
+type responseChan chan message
+
+func (h responseChan) handleResponse(m message) { h <- m }
+
+// awaitResponse asks the client and waits for its response.
+func awaitResponse[T any](ctx context.Context, rc *requestContext, method string, params any) (*T, error) {
+	got := make(responseChan, 1)
+	id := rc.server.nextRequestID()
+	if err := rc.sendRequest(rc.sender, "", id, method, params, got); err != nil {
+		rc.forgetRequest(id)
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		rc.forgetRequest(id)
+		return nil, ctx.Err()
+	case m := <-got:
+		if m.Error != nil {
+			return nil, m.Error
+		}
+		var result T
+		if err := json.Unmarshal(m.Result, &result); err != nil {
+			return nil, fmt.Errorf("the client's answer to %s has the wrong shape", method)
+		}
+		return &result, nil
+	}
+}

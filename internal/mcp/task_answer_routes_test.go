@@ -1,0 +1,124 @@
+package mcp_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/engine"
+)
+
+// A caller with a task, by who answers it, how, and over what: the generator sees
+// one outcome, the caller reads the same one, and who was late harms nothing.
+func TestFirstAnswerToTaskWins(t *testing.T) {
+	answers := map[ask.Action]string{ask.Accept: `"text":"caller"|"text":"browser"`, ask.Decline: "the question was declined", ask.Cancel: "the question was cancelled"}
+	for _, transport := range []string{"stdio", "http"} {
+		for _, by := range []string{"caller", "browser", "both"} {
+			for action, want := range answers {
+				t.Run(fmt.Sprintf("%s/%s/%s", transport, by, action), func(t *testing.T) {
+					r := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
+					send := r.connectTransport(t, transport)
+					created := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
+					task := strings.Trim(jsonMember(t, created, "result", "taskId"), `"`)
+					var all sync.WaitGroup
+					if by == "caller" || by == "both" {
+						all.Go(func() {
+							got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":{"elicitationId":"%s.3","action":%q,"content":{"word":"caller"}}}}}`, task, task, action))
+							if strings.Contains(got, `"error"`) {
+								t.Errorf("the caller's answer is answered with %s", got)
+							}
+						})
+					}
+					if by != "caller" {
+						all.Go(func() {
+							a := ask.Answer{Action: action}
+							if action == ask.Accept {
+								a.Content = []byte(`{"word":"browser"}`)
+							}
+							if err := r.engine.Answer(t.Context(), operator, task+".3", a, "browser"); err != nil && (by != "both" || !errors.Is(err, engine.ErrSettled)) {
+								t.Error(err)
+							}
+						})
+					}
+					got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":%q}}`, task))
+					all.Wait()
+					either, or, _ := strings.Cut(want, "|")
+					if !strings.Contains(got, either) && (or == "" || !strings.Contains(got, or)) {
+						t.Errorf("the result is %s, want %s", got, want)
+					}
+					if again := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":%q}}`, task)); again != got {
+						t.Errorf("the result is\n%s\nfirst and then\n%s", got, again)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Nobody answers: the task waits for input, however often it is looked at, until
+// its caller takes it back; then it is in nobody's inbox.
+func TestNobodyAnswersATask(t *testing.T) {
+	for _, transport := range []string{"stdio", "http"} {
+		r := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
+		send := r.connectTransport(t, transport)
+		created := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
+		task := strings.Trim(jsonMember(t, created, "result", "taskId"), `"`)
+		for range 3 {
+			got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q}}`, task))
+			if status := jsonMember(t, got, "result", "status"); status != `"input_required"` || r.engine.CountOpenAsks(operator) != 1 {
+				t.Errorf("over %s the task is %s, with %d questions in the inbox", transport, status, r.engine.CountOpenAsks(operator))
+			}
+		}
+		got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tasks/cancel","params":{"taskId":%q}}`, task))
+		if status := jsonMember(t, got, "result", "status"); status != `"cancelled"` || r.engine.CountOpenAsks(operator) != 0 {
+			t.Errorf("over %s the task is %s then, with %d questions in the inbox", transport, status, r.engine.CountOpenAsks(operator))
+		}
+	}
+}
+
+// connectTransport connects a client that can't be asked, and returns how it sends a
+// request and gets its response.
+func (r *testServer) connectTransport(t *testing.T, name string) func(body string) string {
+	if name == "http" {
+		v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
+		return func(body string) string {
+			response := v.postMessage(body)
+			defer response.Body.Close()
+			raw, err := io.ReadAll(response.Body)
+			if err != nil || response.StatusCode != http.StatusOK {
+				t.Errorf("%s: %s %v", body, response.Status, err)
+			}
+			_, message, streamed := strings.Cut(string(raw), "data: {")
+			if streamed {
+				return strings.TrimSpace("{" + message)
+			}
+			return string(raw)
+		}
+	}
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	var mu sync.Mutex
+	waiting := map[string]chan string{}
+	go func() {
+		for line := range w.lines {
+			mu.Lock()
+			if got := waiting[jsonMember(t, line, "id")]; got != nil {
+				got <- line
+			}
+			mu.Unlock()
+		}
+	}()
+	return func(body string) string {
+		got := make(chan string, 1)
+		mu.Lock()
+		waiting[jsonMember(t, body, "id")] = got
+		mu.Unlock()
+		w.sendLine("%s", body)
+		return <-got
+	}
+}

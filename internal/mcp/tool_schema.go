@@ -1,0 +1,51 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// writePropertiesAsObjects writes an object schema's properties as objects. JSON Schema has
+// true for "anything", but MCP's own schema, and clients that check it, want an
+// object for each property.
+func writePropertiesAsObjects(schema json.RawMessage) json.RawMessage {
+	if !bytes.Contains(schema, []byte(":true")) {
+		return schema
+	}
+	var out []byte
+	copied := 0
+	d := json.NewDecoder(bytes.NewReader(schema))
+	// The path to where the decoder is: names of members, and whether the next
+	// token of an object is a name.
+	var path []string
+	var isObject, atName []bool
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return append(out, schema[copied:]...)
+		}
+		top := len(isObject) - 1
+		if top >= 0 && isObject[top] && atName[top] && token != json.Delim('}') {
+			path[top], atName[top] = token.(string), false
+			continue
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			object := token == json.Delim('{')
+			path, isObject, atName = append(path, ""), append(isObject, object), append(atName, object)
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			path, isObject, atName = path[:top], isObject[:top], atName[:top]
+			top--
+		case true:
+			if len(path) == 2 && path[0] == "properties" {
+				end := int(d.InputOffset())
+				out = append(append(out, schema[copied:end-len("true")]...), "{}"...)
+				copied = end
+			}
+		}
+		if top >= 0 {
+			atName[top] = isObject[top]
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package million has a great many runs wait for their answers at once, in the
+// real engine on the durable log, each phase in a process of its own, and
+// measures what that takes. docs/benchmarks.md has the figures.
+package million
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What tells a process of this program which phase it is.
+const (
+	phaseVar = "BEAM_MILLION_PHASE"
+	dirVar   = "BEAM_MILLION_FOLDER"
+	runsVar  = "BEAM_MILLION_RUNS"
+)
+
+func TestMain(m *testing.M) {
+	if phase := os.Getenv(phaseVar); phase != "" {
+		n, err := strconv.Atoi(os.Getenv(runsVar))
+		if err == nil {
+			err = runPhase(phase, os.Getenv(dirVar), n)
+		}
+		fmt.Fprintln(os.Stderr, phase, err) // a phase that is done is killed, or ends
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// runCounts are how many runs wait. BEAM_MILLION adds a million, which takes some
+// minutes and 2 GB of the disk.
+func runCounts(t *testing.T) []int {
+	if testing.Short() || racing {
+		return []int{1_000}
+	}
+	all := []int{10_000, 100_000}
+	if os.Getenv("BEAM_MILLION") != "" {
+		all = append(all, 1_000_000)
+	}
+	return all
+}
+
+// Limits of what runs that wait may take. Time is held to its aim only where
+// the machine was set aside for it.
+const (
+	baseMB        = 200   // of a process with few runs, or the 10,000 whose generators wait
+	evictedBytes  = 1_200 // more for each that waits
+	peakMB        = 350   // the same, when most is in use: a million stay under 2 GB
+	peakBytes     = 1_600
+	residentBytes = 16 << 10 // for each whose generator waits in memory
+	maxReadyMs    = 60_000   // ms until a million are ready again
+	maxAnswerMs   = 50       // ms until a run has gone on, at the 99th percentile
+)
+
+// TestWaitingRuns are all there, and few bytes each, when they were started,
+// after a restart, after answers at random, and after a kill -9.
+func TestWaitingRuns(t *testing.T) {
+	for _, n := range runCounts(t) {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			dir := t.TempDir()
+			for _, phase := range []string{"filled", "restarted", "killed"} {
+				f := runPhaseInChild(t, phase, dir, n)
+				logFigures(t, phase, f)
+				for name, most := range map[string]float64{
+					"resident-MB": baseMB + float64(n)*evictedBytes/(1<<20), "at-most-MB": peakMB + float64(n)*peakBytes/(1<<20),
+				} {
+					if f[name] > most && !racing {
+						t.Errorf("%s: %s is %.0f, and may be %.0f", phase, name, f[name], most)
+					}
+				}
+				if os.Getenv("BEAM_MILLION") == "" {
+					continue
+				}
+				if f["ready-ms"] > maxReadyMs {
+					t.Errorf("%s: it took %.0f ms until all were ready", phase, f["ready-ms"])
+				}
+				if f["answered-p99-ms"] > maxAnswerMs {
+					t.Errorf("%s: an answer took %.0f ms at the 99th percentile", phase, f["answered-p99-ms"])
+				}
+			}
+		})
+	}
+}
+
+// TestResidentWaitingRuns: their generators wait in memory.
+func TestResidentWaitingRuns(t *testing.T) {
+	n := min(runCounts(t)[len(runCounts(t))-1], 100_000)
+	f := runPhaseInChild(t, "hot", t.TempDir(), n)
+	logFigures(t, "hot", f)
+	if each := (f["resident-MB"] - f["empty-MB"]) * (1 << 20) / float64(n); n >= 10_000 && each > residentBytes {
+		t.Errorf("a run that waits in memory takes %.0f bytes, and may take %d", each, residentBytes)
+	}
+}
+
+// runPhaseInChild performs a phase in a process of its own.
+func runPhaseInChild(t *testing.T, phase, dir string, n int) map[string]float64 {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), phaseVar+"="+phase, dirVar+"="+dir, fmt.Sprint(runsVar, "=", n), "GOMEMLIMIT=1280MiB") // as Beam has it
+	cmd.Stderr = t.Output()
+	out, err := cmd.Output()
+	var figures map[string]float64
+	if json.Unmarshal(out, &figures) != nil {
+		t.Fatalf("%s: %v: %s", phase, err, out)
+	}
+	return figures
+}
+
+func logFigures(t *testing.T, phase string, figures map[string]float64) {
+	t.Helper()
+	load, _ := os.ReadFile("/proc/loadavg")
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(figures)) {
+		fmt.Fprintf(&b, "\n%20s %12.1f", name, figures[name])
+	}
+	t.Logf("%s, with a load of %.4s:%s", phase, load, b.String())
+}

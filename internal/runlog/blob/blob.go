@@ -1,0 +1,274 @@
+// Package blob keeps what is too large for a log: files, big artifacts, big
+// answers. Each belongs to a run, is named by the SHA-256 of its content, and
+// is deleted with the run.
+package blob
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/diskspace"
+)
+
+// ErrNotFound: the run has no such blob.
+var ErrNotFound = errors.New("blob: not found")
+
+// A Store keeps blobs in a folder, a folder a run. It may be used from several
+// goroutines.
+type Store struct {
+	root *os.Root
+	disk *diskspace.Disk
+}
+
+// Open returns the store in a folder, which it makes, readable by its owner
+// alone.
+func Open(dir string) (*Store, error) {
+	if err := atomicfile.MakeFolder(dir); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{root, diskspace.NewDisk(dir, diskspace.DefaultMinFree)}, nil
+}
+
+// Close releases the folder.
+func (s *Store) Close() error { return s.root.Close() }
+
+// Put stores what r yields, of any size, without holding it in memory. When it
+// returns, the blob has reached the disk: what a log names must be there. The
+// error is r's, log.ErrFull if there is no room, after which nothing of the
+// blob is left, or the file system's.
+func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string, size int64, err error) {
+	if err := checkName(run); err != nil {
+		return "", 0, err
+	}
+	defer func() { err = diskspace.WrapDiskFull(err) }()
+	if err := s.folder(run); err != nil {
+		return "", 0, err
+	}
+	temp := filepath.Join(run, incoming+rand.Text())
+	defer func() {
+		if err != nil {
+			_ = s.root.Remove(temp) // it may never have been made
+		}
+	}()
+	digest, size, err = s.writeFile(temp, boundedReader{ctx, s.disk, r})
+	if err != nil {
+		return "", 0, err
+	}
+	if err := s.root.Rename(temp, filepath.Join(run, digest)); err != nil {
+		return "", 0, err
+	}
+	return digest, size, s.syncDir(run)
+}
+
+// incoming begins the names of blobs that are being written.
+const incoming = "incoming-"
+
+// folder makes a run's folder. One that is there may have been made a moment
+// ago, by somebody who is about to sync its name: so everybody does.
+func (s *Store) folder(run string) error {
+	if err := s.root.MkdirAll(run, 0o700); err != nil {
+		return err
+	}
+	return s.syncDir(".")
+}
+
+// Sweep removes what a process that was killed had not written to the end.
+// Nobody may be writing.
+func (s *Store) Sweep() error {
+	for run, err := range s.Runs() {
+		if err != nil {
+			return err
+		}
+		entries, err := s.readRunDir(run)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), incoming) {
+				if err := s.root.Remove(filepath.Join(run, e.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// syncDir has a folder's names reach the disk.
+func (s *Store) syncDir(dir string) error {
+	f, err := s.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (s *Store) writeFile(name string, r io.Reader) (digest string, size int64, err error) {
+	f, err := s.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", 0, err
+	}
+	hash := sha256.New()
+	size, err = io.Copy(io.MultiWriter(f, hash), r)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", 0, err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), size, nil
+}
+
+// Open returns a blob's content from its beginning.
+func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
+	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
+		return nil, err
+	}
+	f, err := s.root.Open(filepath.Join(run, digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	return f, err
+}
+
+// Remove deletes one blob. Removing what is not there is no error.
+func (s *Store) Remove(run, digest string) error {
+	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
+		return err
+	}
+	err := s.root.Remove(filepath.Join(run, digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// DeleteRun deletes all blobs of a run.
+func (s *Store) DeleteRun(run string) error {
+	if err := checkName(run); err != nil {
+		return err
+	}
+	return s.root.RemoveAll(run)
+}
+
+// Runs yields the runs that have blobs.
+func (s *Store) Runs() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		f, err := s.root.Open(".")
+		if err != nil {
+			yield("", err)
+			return
+		}
+		names, err := f.Readdirnames(-1)
+		if err = errors.Join(err, f.Close()); err != nil {
+			yield("", err)
+			return
+		}
+		for _, name := range names {
+			if checkName(name) == nil && !yield(name, nil) {
+				return
+			}
+		}
+	}
+}
+
+// RunSize is how many bytes the blobs of a run have together.
+func (s *Store) RunSize(run string) (n int64, err error) {
+	for b, err := range s.RunBlobs(run) {
+		if err != nil {
+			return n, err
+		}
+		n += b.Size
+	}
+	return n, nil
+}
+
+// A Blob is one of a run's blobs.
+type Blob struct {
+	Digest string
+	Size   int64
+}
+
+// RunBlobs yields the blobs of a run.
+func (s *Store) RunBlobs(run string) iter.Seq2[Blob, error] {
+	return func(yield func(Blob, error) bool) {
+		entries, err := s.readRunDir(run)
+		if err != nil {
+			yield(Blob{}, err)
+			return
+		}
+		for _, e := range entries {
+			if checkName(e.Name()) != nil {
+				continue // it is on its way in
+			}
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				yield(Blob{}, err)
+				return
+			}
+			if !yield(Blob{e.Name(), info.Size()}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) readRunDir(run string) ([]fs.DirEntry, error) {
+	if err := checkName(run); err != nil {
+		return nil, err
+	}
+	f, err := s.root.Open(run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := f.ReadDir(-1)
+	return entries, errors.Join(err, f.Close())
+}
+
+// checkName keeps names to what ids and digests are made of.
+func checkName(name string) error {
+	if name == "" || strings.Trim(name, "0123456789abcdef") != "" {
+		return fmt.Errorf("blob: %q is no id", name)
+	}
+	return nil
+}
+
+// boundedReader stops reading when its context ends, or when there is no room
+// for what it read.
+type boundedReader struct {
+	ctx  context.Context
+	disk *diskspace.Disk
+	io.Reader
+}
+
+func (r boundedReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	n, err := r.Reader.Read(p)
+	if full := r.disk.Reserve(n); full != nil {
+		return 0, full
+	}
+	return n, err
+}

@@ -1,0 +1,66 @@
+package runlog_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// TestEntriesRoundTrip through JSON, as an engine on disk keeps them.
+func TestEntriesRoundTrip(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	q := &ask.Question{Kind: ask.KindText, Message: "m", Fields: ask.Fields{{Name: "k", Type: "string", Required: true}}}
+	checkRoundTrip(t, runlog.KindStarted, runlog.Started{Photon: "p", Title: "P", Durable: true, Owner: "o", Surface: "mcp", Args: json.RawMessage(`{"a":1}`)})
+	checkRoundTrip(t, runlog.KindClaimed, runlog.Claimed{Epoch: 2})
+	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, Deadline: at, TimeSpent: ask.Millis(time.Second)})
+	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, More: true})
+	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Unsupported, Error: "no forms"})
+	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"k":"a"}`)}, Surface: "browser"})
+	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte{0, 255}, Surface: "browser"})
+	checkRoundTrip(t, runlog.KindStepped, runlog.Stepped{Key: "s", Error: "no"})
+	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Expired})
+	checkRoundTrip(t, runlog.KindFinished, runlog.Finished{Status: runlog.Completed, Result: json.RawMessage(`null`)})
+}
+
+func checkRoundTrip[T any](t *testing.T, kind runlog.Kind, data T) {
+	t.Helper()
+	raw, err := json.Marshal(runlog.NewEntry(kind, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back runlog.Entry
+	if err := json.Unmarshal(raw, &back); err != nil || back.Kind != kind || kind.IsEvent() {
+		t.Errorf("%s: %+v, %v", raw, back, err)
+	}
+	got, err := runlog.Decode[T](back)
+	if err != nil || !reflect.DeepEqual(got, data) {
+		t.Errorf("%+v became %+v (%v)", data, got, err)
+	}
+}
+
+func TestEntryOfAnotherType(t *testing.T) {
+	e := runlog.Entry{Seq: 7, Kind: runlog.KindClaimed, Data: json.RawMessage(`{"epoch":"x"}`)}
+	if _, err := runlog.Decode[runlog.Claimed](e); err == nil || !strings.Contains(err.Error(), "entry 7 (claimed)") {
+		t.Errorf("got %v", err)
+	}
+	if !runlog.Kind("status").IsEvent() || !runlog.Kind("artifact").IsEvent() {
+		t.Error("a status or an artifact is no event")
+	}
+}
+
+func TestAskIDs(t *testing.T) {
+	run, seq, ok := runlog.SplitAskID(runlog.AskID("7f3c", 12))
+	if run != "7f3c" || seq != 12 || !ok {
+		t.Errorf("got %q, %d, %v", run, seq, ok)
+	}
+	for _, id := range []string{"", ".", "7f3c", "7f3c.", ".12", "7f3c.0", "7f3c.x", "7f3c.-1", "7f3c.1.2", "7f3c.99999999999999999999", "7f3c.+1", "7f3c. 1", "7f3c.012"} {
+		if run, seq, ok := runlog.SplitAskID(id); ok {
+			t.Errorf("%q is the ask %d of the run %q", id, seq, run)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package jetstream
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A message is one append:
+//
+//	version  byte, 1
+//	flags    byte; 1: its last entry ends the run
+//	first    uvarint, the ordinal of its first entry
+//	count    uvarint
+//	run      with its length as uvarint before it
+//	entries  seconds varint, nanoseconds uvarint, then kind, blob and data, each
+//	         with its length as uvarint before it
+//
+// It is not JSON since a million runs are read when Beam starts, and it names
+// its run so that they can be read without the engine's headers.
+const messageVersion = 1
+
+const flagFinished = 1
+
+// messageHead is what a message says before its entries.
+type messageHead struct {
+	run               []byte
+	firstSeq, lastSeq uint64
+	finished          bool
+	body              []byte
+	count             uint64
+}
+
+// encodeMessage makes a message.
+func encodeMessage(run string, after uint64, entries []runlog.Entry) []byte {
+	now := time.Now()
+	// As it is kept for a while, it has little room to spare: what numbers and
+	// lengths take beside a run's name, or what an entry carries, mostly.
+	const most = 16
+	size := most + len(run)
+	for _, e := range entries {
+		size += most + len(e.Kind) + len(e.Blob) + len(e.Data)
+	}
+	buf := make([]byte, 0, size)
+	var flags byte
+	if entries[len(entries)-1].Kind == runlog.KindFinished {
+		flags = flagFinished
+	}
+	buf = append(buf, messageVersion, flags)
+	buf = binary.AppendUvarint(buf, after+1)
+	buf = binary.AppendUvarint(buf, uint64(len(entries)))
+	buf = appendBytes(buf, run)
+	for _, e := range entries {
+		at := e.Time
+		if at.IsZero() {
+			at = now
+		}
+		buf = binary.AppendVarint(buf, at.Unix())
+		buf = binary.AppendUvarint(buf, uint64(at.Nanosecond()))
+		buf = appendBytes(buf, string(e.Kind))
+		buf = appendBytes(buf, e.Blob)
+		buf = appendBytes(buf, e.Data)
+	}
+	return buf
+}
+
+func appendBytes[T string | ~[]byte](buf []byte, s T) []byte {
+	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
+}
+
+var errBadMessage = errors.New("a message can't be read")
+
+func decodeHead(msg []byte) (messageHead, error) {
+	if len(msg) < 2 {
+		return messageHead{}, fmt.Errorf("%w: %w: it has %d bytes", ErrCorrupt, errBadMessage, len(msg))
+	}
+	if msg[0] != messageVersion {
+		return messageHead{}, fmt.Errorf("%w: %w: its version is %d", ErrNewerFormat, errBadMessage, msg[0])
+	}
+	r := messageReader{rest: msg[2:]}
+	h := messageHead{firstSeq: r.uvarint(), count: r.uvarint(), run: r.bytes(), finished: msg[1]&flagFinished != 0}
+	h.lastSeq, h.body = h.firstSeq+h.count-1, r.rest
+	if r.failed || h.firstSeq == 0 || h.count == 0 || h.count > uint64(len(msg)) {
+		return messageHead{}, fmt.Errorf("%w: %w: its head", ErrCorrupt, errBadMessage)
+	}
+	return h, nil
+}
+
+// decodeEntries appends a message's entries after an ordinal to all. They share the
+// message's memory.
+func (h messageHead) decodeEntries(all []runlog.Entry, after uint64) ([]runlog.Entry, error) {
+	r := messageReader{rest: h.body}
+	for seq := h.firstSeq; seq <= h.lastSeq; seq++ {
+		sec, nsec := r.varint(), r.uvarint()
+		kind, blob, data := r.bytes(), r.bytes(), r.bytes()
+		if r.failed {
+			return nil, fmt.Errorf("%w: %w: entry %d", ErrCorrupt, errBadMessage, seq)
+		}
+		if seq <= after {
+			continue
+		}
+		e := runlog.Entry{Seq: seq, Time: time.Unix(sec, int64(nsec)), Kind: internKind(kind), Blob: string(blob)}
+		if len(data) > 0 {
+			e.Data = data
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// internKind spares the kinds that are everywhere their copies.
+func internKind(kind []byte) runlog.Kind {
+	if k, ok := commonKinds[string(kind)]; ok {
+		return k
+	}
+	return runlog.Kind(kind)
+}
+
+var commonKinds = func() map[string]runlog.Kind {
+	all := make(map[string]runlog.Kind)
+	for _, k := range []runlog.Kind{
+		runlog.KindStarted, runlog.KindClaimed, runlog.KindAsked, runlog.KindAnswered, runlog.KindStepped, runlog.KindWithdrawn,
+		runlog.KindFinished, "status", "progress", "log", "chunk", "toast", "artifact",
+	} {
+		all[string(k)] = k
+	}
+	return all
+}()
+
+// messageReader reads numbers and bytes until one is missing.
+type messageReader struct {
+	rest   []byte
+	failed bool
+}
+
+func (r *messageReader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	return advanceReader(r, v, n)
+}
+
+func (r *messageReader) varint() int64 {
+	v, n := binary.Varint(r.rest)
+	return advanceReader(r, v, n)
+}
+
+func advanceReader[T any](r *messageReader, v T, n int) T {
+	if n <= 0 {
+		r.failed, r.rest = true, nil
+		return v
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *messageReader) bytes() []byte {
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) {
+		r.failed, n = true, 0
+	}
+	b := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+const subjectPrefix = "runs."
+
+// subjectOf is where a run's messages are. An id that would not do as a token of
+// a subject is encoded.
+func subjectOf(run string) string {
+	if isPlainToken(run) {
+		return subjectPrefix + run
+	}
+	return subjectPrefix + "=" + base64.RawURLEncoding.EncodeToString([]byte(run))
+}
+
+func isPlainToken(run string) bool {
+	for i := range len(run) {
+		c := run[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return run != "" && len(run) <= 128
+}

@@ -1,0 +1,257 @@
+package runlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory is a log that lives as long as the process.
+type Memory struct {
+	mu   sync.RWMutex
+	runs map[string]*memoryRun
+}
+
+var _ Log = (*Memory)(nil)
+
+// memoryRun is one run's entries. Its slice only grows, so a reader may keep a
+// part of it without the lock.
+type memoryRun struct {
+	mu      sync.Mutex
+	entries []storedEntry
+	deleted bool
+	changed chan struct{} // closed by the next change; nil if nobody waits
+}
+
+// storedEntry is an entry as it is in memory, where thousands wait: half as large. Its
+// place says its ordinal.
+type storedEntry struct {
+	unixNano int64 // in nanoseconds since 1970
+	kind     Kind
+	data     json.RawMessage // or, if away, the name of the blob that has it
+	isBlob   bool
+}
+
+func newStoredEntry(e Entry) storedEntry {
+	if e.Blob != "" {
+		return storedEntry{e.Time.UnixNano(), e.Kind, json.RawMessage(e.Blob), true}
+	}
+	return storedEntry{e.Time.UnixNano(), e.Kind, bytes.Clone(e.Data), false} // the caller may go on writing to it
+}
+
+func (k *storedEntry) entry(seq uint64) Entry {
+	e := Entry{Seq: seq, Time: time.Unix(0, k.unixNano), Kind: k.kind}
+	if k.isBlob {
+		e.Blob = string(k.data)
+	} else {
+		e.Data = k.data
+	}
+	return e
+}
+
+// toEntries are the entries from an ordinal's on.
+func toEntries(after uint64, part []storedEntry) []Entry {
+	entries := make([]Entry, len(part))
+	for i := range part {
+		entries[i] = part[i].entry(after + 1 + uint64(i))
+	}
+	return entries
+}
+
+// NewMemory returns an empty log.
+func NewMemory() *Memory { return &Memory{runs: make(map[string]*memoryRun)} }
+
+// Append implements [Log].
+func (m *Memory) Append(_ context.Context, run string, after uint64, entries ...Entry) (uint64, error) {
+	for {
+		r := m.findRun(run, after == 0 && len(entries) > 0)
+		if r == nil && after == 0 {
+			return 0, nil // nothing is added to nothing
+		}
+		if r == nil {
+			return 0, ErrNotFound
+		}
+		last, err := r.appendEntries(run, after, entries)
+		if after != 0 || !errors.Is(err, ErrNotFound) {
+			return last, err
+		}
+		// It was deleted in the meantime, and so may begin again.
+	}
+}
+
+func (r *memoryRun) appendEntries(run string, after uint64, entries []Entry) (uint64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := uint64(len(r.entries))
+	if r.deleted {
+		return 0, ErrNotFound
+	}
+	if last != after {
+		return last, &ConflictError{Run: run, After: after, Last: last}
+	}
+	now := time.Now()
+	r.reserve(len(entries))
+	for _, e := range entries {
+		if e.Time.IsZero() {
+			e.Time = now
+		}
+		r.entries = append(r.entries, newStoredEntry(e))
+	}
+	r.notifyFollowers()
+	return last + uint64(len(entries)), nil
+}
+
+// maxExactCap is how many entries a run may have whose slice grows no faster than it
+// must: runs that wait for their first answer are many, and have three.
+const maxExactCap = 4
+
+func (r *memoryRun) reserve(n int) {
+	if size := len(r.entries) + n; size > cap(r.entries) && size <= maxExactCap {
+		r.entries = append(make([]storedEntry, 0, size), r.entries...)
+	}
+}
+
+// findRun finds a run's entries, making them if create is true.
+func (m *Memory) findRun(id string, create bool) *memoryRun {
+	m.mu.RLock()
+	r := m.runs[id]
+	m.mu.RUnlock()
+	if r != nil || !create {
+		return r
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r = m.runs[id]; r == nil {
+		r = &memoryRun{}
+		m.runs[id] = r
+	}
+	return r
+}
+
+// snapshot returns the entries that are there now.
+func (r *memoryRun) snapshot() []storedEntry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.entries
+}
+
+func (r *memoryRun) notifyFollowers() {
+	if r.changed != nil {
+		close(r.changed)
+		r.changed = nil
+	}
+}
+
+// nextEntries returns a part of what follows after. If there is nothing, it returns
+// a channel that is closed by the next change, or false if none will come.
+func (r *memoryRun) nextEntries(after uint64) (part []storedEntry, changed <-chan struct{}, more bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := uint64(len(r.entries))
+	if after < n {
+		end := min(n, after+MaxBatchEntries)
+		return r.entries[after:end:end], nil, true
+	}
+	if r.deleted || n > 0 && r.entries[n-1].kind == KindFinished {
+		return nil, nil, false
+	}
+	if r.changed == nil {
+		r.changed = make(chan struct{})
+	}
+	return nil, r.changed, true
+}
+
+// Read implements [Log].
+func (m *Memory) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		r := m.findRun(run, false)
+		if r == nil {
+			return
+		}
+		now := r.snapshot()
+		for after < uint64(len(now)) {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			end := min(uint64(len(now)), after+MaxBatchEntries)
+			if !yield(toEntries(after, now[after:end]), nil) {
+				return
+			}
+			after = end
+		}
+	}
+}
+
+// Follow implements [Log].
+func (m *Memory) Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		r := m.findRun(run, false)
+		if r == nil {
+			yield(nil, ErrNotFound)
+			return
+		}
+		for {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			part, changed, more := r.nextEntries(after)
+			switch {
+			case !more:
+				return
+			case len(part) > 0:
+				if !yield(toEntries(after, part), nil) {
+					return
+				}
+				after += uint64(len(part))
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				yield(nil, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+// Runs implements [Log].
+func (m *Memory) Runs(context.Context) iter.Seq2[string, error] {
+	m.mu.RLock()
+	ids := make([]string, 0, len(m.runs))
+	for id := range m.runs {
+		ids = append(ids, id)
+	}
+	m.mu.RUnlock()
+	slices.Sort(ids)
+	return func(yield func(string, error) bool) {
+		for _, id := range ids {
+			if !yield(id, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Delete implements [Log].
+func (m *Memory) Delete(_ context.Context, run string) error {
+	m.mu.Lock()
+	r := m.runs[run]
+	delete(m.runs, run)
+	m.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deleted = true
+	r.notifyFollowers()
+	return nil
+}

@@ -1,0 +1,230 @@
+package runlogtest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// followToEnd returns what a follower sees until the run's end, having checked that
+// it is all there, once, in order.
+func followToEnd(t testing.TB, l runlog.Log, run string, after uint64) []runlog.Entry {
+	var all []runlog.Entry
+	for batch, err := range l.Follow(testContext(t), run, after) {
+		if err != nil {
+			t.Errorf("following from %d: %v", after, err)
+			break
+		}
+		checkBatch(t, batch, after+uint64(len(all)))
+		all = append(all, batch...)
+	}
+	checkNumbers(t, all)
+	return all
+}
+
+// testFollowWhileAppending: from anywhere, whatever the writer is doing.
+func testFollowWhileAppending(t *testing.T, l runlog.Log) {
+	const last = 3000
+	run := newRunID()
+	appendNumbered(t, l, run, 0, 500, 100)
+	var all sync.WaitGroup
+	for _, after := range []uint64{0, 1, 250, 499, 500, 501, 1500, 2999} {
+		all.Go(func() {
+			if n := len(followToEnd(t, l, run, after)); n != last+1-int(after) {
+				t.Errorf("from %d: %d entries, want %d", after, n, last+1-int(after))
+			}
+		})
+	}
+	for at := 500; at < last; {
+		step := 1 + at%37
+		appendNumbered(t, l, run, at, min(last, at+step), step)
+		at = min(last, at+step)
+	}
+	mustAppend(t, l, run, last, finishedEntry)
+	all.Wait()
+}
+
+// testSlowFollower doesn't slow the writer, and misses nothing.
+func testSlowFollower(t *testing.T, l runlog.Log) {
+	const last = 4 * runlog.MaxBatchEntries
+	run := newRunID()
+	appendNumbered(t, l, run, 0, 1, 1)
+	asleep, awake := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		seen := uint64(0)
+		for batch, err := range l.Follow(testContext(t), run, 0) {
+			if err != nil {
+				t.Errorf("following: %v", err)
+				return
+			}
+			checkBatch(t, batch, seen)
+			checkNumbers(t, batch)
+			if seen == 0 {
+				close(asleep)
+				<-awake
+			}
+			seen += uint64(len(batch))
+		}
+		if seen != last+1 {
+			t.Errorf("%d entries, want %d", seen, last+1)
+		}
+	})
+	<-asleep
+	appendNumbered(t, l, run, 1, last, 500) // it would hang here
+	mustAppend(t, l, run, last, finishedEntry)
+	other := newRunID()
+	appendNumbered(t, l, other, 0, 1, 1)
+	mustAppend(t, l, other, 1, finishedEntry)
+	if n := len(followToEnd(t, l, other, 0)); n != 2 {
+		t.Errorf("another follower saw %d entries of 2", n)
+	}
+	close(awake)
+	all.Wait()
+}
+
+// testManyFollowers of one run and of many.
+func testManyFollowers(t *testing.T, l runlog.Log) {
+	const each, last = 20, 200
+	ids := make([]string, 10)
+	var all sync.WaitGroup
+	for i := range ids {
+		ids[i] = newRunID()
+		appendNumbered(t, l, ids[i], 0, 1, 1)
+		for range each {
+			all.Go(func() {
+				if n := len(followToEnd(t, l, ids[i], 0)); n != last+1 {
+					t.Errorf("run %d: %d entries, want %d", i, n, last+1)
+				}
+			})
+		}
+	}
+	for _, run := range ids {
+		all.Go(func() {
+			appendNumbered(t, l, run, 1, last, 13)
+			mustAppend(t, l, run, last, finishedEntry)
+		})
+	}
+	all.Wait()
+}
+
+// testFollowFinished ends after the last entry, also for who comes late.
+func testFollowFinished(t *testing.T, l runlog.Log) {
+	run := newRunID()
+	appendNumbered(t, l, run, 0, 4, 4)
+	mustAppend(t, l, run, 4, finishedEntry)
+	for after, want := range map[uint64]int{0: 5, 3: 2, 4: 1, 5: 0, 6: 0, 1 << 63: 0} {
+		if n := len(followToEnd(t, l, run, after)); n != want {
+			t.Errorf("from %d: %d entries, want %d", after, n, want)
+		}
+	}
+}
+
+// testFollowResumed: who breaks off may go on from there.
+func testFollowResumed(t *testing.T, l runlog.Log) {
+	run := newRunID()
+	appendNumbered(t, l, run, 0, 10, 1)
+	seen := uint64(0)
+	for seen < 10 {
+		for batch, err := range l.Follow(testContext(t), run, seen) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkBatch(t, batch, seen)
+			seen++ // it took only the first of the batch
+			break
+		}
+	}
+	mustAppend(t, l, run, 10, finishedEntry)
+	if n := len(followToEnd(t, l, run, seen)); n != 1 {
+		t.Errorf("%d entries are left, want 1", n)
+	}
+}
+
+// testFollowDeleted: the follower's loop ends, and says nothing.
+func testFollowDeleted(t *testing.T, l runlog.Log) {
+	run := newRunID()
+	appendNumbered(t, l, run, 0, 3, 3)
+	seen := make(chan struct{})
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			n := 0
+			for batch, err := range l.Follow(testContext(t), run, 0) {
+				if err != nil {
+					t.Errorf("it ended with %v", err)
+				}
+				if n += len(batch); n == 3 {
+					seen <- struct{}{}
+				}
+			}
+			if n != 3 {
+				t.Errorf("it saw %d entries", n)
+			}
+		})
+	}
+	for range 5 {
+		<-seen
+	}
+	if err := l.Delete(t.Context(), run); err != nil {
+		t.Error(err)
+	}
+	all.Wait()
+}
+
+// testFollowContext: the end of ctx is an error, whether there is something to
+// read or not.
+func testFollowContext(t *testing.T, l runlog.Log) {
+	run := newRunID()
+	appendNumbered(t, l, run, 0, 2*runlog.MaxBatchEntries, 500)
+	for name, leaveAt := range map[string]int{"while reading": 1, "while waiting": 2 * runlog.MaxBatchEntries} {
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		var end error
+		for batch, err := range l.Follow(ctx, run, 0) {
+			end = err
+			if n += len(batch); n >= leaveAt {
+				cancel()
+			}
+		}
+		cancel()
+		if !errors.Is(end, context.Canceled) {
+			t.Errorf("%s: it ended with %v after %d entries", name, end, n)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var end error
+	for _, err := range l.Follow(ctx, run, 0) {
+		end = err
+	}
+	if !errors.Is(end, context.Canceled) {
+		t.Errorf("ended before it began, it says %v", end)
+	}
+}
+
+// testFollowNotFound: a run that is not there says so, once.
+func testFollowNotFound(t *testing.T, l runlog.Log) {
+	deleted := newRunID()
+	appendNumbered(t, l, deleted, 0, 1, 1)
+	if err := l.Delete(t.Context(), deleted); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []string{newRunID(), deleted} {
+		for _, after := range []uint64{0, 1} {
+			var errs []error
+			for batch, err := range l.Follow(testContext(t), run, after) {
+				if len(batch) > 0 {
+					t.Errorf("it has entries: %v", batch)
+				}
+				errs = append(errs, err)
+			}
+			if len(errs) != 1 || !errors.Is(errs[0], runlog.ErrNotFound) {
+				t.Errorf("it ended with %v", errs)
+			}
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// A thousand readers of one run are each told everything, once and in order,
+// whether they come before, while or after it is told.
+func TestAThousandFollowers(t *testing.T) {
+	const followers, events = 1000, 300
+	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		for i := range events / 2 {
+			yield(generators.Statusf("event %d", i))
+		}
+		if _, err := ask.Confirm(yield, "go", "Go on?"); err != nil {
+			return "", err
+		}
+		for i := range events / 2 {
+			yield(generators.Statusf("event %d", events/2+i))
+		}
+		return "done", nil
+	}, nil)
+	p := newSite(t, "", talker).newSession()
+	run := p.startRun("talker", "{}")
+	told := p.follow(run.Events, "", isElicitation)
+
+	transport := &http.Transport{MaxConnsPerHost: 0}
+	defer transport.CloseIdleConnections()
+	p.client.Transport = transport
+	var wg sync.WaitGroup
+	wrong := make(chan string, followers)
+	for i := range followers {
+		wg.Go(func() {
+			if err := checkAllEvents(p.followAll(run.Events), events); err != nil {
+				wrong <- fmt.Sprintf("follower %d: %v", i, err)
+			}
+		})
+		if i == followers/2 {
+			expectStatus(t, p.answerRPC(told[len(told)-1].msg.ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
+		}
+	}
+	wg.Wait()
+	close(wrong)
+	for w := range wrong {
+		t.Error(w)
+	}
+}
+
+// followAll follows a run to its end. Where a reader is so slow that it is
+// dropped, as it may be on a busy machine, it comes back as browsers do.
+func (p *browserSession) followAll(path string) []event {
+	p.t.Helper()
+	var all []event
+	for after := ""; ; {
+		told, _ := p.tryFollow(path, after, nil)
+		all = append(all, told...)
+		if len(told) > 0 {
+			after = told[len(told)-1].id
+			if told[len(told)-1].msg.Result != nil {
+				return all
+			}
+		}
+	}
+}
+
+func checkAllEvents(stream []event, events int) error {
+	next := 0
+	for _, e := range stream {
+		text, ok := e.msg.Params["data"].(string)
+		if !ok || !strings.HasPrefix(text, "event ") {
+			continue
+		}
+		if text != fmt.Sprintf("event %d", next) {
+			return fmt.Errorf("%q came where event %d was due", text, next)
+		}
+		next++
+	}
+	if last := stream[len(stream)-1]; next != events || last.msg.Result == nil {
+		return fmt.Errorf("%d of %d events, and then %+v", next, events, last.msg)
+	}
+	return nil
+}
+
+// What one tool does to itself is nobody else's concern.
+func TestHostileToolsLeaveOthersAlone(t *testing.T) {
+	endless := generators.New("endless-talk", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		for yield(generators.Status("and another thing")) {
+		}
+		return "", nil
+	}, nil)
+	huge := generators.New("huge", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		yield(generators.Status(strings.Repeat("x", 10<<20)))
+		return "said", nil
+	}, nil)
+	crash := generators.New("crash", func(ctx context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		generators.Go(yield, func(context.Context) { panic("<script>alert(1)</script>") })
+		<-ctx.Done()
+		return "", ctx.Err()
+	}, nil)
+	stubborn := make(chan struct{})
+	deaf := generators.New("deaf", func(context.Context, struct{}, generators.Yield) (string, error) {
+		<-stubborn
+		return "", nil
+	}, nil)
+	defer close(stubborn)
+	p := newSite(t, "", endless, huge, crash, deaf).newSession()
+
+	bystander := p.startRun("wizard", "{}")
+	told := p.follow(bystander.Events, "", isElicitation)
+	for name, want := range map[string]string{"endless-talk": "250000 events", "huge": "said", "crash": "panicked"} {
+		after := "0"
+		if name == "endless-talk" {
+			after = "249000" // the rest is as the end
+		}
+		all := p.follow(p.startRun(name, "{}").Events, after, nil)
+		last := string(mustMarshal(all[len(all)-1].msg.Result))
+		if !strings.Contains(last, want) || strings.Contains(last, "script") {
+			t.Errorf("%s ended with %.300s", name, last)
+		}
+	}
+	silent := p.startRun("deaf", "{}")
+	expectStatus(t, p.request("POST", silent.URL+"/cancel", ""), http.StatusAccepted)
+	all := p.follow(silent.Events, "", nil)
+	if !strings.Contains(string(mustMarshal(all[len(all)-1].msg.Result)), `"stopped"`) {
+		t.Errorf("a deaf tool was not stopped: %+v", all[len(all)-1])
+	}
+	expectStatus(t, p.answerRPC(told[len(told)-1].msg.ID, acceptResult(`{"name":"Ada"}`)), http.StatusAccepted)
+}

@@ -1,0 +1,181 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+)
+
+// openStream asks for a page's stream, as a page that is new or, with what came to it
+// last, as one that comes back.
+func (p *browserSession) openStream(path, last string) (lines *bufio.Scanner, leave func()) {
+	p.t.Helper()
+	ctx, cancel := context.WithCancel(p.t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Datastar-Request", "true")
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	res, err := p.client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	expectStatus(p.t, res, http.StatusOK)
+	lines = bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 4<<20)
+	return lines, func() { cancel(); res.Body.Close() }
+}
+
+// readLineWith reads to a line that holds a text; false if there is none.
+func readLineWith(lines *bufio.Scanner, text string) bool {
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), text) {
+			return true
+		}
+	}
+	return false
+}
+
+const reconnectSoon = "_soon: true"
+
+func TestOnlySomePagesOfABrowserKeepTheirStream(t *testing.T) {
+	p := newSite(t, "").newSession()
+	p.request("GET", "/", "")
+	run := p.startRun("wizard", "{}")
+	p.follow(run.Events, "", isElicitation)
+	var pages []*bufio.Scanner
+	for range 4 {
+		lines, leave := p.openStream(run.Events, "")
+		defer leave()
+		if !readLineWith(lines, "Submit") {
+			t.Fatal("a page with a seat was not told the question")
+		}
+		pages = append(pages, lines)
+	}
+
+	lines, leave := p.openStream("/updates?page=asks", "1")
+	defer leave()
+	if !readLineWith(lines, "retry: 1000") || !readLineWith(lines, reconnectSoon) {
+		t.Error("a fifth page that comes back is not told to come back soon")
+	}
+	readLineWith(lines, "nothing: it ends")
+
+	newest, leaveNewest := p.openStream("/updates?page=asks", "")
+	if !readLineWith(newest, `id="list"`) {
+		t.Error("the newest page was told nothing")
+	}
+	if !readLineWith(pages[0], "retry: 1000") || !readLineWith(pages[0], reconnectSoon) {
+		t.Error("the oldest page does not rise for the newest, or is not told when to come back")
+	}
+	leaveNewest()
+
+	other := newSite(t, "").newSession()
+	other.request("GET", "/", "")
+	for range 4 {
+		lines, leave := other.openStream("/updates?page=asks", "1")
+		defer leave()
+		if !readLineWith(lines, `id="list"`) {
+			t.Error("another browser's page was told nothing")
+		}
+	}
+}
+
+// A page without a seat is told everything once, in as many visits as it takes.
+func TestAPageWithoutASlotMissesNothing(t *testing.T) {
+	const parts, events = 20, 30
+	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		for part := range parts {
+			for i := range events {
+				yield(generators.Statusf("said %d", part*events+i))
+			}
+			if _, err := ask.Confirm(yield, "go", "Go on?"); err != nil {
+				return "", err
+			}
+		}
+		return "done", nil
+	}, nil)
+	p := newSite(t, "", talker).newSession()
+	p.request("GET", "/", "")
+	for range 4 {
+		lines, leave := p.openStream("/updates?page=home", "")
+		defer leave()
+		readLineWith(lines, "recent")
+	}
+	run := p.startRun("talker", "{}")
+	told := make(map[string]int)
+	last, after := "1", ""
+	for range parts {
+		for _, e := range p.follow(run.Events, after, isElicitation) {
+			after = e.id
+		}
+		lines, leave := p.openStream(run.Events, last)
+		last = readPageStream(t, lines, told)
+		leave()
+		asked := decodeJSON[struct{ Asks []struct{ ID string } }](t, p.requestJSON("GET", run.URL, ""))
+		expectStatus(t, p.answerRPC(asked.Asks[0].ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
+	}
+	for i := range parts * events {
+		if n := told[fmt.Sprintf("said %d", i)]; n != 1 {
+			t.Fatalf("said %d was told %d times", i, n)
+		}
+	}
+	if strings.Contains(last, "+") {
+		t.Errorf("a visit that went well ends with the id %s", last)
+	}
+}
+
+var statusRow = regexp.MustCompile(`>\s*(said \d+)\s*<`)
+
+// readPageStream reads a whole visit, counts the rows that it added, and returns its
+// last id.
+func readPageStream(t *testing.T, lines *bufio.Scanner, told map[string]int) (last string) {
+	t.Helper()
+	asked, adds := false, false
+	for lines.Scan() {
+		line := lines.Text()
+		if id, ok := strings.CutPrefix(line, "id: "); ok {
+			last = id
+		}
+		if strings.HasPrefix(line, "data: mode") {
+			adds = line == "data: mode append"
+		}
+		for _, said := range statusRow.FindAllStringSubmatch(line, -1) {
+			if adds {
+				told[said[1]]++
+			}
+		}
+		asked = asked || strings.Contains(line, reconnectSoon)
+	}
+	if !asked {
+		t.Error("a visit does not say to come back")
+	}
+	return last
+}
+
+// A page whose connection broke within a step is shown the whole run again.
+func TestAPartlyPatchedPageIsRedrawn(t *testing.T) {
+	p := newSite(t, "").newSession()
+	p.request("GET", "/", "")
+	run := p.startRun("wizard", "{}")
+	p.follow(run.Events, "", isElicitation)
+	lines, leave := p.openStream(run.Events, "1+")
+	defer leave()
+	if !readLineWith(lines, "mode inner") {
+		t.Error("the timeline is not told anew")
+	}
+	whole, leaveWhole := p.openStream(run.Events, "1")
+	defer leaveWhole()
+	if !readLineWith(whole, "mode append") {
+		t.Error("a page whose connection ended between two steps is not told the rest alone")
+	}
+}

@@ -1,0 +1,127 @@
+package timeline
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// What is kept of a run. The rest is counted.
+const (
+	maxDroppable        = 500       // statuses, log lines, chunks, toasts and steps
+	maxArtifacts        = 200       //
+	maxBodyBytes        = 8 << 20   // of all artifacts' bodies, in bytes
+	maxChunkBytes       = 256 << 10 // of all streamed text, in bytes
+	chunkBytesAfterTrim = 192 << 10 // what is left of it when it was too much
+)
+
+// addItem appends an item and drops the oldest of its sort if there are too many.
+func (r *Run) addItem(i *Item) Change {
+	c := Change{Item: i, Added: true}
+	if n := len(r.Items); n > 0 {
+		i.SameInstant = r.tenthsSinceStart(i.Time) == r.tenthsSinceStart(r.Items[n-1].Time)
+	}
+	r.Items = append(r.Items, i)
+	switch {
+	case i.Kind.droppable():
+		if r.droppableCount++; r.droppableCount > maxDroppable {
+			r.droppableCount--
+			c.Dropped = r.dropOldest(&r.firstDroppable, Kind.droppable)
+		}
+	case i.Kind == Artifact:
+		if r.artifactCount++; r.artifactCount > maxArtifacts {
+			r.artifactCount--
+			c.Dropped = r.dropOldest(&r.firstArtifact, func(k Kind) bool { return k == Artifact })
+		}
+	}
+	return c
+}
+
+// tenthsSinceStart is how many tenths of a second into the run something came.
+func (r *Run) tenthsSinceStart(t time.Time) int64 {
+	return int64(t.Sub(r.Started).Round(100*time.Millisecond) / (100 * time.Millisecond))
+}
+
+// dropOldest removes the oldest item of some kinds and returns its ordinal. No such
+// item stands before *from, which moves on.
+func (r *Run) dropOldest(from *int, kinds func(Kind) bool) uint64 {
+	n := *from
+	for !kinds(r.Items[n].Kind) {
+		n++
+	}
+	i := r.Items[n]
+	copy(r.Items[n:], r.Items[n+1:])
+	r.Items[len(r.Items)-1] = nil
+	r.Items = r.Items[:len(r.Items)-1]
+	*from = n
+	for _, other := range []*int{&r.firstDroppable, &r.firstArtifact} {
+		if *other > n {
+			*other--
+		}
+	}
+	r.DroppedItems++
+	if r.openStatus == i {
+		r.openStatus = nil
+	}
+	r.chunkBytes -= len(i.text)
+	if i.Artifact != nil {
+		r.bodyBytes -= len(i.Artifact.Body)
+	}
+	return i.Seq
+}
+
+// appendChunkText adds text to a chunk and returns the item that had to be shortened for
+// it, if any.
+func (r *Run) appendChunkText(i *Item, text string) (shortened []*Item) {
+	i.text = append(i.text, text...)
+	r.chunkBytes += len(text)
+	if r.chunkBytes <= maxChunkBytes {
+		return nil
+	}
+	for _, old := range r.Items {
+		if old.Kind != Chunk || len(old.text) == 0 {
+			continue
+		}
+		r.trimChunk(old, r.chunkBytes-chunkBytesAfterTrim)
+		shortened = append(shortened, old)
+		if r.chunkBytes <= chunkBytesAfterTrim {
+			break
+		}
+	}
+	return shortened
+}
+
+// trimChunk cuts n bytes, at a character's end, off a chunk's beginning.
+func (r *Run) trimChunk(i *Item, n int) {
+	n = min(n, len(i.text))
+	for n < len(i.text) && !utf8.RuneStart(i.text[n]) {
+		n++
+	}
+	i.text = append([]byte(nil), i.text[n:]...)
+	i.CutBytes += n
+	r.chunkBytes -= n
+}
+
+// limitBody leaves out an artifact's body if there are too many bytes of them: it
+// can still be downloaded.
+func (r *Run) limitBody(a *generators.Artifact) {
+	if a.Size == 0 {
+		a.Size = int64(len(a.Body))
+	}
+	if r.bodyBytes+len(a.Body) > maxBodyBytes {
+		a.Body = nil
+	}
+	r.bodyBytes += len(a.Body)
+}
+
+// truncate cuts text to n bytes, at a character's end.
+func truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + " …"
+}

@@ -1,0 +1,163 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// Sizes of what is drawn, in pixels of the SVG's own.
+const (
+	charWidth  = 6.9 // of a character of the charts' text, on average
+	lineHeight = 16
+	plotGap    = 8
+	rowHeight  = 24 // of a lying bar
+)
+
+// chartDrawing is an SVG that is being written. Its marks have classes and
+// presentation attributes, no styles.
+type chartDrawing struct {
+	strings.Builder
+	view          chartView
+	width, height float64
+	narrow        bool
+	valueScale    axisScale // of the values
+	// the part that holds the marks
+	left, top, right, bottom float64
+}
+
+// svg draws a chart at a width in pixels.
+func (v chartView) svg(title string, width float64, narrow bool) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		d := &chartDrawing{view: v, width: width, height: math.Round(width * 0.46), narrow: narrow}
+		if narrow {
+			d.height = math.Round(width * 0.75)
+		}
+		d.draw(title)
+		_, err := io.WriteString(w, d.String())
+		return err
+	})
+}
+
+func (d *chartDrawing) draw(title string) {
+	lo, hi := d.view.valueRange()
+	lo, hi = clampValue(lo), clampValue(hi)
+	bars := d.view.chart.Kind == generators.Bars
+	if bars || lo > 0 && lo < hi/2 {
+		lo = math.Min(lo, 0)
+		hi = math.Max(hi, 0)
+	}
+	ticks := 5
+	if d.narrow {
+		ticks = 4
+	}
+	d.valueScale = newScale(lo, hi, ticks)
+	lying := bars && d.hasHorizontalBars()
+	if lying {
+		d.layOutHorizontal()
+	} else {
+		d.layOutVertical()
+	}
+	d.openSVG(title)
+	switch {
+	case lying:
+		d.drawHorizontalAxes()
+		d.drawHorizontalBars()
+	case bars:
+		d.drawVerticalAxes(true)
+		d.drawVerticalBars()
+	default:
+		d.drawVerticalAxes(false)
+		d.drawSeriesLines()
+	}
+	d.WriteString("</svg>")
+}
+
+func (d *chartDrawing) openSVG(title string) {
+	id, size := d.view.id, "wide"
+	if d.narrow {
+		size = "narrow"
+	}
+	fmt.Fprintf(d, `<svg class="plot %s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-labelledby="%s-%s-title %s-%s-about" xmlns="http://www.w3.org/2000/svg">`,
+		size, formatPixels(d.width), formatPixels(d.height), formatPixels(d.width), formatPixels(d.height), id, size, id, size)
+	fmt.Fprintf(d, `<title id="%s-%s-title">%s</title><desc id="%s-%s-about">%s</desc>`,
+		id, size, templ.EscapeString(title), id, size, templ.EscapeString(d.view.description()))
+}
+
+func (d *chartDrawing) hasOneSeries() bool { return len(d.view.chart.Series) == 1 }
+
+func (d *chartDrawing) drawBar(series, i int, x, y, w, h float64) {
+	fmt.Fprintf(d, `<rect class="shape %s" x="%s" y="%s" width="%s" height="%s" rx="%s">`,
+		seriesClass(series), formatPixels(x), formatPixels(y), formatPixels(w), formatPixels(h), formatPixels(math.Min(2, math.Min(w, h)/4)))
+	d.drawTooltip(series, i)
+	d.WriteString("</rect>")
+}
+
+// drawTooltip is what a mark says when it is pointed at.
+func (d *chartDrawing) drawTooltip(series, i int) {
+	s := d.view.chart.Series[series]
+	what := d.view.chart.Labels[i]
+	if !d.hasOneSeries() && s.Name != "" {
+		what += ", " + s.Name
+	}
+	d.WriteString("<title>" + templ.EscapeString(what+": "+formatNumber(s.Values[i])) + "</title>")
+}
+
+func (d *chartDrawing) drawLine(class string, x1, y1, x2, y2 float64) {
+	fmt.Fprintf(d, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, formatPixels(x1), formatPixels(y1), formatPixels(x2), formatPixels(y2))
+}
+
+func (d *chartDrawing) drawText(class string, x, y float64, anchor, s string) {
+	fmt.Fprintf(d, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, formatPixels(x), formatPixels(y), anchor, templ.EscapeString(s))
+}
+
+func seriesClass(k int) string { return "s" + strconv.Itoa(k%seriesColors+1) }
+
+func gridClass(tick float64) string {
+	if tick == 0 {
+		return "zero"
+	}
+	return "grid"
+}
+
+// formatPixels is a length with as many digits as the eye can tell.
+func formatPixels(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	return trimZeros(strconv.FormatFloat(v, 'f', 1, 64))
+}
+
+// textWidth is about how wide a text is drawn.
+func textWidth(s string) float64 {
+	w := 0.0
+	for _, r := range s {
+		if r > 0x2e7f { // ideographs and pictures
+			w += 2 * charWidth
+		} else {
+			w += charWidth
+		}
+	}
+	return w
+}
+
+// truncateToWidth cuts a text to a width.
+func truncateToWidth(s string, width float64) string {
+	if textWidth(s) <= width {
+		return s
+	}
+	w := 2 * charWidth
+	for i, r := range s {
+		if w += textWidth(string(r)); w > width+charWidth {
+			return strings.TrimSpace(s[:i]) + "…"
+		}
+	}
+	return s
+}

@@ -1,0 +1,155 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+// hint says in words what the field's rules are.
+func (c *formControl) hint() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if s := formatRange(c.MinLength, c.MaxLength, "character", "characters"); s != "" {
+		add("%s", s)
+	}
+	if s := formatRange(c.MinItems, c.MaxItems, "choice", "choices"); s != "" && c.Type == "array" {
+		add("%s", s)
+	}
+	switch lo, hi := c.Minimum, c.Maximum; {
+	case lo != nil && hi != nil:
+		add("from %s to %s", formatNumber(*lo), formatNumber(*hi))
+	case lo != nil:
+		add("%s or more", formatNumber(*lo))
+	case hi != nil:
+		add("at most %s", formatNumber(*hi))
+	}
+	if c.Step != nil && !(c.Type == "integer" && *c.Step == 1) {
+		add("in steps of %s", formatNumber(*c.Step))
+	}
+	switch lo, hi := formatBound(c.Earliest), formatBound(c.Latest); {
+	case lo != "" && hi != "":
+		add("from %s to %s", lo, hi)
+	case lo != "":
+		add("not before %s", lo)
+	case hi != "":
+		add("not after %s", hi)
+	}
+	if c.Pattern != "" && c.PatternHint != "" {
+		add("%s", c.PatternHint)
+	}
+	if c.Type == "" {
+		add("as JSON")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	s := strings.Join(parts, ", ")
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func formatBound(s string) string {
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return s
+}
+
+func formatRange(lo, hi int, one, many string) string {
+	switch {
+	case lo > 0 && hi > 0 && lo == hi:
+		return formatCount(lo, one, many)
+	case lo > 0 && hi == lo+1:
+		return fmt.Sprintf("%s or %s", groupThousands(lo), formatCount(hi, one, many))
+	case lo > 0 && hi > 0:
+		return fmt.Sprintf("%s to %s", groupThousands(lo), formatCount(hi, one, many))
+	case lo > 1:
+		return "at least " + formatCount(lo, one, many)
+	case hi > 0:
+		return "at most " + formatCount(hi, one, many)
+	}
+	return ""
+}
+
+// boundAttributes are the bounds of an <input>.
+func (c *formControl) boundAttributes() map[string]any {
+	a := map[string]any{}
+	switch c.widget {
+	case "number":
+		a["inputmode"] = "decimal"
+		a["step"] = "any"
+		step := 0.0
+		if c.Type == "integer" {
+			step = 1
+			a["inputmode"] = "numeric"
+			a["step"] = "1"
+		}
+		if c.Step != nil && *c.Step > 0 {
+			step = *c.Step
+			a["step"] = formatNumber(step)
+		}
+		if c.Minimum != nil {
+			a["min"] = formatNumber(alignUp(*c.Minimum, step))
+		}
+		if c.Maximum != nil {
+			a["max"] = formatNumber(*c.Maximum)
+		}
+	case "date":
+		setIfNotEmpty(a, "min", c.Earliest)
+		setIfNotEmpty(a, "max", c.Latest)
+	case "datetime-local":
+		setIfNotEmpty(a, "min", datetimeLocal(c.Earliest))
+		setIfNotEmpty(a, "max", datetimeLocal(c.Latest))
+	case "text", "password", "email", "url", textarea:
+		if c.MinLength > 0 {
+			a["minlength"] = strconv.Itoa(c.MinLength)
+		}
+		// There is no maxlength: it cuts what is pasted, without a word. What is
+		// too long is refused, and says so.
+		if c.Pattern != "" && c.widget != textarea && c.Format != ask.FormatTime {
+			a["pattern"] = htmlPattern(c.Pattern)
+		}
+	}
+	if c.widget == "password" {
+		// A secret for a tool is nobody's password for this site. Browsers fill in
+		// and offer to save what is "off", and leave what is new alone; the rest
+		// are what password managers look at.
+		a["autocomplete"] = "new-password"
+		a["spellcheck"] = "false"
+		a["data-1p-ignore"] = "true"
+		a["data-bwignore"] = "true"
+		a["data-lpignore"] = "true"
+		a["data-form-type"] = "other"
+	}
+	return a
+}
+
+func setIfNotEmpty(a map[string]any, name, value string) {
+	if value != "" {
+		a[name] = value
+	}
+}
+
+// alignUp is the least multiple of step that is no less than lo: an input counts
+// its steps from min, and the rule from 0.
+func alignUp(lo, step float64) float64 {
+	if step <= 0 {
+		return lo
+	}
+	if n := lo / step; n != math.Trunc(n) {
+		return math.Ceil(n) * step
+	}
+	return lo
+}
+
+// htmlPattern makes a pattern that must match somewhere one that must match all.
+func htmlPattern(p string) string {
+	if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") && !strings.Contains(p, "|") {
+		return p
+	}
+	return "[\\s\\S]*(?:" + p + ")[\\s\\S]*"
+}

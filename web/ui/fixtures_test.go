@@ -1,0 +1,156 @@
+package ui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+const runID = "7f3c00000000000000000000000000a1"
+
+// logWriter makes the log of a run, as it is folded.
+type logWriter struct {
+	run     *timeline.Run
+	last    uint64
+	now     time.Time
+	changes []timeline.Change
+}
+
+func newLogWriter(args string) *logWriter {
+	w := &logWriter{run: timeline.New(runID), now: time.Now()}
+	w.add(runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "wizard", Title: "Wizard", Surface: "browser", Args: json.RawMessage(args)}))
+	return w
+}
+
+func (w *logWriter) add(e runlog.Entry) uint64 {
+	w.last++
+	e.Seq, e.Time = w.last, w.now
+	w.changes = append(w.changes, w.run.Apply(e))
+	return w.last
+}
+
+// takeChanges returns what changed since it was called last.
+func (w *logWriter) takeChanges() []timeline.Change {
+	c := w.changes
+	w.changes = nil
+	return c
+}
+
+func (w *logWriter) events(events ...generators.Event) {
+	for _, e := range events {
+		kind, data, err := generators.Encode(e)
+		if err != nil {
+			panic(err)
+		}
+		w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data})
+	}
+}
+
+func (w *logWriter) advance(d time.Duration) { w.now = w.now.Add(d) }
+
+func (w *logWriter) ask(q *ask.Question) uint64 {
+	return w.add(runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "key", Question: q}))
+}
+
+func (w *logWriter) answer(seq uint64, action ask.Action, content string) {
+	a := ask.Answer{Action: action}
+	if content != "" {
+		a.Content = json.RawMessage(content)
+	}
+	w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: a, Surface: "terminal"}))
+}
+
+func (w *logWriter) finish(status runlog.FinishStatus, result, problem string) {
+	w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: status, Result: json.RawMessage(result), Error: problem}))
+}
+
+func (w *logWriter) openAsk() engine.OpenAsk { return w.run.Open[len(w.run.Open)-1].OpenAsk }
+
+// questions are one of each kind, and what is said of them.
+func questions() map[string]*ask.Question {
+	one := func(f ask.Field) ask.Fields { f.Name = "key"; f.Required = true; return ask.Fields{f} }
+	return map[string]*ask.Question{
+		"text":        {Kind: ask.KindText, Message: "What is your name?", Fields: one(ask.Field{Type: "string", MinLength: 2, MaxLength: 40})},
+		"pattern":     {Kind: ask.KindText, Message: "Which code?", Fields: one(ask.Field{Type: "string", Pattern: "^[A-Z]{3}$", PatternHint: "three capital letters", Description: "As it stands on the ticket"})},
+		"long":        {Kind: ask.KindText, Message: "Tell us more.", Fields: one(ask.Field{Title: "More", Type: "string", Format: ask.FormatLong, Default: json.RawMessage(`"\nsecond line"`)})},
+		"secret":      {Kind: ask.KindSecret, Message: "What is the key?", Fields: one(ask.Field{Type: "string", Format: ask.FormatSecret})},
+		"confirm":     {Kind: ask.KindConfirm, Message: "Deploy to staging?", Yes: "Deploy", No: "Not now", Fields: one(ask.Field{Type: "boolean"})},
+		"destructive": {Kind: ask.KindConfirm, Message: "Delete 3 environments?", Destructive: true, Fields: one(ask.Field{Type: "boolean"})},
+		"select": {Kind: ask.KindSelect, Message: "Where shall it go?", Fields: one(ask.Field{Type: "string", Default: json.RawMessage(`"staging"`),
+			Choices: []ask.Choice{{Value: "dev", Title: "Development"}, {Value: "staging", Title: "Staging"}, {Value: "prod", Title: "Production"}}})},
+		"select-many":  {Kind: ask.KindSelect, Message: "Which letter?", Fields: one(ask.Field{Type: "string", Choices: ask.Choices("a", "b", "c", "d", "e", "f", "g")})},
+		"multiselect":  {Kind: ask.KindMultiSelect, Message: "What shall be set up?", Fields: one(ask.Field{Type: "array", MinItems: 1, MaxItems: 2, Choices: ask.Choices("auth", "logging", "metrics", "tracing")})},
+		"number":       {Kind: ask.KindNumber, Message: "How much?", Fields: one(ask.Field{Type: "number", Minimum: new(0.0), Maximum: new(10.0), Step: new(0.5), Default: json.RawMessage("2.5")})},
+		"integer":      {Kind: ask.KindInteger, Message: "How many?", Fields: one(ask.Field{Type: "integer", Minimum: new(1.0), Maximum: new(20.0)})},
+		"date":         {Kind: ask.KindDate, Message: "Which day?", Fields: one(ask.Field{Type: "string", Format: "date", Earliest: "2026-01-01", Latest: "2026-12-31"})},
+		"datetime":     {Kind: ask.KindDateTime, Message: "When?", Fields: one(ask.Field{Type: "string", Format: "date-time", Earliest: "2026-01-01T00:00:00Z", Default: json.RawMessage(`"2026-05-01T11:00:00+02:00"`)})},
+		"file":         {Kind: ask.KindFile, Message: "Which file?", File: &ask.FileRules{Types: []string{"text/csv", ".csv"}, MaxSize: 100e6, Min: 1, Max: 1}},
+		"files":        {Kind: ask.KindFile, Message: "Which files?", File: &ask.FileRules{MaxSize: 1e6, Min: 2, Max: 5}},
+		"url":          {Kind: ask.KindURL, Message: "Sign in there, then go on here.", URL: "https://id.example.com/authorize?client=beam"},
+		"url-doubtful": {Kind: ask.KindURL, Message: "Sign in there.", URL: "http://good.example@xn--bd-mja.example/"},
+		"url-none":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "javascript:alert(1)"},
+		"url-done":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "https://id.example.com/authorize", UntilDone: true},
+		"roots":        {Kind: ask.KindRoots, Message: "Which folders?", Fields: ask.Fields{{Name: "roots", Title: "Folders", Type: "string", Format: ask.FormatLong, Required: true}}},
+		"sample": {Kind: ask.KindSample, Message: "A model is asked: Sum up", Fields: ask.Fields{{Name: "text", Title: "Answer", Type: "string", Format: ask.FormatLong, Required: true}},
+			Sample: &ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 1000, Tools: []json.RawMessage{json.RawMessage(`{"name":"look"}`)}, Messages: []ask.SampleMessage{
+				ask.FromUser(ask.TextBlock("What <b>is</b> this?\nAnd that?"), ask.ImageBlock([]byte("png"), "image/png")),
+				ask.FromAssistant(ask.TextBlock("A cat.")),
+				ask.FromUser(ask.TextBlock("Sum up")),
+			}}},
+		"form": {Kind: ask.KindForm, Message: "Tell us about yourself", Fields: ask.Fields{
+			{Name: "name", Title: "Name", Type: "string", Required: true},
+			{Name: "email", Title: "E-mail", Type: "string", Format: "email", Required: true, Description: "Where the confirmation goes"},
+			{Name: "age", Title: "Age", Type: "integer", Minimum: new(18.0), Maximum: new(120.0)},
+			{Name: "role", Title: "Role", Type: "string", Choices: []ask.Choice{{Value: "dev", Title: "Developer"}, {Value: "ops", Title: "Operations"}}},
+			{Name: "topics", Title: "Topics", Type: "array", MinItems: 1, MaxItems: 2, Choices: ask.Choices("auth", "logging")},
+			{Name: "newsletter", Title: "Newsletter", Type: "boolean", Default: json.RawMessage("true")},
+			{Name: "website", Title: "Website", Type: "string", Format: "uri"},
+			{Name: "at", Title: "At", Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern},
+		}},
+	}
+}
+
+// artifacts are one of each sort.
+func artifacts() map[string]generators.Event {
+	return map[string]generators.Event{
+		"markdown": generators.Markdown("Report", "# Findings\n\nIt has **12** rows, see [there](https://example.com).\n\n### Next\n\n- [x] one\n\n```go\nvar x = 1\n```\n\n| a | b |\n|---|--:|\n| x | 1 |\n\n![a cat](https://example.com/cat.png)\n"),
+		"code":     generators.Code("main.go", "go", "package main\n\n// hi\nfunc main() { println(\"<b>\", 42) }\n"),
+		"plain":    generators.File("notes.txt", "text/plain", []byte("one\ntwo <three>\n")),
+		"json":     generators.JSON("Settings", json.RawMessage(`{"z":1,"a":{"list":[1.50,"two",null,true,{}]},"big":12345678901234567890}`)),
+		"table":    generators.TableOf("Cities", generators.Table{Columns: []string{"city", "rows"}, Rows: [][]any{{"Berlin", 12}, {"Paris", nil}, {"a name that is so long that it may be broken", 7.5}}}),
+		"bars":     generators.ChartOf("Rows", generators.Chart{Kind: generators.Bars, XTitle: "city", YTitle: "rows", Labels: []string{"Berlin", "Paris"}, Series: []generators.Series{{Name: "rows", Values: []float64{12, 7}}}}),
+		"lines":    generators.ChartOf("Degrees", generators.Chart{Kind: generators.Lines, Labels: []string{"1", "2", "3"}, Series: []generators.Series{{Name: "north", Values: []float64{-1, 0.5, 2}}, {Name: "south", Values: []float64{3, 2, 1}}}}),
+		"image":    generators.Image("Picture", "image/svg+xml", []byte("<svg/>")),
+		"file":     generators.File("a.zip", "application/zip", []byte("PK")),
+		"empty":    generators.File("empty.txt", "text/plain", nil),
+		"large":    &generators.Artifact{Title: "Large", MediaType: "text/plain", Digest: "sha256-x", Size: 5e9},
+	}
+}
+
+func testChrome() Chrome {
+	return Chrome{
+		Photons:    []PhotonLink{{Name: "csv", Title: "Explore a CSV file"}, {Name: "wizard", Title: "Wizard", Current: true}},
+		RecentRuns: []RunLine{{Info: engine.Info{ID: runID, Photon: "wizard", Title: "Wizard", State: engine.Waiting, Started: time.Now().Add(-5 * time.Minute)}, Input: "Ada · editor"}},
+		OpenAsks:   2, Operator: true,
+		Script: "/static/vendor/datastar.js", OwnScript: "/static/beam.js", Style: "/static/beam.css", Icon: "/static/icons/beam.svg",
+	}
+}
+
+// renderHTML is a component's HTML.
+func renderHTML(t testing.TB, c templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

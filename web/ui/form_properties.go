@@ -1,0 +1,27 @@
+package ui
+
+import "github.com/photon-beam/beam/ask"
+
+// hasShadowingField tells whether a field's name hides, in its form, a property of the
+// form that Datastar calls: an input named "closest" makes form.closest that
+// input. A name comes from a tool, and must be what is posted. Such a form is
+// shown on a page without script, where it is as good as any other.
+func hasShadowingField(fields ask.Fields) bool {
+	for i := range fields {
+		if datastarFormProperties[fields[i].Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// datastarFormProperties are the properties that Datastar 1.0.2 uses of any element.
+var datastarFormProperties = map[string]bool{
+	"addEventListener": true, "append": true, "appendChild": true, "attributes": true, "checkValidity": true,
+	"childNodes": true, "children": true, "cloneNode": true, "closest": true, "contains": true, "dataset": true,
+	"dispatchEvent": true, "firstChild": true, "getAttribute": true, "hasAttribute": true, "insertBefore": true,
+	"isEqualNode": true, "matches": true, "moveBefore": true, "nextSibling": true, "noValidate": true, "nodeName": true,
+	"nodeType": true, "nodeValue": true, "parentElement": true, "parentNode": true, "querySelector": true,
+	"querySelectorAll": true, "remove": true, "removeAttribute": true, "removeChild": true, "removeEventListener": true,
+	"replaceWith": true, "reportValidity": true, "setAttribute": true, "shadowRoot": true, "tagName": true,
+}

@@ -1,0 +1,233 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+// formatOffset is how far into its run something happened: "0.3" seconds, "1:23",
+// "1:02:03".
+func formatOffset(from, at time.Time) string {
+	d := max(at.Sub(from), 0)
+	if from.IsZero() {
+		d = 0
+	}
+	if d < time.Minute-50*time.Millisecond {
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64)
+	}
+	return formatClock(d)
+}
+
+// formatClock is a duration as minutes and seconds, with hours if there are any.
+func formatClock(d time.Duration) string {
+	s := int(d / time.Second)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// formatDuration is a duration in words: "0.4 s", "1 min 5 s", "3 h 20 min".
+func formatDuration(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute-50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// formatAgo is how long something is past, roughly: "just now", "5 min ago".
+func formatAgo(t time.Time) string {
+	switch d := time.Since(t); {
+	case t.IsZero():
+		return ""
+	case d < 10*time.Second:
+		return "just now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	}
+}
+
+// formatAgoShort is [formatAgo] in few letters, for lists: "now", "5 min", "3 h".
+func formatAgoShort(t time.Time) string {
+	switch s := strings.TrimSuffix(formatAgo(t), " ago"); {
+	case s == "just now":
+		return "now"
+	case strings.HasSuffix(s, " days"):
+		return strings.TrimSuffix(s, "ays")
+	default:
+		return s
+	}
+}
+
+// elapsedSince is how long a run has been going, or went on.
+func elapsedSince(started, ended time.Time) time.Duration {
+	switch {
+	case started.IsZero():
+		return 0
+	case ended.IsZero():
+		return max(time.Since(started), 0)
+	}
+	return max(ended.Sub(started), 0)
+}
+
+// formatTimestamp is a moment for a datetime attribute.
+func formatTimestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// describeSurface says where something came from.
+func describeSurface(name string) string {
+	switch name {
+	case "browser":
+		return "in the browser"
+	case "http":
+		return "over HTTP"
+	case "mcp":
+		return "over MCP"
+	case "mcp task":
+		return "over MCP, as a task"
+	case "terminal":
+		return "at the terminal"
+	case "":
+		return ""
+	}
+	return "by " + name
+}
+
+// describeAnswerer says where an answer came from.
+func describeAnswerer(name string) string {
+	if name == "mcp" {
+		return "by the MCP client"
+	}
+	return describeSurface(name)
+}
+
+// stateLabel is a run's state for people.
+func stateLabel(s engine.State) string {
+	if s == engine.Waiting {
+		return "waiting for an answer"
+	}
+	return string(s)
+}
+
+// describeOutcome is what became of a question, for people.
+func describeOutcome(a *timeline.Ask) string {
+	by := describeAnswerer(a.By)
+	if !a.Settled.IsZero() && !a.Since.IsZero() {
+		by = strings.TrimSpace(by + " after " + formatDuration(a.Settled.Sub(a.Since)))
+	}
+	switch a.State {
+	case timeline.Answered:
+		if a.Secret() {
+			return strings.TrimSpace("answered "+by) + ", kept secret"
+		}
+		return strings.TrimSpace("answered " + by)
+	case timeline.Declined:
+		return strings.TrimSpace("declined " + by)
+	case timeline.Cancelled:
+		return strings.TrimSpace("cancelled " + by)
+	case timeline.Expired:
+		return "expired: nobody answered in time"
+	case timeline.Withdrawn:
+		return "withdrawn: " + withdrawalReason(a)
+	}
+	return "waits for an answer"
+}
+
+func withdrawalReason(a *timeline.Ask) string {
+	why := "the run ended first"
+	switch a.Reason {
+	case runlog.Unsupported:
+		why = "nobody could be asked"
+	case runlog.Invalid:
+		why = "the answers did not fit"
+	}
+	if a.Problem != "" {
+		why += " (" + strings.TrimSuffix(a.Problem, ".") + ")"
+	}
+	return why
+}
+
+// formatCount is a number with its noun.
+func formatCount(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return groupThousands(n) + " " + many
+}
+
+// groupThousands writes thousands apart: 12,345.
+func groupThousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// formatNumber writes a float as people do: no exponent unless it is very large or
+// small, no digits that say nothing.
+func formatNumber(f float64) string {
+	abs := math.Abs(f)
+	if abs != 0 && (abs >= 1e15 || abs < 1e-6) {
+		return strconv.FormatFloat(f, 'g', 6, 64)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// formatAmount is a count as people read it: 48,219, and 1.5.
+func formatAmount(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return groupThousands(int(f))
+	}
+	return formatNumber(math.Round(f*100) / 100)
+}
+
+// formatPercent is a fraction as a whole percentage, 100 only when all is done.
+func formatPercent(f float64) string {
+	p := int(math.Floor(f * 100))
+	return strconv.Itoa(p) + " %"
+}
+
+// askElementID is an ask's id as an id in the document. Ask ids are hexadecimal digits
+// and dots; anything else is dropped, as what comes out stands in code.
+func askElementID(ask string) string {
+	return "ask-" + strings.Map(func(r rune) rune {
+		switch {
+		case r == '.':
+			return '-'
+		case r >= '0' && r <= '9', r >= 'a' && r <= 'f', r == '-':
+			return r
+		}
+		return -1
+	}, ask)
+}
+
+// sanitizeID drops everything from an id but hexadecimal digits, dots and dashes, as
+// it stands in code that Datastar evaluates.
+func sanitizeID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r == '-' || r == '.' {
+			return r
+		}
+		return -1
+	}, id)
+}

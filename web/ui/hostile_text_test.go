@@ -1,0 +1,245 @@
+package ui
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+	"golang.org/x/net/html"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// hostileTexts are texts that a hostile tool or person might send. Each holds the word
+// pwn, which no attribute that is code may have.
+var hostileTexts = []string{
+	`"><script>pwn(1)</script>`,
+	`'-pwn(1)-'`,
+	`</textarea></select></title></style><script>pwn(1)</script>`,
+	`<img src=x onerror=pwn(1)>`,
+	`" onmouseover="pwn(1)" style="pwn" data-on:click="pwn(1)`,
+	`javascript:pwn(1)`,
+	"pwn\rdata: mode inner\rdata: selector body\r\rdata: elements <b data-init=\"pwn(1)\">",
+	"pwn\x00\x1b[31m\u202e\u202e",
+	"pwn <!-- ${pwn} $pwn @post('pwn') {{pwn}} `pwn`",
+}
+
+// hostileRun has text of a stranger wherever text can be.
+func hostileRun(s string) *logWriter {
+	w := newLogWriter("{}")
+	args, _ := json.Marshal(map[string]any{s: []any{s, map[string]string{s: s}}})
+	w.run.Apply(runlog.Entry{Seq: 2, Time: w.now, Kind: runlog.KindStarted, Data: runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: s, Title: s, Surface: s, Args: args}).Data})
+	w.last = 2
+	w.events(
+		&generators.StatusEvent{Level: generators.Level(s), Text: s}, &generators.ToastEvent{Level: generators.Level(s), Text: s},
+		&generators.LogEvent{Level: generators.Level(s), Logger: s, Data: s}, generators.Log(generators.Info, map[string]string{s: s}),
+		generators.Chunk(s), generators.Progress(1, 2, s),
+		generators.Markdown(s, s+"\n\n# "+s+"\n\n```"+s+"\n"+s+"\n```\n\n[x]("+s+") ![x]("+s+") <"+s+">\n\n[y](javascript:pwn(1)) ![y](javascript:pwn(1)) <javascript:pwn(1)>\n\n| "+s+" |\n|---|\n| "+s+" |\n"),
+		generators.Code(s, "html", s), generators.Code(s, "go", s), generators.JSON(s, map[string]any{s: s}),
+		generators.TableOf(s, generators.Table{Columns: []string{s, s}, Rows: [][]any{{s, s}, {1, nil}}}),
+		generators.ChartOf(s, generators.Chart{Kind: generators.Bars, XTitle: s, YTitle: s, Labels: []string{s, s}, Series: []generators.Series{{Name: s, Values: []float64{1, 2}}, {Name: s, Values: []float64{1, 2}}}}),
+		generators.ChartOf(s, generators.Chart{Kind: generators.Lines, XTitle: s, YTitle: s, Labels: []string{s}, Series: []generators.Series{{Name: s, Values: []float64{1}}}}),
+		generators.Image(s, "image/svg+xml", []byte(s)), generators.File(s, s, []byte(s)), generators.File(s, "text/html", []byte(s)),
+		&generators.Artifact{Title: s, MediaType: s, Digest: s, Size: 9},
+	)
+	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: s, Error: s}))
+	for _, q := range hostileQuestions(s) {
+		content, _ := json.Marshal(map[string]any{s: s})
+		w.answer(w.ask(q), ask.Accept, string(content))
+		w.ask(q)
+	}
+	return w
+}
+
+func hostileQuestions(s string) []*ask.Question {
+	raw, _ := json.Marshal(s)
+	list, _ := json.Marshal([]string{s})
+	choices := []ask.Choice{{Value: s, Title: s}, {Value: "b"}}
+	many := append(choices, ask.Choices("c", "d", "e", "f", "g", "h")...)
+	f := ask.Field{Name: s, Title: s, Description: s, Type: "string", Required: true, Pattern: s, PatternHint: s, Earliest: s, Latest: s, Default: raw}
+	with := func(change func(*ask.Field)) ask.Field { g := f; change(&g); return g }
+	fields := ask.Fields{
+		f,
+		with(func(f *ask.Field) { f.Format = ask.FormatLong }),
+		with(func(f *ask.Field) { f.Format = ask.FormatSecret }),
+		with(func(f *ask.Field) { f.Format = "date" }),
+		with(func(f *ask.Field) { f.Format = "date-time" }),
+		with(func(f *ask.Field) { f.Format = ask.FormatTime }),
+		with(func(f *ask.Field) { f.Format = "uri" }),
+		with(func(f *ask.Field) { f.Format = "email" }),
+		with(func(f *ask.Field) { f.Type = "number" }),
+		with(func(f *ask.Field) { f.Type = "boolean" }),
+		with(func(f *ask.Field) { f.Type = "" }),
+		with(func(f *ask.Field) { f.Type = s; f.Format = s }),
+		with(func(f *ask.Field) { f.Choices = choices; f.Required = false }),
+		with(func(f *ask.Field) { f.Choices = many }),
+		with(func(f *ask.Field) { f.Type = "array"; f.Choices = choices; f.Default = list }),
+	}
+	return []*ask.Question{
+		{Kind: ask.KindForm, Message: s, Fields: fields},
+		{Kind: ask.KindConfirm, Message: s, Yes: s, No: s, Destructive: true, Fields: ask.Fields{{Name: s, Type: "boolean"}}},
+		{Kind: ask.KindConfirm, Message: s + "?", Destructive: true, Fields: ask.Fields{{Name: s, Type: "boolean"}}},
+		{Kind: ask.KindFile, Message: s, File: &ask.FileRules{Types: []string{s}, MaxSize: 1, Min: 1, Max: 2}},
+		{Kind: ask.KindURL, Message: s, URL: s},
+		{Kind: ask.KindURL, Message: s, URL: "https://" + s},
+		{Kind: ask.KindURL, Message: s, URL: "https://example.com/" + s, UntilDone: true},
+		{Kind: ask.KindSample, Message: s, Fields: fields[:1], Sample: &ask.SampleRequest{SystemPrompt: s, Messages: []ask.SampleMessage{
+			ask.FromUser(ask.TextBlock(s), ask.ImageBlock([]byte(s), s), ask.SampleBlock{Type: s}), {Role: ask.Role(s), Content: raw}}}},
+		{Kind: ask.Kind(s), Message: s},
+	}
+}
+
+// hostilePages are all that is rendered of strangers' text.
+func hostilePages(s string) map[string]templ.Component {
+	c := testChrome()
+	c.SearchQuery, c.Title = s, s
+	c.Photons = []PhotonLink{{Name: s, Title: s}}
+	c.RecentRuns = []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Started: time.Now()}, Input: s}}
+	w := hostileRun(s)
+	errs := []generators.FieldError{generators.At(s, s), {Path: s, Message: s}, {Message: s}, generators.At("file", s)}
+	var open []engine.OpenAsk
+	pages := map[string]templ.Component{
+		"run":    RunPage(c, w.run),
+		"home":   Home(c, []PhotonCard{{Name: s, Title: s, Description: s}}),
+		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Description: s, Fields: hostileQuestions(s)[0].Fields, Values: url.Values{s: {s}}, Errors: errs}),
+		"runs":   Runs(c, RunsPage{State: s, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
+		"login":  Login(c, LoginPage{Error: s, Next: s, Token: true}),
+		"error":  ErrorPage(c, 500, s, s),
+	}
+	for n, a := range w.run.Open {
+		a.OpenAsk.Run, a.OpenAsk.ID = s, s+"."+formatNumber(float64(n)) // no engine makes such ids
+		open = append(open, a.OpenAsk)
+		pages["ask "+formatNumber(float64(n))] = concat(AskForm(a.OpenAsk, errs, nil), AskForm(a.OpenAsk, errs, url.Values{s: {s}}), AskUnavailable(a.OpenAsk, s), AskPage(c, a.OpenAsk, errs, url.Values{s: {s}}))
+	}
+	pages["asks"] = Inbox(c, open)
+	ended := hostileRun(s)
+	ended.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.FinishStatus(s), Error: s, Result: json.RawMessage(`{"a":"` + "pwn" + `"}`)}))
+	pages["ended"] = RunPage(c, ended.run)
+	return pages
+}
+
+func TestHostileText(t *testing.T) {
+	for _, s := range hostileTexts {
+		for name, c := range hostilePages(s) {
+			checkHarmless(t, name+" with "+s, renderHTML(t, c))
+		}
+		w := hostileRun(s)
+		for _, p := range append(RunPatches(w.run, w.changes), ResyncPatches(w.run)...) {
+			if p.Component == nil {
+				continue
+			}
+			got := renderHTML(t, p.Component)
+			checkHarmless(t, p.Mode+" "+p.Selector+" with "+s, got)
+			if strings.Contains(got, "\r") {
+				t.Errorf("a patch of %s holds a carriage return", p.Selector)
+			}
+			if strings.Contains(p.Selector, "pwn") {
+				t.Errorf("a selector is %s", p.Selector)
+			}
+		}
+	}
+}
+
+// checkHarmless parses HTML as a browser does and looks for what could run.
+func checkHarmless(t *testing.T, what, text string) {
+	t.Helper()
+	doc, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.Data {
+		case "script":
+			if src := attribute(n, "src"); src != "/static/vendor/datastar.js" && src != "/static/beam.js" || n.FirstChild != nil {
+				t.Errorf("%s: there is a script: %s", what, src)
+			}
+		case "style", "iframe", "object", "embed", "base", "template":
+			t.Errorf("%s: there is a <%s>", what, n.Data)
+		}
+		for _, a := range n.Attr {
+			checkHarmlessAttribute(t, what, n, a)
+		}
+	}
+}
+
+func checkHarmlessAttribute(t *testing.T, what string, n *html.Node, a html.Attribute) {
+	t.Helper()
+	key := strings.ToLower(a.Key)
+	switch {
+	case strings.HasPrefix(key, "on") || key == "style" || key == "srcdoc" || key == "formaction" || strings.Contains(key, "pwn"):
+		t.Errorf("%s: <%s> has the attribute %s=%q", what, n.Data, a.Key, a.Val)
+	case strings.HasPrefix(key, "data-") && strings.Contains(a.Val, "pwn"):
+		t.Errorf("%s: code holds a stranger's text: %s=%q", what, a.Key, a.Val)
+	case key == "href" || key == "src" || key == "action":
+		u, err := url.Parse(a.Val)
+		if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" || u.Scheme == "" && !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "#") {
+			t.Errorf("%s: <%s> leads to %s=%q", what, n.Data, a.Key, a.Val)
+		}
+		if u != nil && u.Host != "" && n.Data != "a" {
+			t.Errorf("%s: <%s> loads %q", what, n.Data, a.Val)
+		}
+		if u != nil && u.Host != "" && !strings.Contains(attribute(n, "rel"), "noopener") {
+			t.Errorf("%s: a link to %q has rel=%q", what, a.Val, attribute(n, "rel"))
+		}
+	}
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func TestSecretsAreNotPutBack(t *testing.T) {
+	w := newLogWriter("{}")
+	w.ask(questions()["secret"])
+	got := renderHTML(t, AskForm(w.openAsk(), []generators.FieldError{generators.At("key", "is too short")}, url.Values{"key": {"hunter2"}}))
+	if strings.Contains(got, "hunter2") {
+		t.Error("the form holds the secret that was typed")
+	}
+	if !strings.Contains(got, `autocomplete="new-password"`) || !strings.Contains(got, `type="password"`) {
+		t.Error("the secret is not asked for as one")
+	}
+}
+
+func TestPlainPagesDoWithoutScript(t *testing.T) {
+	c := testChrome()
+	c.Script = ""
+	w := fullRun()
+	w.ask(questions()["form"])
+	got := renderHTML(t, RunPage(c, w.run))
+	for _, no := range []string{"<script", "Later", "data-signals"} {
+		if strings.Contains(got, no) {
+			t.Errorf("the plain page has %q", no)
+		}
+	}
+	if !strings.Contains(renderHTML(t, RunPage(c, newLogWriter("{}").run)), `http-equiv="refresh"`) {
+		t.Error("the plain page of a running run does not refresh")
+	}
+	if strings.Contains(got, `http-equiv="refresh"`) {
+		t.Error("the plain page refreshes while a question is open")
+	}
+}
+
+func TestFormsWhoseNamesHideWhatScriptNeeds(t *testing.T) {
+	w := newLogWriter("{}")
+	w.ask(&ask.Question{Kind: ask.KindForm, Message: "?", Fields: ask.Fields{{Name: "dataset", Type: "string"}}})
+	if got := renderHTML(t, AskForm(w.openAsk(), nil, nil)); strings.Contains(got, `name="dataset"`) || !strings.Contains(got, "/asks/"+runID) {
+		t.Error("the form stands in a page with script")
+	}
+	if got := renderHTML(t, AskPage(testChrome(), w.openAsk(), nil, nil)); !strings.Contains(got, `name="dataset"`) || strings.Contains(got, "<script") {
+		t.Error("the form's own page has no form, or a script")
+	}
+}

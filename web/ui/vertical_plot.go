@@ -1,0 +1,126 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+func (d *chartDrawing) layOutVertical() {
+	widest := 0.0
+	for _, t := range d.valueScale.ticks {
+		widest = math.Max(widest, textWidth(d.valueScale.tickLabel(t)))
+	}
+	d.left, d.right = math.Ceil(widest)+plotGap, d.width-2
+	d.top, d.bottom = plotGap, d.height-lineHeight-plotGap
+	if d.view.chart.YTitle != "" {
+		d.top += lineHeight + 4
+	}
+	if d.view.chart.XTitle != "" {
+		d.bottom -= lineHeight + 2
+	}
+	d.valueScale.from, d.valueScale.to = d.bottom, d.top
+}
+
+// drawVerticalAxes draws the values' axis on the left and the labels below.
+func (d *chartDrawing) drawVerticalAxes(slots bool) {
+	for _, t := range d.valueScale.ticks {
+		y := d.valueScale.position(t)
+		d.drawLine(gridClass(t), d.left, y, d.right, y)
+		d.drawText("tick", d.left-plotGap, y+4, "end", d.valueScale.tickLabel(t))
+	}
+	if s := d.view.chart.YTitle; s != "" {
+		d.drawText("axis-title", 0, lineHeight-4, "start", truncateToWidth(s, d.width))
+	}
+	if s := d.view.chart.XTitle; s != "" {
+		d.drawText("axis-title", (d.left+d.right)/2, d.height-4, "middle", truncateToWidth(s, d.right-d.left))
+	}
+	every := d.labelInterval()
+	for i := 0; i < len(d.view.chart.Labels); i += every {
+		anchor, x := "middle", d.categoryPosition(i, slots)
+		l := truncateToWidth(d.view.chart.Labels[i], 0.9*float64(every)*math.Max(d.slotWidth(), 30))
+		half := textWidth(l) / 2
+		if x+half > d.width {
+			anchor, x = "end", d.right
+		} else if x-half < 0 {
+			anchor, x = "start", 0
+		}
+		d.drawText("tick", x, d.bottom+lineHeight, anchor, l)
+	}
+}
+
+// labelInterval is how many labels are skipped to the next that is shown.
+func (d *chartDrawing) labelInterval() int {
+	widest := 0.0
+	for _, l := range d.view.chart.Labels {
+		widest = math.Max(widest, math.Min(textWidth(l), 120))
+	}
+	return max(1, int(math.Ceil((widest+2*plotGap)/math.Max(d.slotWidth(), 0.001))))
+}
+
+func (d *chartDrawing) slotWidth() float64 {
+	return (d.right - d.left) / math.Max(float64(len(d.view.chart.Labels)), 1)
+}
+
+// categoryPosition is where the nth value stands: in the middle of its slot, or, for lines,
+// from edge to edge.
+func (d *chartDrawing) categoryPosition(i int, slots bool) float64 {
+	if slots || len(d.view.chart.Labels) < 2 {
+		return d.left + (float64(i)+0.5)*d.slotWidth()
+	}
+	const inset = 6
+	return d.left + inset + float64(i)*(d.right-d.left-2*inset)/float64(len(d.view.chart.Labels)-1)
+}
+
+func (d *chartDrawing) drawVerticalBars() {
+	slot := d.slotWidth()
+	n := float64(len(d.view.chart.Series))
+	group := math.Min(slot*0.74, 64*n)
+	thick := group / n
+	zero := d.valueScale.position(math.Max(d.valueScale.min, math.Min(0, d.valueScale.max)))
+	for k, s := range d.view.chart.Series {
+		for i, v := range s.Values {
+			if math.IsNaN(v) {
+				continue
+			}
+			x := d.categoryPosition(i, true) - group/2 + float64(k)*thick
+			y := d.valueScale.position(v)
+			d.drawBar(k, i, x, math.Min(y, zero), math.Max(thick-math.Min(1.5, thick*0.2), 0.5), math.Abs(zero-y))
+		}
+	}
+}
+
+func (d *chartDrawing) drawSeriesLines() {
+	for k, s := range d.view.chart.Series {
+		var path strings.Builder
+		down := false
+		alone := 0
+		for i, v := range s.Values {
+			if math.IsNaN(v) {
+				down = false
+				continue
+			}
+			op := "L"
+			if !down {
+				op = "M"
+			}
+			fmt.Fprintf(&path, "%s%s %s", op, formatPixels(d.categoryPosition(i, false)), formatPixels(d.valueScale.position(v)))
+			down = true
+			alone++
+		}
+		fmt.Fprintf(d, `<path class="stroke %s" d="%s" fill="none"/>`, seriesClass(k), path.String())
+		if alone <= 40 {
+			d.drawDots(k, s.Values)
+		}
+	}
+}
+
+func (d *chartDrawing) drawDots(k int, values []float64) {
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			fmt.Fprintf(d, `<circle class="shape %s" cx="%s" cy="%s" r="3">`, seriesClass(k), formatPixels(d.categoryPosition(i, false)), formatPixels(d.valueScale.position(v)))
+			d.drawTooltip(k, i)
+			d.WriteString("</circle>")
+		}
+	}
+}
