@@ -38,6 +38,15 @@ const (
 	KindRoots       Kind = "roots"
 )
 
+// Kinds lists the kinds of questions. The set is closed: every surface has a
+// rendering for each.
+func Kinds() []Kind {
+	return []Kind{
+		KindText, KindSecret, KindConfirm, KindSelect, KindMultiSelect, KindNumber, KindInteger,
+		KindDate, KindDateTime, KindFile, KindForm, KindURL, KindSample, KindRoots,
+	}
+}
+
 // A Question is what a photon wants to know, in a form that can be recorded
 // and shown on any surface. It must not be changed once it is asked: the same
 // one may be asked again.

@@ -140,6 +140,12 @@ func Toast(level Level, text string) Event { return &ToastEvent{level, text} }
 // and says so: what is long belongs into an [Artifact].
 const MaxText = 16 << 10
 
+// Kinds lists the kinds of events, as [Encode] names them. The set is closed:
+// every surface has a rendering for each.
+func Kinds() []string {
+	return []string{"status", "progress", "log", "chunk", "toast", "artifact", "stepped", "result"}
+}
+
 // Encode returns an event's kind and its JSON. Text longer than [MaxText] is
 // cut, an unknown level becomes Info, and log data that JSON has no form for is
 // written as fmt prints it. A Call has no encoding of its own: whoever drives a

@@ -64,7 +64,7 @@ func checkSleeps(t *testing.T, path string) {
 // bubble: it is to synctest, or to one of the helpers named here.
 func entersBubble(call *ast.CallExpr) bool {
 	helper, ok := call.Fun.(*ast.Ident)
-	return calls(call, "synctest", "Test") || ok && (helper.Name == "inBubble" || helper.Name == "inTime")
+	return calls(call, "synctest", "Test") || ok && (strings.HasSuffix(helper.Name, "WithFakeClock"))
 }
 
 // calls reports whether a call is to a package's function.
