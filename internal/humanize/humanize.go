@@ -1,4 +1,5 @@
-// Package words writes numbers as people read them.
+// Package humanize formats numbers, sizes, durations and long texts for people.
+// It is the only place that does.
 package humanize
 
 import (
@@ -6,12 +7,18 @@ import (
 	"strconv"
 )
 
-// Count says how many: 1 row, 1,234 rows. The plural is made with an s.
-func Count(n int, what string) string {
-	return Thousands(n) + " " + Plural(n, what, what+"s")
+// Count formats n with its noun: "1 row", "1,234 rows". The plural adds an s;
+// see [CountOf] for nouns that form it otherwise.
+func Count(n int, noun string) string {
+	return CountOf(n, noun, noun+"s")
 }
 
-// Plural is the first for one, and the second for every other number.
+// CountOf formats n with the word that [Plural] selects: "1 entry", "2 entries".
+func CountOf(n int, one, many string) string {
+	return Thousands(n) + " " + Plural(n, one, many)
+}
+
+// Plural returns one if n is 1, and many otherwise.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -19,7 +26,7 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Thousands writes a count in groups of three digits: 12,345.
+// Thousands formats n with its digits in groups of three: "12,345".
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -28,28 +35,28 @@ func Thousands(n int) string {
 	return s
 }
 
-// Bytes is a number of bytes, by powers of 1,000: 12 bytes, 3.4 MB.
-func Bytes(bytes int64) string {
-	divisor, unit := ByteUnit(bytes)
-	v := float64(bytes) / divisor
+// Bytes formats a size in powers of 1,000: "12 bytes", "3.4 MB".
+func Bytes(n int64) string {
+	divisor, unit := ByteUnit(n)
+	v := float64(n) / divisor
 	switch {
 	case divisor == 1:
-		return Count(int(bytes), "byte")
+		return Count(int(n), "byte")
 	case v < 9.95:
 		return fmt.Sprintf("%.1f %s", v, unit)
 	}
 	return fmt.Sprintf("%.0f %s", v, unit)
 }
 
-// ByteUnit is the unit to write so many bytes in, and how many bytes it has.
-func ByteUnit(bytes int64) (divisor float64, unit string) {
-	if bytes < 1000 {
+// ByteUnit returns the unit in which [Bytes] formats n, and its size in bytes.
+func ByteUnit(n int64) (divisor float64, unit string) {
+	if n < 1000 {
 		return 1, "bytes"
 	}
 	divisor = 1
 	for _, unit = range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
 		divisor *= 1000
-		if float64(bytes)/divisor < 999.5 {
+		if float64(n)/divisor < 999.5 {
 			break
 		}
 	}
