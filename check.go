@@ -51,8 +51,8 @@ func (c *check) Run(ctx context.Context, p *program) error {
 		tellLoss(p.stdout, report)
 		return fmt.Errorf("%w: restore a backup, or go on with what can be read by starting once with --accept-loss", report.Damage)
 	}
-	if report.Torn > 0 {
-		fmt.Fprintf(p.stdout, "A crash tore %s off the end of the log that were not recorded; the next start cuts them off.\n", plural(int(report.Torn), "byte", "bytes"))
+	if report.TornBytes > 0 {
+		fmt.Fprintf(p.stdout, "A crash tore %s off the end of the log that were not recorded; the next start cuts them off.\n", plural(int(report.TornBytes), "byte", "bytes"))
 	}
 	fmt.Fprintf(p.stdout, "The log is whole: %s in %s.\n", plural(report.Runs, "run", "runs"), plural(report.Messages, "message", "messages"))
 	return nil
@@ -96,9 +96,9 @@ func unowned(dir string) (unlock func() error, err error) {
 
 // tellLoss says which runs lose something if a loss is accepted.
 func tellLoss(w io.Writer, r jetstream.Report) {
-	fmt.Fprintf(w, "%s.\n", r.Kept())
-	for _, run := range slices.Sorted(maps.Keys(r.Holed)) {
-		fmt.Fprintf(w, "run %s: entry %d is missing\n", run, r.Holed[run])
+	fmt.Fprintf(w, "%s.\n", r.Summary())
+	for _, run := range slices.Sorted(maps.Keys(r.Truncated)) {
+		fmt.Fprintf(w, "run %s: entry %d is missing\n", run, r.Truncated[run])
 	}
 	for _, run := range r.Headless {
 		fmt.Fprintf(w, "run %s: its beginning is missing\n", run)

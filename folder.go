@@ -60,7 +60,7 @@ func lockDataFolder(dir string) (*dataFolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := atomicfile.MakeFolder(dir); err != nil {
+	if err := atomicfile.MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("the data folder can't be made: %w", err)
 	}
 	if err := ensurePrivate(dir); err != nil {

@@ -95,8 +95,8 @@ func (c *appFlags) openLog(ctx context.Context, store *dataFolder, logger *slog.
 	if err != nil {
 		return nil, nil, fmt.Errorf("the damaged log can't be recovered: %w", err)
 	}
-	logger.Warn("the log was damaged, and the loss is accepted", "damage", report.Damage, "kept", report.Kept(),
-		"holed", slices.Sorted(maps.Keys(report.Holed)), "gone", report.Headless, "aside", report.Aside)
+	logger.Warn("the log was damaged, and the loss is accepted", "damage", report.Damage, "kept", report.Summary(),
+		"holed", slices.Sorted(maps.Keys(report.Truncated)), "gone", report.Headless, "aside", report.DamagedDir)
 	return store.openLog(ctx, always, logger)
 }
 

@@ -50,7 +50,7 @@ func Sweep(dir string) error {
 
 // MakeFolder makes a folder that only its owner can enter (mode 0700), and those
 // above it that are missing, and has them last. It is no error if it is there.
-func MakeFolder(dir string) error {
+func MakeDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err == nil && info.IsDir():
@@ -62,7 +62,7 @@ func MakeFolder(dir string) error {
 	}
 	above := filepath.Dir(dir)
 	if above != dir {
-		if err := MakeFolder(above); err != nil {
+		if err := MakeDir(above); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func TestSweep(t *testing.T) {
 func TestMakeFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 {
-		if err := atomicfile.MakeFolder(dir); err != nil {
+		if err := atomicfile.MakeDir(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestMakeFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{file, filepath.Join(file, "below")} {
-		if err := atomicfile.MakeFolder(path); err == nil {
+		if err := atomicfile.MakeDir(path); err == nil {
 			t.Errorf("%s is a folder", path)
 		}
 	}

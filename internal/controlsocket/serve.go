@@ -149,7 +149,7 @@ func serveConn(ctx context.Context, c *net.UnixConn, owner Owner, handlers map[s
 	case h.Version != ProtocolVersion:
 		r.Refuse(Refusef(VersionMismatch, "it speaks version %d of the protocol between Beams, and this one version %d", ProtocolVersion, h.Version))
 	case h.Operation == opIdentify:
-		r.acceptRequest()
+		_ = r.Accept() // the client may be gone
 	case handler == nil:
 		r.Refuse(Refusef(UnknownOperation, "it knows nothing of %.40q", h.Operation))
 	case c.SetReadDeadline(time.Time{}) == nil:
@@ -159,9 +159,7 @@ func serveConn(ctx context.Context, c *net.UnixConn, owner Owner, handlers map[s
 }
 
 // Accept says yes. The connection is the handler's.
-func (r *Request) Accept() error { return r.acceptRequest() }
-
-func (r *Request) acceptRequest() error {
+func (r *Request) Accept() error {
 	return r.respond(welcome{Version: ProtocolVersion, Owner: r.owner})
 }
 

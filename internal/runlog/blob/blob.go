@@ -34,7 +34,7 @@ type Store struct {
 // Open returns the store in a folder, which it makes, readable by its owner
 // alone.
 func Open(dir string) (*Store, error) {
-	if err := atomicfile.MakeFolder(dir); err != nil {
+	if err := atomicfile.MakeDir(dir); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
@@ -56,16 +56,16 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 		return "", 0, err
 	}
 	defer func() { err = diskspace.WrapDiskFull(err) }()
-	if err := s.folder(run); err != nil {
+	if err := s.makeRunDir(run); err != nil {
 		return "", 0, err
 	}
-	temp := filepath.Join(run, incoming+rand.Text())
+	temp := filepath.Join(run, tempPrefix+rand.Text())
 	defer func() {
 		if err != nil {
 			_ = s.root.Remove(temp) // it may never have been made
 		}
 	}()
-	digest, size, err = s.writeFile(temp, boundedReader{ctx, s.disk, r})
+	digest, size, err = s.writeFile(temp, checkedReader{ctx, s.disk, r})
 	if err != nil {
 		return "", 0, err
 	}
@@ -76,11 +76,11 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 }
 
 // incoming begins the names of blobs that are being written.
-const incoming = "incoming-"
+const tempPrefix = "incoming-"
 
 // folder makes a run's folder. One that is there may have been made a moment
 // ago, by somebody who is about to sync its name: so everybody does.
-func (s *Store) folder(run string) error {
+func (s *Store) makeRunDir(run string) error {
 	if err := s.root.MkdirAll(run, 0o700); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Store) Sweep() error {
 			return err
 		}
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), incoming) {
+			if strings.HasPrefix(e.Name(), tempPrefix) {
 				if err := s.root.Remove(filepath.Join(run, e.Name())); err != nil {
 					return err
 				}
@@ -256,13 +256,13 @@ func checkName(name string) error {
 
 // boundedReader stops reading when its context ends, or when there is no room
 // for what it read.
-type boundedReader struct {
+type checkedReader struct {
 	ctx  context.Context
 	disk *diskspace.Disk
 	io.Reader
 }
 
-func (r boundedReader) Read(p []byte) (int, error) {
+func (r checkedReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, context.Cause(r.ctx)
 	}

@@ -7,41 +7,42 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Append implements [log.Log]. Beside a conflict, the error may be [ErrDiskFull],
-// [ErrAppendTooLarge], [ErrClosed], [log.ErrUnavailable] or [log.ErrUncertain]. Once the
-// entries are on their way, it waits for what becomes of them, whether ctx ends
-// or not.
+// Append implements [runlog.Log]. Apart from a conflict, the error may be
+// [ErrDiskFull], [ErrAppendTooLarge], [ErrClosed], [runlog.ErrUnavailable] or
+// [runlog.ErrUncertain]. Once it has sent the entries, Append waits for the
+// outcome even if ctx is canceled.
 func (l *Log) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	e, err := l.workingBroker(ctx)
+	b, err := l.workingBroker(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("log: run %s: %w", run, err)
+		return 0, fmt.Errorf("appending to run %s: %w", run, err)
 	}
-	at, known := l.tails.lookup(run)
+	tail, known := l.tails.lookup(run)
 	for {
-		if (!known && after > 0) || at.lastSeq != after || len(entries) == 0 {
-			if at, err = e.readTail(ctx, run); err != nil {
+		if (!known && after > 0) || tail.lastSeq != after || len(entries) == 0 {
+			if tail, err = b.readTail(ctx, run); err != nil {
 				return 0, err
 			}
 		}
-		if at.lastSeq != after || len(entries) == 0 {
-			return at.lastSeq, checkLast(run, after, at.lastSeq)
+		if tail.lastSeq != after || len(entries) == 0 {
+			return tail.lastSeq, checkLast(run, after, tail.lastSeq)
 		}
-		last, err := l.publish(e, run, at, entries)
+		last, err := l.publish(b, run, tail, entries)
 		if !isWrongLastSequence(err) {
 			return last, err
 		}
 		l.tails.remove(run)
-		known, at = false, runTail{lastSeq: after + 1} // whatever it is, ask
+		known, tail = false, runTail{lastSeq: after + 1} // which differs from after, so that the tail is read
 	}
 }
 
-// checkLast is an error if the entry that is last is not the one expected.
+// checkLast returns an error if the last entry isn't the expected one.
 func checkLast(run string, after, last uint64) error {
 	switch {
 	case after == last:
@@ -52,40 +53,41 @@ func checkLast(run string, after, last uint64) error {
 	return &runlog.ConflictError{Run: run, After: after, Last: last}
 }
 
-// isWrongLastSequence tells that another append came first.
+// isWrongLastSequence reports whether another append came first.
 func isWrongLastSequence(err error) bool {
-	var refused *server.ApiError
-	return errors.As(err, &refused) && refused.ErrCode == uint16(server.JSStreamWrongLastSequenceErrF)
+	var apiErr *server.ApiError
+	return errors.As(err, &apiErr) && apiErr.ErrCode == uint16(server.JSStreamWrongLastSequenceErrF)
 }
 
-func (l *Log) publish(e *broker, run string, at runTail, entries []runlog.Entry) (uint64, error) {
-	payload := encodeMessage(run, at.lastSeq, entries)
+func (l *Log) publish(b *broker, run string, tail runTail, entries []runlog.Entry) (uint64, error) {
+	payload := encodeMessage(run, tail.lastSeq, entries)
 	if len(payload) > MaxAppendBytes {
-		return 0, fmt.Errorf("log: run %s: %w: %d bytes, of %d", run, ErrAppendTooLarge, len(payload), MaxAppendBytes)
+		return 0, fmt.Errorf("run %s: %w: %s, at most %s", run, ErrAppendTooLarge, humanize.Bytes(int64(len(payload))), humanize.Bytes(MaxAppendBytes))
 	}
 	last := entries[len(entries)-1]
-	take := l.disk.Reserve
+	reserve := l.disk.Reserve
 	if last.Kind == runlog.KindStepped || last.Kind == runlog.KindFinished {
-		take = l.disk.ReserveEssential // an effect that was had must not be repeated, and who ends frees room
+		reserve = l.disk.ReserveEssential // a step must not run twice, and a finished run can be deleted
 	}
-	if err := take(2 * len(payload)); err != nil {
-		return 0, fmt.Errorf("log: run %s: %w", run, err)
+	if err := reserve(2 * len(payload)); err != nil {
+		return 0, fmt.Errorf("appending to run %s: %w", run, err)
 	}
-	p := &pendingAppend{run: run, firstSeq: at.lastSeq + 1, payload: payload}
-	p.tail = runTail{lastSeq: at.lastSeq + uint64(len(entries)), finished: last.Kind == runlog.KindFinished}
-	if err := e.appends.publish(p, at.streamSeq); err != nil {
+	a := &pendingAppend{run: run, firstSeq: tail.lastSeq + 1, payload: payload}
+	a.tail = runTail{lastSeq: tail.lastSeq + uint64(len(entries)), finished: last.Kind == runlog.KindFinished}
+	if err := b.appends.publish(a, tail.streamSeq); err != nil {
 		if isWrongLastSequence(err) {
 			return 0, err
 		}
-		return 0, fmt.Errorf("log: run %s: %w", run, e.explainFailedAppend(err))
+		return 0, fmt.Errorf("appending to run %s: %w", run, b.explainFailedAppend(err))
 	}
-	return p.tail.lastSeq, nil
+	return a.tail.lastSeq, nil
 }
 
-// handleAck takes in what the stream has now, in its order.
-func (l *Log) handleAck(p *pendingAppend) {
-	l.tails.advance(p.run, p.tail, p.firstSeq)
-	l.recent.add(p)
-	l.hubs.publish(p)
-	l.marks.appended(len(p.payload))
+// handleAck updates the caches and followers. The publisher calls it in the
+// stream's order.
+func (l *Log) handleAck(a *pendingAppend) {
+	l.tails.advance(a.run, a.tail, a.firstSeq)
+	l.recent.add(a)
+	l.hubs.publish(a)
+	l.highWater.countAppended(len(a.payload))
 }

@@ -16,27 +16,27 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// A block is one of the engine's files, with what can be read of it.
+// A block lists what one of the server's block files contains.
 type block struct {
 	path     string
 	number   uint32
 	size     int64
-	messages []messageLength
-	deleted  []uint64 // sequences of messages, in this block or those before
-	bad      []span   // what is no record
+	messages []blockMessage
+	deleted  []uint64 // sequences of deleted messages, in this block or earlier ones
+	bad      []span   // bytes that aren't valid records
 }
 
-// A messageLength is where one is, and what it followed.
-type messageLength struct {
-	seq, after uint64 // after: the sequence of the one before of the same run; 0 for none
-	subject    uint64 // a hash
-	at, end    uint32
+// A blockMessage locates a message in its block.
+type blockMessage struct {
+	seq, previousSeq uint64 // previousSeq: of the previous message of the run; 0 for none
+	subject          uint64 // a hash
+	start, end       uint32
 }
 
 type span struct{ from, to int64 }
 
 func blockNumber(path string) (n uint32) {
-	_, _ = fmt.Sscanf(filepath.Base(path), "%d.blk", &n) // 0 if it is none of the engine's
+	_, _ = fmt.Sscanf(filepath.Base(path), "%d.blk", &n) // 0 if it isn't a block
 	return n
 }
 
@@ -55,8 +55,8 @@ func readFileInto(buf []byte, path string) ([]byte, error) {
 	return buf[:n], err
 }
 
-// readBlock reads all records in a block's bytes. Behind what is no record it
-// goes on with the next message.
+// readBlock indexes the records in buf, the contents of a block. After bytes that
+// aren't a valid record, it continues with the next one that is.
 func readBlock(path string, buf []byte) (*block, error) {
 	b := &block{path: path, number: blockNumber(path), size: int64(len(buf))}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s-%d", streamName, b.number))
@@ -72,7 +72,7 @@ func readBlock(path string, buf []byte) (*block, error) {
 			continue
 		}
 		next := at + 1
-		for next < len(buf) && !begins(buf[next:], sum) {
+		for next < len(buf) && !startsRecord(buf[next:], sum) {
 			next++
 		}
 		b.bad = append(b.bad, span{int64(at), int64(next)})
@@ -81,10 +81,10 @@ func readBlock(path string, buf []byte) (*block, error) {
 	return b, nil
 }
 
-// The engine's records have these bits in their sequence.
+// Flags that the server sets in the sequence of a record.
 const (
-	tombstone = 1 << 62 // the message of the sequence is deleted
-	erased    = 1 << 63 // the message was overwritten, or is skipped
+	tombstone = 1 << 62 // the record marks the message with this sequence as deleted
+	erased    = 1 << 63 // the message was overwritten or skipped
 )
 
 func (b *block) add(r record, at int) {
@@ -93,13 +93,14 @@ func (b *block) add(r record, at int) {
 		b.deleted = append(b.deleted, r.seq&^tombstone)
 	case r.seq == 0 || r.seq&erased != 0:
 	default:
-		b.messages = append(b.messages, messageLength{r.seq, r.after(), hashSubject(r.subject), uint32(at), uint32(at + r.size)})
+		b.messages = append(b.messages, blockMessage{r.seq, r.expectedLastSeq(), hashSubject(r.subject), uint32(at), uint32(at + r.size)})
 	}
 }
 
 func hashSubject(subject []byte) uint64 { return maphash.Bytes(shardSeed, subject) }
 
-// A record is what the engine writes at once. It shares the block's memory.
+// A record is one unit of a block: a message or a tombstone. It shares the
+// block's memory.
 type record struct {
 	size                  int
 	seq                   uint64
@@ -113,7 +114,8 @@ const (
 	maxMessageSize    = 32 << 20
 )
 
-// readRecord reads the record at the beginning of buf, if there is a whole one.
+// readRecord reads the record at the beginning of buf. It reports whether there
+// is a complete one with a correct checksum.
 func readRecord(buf []byte, sum hash.Hash64) (record, bool) {
 	if len(buf) < blockHeaderSize+blockChecksumSize {
 		return record{}, false
@@ -144,9 +146,9 @@ func readRecord(buf []byte, sum hash.Hash64) (record, bool) {
 	return r, true
 }
 
-// begins tells whether a record begins here that says something of a run. It
-// looks at the length and the subject first, as most bytes begin none.
-func begins(buf []byte, sum hash.Hash64) bool {
+// startsRecord reports whether buf begins with a message of a run or a tombstone.
+// It checks the length and the subject before the checksum, which is slow.
+func startsRecord(buf []byte, sum hash.Hash64) bool {
 	const empty = blockHeaderSize + blockChecksumSize
 	if len(buf) < empty || !bytes.HasPrefix(buf[blockHeaderSize:], []byte(subjectPrefix)) && binary.LittleEndian.Uint32(buf) != empty {
 		return false
@@ -157,10 +159,11 @@ func begins(buf []byte, sum hash.Hash64) bool {
 
 var expectedLast = []byte(server.JSExpectedLastSubjSeq + ": ")
 
-// after is the sequence that a message says it follows; 0 if none.
-func (r record) after() uint64 {
+// expectedLastSeq returns the sequence of the message that this one follows, or 0
+// if it is the first of its run.
+func (r record) expectedLastSeq() uint64 {
 	_, value, _ := bytes.Cut(r.header, expectedLast)
 	digits, _, _ := bytes.Cut(value, []byte("\r\n"))
-	seq, _ := strconv.ParseUint(string(digits), 10, 64) // what is none follows none
+	seq, _ := strconv.ParseUint(string(digits), 10, 64) // 0 if there is no such header
 	return seq
 }

@@ -20,8 +20,8 @@ import (
 
 const streamName = "runs"
 
-// broker is a server in this process with the stream of all runs. One that has
-// broken takes no more appends, and is replaced by another on the same files.
+// broker is a NATS server in this process, with the stream of all runs. Once it
+// has failed, it accepts no appends, and is replaced by another on the same files.
 type broker struct {
 	server   *server.Server
 	conn     *nats.Conn
@@ -30,12 +30,12 @@ type broker struct {
 	stopped  chan struct{}
 	stopOnce sync.Once // for stop
 
-	mu    sync.Mutex
-	fault error
+	mu       sync.Mutex
+	fatalErr error
 }
 
-// startBroker brings up a server on the log's folder. Unless it is fresh, its stream
-// has to be there.
+// startBroker starts a server on the log's folder. It creates the stream if fresh
+// is true; otherwise the stream must exist.
 func startBroker(ctx context.Context, l *Log, fresh bool) (*broker, error) {
 	s, err := server.NewServer(&server.Options{
 		DontListen: true, NoSigs: true, NoSystemAccount: true, ServerName: "beam",
@@ -45,63 +45,63 @@ func startBroker(ctx context.Context, l *Log, fresh bool) (*broker, error) {
 		MaxPayload: MaxAppendBytes + 64<<10,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the log's engine: %w", err)
+		return nil, fmt.Errorf("NATS server: %w", err)
 	}
-	warned := &serverLogger{logger: l.logger}
-	s.SetLoggerV2(warned, false, false, false)
-	e := &broker{server: s, stopped: make(chan struct{})}
+	serverLog := &serverLogger{logger: l.logger}
+	s.SetLoggerV2(serverLog, false, false, false)
+	b := &broker{server: s, stopped: make(chan struct{})}
 	s.Start()
-	if err := e.connect(ctx, l, fresh); err != nil {
-		e.stop(err)
-		return nil, errors.Join(err, warned.fatalError())
+	if err := b.connect(ctx, l, fresh); err != nil {
+		b.stop(err)
+		return nil, errors.Join(err, serverLog.fatalError())
 	}
-	go e.watchHealth()
-	return e, nil
+	go b.watchHealth()
+	return b, nil
 }
 
-func (e *broker) connect(ctx context.Context, l *Log, fresh bool) error {
-	if !e.server.ReadyForConnections(time.Minute) || !e.server.JetStreamEnabled() {
-		return errors.New("the log's engine did not start")
+func (b *broker) connect(ctx context.Context, l *Log, fresh bool) error {
+	if !b.server.ReadyForConnections(time.Minute) || !b.server.JetStreamEnabled() {
+		return errors.New("the NATS server of the log did not start")
 	}
-	if err := e.checkHealth(); err != nil && !fresh {
+	if err := b.checkHealth(); err != nil && !fresh {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	var err error
-	if e.conn, err = nats.Connect("", nats.InProcessServer(e.server), nats.NoReconnect()); err != nil {
-		return fmt.Errorf("connecting to the log's engine: %w", err)
+	if b.conn, err = nats.Connect("", nats.InProcessServer(b.server), nats.NoReconnect()); err != nil {
+		return fmt.Errorf("connecting to the NATS server: %w", err)
 	}
-	js, err := jetstream.New(e.conn)
+	js, err := jetstream.New(b.conn)
 	if err != nil {
 		return err
 	}
 	if fresh {
-		e.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		b.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: streamName, Subjects: []string{subjectPrefix + "*"}, Storage: jetstream.FileStorage,
 			Discard: jetstream.DiscardNew, AllowDirect: true,
-			// No bound, but blocks of 4 MB instead of 8: an append to a run that
-			// waited for long loads one.
+			// Not a limit in practice, but it selects blocks of 4 MB instead of
+			// 8: an append to a run that waited for long loads one.
 			MaxMsgsPerSubject: math.MaxInt64,
 		})
 	} else {
-		e.stream, err = js.Stream(ctx, streamName)
+		b.stream, err = js.Stream(ctx, streamName)
 	}
 	if err != nil {
 		return fmt.Errorf("the stream %q: %w", streamName, err)
 	}
-	blocks, err := newBlocks(l.options)
+	syncer, err := newFolderSyncer(l.options)
 	if err != nil {
 		return err
 	}
-	e.appends, err = newPublisher(e.server, blocks.land, l.handleAck)
+	b.appends, err = newPublisher(b.server, syncer.sync, l.handleAck)
 	return err
 }
 
-// checkHealth is what the server says is wrong with it. That it is not ready for
-// connections within a millisecond is not: it has no listener, and says so when
-// the machine is too busy to look at the clock twice.
-func (e *broker) checkHealth() error {
+// checkHealth returns the error that the server reports in its health check. It
+// ignores connection errors: a server without a listener reports one if the
+// check takes longer than a millisecond, as it may on a busy machine.
+func (b *broker) checkHealth() error {
 	for range 5 {
-		h := e.server.Healthz(&server.HealthzOptions{Account: "$G", Stream: streamName, Details: true})
+		h := b.server.Healthz(&server.HealthzOptions{Account: "$G", Stream: streamName, Details: true})
 		switch {
 		case len(h.Errors) == 0:
 			return nil
@@ -112,85 +112,85 @@ func (e *broker) checkHealth() error {
 	return nil
 }
 
-// An engine says nothing to an append whose write failed. So whoever waits for
-// long asks for its health.
+// The server doesn't answer an append whose write failed. Therefore the broker
+// checks the server's health while an append has waited for long.
 const (
 	healthInterval = 100 * time.Millisecond
-	slowAfter      = 2 * healthInterval
-	giveUpAfter    = time.Minute
+	slowThreshold  = 2 * healthInterval
+	answerTimeout  = time.Minute
 )
 
-func (e *broker) watchHealth() {
+func (b *broker) watchHealth() {
 	tick := time.NewTicker(healthInterval)
 	defer tick.Stop()
 	for {
 		select {
-		case <-e.stopped:
+		case <-b.stopped:
 			return
 		case now := <-tick.C:
-			waited := e.appends.waited(now)
-			if waited < slowAfter {
+			wait := b.appends.oldestWait(now)
+			if wait < slowThreshold {
 				continue
 			}
-			if err := e.checkHealth(); err != nil {
-				e.fail(diskspace.WrapDiskFull(fmt.Errorf("writing the log: %w", err)))
-			} else if waited > giveUpAfter {
-				e.fail(errors.New("the log's engine does not answer"))
+			if err := b.checkHealth(); err != nil {
+				b.fail(diskspace.WrapDiskFull(fmt.Errorf("writing the log: %w", err)))
+			} else if wait > answerTimeout {
+				b.fail(errors.New("the NATS server of the log does not answer"))
 			}
 		}
 	}
 }
 
-// fail ends what waits, and takes no more.
-func (e *broker) fail(err error) {
-	e.mu.Lock()
-	if e.fault == nil {
-		e.fault = err
+// fail fails all pending and later appends. Only the first err is kept.
+func (b *broker) fail(err error) {
+	b.mu.Lock()
+	if b.fatalErr == nil {
+		b.fatalErr = err
 	}
-	e.mu.Unlock()
-	if e.appends != nil {
-		e.appends.close(err)
+	b.mu.Unlock()
+	if b.appends != nil {
+		b.appends.close(err)
 	}
 }
 
-func (e *broker) failure() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.fault
+func (b *broker) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.fatalErr
 }
 
-// stop returns when all files are closed.
-func (e *broker) stop(err error) {
-	e.stopOnce.Do(func() {
-		close(e.stopped)
-		e.fail(err)
-		if e.conn != nil {
-			e.conn.Close()
+// stop shuts the server down, and returns when all files are closed.
+func (b *broker) stop(err error) {
+	b.stopOnce.Do(func() {
+		close(b.stopped)
+		b.fail(err)
+		if b.conn != nil {
+			b.conn.Close()
 		}
-		e.server.Shutdown()
-		e.server.WaitForShutdown()
+		b.server.Shutdown()
+		b.server.WaitForShutdown()
 	})
 }
 
-// runTail is where a run ends: its last message's sequence in the stream, and its
-// last ordinal. The zero value is a run that does not exist.
+// runTail is the end of a run: the stream sequence of its last message, and the
+// ordinal of its last entry. The zero value means that the run doesn't exist.
 type runTail struct {
 	streamSeq, lastSeq uint64
 	finished           bool
 }
 
-// readTail reads where a run ends.
-func (e *broker) readTail(ctx context.Context, run string) (runTail, error) {
-	m, h, err := e.lastMessage(ctx, run)
+// readTail reads the end of a run from the stream.
+func (b *broker) readTail(ctx context.Context, run string) (runTail, error) {
+	m, h, err := b.lastMessage(ctx, run)
 	if err != nil || m == nil {
 		return runTail{}, err
 	}
 	return runTail{m.Sequence, h.lastSeq, h.finished}, nil
 }
 
-// explainError is the engine's own fault, if it has one, rather than what it led to.
-func (e *broker) explainError(err error) error {
-	fault := e.failure()
+// explainError returns why the broker has failed, if it has, and err otherwise.
+func (b *broker) explainError(err error) error {
+	fault := b.failure()
 	switch {
 	case fault == nil:
 		return err
@@ -200,55 +200,55 @@ func (e *broker) explainError(err error) error {
 	return fmt.Errorf("%w: %w", runlog.ErrUnavailable, fault)
 }
 
-// explainFailedAppend is why an append failed. An engine whose connection broke is broken: what is in
-// doubt is known when it has been started anew.
-func (e *broker) explainFailedAppend(err error) error {
-	var refused *server.ApiError
-	if errors.As(err, &refused) {
+// explainFailedAppend returns why an append failed. If the connection ended, the
+// broker fails as well: only its restart can tell whether the entries were stored.
+func (b *broker) explainFailedAppend(err error) error {
+	var apiErr *server.ApiError
+	if errors.As(err, &apiErr) {
 		return diskspace.WrapDiskFull(err)
 	}
-	e.fail(e.appends.fault())
+	b.fail(b.appends.connectionError())
 	if errors.Is(err, runlog.ErrUncertain) {
-		return fmt.Errorf("%w: %w", runlog.ErrUncertain, e.failure())
+		return fmt.Errorf("%w: %w", runlog.ErrUncertain, b.failure())
 	}
-	return e.explainError(err)
+	return b.explainError(err)
 }
 
-// serverLogger takes what the server logs.
+// serverLogger passes the server's warnings and errors to a logger.
 type serverLogger struct {
 	logger    *slog.Logger
 	mu        sync.Mutex
 	lastFatal string
 }
 
-func (w *serverLogger) Noticef(string, ...any) {}
-func (w *serverLogger) Debugf(string, ...any)  {}
-func (w *serverLogger) Tracef(string, ...any)  {}
+func (s *serverLogger) Noticef(string, ...any) {}
+func (s *serverLogger) Debugf(string, ...any)  {}
+func (s *serverLogger) Tracef(string, ...any)  {}
 
-func (w *serverLogger) Warnf(format string, args ...any) {
-	level := slog.LevelInfo // it warns of what it puts right itself
+func (s *serverLogger) Warnf(format string, args ...any) {
+	level := slog.LevelInfo // the server repairs by itself what it warns of
 	if strings.HasPrefix(format, "Maximum payloads") {
-		level = slog.LevelDebug // they are as large as an append may be
+		level = slog.LevelDebug // ours must be that large
 	}
-	w.logger.Log(context.Background(), level, "the log's engine: "+fmt.Sprintf(format, args...))
+	s.logger.Log(context.Background(), level, "NATS server: "+fmt.Sprintf(format, args...))
 }
 
-func (w *serverLogger) Errorf(format string, args ...any) {
-	w.logger.Error("the log's engine: " + fmt.Sprintf(format, args...))
+func (s *serverLogger) Errorf(format string, args ...any) {
+	s.logger.Error("NATS server: " + fmt.Sprintf(format, args...))
 }
 
-func (w *serverLogger) Fatalf(format string, args ...any) {
-	w.Errorf(format, args...)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lastFatal = strings.TrimSpace(fmt.Sprintf(format, args...))
+func (s *serverLogger) Fatalf(format string, args ...any) {
+	s.Errorf(format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastFatal = strings.TrimSpace(fmt.Sprintf(format, args...))
 }
 
-func (w *serverLogger) fatalError() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.lastFatal == "" {
+func (s *serverLogger) fatalError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lastFatal == "" {
 		return nil
 	}
-	return errors.New(w.lastFatal)
+	return errors.New(s.lastFatal)
 }

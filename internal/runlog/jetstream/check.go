@@ -4,62 +4,65 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// A Report says what can be read of a log.
+// A Report describes what can be read of a log.
 type Report struct {
 	// Damage is why the log can't be opened: [ErrCorrupt], with the first
-	// place; nil if it can be.
+	// damaged place. It is nil if the log is intact.
 	Damage error
-	// Messages are those that can be read, of Runs runs.
+	// Messages is the number of messages that can be read, and Runs the number
+	// of runs that they belong to.
 	Messages, Runs int
-	// Holed are runs of which something in the middle is missing, with the
-	// first ordinal that is.
-	Holed map[string]uint64
-	// Headless are runs whose beginning is missing.
+	// Truncated maps runs with missing entries to the first missing ordinal.
+	Truncated map[string]uint64
+	// Headless lists the runs whose first entries are missing.
 	Headless []string
-	// Torn is how many bytes at the end are no message, as a crash leaves them.
-	Torn int64
-	// Aside is the folder that holds what was there before a recovery.
-	Aside string
+	// TornBytes is the size of an incomplete message at the end, as a crash
+	// leaves it.
+	TornBytes int64
+	// DamagedDir is the folder to which a recovery moved the damaged log.
+	DamagedDir string
 }
 
-// Kept says how much can be read, for people.
-func (r Report) Kept() string {
-	text := fmt.Sprintf("%d messages of %d runs can be read", r.Messages, r.Runs)
-	if n := len(r.Holed); n > 0 {
-		text += fmt.Sprintf(", %d of them up to a hole", n)
+// Summary describes for people how much can be read.
+func (r Report) Summary() string {
+	text := fmt.Sprintf("%s of %s can be read", humanize.Count(r.Messages, "message"), humanize.Count(r.Runs, "run"))
+	if n := len(r.Truncated); n > 0 {
+		text += fmt.Sprintf(", %s only in part", humanize.Count(n, "run"))
 	}
 	if n := len(r.Headless); n > 0 {
-		text += fmt.Sprintf(", and of %d other runs the beginning is missing", n)
+		text += fmt.Sprintf("; the beginning of %s is missing", humanize.Count(n, "other run"))
 	}
 	return text
 }
 
-// Check reads a log's folder, which no process may have open, and changes
-// nothing in it. The error is [ErrNewerFormat] or the file system's; damage is in the
+// Check reads a log's folder without changing it. No process may have the log
+// open. The error is [ErrNewerFormat] or the file system's; damage is in the
 // report.
 func Check(dir string) (Report, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return Report{}, err
 	}
-	s, err := inspect(dir)
+	s, err := inspectFolder(dir)
 	if err != nil && !errors.Is(err, ErrCorrupt) {
 		return Report{}, err
 	}
 	report, readErr := salvage(dir, s, func(messageHead) error { return nil })
-	report.Damage, report.Torn = err, s.survey.torn()
+	report.Damage, report.TornBytes = err, s.index.tornBytes()
 	return report, readErr
 }
 
-// explained adds to what is damaged how much can be read.
-func explained(dir string, s state, damage error) error {
+// addReadableCount adds to an error about damage how much can be read.
+func addReadableCount(dir string, state folderState, damage error) error {
 	if !errors.Is(damage, ErrCorrupt) {
 		return damage
 	}
-	r, err := salvage(dir, s, func(messageHead) error { return nil })
+	r, err := salvage(dir, state, func(messageHead) error { return nil })
 	if err != nil {
 		return damage
 	}
-	return fmt.Errorf("%w; %s", damage, r.Kept())
+	return fmt.Errorf("%w; %s", damage, r.Summary())
 }

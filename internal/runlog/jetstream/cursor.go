@@ -15,20 +15,19 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// cursor reads a stream's messages in pages, by direct gets: there is no
-// consumer to make, to keep or to limit.
+// cursor reads messages of the stream in pages, with direct gets: they need no
+// consumer, which would have to be created and limited.
 type cursor struct {
 	log          *Log
-	subject      string // empty for all
+	subject      string // empty for all subjects
 	nextSeq      uint64 // sequence in the stream
-	hasMore      bool   // there was more than the last page
-	endConfirmed bool   // the engine said that there was no more, not only that it found nothing
-	paged        bool   // what follows is more than a chain
+	hasMore      bool   // there is more after the last page
+	endConfirmed bool   // the server said that there is no more, not only that it found nothing
+	paged        bool   // there is too much for readChain
 }
 
-// A page has so many messages, or bytes, at most. Those of all runs are large,
-// as the engine counts what is left for each, and that takes long where runs
-// were deleted.
+// Limits of a page. A scan of all runs has large pages because the server counts
+// the remaining messages for each page, which is slow where runs were deleted.
 const (
 	pageMessages     = 1024
 	pageBytes        = 2 << 20
@@ -45,17 +44,17 @@ func (c *cursor) pageLimits() (messages, bytes int) {
 
 // readPage calls f for each message of the next page.
 func (c *cursor) readPage(ctx context.Context, f func(messageHead) error) error {
-	e := c.log.broker.Load()
-	err := c.requestPage(ctx, e, f)
+	b := c.log.broker.Load()
+	err := c.requestPage(ctx, b, f)
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("log: reading: %w", e.explainError(err))
+		err = fmt.Errorf("reading the log: %w", b.explainError(err))
 	}
 	return err
 }
 
-func (c *cursor) requestPage(ctx context.Context, e *broker, f func(messageHead) error) error {
-	in := e.conn.NewInbox()
-	sub, err := e.conn.SubscribeSync(in)
+func (c *cursor) requestPage(ctx context.Context, b *broker, f func(messageHead) error) error {
+	inbox := b.conn.NewInbox()
+	sub, err := b.conn.SubscribeSync(inbox)
 	if err != nil {
 		return err
 	}
@@ -63,27 +62,27 @@ func (c *cursor) requestPage(ctx context.Context, e *broker, f func(messageHead)
 	if err := sub.SetPendingLimits(-1, -1); err != nil {
 		return err
 	}
-	most, size := c.pageLimits()
-	// Without headers, which cost the engine more than the messages.
+	maxMessages, maxBytes := c.pageLimits()
+	// Without headers, which are more work for the server than the messages.
 	req, err := json.Marshal(server.JSApiMsgGetRequest{
-		Seq: max(1, c.nextSeq), NextFor: c.subject, Batch: most, MaxBytes: size, NoHeaders: true,
+		Seq: max(1, c.nextSeq), NextFor: c.subject, Batch: maxMessages, MaxBytes: maxBytes, NoHeaders: true,
 	})
 	if err != nil {
 		return err
 	}
-	if err := e.conn.PublishRequest(fmt.Sprintf(server.JSDirectMsgGetT, streamName), in, req); err != nil {
+	if err := b.conn.PublishRequest(fmt.Sprintf(server.JSDirectMsgGetT, streamName), inbox, req); err != nil {
 		return err
 	}
-	bytes := 0
+	read := 0
 	for n := uint64(0); ; n++ {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil {
 			return err
 		}
 		if code := m.Header.Get("Status"); code != "" {
-			return c.handlePageEnd(code, m.Header, n, n == uint64(most) || bytes >= size/2)
+			return c.handlePageEnd(code, m.Header, n, n == uint64(maxMessages) || read >= maxBytes/2)
 		}
-		bytes += len(m.Data) // the engine counts the subject and header, too
+		read += len(m.Data) // the server counts the subject and header as well
 		h, err := decodeHead(m.Data)
 		if err != nil {
 			return err
@@ -94,10 +93,10 @@ func (c *cursor) requestPage(ctx context.Context, e *broker, f func(messageHead)
 	}
 }
 
-// handlePageEnd reads what the engine says after a page of n messages.
+// handlePageEnd handles the status that follows a page of n messages.
 func (c *cursor) handlePageEnd(code string, header nats.Header, n uint64, full bool) error {
 	switch code {
-	case "404": // there is nothing, or it can't be read
+	case "404": // there is no message, or it can't be read
 		c.hasMore, c.endConfirmed = false, false
 		return nil
 	case "204": // the end of the page
@@ -106,36 +105,37 @@ func (c *cursor) handlePageEnd(code string, header nats.Header, n uint64, full b
 		if n > 0 {
 			c.nextSeq = last + 1
 		}
-		// What was pending before the page, or, if something was appended in
-		// the meantime, what is after it. They can be told apart unless the page
-		// is full; then another page tells.
+		// Usually, pending is the number of messages before the page was sent;
+		// if something was appended meanwhile, it is the number that remains.
+		// If the page is full, only the next page can tell the two apart.
 		c.hasMore = pending != 0 && (pending != n || full)
 		c.endConfirmed = !c.hasMore
 		return errors.Join(err, err2)
 	}
-	return fmt.Errorf("the log's engine: %s %s", code, header.Get("Description"))
+	return fmt.Errorf("NATS server: %s %s", code, header.Get("Description"))
 }
 
-// newCursor for what follows an ordinal of a run.
+// newCursor returns a cursor for the entries of a run after an ordinal.
 func (l *Log) newCursor(run string, after uint64) *cursor {
 	return &cursor{log: l, subject: subjectOf(run), nextSeq: l.tails.seekSeq(run, after)}
 }
 
-// readEntries of a run after an ordinal, from the next page that has any; none if
-// there are no more pages.
+// readEntries returns entries of a run after an ordinal: a short tail whole, or
+// else those on the next page that has any. It returns none at the end of the
+// run.
 func (c *cursor) readEntries(ctx context.Context, run string, after uint64) ([]runlog.Entry, error) {
 	if after == math.MaxUint64 {
 		return nil, nil
 	}
 	if !c.paged {
-		all, done, err := c.readChained(ctx, run, after)
+		entries, done, err := c.readChained(ctx, run, after)
 		if done || err != nil {
-			return all, err
+			return entries, err
 		}
 		c.paged = true
 	}
 	for {
-		var all []runlog.Entry
+		var entries []runlog.Entry
 		expected := after + 1
 		err := c.readPage(ctx, func(h messageHead) (err error) {
 			if h.lastSeq < expected {
@@ -144,7 +144,7 @@ func (c *cursor) readEntries(ctx context.Context, run string, after uint64) ([]r
 			if h.firstSeq > expected {
 				return fmt.Errorf("%w: entries %d to %d are missing", ErrCorrupt, expected, h.firstSeq-1)
 			}
-			all, err = h.decodeEntries(all, expected-1)
+			entries, err = h.decodeEntries(entries, expected-1)
 			expected = h.lastSeq + 1
 			return err
 		})
@@ -152,53 +152,54 @@ func (c *cursor) readEntries(ctx context.Context, run string, after uint64) ([]r
 			return nil, err
 		}
 		switch {
-		case len(all) > 0 || c.endConfirmed:
-			return all, nil
+		case len(entries) > 0 || c.endConfirmed:
+			return entries, nil
 		case !c.hasMore:
 			return nil, c.confirmEnd(ctx, run, after)
 		}
 	}
 }
 
-// readChained reads what follows an ordinal if it is not much.
+// readChained reads all entries after an ordinal with readChain. It reports
+// whether it did, rather than finding too many.
 func (c *cursor) readChained(ctx context.Context, run string, after uint64) ([]runlog.Entry, bool, error) {
-	e := c.log.broker.Load()
-	all, end, done, err := e.readChain(ctx, run, after)
+	b := c.log.broker.Load()
+	entries, end, done, err := b.readChain(ctx, run, after)
 	if errors.Is(err, errMissingMessage) {
-		// It may have been deleted in the middle, and begun again.
-		if now, tailErr := e.readTail(ctx, run); tailErr == nil && now.streamSeq != end.streamSeq {
-			all, end, done, err = e.readChain(ctx, run, after)
+		// The run may have been deleted meanwhile, and started again.
+		if now, tailErr := b.readTail(ctx, run); tailErr == nil && now.streamSeq != end.streamSeq {
+			entries, end, done, err = b.readChain(ctx, run, after)
 		}
 	}
 	if done && err == nil {
 		c.nextSeq, c.hasMore, c.endConfirmed = end.streamSeq+1, false, true
 		c.log.tails.update(run, end)
 	}
-	return all, done, err
+	return entries, done, err
 }
 
-// confirmEnd makes sure that there is nothing where the engine found nothing.
+// confirmEnd returns an error if the run has entries where the server found none.
 func (c *cursor) confirmEnd(ctx context.Context, run string, after uint64) error {
 	end, err := c.log.broker.Load().readTail(ctx, run)
 	if err == nil && end.lastSeq > after && end.streamSeq >= c.nextSeq {
-		err = fmt.Errorf("log: run %s: %w: entries %d to %d can't be read", run, ErrCorrupt, after+1, end.lastSeq)
+		err = fmt.Errorf("reading run %s: %w: entries %d to %d can't be read", run, ErrCorrupt, after+1, end.lastSeq)
 	}
 	return err
 }
 
-// Read implements [log.Log].
+// Read implements [runlog.Log].
 func (l *Log) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
 		limit := ^uint64(0)
-		if all, ok := l.recent.after(run, after); ok {
-			yieldBatches(ctx, all, limit, yield)
+		if entries, ok := l.recent.entriesAfter(run, after); ok {
+			yieldBatches(ctx, entries, limit, yield)
 			return
 		}
 		c, after := l.newCursor(run, after), after
 		for {
-			all, err := c.readEntries(ctx, run, after)
+			entries, err := c.readEntries(ctx, run, after)
 			if err == nil && c.hasMore && limit == ^uint64(0) {
-				var end runTail // what comes from now on is not for this reader
+				var end runTail // entries appended from now on are not yielded
 				end, err = l.broker.Load().readTail(ctx, run)
 				limit = end.lastSeq
 			}
@@ -206,18 +207,18 @@ func (l *Log) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]ru
 				yield(nil, err)
 				return
 			}
-			if !yieldBatches(ctx, all, limit, yield) || !c.hasMore || len(all) == 0 {
+			if !yieldBatches(ctx, entries, limit, yield) || !c.hasMore || len(entries) == 0 {
 				return
 			}
-			after = all[len(all)-1].Seq
+			after = entries[len(entries)-1].Seq
 		}
 	}
 }
 
-// yieldBatches yields entries in batches, of which none begins beyond a limit. It returns
-// false if the reader is to get no more.
-func yieldBatches(ctx context.Context, all []runlog.Entry, limit uint64, yield func([]runlog.Entry, error) bool) bool {
-	for batch := range splitBatches(all) {
+// yieldBatches yields entries in batches until one begins beyond limit. It reports
+// whether the reader wants more.
+func yieldBatches(ctx context.Context, entries []runlog.Entry, limit uint64, yield func([]runlog.Entry, error) bool) bool {
+	for batch := range splitBatches(entries) {
 		if batch[0].Seq > limit {
 			return false
 		}
@@ -232,31 +233,15 @@ func yieldBatches(ctx context.Context, all []runlog.Entry, limit uint64, yield f
 	return true
 }
 
-// splitBatches cuts entries to the size that readers are promised.
-func splitBatches(all []runlog.Entry) iter.Seq[[]runlog.Entry] {
+// splitBatches splits entries into batches of at most [runlog.MaxBatchEntries].
+func splitBatches(entries []runlog.Entry) iter.Seq[[]runlog.Entry] {
 	return func(yield func([]runlog.Entry) bool) {
-		for len(all) > 0 {
-			n := min(len(all), runlog.MaxBatchEntries)
-			if !yield(all[:n:n]) {
+		for len(entries) > 0 {
+			n := min(len(entries), runlog.MaxBatchEntries)
+			if !yield(entries[:n:n]) {
 				return
 			}
-			all = all[n:]
+			entries = entries[n:]
 		}
 	}
-}
-
-// errLoopBroken: who scans has left the loop.
-var errLoopBroken = errors.New("left")
-
-// Delete implements [log.Log]. That the run is deleted is on the disk before
-// anything of it is gone.
-func (l *Log) Delete(ctx context.Context, run string) error {
-	e := l.broker.Load()
-	if err := l.marks.delete(ctx, e, run); err != nil {
-		return fmt.Errorf("log: deleting run %s: %w", run, e.explainError(err))
-	}
-	l.tails.remove(run)
-	l.recent.remove(run)
-	l.hubs.endRun(run)
-	return nil
 }

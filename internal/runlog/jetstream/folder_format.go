@@ -12,27 +12,28 @@ import (
 	"github.com/photon-beam/beam/internal/atomicfile"
 )
 
-// formatVersion is the version of what is in the folder: the stream's layout and the
-// messages' encoding. Other versions than ours are refused, not guessed at.
-// Format 2 has a high-water mark; a folder of format 1 gets one.
+// formatVersion is the version of the folder's contents: the layout of the stream
+// and the encoding of messages. Newer versions are refused. Version 2 added the
+// high-water mark; opening a folder of version 1 upgrades it.
 const formatVersion = 2
 
-const unmarked = 1
+const formatWithoutMark = 1
 
 const formatFileName = "format"
 
-// stateNoStream follows the format until the stream is made, so that a folder whose
-// stream has gone is told from a new one.
+// stateNoStream follows the version in the format file until the stream has been
+// created. It distinguishes a new folder from one whose stream is missing.
 const stateNoStream = "unborn"
 
-// versionOf reads the format of a folder, which has to be one of ours; fresh
-// tells that there is nothing in it yet.
-func versionOf(dir string) (version int, fresh bool, err error) {
+// readFormat reads the format version of a folder, and whether the folder is
+// fresh: it has no stream yet. The error is [ErrNewerFormat], [ErrCorrupt] or the
+// file system's.
+func readFormat(dir string) (version int, fresh bool, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, formatFileName))
 	_, statErr := os.Stat(filepath.Join(dir, "jetstream"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && statErr == nil:
-		return 0, false, fmt.Errorf("%w: %s has a log, but no file %q", ErrCorrupt, dir, formatFileName)
+		return 0, false, fmt.Errorf("%w: %s holds a log, but has no file %q", ErrCorrupt, dir, formatFileName)
 	case errors.Is(err, fs.ErrNotExist):
 		return formatVersion, true, nil
 	case err != nil:
@@ -42,34 +43,34 @@ func versionOf(dir string) (version int, fresh bool, err error) {
 	version, err = strconv.Atoi(number)
 	switch {
 	case err != nil || version < 1:
-		return 0, false, fmt.Errorf("%w: %s says %.20q", ErrCorrupt, filepath.Join(dir, formatFileName), raw)
+		return 0, false, fmt.Errorf("%w: %s contains %.20q", ErrCorrupt, filepath.Join(dir, formatFileName), raw)
 	case version > formatVersion:
-		return 0, false, fmt.Errorf("%w: %s has format %d, and this version reads %d", ErrNewerFormat, dir, version, formatVersion)
+		return 0, false, fmt.Errorf("%w: %s has format %d; this version reads up to format %d", ErrNewerFormat, dir, version, formatVersion)
 	}
 	return version, state == stateNoStream, nil
 }
 
-// A state is what is in a folder before its engine is started.
-type state struct {
+// folderState describes a log's folder before the server is started.
+type folderState struct {
 	fresh, marked bool
 	mark          highWater
-	size          int64 // of the mark's file, without its torn or clean end
-	survey        *survey
+	size          int64 // of the mark's file without its last line, if that is torn or lists the blocks
+	index         *blockIndex
 }
 
-// inspect reads a folder, and changes nothing in it. The state is what was found
-// even if the error is [ErrCorrupt], as far as it could be.
-func inspect(dir string) (state, error) {
-	version, fresh, err := versionOf(dir)
-	s := state{fresh: fresh, marked: version > unmarked, survey: new(survey)}
+// inspectFolder reads a folder without changing it. If the error is [ErrCorrupt],
+// the state holds what could be read.
+func inspectFolder(dir string) (folderState, error) {
+	version, fresh, err := readFormat(dir)
+	s := folderState{fresh: fresh, marked: version > formatWithoutMark, index: new(blockIndex)}
 	if err != nil || fresh {
 		return s, err
 	}
-	if s.survey, err = surveyBlocks(dir); err != nil {
+	if s.index, err = indexBlocks(dir); err != nil {
 		return s, err
 	}
 	if !s.marked {
-		return s, s.survey.readable(highWater{})
+		return s, s.index.verifyReadable(highWater{})
 	}
 	s.mark, s.size, err = readHighWater(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,24 +79,24 @@ func inspect(dir string) (state, error) {
 	if err != nil {
 		return s, err
 	}
-	return s, s.survey.against(s.mark)
+	return s, s.index.verify(s.mark)
 }
 
-// prepareDir makes the folder, or checks that it is one of ours and undamaged.
-func prepareDir(dir string) (state, error) {
+// prepareDir creates the folder if it doesn't exist, and checks it otherwise.
+func prepareDir(dir string) (folderState, error) {
 	if err := completeRecovery(dir); err != nil {
-		return state{survey: new(survey)}, err
+		return folderState{index: new(blockIndex)}, err
 	}
-	s, err := inspect(dir)
+	s, err := inspectFolder(dir)
 	switch {
 	case err != nil:
 		return s, err
 	case !s.fresh && s.marked:
-		return s, trimHighWater(dir, s.size)
+		return s, truncateHighWater(dir, s.size)
 	case !s.fresh:
 		return s, nil
 	}
-	if err := atomicfile.MakeFolder(dir); err != nil {
+	if err := atomicfile.MakeDir(dir); err != nil {
 		return s, err
 	}
 	return s, writeFormat(dir, stateNoStream)

@@ -223,7 +223,7 @@ func TestTornLastBlock(t *testing.T) {
 		if n := countEntries(t, l, "r", 0); n != 3 {
 			t.Errorf("%d entries are left", n)
 		}
-		if !strings.Contains(told.String(), "torn off") {
+		if !strings.Contains(told.String(), "incomplete append") {
 			t.Errorf("it is told: %s", &told)
 		}
 		appendNumbered(t, l, "r", 3, 7)

@@ -9,16 +9,16 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// hubs are the runs that somebody follows. They hear of each append when it is
-// acknowledged, in the stream's order, since no other process appends; a
-// follower that is behind reads the stream.
+// hubs distributes appends to the followers of runs. It receives each append when
+// it is acknowledged, in the stream's order; no other process appends. A follower
+// that is behind reads the stream.
 type hubs struct {
 	mu     sync.RWMutex
 	runs   map[string]*hub
 	closed bool
 }
 
-// hub is one run with its followers.
+// hub distributes the appends of one run to its followers.
 type hub struct {
 	run       string
 	followers atomic.Int32 // changed under hubs.mu
@@ -26,16 +26,17 @@ type hub struct {
 	mu        sync.Mutex
 	tailKnown bool
 	tail      runTail
-	// recent ends with the run's last entry, if there is any in it. It is
-	// dropped when all followers wait, and halved when it is long.
+	// recent holds the run's last entries, if any. It is discarded when all
+	// followers wait, and halved when it is too long.
 	recent      []runlog.Entry
 	bytes       int
-	endErr      error         // errOver or ErrClosed
-	waiterCount int           // for changed
+	endErr      error         // runlog.ErrNotFound or ErrClosed
+	waiterCount int           // followers waiting for changed
 	changed     chan struct{} // closed by the next change
 }
 
-// A hub keeps so much, and a follower that is further behind reads the stream.
+// Limits of a hub's recent entries. A follower that is further behind reads the
+// stream.
 const (
 	maxHubEntries = 4 * runlog.MaxBatchEntries
 	maxHubBytes   = 1 << 20
@@ -67,17 +68,17 @@ func (hs *hubs) release(h *hub) {
 	}
 }
 
-// publish tells the followers of a run what was appended.
-func (hs *hubs) publish(p *pendingAppend) {
+// publish passes an append to the followers of its run.
+func (hs *hubs) publish(a *pendingAppend) {
 	hs.mu.RLock()
-	h := hs.runs[p.run]
+	h := hs.runs[a.run]
 	hs.mu.RUnlock()
 	if h != nil {
-		h.add(p)
+		h.addAppend(a)
 	}
 }
 
-// endRun ends the followers of a run that is gone.
+// endRun ends the followers of a run that was deleted.
 func (hs *hubs) endRun(run string) {
 	hs.mu.Lock()
 	h := hs.runs[run]
@@ -91,16 +92,16 @@ func (hs *hubs) endRun(run string) {
 func (hs *hubs) close() {
 	hs.mu.Lock()
 	hs.closed = true
-	all := hs.runs
+	runs := hs.runs
 	hs.runs = nil
 	hs.mu.Unlock()
-	for _, h := range all {
+	for _, h := range runs {
 		h.endFollowers(ErrClosed)
 	}
 }
 
-// invalidateTails has followers look at the stream, which may have what nobody was told
-// of.
+// invalidateTails makes all followers read the ends of their runs again: after a
+// restart, the stream may hold appends that were never acknowledged.
 func (hs *hubs) invalidateTails() {
 	hs.mu.RLock()
 	defer hs.mu.RUnlock()
@@ -112,26 +113,26 @@ func (hs *hubs) invalidateTails() {
 	}
 }
 
-func (h *hub) add(p *pendingAppend) {
+func (h *hub) addAppend(a *pendingAppend) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if p.tail.streamSeq <= h.tail.streamSeq {
+	if a.tail.streamSeq <= h.tail.streamSeq {
 		return
 	}
-	if n := len(h.recent); n > 0 && h.recent[n-1].Seq+1 != p.firstSeq {
+	if n := len(h.recent); n > 0 && h.recent[n-1].Seq+1 != a.firstSeq {
 		h.recent, h.bytes = nil, 0
 	}
-	h.tail = p.tail
-	if m, err := decodeHead(p.payload); err != nil {
-		h.recent, h.bytes = nil, 0 // our own encoding; the files tell what is wrong
+	h.tail = a.tail
+	if m, err := decodeHead(a.payload); err != nil {
+		h.recent, h.bytes = nil, 0 // reading the files reports the error
 	} else if h.recent, err = m.decodeEntries(h.recent, 0); err == nil {
-		h.bytes += len(p.payload)
+		h.bytes += len(a.payload)
 	}
 	h.trim()
 	h.notify()
 }
 
-// trim keeps the newer half of what has become long.
+// trim discards the older half of the recent entries while they are too many.
 func (h *hub) trim() {
 	for len(h.recent) > maxHubEntries || h.bytes > maxHubBytes && len(h.recent) > 1 {
 		h.recent = append([]runlog.Entry(nil), h.recent[len(h.recent)/2:]...)
@@ -146,22 +147,22 @@ func (h *hub) endFollowers(err error) {
 	h.notify()
 }
 
-// notify wakes all. Callers hold mu.
+// notify wakes all followers that wait. Callers hold mu.
 func (h *hub) notify() {
 	close(h.changed)
 	h.changed, h.waiterCount = make(chan struct{}), 0
 }
 
-// loadTail looks where the run ends, unless that is known.
+// loadTail reads the end of the run unless it is known.
 func (h *hub) loadTail(ctx context.Context, l *Log) error {
 	h.mu.Lock()
-	primed := h.tailKnown
+	known := h.tailKnown
 	h.mu.Unlock()
-	if primed {
+	if known {
 		return nil
 	}
-	t, known := l.recent.tailOf(h.run)
-	if !known {
+	t, cached := l.recent.tailOf(h.run)
+	if !cached {
 		var err error
 		if t, err = l.broker.Load().readTail(ctx, h.run); err != nil {
 			return err
@@ -180,17 +181,18 @@ func (h *hub) loadTail(ctx context.Context, l *Log) error {
 	return nil
 }
 
-// followStep is what a follower does next: one of these.
+// followStep is what a follower does next. One field is set.
 type followStep struct {
 	batch      []runlog.Entry
-	readStream bool            // read the stream
-	loadTail   bool            // prime the hub
+	readStream bool            // call follower.readStream
+	loadTail   bool            // call hub.loadTail
 	changed    <-chan struct{} // wait for it
 	done       bool
 	err        error
 }
 
-// nextStep is what to do about the entries after an ordinal.
+// nextStep returns what a follower that has yielded the entries up to after does
+// next.
 func (h *hub) nextStep(after uint64) followStep {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +218,7 @@ func (h *hub) nextStep(after uint64) followStep {
 	return followStep{changed: h.changed}
 }
 
-// Follow implements [log.Log]. The error may also be [ErrClosed].
+// Follow implements [runlog.Log]. The error may also be [ErrClosed].
 func (l *Log) Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
 		if err := ctx.Err(); err != nil {
@@ -246,7 +248,7 @@ func (l *Log) Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]
 	}
 }
 
-// follower is one reader of a run, and where it is.
+// follower is one call of Follow.
 type follower struct {
 	log      *Log
 	hub      *hub
@@ -256,7 +258,7 @@ type follower struct {
 	done     bool
 }
 
-// nextBatch is a batch, or none if something else has changed.
+// nextBatch performs the next step, and returns a batch if that has one.
 func (f *follower) nextBatch(ctx context.Context) ([]runlog.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -292,10 +294,10 @@ func (f *follower) advance(batch []runlog.Entry) []runlog.Entry {
 	return batch
 }
 
-// readStream gets what the hub no longer has from the stream. If it isn't there, the
+// readStream buffers entries that the hub no longer has. If there are none, the
 // run was deleted.
 func (f *follower) readStream(ctx context.Context) (err error) {
-	if f.buffered, _ = f.log.recent.after(f.hub.run, f.afterSeq); len(f.buffered) > 0 {
+	if f.buffered, _ = f.log.recent.entriesAfter(f.hub.run, f.afterSeq); len(f.buffered) > 0 {
 		return nil
 	}
 	if f.cursor == nil {

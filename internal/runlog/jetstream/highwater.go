@@ -12,47 +12,48 @@ import (
 	"github.com/photon-beam/beam/internal/atomicfile"
 )
 
-// A highWater is what the blocks must hold at least. It is in a file of its own
-// beside them, and is written only when what it counts is on the disk.
+// highWater is the log's high-water mark: what the blocks must at least contain.
+// It is stored in a file of its own, and written only once everything that it
+// counts is on the disk.
 type highWater struct {
-	// Last is the sequence of the last message, and Messages is how many there
-	// are up to it that aren't deleted.
+	// Last is the sequence of the last message, and Messages the number of
+	// messages up to it that aren't deleted.
 	Last     uint64 `json:"last"`
 	Messages uint64 `json:"messages"`
-	// deleted are runs whose deletion has begun since.
+	// deleted lists the runs whose deletion has begun since.
 	deleted []deletion
-	// blocks are the sizes of all blocks, by number, if the log was closed
-	// and not opened since; nil otherwise.
+	// blocks holds the sizes of all blocks by number if the log was closed
+	// cleanly; otherwise it is nil.
 	blocks map[uint32]int64
 }
 
-// A deletion is a run that was deleted, or is to be.
+// A deletion records that a run is being deleted, or was.
 type deletion struct {
 	Run      string `json:"run"`
-	Messages uint64 `json:"messages"` // it had, up to the mark
+	Messages uint64 `json:"messages"` // of the run, up to the mark
 }
 
 const highWaterFile = "high-water-mark"
 
-// A markLine is one line of the file: the mark, then one for each deletion, then
-// one for the blocks. Before each is its checksum. The end of the file may be
-// torn: what it was to say has not begun then.
-type markLine struct {
+// highWaterLine is one line of the file: the mark, then one for each deletion, then
+// one for the blocks. Each follows its checksum. A crash may leave the last line
+// incomplete; the deletion that it records has not begun then.
+type highWaterLine struct {
 	Mark    *highWater       `json:"mark,omitempty"`
 	Deleted *deletion        `json:"deleted,omitempty"`
 	Blocks  map[uint32]int64 `json:"blocks,omitempty"`
 }
 
-func (m markLine) encode() []byte {
-	raw, err := json.Marshal(m)
+func (l highWaterLine) encode() []byte {
+	raw, err := json.Marshal(l)
 	if err != nil {
-		panic("log: encoding a high-water mark: " + err.Error()) // our own type
+		panic("jetstream: encoding a high-water mark: " + err.Error()) // our own type
 	}
 	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(raw), raw)
 }
 
-// readHighWater reads the mark of a folder, and how long its file is without
-// what an unclean end or a clean one left there: a torn line, or the blocks.
+// readHighWater reads the mark of a folder. The size is that of the file without
+// an incomplete last line or the line with the blocks.
 func readHighWater(dir string) (m highWater, size int64, err error) {
 	path := filepath.Join(dir, highWaterFile)
 	raw, err := os.ReadFile(path)
@@ -61,14 +62,14 @@ func readHighWater(dir string) (m highWater, size int64, err error) {
 	}
 	for at := 0; at < len(raw); {
 		line, rest, whole := bytes.Cut(raw[at:], []byte("\n"))
-		l, ok := decodeMarkLine(line)
+		entry, ok := decodeHighWaterLine(line)
 		switch {
-		case ok && at == 0 && l.Mark != nil:
-			m = *l.Mark
-		case ok && at > 0 && l.Deleted != nil:
-			m.deleted = append(m.deleted, *l.Deleted)
-		case ok && at > 0 && l.Blocks != nil && len(rest) == 0:
-			m.blocks = l.Blocks
+		case ok && at == 0 && entry.Mark != nil:
+			m = *entry.Mark
+		case ok && at > 0 && entry.Deleted != nil:
+			m.deleted = append(m.deleted, *entry.Deleted)
+		case ok && at > 0 && entry.Blocks != nil && len(rest) == 0:
+			m.blocks = entry.Blocks
 			return m, size, nil
 		case at > 0 && !whole:
 			return m, size, nil
@@ -84,34 +85,34 @@ func readHighWater(dir string) (m highWater, size int64, err error) {
 	return m, size, nil
 }
 
-func decodeMarkLine(line []byte) (l markLine, ok bool) {
+func decodeHighWaterLine(line []byte) (l highWaterLine, ok bool) {
 	sum, raw, _ := bytes.Cut(line, []byte(" "))
 	if fmt.Sprintf("%08x", crc32.ChecksumIEEE(raw)) != string(sum) {
-		return markLine{}, false
+		return highWaterLine{}, false
 	}
 	return l, json.Unmarshal(raw, &l) == nil
 }
 
-// write puts the mark in the place of any other, without what was deleted. It
-// returns the size of the file.
+// write replaces the file by one with this mark and no deletions. It returns the
+// size of the file.
 func (m highWater) write(dir string) (int64, error) {
-	raw := markLine{Mark: &m}.encode()
+	raw := highWaterLine{Mark: &m}.encode()
 	if m.blocks != nil {
-		raw = append(raw, markLine{Blocks: m.blocks}.encode()...)
+		raw = append(raw, highWaterLine{Blocks: m.blocks}.encode()...)
 	}
 	return int64(len(raw)), atomicfile.Write(filepath.Join(dir, highWaterFile), raw)
 }
 
-// noteDeletion adds a deletion to the file, whose size is given, before the
-// deletion begins. It returns the new size; with an error, the file is as before.
-func noteDeletion(dir string, size int64, d deletion) (int64, error) {
+// appendDeletion adds a deletion to the file, which has the given size, and
+// returns the new size. If it fails, it leaves the file unchanged.
+func appendDeletion(dir string, size int64, d deletion) (int64, error) {
 	f, err := os.OpenFile(filepath.Join(dir, highWaterFile), os.O_RDWR, 0)
 	if err != nil {
 		return size, err
 	}
 	defer f.Close()
-	line := markLine{Deleted: &d}.encode()
-	if err = f.Truncate(size); err == nil { // a torn line, if the last one could not be written
+	line := highWaterLine{Deleted: &d}.encode()
+	if err = f.Truncate(size); err == nil { // removes what a failed write left
 		_, err = f.WriteAt(line, size)
 	}
 	if err == nil {
@@ -123,8 +124,8 @@ func noteDeletion(dir string, size int64, d deletion) (int64, error) {
 	return size + int64(len(line)), nil
 }
 
-// trimHighWater cuts the file to a size.
-func trimHighWater(dir string, size int64) error {
+// truncateHighWater truncates the file to a size.
+func truncateHighWater(dir string, size int64) error {
 	f, err := os.OpenFile(filepath.Join(dir, highWaterFile), os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package jetstream is the durable log: runs on an embedded NATS JetStream, in
-// files in a folder, without a listener. It is the twin of [log.Memory].
+// Package jetstream is the durable [runlog.Log]: an embedded NATS server with
+// JetStream, which stores runs in a folder and doesn't listen on the network.
 //
-// One stream holds all runs, one subject each run, and one message is one
-// append, so that an append is there whole or not at all. docs/adr/0005 says
-// why.
+// One stream holds all runs. Each run has a subject, and each append is one
+// message, so an append is stored whole or not at all. docs/adr/0005 gives the
+// reasons.
 package jetstream
 
 import (
@@ -20,58 +20,57 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Options set up a log. Dir is required.
+// Options configure a log. Dir is required.
 type Options struct {
-	// Dir is the log's own folder, made if need be. Whoever opens it holds a
-	// lock that keeps other processes out: the engine itself would let a second
-	// one in, and ruin it.
+	// Dir is the log's own folder. Open creates it if it doesn't exist. The
+	// caller must hold a lock that excludes other processes: the server doesn't
+	// check, and a second one would corrupt the files.
 	Dir string
-	// SyncAlways has every append reach the disk before it returns. Otherwise
-	// an append has reached the operating system, and the disk an interval
-	// later: the end of the process loses nothing, a power failure what the
-	// interval held.
+	// SyncAlways makes every append durable before it returns. Otherwise an
+	// append survives the end of the process at once, and a power failure only
+	// after SyncInterval.
 	SyncAlways bool
-	// SyncInterval is the interval; 1 s.
+	// SyncInterval is the time between syncs; 1 s by default.
 	SyncInterval time.Duration
-	// MinFree is how many bytes of the disk are left free: an append that would
-	// need them fails with [ErrDiskFull]. [room.DefaultMinFree]; negative for none, so that a full
-	// disk is found when it is met.
+	// MinFree is the number of bytes to leave free on the disk: an append that
+	// would need them fails with [ErrDiskFull]. The default is
+	// [diskspace.DefaultMinFree]; a negative value leaves nothing free.
 	MinFree int64
-	// Logger hears what the engine warns of; nil discards.
+	// Logger receives warnings, including the server's; nil discards them.
 	Logger *slog.Logger
 }
 
-// What can be wrong with a log; [errors.Is] finds it.
+// Errors of a log, to be tested with [errors.Is].
 var (
-	// ErrDiskFull: the disk has no room. Nothing that was appended is lost, and
-	// appends succeed again when there is room.
+	// ErrDiskFull means that the disk is full. Nothing that was appended is
+	// lost, and appends succeed again once there is space.
 	ErrDiskFull = runlog.ErrDiskFull
-	// ErrCorrupt: the files are damaged. They are left as they are.
+	// ErrCorrupt means that the files are damaged. They are not changed.
 	ErrCorrupt = runlog.ErrCorrupt
-	// ErrNewerFormat: the folder was written by a newer version.
+	// ErrNewerFormat means that a newer version of Beam wrote the folder.
 	ErrNewerFormat = errors.New("the log was written by a newer version of Beam")
-	// ErrClosed: the log was closed.
+	// ErrClosed means that the log was closed.
 	ErrClosed = errors.New("the log is closed")
-	// ErrAppendTooLarge: an append of more than [MaxAppendBytes] bytes.
-	ErrAppendTooLarge = errors.New("too much for one append")
+	// ErrAppendTooLarge means that an append exceeds [MaxAppendBytes].
+	ErrAppendTooLarge = errors.New("the append is too large")
 )
 
-// MaxAppendBytes is the most bytes that the entries of one append may have.
+// MaxAppendBytes is the maximum size of the entries of one append.
 const MaxAppendBytes = 16 << 20
 
-// A Log keeps runs in a folder. Close it when done.
+// A Log stores runs in a folder. The caller must close it.
 type Log struct {
-	options Options
-	logger  *slog.Logger
-	broker  atomic.Pointer[broker]
-	tails   tailCache
-	recent  recentCache
-	hubs    hubs
-	disk    *diskspace.Disk
-	marks   marks
+	options   Options
+	logger    *slog.Logger
+	broker    atomic.Pointer[broker]
+	tails     tailCache
+	recent    recentCache
+	hubs      hubs
+	disk      *diskspace.Disk
+	highWater highWaterWriter
 
 	restartLock sync.Mutex
-	lastRestart time.Time // when a broken engine was last started anew
+	lastRestart time.Time // of a failed broker
 	closed      atomic.Bool
 	closing     sync.Once
 }
@@ -82,52 +81,52 @@ var (
 	_ runlog.CacheEvictor = (*Log)(nil)
 )
 
-// Open opens the log in a folder, or begins one there. The error is
+// Open opens the log in a folder, or creates one there. The error is
 // [ErrNewerFormat], [ErrCorrupt], [ErrDiskFull] or the file system's.
 func Open(ctx context.Context, o Options) (*Log, error) {
 	o.SyncInterval = cmp.Or(o.SyncInterval, time.Second)
 	o.MinFree = cmp.Or(o.MinFree, diskspace.DefaultMinFree)
 	l := &Log{options: o, logger: o.Logger, disk: diskspace.NewDisk(o.Dir, o.MinFree)}
-	l.marks = marks{dir: o.Dir, full: make(chan struct{}, 1), quit: make(chan struct{})}
+	l.highWater = highWaterWriter{dir: o.Dir, due: make(chan struct{}, 1), quit: make(chan struct{})}
 	if l.logger == nil {
 		l.logger = slog.New(slog.DiscardHandler)
 	}
 	found, err := prepareDir(o.Dir)
 	if err != nil {
-		return nil, diskspace.WrapDiskFull(explained(o.Dir, found, err))
+		return nil, diskspace.WrapDiskFull(addReadableCount(o.Dir, found, err))
 	}
-	if torn := found.survey.torn(); torn > 0 {
-		l.logger.Warn("the end of the log was torn off, by a crash before it was recorded", "bytes", torn)
+	if torn := found.index.tornBytes(); torn > 0 {
+		l.logger.Warn("discarding an incomplete append that a crash left at the end of the log", "bytes", torn)
 	}
-	if err := sweep(o.Dir); err != nil {
+	if err := removeTempFiles(o.Dir); err != nil {
 		return nil, diskspace.WrapDiskFull(err)
 	}
-	found.survey = nil // a large one
-	e, err := startBroker(ctx, l, found.fresh)
+	found.index = nil // it is large
+	b, err := startBroker(ctx, l, found.fresh)
 	if err != nil {
 		return nil, diskspace.WrapDiskFull(err)
 	}
-	l.broker.Store(e)
-	if err := l.begin(ctx, found); err != nil {
-		e.stop(err)
+	l.broker.Store(b)
+	if err := l.startHighWater(ctx, found); err != nil {
+		b.stop(err)
 		return nil, diskspace.WrapDiskFull(err)
 	}
 	return l, nil
 }
 
-// Close ends all appends and followers, with [ErrClosed], and writes down what
-// makes the next opening fast.
+// Close ends all appends and followers with [ErrClosed], and writes the
+// high-water mark.
 func (l *Log) Close() error {
 	l.closed.Store(true)
-	l.restartLock.Lock() // who closes at the same time waits, too
+	l.restartLock.Lock() // concurrent calls wait as well
 	defer l.restartLock.Unlock()
 	l.hubs.close()
-	l.closing.Do(l.finish)
+	l.closing.Do(l.shutDown)
 	return nil
 }
 
-// Err is what keeps the log from taking appends, [ErrDiskFull] for one; nil if it
-// takes them. It is for readiness checks.
+// Err returns why the log accepts no appends, such as [ErrDiskFull], or nil if it
+// does. It is meant for readiness checks.
 func (l *Log) Err() error {
 	if l.closed.Load() {
 		return ErrClosed
@@ -138,53 +137,53 @@ func (l *Log) Err() error {
 	return l.disk.CheckFree()
 }
 
-// EvictCached implements [log.CacheEvictor].
+// EvictCached implements [runlog.CacheEvictor].
 func (l *Log) EvictCached(run string) {
 	l.recent.remove(run)
 	l.tails.evict(run)
 }
 
-// workingBroker returns an engine that takes appends, starting it anew if it broke
-// and there is hope.
+// workingBroker returns a broker that accepts appends. It restarts one that has
+// failed, unless it did so within the last second or the disk is full.
 func (l *Log) workingBroker(ctx context.Context) (*broker, error) {
-	e := l.broker.Load()
+	b := l.broker.Load()
 	if l.closed.Load() {
 		return nil, ErrClosed
 	}
-	if e.failure() == nil {
-		return e, nil
+	if b.failure() == nil {
+		return b, nil
 	}
 	l.restartLock.Lock()
 	defer l.restartLock.Unlock()
-	e = l.broker.Load()
-	err := e.failure()
+	b = l.broker.Load()
+	err := b.failure()
 	switch {
 	case l.closed.Load():
 		return nil, ErrClosed
 	case err == nil:
-		return e, nil
+		return b, nil
 	case time.Since(l.lastRestart) < time.Second:
-		return nil, e.explainError(err)
+		return nil, b.explainError(err)
 	}
 	if err := l.disk.CheckFree(); err != nil {
 		return nil, err
 	}
 	l.lastRestart = time.Now()
-	return l.restartBroker(ctx, e)
+	return l.restartBroker(ctx, b)
 }
 
-// restartBroker starts the engine anew on its files. Everything that was acknowledged
-// is in them.
+// restartBroker replaces a failed broker by one on the same files, which hold
+// every acknowledged append.
 func (l *Log) restartBroker(ctx context.Context, old *broker) (*broker, error) {
-	l.logger.Warn("the log's engine is started anew", "err", old.failure())
+	l.logger.Warn("restarting the NATS server of the log", "err", old.failure())
 	old.stop(old.failure())
-	e, err := startBroker(context.WithoutCancel(ctx), l, false)
+	b, err := startBroker(context.WithoutCancel(ctx), l, false)
 	if err != nil {
-		return nil, fmt.Errorf("%w: starting the log's engine anew: %w", runlog.ErrUnavailable, diskspace.WrapDiskFull(err))
+		return nil, fmt.Errorf("%w: restarting the NATS server of the log: %w", runlog.ErrUnavailable, diskspace.WrapDiskFull(err))
 	}
 	l.tails.clear()
 	l.recent.clear()
-	l.broker.Store(e)
+	l.broker.Store(b)
 	l.hubs.invalidateTails()
-	return e, nil
+	return b, nil
 }

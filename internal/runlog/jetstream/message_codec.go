@@ -20,13 +20,13 @@ import (
 //	entries  seconds varint, nanoseconds uvarint, then kind, blob and data, each
 //	         with its length as uvarint before it
 //
-// It is not JSON since a million runs are read when Beam starts, and it names
-// its run so that they can be read without the engine's headers.
+// The encoding isn't JSON, because Beam may read a million runs when it starts.
+// The message names its run so that reading it needs no NATS headers.
 const messageVersion = 1
 
 const flagFinished = 1
 
-// messageHead is what a message says before its entries.
+// messageHead is the part of a message before its entries.
 type messageHead struct {
 	run               []byte
 	firstSeq, lastSeq uint64
@@ -35,15 +35,16 @@ type messageHead struct {
 	count             uint64
 }
 
-// encodeMessage makes a message.
+// encodeMessage encodes entries as the message that follows the entry with
+// ordinal after.
 func encodeMessage(run string, after uint64, entries []runlog.Entry) []byte {
 	now := time.Now()
-	// As it is kept for a while, it has little room to spare: what numbers and
-	// lengths take beside a run's name, or what an entry carries, mostly.
-	const most = 16
-	size := most + len(run)
+	// The caches retain the buffer, so its capacity should be close to its
+	// length. Numbers and lengths usually need less than overhead bytes.
+	const overhead = 16
+	size := overhead + len(run)
 	for _, e := range entries {
-		size += most + len(e.Kind) + len(e.Blob) + len(e.Data)
+		size += overhead + len(e.Kind) + len(e.Blob) + len(e.Data)
 	}
 	buf := make([]byte, 0, size)
 	var flags byte
@@ -72,26 +73,26 @@ func appendBytes[T string | ~[]byte](buf []byte, s T) []byte {
 	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
 }
 
-var errBadMessage = errors.New("a message can't be read")
+var errBadMessage = errors.New("invalid message")
 
 func decodeHead(msg []byte) (messageHead, error) {
 	if len(msg) < 2 {
-		return messageHead{}, fmt.Errorf("%w: %w: it has %d bytes", ErrCorrupt, errBadMessage, len(msg))
+		return messageHead{}, fmt.Errorf("%w: %w: only %d bytes", ErrCorrupt, errBadMessage, len(msg))
 	}
 	if msg[0] != messageVersion {
-		return messageHead{}, fmt.Errorf("%w: %w: its version is %d", ErrNewerFormat, errBadMessage, msg[0])
+		return messageHead{}, fmt.Errorf("%w: %w: version %d", ErrNewerFormat, errBadMessage, msg[0])
 	}
 	r := messageReader{rest: msg[2:]}
 	h := messageHead{firstSeq: r.uvarint(), count: r.uvarint(), run: r.bytes(), finished: msg[1]&flagFinished != 0}
 	h.lastSeq, h.body = h.firstSeq+h.count-1, r.rest
 	if r.failed || h.firstSeq == 0 || h.count == 0 || h.count > uint64(len(msg)) {
-		return messageHead{}, fmt.Errorf("%w: %w: its head", ErrCorrupt, errBadMessage)
+		return messageHead{}, fmt.Errorf("%w: %w: invalid head", ErrCorrupt, errBadMessage)
 	}
 	return h, nil
 }
 
-// decodeEntries appends a message's entries after an ordinal to all. They share the
-// message's memory.
+// decodeEntries appends the message's entries after an ordinal to all. They share
+// the message's memory.
 func (h messageHead) decodeEntries(all []runlog.Entry, after uint64) ([]runlog.Entry, error) {
 	r := messageReader{rest: h.body}
 	for seq := h.firstSeq; seq <= h.lastSeq; seq++ {
@@ -112,7 +113,7 @@ func (h messageHead) decodeEntries(all []runlog.Entry, after uint64) ([]runlog.E
 	return all, nil
 }
 
-// internKind spares the kinds that are everywhere their copies.
+// internKind returns kind as a string, without a copy if it is a common one.
 func internKind(kind []byte) runlog.Kind {
 	if k, ok := commonKinds[string(kind)]; ok {
 		return k
@@ -131,7 +132,8 @@ var commonKinds = func() map[string]runlog.Kind {
 	return all
 }()
 
-// messageReader reads numbers and bytes until one is missing.
+// messageReader reads numbers and byte strings. After the first failure, it
+// returns zero values.
 type messageReader struct {
 	rest   []byte
 	failed bool
@@ -168,8 +170,8 @@ func (r *messageReader) bytes() []byte {
 
 const subjectPrefix = "runs."
 
-// subjectOf is where a run's messages are. An id that would not do as a token of
-// a subject is encoded.
+// subjectOf returns the subject of a run. It encodes an id that isn't a valid
+// token of a subject.
 func subjectOf(run string) string {
 	if isPlainToken(run) {
 		return subjectPrefix + run

@@ -13,108 +13,110 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A publisher publishes to the stream and takes its acknowledgements, over a
-// connection of its own, so that none of them comes behind what is read.
+// A publisher publishes messages to the stream and receives the
+// acknowledgements. It has a connection of its own, so that acknowledgements
+// don't queue behind messages that are read.
 type publisher struct {
-	conn  *nats.Conn
-	land  func() error         // has the disk know what the engine wrote, before any append returns
-	heard func(*pendingAppend) // before the append returns, in the stream's order
+	conn       *nats.Conn
+	syncFolder func() error         // called before an append returns
+	onAck      func(*pendingAppend) // called before an append returns, in the stream's order
 
-	mu      sync.Mutex
-	number  uint64
-	waiting map[string]*pendingAppend // by the subject that the acknowledgement comes to
-	err     error
+	mu        sync.Mutex
+	lastReply uint64
+	pending   map[string]*pendingAppend // by reply subject
+	err       error
 }
 
-// pendingAppend is a message that the engine has yet to acknowledge.
+// pendingAppend is a message that the server has yet to acknowledge.
 type pendingAppend struct {
 	run      string
 	firstSeq uint64  // ordinal of its first entry
-	tail     runTail // after it; seq once acknowledged
+	tail     runTail // of the run after it; streamSeq is set by the acknowledgement
 	payload  []byte
 	sentAt   time.Time
 	err      error
-	done     chan struct{} // closed when it has tail or err
+	done     chan struct{} // closed when tail or err is set
 }
 
-// ackSubjectPrefix is where acknowledgements come to; there is nobody else on this server.
+// ackSubjectPrefix begins the subjects of acknowledgements. The server has no
+// other clients.
 const ackSubjectPrefix = "_BEAM."
 
-func newPublisher(s *server.Server, land func() error, heard func(*pendingAppend)) (*publisher, error) {
-	w := &publisher{land: land, heard: heard, waiting: make(map[string]*pendingAppend)}
+func newPublisher(s *server.Server, syncFolder func() error, onAck func(*pendingAppend)) (*publisher, error) {
+	p := &publisher{syncFolder: syncFolder, onAck: onAck, pending: make(map[string]*pendingAppend)}
 	var err error
-	w.conn, err = nats.Connect("", nats.InProcessServer(s), nats.NoReconnect(), nats.Name("appends"),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what ends the connection comes to closed
-		nats.ClosedHandler(w.closed))
+	p.conn, err = nats.Connect("", nats.InProcessServer(s), nats.NoReconnect(), nats.Name("appends"),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // handleClosed gets what ends the connection
+		nats.ClosedHandler(p.handleClosed))
 	if err != nil {
-		return nil, fmt.Errorf("connecting to the log's engine: %w", err)
+		return nil, fmt.Errorf("connecting to the NATS server: %w", err)
 	}
-	if _, err := w.conn.Subscribe(ackSubjectPrefix+"*", w.take); err != nil {
-		w.conn.Close()
-		return nil, fmt.Errorf("the log's engine: %w", err)
+	if _, err := p.conn.Subscribe(ackSubjectPrefix+"*", p.handleAck); err != nil {
+		p.conn.Close()
+		return nil, fmt.Errorf("NATS server: %w", err)
 	}
-	return w, nil
+	return p, nil
 }
 
-// publish sends a message that must be the next of its run's subject, and
-// returns when the stream has it: all of it, or nothing. The error is an
-// [*server.ApiError] or what closed the connection.
-func (w *publisher) publish(p *pendingAppend, after uint64) error {
-	p.done = make(chan struct{})
-	if err := w.send(p, after); err != nil {
+// publish sends a message that must directly follow the message with sequence
+// after on its run's subject, and waits for the acknowledgement. The error is a
+// [*server.ApiError], or why the connection ended.
+func (p *publisher) publish(a *pendingAppend, after uint64) error {
+	a.done = make(chan struct{})
+	if err := p.send(a, after); err != nil {
 		return err
 	}
-	<-p.done
-	return p.err
+	<-a.done
+	return a.err
 }
 
-func (w *publisher) send(p *pendingAppend, after uint64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err != nil {
-		return w.err
+func (p *publisher) send(a *pendingAppend, after uint64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return p.err
 	}
-	w.number++
+	p.lastReply++
 	m := &nats.Msg{
-		Subject: subjectOf(p.run), Reply: ackSubjectPrefix + strconv.FormatUint(w.number, 10), Data: p.payload,
+		Subject: subjectOf(a.run), Reply: ackSubjectPrefix + strconv.FormatUint(p.lastReply, 10), Data: a.payload,
 		Header: nats.Header{server.JSExpectedLastSubjSeq: {strconv.FormatUint(after, 10)}},
 	}
-	p.sentAt = time.Now()
-	w.waiting[m.Reply] = p
-	if err := w.conn.PublishMsg(m); err != nil {
-		w.drop(fmt.Errorf("the log's engine: %w", err))
+	a.sentAt = time.Now()
+	p.pending[m.Reply] = a
+	if err := p.conn.PublishMsg(m); err != nil {
+		p.failPending(fmt.Errorf("NATS server: %w", err))
 	}
 	return nil
 }
 
-// take handles an acknowledgement.
-func (w *publisher) take(m *nats.Msg) {
-	landed := w.land()
-	w.mu.Lock()
-	if landed != nil { // whether anything that waits was recorded is in doubt
-		w.drop(fmt.Errorf("the log's engine: %w", landed))
+// handleAck handles an acknowledgement.
+func (p *publisher) handleAck(m *nats.Msg) {
+	syncErr := p.syncFolder()
+	p.mu.Lock()
+	if syncErr != nil { // the pending appends may or may not survive a power failure
+		p.failPending(fmt.Errorf("NATS server: %w", syncErr))
 	}
-	p := w.waiting[m.Subject]
-	delete(w.waiting, m.Subject)
-	w.mu.Unlock()
-	if p == nil {
-		return // it was given up
+	a := p.pending[m.Subject]
+	delete(p.pending, m.Subject)
+	p.mu.Unlock()
+	if a == nil {
+		return // it has failed already
 	}
-	p.tail.streamSeq, p.err = parseAck(m)
-	if p.err == nil {
-		w.heard(p)
+	a.tail.streamSeq, a.err = parseAck(m)
+	if a.err == nil {
+		p.onAck(a)
 	}
-	close(p.done)
+	close(a.done)
 }
 
-// parseAck reads an acknowledgement.
+// parseAck returns the stream sequence that an acknowledgement names.
 func parseAck(m *nats.Msg) (seq uint64, err error) {
 	if status := m.Header.Get("Status"); status != "" {
-		return 0, fmt.Errorf("the log's engine: status %s", status) // 503, nobody there
+		return 0, fmt.Errorf("NATS server: status %s", status) // 503: no responders
 	}
 	var ack server.JSPubAckResponse
 	if err := json.Unmarshal(m.Data, &ack); err != nil {
-		return 0, fmt.Errorf("the log's engine: %w", err)
+		return 0, fmt.Errorf("NATS server: %w", err)
 	}
 	if ack.Error != nil {
 		return 0, ack.Error
@@ -122,51 +124,52 @@ func parseAck(m *nats.Msg) (seq uint64, err error) {
 	return ack.Sequence, nil
 }
 
-// waited is how long the oldest message has waited.
-func (w *publisher) waited(now time.Time) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// oldestWait returns how long the oldest pending append has waited.
+func (p *publisher) oldestWait(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var longest time.Duration
-	for _, p := range w.waiting {
-		longest = max(longest, now.Sub(p.sentAt))
+	for _, a := range p.pending {
+		longest = max(longest, now.Sub(a.sentAt))
 	}
 	return longest
 }
 
-// fault is what closed the connection; nil if it is open.
-func (w *publisher) fault() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
+// connectionError returns why the connection ended, or nil if it is open.
+func (p *publisher) connectionError() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
-// closed is called when the connection has ended.
-func (w *publisher) closed(conn *nats.Conn) {
+// handleClosed is called when the connection has ended.
+func (p *publisher) handleClosed(conn *nats.Conn) {
 	err := conn.LastError()
 	if err == nil {
 		err = nats.ErrConnectionClosed
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.drop(fmt.Errorf("the log's engine: %w", err))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failPending(fmt.Errorf("NATS server: %w", err))
 }
 
-// close ends the connection, and all that wait with an error.
-func (w *publisher) close(err error) {
-	w.mu.Lock()
-	w.drop(err)
-	w.mu.Unlock()
-	w.conn.Close()
+// close ends the connection. Pending appends fail with err.
+func (p *publisher) close(err error) {
+	p.mu.Lock()
+	p.failPending(err)
+	p.mu.Unlock()
+	p.conn.Close()
 }
 
-// drop takes no more. Callers hold mu.
-func (w *publisher) drop(err error) {
-	if w.err == nil {
-		w.err = err
+// failPending fails all pending appends with [runlog.ErrUncertain], and all
+// later ones with the first err. Callers hold mu.
+func (p *publisher) failPending(err error) {
+	if p.err == nil {
+		p.err = err
 	}
-	for reply, p := range w.waiting {
-		p.err = fmt.Errorf("%w: %w", runlog.ErrUncertain, w.err)
-		close(p.done)
-		delete(w.waiting, reply)
+	for reply, a := range p.pending {
+		a.err = fmt.Errorf("%w: %w", runlog.ErrUncertain, p.err)
+		close(a.done)
+		delete(p.pending, reply)
 	}
 }

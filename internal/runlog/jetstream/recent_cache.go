@@ -6,63 +6,62 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// recentCache keeps the messages of runs that began of late. Most runs are followed
-// from the moment they begin, and such followers read nothing back from the
-// files: the engine looks for a run's next message among those of all others in
-// between, so that reading takes the longer the more runs go on at once, and more
-// of them go on at once the longer it takes.
+// recentCache caches the messages of runs that started recently. Most runs are
+// followed from their start, and those followers then read nothing from the
+// files. The server searches for a run's next message among those of all other
+// runs, so reads get slower the more runs are active, and slow reads keep more
+// runs active.
 type recentCache struct {
 	mu           sync.Mutex
 	newer, older map[string]*recentRun
 	bytes        int // of newer
 }
 
-// recentRun is a run from its beginning to its end so far.
+// recentRun holds all messages of a run.
 type recentRun struct {
 	tail     runTail
 	payloads [][]byte
 	bytes    int
 }
 
-// So many bytes make a generation, of which there are two; and a run that has
-// more is read from the files.
+// Limits of each of the two generations, and of each run. A larger run is removed.
 const (
 	maxGenerationBytes = 4 << 20
 	maxRecentRunBytes  = 256 << 10
 )
 
-// add takes in a message that the stream has.
-func (c *recentCache) add(p *pendingAppend) {
+// add adds a message that the server has acknowledged.
+func (c *recentCache) add(a *pendingAppend) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	y := c.find(p.run)
-	c.removeLocked(p.run)
+	r := c.findLocked(a.run)
+	c.removeLocked(a.run)
 	switch {
-	case p.firstSeq == 1:
-		y = &recentRun{}
-	case y == nil || y.tail.lastSeq+1 != p.firstSeq || y.bytes+len(p.payload) > maxRecentRunBytes:
+	case a.firstSeq == 1:
+		r = &recentRun{}
+	case r == nil || r.tail.lastSeq+1 != a.firstSeq || r.bytes+len(a.payload) > maxRecentRunBytes:
 		return
 	}
-	y = &recentRun{p.tail, append(y.payloads, p.payload), y.bytes + len(p.payload)}
-	if c.newer == nil || c.bytes+y.bytes > maxGenerationBytes {
+	r = &recentRun{a.tail, append(r.payloads, a.payload), r.bytes + len(a.payload)}
+	if c.newer == nil || c.bytes+r.bytes > maxGenerationBytes {
 		c.newer, c.older, c.bytes = make(map[string]*recentRun), c.newer, 0
 	}
-	c.newer[p.run] = y
-	c.bytes += y.bytes
+	c.newer[a.run] = r
+	c.bytes += r.bytes
 }
 
-// find: callers hold mu.
-func (c *recentCache) find(run string) *recentRun {
-	if y := c.newer[run]; y != nil {
-		return y
+// findLocked returns a run, or nil. Callers hold mu.
+func (c *recentCache) findLocked(run string) *recentRun {
+	if r := c.newer[run]; r != nil {
+		return r
 	}
 	return c.older[run]
 }
 
-// removeLocked: callers hold mu.
+// removeLocked removes a run. Callers hold mu.
 func (c *recentCache) removeLocked(run string) {
-	if y := c.newer[run]; y != nil {
-		c.bytes -= y.bytes
+	if r := c.newer[run]; r != nil {
+		c.bytes -= r.bytes
 		delete(c.newer, run)
 	}
 	delete(c.older, run)
@@ -80,32 +79,33 @@ func (c *recentCache) clear() {
 	c.newer, c.older, c.bytes = nil, nil, 0
 }
 
-// tailOf is where a run ends, if it is here.
+// tailOf returns the end of a run. It reports whether the run is in the cache.
 func (c *recentCache) tailOf(run string) (t runTail, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if y := c.find(run); y != nil {
-		return y.tail, true
+	if r := c.findLocked(run); r != nil {
+		return r.tail, true
 	}
 	return runTail{}, false
 }
 
-// after are a run's entries after an ordinal, if the run is here.
-func (c *recentCache) after(run string, after uint64) (all []runlog.Entry, ok bool) {
+// entriesAfter returns a run's entries after an ordinal. It reports whether the
+// run is in the cache.
+func (c *recentCache) entriesAfter(run string, entriesAfter uint64) (entries []runlog.Entry, ok bool) {
 	c.mu.Lock()
-	y := c.find(run)
+	r := c.findLocked(run)
 	c.mu.Unlock()
-	if y == nil {
+	if r == nil {
 		return nil, false
 	}
-	for _, payload := range y.payloads {
+	for _, payload := range r.payloads {
 		h, err := decodeHead(payload)
-		if err == nil && h.lastSeq > after {
-			all, err = h.decodeEntries(all, after)
+		if err == nil && h.lastSeq > entriesAfter {
+			entries, err = h.decodeEntries(entries, entriesAfter)
 		}
 		if err != nil {
-			return nil, false // our own encoding; the files tell what is wrong
+			return nil, false // reading the files reports the error
 		}
 	}
-	return all, true
+	return entries, true
 }

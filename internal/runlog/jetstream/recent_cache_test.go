@@ -25,7 +25,7 @@ func TestRecentHasRunsFromTheirBeginning(t *testing.T) {
 	c.add(newPendingAppend("torn", 3, 10)) // another was appended that was not told
 	c.add(newPendingAppend("large", 1, 10))
 	c.add(newPendingAppend("large", 2, maxRecentRunBytes))
-	all, ok := c.after("whole", 1)
+	all, ok := c.entriesAfter("whole", 1)
 	if !ok || len(all) != 2 || all[0].Seq != 2 || all[1].Seq != 3 {
 		t.Errorf("after entry 1: %v, %v", all, ok)
 	}
@@ -33,7 +33,7 @@ func TestRecentHasRunsFromTheirBeginning(t *testing.T) {
 		t.Errorf("the end is %+v, %v", end, ok)
 	}
 	for _, run := range []string{"old", "torn", "large", "nobody's"} {
-		if _, ok := c.after(run, 0); ok {
+		if _, ok := c.entriesAfter(run, 0); ok {
 			t.Errorf("the run %s is there, and not all of it", run)
 		}
 	}
@@ -49,7 +49,7 @@ func TestRecentIsBounded(t *testing.T) {
 		run := fmt.Sprint(n)
 		c.add(newPendingAppend(run, 1, 50_000))
 		c.add(newPendingAppend(run, 2, 50_000))
-		if _, ok := c.after(run, 0); !ok {
+		if _, ok := c.entriesAfter(run, 0); !ok {
 			t.Fatalf("run %d was forgotten at once", n)
 		}
 		held := 0
@@ -62,7 +62,7 @@ func TestRecentIsBounded(t *testing.T) {
 			t.Fatalf("after %d runs %d bytes are held, of %d", n, held, 2*maxGenerationBytes)
 		}
 	}
-	if _, ok := c.after("0", 0); ok {
+	if _, ok := c.entriesAfter("0", 0); ok {
 		t.Error("the first of 1,000 runs is there still")
 	}
 }

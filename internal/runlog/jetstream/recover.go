@@ -13,54 +13,54 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// These follow the name of a log's folder, where what can be read of it is
-// gathered, and where all of that is.
+// Suffixes of the folder that a recovery writes to: until it is complete, and
+// from then on.
 const (
 	recovering = ".recovering"
 	recovered  = ".recovered"
 )
 
-// Recover makes a new log of what can be read of a damaged one, which is moved
-// aside, to the folder that the report names. Runs with a hole keep what is
-// before it, and end there, with an error that says so; of runs without a
-// beginning nothing can be kept. A run whose end is missing can't be told from
-// one that got no further: it is kept, and goes on from there.
+// Recover replaces a damaged log by a new one with everything that can be read,
+// and moves the damaged log to the folder that the report names. A run with
+// missing entries keeps those before the first missing one, and fails there. A
+// run whose first entries are missing is lost. A run whose last entries are
+// missing can't be recognized: it is kept, and continues from what is left.
 //
-// If it fails, or the process ends, the damaged log stays where it was, or else
-// the recovery is complete; see [completeRecovery].
+// If Recover fails, or the process ends, either the damaged log is still in
+// place, or [completeRecovery] finishes the job.
 func Recover(ctx context.Context, o Options) (Report, error) {
-	s, damage := inspect(o.Dir)
+	s, damage := inspectFolder(o.Dir)
 	if damage != nil && !errors.Is(damage, ErrCorrupt) {
 		return Report{}, damage
 	}
-	to := o
-	to.Dir += recovering
-	if err := os.RemoveAll(to.Dir); err != nil {
+	target := o
+	target.Dir += recovering
+	if err := os.RemoveAll(target.Dir); err != nil {
 		return Report{}, err
 	}
-	report, err := gather(ctx, o.Dir, s, to)
+	report, err := recoverInto(ctx, o.Dir, s, target)
 	if err != nil {
-		return report, errors.Join(err, os.RemoveAll(to.Dir))
+		return report, errors.Join(err, os.RemoveAll(target.Dir))
 	}
 	if err := os.RemoveAll(o.Dir + recovered); err != nil {
 		return report, err
 	}
-	if err := os.Rename(to.Dir, o.Dir+recovered); err != nil {
+	if err := os.Rename(target.Dir, o.Dir+recovered); err != nil {
 		return report, err
 	}
-	report.Damage, report.Torn = damage, s.survey.torn()
-	report.Aside = filepath.Join(filepath.Dir(o.Dir), "damaged-"+time.Now().UTC().Format("20060102T150405.000Z"))
-	if err := os.Mkdir(report.Aside, 0o700); err != nil {
+	report.Damage, report.TornBytes = damage, s.index.tornBytes()
+	report.DamagedDir = filepath.Join(filepath.Dir(o.Dir), "damaged-"+time.Now().UTC().Format("20060102T150405.000Z"))
+	if err := os.Mkdir(report.DamagedDir, 0o700); err != nil {
 		return report, err
 	}
-	if err := os.Rename(o.Dir, filepath.Join(report.Aside, filepath.Base(o.Dir))); err != nil {
+	if err := os.Rename(o.Dir, filepath.Join(report.DamagedDir, filepath.Base(o.Dir))); err != nil {
 		return report, err
 	}
 	return report, completeRecovery(o.Dir)
 }
 
-// completeRecovery puts a log that was recovered in the place of the damaged
-// one, if that was moved aside and the process ended then.
+// completeRecovery moves a recovered log into place, if the process ended after
+// moving the damaged one away.
 func completeRecovery(dir string) error {
 	_, err := os.Stat(dir)
 	_, recoveredErr := os.Stat(dir + recovered)
@@ -73,51 +73,53 @@ func completeRecovery(dir string) error {
 	return atomicfile.SyncDir(filepath.Dir(dir))
 }
 
-// gather fills a new log.
-func gather(ctx context.Context, dir string, s state, to Options) (report Report, err error) {
-	l, err := Open(ctx, to)
+// recoverInto creates a log and copies everything readable to it.
+func recoverInto(ctx context.Context, dir string, state folderState, target Options) (report Report, err error) {
+	l, err := Open(ctx, target)
 	if err != nil {
 		return Report{}, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	report, err = salvage(dir, s, func(h messageHead) error {
+	report, err = salvage(dir, state, func(h messageHead) error {
 		entries, err := h.decodeEntries(make([]runlog.Entry, 0, h.count), 0)
 		if err == nil {
 			_, err = l.Append(ctx, string(h.run), h.firstSeq-1, entries...)
 		}
 		return err
 	})
-	for run, missing := range report.Holed {
+	for run, missing := range report.Truncated {
 		if err == nil {
-			err = endBefore(ctx, l, run, missing)
+			err = failRun(ctx, l, run, missing)
 		}
 	}
 	return report, err
 }
 
-// endBefore ends a run before the ordinal that is missing.
-func endBefore(ctx context.Context, l *Log, run string, missing uint64) error {
+// failRun ends a run at its first missing ordinal: it withdraws the open questions
+// and records the failure.
+func failRun(ctx context.Context, l *Log, run string, missing uint64) error {
 	open := make(map[uint64]bool)
 	for batch, err := range l.Read(ctx, run, 0) {
 		if err != nil {
 			return err
 		}
 		for _, e := range batch {
-			settle(open, e)
+			trackOpenAsks(open, e)
 		}
 	}
 	var end []runlog.Entry
 	for ask := range open {
 		end = append(end, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: ask, Reason: runlog.RunEnded}))
 	}
-	text := fmt.Sprintf("part of its record was lost: what followed entry %d could not be recovered", missing-1)
+	text := fmt.Sprintf("part of the run's log was lost: the entries after entry %d could not be recovered", missing-1)
 	end = append(end, runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Error: text}))
 	_, err := l.Append(ctx, run, missing-1, end...)
 	return err
 }
 
-// settle notes what an entry says of questions.
-func settle(open map[uint64]bool, e runlog.Entry) {
+// trackOpenAsks adds a question that e opens to open, or removes one that it
+// settles.
+func trackOpenAsks(open map[uint64]bool, e runlog.Entry) {
 	switch e.Kind {
 	case runlog.KindAsked:
 		open[e.Seq] = true

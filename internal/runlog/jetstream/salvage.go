@@ -10,73 +10,74 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// salvage calls f for what can be read of a log's messages, in their order: of
-// each run, those from the beginning up to the first that is missing. It reads
-// the blocks once more.
-func salvage(dir string, s state, f func(messageHead) error) (Report, error) {
-	v := &salvaging{f: f, next: make(map[string]uint64), report: Report{Holed: make(map[string]uint64)}}
-	if len(s.survey.blocks) == 0 { // something else was wrong before they were read
-		found, err := surveyBlocks(dir)
+// salvage calls f for each readable message of a log, in order: of each run, the
+// messages from the first one up to the first that is missing. It reads the
+// blocks again.
+func salvage(dir string, state folderState, f func(messageHead) error) (Report, error) {
+	out := &salvager{yield: f, nextSeqs: make(map[string]uint64), report: Report{Truncated: make(map[string]uint64)}}
+	if len(state.index.blocks) == 0 { // an earlier error kept the blocks from being read
+		found, err := indexBlocks(dir)
 		if err != nil {
-			return v.report, err
+			return out.report, err
 		}
-		s.survey = found
+		state.index = found
 	}
-	_, deleted := s.mark.left()
+	_, deleted := state.mark.expectedMessages()
 	var buf []byte
-	for _, b := range s.survey.blocks {
+	for _, b := range state.index.blocks {
 		var err error
 		if buf, err = readFileInto(buf, b.path); err != nil {
-			return v.report, err
+			return out.report, err
 		}
 		for _, m := range b.messages {
-			if s.survey.isDeleted(m.seq) || m.seq <= s.mark.Last && deleted[m.subject] {
+			if state.index.isDeleted(m.seq) || m.seq <= state.mark.Last && deleted[m.subject] {
 				continue
 			}
-			if err := v.take(b, buf[m.at:m.end]); err != nil {
-				return v.report, err
+			if err := out.add(b, buf[m.start:m.end]); err != nil {
+				return out.report, err
 			}
 		}
 	}
-	v.report.Runs = len(v.next)
-	slices.Sort(v.report.Headless)
-	return v.report, nil
+	out.report.Runs = len(out.nextSeqs)
+	slices.Sort(out.report.Headless)
+	return out.report, nil
 }
 
-type salvaging struct {
-	f      func(messageHead) error
-	next   map[string]uint64 // by run, the ordinal that follows what was read
-	report Report
+type salvager struct {
+	yield    func(messageHead) error
+	nextSeqs map[string]uint64 // by run, the ordinal that follows the messages read
+	report   Report
 }
 
-// take takes one message, if it follows what was read of its run.
-func (v *salvaging) take(b *block, raw []byte) error {
-	h, err := messageIn(b.number, raw)
+// add passes a message on if it follows those already read of its run, and updates
+// the report.
+func (s *salvager) add(b *block, raw []byte) error {
+	h, err := readMessage(b.number, raw)
 	if err != nil {
-		return nil // what is missing is found by the message that follows it
+		return nil // the next message of the run shows that this one is missing
 	}
 	run := string(h.run)
-	next, known := v.next[run]
-	_, holed := v.report.Holed[run]
+	next, known := s.nextSeqs[run]
+	_, holed := s.report.Truncated[run]
 	switch {
-	case holed || known && h.lastSeq < next: // the second is there twice
+	case holed || known && h.lastSeq < next: // or it is a duplicate
 		return nil
 	case !known && h.firstSeq > 1:
-		if !slices.Contains(v.report.Headless, run) {
-			v.report.Headless = append(v.report.Headless, run)
+		if !slices.Contains(s.report.Headless, run) {
+			s.report.Headless = append(s.report.Headless, run)
 		}
 		return nil
 	case known && h.firstSeq > next:
-		v.report.Holed[run] = next
+		s.report.Truncated[run] = next
 		return nil
 	}
-	v.next[run] = h.lastSeq + 1
-	v.report.Messages++
-	return v.f(h)
+	s.nextSeqs[run] = h.lastSeq + 1
+	s.report.Messages++
+	return s.yield(h)
 }
 
-// messageIn reads the record of a message.
-func messageIn(block uint32, raw []byte) (messageHead, error) {
+// readMessage decodes a message from its record in a block.
+func readMessage(block uint32, raw []byte) (messageHead, error) {
 	key := sha256.Sum256(fmt.Appendf(nil, "%s-%d", streamName, block))
 	sum, err := highwayhash.NewDigest64(key[:])
 	if err != nil {
@@ -84,7 +85,7 @@ func messageIn(block uint32, raw []byte) (messageHead, error) {
 	}
 	r, ok := readRecord(raw, sum)
 	if !ok {
-		return messageHead{}, fmt.Errorf("%w: it has changed since it was read", ErrCorrupt)
+		return messageHead{}, fmt.Errorf("%w: a block has changed since it was indexed", ErrCorrupt)
 	}
 	h, err := decodeHead(slices.Clone(r.body))
 	if err == nil {

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// tailCache remembers where runs end that were appended to of late, so that an
-// append need not ask. It may forget at any time, and what it says may be out
-// of date: the engine compares for itself.
+// tailCache caches the ends of runs that were appended to recently, so that an
+// append need not read them. A cached tail may be stale: appends are conditional,
+// and fail if it is.
 type tailCache struct{ shards [16]tailShard }
 
-// tailShard forgets the older half when the newer is full.
+// tailShard discards the older generation when the newer one is full.
 type tailShard struct {
 	mu           sync.Mutex
 	newer, older map[string]*cachedTail
@@ -27,8 +27,8 @@ type cachedTail struct {
 	marks []seekMark
 }
 
-// seekMark says that an ordinal is in or after a message. Messages with lower
-// ordinals are before it.
+// seekMark maps an ordinal to a stream sequence: the messages with lower ordinals
+// have lower sequences.
 type seekMark struct{ firstSeq, streamSeq uint64 }
 
 var shardSeed = maphash.MakeSeed()
@@ -47,8 +47,8 @@ func (t *tailCache) lookup(run string) (runTail, bool) {
 	return runTail{}, false
 }
 
-// find also makes the run one that is not forgotten soon; nil if it is not here.
-// Callers hold mu.
+// find returns a run's cached tail, or nil. It moves the tail to the newer
+// generation. Callers hold mu.
 func (s *tailShard) find(run string) *cachedTail {
 	if r := s.newer[run]; r != nil {
 		return r
@@ -67,7 +67,8 @@ func (s *tailShard) put(run string, r *cachedTail) {
 	s.newer[run] = r
 }
 
-// findOrAdd is the run that find finds, or a new one. Callers hold mu.
+// findOrAdd returns a run's cached tail, adding an empty one if there is none.
+// Callers hold mu.
 func (s *tailShard) findOrAdd(run string) *cachedTail {
 	r := s.find(run)
 	if r == nil {
@@ -77,42 +78,43 @@ func (s *tailShard) findOrAdd(run string) *cachedTail {
 	return r
 }
 
-// advance notes a message that was added, with the ordinal of its first entry.
-func (t *tailCache) advance(run string, to runTail, first uint64) {
+// advance sets the tail of a run after an append whose first entry has the
+// ordinal first.
+func (t *tailCache) advance(run string, tail runTail, first uint64) {
 	s := t.shardOf(run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.findOrAdd(run)
-	if to.streamSeq <= r.streamSeq {
+	if tail.streamSeq <= r.streamSeq {
 		return
 	}
 	if first == 1 {
-		r.marks = nil // the run was deleted and begun again
+		r.marks = nil // the run was deleted and started again
 	}
-	r.runTail = to
+	r.runTail = tail
 	since := uint64(1)
 	if n := len(r.marks); n > 0 {
 		since = r.marks[n-1].firstSeq
 	}
 	if first >= since+seekMarkInterval {
-		r.marks = append(r.marks, seekMark{first, to.streamSeq})
+		r.marks = append(r.marks, seekMark{first, tail.streamSeq})
 	}
 }
 
-// update notes where a run was found to end.
-func (t *tailCache) update(run string, at runTail) {
+// update sets the tail of a run that was read from the stream.
+func (t *tailCache) update(run string, tail runTail) {
 	s := t.shardOf(run)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at.streamSeq == 0 {
+	if tail.streamSeq == 0 {
 		return // there is no such run
 	}
-	if r := s.findOrAdd(run); at.streamSeq > r.streamSeq {
-		r.runTail = at
+	if r := s.findOrAdd(run); tail.streamSeq > r.streamSeq {
+		r.runTail = tail
 	}
 }
 
-// seekSeq is a sequence in the stream from which to look for what follows an
+// seekSeq returns a stream sequence from which to search for the entries after an
 // ordinal.
 func (t *tailCache) seekSeq(run string, after uint64) uint64 {
 	s := t.shardOf(run)
@@ -129,7 +131,8 @@ func (t *tailCache) seekSeq(run string, after uint64) uint64 {
 	return r.marks[i-1].streamSeq
 }
 
-// evict forgets a run that takes no more to find than it would to ask.
+// evict removes a run unless it is long: the seek marks of a long run are worth
+// keeping.
 func (t *tailCache) evict(run string) {
 	s := t.shardOf(run)
 	s.mu.Lock()

@@ -50,7 +50,7 @@ func TestWhole(t *testing.T) {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				dir := crashed(t, from)
-				damage(t, filepath.Join(dir, blocks))
+				damage(t, filepath.Join(dir, folderSyncer))
 				refused(t, dir)
 			})
 		}
@@ -91,7 +91,7 @@ func refused(t *testing.T, dir string) {
 	}
 }
 
-const blocks = "jetstream/$G/streams/runs/msgs"
+const folderSyncer = "jetstream/$G/streams/runs/msgs"
 
 // thirty are folders of thirty runs that wait, in four blocks: one that was
 // closed, and one whose process was killed. Tests change copies of them.
@@ -124,7 +124,7 @@ var thirtyRuns = sync.OnceValues(func() (dir string, err error) {
 			return dir, err
 		}
 	}
-	if err := l.MoveMark(context.Background()); err != nil {
+	if err := l.AdvanceHighWater(context.Background()); err != nil {
 		return dir, err
 	}
 	if err := os.CopyFS(filepath.Join(dir, "killed"), os.DirFS(clean)); err != nil {
@@ -133,7 +133,7 @@ var thirtyRuns = sync.OnceValues(func() (dir string, err error) {
 	if err := l.Close(); err != nil {
 		return dir, err
 	}
-	if n, _ := filepath.Glob(filepath.Join(clean, blocks, "*.blk")); len(n) != 4 {
+	if n, _ := filepath.Glob(filepath.Join(clean, folderSyncer, "*.blk")); len(n) != 4 {
 		return dir, fmt.Errorf("its blocks are %v", n)
 	}
 	return dir, nil
@@ -214,10 +214,10 @@ func TestOld(t *testing.T) {
 		t.Errorf("%d entries", n)
 	}
 	killed := crashed(t, dir)
-	removeFile(t, filepath.Join(killed, blocks, "1.blk"))
+	removeFile(t, filepath.Join(killed, folderSyncer, "1.blk"))
 	refused(t, killed)
 	l.Close()
-	removeFile(t, filepath.Join(dir, blocks, "1.blk"))
+	removeFile(t, filepath.Join(dir, folderSyncer, "1.blk"))
 	refused(t, dir)
 }
 
@@ -235,7 +235,7 @@ func TestDeleted(t *testing.T) {
 			appendNumbered(t, l, fmt.Sprint("new", n), 0, 2)
 		}
 		if n == 15 {
-			if err := l.MoveMark(t.Context()); err != nil {
+			if err := l.AdvanceHighWater(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -274,7 +274,7 @@ func TestHalfDeleted(t *testing.T) {
 	for _, from := range []string{clean, killed} {
 		dir := crashed(t, from)
 		l := openLog(t, jetstream.Options{Dir: dir})
-		if err := l.NoteDeletion(t.Context(), "run7"); err != nil {
+		if err := l.RecordDeletion(t.Context(), "run7"); err != nil {
 			t.Fatal(err)
 		}
 		dir = crashed(t, dir)
@@ -304,18 +304,18 @@ func TestRecover(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := crashed(t, map[bool]string{true: clean, false: killed}[len(name)%2 == 0])
-			damage(t, filepath.Join(dir, blocks))
+			damage(t, filepath.Join(dir, folderSyncer))
 			before := digests(t, dir)
 			report, err := jetstream.Check(dir)
 			if err != nil || !errors.Is(report.Damage, jetstream.ErrCorrupt) {
 				t.Fatalf("%+v, %v", report, err)
 			}
-			t.Logf("%v: %s", report.Damage, report.Kept())
+			t.Logf("%v: %s", report.Damage, report.Summary())
 			recovered, err := jetstream.Recover(t.Context(), jetstream.Options{Dir: dir})
-			if err != nil || recovered.Kept() != report.Kept() || len(recovered.Headless)+recovered.Runs > 30 {
+			if err != nil || recovered.Summary() != report.Summary() || len(recovered.Headless)+recovered.Runs > 30 {
 				t.Fatalf("%+v, %v", recovered, err)
 			}
-			if after := digests(t, filepath.Join(recovered.Aside, "log")); !maps.Equal(before, after) {
+			if after := digests(t, filepath.Join(recovered.DamagedDir, "log")); !maps.Equal(before, after) {
 				t.Errorf("what is aside is changed:\n%v\n%v", before, after)
 			}
 			if again, err := jetstream.Check(dir); err != nil || again.Damage != nil || again.Runs != report.Runs {
@@ -333,14 +333,14 @@ func TestRecover(t *testing.T) {
 					n += uint64(len(batch))
 					finished = batch[len(batch)-1].Kind == runlog.KindFinished
 				}
-				if hole := report.Holed[run]; finished != (hole > 0) || hole > 0 && n != hole {
+				if hole := report.Truncated[run]; finished != (hole > 0) || hole > 0 && n != hole {
 					t.Errorf("%s has %d entries, finished %v; its hole was at %d", run, n, finished, hole)
 				}
 				if finished {
 					ended++
 				}
 			}
-			if ended != len(report.Holed) {
+			if ended != len(report.Truncated) {
 				t.Errorf("%d runs are ended", ended)
 			}
 		})
@@ -355,7 +355,7 @@ func TestHole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := crashed(t, clean)
-			damage(t, filepath.Join(dir, blocks))
+			damage(t, filepath.Join(dir, folderSyncer))
 			removeFile(t, filepath.Join(dir, "high-water-mark"))
 			if err := os.WriteFile(filepath.Join(dir, "format"), []byte("1\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -371,7 +371,7 @@ func TestHole(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			for _, run := range slices.Concat(slices.Collect(maps.Keys(report.Holed)), report.Headless) {
+			for _, run := range slices.Concat(slices.Collect(maps.Keys(report.Truncated)), report.Headless) {
 				for _, read := range []iter.Seq2[[]runlog.Entry, error]{l.Follow(t.Context(), run, 0), l.Read(t.Context(), run, 0)} {
 					var last error
 					for _, err := range read {
