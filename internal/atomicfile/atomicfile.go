@@ -1,5 +1,5 @@
-// Package lasting writes files that are there, and whole, after a crash and on a
-// full disk.
+// Package atomicfile writes files so that, after a crash or on a full disk, they
+// are either complete or unchanged.
 package atomicfile
 
 import (
@@ -12,14 +12,15 @@ import (
 	"syscall"
 )
 
-// Write writes a file that only its owner can read (mode 0600), in the place of
-// any that was there. If it can't, what was there stays.
+// Write creates or replaces a file that only its owner can read (mode 0600). When
+// it returns, the content is on the disk. If it fails, an existing file is
+// unchanged.
 func Write(file string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+Partial+"*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // which is gone when it has its name
+	defer os.Remove(f.Name()) // no-op after the rename
 	_, err = f.Write(content)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
@@ -30,11 +31,12 @@ func Write(file string, content []byte) error {
 	return SyncDir(filepath.Dir(file))
 }
 
-// Partial is in the name of a file that is being written, before a number.
+// Partial is part of the name of a file that is being written, before a number.
 const Partial = ".partial-"
 
-// Sweep removes what a process left in a folder that was killed while it wrote
-// a file. Nobody may be writing one there. It is no error if there is no folder.
+// Sweep removes incomplete files from a folder, which a process that was killed
+// during [Write] left. No Write may be running there. It is no error if the folder
+// doesn't exist.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +50,8 @@ func Sweep(dir string) error {
 	return err
 }
 
-// MakeFolder makes a folder that only its owner can enter (mode 0700), and those
-// above it that are missing, and has them last. It is no error if it is there.
+// MakeDir creates a folder that only its owner can enter (mode 0700), and missing
+// parents, and makes their names durable. It is no error if the folder exists.
 func MakeDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -60,22 +62,22 @@ func MakeDir(dir string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	above := filepath.Dir(dir)
-	if above != dir {
-		if err := MakeDir(above); err != nil {
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := MakeDir(parent); err != nil {
 			return err
 		}
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return SyncDir(above)
+	return SyncDir(parent)
 }
 
-// SyncDir makes what a folder names last.
+// SyncDir makes the names in a folder durable.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // it has no such thing
+		return nil // folders can't be synced
 	}
 	f, err := os.Open(dir)
 	if err != nil {

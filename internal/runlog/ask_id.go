@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// AskID names a question everywhere: its run's id, a dot, and the ordinal of
-// its entry in the run's log.
+// AskID returns the id of a question: the run's id, a dot, and the ordinal of the
+// question's entry.
 func AskID(run string, seq uint64) string { return run + "." + strconv.FormatUint(seq, 10) }
 
-// SplitAskID is the inverse of [AskID]. An ask has one id: no other spelling of
-// its ordinal is taken for it.
+// SplitAskID splits an id that [AskID] returned. It reports whether the id is
+// valid; an ordinal with leading zeros isn't.
 func SplitAskID(id string) (run string, seq uint64, ok bool) {
 	run, ordinal, found := strings.Cut(id, ".")
 	seq, err := strconv.ParseUint(ordinal, 10, 64)

@@ -8,26 +8,26 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// Started is the first entry of a run.
+// Started is the data of the first entry of a run.
 type Started struct {
 	Photon  string `json:"photon"`
 	Title   string `json:"title"`
 	Durable bool   `json:"durable,omitempty"`
-	// Version is the photon's own, if it has one; see [generators.Options].
+	// Version is the photon's version, if it has one; see [generators.Options].
 	Version string          `json:"version,omitempty"`
 	Owner   string          `json:"owner"`
-	Surface string          `json:"surface"` // where it was started: browser, http, mcp, mcp task, terminal
+	Surface string          `json:"surface"` // where the run was started: browser, http, mcp, mcp task or terminal
 	Args    json.RawMessage `json:"args"`
-	// IdempotencyKey is the caller's Idempotency-Key, if it gave one.
+	// IdempotencyKey is the Idempotency-Key of the request, if it had one.
 	IdempotencyKey string `json:"idempotency,omitempty"`
-	// Trace is the trace that the run is a part of; nil if it is in none.
+	// Trace is the trace that the run belongs to; nil if it isn't traced.
 	Trace *Trace `json:"trace,omitempty"`
-	// RetainFor is how long after its start the run is kept at least, once it has
-	// ended.
+	// RetainFor is the minimum time after its start for which the run is retained
+	// once it has ended.
 	RetainFor ask.Millis `json:"keep,omitempty"`
 }
 
-// Trace is a trace context, in the header formats of W3C Trace Context and W3C
+// Trace is a trace context in the header formats of W3C Trace Context and W3C
 // Baggage.
 type Trace struct {
 	Parent  string `json:"traceparent"`
@@ -35,23 +35,24 @@ type Trace struct {
 	Baggage string `json:"baggage,omitempty"`
 }
 
-// Claimed says that a worker has taken the run up. A worker of a lower epoch
-// may not write any more.
+// Claimed records that a worker has claimed the run. Workers with a lower epoch
+// must not write any more.
 type Claimed struct {
 	Epoch int `json:"epoch"`
 }
 
-// Asked says that a question is open. Its ask id is the run's id and this
-// entry's ordinal; see [AskID].
+// Asked opens a question. Its ask id consists of the run's id and this entry's
+// ordinal; see [AskID].
 type Asked struct {
 	Key      string        `json:"key"`
 	Question *ask.Question `json:"question"`
-	// Deadline is when the question expires; zero if it doesn't.
+	// Deadline is when the question expires, or zero if it doesn't.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// TimeSpent is how long the run has worked so far, waiting left out.
+	// TimeSpent is how long the run has worked so far, excluding time spent
+	// waiting.
 	TimeSpent ask.Millis `json:"spent,omitempty"`
-	// More tells that further questions follow at once, before the generator
-	// waits; see [generators.Call].
+	// More means that the generator asks further questions before it waits; see
+	// [generators.Call].
 	More bool `json:"more,omitempty"`
 }
 
@@ -59,13 +60,13 @@ type Asked struct {
 type Answered struct {
 	AskSeq uint64     `json:"ask"` // the ordinal of the Asked entry
 	Answer ask.Answer `json:"answer"`
-	// Sealed is the content of a secret answer, readable only with the run's
-	// own key; Answer has none then.
+	// Sealed is the content of a secret answer, encrypted with the run's key.
+	// Answer has no content then.
 	Sealed  []byte `json:"sealed,omitempty"`
-	Surface string `json:"by"` // the surface that it came from
+	Surface string `json:"by"` // the surface that the answer came from
 }
 
-// Stepped records a step's outcome.
+// Stepped records the outcome of a step.
 type Stepped struct {
 	Key       string          `json:"key"`
 	Value     json.RawMessage `json:"value,omitempty"`
@@ -73,28 +74,28 @@ type Stepped struct {
 	TimeSpent ask.Millis      `json:"spent,omitempty"`
 }
 
-// Withdrawn settles a question that nobody answered.
+// Withdrawn settles a question without an answer.
 type Withdrawn struct {
 	AskSeq uint64         `json:"ask"`
 	Reason WithdrawReason `json:"reason"`
-	Error  string         `json:"error,omitempty"` // what was in the way, for people
+	Error  string         `json:"error,omitempty"` // for people
 }
 
 // WithdrawReason is why a question was withdrawn.
 type WithdrawReason string
 
-// The reasons.
+// Reasons for withdrawing a question.
 const (
-	Expired     WithdrawReason = "expired" // its time ran out
+	Expired     WithdrawReason = "expired" // its deadline passed
 	RunEnded    WithdrawReason = "run ended"
 	Unsupported WithdrawReason = "unsupported" // nobody could be asked
-	Invalid     WithdrawReason = "invalid"     // the answers did not fit, too often
+	Invalid     WithdrawReason = "invalid"     // too many answers were invalid
 )
 
 // FinishStatus is how a run ended.
 type FinishStatus string
 
-// The ends of a run.
+// How a run can end.
 const (
 	Completed   FinishStatus = "completed"
 	Failed      FinishStatus = "failed"
@@ -106,11 +107,11 @@ const (
 type Finished struct {
 	Status    FinishStatus    `json:"status"`
 	Result    json.RawMessage `json:"result,omitempty"` // of a completed run
-	Error     string          `json:"error,omitempty"`  // of any other, for people
+	Error     string          `json:"error,omitempty"`  // of a run that isn't completed, for people
 	TimeSpent ask.Millis      `json:"spent,omitempty"`
 }
 
-// ResultText shows a result that is a string as itself, and any other as JSON.
+// ResultText returns the result if it is a string, and its JSON otherwise.
 func (f *Finished) ResultText() string {
 	var s string
 	if json.Unmarshal(f.Result, &s) == nil {
@@ -119,11 +120,11 @@ func (f *Finished) ResultText() string {
 	return string(f.Result)
 }
 
-// NewEntry makes an entry of one of the types above.
+// NewEntry returns an entry of a kind, whose data must be of the kind's type.
 func NewEntry(kind Kind, data any) Entry {
 	raw, err := json.Marshal(data)
 	if err != nil {
-		panic(fmt.Sprintf("log: encoding a %s entry: %v", kind, err)) // our own types
+		panic(fmt.Sprintf("runlog: encoding a %s entry: %v", kind, err)) // our own types
 	}
 	return Entry{Kind: kind, Data: raw, decoded: data}
 }
@@ -135,7 +136,7 @@ func Decode[T any](e Entry) (T, error) {
 	}
 	var v T
 	if err := json.Unmarshal(e.Data, &v); err != nil {
-		return v, fmt.Errorf("log: entry %d (%s): %w", e.Seq, e.Kind, err)
+		return v, fmt.Errorf("entry %d (%s): %w", e.Seq, e.Kind, err)
 	}
 	return v, nil
 }

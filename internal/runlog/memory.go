@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Memory is a log that lives as long as the process.
+// Memory is a log in the memory of the process.
 type Memory struct {
 	mu   sync.RWMutex
 	runs map[string]*memoryRun
@@ -19,21 +19,21 @@ type Memory struct {
 
 var _ Log = (*Memory)(nil)
 
-// memoryRun is one run's entries. Its slice only grows, so a reader may keep a
-// part of it without the lock.
+// memoryRun holds one run's entries. They are only appended to, so a slice of them
+// may be read without the lock.
 type memoryRun struct {
 	mu      sync.Mutex
 	entries []storedEntry
 	deleted bool
-	changed chan struct{} // closed by the next change; nil if nobody waits
+	changed chan struct{} // closed by the next change; nil if no follower waits
 }
 
-// storedEntry is an entry as it is in memory, where thousands wait: half as large. Its
-// place says its ordinal.
+// storedEntry is the compact form of an entry, half as large. Its index in the run
+// implies its ordinal.
 type storedEntry struct {
-	unixNano int64 // in nanoseconds since 1970
+	unixNano int64
 	kind     Kind
-	data     json.RawMessage // or, if away, the name of the blob that has it
+	data     json.RawMessage // the digest, if isBlob
 	isBlob   bool
 }
 
@@ -41,20 +41,20 @@ func newStoredEntry(e Entry) storedEntry {
 	if e.Blob != "" {
 		return storedEntry{e.Time.UnixNano(), e.Kind, json.RawMessage(e.Blob), true}
 	}
-	return storedEntry{e.Time.UnixNano(), e.Kind, bytes.Clone(e.Data), false} // the caller may go on writing to it
+	return storedEntry{e.Time.UnixNano(), e.Kind, bytes.Clone(e.Data), false} // the caller may modify its slice
 }
 
-func (k *storedEntry) entry(seq uint64) Entry {
-	e := Entry{Seq: seq, Time: time.Unix(0, k.unixNano), Kind: k.kind}
-	if k.isBlob {
-		e.Blob = string(k.data)
+func (s *storedEntry) entry(seq uint64) Entry {
+	e := Entry{Seq: seq, Time: time.Unix(0, s.unixNano), Kind: s.kind}
+	if s.isBlob {
+		e.Blob = string(s.data)
 	} else {
-		e.Data = k.data
+		e.Data = s.data
 	}
 	return e
 }
 
-// toEntries are the entries from an ordinal's on.
+// toEntries returns part as entries, the first of which follows the ordinal after.
 func toEntries(after uint64, part []storedEntry) []Entry {
 	entries := make([]Entry, len(part))
 	for i := range part {
@@ -71,7 +71,7 @@ func (m *Memory) Append(_ context.Context, run string, after uint64, entries ...
 	for {
 		r := m.findRun(run, after == 0 && len(entries) > 0)
 		if r == nil && after == 0 {
-			return 0, nil // nothing is added to nothing
+			return 0, nil // no entries appended to no run
 		}
 		if r == nil {
 			return 0, ErrNotFound
@@ -80,7 +80,7 @@ func (m *Memory) Append(_ context.Context, run string, after uint64, entries ...
 		if after != 0 || !errors.Is(err, ErrNotFound) {
 			return last, err
 		}
-		// It was deleted in the meantime, and so may begin again.
+		// The run was deleted meanwhile, so it may start again.
 	}
 }
 
@@ -106,8 +106,8 @@ func (r *memoryRun) appendEntries(run string, after uint64, entries []Entry) (ui
 	return last + uint64(len(entries)), nil
 }
 
-// maxExactCap is how many entries a run may have whose slice grows no faster than it
-// must: runs that wait for their first answer are many, and have three.
+// maxExactCap is the number of entries up to which a run's slice grows by exactly
+// as much as it must: many runs wait for their first answer, with three entries.
 const maxExactCap = 4
 
 func (r *memoryRun) reserve(n int) {
@@ -116,7 +116,8 @@ func (r *memoryRun) reserve(n int) {
 	}
 }
 
-// findRun finds a run's entries, making them if create is true.
+// findRun returns a run, or nil. If create is true, it creates a run that doesn't
+// exist.
 func (m *Memory) findRun(id string, create bool) *memoryRun {
 	m.mu.RLock()
 	r := m.runs[id]
@@ -133,7 +134,7 @@ func (m *Memory) findRun(id string, create bool) *memoryRun {
 	return r
 }
 
-// snapshot returns the entries that are there now.
+// snapshot returns the current entries.
 func (r *memoryRun) snapshot() []storedEntry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,8 +148,9 @@ func (r *memoryRun) notifyFollowers() {
 	}
 }
 
-// nextEntries returns a part of what follows after. If there is nothing, it returns
-// a channel that is closed by the next change, or false if none will come.
+// nextEntries returns a batch of the entries after an ordinal. If there are none,
+// it returns a channel that the next change closes; more is false if no change
+// can come.
 func (r *memoryRun) nextEntries(after uint64) (part []storedEntry, changed <-chan struct{}, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package log is the record: every run is an ordered, append-only log, and
-// everything that Beam knows about a run is read from it.
+// Package runlog defines the log of a run: an ordered, append-only list of
+// entries, from which everything that Beam knows about the run is derived.
 //
-// The interface is small so that two engines can stand behind it: [Memory], and
-// one on a message broker. Package logtest holds the suite that both must pass.
+// [Log] has two implementations: [Memory], and the durable one in package
+// jetstream. Package runlogtest holds the test suite that both pass.
 package runlog
 
 import (
@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Kind says what an entry records: a kind of event (see generators.Encode) or
-// one of the kinds below.
+// Kind is the kind of an entry: a kind of event (see [generators.Encode]) or one
+// of the constants below.
 type Kind string
 
-// The kinds of entries that are no events. Each has a type of the same name for
-// its data.
+// Kinds of entries that aren't events. The data of each has a type: that of
+// KindStarted is [Started], and so on.
 const (
 	KindStarted   Kind = "started"
 	KindClaimed   Kind = "claimed"
@@ -30,8 +30,8 @@ const (
 	KindFinished  Kind = "finished"
 )
 
-// IsEvent tells whether an entry is something that the generator yielded to be
-// shown: a status, progress, log line, chunk, toast or artifact.
+// IsEvent reports whether k is a kind of event that a generator yields to be
+// shown: status, progress, log, chunk, toast or artifact.
 func (k Kind) IsEvent() bool {
 	switch k {
 	case KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindFinished:
@@ -42,85 +42,87 @@ func (k Kind) IsEvent() bool {
 
 // An Entry is one record of a run.
 type Entry struct {
-	// Seq is the entry's ordinal within its run: 1, 2, 3 and so on, without
-	// gaps. The log sets it.
+	// Seq is the entry's ordinal within its run, set by the log. Ordinals begin
+	// with 1 and have no gaps.
 	Seq  uint64          `json:"seq"`
 	Time time.Time       `json:"time"`
 	Kind Kind            `json:"kind"`
 	Data json.RawMessage `json:"data,omitempty"`
-	// Blob names the data by its digest where it is too large for an entry;
-	// then Data is empty.
+	// Blob is the digest of the data if it is too large for an entry; Data is
+	// then empty.
 	Blob string `json:"blob,omitempty"`
 
-	// decoded is what Data encodes, where the entry was just made: who makes an
-	// entry and takes it in need not decode it. No log keeps it.
+	// decoded is the value that Data encodes if NewEntry made the entry, so that
+	// Decode need not decode it. Logs don't store it.
 	decoded any
 }
 
-// MaxEntryData is the most bytes of data that an entry holds itself. What is larger
-// goes to the blob store.
+// MaxEntryData is the maximum size of an entry's data. Larger data is stored as a
+// blob.
 const MaxEntryData = 256 << 10
 
-// A Log keeps the entries of runs. Its methods may be called from several
-// goroutines. Entries that it hands out must not be changed.
+// A Log stores the entries of runs. Its methods may be called from several
+// goroutines. Callers must not modify the entries that it yields.
 type Log interface {
-	// Append adds entries to a run, all or none, as those that follow the
-	// entry with the ordinal after (0 begins the run). If another append came
-	// first, the error is a [*ConflictError] and nothing is added. It returns
-	// the ordinal of the last entry added. Appending no entries begins no run;
-	// what the caller writes to its slices afterwards changes no entry.
+	// Append adds all entries to a run, or none, provided that the run's last
+	// entry has the ordinal after (0 starts the run). It returns the ordinal of
+	// the last entry added. If another append came first, the error is a
+	// [*ConflictError]; if there is no such run, it is [ErrNotFound]. Appending
+	// no entries doesn't start a run, but checks after. The log doesn't retain
+	// the caller's slices.
 	Append(ctx context.Context, run string, after uint64, entries ...Entry) (last uint64, err error)
 
-	// Read yields the entries of a run after an ordinal that are there now, in
-	// batches. A run that does not exist has none.
+	// Read yields, in batches, the entries that a run now has after an ordinal.
+	// A run that doesn't exist has none.
 	Read(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error]
 
-	// Follow yields the entries of a run after an ordinal, those that are
-	// there and those that come, in batches of what has arrived in the
-	// meantime. It ends after a finished entry, when the run is deleted, with
-	// [ErrNotFound] if there is no such run, or with ctx's error. A follower
-	// that is slow gets larger batches; it never slows an append.
+	// Follow yields the entries of a run after an ordinal, including those
+	// appended later, in batches of what has arrived since the last one. It
+	// ends after a finished entry, when the run is deleted, with [ErrNotFound]
+	// if there is no such run, or with ctx's error. A slow follower gets larger
+	// batches; it never slows an append.
 	Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error]
 
 	// Runs yields the ids of all runs.
 	Runs(ctx context.Context) iter.Seq2[string, error]
 
-	// Delete forgets a run. Deleting what is not there is no error.
+	// Delete deletes a run. Deleting a run that doesn't exist is no error.
 	Delete(ctx context.Context, run string) error
 }
 
-// A CacheEvictor is a log that keeps some runs in memory beside where it has them.
+// A CacheEvictor is a log that caches runs in memory.
 type CacheEvictor interface {
-	// EvictCached says that a run will wait for long: nothing of it need be kept there.
+	// EvictCached removes a run from the cache, because it is about to wait for
+	// long.
 	EvictCached(run string)
 }
 
-// MaxBatchEntries is the most entries that Read and Follow yield at once.
+// MaxBatchEntries is the maximum number of entries in a batch of Read and Follow.
 const MaxBatchEntries = 1024
 
-// What can be wrong with a log or an append, beside a conflict.
+// Errors of a log, apart from [ConflictError].
 var (
-	// ErrDiskFull: there is no room for what was to be appended. Nothing is lost
-	// that was, and appends succeed again when there is room.
+	// ErrDiskFull means that there is no space for an append. Nothing that was
+	// appended before is lost, and appends succeed again once there is space.
 	ErrDiskFull = errors.New("the disk is full")
-	// ErrUnavailable: nothing can be appended now. It may be later.
+	// ErrUnavailable means that nothing can be appended for now.
 	ErrUnavailable = errors.New("nothing can be recorded now")
-	// ErrUncertain: the log did not say whether the entries were added. An append
-	// of no entries tells, by succeeding or by a conflict, once it does either.
+	// ErrUncertain means that the entries may or may not have been appended. To
+	// find out, append no entries until that succeeds or fails with a conflict.
 	ErrUncertain = errors.New("it is not known whether this was recorded")
-	// ErrCorrupt: something that was recorded is missing, or can't be read.
+	// ErrCorrupt means that recorded entries are missing or can't be read.
 	ErrCorrupt = errors.New("the log is damaged")
-	// ErrNotFound: there is no such run.
-	ErrNotFound = errors.New("log: no such run")
+	// ErrNotFound means that the run doesn't exist.
+	ErrNotFound = errors.New("no such run")
 )
 
-// A ConflictError is an append that another one preceded.
+// A ConflictError means that another append came first.
 type ConflictError struct {
 	Run   string
-	After uint64 // what the append expected to be last
-	Last  uint64 // what is last
+	After uint64 // ordinal that the append expected to be the last
+	Last  uint64 // ordinal of the last entry
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("log: run %s: entry %d was to be the last, and %d is", e.Run, e.After, e.Last)
+	return fmt.Sprintf("run %s: the last entry is %d, not %d", e.Run, e.Last, e.After)
 }

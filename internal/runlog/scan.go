@@ -5,20 +5,20 @@ import (
 	"iter"
 )
 
-// AppendedEntries is what one append added to a run.
+// AppendedEntries holds the entries that one append added to a run.
 type AppendedEntries struct {
 	Run     string
 	Entries []Entry
 }
 
-// A Scanner is a log that is faster to read as a whole than run by run.
+// A Scanner is a log that can be read as a whole faster than run by run.
 type Scanner interface {
-	// Scan yields everything that is there now. The entries of a run come in
-	// order, those of different runs in any.
+	// Scan yields all current entries of all runs. The entries of each run are
+	// in order; runs may be interleaved.
 	Scan(ctx context.Context) iter.Seq2[AppendedEntries, error]
 }
 
-// Scan reads a whole log, in the way that it is best read.
+// Scan yields all entries of a log, using its Scan method if it is a [Scanner].
 func Scan(ctx context.Context, l Log) iter.Seq2[AppendedEntries, error] {
 	if s, ok := l.(Scanner); ok {
 		return s.Scan(ctx)

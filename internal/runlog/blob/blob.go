@@ -1,6 +1,6 @@
-// Package blob keeps what is too large for a log: files, big artifacts, big
-// answers. Each belongs to a run, is named by the SHA-256 of its content, and
-// is deleted with the run.
+// Package blob stores data that is too large for a log: files, large artifacts and
+// large answers. Each blob belongs to a run, is named by the SHA-256 digest of its
+// content, and is deleted with the run.
 package blob
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/photon-beam/beam/internal/diskspace"
 )
 
-// ErrNotFound: the run has no such blob.
-var ErrNotFound = errors.New("blob: not found")
+// ErrNotFound means that the run has no such blob.
+var ErrNotFound = errors.New("no such blob")
 
-// A Store keeps blobs in a folder, a folder a run. It may be used from several
-// goroutines.
+// A Store stores blobs in a folder, with a subfolder for each run. It may be used
+// from several goroutines.
 type Store struct {
 	root *os.Root
 	disk *diskspace.Disk
 }
 
-// Open returns the store in a folder, which it makes, readable by its owner
-// alone.
+// Open returns the store in a folder. If the folder doesn't exist, Open creates
+// it, accessible only to its owner.
 func Open(dir string) (*Store, error) {
 	if err := atomicfile.MakeDir(dir); err != nil {
 		return nil, err
@@ -44,13 +44,12 @@ func Open(dir string) (*Store, error) {
 	return &Store{root, diskspace.NewDisk(dir, diskspace.DefaultMinFree)}, nil
 }
 
-// Close releases the folder.
+// Close closes the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Put stores what r yields, of any size, without holding it in memory. When it
-// returns, the blob has reached the disk: what a log names must be there. The
-// error is r's, log.ErrFull if there is no room, after which nothing of the
-// blob is left, or the file system's.
+// Put stores everything that r yields, without holding it in memory. When Put
+// returns, the blob is on the disk, so a log may refer to it. The error is r's,
+// ctx's cause, [runlog.ErrDiskFull] or the file system's; no blob is stored then.
 func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string, size int64, err error) {
 	if err := checkName(run); err != nil {
 		return "", 0, err
@@ -62,7 +61,7 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 	temp := filepath.Join(run, tempPrefix+rand.Text())
 	defer func() {
 		if err != nil {
-			_ = s.root.Remove(temp) // it may never have been made
+			_ = s.root.Remove(temp) // it may not exist
 		}
 	}()
 	digest, size, err = s.writeFile(temp, checkedReader{ctx, s.disk, r})
@@ -75,11 +74,12 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 	return digest, size, s.syncDir(run)
 }
 
-// incoming begins the names of blobs that are being written.
+// tempPrefix begins the names of blobs that are being written.
 const tempPrefix = "incoming-"
 
-// folder makes a run's folder. One that is there may have been made a moment
-// ago, by somebody who is about to sync its name: so everybody does.
+// makeRunDir creates a run's folder and makes its name durable. If the folder
+// exists, a concurrent Put may have just created it and not synced its name yet,
+// so makeRunDir always syncs.
 func (s *Store) makeRunDir(run string) error {
 	if err := s.root.MkdirAll(run, 0o700); err != nil {
 		return err
@@ -87,8 +87,8 @@ func (s *Store) makeRunDir(run string) error {
 	return s.syncDir(".")
 }
 
-// Sweep removes what a process that was killed had not written to the end.
-// Nobody may be writing.
+// Sweep removes blobs that a killed process left incomplete. It must not be
+// called while Put is running.
 func (s *Store) Sweep() error {
 	for run, err := range s.Runs() {
 		if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) Sweep() error {
 	return nil
 }
 
-// syncDir has a folder's names reach the disk.
+// syncDir makes the names in a folder durable.
 func (s *Store) syncDir(dir string) error {
 	f, err := s.root.Open(dir)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Store) writeFile(name string, r io.Reader) (digest string, size int64, 
 	return hex.EncodeToString(hash.Sum(nil)), size, nil
 }
 
-// Open returns a blob's content from its beginning.
+// Open opens a blob for reading. The error is [ErrNotFound] or the file system's.
 func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
 	return f, err
 }
 
-// Remove deletes one blob. Removing what is not there is no error.
+// Remove deletes a blob. Removing a blob that doesn't exist is no error.
 func (s *Store) Remove(run, digest string) error {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (s *Store) Runs() iter.Seq2[string, error] {
 	}
 }
 
-// RunSize is how many bytes the blobs of a run have together.
+// RunSize returns the total size of a run's blobs in bytes.
 func (s *Store) RunSize(run string) (n int64, err error) {
 	for b, err := range s.RunBlobs(run) {
 		if err != nil {
@@ -198,7 +198,7 @@ func (s *Store) RunSize(run string) (n int64, err error) {
 	return n, nil
 }
 
-// A Blob is one of a run's blobs.
+// A Blob describes one of a run's blobs.
 type Blob struct {
 	Digest string
 	Size   int64
@@ -214,7 +214,7 @@ func (s *Store) RunBlobs(run string) iter.Seq2[Blob, error] {
 		}
 		for _, e := range entries {
 			if checkName(e.Name()) != nil {
-				continue // it is on its way in
+				continue // it is being written
 			}
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
@@ -246,16 +246,17 @@ func (s *Store) readRunDir(run string) ([]fs.DirEntry, error) {
 	return entries, errors.Join(err, f.Close())
 }
 
-// checkName keeps names to what ids and digests are made of.
+// checkName returns an error unless a name has only hexadecimal digits, like run
+// ids and digests. It keeps names from leaving the folder.
 func checkName(name string) error {
 	if name == "" || strings.Trim(name, "0123456789abcdef") != "" {
-		return fmt.Errorf("blob: %q is no id", name)
+		return fmt.Errorf("invalid run id or digest %q", name)
 	}
 	return nil
 }
 
-// boundedReader stops reading when its context ends, or when there is no room
-// for what it read.
+// checkedReader fails when its context ends, or when there is no space on the disk
+// for what it has read.
 type checkedReader struct {
 	ctx  context.Context
 	disk *diskspace.Disk
