@@ -21,7 +21,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// newParts are new and hold nothing.
+// newParts returns empty parts.
 func newParts(t testing.TB) backup.Parts {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,16 +38,16 @@ const (
 	endedRunID   = "fedcba9876543210fedcba9876543210"
 )
 
-// newFilledParts are parts with a run that waits and one that has ended.
+// newFilledParts returns parts with a run that waits and one that has ended.
 func newFilledParts(t testing.TB) backup.Parts {
 	t.Helper()
 	p := newParts(t)
-	writeNewFile(t, p.SessionKeyFile, `{"id":"x"}`)
+	createFile(t, p.SessionKeyFile, `{"id":"x"}`)
 	if err := os.Mkdir(p.KeyDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeNewFile(t, filepath.Join(p.KeyDir, waitingRunID), "a key")
-	writeNewFile(t, filepath.Join(p.KeyDir, endedRunID), "a key that is about to go")
+	createFile(t, filepath.Join(p.KeyDir, waitingRunID), "a key")
+	createFile(t, filepath.Join(p.KeyDir, endedRunID), "a key that is about to be deleted")
 	digest, _, err := p.Blobs.Put(t.Context(), waitingRunID, strings.NewReader(strings.Repeat("large ", 1000)))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func newFilledParts(t testing.TB) backup.Parts {
 	return p
 }
 
-func writeNewFile(t testing.TB, name, content string) {
+func createFile(t testing.TB, name, content string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func readEntries(t *testing.T, l runlog.Log, run string) (all []runlog.Entry) {
 	return all
 }
 
-func TestWhatIsRestoredIsWhatWasThere(t *testing.T) {
+func TestRestoreReturnsWhatWasBackedUp(t *testing.T) {
 	from, to := newFilledParts(t), newParts(t)
 	var b bytes.Buffer
 	if err := backup.Write(t.Context(), &b, from, "v1"); err != nil {
@@ -123,7 +123,7 @@ func TestWhatIsRestoredIsWhatWasThere(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(to.KeyDir, endedRunID)); err == nil {
-		t.Error("the key of a run that has ended is there again")
+		t.Error("the key of a run that has ended was restored")
 	}
 	f, err := to.Blobs.Open(waitingRunID, readEntries(t, from.Log, waitingRunID)[1].Blob)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestWhatIsRestoredIsWhatWasThere(t *testing.T) {
 	f.Close()
 }
 
-// Wherever an archive is cut off or changed, it is not taken for whole.
+// A backup that was cut off or changed anywhere is refused.
 func TestDamage(t *testing.T) {
 	whole := newBackup(t)
 	if _, err := backup.Check(t.Context(), bytes.NewReader(whole)); err != nil {
@@ -161,7 +161,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// decompress is what is compressed; one bit of it is not used.
+// decompress returns the decompressed data. One bit of the input is unused.
 func decompress(raw []byte) []byte {
 	z, err := zstd.NewReader(bytes.NewReader(raw))
 	if err != nil {
@@ -172,13 +172,13 @@ func decompress(raw []byte) []byte {
 	return all
 }
 
-// A fileEntry is one of a hostile archive's.
-type fileEntry struct {
+// A tarFile is a file of a hostile backup.
+type tarFile struct {
 	name, content string
 	kind          byte
 }
 
-func packBackup(t testing.TB, files ...fileEntry) []byte {
+func packBackup(t testing.TB, files ...tarFile) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z, err := zstd.NewWriter(&b)
@@ -205,56 +205,56 @@ func packBackup(t testing.TB, files ...fileEntry) []byte {
 }
 
 func TestHostileBackups(t *testing.T) {
-	begin := fileEntry{name: "beam-backup.json", content: `{"format":1}`}
-	keys := fileEntry{name: "session-keys.json", content: "{}"}
-	line := func(text string) fileEntry { return fileEntry{name: "log/00000001.jsonl", content: text + "\n"} }
+	begin := tarFile{name: "beam-backup.json", content: `{"format":1}`}
+	keys := tarFile{name: "session-keys.json", content: "{}"}
+	line := func(text string) tarFile { return tarFile{name: "log/00000001.jsonl", content: text + "\n"} }
 	started := `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"started","data":{}}`
 	digest := strings.Repeat("ab", 32)
 	for name, c := range map[string]struct {
-		files []fileEntry
+		files []tarFile
 		want  string
 	}{
-		"nothing":             {nil, "no backup of Beam's"},
-		"something else":      {[]fileEntry{{name: "README", content: "hello"}}, "no backup of Beam's"},
-		"no manifest":         {[]fileEntry{keys}, "no backup of Beam's"},
-		"a newer one":         {[]fileEntry{{name: "beam-backup.json", content: `{"format":2}`}}, "newer version of Beam: its format is 2, and this version reads 1"},
-		"no keys":             {[]fileEntry{begin, line("")}, "out of place"},
-		"two manifests":       {[]fileEntry{begin, begin}, "out of place"},
-		"keys twice":          {[]fileEntry{begin, keys, keys}, "out of place"},
-		"a path upwards":      {[]fileEntry{begin, keys, {name: "../../evil", content: "x"}}, `"../../evil" is out of place`},
-		"upwards by a run":    {[]fileEntry{begin, keys, {name: "keys/../../evil", content: "x"}}, "out of place"},
-		"an absolute path":    {[]fileEntry{begin, keys, {name: "/etc/passwd", content: "x"}}, "out of place"},
-		"a link":              {[]fileEntry{begin, keys, {name: "keys/abc", kind: tar.TypeSymlink}}, "is no file"},
-		"a device":            {[]fileEntry{begin, keys, {name: "keys/abc", kind: tar.TypeChar}}, "is no file"},
-		"a large key":         {[]fileEntry{begin, keys, {name: "keys/abc", content: strings.Repeat("x", 5000)}}, "may have 4096"},
-		"the log after keys":  {[]fileEntry{begin, keys, {name: "keys/abc", content: "x"}, line("")}, "out of place"},
-		"no line":             {[]fileEntry{begin, keys, line("what?")}, "a line of the log can't be read"},
-		"a run upwards":       {[]fileEntry{begin, keys, line(`{"run":"../x","entries":[` + started + `]}`)}, "of the run"},
-		"no entries":          {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[]}`)}, "of the run"},
-		"a gap":               {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[{"seq":2,"kind":"status"}]}`)}, "has entry 2 after 0"},
-		"no start":            {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[{"seq":1,"kind":"status"}]}`)}, "entry 1 of run ab"},
-		"a file of no run":    {[]fileEntry{begin, keys, {name: "blobs/ab/" + digest, content: "x"}}, "which is not in it"},
-		"another file":        {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[` + started + `]}`), {name: "blobs/ab/" + digest, content: "x"}}, "has the checksum"},
-		"no end":              {[]fileEntry{begin, keys, line(`{"run":"ab","entries":[` + started + `]}`)}, "cut off after 1 run"},
-		"an end of something": {[]fileEntry{begin, keys, {name: "end.json", content: `{"runs":1,"sha256":"x"}`}}, "checksum is another"},
+		"nothing":             {nil, "not a Beam backup"},
+		"something else":      {[]tarFile{{name: "README", content: "hello"}}, "not a Beam backup"},
+		"no manifest":         {[]tarFile{keys}, "not a Beam backup"},
+		"a newer one":         {[]tarFile{{name: "beam-backup.json", content: `{"format":2}`}}, "newer version of Beam: it has format 2; this version reads up to format 1"},
+		"no keys":             {[]tarFile{begin, line("")}, "out of place"},
+		"two manifests":       {[]tarFile{begin, begin}, "out of place"},
+		"keys twice":          {[]tarFile{begin, keys, keys}, "out of place"},
+		"a path upwards":      {[]tarFile{begin, keys, {name: "../../evil", content: "x"}}, `"../../evil" is out of place`},
+		"upwards by a run":    {[]tarFile{begin, keys, {name: "keys/../../evil", content: "x"}}, "out of place"},
+		"an absolute path":    {[]tarFile{begin, keys, {name: "/etc/passwd", content: "x"}}, "out of place"},
+		"a link":              {[]tarFile{begin, keys, {name: "keys/abc", kind: tar.TypeSymlink}}, "is not a regular file"},
+		"a device":            {[]tarFile{begin, keys, {name: "keys/abc", kind: tar.TypeChar}}, "is not a regular file"},
+		"a large key":         {[]tarFile{begin, keys, {name: "keys/abc", content: strings.Repeat("x", 5000)}}, "5,000 bytes; at most 4,096"},
+		"the log after keys":  {[]tarFile{begin, keys, {name: "keys/abc", content: "x"}, line("")}, "out of place"},
+		"no line":             {[]tarFile{begin, keys, line("what?")}, "a line of the log can't be read"},
+		"a run upwards":       {[]tarFile{begin, keys, line(`{"run":"../x","entries":[` + started + `]}`)}, "of the run"},
+		"no entries":          {[]tarFile{begin, keys, line(`{"run":"ab","entries":[]}`)}, "of the run"},
+		"a gap":               {[]tarFile{begin, keys, line(`{"run":"ab","entries":[{"seq":2,"kind":"status"}]}`)}, "has entry 2 after 0"},
+		"no start":            {[]tarFile{begin, keys, line(`{"run":"ab","entries":[{"seq":1,"kind":"status"}]}`)}, "entry 1 of run ab"},
+		"a file of no run":    {[]tarFile{begin, keys, {name: "blobs/ab/" + digest, content: "x"}}, "run ab, which is missing"},
+		"another file":        {[]tarFile{begin, keys, line(`{"run":"ab","entries":[` + started + `]}`), {name: "blobs/ab/" + digest, content: "x"}}, "has the checksum"},
+		"no end":              {[]tarFile{begin, keys, line(`{"run":"ab","entries":[` + started + `]}`)}, "cut off after 1 run"},
+		"an end of something": {[]tarFile{begin, keys, {name: "end.json", content: `{"runs":1,"sha256":"x"}`}}, "checksum is wrong"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := backup.Restore(t.Context(), bytes.NewReader(packBackup(t, c.files...)), newParts(t))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("it says %v, want %s", err, c.want)
+				t.Errorf("the error is %v, want %s", err, c.want)
 			}
 		})
 	}
 }
 
-// fullLog is a log without room.
+// fullLog is a log on a full disk.
 type fullLog struct{ runlog.Log }
 
 func (fullLog) Append(context.Context, string, uint64, ...runlog.Entry) (uint64, error) {
-	return 0, fmt.Errorf("log: %w", runlog.ErrDiskFull)
+	return 0, fmt.Errorf("appending: %w", runlog.ErrDiskFull)
 }
 
-// brokenReader is a file that can't be read any further.
+// brokenReader fails at the end of its data.
 type brokenReader struct{ io.Reader }
 
 var errDisk = errors.New("the disk is broken")
@@ -267,27 +267,27 @@ func (b brokenReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// What is wrong with the folder or the file is not said of the archive.
+// Errors of the source or the target are not reported as a damaged backup.
 func TestSourceAndTargetErrors(t *testing.T) {
 	whole := newBackup(t)
 	to := newParts(t)
 	to.Log = fullLog{to.Log}
 	if _, err := backup.Restore(t.Context(), bytes.NewReader(whole), to); !errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, backup.ErrDamaged) {
-		t.Errorf("without room, it says %v", err)
+		t.Errorf("on a full disk, the error is %v", err)
 	}
 	if _, err := backup.Check(t.Context(), brokenReader{bytes.NewReader(whole[:len(whole)/2])}); !errors.Is(err, errDisk) || errors.Is(err, backup.ErrTruncated) {
-		t.Errorf("of a broken disk, it says %v", err)
+		t.Errorf("reading a broken file, the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := backup.Check(ctx, bytes.NewReader(whole)); !errors.Is(err, context.Canceled) {
-		t.Errorf("interrupted, it says %v", err)
+		t.Errorf("interrupted, the error is %v", err)
 	}
 }
 
 func FuzzCheck(f *testing.F) {
 	f.Add(newBackup(f))
-	f.Add(packBackup(f, fileEntry{name: "beam-backup.json", content: `{"format":1}`}))
+	f.Add(packBackup(f, tarFile{name: "beam-backup.json", content: `{"format":1}`}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if sum, err := backup.Check(t.Context(), bytes.NewReader(raw)); err == nil && sum.CreatedAt.IsZero() {
 			t.Errorf("%+v is taken for a backup", sum)

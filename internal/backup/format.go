@@ -1,19 +1,19 @@
-// Package archive writes what a data folder holds to one archive, and reads it
-// back: the entries of all runs, their files, the keys of their secret answers,
-// and the keys of sessions.
+// Package backup writes the contents of a data folder to one file, and reads them
+// back: the entries of all runs, their blobs, the keys of their secret answers, and
+// the session keys.
 //
-// An archive is a tar of these files, in this order, compressed with zstd:
+// A backup is a tar archive of these files, in this order, compressed with zstd:
 //
-//	beam-backup.json       the format's version, and what wrote it
+//	beam-backup.json       the version of the format and of the program
 //	session-keys.json
-//	log/00000001.jsonl …   what was appended, an append a line, in order
+//	log/00000001.jsonl …   the appends in order, one per line
 //	keys/RUN               the key of a run's secret answers
-//	blobs/RUN/DIGEST       what is too large for the log
-//	end.json               how much there was, and a checksum of all of it
+//	blobs/RUN/DIGEST       data that is too large for the log
+//	end.json               counts, and a checksum of all files before it
 //
-// It holds entries and not the files of the log's engine, so that it is
-// consistent while runs go on, and any version can read it that knows this
-// format.
+// A backup holds entries rather than the files of the log, so it is consistent
+// while runs continue, and every version of Beam that knows the format can read
+// it.
 package backup
 
 import (
@@ -30,18 +30,18 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// formatVersion is the version of the archive.
+// formatVersion is the version of the backup format.
 const formatVersion = 1
 
-// Parts are what an archive is of, or is read back to.
+// Parts are the parts of a data folder.
 type Parts struct {
 	Log            runlog.Log
 	Blobs          *blob.Store
-	KeyDir         string // folder of the keys of secret answers, a file a run
-	SessionKeyFile string // file
+	KeyDir         string // the folder with a key file for each run
+	SessionKeyFile string
 }
 
-// A Summary says what an archive holds.
+// A Summary describes the contents of a backup.
 type Summary struct {
 	Version   string    `json:"version"` // of the program that wrote it
 	CreatedAt time.Time `json:"made"`
@@ -55,9 +55,9 @@ type counts struct {
 	Blobs   int `json:"blobs"`
 }
 
-// What can be wrong with an archive; [errors.Is] finds it.
+// Errors of a backup, to be tested with [errors.Is].
 var (
-	ErrNotBackup   = errors.New("this is no backup of Beam's")
+	ErrNotBackup   = errors.New("this is not a Beam backup")
 	ErrNewerFormat = errors.New("the backup was made by a newer version of Beam")
 	ErrTruncated   = errors.New("the backup is cut off")
 	ErrDamaged     = errors.New("the backup is damaged")
@@ -77,29 +77,29 @@ type manifest struct {
 // trailer is the last file.
 type trailer struct {
 	counts
-	Checksum string `json:"sha256"` // of all files before; see sums
+	Checksum string `json:"sha256"` // of all files before this one
 }
 
-// logLine is a line of the log's files.
+// logLine is a line of a file of the log: one append.
 type logLine struct {
 	Run     string         `json:"run"`
 	Entries []runlog.Entry `json:"entries"`
 }
 
-// The archive's files.
+// Names of the files that occur once.
 const (
 	manifestName    = "beam-backup.json"
 	sessionKeysName = "session-keys.json"
 	trailerName     = "end.json"
 )
 
-// A section is a part of the archive, in which the files have the same bound.
+// A section describes a group of consecutive files.
 type section struct {
 	pattern  *regexp.Regexp
-	maxBytes int64 // bytes of a file
+	maxBytes int64 // of each file
 }
 
-// sections are in the order of the archive.
+// sections lists the sections in their order.
 var sections = [...]section{
 	sectionManifest:    {regexp.MustCompile(`^beam-backup\.json$`), 4 << 10},
 	sectionSessionKeys: {regexp.MustCompile(`^session-keys\.json$`), 4 << 10},
@@ -110,7 +110,7 @@ var sections = [...]section{
 }
 
 const (
-	sectionManifest = iota // the first two and the last have one file
+	sectionManifest = iota // this section, the next and the last have one file each
 	sectionSessionKeys
 	sectionLog
 	sectionKeys
@@ -118,7 +118,7 @@ const (
 	sectionTrailer
 )
 
-// checksum is a checksum of files: of each, its name, its size and its content.
+// checksum is a SHA-256 of the names, sizes and contents of files.
 type checksum struct{ hash.Hash }
 
 func newChecksum() checksum { return checksum{sha256.New()} }

@@ -14,34 +14,36 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A target takes what an archive holds, in its order.
-type target interface {
+// A sink receives the contents of a backup, in their order.
+type sink interface {
 	putSessionKeys(raw []byte) error
 	// putEntries appends entries to a run after an ordinal.
 	putEntries(run string, after uint64, entries []runlog.Entry) error
 	putKey(run string, raw []byte) error
-	// putBlob must read all of r. It may leave the digest to its caller.
+	// putBlob must read all of r. The caller verifies the digest.
 	putBlob(run string, r io.Reader) error
 }
 
-// Check reads an archive to its end, and tells whether it is whole.
+// Check reads a backup to its end. It returns an error unless the backup is
+// complete and undamaged.
 func Check(ctx context.Context, r io.Reader) (Summary, error) {
-	return readBackup(ctx, r, discardTarget{})
+	return readBackup(ctx, r, discardSink{})
 }
 
-// readBackup hands an archive to a sink. What it hands on may turn out not to be
-// whole: only without an error is it.
-func readBackup(ctx context.Context, r io.Reader, to target) (Summary, error) {
-	under := &sourceReader{Reader: r}
-	z, err := zstd.NewReader(under, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
+// readBackup passes the contents of a backup to a sink. If it returns an error, what
+// the sink has received may be incomplete or damaged.
+func readBackup(ctx context.Context, r io.Reader, sink sink) (Summary, error) {
+	source := &sourceReader{Reader: r}
+	z, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
 		return Summary{}, err
 	}
 	defer z.Close()
-	a := &backupReader{ctx: ctx, target: to, source: under, checksum: newChecksum(), lastSeqs: make(map[string]uint64), missingBlobs: make(map[fileEntry]struct{})}
+	a := &backupReader{ctx: ctx, sink: sink, source: source, checksum: newChecksum(), lastSeqs: make(map[string]uint64), missingBlobs: make(map[blobRef]struct{})}
 	t := tar.NewReader(z)
 	for !a.trailerRead {
 		h, err := t.Next()
@@ -52,85 +54,85 @@ func readBackup(ctx context.Context, r io.Reader, to target) (Summary, error) {
 			return a.Summary, a.explainError(err)
 		}
 	}
-	return a.Summary, a.explainError(checkNothingFollows(t, z))
+	return a.Summary, a.explainError(checkEnd(t, z))
 }
 
-// checkNothingFollows makes sure that nothing follows the end.
-func checkNothingFollows(t *tar.Reader, z io.Reader) error {
+// checkEnd returns an error if anything follows the end of the backup.
+func checkEnd(t *tar.Reader, z io.Reader) error {
 	if _, err := t.Next(); !errors.Is(err, io.EOF) {
-		return errors.Join(damagedf("something follows its end"), err)
+		return errors.Join(damagedf("data follows its end"), err)
 	}
-	rest, err := io.ReadAll(io.LimitReader(z, 1<<20)) // and see that the checksum is right
+	rest, err := io.ReadAll(io.LimitReader(z, 1<<20)) // also makes zstd verify its checksum
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return damagedf("its end is cut off, or something follows it")
-	case err == nil && len(bytes.Trim(rest, "\x00")) > 0: // tar ends with nothing
-		return damagedf("something follows its end")
+		return damagedf("its end is cut off, or data follows it")
+	case err == nil && len(bytes.Trim(rest, "\x00")) > 0: // tar pads its end with zeros
+		return damagedf("data follows its end")
 	}
 	return err
 }
 
 // A fileEntry is one of a run's blobs.
-type fileEntry struct{ run, digest string }
+type blobRef struct{ run, digest string }
 
 type backupReader struct {
 	Summary
-	target       target
+	sink         sink
 	ctx          context.Context
-	source       *sourceReader // what the archive is read from
-	targetFailed bool          // the sink could not take something
+	source       *sourceReader // what the backup is read from
+	sinkFailed   bool          // the sink returned an error
 	checksum     checksum
 	manifestRead bool
-	section      int // the section
+	section      int // of the last file
 	trailerRead  bool
-	lastSeqs     map[string]uint64      // ordinal, by run
-	missingBlobs map[fileEntry]struct{} // blobs that entries name
+	lastSeqs     map[string]uint64    // last ordinals, by run
+	missingBlobs map[blobRef]struct{} // blobs that entries refer to, but that were not read yet
 }
 
-// explainError tells what is wrong with an archive that can't be read: whatever comes
-// neither from under the archive nor from the sink.
+// explainError returns errors of the source and of the sink as they are. For all
+// others, it returns what is wrong with the backup.
 func (a *backupReader) explainError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, ErrDamaged) || errors.Is(err, ErrNewerFormat) || errors.Is(err, ErrNotBackup):
 		return err
 	case a.ctx.Err() != nil:
 		return context.Cause(a.ctx)
-	case a.targetFailed || a.source.err != nil:
+	case a.sinkFailed || a.source.err != nil:
 		return err
 	case !a.manifestRead && (!bytes.Equal(a.source.prefix, zstdMagic) || errors.Is(err, tar.ErrHeader) || errors.Is(err, io.EOF)):
 		return ErrNotBackup
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w after %d runs", ErrTruncated, a.Runs)
+		return fmt.Errorf("%w after %s", ErrTruncated, humanize.Count(a.Runs, "run"))
 	}
 	return damagedf("%v", err)
 }
 
-// noteTargetError notes that an error is the sink's.
-func (a *backupReader) noteTargetError(err error) error {
-	a.targetFailed = a.targetFailed || err != nil
+// noteSinkError records whether err, which is the sink's, isn't nil.
+func (a *backupReader) noteSinkError(err error) error {
+	a.sinkFailed = a.sinkFailed || err != nil
 	return err
 }
 
-// zstdMagic is how what zstd has compressed begins (RFC 8878, Zstandard Frames).
+// zstdMagic begins data that zstd has compressed (RFC 8878, section 3.1.1).
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// sourceReader remembers how its reader begins, and why it could not be read.
+// sourceReader records the first bytes of its reader, and its error.
 type sourceReader struct {
 	io.Reader
 	prefix []byte
 	err    error
 }
 
-func (w *sourceReader) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
-	w.prefix = append(w.prefix, p[:min(n, len(zstdMagic)-len(w.prefix))]...)
+func (s *sourceReader) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.prefix = append(s.prefix, p[:min(n, len(zstdMagic)-len(s.prefix))]...)
 	if err != nil && !errors.Is(err, io.EOF) {
-		w.err = err
+		s.err = err
 	}
 	return n, err
 }
 
-// readFile takes the next file.
+// readFile reads the next file of the backup.
 func (a *backupReader) readFile(h *tar.Header, r io.Reader) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
@@ -153,35 +155,35 @@ func (a *backupReader) readFile(h *tar.Header, r io.Reader) error {
 	case sectionManifest:
 		return a.readManifest(raw)
 	case sectionSessionKeys:
-		return a.noteTargetError(a.target.putSessionKeys(raw))
+		return a.noteSinkError(a.sink.putSessionKeys(raw))
 	case sectionLog:
 		return a.readLog(raw)
 	case sectionKeys:
 		a.Keys++
-		return a.noteTargetError(a.target.putKey(name[1], raw))
+		return a.noteSinkError(a.sink.putKey(name[1], raw))
 	}
 	return a.readTrailer(raw)
 }
 
-// findSection finds the section that a file belongs to: the one before's, or a later
-// one.
+// findSection sets the section that a file belongs to: that of the previous file or
+// a later one. It returns the parts of the file's name.
 func (a *backupReader) findSection(h *tar.Header) (name []string, err error) {
-	at, name := a.section, []string(nil)
-	for ; at < len(sections) && name == nil; at++ {
-		name = sections[at].pattern.FindStringSubmatch(h.Name)
+	i, name := a.section, []string(nil)
+	for ; i < len(sections) && name == nil; i++ {
+		name = sections[i].pattern.FindStringSubmatch(h.Name)
 	}
-	at-- // where it was found
+	i-- // undo the last increment
 	switch {
-	case !a.manifestRead && (name == nil || at != sectionManifest):
+	case !a.manifestRead && (name == nil || i != sectionManifest):
 		return nil, ErrNotBackup
-	case name == nil, a.manifestRead && at == sectionManifest, at == sectionSessionKeys && a.section == sectionSessionKeys, at > sectionSessionKeys && a.section < sectionSessionKeys:
+	case name == nil, a.manifestRead && i == sectionManifest, i == sectionSessionKeys && a.section == sectionSessionKeys, i > sectionSessionKeys && a.section < sectionSessionKeys:
 		return nil, damagedf("%.100q is out of place", h.Name)
 	case h.Typeflag != tar.TypeReg:
-		return nil, damagedf("%.100q is no file", h.Name)
-	case h.Size > sections[at].maxBytes:
-		return nil, damagedf("%.100q has %d bytes, and may have %d", h.Name, h.Size, sections[at].maxBytes)
+		return nil, damagedf("%.100q is not a regular file", h.Name)
+	case h.Size > sections[i].maxBytes:
+		return nil, damagedf("%.100q has %s; at most %s are allowed", h.Name, humanize.Count(int(h.Size), "byte"), humanize.Thousands(int(sections[i].maxBytes)))
 	}
-	a.section = at
+	a.section = i
 	return name, nil
 }
 
@@ -192,12 +194,12 @@ func (a *backupReader) readManifest(raw []byte) error {
 	}
 	a.manifestRead, a.Version, a.CreatedAt = true, m.Version, m.CreatedAt
 	if m.Format > formatVersion {
-		return fmt.Errorf("%w: its format is %d, and this version reads %d", ErrNewerFormat, m.Format, formatVersion)
+		return fmt.Errorf("%w: it has format %d; this version reads up to format %d", ErrNewerFormat, m.Format, formatVersion)
 	}
 	return nil
 }
 
-// readLog takes the lines of a file of the log.
+// readLog reads the lines of a file of the log.
 func (a *backupReader) readLog(raw []byte) error {
 	for line := range bytes.Lines(raw) {
 		var l logLine
@@ -225,7 +227,7 @@ func (a *backupReader) readLogLine(l logLine) error {
 		case len(e.Data) > runlog.MaxEntryData || len(e.Data) > 0 && e.Blob != "":
 			return damagedf("entry %d of run %s is too large", e.Seq, l.Run)
 		case e.Blob != "":
-			a.missingBlobs[fileEntry{l.Run, e.Blob}] = struct{}{}
+			a.missingBlobs[blobRef{l.Run, e.Blob}] = struct{}{}
 		}
 	}
 	if last == 0 {
@@ -233,53 +235,53 @@ func (a *backupReader) readLogLine(l logLine) error {
 	}
 	a.Entries += len(l.Entries)
 	a.lastSeqs[l.Run] = last + uint64(len(l.Entries))
-	return a.noteTargetError(a.target.putEntries(l.Run, last, l.Entries))
+	return a.noteSinkError(a.sink.putEntries(l.Run, last, l.Entries))
 }
 
 func isRunID(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// readBlob takes a blob, which has to be what its name says, of a run that is there.
+// readBlob reads a blob, which must belong to a run in the log and match its digest.
 func (a *backupReader) readBlob(run, digest string, r io.Reader) error {
 	if a.lastSeqs[run] == 0 {
-		return damagedf("a file is of the run %s, which is not in it", run)
+		return damagedf("a file belongs to run %s, which is missing", run)
 	}
 	sum, content := sha256.New(), &sourceReader{Reader: r}
-	if err := a.target.putBlob(run, io.TeeReader(content, sum)); err != nil {
-		a.targetFailed = content.err == nil
+	if err := a.sink.putBlob(run, io.TeeReader(content, sum)); err != nil {
+		a.sinkFailed = content.err == nil
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != digest {
-		return damagedf("a file of run %s has the checksum %s, and should have %s", run, got, digest)
+		return damagedf("a file of run %s has the checksum %s, want %s", run, got, digest)
 	}
-	delete(a.missingBlobs, fileEntry{run, digest})
+	delete(a.missingBlobs, blobRef{run, digest})
 	a.Blobs++
 	return nil
 }
 
 func (a *backupReader) readTrailer(raw []byte) error {
-	var e trailer
-	switch err := json.Unmarshal(raw, &e); {
+	var end trailer
+	switch err := json.Unmarshal(raw, &end); {
 	case err != nil:
 		return damagedf("its end can't be read")
-	case e.Checksum != a.checksum.String(), e.counts != a.counts:
-		return damagedf("its checksum is another")
+	case end.Checksum != a.checksum.String(), end.counts != a.counts:
+		return damagedf("its checksum is wrong")
 	}
 	for f := range a.missingBlobs {
-		return damagedf("run %s names a file that is not in it", f.run)
+		return damagedf("a file of run %s is missing", f.run)
 	}
 	a.trailerRead = true
 	return nil
 }
 
-// discardTarget is a sink that only looks.
-type discardTarget struct{}
+// discardSink is a sink that discards everything.
+type discardSink struct{}
 
-func (discardTarget) putSessionKeys([]byte) error                     { return nil }
-func (discardTarget) putEntries(string, uint64, []runlog.Entry) error { return nil }
-func (discardTarget) putKey(string, []byte) error                     { return nil }
-func (discardTarget) putBlob(_ string, r io.Reader) error {
+func (discardSink) putSessionKeys([]byte) error                     { return nil }
+func (discardSink) putEntries(string, uint64, []runlog.Entry) error { return nil }
+func (discardSink) putKey(string, []byte) error                     { return nil }
+func (discardSink) putBlob(_ string, r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err
 }

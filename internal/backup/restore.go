@@ -11,8 +11,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Restore reads an archive back to parts that hold nothing. With an error, they
-// hold something that must not be used.
+// Restore reads a backup into parts that are empty. If it fails, the parts must not
+// be used.
 func Restore(ctx context.Context, r io.Reader, p Parts) (Summary, error) {
 	return readBackup(ctx, r, &restorer{Parts: p, ctx: ctx})
 }
@@ -22,7 +22,7 @@ type restorer struct {
 	ctx context.Context
 }
 
-func (r *restorer) putSessionKeys(raw []byte) error { return writeNewFile(r.SessionKeyFile, raw) }
+func (r *restorer) putSessionKeys(raw []byte) error { return createFile(r.SessionKeyFile, raw) }
 
 func (r *restorer) putEntries(run string, after uint64, entries []runlog.Entry) error {
 	_, err := r.Log.Append(r.ctx, run, after, entries...)
@@ -33,7 +33,7 @@ func (r *restorer) putKey(run string, raw []byte) error {
 	if err := os.MkdirAll(r.KeyDir, 0o700); err != nil {
 		return err
 	}
-	return writeNewFile(filepath.Join(r.KeyDir, run), raw)
+	return createFile(filepath.Join(r.KeyDir, run), raw)
 }
 
 func (r *restorer) putBlob(run string, content io.Reader) error {
@@ -43,8 +43,8 @@ func (r *restorer) putBlob(run string, content io.Reader) error {
 	return nil
 }
 
-// writeNewFile makes a file that is not there yet.
-func writeNewFile(name string, content []byte) error {
+// createFile creates a file, which must not exist, and syncs it.
+func createFile(name string, content []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -19,9 +19,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// Write writes an archive. While it does, no run, key or file may be deleted,
-// and runs may go on: the archive holds what was appended up to a moment while
-// it was written, and what that names. version is the program's.
+// Write writes a backup. While it runs, no run, key or blob may be deleted, but runs
+// may continue: the backup holds the entries appended before some moment during
+// the call, and everything that they refer to. version is the program's.
 func Write(ctx context.Context, w io.Writer, p Parts, version string) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -48,10 +48,10 @@ type backupWriter struct {
 	tar       *tar.Writer
 	checksum  checksum
 	createdAt time.Time
-	runEnded  map[string]bool // that the log has, and whether they have ended
+	runEnded  map[string]bool // whether each run has ended
 }
 
-// writeFile writes a file of the archive.
+// writeFile adds a file to the backup.
 func (a *backupWriter) writeFile(name string, size int64, r io.Reader) error {
 	if err := a.ctx.Err(); err != nil {
 		return context.Cause(a.ctx)
@@ -62,7 +62,7 @@ func (a *backupWriter) writeFile(name string, size int64, r io.Reader) error {
 	}
 	n, err := io.Copy(io.MultiWriter(a.tar, a.checksum.startFile(name, size)), io.LimitReader(r, size))
 	if err == nil && n != size {
-		err = fmt.Errorf("%s has %d bytes, and had %d", name, n, size)
+		err = fmt.Errorf("%s changed while it was read: it has %d bytes, and had %d", name, n, size)
 	}
 	return err
 }
@@ -87,13 +87,13 @@ func (a *backupWriter) writeSessionKeys() error {
 	return a.writeBytes(sessionKeysName, raw)
 }
 
-// maxLogFileBytes is how large the log's files become before the next is begun.
+// maxLogFileBytes is the size at which writeLog starts a new file.
 const maxLogFileBytes = 4 << 20
 
 func (a *backupWriter) writeLog() error {
 	var lines bytes.Buffer
 	e := json.NewEncoder(&lines)
-	e.SetEscapeHTML(false) // entries stay what they are, byte for byte
+	e.SetEscapeHTML(false) // keeps the entries' data unchanged
 	files := 0
 	flush := func() error {
 		files++
@@ -107,7 +107,7 @@ func (a *backupWriter) writeLog() error {
 		if err != nil {
 			return err
 		}
-		a.countAppended(s)
+		a.countEntries(s)
 		if lines.Len() >= maxLogFileBytes {
 			if err := flush(); err != nil {
 				return err
@@ -120,7 +120,7 @@ func (a *backupWriter) writeLog() error {
 	return flush()
 }
 
-func (a *backupWriter) countAppended(s runlog.AppendedEntries) {
+func (a *backupWriter) countEntries(s runlog.AppendedEntries) {
 	if _, known := a.runEnded[s.Run]; !known {
 		a.written.Runs++
 	}
@@ -128,8 +128,8 @@ func (a *backupWriter) countAppended(s runlog.AppendedEntries) {
 	a.runEnded[s.Run] = s.Entries[len(s.Entries)-1].Kind == runlog.KindFinished
 }
 
-// writeKeys writes those of the runs that have not ended: no other secrets can be
-// read any more.
+// writeKeys writes the keys of the runs that have not ended. Those of ended runs
+// are deleted.
 func (a *backupWriter) writeKeys() error {
 	entries, err := os.ReadDir(a.KeyDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -157,7 +157,7 @@ func (a *backupWriter) writeBlobs() error {
 			return err
 		}
 		if _, known := a.runEnded[run]; !known {
-			continue // it began later
+			continue // the run started after writeLog
 		}
 		for b, err := range a.Blobs.RunBlobs(run) {
 			if err == nil {
@@ -174,7 +174,7 @@ func (a *backupWriter) writeBlobs() error {
 func (a *backupWriter) writeBlob(run string, b blob.Blob) error {
 	f, err := a.Blobs.Open(run, b.Digest)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil // an upload that nothing names was taken back
+		return nil // an upload that no entry refers to was removed
 	}
 	if err != nil {
 		return err

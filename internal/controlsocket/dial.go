@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// opIdentify is the want of who only asks who owns the folder.
+// opIdentify is the operation that only returns the owner.
 const opIdentify = "who"
 
-// A Conn is a joiner's end of a connection that was accepted.
+// A Conn is a client's connection whose request was accepted.
 type Conn struct {
 	Owner Owner
 
@@ -23,11 +23,11 @@ type Conn struct {
 	reader *bufio.Reader
 }
 
-// Dial asks the owner of a folder for something. An owner that is just starting
-// answers when it has started, so ctx should not wait for ever. The error is
-// [ErrNoListener] if nobody listens or the owner went away, or a [*RefusedError];
-// then the Owner says who refused, as far as it is known.
-func Dial(ctx context.Context, dir, want string, args any) (*Conn, Owner, error) {
+// Dial requests an operation from the owner of a folder. An owner that is starting
+// responds once it has started, so ctx should have a deadline. The error is
+// [ErrNoListener] if no process listens or the connection broke, or a
+// [*RefusedError]; the Owner then identifies the process that refused, if known.
+func Dial(ctx context.Context, dir, operation string, args any) (*Conn, Owner, error) {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return nil, Owner{}, err
@@ -39,7 +39,7 @@ func Dial(ctx context.Context, dir, want string, args any) (*Conn, Owner, error)
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	j := &Conn{conn: c, reader: bufio.NewReaderSize(c, 64<<10)}
 	var w welcome
-	err = writeLine(c, hello{Version: ProtocolVersion, Operation: want, Args: raw})
+	err = writeLine(c, hello{Version: ProtocolVersion, Operation: operation, Args: raw})
 	if err == nil {
 		err = readLine(j.reader, &w)
 	}
@@ -47,13 +47,13 @@ func Dial(ctx context.Context, dir, want string, args any) (*Conn, Owner, error)
 	case !stop():
 		err = context.Cause(ctx)
 	case errors.Is(err, errBadLine):
-		err = Refusef(VersionMismatch, "what it says is no welcome")
+		err = Refusef(VersionMismatch, "its response is invalid")
 	case err != nil:
 		err = fmt.Errorf("%w: %w", ErrNoListener, err)
 	case w.Refused != nil:
 		err = w.Refused
 	case w.Version != ProtocolVersion:
-		err = Refusef(VersionMismatch, "it speaks version %d of the protocol between Beams, and this one version %d", w.Version, ProtocolVersion)
+		err = Refusef(VersionMismatch, "it speaks version %d of the control protocol, and this Beam speaks version %d", w.Version, ProtocolVersion)
 	}
 	if err != nil {
 		c.Close()
@@ -63,7 +63,7 @@ func Dial(ctx context.Context, dir, want string, args any) (*Conn, Owner, error)
 	return j, w.Owner, nil
 }
 
-// Identify asks who owns a folder.
+// Identify returns the owner of a folder.
 func Identify(ctx context.Context, dir string) (Owner, error) {
 	c, owner, err := Dial(ctx, dir, opIdentify, nil)
 	if err != nil {
@@ -78,13 +78,13 @@ func dialSocket(ctx context.Context, dir string) (*net.UnixConn, error) {
 		return nil, err
 	}
 	if path == filepath.Join(dir, socketName) && len(path) > maxSocketPath {
-		return nil, ErrNoListener // the owner has yet to say where
+		return nil, ErrNoListener // the owner has not written the path yet
 	}
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil { // there is no socket, or nobody behind it
+	if err != nil { // there is no socket, or no process listens on it
 		return nil, fmt.Errorf("%w: %w", ErrNoListener, err)
 	}
 	unix, ok := c.(*net.UnixConn)
@@ -100,7 +100,7 @@ func (c *Conn) Read(p []byte) (int, error) { return c.reader.Read(p) }
 // Write implements [io.Writer].
 func (c *Conn) Write(p []byte) (int, error) { return c.conn.Write(p) }
 
-// CloseWrite tells the owner that nothing more comes.
+// CloseWrite ends the stream to the server; reads continue.
 func (c *Conn) CloseWrite() error { return c.conn.CloseWrite() }
 
 // Close ends the connection.

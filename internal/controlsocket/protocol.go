@@ -1,16 +1,17 @@
-// Package joint is where processes of one user meet over a data folder: the
-// process that owns the folder listens on a socket in it, and others have it
-// serve them instead of opening the folder themselves.
+// Package controlsocket connects the processes of one user that share a data
+// folder: the process that owns the folder listens on a socket in it, and serves
+// the others, which don't open the folder themselves.
 //
-// A connection begins with a line of JSON from each side. The joiner's says
-// which version of this protocol it speaks and what it wants, the owner's who it
-// is and whether it does that. What follows belongs to what was wanted. The
-// lines keep their first member in all versions, so that two versions can tell
-// each other that they are.
+// A connection begins with a line of JSON from each side. The client's line names
+// its version of this protocol and the operation that it requests. The server's
+// line identifies the owner, and accepts or refuses the request. What follows
+// depends on the operation. The first member of each line is the same in all
+// versions, so that different versions can recognize each other.
 //
-// The folder is its user's alone (mode 0700), and so is the socket (0600): who
-// can open it can read the folder, and needs no other authority. On Windows,
-// which has no such modes, what protects the folder protects the socket.
+// Only its user can access the folder (mode 0700) and the socket (0600). Whoever
+// can open the socket could read the folder as well, so clients aren't
+// authenticated. On Windows, which has no such modes, the permissions of the
+// folder protect the socket.
 package controlsocket
 
 import (
@@ -25,31 +26,31 @@ import (
 // ProtocolVersion is the version of the protocol.
 const ProtocolVersion = 1
 
-// Owner is who a process is that owns a folder.
+// Owner identifies the process that owns a folder.
 type Owner struct {
 	PID     int    `json:"pid"`
 	Version string `json:"version"` // of the program
-	Command string `json:"command"` // beam serve, beam stdio
-	// Pages is the origin of its pages; empty if none are served yet.
+	Command string `json:"command"` // such as "beam serve"
+	// Pages is the origin of the owner's pages, or empty if it serves none yet.
 	Pages string `json:"pages,omitempty"`
-	Root  string `json:"root,omitempty"` // the folder that its tools may read
+	Root  string `json:"root,omitempty"` // the folder that the owner's tools may read
 }
 
-// hello is a joiner's first line.
+// hello is the first line from a client.
 type hello struct {
 	Version   int             `json:"beam"`
 	Operation string          `json:"want"`
 	Args      json.RawMessage `json:"args,omitempty"`
 }
 
-// welcome is the owner's.
+// welcome is the first line from the server.
 type welcome struct {
 	Version int           `json:"beam"`
 	Owner   Owner         `json:"owner"`
 	Refused *RefusedError `json:"refused,omitempty"`
 }
 
-// A RefusedError is the owner's no.
+// A RefusedError means that the server refused a request.
 type RefusedError struct {
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"` // for people
@@ -57,32 +58,32 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Text }
 
-// Reason is why an owner refuses.
+// Reason is why a server refuses a request.
 type Reason string
 
-// The reasons.
+// Reasons for refusing a request.
 const (
-	VersionMismatch  Reason = "version" // it speaks another version of the protocol
-	UnknownOperation Reason = "unknown" // it doesn't know what is wanted
-	Unsupported      Reason = "unfit"   // it can't do it for this joiner
-	Busy             Reason = "busy"    // it can't do it now
+	VersionMismatch  Reason = "version" // the server speaks another version of the protocol
+	UnknownOperation Reason = "unknown" // the server doesn't know the operation
+	Unsupported      Reason = "unfit"   // the server can't do it for this client
+	Busy             Reason = "busy"    // the server can't do it now
 	Failed           Reason = "failed"
 )
 
-// Refusef makes a refusal.
+// Refusef returns a [RefusedError] with a formatted text.
 func Refusef(reason Reason, format string, args ...any) *RefusedError {
 	return &RefusedError{reason, fmt.Sprintf(format, args...)}
 }
 
-// ErrNoListener: nobody listens in the folder.
-var ErrNoListener = errors.New("nobody listens in the data folder")
+// ErrNoListener means that no process listens in the folder.
+var ErrNoListener = errors.New("no process listens in the data folder")
 
-// maxLineBytes bounds a first line, in bytes.
+// maxLineBytes is the maximum size of a first line.
 const maxLineBytes = 1 << 20
 
-var errBadLine = errors.New("the first line is too long, or none")
+var errBadLine = errors.New("the first line is invalid or too long")
 
-// readLine reads a first line and decodes it.
+// readLine reads and decodes a first line.
 func readLine(r *bufio.Reader, v any) error {
 	var line []byte
 	for {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A Handler does what a joiner wants. It accepts or refuses the request, and
-// may use its connection until it returns.
+// A Handler handles a client's request. It accepts or refuses the request, and may
+// use the connection until it returns.
 type Handler func(ctx context.Context, r *Request)
 
-// A Server is an owner's end. It listens from the beginning: who comes before
-// [Server.Serve] waits.
+// A Server listens for clients in a folder. Clients that connect before
+// [Server.Serve] is called wait.
 type Server struct {
 	dir      string
 	listener *net.UnixListener
@@ -27,32 +27,33 @@ type Server struct {
 	handlers sync.WaitGroup
 }
 
-// maxConns bounds the connections at once. They are all of one user.
+// maxConns is the maximum number of connections. They all belong to one user.
 const maxConns = 1000
 
-// handshakeTimeout is how long a joiner may take to say what it wants.
+// handshakeTimeout is how long a client may take to send its first line.
 const handshakeTimeout = 5 * time.Second
 
-// Listen listens in a folder whose lock the caller holds, in place of an owner
-// that was killed.
+// Listen listens in a folder, whose lock the caller must hold. It replaces the
+// socket of an owner that was killed.
 func Listen(dir string) (*Server, error) {
 	l, err := listenUnix(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the socket in the data folder can't be made: %w", err)
+		return nil, fmt.Errorf("creating the socket in the data folder: %w", err)
 	}
 	return &Server{dir: dir, listener: l, conns: make(map[*net.UnixConn]struct{})}, nil
 }
 
-// Serve serves who comes, each in a goroutine, until the server is closed; then
-// ctx's end tells the handlers. owner is asked anew for each.
+// Serve handles each connection in a goroutine until the server is closed. The
+// handlers receive ctx, which should be canceled before [Server.Close]. Serve calls
+// owner for each connection.
 func (s *Server) Serve(ctx context.Context, owner func() Owner, handlers map[string]Handler, logger *slog.Logger) {
 	for {
 		c, err := s.listener.AcceptUnix()
 		if err != nil && s.isClosing() {
 			return
 		}
-		if err != nil { // no file descriptors are left, for one
-			logger.Warn("taking a connection in the data folder", "err", err)
+		if err != nil { // such as running out of file descriptors
+			logger.Warn("accepting a connection to the control socket", "err", err)
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
@@ -92,28 +93,28 @@ func (s *Server) untrackConn(c *net.UnixConn) {
 	s.handlers.Done()
 }
 
-// StopAccepting takes no more connections. Those that are there go on.
+// StopAccepting closes the listener. Existing connections continue.
 func (s *Server) StopAccepting() error {
 	s.mu.Lock()
-	was := s.closing
+	closed := s.closing
 	s.closing = true
 	s.mu.Unlock()
-	if was {
+	if closed {
 		return nil
 	}
 	return errors.Join(s.listener.Close(), removeStaleSocket(s.dir))
 }
 
-// Close ends the server. Handlers whose context has ended have a moment to
-// return before their connections are closed.
-func (s *Server) Close(moment time.Duration) error {
+// Close closes the server. Handlers have gracePeriod to return before Close closes
+// their connections.
+func (s *Server) Close(gracePeriod time.Duration) error {
 	err := s.StopAccepting()
 	done := make(chan struct{})
 	go func() { s.handlers.Wait(); close(done) }()
 	select {
 	case <-done:
 		return err
-	case <-time.After(moment):
+	case <-time.After(gracePeriod):
 	}
 	s.mu.Lock()
 	for c := range s.conns {
@@ -123,8 +124,8 @@ func (s *Server) Close(moment time.Duration) error {
 	return err
 }
 
-// A Request is what a joiner wants, and its connection. Reads and writes are
-// for after [Request.Accept].
+// A Request is a client's request and its connection. Read and Write may be called
+// after [Request.Accept].
 type Request struct {
 	Args []byte // JSON
 
@@ -147,30 +148,30 @@ func serveConn(ctx context.Context, c *net.UnixConn, owner Owner, handlers map[s
 		r.Refuse(Refusef(Failed, "%v", err))
 	case err != nil:
 	case h.Version != ProtocolVersion:
-		r.Refuse(Refusef(VersionMismatch, "it speaks version %d of the protocol between Beams, and this one version %d", ProtocolVersion, h.Version))
+		r.Refuse(Refusef(VersionMismatch, "it speaks version %d of the control protocol, and this Beam speaks version %d", ProtocolVersion, h.Version))
 	case h.Operation == opIdentify:
 		_ = r.Accept() // the client may be gone
 	case handler == nil:
-		r.Refuse(Refusef(UnknownOperation, "it knows nothing of %.40q", h.Operation))
+		r.Refuse(Refusef(UnknownOperation, "it doesn't know the operation %.40q", h.Operation))
 	case c.SetReadDeadline(time.Time{}) == nil:
 		r.Args = h.Args
 		handler(ctx, r)
 	}
 }
 
-// Accept says yes. The connection is the handler's.
+// Accept accepts the request.
 func (r *Request) Accept() error {
 	return r.respond(welcome{Version: ProtocolVersion, Owner: r.owner})
 }
 
-// Refuse says no. The connection ends.
+// Refuse refuses the request. The connection is closed when the handler returns.
 func (r *Request) Refuse(e *RefusedError) {
-	_ = r.respond(welcome{Version: ProtocolVersion, Owner: r.owner, Refused: e}) // a joiner that is gone need not know
+	_ = r.respond(welcome{Version: ProtocolVersion, Owner: r.owner, Refused: e}) // the client may be gone
 }
 
 func (r *Request) respond(w welcome) error {
 	if r.responded {
-		return errors.New("joint: a request is answered once")
+		return errors.New("the control request was accepted or refused before")
 	}
 	r.responded = true
 	if err := r.conn.SetWriteDeadline(time.Now().Add(handshakeTimeout)); err != nil {
@@ -188,5 +189,5 @@ func (r *Request) Read(p []byte) (int, error) { return r.reader.Read(p) }
 // Write implements [io.Writer].
 func (r *Request) Write(p []byte) (int, error) { return r.conn.Write(p) }
 
-// SetWriteDeadline bounds how long writes may wait for the joiner.
+// SetWriteDeadline sets the deadline of writes, which wait for the client to read.
 func (r *Request) SetWriteDeadline(t time.Time) error { return r.conn.SetWriteDeadline(t) }

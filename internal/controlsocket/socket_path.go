@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// The socket is in the folder itself, unless its path is too long for one: then
-// it is in a folder of its own among the temporary ones, and the folder has a
-// file that says where.
+// The socket is in the data folder unless its path would be too long. Then it is
+// in a temporary folder of its own, and a file in the data folder holds its path.
 const (
 	socketName      = "socket"
 	pointerFileName = "socket-path"
 	tempPrefix      = "beam-socket-"
 )
 
-// maxSocketPath is the longest path that every system takes for a socket; some have
-// room for 104 bytes and a zero.
+// maxSocketPath is the longest path of a socket that all systems accept. The limit
+// of some is 104 bytes, including a final zero.
 const maxSocketPath = 100
 
-// findSocketPath is where the folder's owner would listen.
+// findSocketPath returns the path of the socket on which the folder's owner listens,
+// if there is one.
 func findSocketPath(dir string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, pointerFileName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,22 +34,23 @@ func findSocketPath(dir string) (string, error) {
 	}
 	path := strings.TrimSpace(string(raw))
 	if !isOwnSocketPath(path) {
-		return "", fmt.Errorf("%s names no socket of Beam's", filepath.Join(dir, pointerFileName))
+		return "", fmt.Errorf("%s doesn't contain the path of a Beam socket", filepath.Join(dir, pointerFileName))
 	}
 	return path, nil
 }
 
-// isOwnSocketPath tells whether a path is one that place makes up.
+// isOwnSocketPath reports whether chooseSocketPath may have returned a path in a
+// temporary folder.
 func isOwnSocketPath(path string) bool {
 	return filepath.IsAbs(path) && filepath.Base(path) == socketName &&
 		strings.HasPrefix(filepath.Base(filepath.Dir(path)), tempPrefix)
 }
 
-// removeStaleSocket removes what an owner left that was killed. The caller holds the
-// folder's lock: nobody listens there.
+// removeStaleSocket removes the socket of an owner that was killed. The caller must
+// hold the folder's lock, so that no process listens there.
 func removeStaleSocket(dir string) error {
 	if path, err := findSocketPath(dir); err == nil && isOwnSocketPath(path) {
-		_ = os.Remove(path) // its folder is another user's if it isn't ours, and says no
+		_ = os.Remove(path) // fails if it is another user's
 		_ = os.Remove(filepath.Dir(path))
 	}
 	return errors.Join(removeIfExists(filepath.Join(dir, socketName)), removeIfExists(filepath.Join(dir, pointerFileName)))
@@ -62,7 +63,7 @@ func removeIfExists(path string) error {
 	return nil
 }
 
-// chooseSocketPath is where to listen for a folder.
+// chooseSocketPath returns the path on which to listen for a folder.
 func chooseSocketPath(dir string) (string, error) {
 	if path := filepath.Join(dir, socketName); len(path) <= maxSocketPath {
 		return path, nil
@@ -71,19 +72,19 @@ func chooseSocketPath(dir string) (string, error) {
 	if len(temp)+len(tempPrefix)+len("/0123456789/")+len(socketName) > maxSocketPath {
 		temp = "/tmp"
 	}
-	own, err := os.MkdirTemp(temp, tempPrefix)
+	socketDir, err := os.MkdirTemp(temp, tempPrefix)
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(own, socketName)
+	path := filepath.Join(socketDir, socketName)
 	if err := os.WriteFile(filepath.Join(dir, pointerFileName), []byte(path+"\n"), 0o600); err != nil {
-		return "", errors.Join(err, os.Remove(own))
+		return "", errors.Join(err, os.Remove(socketDir))
 	}
 	return path, nil
 }
 
-// listenUnix takes the socket's place, which only the holder of the folder's lock
-// may do. The folder lets nobody else in before the mode is set.
+// listenUnix listens on the socket of a folder, whose lock the caller must hold.
+// Until the socket's mode is set, the folder's mode protects it.
 func listenUnix(dir string) (*net.UnixListener, error) {
 	if err := removeStaleSocket(dir); err != nil {
 		return nil, err

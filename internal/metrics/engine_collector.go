@@ -43,12 +43,12 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	now := c.engine.Counts()
-	for state, n := range now.Runs {
+	counts := c.engine.Counts()
+	for state, n := range counts.Runs {
 		gauge(runsDesc, float64(n), string(state))
 	}
-	gauge(residentDesc, float64(now.Resident))
-	gauge(followersDesc, float64(now.Followers))
+	gauge(residentDesc, float64(counts.Resident))
+	gauge(followersDesc, float64(counts.Followers))
 	open, oldest := c.engine.CountOpenAsksByAge(ageBounds...)
 	for i, n := range open {
 		gauge(openAsksDesc, float64(n), ageLabels[i])

@@ -124,9 +124,9 @@ func (m *Metrics) EntriesAppended(entries int, took time.Duration, err error) {
 
 // appendErrorLabel is the label for why nothing was recorded.
 func appendErrorLabel(err error) string {
-	var behind *runlog.ConflictError
+	var conflict *runlog.ConflictError
 	switch {
-	case errors.As(err, &behind):
+	case errors.As(err, &conflict):
 		return labelConflict
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return labelCanceled

@@ -17,13 +17,13 @@ type loggingExporter struct {
 }
 
 // ExportSpans implements [sdk.SpanExporter]. Its error has been logged.
-func (t *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
-	err := t.SpanExporter.ExportSpans(ctx, spans)
+func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := e.SpanExporter.ExportSpans(ctx, spans)
 	switch {
-	case err != nil && t.failing.CompareAndSwap(false, true):
-		t.logger.Warn("traces can't be sent, and are dropped until they can", "err", err)
-	case err == nil && t.failing.CompareAndSwap(true, false):
-		t.logger.Info("traces are sent again")
+	case err != nil && e.failing.CompareAndSwap(false, true):
+		e.logger.Warn("traces can't be sent, and are dropped until they can", "err", err)
+	case err == nil && e.failing.CompareAndSwap(true, false):
+		e.logger.Info("traces are sent again")
 	}
 	return nil
 }

@@ -56,14 +56,14 @@ func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) 
 	defer cancel()
 	for wait := time.Second; ; wait *= 2 {
 		err := c.post(ctx, body)
-		var busy *retryableError
-		if !errors.As(err, &busy) {
+		var retryable *retryableError
+		if !errors.As(err, &retryable) {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(max(busy.retryAfter, wait/2+rand.N(wait))):
+		case <-time.After(max(retryable.retryAfter, wait/2+rand.N(wait))):
 		}
 	}
 }

@@ -102,8 +102,8 @@ func readHeaders() (http.Header, error) {
 
 // readTLSConfig are whom to trust, and who we are.
 func readTLSConfig() (*tls.Config, error) {
-	ca, own, key := lookUpVariable("CERTIFICATE"), lookUpVariable("CLIENT_CERTIFICATE"), lookUpVariable("CLIENT_KEY")
-	if ca.value == "" && own.value == "" && key.value == "" {
+	ca, cert, key := lookUpVariable("CERTIFICATE"), lookUpVariable("CLIENT_CERTIFICATE"), lookUpVariable("CLIENT_KEY")
+	if ca.value == "" && cert.value == "" && key.value == "" {
 		return nil, nil
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -116,10 +116,10 @@ func readTLSConfig() (*tls.Config, error) {
 			return nil, ca.errorf("names a file without a certificate in PEM format")
 		}
 	}
-	if own.value != "" || key.value != "" {
-		pair, err := tls.LoadX509KeyPair(own.value, key.value)
+	if cert.value != "" || key.value != "" {
+		pair, err := tls.LoadX509KeyPair(cert.value, key.value)
 		if err != nil {
-			return nil, own.errorf("and %s can't be used: %v", key.name, err)
+			return nil, cert.errorf("and %s can't be used: %v", key.name, err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

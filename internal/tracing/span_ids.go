@@ -47,8 +47,8 @@ func withSpanID(ctx context.Context, id trace.SpanID) context.Context {
 // askSpanID is the id of a question's span. It follows from the question, so that
 // an answer can be below it and a replay can link to it, though the span itself
 // is only made when the question is settled, perhaps by another process.
-func askSpanID(run string, asked uint64) (id trace.SpanID) {
-	sum := sha256.Sum256([]byte(runlog.AskID(run, asked)))
+func askSpanID(run string, seq uint64) (id trace.SpanID) {
+	sum := sha256.Sum256([]byte(runlog.AskID(run, seq)))
 	copy(id[:], sum[:])
 	return id
 }

@@ -15,24 +15,24 @@ import (
 var _ engine.Tracer = (*Tracer)(nil)
 
 // runAttributes are the attributes that every span of a run has.
-func runAttributes(s engine.TracedRun) trace.SpanStartEventOption {
-	return trace.WithAttributes(attribute.String("beam.run", s.ID), attribute.String("beam.photon", s.Photon))
+func runAttributes(run engine.TracedRun) trace.SpanStartEventOption {
+	return trace.WithAttributes(attribute.String("beam.run", run.ID), attribute.String("beam.photon", run.Photon))
 }
 
 // TraceStart implements [run.Tracer].
-func (t *Tracer) TraceStart(ctx context.Context, s engine.TracedRun) (*runlog.Trace, func(error)) {
-	ctx, span := t.tracer.Start(ctx, "start "+s.Photon, trace.WithSpanKind(trace.SpanKindServer), runAttributes(s),
-		trace.WithAttributes(attribute.String("beam.surface", s.Surface)))
+func (t *Tracer) TraceStart(ctx context.Context, run engine.TracedRun) (*runlog.Trace, func(error)) {
+	ctx, span := t.tracer.Start(ctx, "start "+run.Photon, trace.WithSpanKind(trace.SpanKindServer), runAttributes(run),
+		trace.WithAttributes(attribute.String("beam.surface", run.Surface)))
 	return traceFromContext(ctx), func(err error) { endSpan(span, err) }
 }
 
 // TraceGenerator implements [run.Tracer].
-func (t *Tracer) TraceGenerator(ctx context.Context, s engine.TracedRun) (context.Context, func(engine.State)) {
-	ctx, traced := t.runContext(ctx, s.Trace)
+func (t *Tracer) TraceGenerator(ctx context.Context, run engine.TracedRun) (context.Context, func(engine.State)) {
+	ctx, traced := t.runContext(ctx, run.Trace)
 	if !traced {
 		return ctx, func(engine.State) {}
 	}
-	ctx, span := t.tracer.Start(ctx, "run "+s.Photon, runAttributes(s))
+	ctx, span := t.tracer.Start(ctx, "run "+run.Photon, runAttributes(run))
 	return ctx, func(state engine.State) {
 		span.SetAttributes(attribute.String("beam.state", string(state)))
 		if state == engine.Failed {
@@ -44,48 +44,48 @@ func (t *Tracer) TraceGenerator(ctx context.Context, s engine.TracedRun) (contex
 
 // TraceAnswer implements [run.Tracer]. An answer whose request is in a trace itself
 // is in that, and linked to the question.
-func (t *Tracer) TraceAnswer(ctx context.Context, s engine.TracedRun, asked uint64) func(error) {
-	in, traced := t.runContext(ctx, s.Trace)
-	question := trace.SpanContextFromContext(in).WithSpanID(askSpanID(s.ID, asked)).WithRemote(false)
-	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), runAttributes(s)}
+func (t *Tracer) TraceAnswer(ctx context.Context, run engine.TracedRun, askSeq uint64) func(error) {
+	spanCtx, traced := t.runContext(ctx, run.Trace)
+	question := trace.SpanContextFromContext(spanCtx).WithSpanID(askSpanID(run.ID, askSeq)).WithRemote(false)
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), runAttributes(run)}
 	switch {
 	case trace.SpanContextFromContext(ctx).IsValid():
-		in = ctx
+		spanCtx = ctx
 		if traced {
 			options = append(options, trace.WithLinks(trace.Link{SpanContext: question}))
 		}
 	case traced:
-		in = trace.ContextWithSpanContext(in, question)
+		spanCtx = trace.ContextWithSpanContext(spanCtx, question)
 	default:
 		return func(error) {}
 	}
-	_, span := t.tracer.Start(in, "answer", options...)
+	_, span := t.tracer.Start(spanCtx, "answer", options...)
 	return func(err error) { endSpan(span, err) }
 }
 
 // TraceAsk implements [run.Tracer].
-func (t *Tracer) TraceAsk(s engine.TracedRun, q engine.SettledAsk) {
-	ctx, traced := t.runContext(context.Background(), s.Trace)
+func (t *Tracer) TraceAsk(run engine.TracedRun, q engine.SettledAsk) {
+	ctx, traced := t.runContext(context.Background(), run.Trace)
 	if !traced {
 		return
 	}
-	_, span := t.tracer.Start(withSpanID(ctx, askSpanID(s.ID, q.Seq)), "ask "+string(q.Kind), trace.WithTimestamp(q.AskedAt), runAttributes(s),
+	_, span := t.tracer.Start(withSpanID(ctx, askSpanID(run.ID, q.Seq)), "ask "+string(q.Kind), trace.WithTimestamp(q.AskedAt), runAttributes(run),
 		trace.WithAttributes(attribute.String("beam.outcome", q.Outcome), attribute.String("beam.surface", q.Surface)))
 	span.End()
 }
 
 // TraceReplay implements [run.Tracer].
-func (t *Tracer) TraceReplay(s engine.TracedRun, began time.Time, settled uint64, whole bool) {
-	ctx, traced := t.runContext(context.Background(), s.Trace)
+func (t *Tracer) TraceReplay(run engine.TracedRun, began time.Time, settledSeq uint64, complete bool) {
+	ctx, traced := t.runContext(context.Background(), run.Trace)
 	if !traced {
 		return
 	}
-	options := []trace.SpanStartOption{trace.WithTimestamp(began), runAttributes(s), trace.WithAttributes(attribute.Bool("beam.whole", whole))}
-	if settled > 0 {
-		question := trace.SpanContextFromContext(ctx).WithSpanID(askSpanID(s.ID, settled))
+	options := []trace.SpanStartOption{trace.WithTimestamp(began), runAttributes(run), trace.WithAttributes(attribute.Bool("beam.whole", complete))}
+	if settledSeq > 0 {
+		question := trace.SpanContextFromContext(ctx).WithSpanID(askSpanID(run.ID, settledSeq))
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: question}))
 	}
-	_, span := t.tracer.Start(ctx, "replay "+s.Photon, options...)
+	_, span := t.tracer.Start(ctx, "replay "+run.Photon, options...)
 	span.End()
 }
 

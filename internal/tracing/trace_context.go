@@ -30,11 +30,11 @@ func (t *Tracer) ContextWithTrace(ctx context.Context, c runlog.Trace) context.C
 // Handler serves requests in the traces that their headers say.
 func (t *Tracer) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in := t.ContextWithTrace(r.Context(), runlog.Trace{
+		ctx := t.ContextWithTrace(r.Context(), runlog.Trace{
 			Parent: r.Header.Get("traceparent"), State: joinHeader(r.Header, "tracestate"), Baggage: joinHeader(r.Header, "baggage"),
 		})
-		if in != r.Context() {
-			r = r.WithContext(in)
+		if ctx != r.Context() {
+			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	})

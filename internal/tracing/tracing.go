@@ -43,21 +43,21 @@ const instrumentationScope = "github.com/photon-beam/beam"
 // waits for no collector: spans that can't be sent are dropped, and the logger
 // told. Close it when done.
 func Open(ctx context.Context, version string, logger *slog.Logger) (*Tracer, error) {
-	where, err := readSettings()
+	s, err := readSettings()
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}
-	exporter, err := otlptrace.New(ctx, newClient(where))
+	exporter, err := otlptrace.New(ctx, newClient(s))
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}
 	// What the environment says comes last, and wins.
-	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
+	description, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "beam"), attribute.String("service.version", version)), resource.WithFromEnv())
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
 		return nil, fmt.Errorf("traces can't be described: %w", err)
 	}
-	return newTracer(sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, logger: logger}), sdk.WithResource(about)), nil
+	return newTracer(sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, logger: logger}), sdk.WithResource(description)), nil
 }
 
 func newTracer(options ...sdk.TracerProviderOption) *Tracer {
