@@ -6,9 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A counterFamily is a counter for each value of its labels, which are two, or one. To
-// find one of them allocates nothing, as a vector's own look-up does: runs are
-// counted where they work.
+// A counterFamily is a counter with one or two labels. Unlike the lookup of a
+// [prometheus.CounterVec], its lookup doesn't allocate.
 type counterFamily struct {
 	*prometheus.CounterVec
 	labels int
@@ -22,8 +21,8 @@ func newCounterFamily(name, help string, labels ...string) *counterFamily {
 	return &counterFamily{CounterVec: vec, labels: len(labels), cached: map[[2]string]prometheus.Counter{}}
 }
 
-// with returns the counter for values of the labels; a family with one label takes
-// no second value.
+// with returns the counter for values of the labels. If there is one label, second
+// is ignored.
 func (f *counterFamily) with(first, second string) prometheus.Counter {
 	key := [2]string{first, second}
 	f.mu.RLock()

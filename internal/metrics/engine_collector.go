@@ -8,23 +8,23 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// engineCollector are what an engine has now.
+// engineCollector collects the gauges of an engine.
 type engineCollector struct{ engine *engine.Engine }
 
 var _ prometheus.Collector = (*engineCollector)(nil)
 
-// The ages by which open questions are counted, and what their labels are.
+// The bounds of the ages by which open questions are counted, and their labels.
 var (
 	ageBounds = []time.Duration{time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 	ageLabels = []string{"0-1m", "1m-1h", "1h-1d", "1d-7d", "7d+"}
 )
 
 var (
-	runsDesc      = newDesc("runs", "Runs that are kept, by state.", "state")
-	residentDesc  = newDesc("runs_hot", "Durable runs that wait for an answer in memory; the others that wait take memory for their place in lists alone.")
-	openAsksDesc  = newDesc("asks_open", "Questions that wait for an answer, by age.", "age")
-	oldestAskDesc = newDesc("asks_oldest_age_seconds", "How long the oldest open question has waited; 0 if none is open.")
-	followersDesc = newDesc("followers", "Who follows a run now: streams, pages and calls.")
+	runsDesc      = newDesc("runs", "Runs, by state, including finished runs that are retained.", "state")
+	residentDesc  = newDesc("runs_hot", "Durable runs that wait for an answer and are held in memory; other waiting runs are evicted.")
+	openAsksDesc  = newDesc("asks_open", "Open questions, by age.", "age")
+	oldestAskDesc = newDesc("asks_oldest_age_seconds", "Age of the oldest open question; 0 if none is open.")
+	followersDesc = newDesc("followers", "Streams, pages and calls that follow a run.")
 )
 
 func newDesc(name, help string, labels ...string) *prometheus.Desc {

@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// maxScrapes is how many scrapes are served at once; others are refused with
+// maxScrapes is the number of scrapes that are served at once. Others get status
 // 503.
 const maxScrapes = 4
 
-// Handler serves the metrics in the formats that Prometheus asks for. A metric
-// that can't be had is left out. Call it once.
+// Handler returns a handler that serves the metrics in the format that the request
+// accepts. It omits a metric that can't be collected. It must be called only once.
 func (m *Metrics) Handler() http.Handler {
-	// Only a Beam that is scraped pays for what looks into the process.
+	// The process collectors are registered by the first scrape: they have a cost.
 	handler := sync.OnceValue(func() http.Handler {
 		m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{

@@ -8,18 +8,18 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// maxPhotons is how many photons have a label of their own, the first that were
-// run; all others are "other". A program has some dozens, but the servers whose
-// tools it offers may bring any number.
+// maxPhotons is the number of photons that have a label of their own: the first
+// that are run. All later ones share the label "other". A program has some dozens of
+// photons, but upstream servers may add any number.
 const maxPhotons = 200
 
-// labelNames bounds what a label may be.
+// labelNames limits the number of values of a label.
 type labelNames struct {
 	mu    sync.RWMutex
 	known map[string]struct{}
 }
 
-// label is the label for a name.
+// label returns the label for a name: the name itself, or "other".
 func (n *labelNames) label(name string) string {
 	n.mu.RLock()
 	_, known := n.known[name]
@@ -43,17 +43,17 @@ func (n *labelNames) add(name string) bool {
 	return true
 }
 
-// surfaces are the labels for surfaces.
+// surfaces lists the labels of surfaces.
 var surfaces = []string{"browser", "http", "mcp", "terminal", labelOther}
 
-// surfaceLabel is the label for a surface.
+// surfaceLabel returns the label for a surface.
 func surfaceLabel(surface string) string {
-	surface, _, _ = strings.Cut(surface, " ") // a task over MCP is a run over MCP
+	surface, _, _ = strings.Cut(surface, " ") // "mcp task" counts as "mcp"
 	if slices.Contains(surfaces, surface) {
 		return surface
 	}
 	return labelOther
 }
 
-// reasonLabel is the label for a reason: its words, joined.
+// reasonLabel returns the label for a reason.
 func reasonLabel(r runlog.WithdrawReason) string { return strings.ReplaceAll(string(r), " ", "_") }

@@ -1,9 +1,10 @@
-// Package metrics tells Prometheus what an engine does. The engine tells it what
-// happens, and it asks the engine for its counts when it is scraped: neither
-// costs more the more runs there are.
+// Package metrics exports Prometheus metrics of an engine. The engine reports
+// events as they happen; gauges are read from the engine when Prometheus scrapes.
+// The cost of a scrape depends on the number of open questions, not of runs.
 //
-// No label holds what people, tools or clients can choose freely: no id, owner,
-// key or text. Names of photons are bounded, see [maxPhotons].
+// No label has a value that people, tools or clients can choose freely, such as an
+// id, owner, key or text. The number of photon names is limited; see
+// [maxPhotons].
 package metrics
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Metrics are the metrics of one engine, and of the process. Its methods may be
+// Metrics holds the metrics of one engine and of the process. Its methods may be
 // called from several goroutines.
 type Metrics struct {
 	registry     *prometheus.Registry
@@ -38,27 +39,27 @@ type Metrics struct {
 
 var _ engine.Meter = (*Metrics)(nil)
 
-// New returns metrics that have counted nothing. They are an engine's when it is
-// made with them, and [Metrics.RegisterEngine] is told of it.
+// New returns metrics with all counters at zero. Pass them to the engine as its
+// [engine.Meter], and the engine to [Metrics.RegisterEngine].
 func New(version string) *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
-		started:   newCounterFamily("runs_started_total", "Runs that were started, by photon and by where the request came from.", "photon", "surface"),
-		finished:  newCounterFamily("runs_finished_total", "Runs that ended, by photon and by how.", "photon", "status"),
-		asked:     newCounterFamily("asks_total", "Questions that were asked, by kind.", "kind"),
-		answers:   newCounterFamily("answers_total", "Answers that settled a question, by outcome (accept, decline or cancel) and by where they came from.", "outcome", "surface"),
-		withdrawn: newCounterFamily("asks_withdrawn_total", "Questions that were settled without an answer, by reason.", "reason"),
-		askOpenSeconds: histogram("ask_open_seconds", "How long questions were open that are settled.",
+		started:   newCounterFamily("runs_started_total", "Runs started, by photon and by the surface of the request.", "photon", "surface"),
+		finished:  newCounterFamily("runs_finished_total", "Runs finished, by photon and status.", "photon", "status"),
+		asked:     newCounterFamily("asks_total", "Questions asked, by kind.", "kind"),
+		answers:   newCounterFamily("answers_total", "Answers that settled a question, by outcome (accept, decline or cancel) and surface.", "outcome", "surface"),
+		withdrawn: newCounterFamily("asks_withdrawn_total", "Questions settled without an answer, by reason.", "reason"),
+		askOpenSeconds: histogram("ask_open_seconds", "How long settled questions were open.",
 			1, 10, 60, 5*60, 30*60, 2*3600, 8*3600, 24*3600, 3*24*3600, 7*24*3600),
 		replaySeconds: prometheus.NewHistogramVec(histogramOptions("replay_seconds",
-			"How long it took runs that were taken up again to come to where they had been, reading their log included; or to end before.",
+			"How long it took to resume runs by replay, including reading their logs, or until the replay was abandoned.",
 			0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10), []string{"result"}),
-		appendSeconds: histogram("log_append_seconds", "How long it took to record entries, in appends that succeeded.",
+		appendSeconds: histogram("log_append_seconds", "Duration of successful appends to the log.",
 			10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10),
-		appendErrors: newCounterFamily("log_append_errors_total", "Appends that recorded nothing: another came first (conflict), who wanted it went away (cancelled), the disk was full (full), or another error (other).", "reason"),
-		entries:      prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "log_entries_total", Help: "Entries that were recorded."}),
+		appendErrors: newCounterFamily("log_append_errors_total", "Failed appends to the log: another append came first (conflict), the request was canceled (cancelled), the disk was full (full), the outcome is unknown (in_doubt), or another error (other).", "reason"),
+		entries:      prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "log_entries_total", Help: "Entries appended to the log."}),
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labelled with the program's version.",
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labeled with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(build, m.started, m.finished, m.asked, m.answers, m.withdrawn, m.askOpenSeconds, m.replaySeconds, m.appendSeconds, m.appendErrors, m.entries)
@@ -66,10 +67,10 @@ func New(version string) *Metrics {
 	return m
 }
 
-// initCounters brings in those that alerts are made of: a rate over a counter that
-// begins with its first event doesn't see that event.
+// initCounters exports the counters that alerts use with the value zero: a rate
+// doesn't see the first event of a counter that begins with it.
 func (m *Metrics) initCounters() {
-	for _, reason := range []string{labelConflict, labelCanceled, labelDiskFull, labelOther} {
+	for _, reason := range []string{labelConflict, labelCanceled, labelDiskFull, labelUncertain, labelOther} {
 		m.appendErrors.with(reason, "")
 	}
 	for _, result := range []string{labelComplete, labelIncomplete} {
@@ -85,12 +86,13 @@ func (m *Metrics) initCounters() {
 	}
 }
 
-// RegisterEngine has the engine asked for its counts at every scrape. Call it once.
+// RegisterEngine adds the gauges that are read from an engine. It must be called
+// only once.
 func (m *Metrics) RegisterEngine(e *engine.Engine) {
 	m.registry.MustRegister(&engineCollector{engine: e})
 }
 
-// namespace is what the names of all metrics begin with.
+// namespace begins the names of all metrics.
 const namespace = "beam"
 
 func histogram(name, help string, buckets ...float64) prometheus.Histogram {
@@ -112,7 +114,7 @@ const (
 	labelIncomplete = "broken_off"
 )
 
-// EntriesAppended implements [run.Meter].
+// EntriesAppended implements [engine.Meter].
 func (m *Metrics) EntriesAppended(entries int, took time.Duration, err error) {
 	if err != nil {
 		m.appendErrors.with(appendErrorLabel(err), "").Inc()
@@ -122,7 +124,7 @@ func (m *Metrics) EntriesAppended(entries int, took time.Duration, err error) {
 	m.entries.Add(float64(entries))
 }
 
-// appendErrorLabel is the label for why nothing was recorded.
+// appendErrorLabel returns the label for why an append failed.
 func appendErrorLabel(err error) string {
 	var conflict *runlog.ConflictError
 	switch {
@@ -138,32 +140,32 @@ func appendErrorLabel(err error) string {
 	return labelOther
 }
 
-// RunStarted implements [run.Meter].
+// RunStarted implements [engine.Meter].
 func (m *Metrics) RunStarted(photon, surface string) {
 	m.started.with(m.photonLabels.label(photon), surfaceLabel(surface)).Inc()
 }
 
-// AskOpened implements [run.Meter].
+// AskOpened implements [engine.Meter].
 func (m *Metrics) AskOpened(kind ask.Kind) { m.asked.with(string(kind), "").Inc() }
 
-// AskAnswered implements [run.Meter].
+// AskAnswered implements [engine.Meter].
 func (m *Metrics) AskAnswered(action ask.Action, surface string, open time.Duration) {
 	m.answers.with(string(action), surfaceLabel(surface)).Inc()
 	m.askOpenSeconds.Observe(open.Seconds())
 }
 
-// AskWithdrawn implements [run.Meter].
+// AskWithdrawn implements [engine.Meter].
 func (m *Metrics) AskWithdrawn(reason runlog.WithdrawReason, open time.Duration) {
 	m.withdrawn.with(reasonLabel(reason), "").Inc()
 	m.askOpenSeconds.Observe(open.Seconds())
 }
 
-// RunFinished implements [run.Meter].
+// RunFinished implements [engine.Meter].
 func (m *Metrics) RunFinished(photon string, status runlog.FinishStatus) {
 	m.finished.with(m.photonLabels.label(photon), string(status)).Inc()
 }
 
-// RunReplayed implements [run.Meter].
+// RunReplayed implements [engine.Meter].
 func (m *Metrics) RunReplayed(took time.Duration, complete bool) {
 	result := labelComplete
 	if !complete {

@@ -278,13 +278,16 @@ func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
 
 func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
 	b := &testMetrics{Metrics: metrics.New("test"), t: t}
-	b.want(0, "beam_log_append_errors_total", "full") // there before the first, for rates
+	for _, reason := range []string{"full", "conflict", "cancelled", "in_doubt", "other"} {
+		b.want(0, "beam_log_append_errors_total", reason) // a rate needs the zero before the first
+	}
 	b.EntriesAppended(1, time.Millisecond, fmt.Errorf("appending: %w", runlog.ErrDiskFull))
 	b.EntriesAppended(1, time.Millisecond, &runlog.ConflictError{})
 	b.EntriesAppended(1, time.Millisecond, fmt.Errorf("appending: %w", context.Canceled))
+	b.EntriesAppended(1, time.Millisecond, fmt.Errorf("%w: broken", runlog.ErrUncertain))
 	b.EntriesAppended(1, time.Millisecond, errors.New("broken"))
 	b.EntriesAppended(5, time.Millisecond, nil)
-	for _, reason := range []string{"full", "conflict", "cancelled", "other"} {
+	for _, reason := range []string{"full", "conflict", "cancelled", "in_doubt", "other"} {
 		b.want(1, "beam_log_append_errors_total", reason)
 	}
 	b.want(1, "beam_log_append_seconds")

@@ -8,22 +8,23 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// loggingExporter is an exporter that logs when spans can't be sent any more, and when
-// they can be again: every batch that fails would flood the log.
+// loggingExporter logs when exports begin to fail, and when they succeed again.
+// Logging every failure would flood the log.
 type loggingExporter struct {
 	sdk.SpanExporter
 	logger  *slog.Logger
 	failing atomic.Bool
 }
 
-// ExportSpans implements [sdk.SpanExporter]. Its error has been logged.
+// ExportSpans implements [sdk.SpanExporter]. It logs errors instead of returning
+// them.
 func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	switch {
 	case err != nil && e.failing.CompareAndSwap(false, true):
-		e.logger.Warn("traces can't be sent, and are dropped until they can", "err", err)
+		e.logger.Warn("sending traces failed; traces are dropped until it succeeds", "err", err)
 	case err == nil && e.failing.CompareAndSwap(true, false):
-		e.logger.Info("traces are sent again")
+		e.logger.Info("sending traces succeeded again")
 	}
 	return nil
 }

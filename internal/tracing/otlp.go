@@ -18,8 +18,8 @@ import (
 )
 
 // client sends spans to a collector over HTTP, as binary protobuf (OTLP
-// specification, OTLP/HTTP). The library's own client brings gRPC into the
-// program, whether anything is traced or not; see docs/adr/0008.
+// specification, OTLP/HTTP). The library's own client would link gRPC into the
+// program; see docs/adr/0008.
 type client struct {
 	settings
 	http *http.Client
@@ -45,8 +45,8 @@ func (c *client) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements [otlptrace.Client]. What the collector has no time for
-// now is sent again, until the settings' timeout has passed.
+// UploadTraces implements [otlptrace.Client]. If the collector is busy, UploadTraces
+// retries until the timeout of the settings.
 func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) error {
 	body, err := c.encode(spans)
 	if err != nil {
@@ -68,8 +68,8 @@ func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) 
 	}
 }
 
-// encode makes the body of a request. TracesData has the encoding of
-// ExportTraceServiceRequest, which is in a package with gRPC.
+// encode returns the body of a request. TracesData has the same encoding as
+// ExportTraceServiceRequest, whose package imports gRPC.
 func (c *client) encode(spans []*otlp.ResourceSpans) ([]byte, error) {
 	raw, err := proto.Marshal(&otlp.TracesData{ResourceSpans: spans})
 	if err != nil || !c.gzip {
@@ -82,10 +82,10 @@ func (c *client) encode(spans []*otlp.ResourceSpans) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// A retryableError is a refusal that a later try may not meet.
+// A retryableError means that the request may succeed later.
 type retryableError struct {
 	status     string
-	retryAfter time.Duration // that the collector wants to be left alone
+	retryAfter time.Duration // from the Retry-After header
 }
 
 func (e *retryableError) Error() string { return "the collector is busy: " + e.status }
@@ -105,7 +105,7 @@ func (c *client) post(ctx context.Context, body []byte) error {
 		return err
 	}
 	defer res.Body.Close()
-	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be reused
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))

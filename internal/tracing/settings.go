@@ -16,21 +16,21 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// settings are where and how spans are sent.
+// settings configure where and how spans are sent.
 type settings struct {
 	url     string
 	headers http.Header
 	timeout time.Duration
 	gzip    bool
-	tls     *tls.Config // nil for the system's
+	tls     *tls.Config // nil for the defaults
 }
 
 // A variable is one of the standard variables for the exporter (OpenTelemetry
 // specification, OTLP exporter configuration).
 type variable struct{ name, value string }
 
-// lookUpVariable finds a variable: the one for traces alone, or else the one for
-// everything.
+// lookUpVariable returns a variable: the one for traces if it is set, or else the
+// one for all signals.
 func lookUpVariable(name string) variable {
 	for _, prefix := range []string{"OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"} {
 		if v := os.Getenv(prefix + name); v != "" {
@@ -40,16 +40,16 @@ func lookUpVariable(name string) variable {
 	return variable{"OTEL_EXPORTER_OTLP_" + name, ""}
 }
 
-// errorf says what is wrong with the variable. It doesn't say its value, which may
-// be a secret.
+// errorf returns an error about the variable. It omits the value, which may be a
+// secret.
 func (v variable) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s %s", v.name, fmt.Sprintf(format, args...))
 }
 
-// readSettings reads the environment. The error names the variable that is wrong.
+// readSettings reads the environment. An error names the invalid variable.
 func readSettings() (s settings, err error) {
 	if p := lookUpVariable("PROTOCOL"); p.value != "" && p.value != "http/protobuf" {
-		return s, p.errorf("must be http/protobuf, the only protocol that traces are sent over, not %q", p.value)
+		return s, p.errorf("must be http/protobuf, the only supported protocol, not %q", p.value)
 	}
 	z := lookUpVariable("COMPRESSION")
 	if s.gzip = z.value == "gzip"; !s.gzip && z.value != "" && z.value != "none" {
@@ -68,7 +68,7 @@ func readSettings() (s settings, err error) {
 	return s, errors.Join(errs[:]...)
 }
 
-// readEndpoint is the address that spans are posted to.
+// readEndpoint returns the URL to which spans are posted.
 func readEndpoint() (string, error) {
 	v := lookUpVariable("ENDPOINT")
 	u, err := url.Parse(cmp.Or(v.value, "http://localhost:4318"))
@@ -81,7 +81,7 @@ func readEndpoint() (string, error) {
 	return u.String(), nil
 }
 
-// readHeaders are those that every request has, such as a key.
+// readHeaders returns additional headers for every request, such as an API key.
 func readHeaders() (http.Header, error) {
 	h := http.Header{}
 	v := lookUpVariable("HEADERS")
@@ -100,7 +100,8 @@ func readHeaders() (http.Header, error) {
 	return h, nil
 }
 
-// readTLSConfig are whom to trust, and who we are.
+// readTLSConfig returns the trusted and the client's certificates, or nil for the
+// defaults.
 func readTLSConfig() (*tls.Config, error) {
 	ca, cert, key := lookUpVariable("CERTIFICATE"), lookUpVariable("CLIENT_CERTIFICATE"), lookUpVariable("CLIENT_KEY")
 	if ca.value == "" && cert.value == "" && key.value == "" {

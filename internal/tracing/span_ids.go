@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// spanIDs makes the ids of spans: random ones, but for those that a context names.
+// spanIDs generates random ids of spans, except for those that withSpanID sets.
 type spanIDs struct{}
 
 var _ sdk.IDGenerator = spanIDs{}
@@ -39,14 +39,14 @@ func (spanIDs) NewSpanID(ctx context.Context, _ trace.TraceID) (span trace.SpanI
 
 type spanIDKey struct{}
 
-// withSpanID is a context in which the next span has that id.
+// withSpanID returns a context in which the next span has the given id.
 func withSpanID(ctx context.Context, id trace.SpanID) context.Context {
 	return context.WithValue(ctx, spanIDKey{}, id)
 }
 
-// askSpanID is the id of a question's span. It follows from the question, so that
-// an answer can be below it and a replay can link to it, though the span itself
-// is only made when the question is settled, perhaps by another process.
+// askSpanID returns the id of a question's span. It is derived from the question,
+// so that an answer can have it as its parent and a replay can link to it before
+// the span is recorded, when the question is settled, perhaps by another process.
 func askSpanID(run string, seq uint64) (id trace.SpanID) {
 	sum := sha256.Sum256([]byte(runlog.AskID(run, seq)))
 	copy(id[:], sum[:])

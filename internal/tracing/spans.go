@@ -14,19 +14,19 @@ import (
 
 var _ engine.Tracer = (*Tracer)(nil)
 
-// runAttributes are the attributes that every span of a run has.
+// runAttributes returns the attributes of every span of a run.
 func runAttributes(run engine.TracedRun) trace.SpanStartEventOption {
 	return trace.WithAttributes(attribute.String("beam.run", run.ID), attribute.String("beam.photon", run.Photon))
 }
 
-// TraceStart implements [run.Tracer].
+// TraceStart implements [engine.Tracer].
 func (t *Tracer) TraceStart(ctx context.Context, run engine.TracedRun) (*runlog.Trace, func(error)) {
 	ctx, span := t.tracer.Start(ctx, "start "+run.Photon, trace.WithSpanKind(trace.SpanKindServer), runAttributes(run),
 		trace.WithAttributes(attribute.String("beam.surface", run.Surface)))
 	return traceFromContext(ctx), func(err error) { endSpan(span, err) }
 }
 
-// TraceGenerator implements [run.Tracer].
+// TraceGenerator implements [engine.Tracer].
 func (t *Tracer) TraceGenerator(ctx context.Context, run engine.TracedRun) (context.Context, func(engine.State)) {
 	ctx, traced := t.runContext(ctx, run.Trace)
 	if !traced {
@@ -42,8 +42,8 @@ func (t *Tracer) TraceGenerator(ctx context.Context, run engine.TracedRun) (cont
 	}
 }
 
-// TraceAnswer implements [run.Tracer]. An answer whose request is in a trace itself
-// is in that, and linked to the question.
+// TraceAnswer implements [engine.Tracer]. If the answering
+// request has a trace, the span belongs to that trace, and links to the question.
 func (t *Tracer) TraceAnswer(ctx context.Context, run engine.TracedRun, askSeq uint64) func(error) {
 	spanCtx, traced := t.runContext(ctx, run.Trace)
 	question := trace.SpanContextFromContext(spanCtx).WithSpanID(askSpanID(run.ID, askSeq)).WithRemote(false)
@@ -63,7 +63,7 @@ func (t *Tracer) TraceAnswer(ctx context.Context, run engine.TracedRun, askSeq u
 	return func(err error) { endSpan(span, err) }
 }
 
-// TraceAsk implements [run.Tracer].
+// TraceAsk implements [engine.Tracer].
 func (t *Tracer) TraceAsk(run engine.TracedRun, q engine.SettledAsk) {
 	ctx, traced := t.runContext(context.Background(), run.Trace)
 	if !traced {
@@ -74,7 +74,7 @@ func (t *Tracer) TraceAsk(run engine.TracedRun, q engine.SettledAsk) {
 	span.End()
 }
 
-// TraceReplay implements [run.Tracer].
+// TraceReplay implements [engine.Tracer].
 func (t *Tracer) TraceReplay(run engine.TracedRun, began time.Time, settledSeq uint64, complete bool) {
 	ctx, traced := t.runContext(context.Background(), run.Trace)
 	if !traced {
@@ -89,7 +89,8 @@ func (t *Tracer) TraceReplay(run engine.TracedRun, began time.Time, settledSeq u
 	span.End()
 }
 
-// endSpan ends the span of a request. Why it was refused may quote what it held.
+// endSpan ends the span of a request. It omits the text of err, which may quote the
+// request.
 func endSpan(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")

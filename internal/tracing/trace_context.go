@@ -12,14 +12,13 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// ContextWithTrace returns a context in the trace that a caller says it is in (W3C Trace
-// Context, W3C Baggage). What is malformed or too long is as absent, and what is
-// absent leaves the context as it is.
+// ContextWithTrace returns a copy of ctx with a caller's trace context (W3C Trace
+// Context, W3C Baggage). It ignores parts that are empty, malformed or too long.
 func (t *Tracer) ContextWithTrace(ctx context.Context, c runlog.Trace) context.Context {
 	if c.Parent != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": c.Parent, "tracestate": c.State})
 	}
-	if c.Baggage != "" { // not by the library's propagator, which prints what is malformed
+	if c.Baggage != "" { // the library's propagator would print malformed baggage
 		if b, err := baggage.Parse(c.Baggage); err == nil && b.Len() > 0 {
 			ctx = baggage.ContextWithBaggage(ctx, b)
 		}
@@ -27,7 +26,7 @@ func (t *Tracer) ContextWithTrace(ctx context.Context, c runlog.Trace) context.C
 	return ctx
 }
 
-// Handler serves requests in the traces that their headers say.
+// Handler adds the trace context of each request's headers to its context.
 func (t *Tracer) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := t.ContextWithTrace(r.Context(), runlog.Trace{
@@ -40,18 +39,18 @@ func (t *Tracer) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// joinHeader is the value of a header that may come in parts.
+// joinHeader returns the value of a header that may be repeated.
 func joinHeader(h http.Header, name string) string { return strings.Join(h.Values(name), ",") }
 
-// traceFromContext is what a log keeps of a context.
+// traceFromContext returns the trace of a context in the form that the log stores.
 func traceFromContext(ctx context.Context) *runlog.Trace {
 	c := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, c)
 	return &runlog.Trace{Parent: c["traceparent"], State: c["tracestate"], Baggage: baggage.FromContext(ctx).String()}
 }
 
-// runContext is a context in the trace that a run's log keeps. A run that was
-// started while nothing was traced has none, and makes no spans.
+// runContext returns a context with the trace that a run's log stores. It reports
+// whether there is one: a run that was started without tracing has no spans.
 func (t *Tracer) runContext(ctx context.Context, c *runlog.Trace) (context.Context, bool) {
 	if c == nil {
 		return ctx, false

@@ -1,18 +1,18 @@
-// Package tracing makes OpenTelemetry traces of what an engine does, and sends
-// them to a collector over OTLP/HTTP.
+// Package tracing records OpenTelemetry traces of an engine, and sends them to a
+// collector over OTLP/HTTP.
 //
-// A run's trace is the one of the request that started it, or a new one. The
-// run's log keeps its context, so that the pieces of a run meet in one trace
-// over days and restarts:
+// A run belongs to the trace of the request that started it, or to a new one. The
+// run's log stores the trace context, so that all spans of a run are in one trace,
+// across days and restarts:
 //
-//	(the request, elsewhere)
-//	└─ start wizard          the request to start it
-//	   ├─ run wizard         the generator lives in a process, once for each time
+//	(the caller's span)
+//	└─ start wizard          the request that starts the run
+//	   ├─ run wizard         each time that the generator runs
 //	   ├─ ask text           from asking to the answer
-//	   │  └─ answer          unless the request that brought it is in a trace itself
-//	   └─ replay wizard      a process takes the run up again
+//	   │  └─ answer          unless the answering request has a trace of its own
+//	   └─ replay wizard      each time that a process resumes the run
 //
-// No attribute holds a word of questions, answers, arguments or results.
+// No attribute contains text of questions, answers, arguments or results.
 package tracing
 
 import (
@@ -29,19 +29,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A Tracer makes spans. Its methods may be called from several goroutines.
+// A Tracer records spans. Its methods may be called from several goroutines.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 }
 
-// instrumentationScope names the library that the spans are of.
+// instrumentationScope is the name of the instrumentation scope of all spans.
 const instrumentationScope = "github.com/photon-beam/beam"
 
-// Open returns a tracer that sends its spans where the standard variables say
-// (OTEL_EXPORTER_OTLP_ENDPOINT and so on; without it http://localhost:4318). It
-// waits for no collector: spans that can't be sent are dropped, and the logger
-// told. Close it when done.
+// Open returns a tracer that is configured by the standard environment variables
+// (OTEL_EXPORTER_OTLP_ENDPOINT and so on); the default endpoint is
+// http://localhost:4318. Open doesn't wait for the collector: spans that can't be
+// sent are dropped, and the logger gets a warning. The caller must close the
+// tracer.
 func Open(ctx context.Context, version string, logger *slog.Logger) (*Tracer, error) {
 	s, err := readSettings()
 	if err != nil {
@@ -51,11 +52,11 @@ func Open(ctx context.Context, version string, logger *slog.Logger) (*Tracer, er
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}
-	// What the environment says comes last, and wins.
+	// The environment comes last, and so overrides the attributes.
 	description, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "beam"), attribute.String("service.version", version)), resource.WithFromEnv())
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
-		return nil, fmt.Errorf("traces can't be described: %w", err)
+		return nil, fmt.Errorf("describing the resource of traces: %w", err)
 	}
 	return newTracer(sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, logger: logger}), sdk.WithResource(description)), nil
 }
@@ -65,10 +66,10 @@ func newTracer(options ...sdk.TracerProviderOption) *Tracer {
 	return &Tracer{provider: p, tracer: p.Tracer(instrumentationScope)}
 }
 
-// closeTimeout is how long the spans that are left may take to be sent.
+// closeTimeout is how long Close may take to send the remaining spans.
 const closeTimeout = time.Second
 
-// Close sends what is left, for a second at most. What begins later is lost.
+// Close sends the remaining spans, for at most a second. Later spans are dropped.
 func (t *Tracer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
