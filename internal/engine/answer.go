@@ -22,7 +22,7 @@ func (e *Engine) OpenAsk(ctx context.Context, who Caller, askID string) (OpenAsk
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.findOpenAsk(seq); a != nil {
-		return r.showAsk(ctx, a)
+		return r.buildOpenAsk(ctx, a)
 	}
 	return OpenAsk{}, r.classifyClosedAsk(ctx, seq)
 }

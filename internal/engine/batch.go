@@ -98,7 +98,7 @@ func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry
 	case err == nil:
 		w.batch.discard()
 	case r.uncertain != nil:
-		r.uncertain.worker, r.uncertain.batched = w, len(waiting)
+		r.uncertain.worker, r.uncertain.batchedCount = w, len(waiting)
 	}
 	return err
 }

@@ -26,7 +26,7 @@ func (r *trackedRun) spillEntry(ctx context.Context, e runlog.Entry) (runlog.Ent
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
 	r.addBlobRef(digest, size)
-	r.spilled += size
+	r.spilledBytes += size
 	e.Data, e.Blob = nil, digest
 	return e, nil
 }
@@ -51,7 +51,7 @@ func (r *trackedRun) undoSpill(stored, entries []runlog.Entry) {
 			continue
 		}
 		size := int64(len(entries[i].Data))
-		r.spilled -= size
+		r.spilledBytes -= size
 		if r.removeBlobRef(e.Blob, size) {
 			if err := r.engine.blobs.Remove(r.id, e.Blob); err != nil {
 				r.engine.logger.Error("removing what was not recorded", "run", r.id, "err", err)
@@ -62,22 +62,22 @@ func (r *trackedRun) undoSpill(stored, entries []runlog.Entry) {
 
 // addBlobRef counts one more that names a blob. Callers hold mu.
 func (r *trackedRun) addBlobRef(digest string, size int64) {
-	if r.named == nil {
-		r.named = make(map[string]int)
+	if r.blobRefs == nil {
+		r.blobRefs = make(map[string]int)
 	}
-	r.named[digest]++
-	r.stored += size
+	r.blobRefs[digest]++
+	r.blobBytes += size
 }
 
 // removeBlobRef counts one less, and tells whether nothing names the blob any more.
 // Callers hold mu.
 func (r *trackedRun) removeBlobRef(digest string, size int64) bool {
-	r.stored -= size
-	if r.named[digest] > 1 {
-		r.named[digest]--
+	r.blobBytes -= size
+	if r.blobRefs[digest] > 1 {
+		r.blobRefs[digest]--
 		return false
 	}
-	delete(r.named, digest)
+	delete(r.blobRefs, digest)
 	return true
 }
 

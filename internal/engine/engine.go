@@ -165,7 +165,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req StartRequest) (_ Inf
 		Owner: who.Owner(), Surface: req.Surface, Args: args, IdempotencyKey: req.IdempotencyKey,
 		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
 	}
-	r := newActiveRun(e, photon, started)
+	r := newTrackedRun(e, photon, started)
 	kept, done := e.tracer.TraceStart(ctx, r.tracedRun())
 	defer func() { done(err) }()
 	started.Trace, r.started.Trace = kept, kept
@@ -176,7 +176,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req StartRequest) (_ Inf
 		return Info{}, err
 	}
 	if first != r {
-		return first.resolveRepeat(r.request)
+		return first.resolveRepeat(r.requestDigest)
 	}
 	info, err := r.recordStart(ctx, started)
 	if err != nil {

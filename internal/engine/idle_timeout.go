@@ -82,7 +82,7 @@ func (r *trackedRun) stopIdleRun(a *idleTimeout) {
 	defer r.mu.Unlock()
 	switch {
 	case r.idleTimer != a: // somebody came just now
-	case len(r.waiters) > 0 || r.readers.Load() > 0:
+	case len(r.waiters) > 0 || r.readerCount.Load() > 0:
 		r.restartIdleTimer()
 	default:
 		r.stopIdleTimer()

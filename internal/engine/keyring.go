@@ -25,7 +25,7 @@ type keyring struct {
 
 	mu             sync.Mutex
 	keys           map[string]cipher.AEAD
-	pauses         int      // how many want no file removed; see Engine.Hold
+	pauseCount     int      // how many want no file removed; see Engine.Hold
 	pendingDeletes []string // runs whose files are to be removed then
 }
 
@@ -67,7 +67,7 @@ func (k *keyring) deleteKey(run string) error {
 	switch {
 	case k.dir == "":
 		return nil
-	case k.pauses > 0:
+	case k.pauseCount > 0:
 		k.pendingDeletes = append(k.pendingDeletes, run)
 		return nil
 	}

@@ -81,7 +81,7 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 		return err
 	}
 	if large {
-		r.spilled += int64(len(entry.Data))
+		r.spilledBytes += int64(len(entry.Data))
 	}
 	switch {
 	case entry.Kind == runlog.KindStarted:

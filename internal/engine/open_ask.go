@@ -26,7 +26,7 @@ type openAsk struct {
 
 // showAsk copies what lists and surfaces show of an open question. The error is
 // the log's. Callers hold mu.
-func (r *trackedRun) showAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
+func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
 	asked, err := r.loadAsked(ctx, a)
 	if err != nil {
 		return OpenAsk{}, err
@@ -38,7 +38,7 @@ func (r *trackedRun) showAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
 }
 
 func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, error) {
-	if asked, live := a.callAsked(); live {
+	if asked, live := a.askedFromCall(); live {
 		return asked, nil
 	}
 	asked, err := r.readAsked(ctx, a.seq)
@@ -49,7 +49,7 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, e
 }
 
 // callAsked is what the call that waits here asked, if it is live.
-func (a *openAsk) callAsked() (asked runlog.Asked, live bool) {
+func (a *openAsk) askedFromCall() (asked runlog.Asked, live bool) {
 	if !a.callIsCurrent {
 		return asked, false
 	}
@@ -70,10 +70,10 @@ func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (runlog.Asked, e
 }
 
 // showAsks are all open ones of a run. Callers hold mu.
-func (r *trackedRun) showAsks(ctx context.Context) ([]OpenAsk, error) {
+func (r *trackedRun) buildOpenAsks(ctx context.Context) ([]OpenAsk, error) {
 	var open []OpenAsk
 	for _, a := range r.openAsks {
-		o, err := r.showAsk(ctx, a)
+		o, err := r.buildOpenAsk(ctx, a)
 		if err != nil {
 			return nil, err
 		}

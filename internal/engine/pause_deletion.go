@@ -25,13 +25,13 @@ func (e *Engine) PauseDeletion() (release func()) {
 func (k *keyring) pauseDeletion() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.pauses++
+	k.pauseCount++
 }
 
 func (k *keyring) isDeletionPaused() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.pauses > 0
+	return k.pauseCount > 0
 }
 
 // resumeDeletion removes what was to be removed meanwhile. A process that is killed
@@ -39,7 +39,7 @@ func (k *keyring) isDeletionPaused() bool {
 func (k *keyring) resumeDeletion() (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.pauses--; k.pauses > 0 {
+	if k.pauseCount--; k.pauseCount > 0 {
 		return nil
 	}
 	for _, run := range k.pendingDeletes {

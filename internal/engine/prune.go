@@ -63,7 +63,7 @@ func (e *Engine) Prune(c PruneCriteria, dry bool) ([]PrunedRun, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok && r.readers.Load() == 0 {
+		if ok && r.readerCount.Load() == 0 {
 			ended, records[p.ID] = append(ended, p), r
 		}
 	}
@@ -73,7 +73,7 @@ func (e *Engine) Prune(c PruneCriteria, dry bool) ([]PrunedRun, error) {
 	}
 	var gone []PrunedRun
 	for _, p := range chosen {
-		if records[p.ID].readers.Load() > 0 {
+		if records[p.ID].readerCount.Load() > 0 {
 			continue
 		}
 		if err := e.deleteRun(records[p.ID]); err != nil {
@@ -97,8 +97,8 @@ func (r *trackedRun) pruneCandidate() (p PrunedRun, ended bool, err error) {
 
 // storedBytes is how many bytes the run's log and files take, about. Callers hold mu.
 func (r *trackedRun) storedBytes() (int64, error) {
-	own := r.logBytes - r.spilled
-	if len(r.named) == 0 {
+	own := r.logBytes - r.spilledBytes
+	if len(r.blobRefs) == 0 {
 		return own, nil
 	}
 	n, err := r.engine.blobs.RunSize(r.id)

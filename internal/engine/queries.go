@@ -25,8 +25,8 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 // run meanwhile.
 func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], followers int64) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
-		r.readers.Add(1)
-		defer r.readers.Add(-1)
+		r.readerCount.Add(1)
+		defer r.readerCount.Add(-1)
 		r.engine.counters.followers.Add(followers)
 		defer r.engine.counters.followers.Add(-followers)
 		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
@@ -84,7 +84,7 @@ func (e *Engine) Info(who Caller, id string) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
-	info.Asks, err = r.showAsks(e.generatorCtx)
+	info.Asks, err = r.buildOpenAsks(e.generatorCtx)
 	return info, err
 }
 
@@ -116,7 +116,7 @@ func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 		return Info{}, false
 	}
 	var err error
-	if info.Asks, err = r.showAsks(r.engine.generatorCtx); err != nil {
+	if info.Asks, err = r.buildOpenAsks(r.engine.generatorCtx); err != nil {
 		r.engine.logger.Error("listing a run", "run", r.id, "err", err)
 	}
 	return info, true
@@ -127,7 +127,7 @@ func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 func (e *Engine) Inbox(who Caller, limit int) []OpenAsk {
 	var open []OpenAsk
 	for a := range e.index.asksOldestFirst(who.uniqueOwners()) {
-		if o, ok := a.inboxEntry(); ok {
+		if o, ok := a.openAskForInbox(); ok {
 			open = append(open, o)
 		}
 		if limit > 0 && len(open) == limit {
@@ -139,14 +139,14 @@ func (e *Engine) Inbox(who Caller, limit int) []OpenAsk {
 
 // inboxEntry copies what the inbox shows, unless the question was settled in the
 // meantime or can't be read.
-func (a *openAsk) inboxEntry() (o OpenAsk, ok bool) {
+func (a *openAsk) openAskForInbox() (o OpenAsk, ok bool) {
 	r := a.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.findOpenAsk(a.seq) != a {
 		return OpenAsk{}, false
 	}
-	o, err := r.showAsk(r.engine.generatorCtx, a)
+	o, err := r.buildOpenAsk(r.engine.generatorCtx, a)
 	if err != nil {
 		r.engine.logger.Error("listing a question", "run", r.id, "err", err)
 	}

@@ -21,18 +21,18 @@ func (q *queue) add(job func()) {
 	q.jobs = append(q.jobs, job)
 	if q.working < maxConcurrent {
 		q.working++
-		go q.work()
+		go q.runJobs()
 	}
 }
 
-func (q *queue) work() {
-	for job := q.next(); job != nil; job = q.next() {
+func (q *queue) runJobs() {
+	for job := q.takeJob(); job != nil; job = q.takeJob() {
 		job()
 	}
 }
 
 // next is nil when there is nothing left, and the caller then works no more.
-func (q *queue) next() func() {
+func (q *queue) takeJob() func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.jobs) == 0 {

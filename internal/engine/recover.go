@@ -62,14 +62,14 @@ func (e *Engine) countUploads() error {
 func (r *trackedRun) countUploads() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.Ended() && r.named != nil {
+	if r.state.Ended() && r.blobRefs != nil {
 		return nil // its size is that of its folder, and it keeps nothing more
 	}
 	for b, err := range r.engine.blobs.RunBlobs(r.id) {
 		if err != nil {
 			return err
 		}
-		if r.named[b.Digest] == 0 {
+		if r.blobRefs[b.Digest] == 0 {
 			r.addBlobRef(b.Digest, b.Size)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // history is what a run did before it is taken up again: its arguments, its
 // calls by key, and how many events it had told after the last of them.
 type history struct {
-	args           json.RawMessage
-	calls          map[string]*recordedCall
-	trailingEvents int
+	args            json.RawMessage
+	unreplayedCalls map[string]*recordedCall
+	trailingEvents  int
 
 	readStarted    time.Time // when the log was begun to be read
 	lastSettled    uint64    // the ordinal of the question that was settled last
@@ -24,7 +24,7 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{calls: make(map[string]*recordedCall), readStarted: time.Now()}
+	return &history{unreplayedCalls: make(map[string]*recordedCall), readStarted: time.Now()}
 }
 
 // recordedCall is a recorded call: a step with its outcome, or a question and how
@@ -49,14 +49,14 @@ func (h *history) addEntry(e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		h.calls[s.Key] = &recordedCall{generators.StepKind, e.Seq, func(*trackedRun) generators.Reply { return steppedReply(s) }}
+		h.unreplayedCalls[s.Key] = &recordedCall{generators.StepKind, e.Seq, func(*trackedRun) generators.Reply { return steppedReply(s) }}
 		h.trailingEvents = 0
 	case runlog.KindAsked:
 		a, err := runlog.Decode[runlog.Asked](e)
 		if err != nil {
 			return err
 		}
-		h.calls[a.Key] = &recordedCall{kind: string(a.Question.Kind), seq: e.Seq}
+		h.unreplayedCalls[a.Key] = &recordedCall{kind: string(a.Question.Kind), seq: e.Seq}
 		h.trailingEvents = 0
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](e)
@@ -82,7 +82,7 @@ func (h *history) addEntry(e runlog.Entry) error {
 // does where the run goes on.
 func (h *history) settleCall(seq uint64, reply func(*trackedRun) generators.Reply) {
 	h.lastSettled = seq
-	for _, c := range h.calls {
+	for _, c := range h.unreplayedCalls {
 		if c.seq == seq && c.reply == nil {
 			c.reply = reply
 		}
@@ -102,7 +102,7 @@ func (h *history) skipRecordedEvent() bool {
 	switch {
 	case h == nil:
 		return false
-	case len(h.calls) > 0:
+	case len(h.unreplayedCalls) > 0:
 		return true
 	case h.trailingEvents > 0:
 		h.trailingEvents--
@@ -116,20 +116,20 @@ func (h *history) skipRecordedEvent() bool {
 // was recorded means that the tool's code has changed.
 func (w *worker) replayCall(c *generators.Call) (known bool, err error) {
 	h := w.history
-	past := h.calls[c.Key]
+	past := h.unreplayedCalls[c.Key]
 	switch {
-	case past == nil && len(h.calls) > 0 && !c.Concurrent:
+	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
 		return false, toolErrorf("the tool has changed since this run began: it comes to the %s %q now, where %s was recorded",
 			c.Kind, c.Key, h.describeUnreplayed())
 	case past == nil:
-		if len(h.calls) == 0 {
+		if len(h.unreplayedCalls) == 0 {
 			h.trailingEvents = 0 // beyond what was recorded
 		}
 		return false, nil
 	case past.kind != c.Kind:
 		return false, toolErrorf("the tool has changed since this run began: %q is a %s now, where a %s was recorded", c.Key, c.Kind, past.kind)
 	}
-	if delete(h.calls, c.Key); len(h.calls) == 0 {
+	if delete(h.unreplayedCalls, c.Key); len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true)
 	}
 	if past.reply != nil {
@@ -144,7 +144,7 @@ func (w *worker) replayCall(c *generators.Call) (known bool, err error) {
 // checkAllReplayed is an error if the generator returned without coming to all that it
 // had come to before.
 func (h *history) checkAllReplayed() error {
-	if len(h.calls) == 0 {
+	if len(h.unreplayedCalls) == 0 {
 		return nil
 	}
 	return toolErrorf("the tool has changed since this run began: it returned now without coming to %s", h.describeUnreplayed())
@@ -152,14 +152,14 @@ func (h *history) checkAllReplayed() error {
 
 // describeUnreplayed names the recorded calls that were not met, earliest first.
 func (h *history) describeUnreplayed() string {
-	keys := make([]string, 0, len(h.calls))
-	for k := range h.calls {
+	keys := make([]string, 0, len(h.unreplayedCalls))
+	for k := range h.unreplayedCalls {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(a, b string) int { return int(h.calls[a].seq) - int(h.calls[b].seq) })
+	slices.SortFunc(keys, func(a, b string) int { return int(h.unreplayedCalls[a].seq) - int(h.unreplayedCalls[b].seq) })
 	said := make([]string, 0, len(keys))
 	for _, k := range keys[:min(3, len(keys))] {
-		said = append(said, fmt.Sprintf("the %s %q", h.calls[k].kind, k))
+		said = append(said, fmt.Sprintf("the %s %q", h.unreplayedCalls[k].kind, k))
 	}
 	return strings.Join(said, ", then ")
 }

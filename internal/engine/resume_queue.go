@@ -34,10 +34,10 @@ func (a *resumeAttempt) retryWait() time.Duration {
 // queueResume has a run taken up again soon. Callers hold mu.
 func (r *trackedRun) queueResume() {
 	r.resuming = true
-	r.engine.resumes.try(&resumeAttempt{trackedRun: r})
+	r.engine.resumes.enqueue(&resumeAttempt{trackedRun: r})
 }
 
-func (p *resumeQueue) try(a *resumeAttempt) {
+func (p *resumeQueue) enqueue(a *resumeAttempt) {
 	p.pending.add(func() {
 		if err := a.tryResume(); err != nil {
 			p.scheduleRetry(a, err)
@@ -57,7 +57,7 @@ func (p *resumeQueue) scheduleRetry(a *resumeAttempt, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.acceptCtx.Err() != nil {
-		p.try(a)
+		p.enqueue(a)
 		return
 	}
 	p.retries[a] = time.AfterFunc(a.retryWait(), func() { p.queueDueRetries(a) })
@@ -68,7 +68,7 @@ func (p *resumeQueue) queueDueRetries(a *resumeAttempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.retries, a)
-	p.try(a)
+	p.enqueue(a)
 }
 
 // queueAllRetries tries all runs that wait for their next try: the engine closes, and
@@ -79,7 +79,7 @@ func (p *resumeQueue) queueAllRetries() {
 	for a, t := range p.retries {
 		if t.Stop() {
 			delete(p.retries, a)
-			p.try(a)
+			p.enqueue(a)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (e *Engine) deleteOldRuns() {
 		bytes += e.sizeIfLimited(r.trackedRun)
 		tooMany := kept[r.owner()] > e.limits.MaxFinishedPerOwner || i >= e.limits.MaxFinished || bytes > e.limits.MaxFinishedBytes && e.limits.MaxFinishedBytes > 0
 		tooMany = tooMany && !now.Before(r.retainUntil) || i >= burstFactor*e.limits.MaxFinished
-		if (tooMany || age > e.limits.RetainFor) && r.readers.Load() == 0 {
+		if (tooMany || age > e.limits.RetainFor) && r.readerCount.Load() == 0 {
 			if err := e.deleteRun(r.trackedRun); err != nil {
 				e.logger.Error("deleting runs", "err", err)
 				return // the next look comes soon

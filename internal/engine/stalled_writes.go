@@ -59,7 +59,7 @@ func (w *worker) addStalled(n int, err error) {
 	w.stalledCount += n
 	w.updateClock()
 	w.updateResidency()
-	w.engine.stalledWrites.add(w.engine, n, err)
+	w.engine.stalledWrites.addWorkers(w.engine, n, err)
 }
 
 // waitUnlocked waits for a while. It returns false if the worker was let go meanwhile.
@@ -106,7 +106,7 @@ type stalledWrites struct {
 }
 
 // add says when the first one stands still, and when the last one goes on.
-func (s *stalledWrites) add(e *Engine, n int, err error) {
+func (s *stalledWrites) addWorkers(e *Engine, n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.workers

@@ -15,8 +15,8 @@ type uncertainAppend struct {
 	entries  []runlog.Entry // as the log would have them
 	original []runlog.Entry // as they were before what is too large was moved
 	// worker is whose batch they began with, and waiting how many were from it.
-	worker  *worker
-	batched int
+	worker       *worker
+	batchedCount int
 }
 
 // isPrefixOf tells whether the entries that came after the run's last known one are,
@@ -62,7 +62,7 @@ func (r *trackedRun) resolveUncertainAppend(ctx context.Context) error {
 		return r.applyEntries(came, 0)
 	}
 	if w := d.worker; w != nil && r.worker == w { // the batch may have been let go meanwhile
-		w.batch.entries = w.batch.entries[min(d.batched, len(w.batch.entries)):]
+		w.batch.entries = w.batch.entries[min(d.batchedCount, len(w.batch.entries)):]
 	}
 	return r.applyEntries(came, len(d.entries))
 }

@@ -44,7 +44,7 @@ func (r *trackedRun) launchGenerator(args json.RawMessage, h *history) {
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
 	r.worker = w
-	if h != nil && len(h.calls) == 0 {
+	if h != nil && len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true) // it had come to no call
 	}
 	r.updateClock()
@@ -141,7 +141,7 @@ func (w *worker) checkLimits() error {
 		return toolErrorf("the tool said more than a run may: at most %d events are allowed", limits.MaxEvents)
 	case w.logBytes+int64(w.batch.bytes) > limits.MaxLogBytes:
 		return toolErrorf("the tool said more than a run may: at most %d bytes are allowed, artifacts not counted", limits.MaxLogBytes)
-	case w.stored > limits.MaxBlobBytes:
+	case w.blobBytes > limits.MaxBlobBytes:
 		return toolErrorf("the run keeps more than it may: at most %d bytes of artifacts and files are allowed", limits.MaxBlobBytes)
 	}
 	return nil
