@@ -33,7 +33,7 @@ func TestAnotherVersionOfAPhotonEndsItsRuns(t *testing.T) {
 		{"", "", ""},
 		{"", "2", ""}, // as in logs of a Beam that recorded none
 		{"1", "2", `it was version "1" then, and is version "2" now`},
-		{"1", "", `it was version "1" then, and is a version without a name now`},
+		{"1", "", `it was version "1" then, and is an unnamed version now`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.then+" to "+tt.now, func(t *testing.T) {

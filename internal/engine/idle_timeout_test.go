@@ -72,7 +72,7 @@ func TestIdleTimeoutStopsRun(t *testing.T) {
 			if info.State != tt.want {
 				t.Errorf("the run is %s, want %s", info.State, tt.want)
 			}
-			if info.State == engine.Stopped && info.Error != "nobody came back to it" {
+			if info.State == engine.Stopped && info.Error != "no client came back to the run" {
 				t.Errorf("it says %q", info.Error)
 			}
 		})
