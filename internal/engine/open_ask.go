@@ -25,8 +25,8 @@ type openAsk struct {
 	callIsCurrent bool
 }
 
-// showAsk copies what lists and surfaces show of an open question. The error is
-// the log's. Callers hold mu.
+// buildOpenAsk returns an open question as lists and surfaces show it. The error
+// is the log's. Callers hold mu.
 func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
 	asked, err := r.loadAsked(ctx, a)
 	if err != nil {
@@ -50,8 +50,8 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, e
 	return asked, nil
 }
 
-// callAsked is what the call that waits here asked, if it is live.
-func (a *openAsk) askedFromCall() (asked runlog.Asked, live bool) {
+// askedFromCall returns the question of the call that waits here, if it is current.
+func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 	if !a.callIsCurrent {
 		return asked, false
 	}
@@ -72,7 +72,7 @@ func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (runlog.Asked, e
 	return runlog.Asked{}, runlog.ErrNotFound
 }
 
-// showAsks are all open ones of a run. Callers hold mu.
+// buildOpenAsks returns all open questions of a run. Callers hold mu.
 func (r *trackedRun) buildOpenAsks(ctx context.Context) ([]OpenAsk, error) {
 	var open []OpenAsk
 	for _, a := range r.openAsks {

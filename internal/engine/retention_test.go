@@ -60,9 +60,9 @@ func TestARunThatIsReadStays(t *testing.T) {
 			"follow": func() (iter.Seq2[[]runlog.Entry, error], error) {
 				return b.Follow(context.Background(), me, slow, 0)
 			},
-			"read": func() (iter.Seq2[[]runlog.Entry, error], error) { return b.Read(context.Background(), me, slow) },
+			"read": func() (iter.Seq2[[]runlog.Entry, error], error) { return b.Read(context.Background(), me, slow, 0) },
 			"read after": func() (iter.Seq2[[]runlog.Entry, error], error) {
-				return b.ReadAfter(context.Background(), me, slow, 0)
+				return b.Read(context.Background(), me, slow, 1)
 			},
 		} {
 			batches, err := loop()
