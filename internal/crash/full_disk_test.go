@@ -209,7 +209,7 @@ func (d *smallDisk) standsStill() {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
-	if _, err := d.warns.WaitForLine(ctx, "runs stand still"); err != nil {
+	if _, err := d.warns.WaitForLine(ctx, "runs are stalled"); err != nil {
 		d.t.Fatal(err)
 	}
 }

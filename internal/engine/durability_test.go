@@ -177,8 +177,8 @@ func TestUploadsThatNoAnswerNamesCountAfterARestart(t *testing.T) {
 	if err := b.Answer(t.Context(), me, askID, a, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "keeps more than it may") {
-		t.Errorf("finished = %+v, and it keeps more than it may", f)
+	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "bytes of artifacts and files") {
+		t.Errorf("finished = %+v, and it exceeded the limit of its files", f)
 	}
 
 	b, id, _ = again(false)

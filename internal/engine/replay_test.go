@@ -243,13 +243,13 @@ func TestAChangedPhotonFailsAndSaysWhichCallDiffers(t *testing.T) {
 	}{
 		{"another key", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Text(y, "email", "E-mail?")
-		}, `the text "email" now, where the text "name", then the step "charge" was recorded`},
+		}, `now makes the call "email" (text), but the log has "name" (text), then "charge" (step)`},
 		{"another kind", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Integer(y, "name", "Number?")
-		}, `"name" is a integer now, where a text was recorded`},
+		}, `the kind of call "name" is now integer, but the log has text`},
 		{"a call is gone", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Text(y, "name", "Name?")
-		}, `without coming to the step "charge"`},
+		}, `without making "charge" (step)`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

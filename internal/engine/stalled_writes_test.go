@@ -274,7 +274,7 @@ func TestStalledWritesAreLoggedOnce(t *testing.T) {
 		l.isFull.Store(false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := []string{"runs stand still: what they do can't be recorded now", "no run stands still any more"}
+		want := []string{"runs are stalled: the log can't be written", "runs are no longer stalled"}
 		if got := told.all(); !slices.Equal(got, want) {
 			t.Errorf("logged: %q", got)
 		}
