@@ -7,11 +7,8 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -40,38 +37,6 @@ type Options struct {
 	Logger *slog.Logger // nil discards all logs
 	Meter  Meter        // nil disables metrics
 	Tracer Tracer       // nil disables tracing
-}
-
-// Limits bound what runs may use. A zero field means its default, which each
-// field's comment gives last.
-type Limits struct {
-	MaxEvents           int           // events of a run; 250,000
-	MaxLogBytes         int64         // bytes of a run's log; 64 MiB
-	MaxArtifactBytes    int64         // bytes of an artifact; 64 MiB
-	MaxBlobBytes        int64         // bytes of artifacts and files beside a run's log; 4 GiB
-	MaxActivePerOwner   int           // unfinished runs of an owner; 30,000
-	MaxFinishedPerOwner int           // finished runs kept for an owner; 1,000
-	MaxFinished         int           // finished runs kept for all owners; 20,000
-	MaxFinishedBytes    int64         // bytes of the logs and files kept of finished runs; unlimited
-	RetainFor           time.Duration // how long finished runs are kept; 7 days
-	RetainAtLeast       time.Duration // how long a finished run is kept at least, however many there are; 1 minute
-	ResidentFor         time.Duration // how long a durable run waits in memory; 10 minutes
-	MaxResident         int           // durable runs that wait in memory; 250
-}
-
-func (l Limits) withDefaults() Limits {
-	l.MaxEvents = cmp.Or(l.MaxEvents, 250_000)
-	l.MaxLogBytes = cmp.Or(l.MaxLogBytes, 64<<20)
-	l.MaxArtifactBytes = cmp.Or(l.MaxArtifactBytes, 64<<20)
-	l.MaxBlobBytes = cmp.Or(l.MaxBlobBytes, 4<<30)
-	l.MaxActivePerOwner = cmp.Or(l.MaxActivePerOwner, 30_000)
-	l.MaxFinishedPerOwner = cmp.Or(l.MaxFinishedPerOwner, 1_000)
-	l.MaxFinished = cmp.Or(l.MaxFinished, 20_000)
-	l.RetainFor = cmp.Or(l.RetainFor, 7*24*time.Hour)
-	l.RetainAtLeast = cmp.Or(l.RetainAtLeast, time.Minute)
-	l.ResidentFor = cmp.Or(l.ResidentFor, 10*time.Minute)
-	l.MaxResident = cmp.Or(l.MaxResident, 250)
-	return l
 }
 
 // An Engine runs photons. Its methods may be called from several goroutines.
@@ -131,79 +96,6 @@ func New(o Options) *Engine {
 	e.acceptCtx, e.stopAccepting = context.WithCancel(e.ctx)
 	e.closing = e.acceptCtx.Done()
 	return e
-}
-
-// A StartRequest describes a run to start.
-type StartRequest struct {
-	Photon  string
-	Args    json.RawMessage // must match the photon's input schema
-	Surface string          // where the request came from: browser, http, mcp, mcp task, terminal
-	// IdempotencyKey identifies the request, if it isn't empty: a second request
-	// from the same owner with the same key returns the first one's run.
-	IdempotencyKey string
-	// RetainFor is how long after its start the run is kept at least, even if it
-	// has ended and however many other runs end; at most [MaxRetention]. See
-	// [Info.RetainedUntil].
-	RetainFor time.Duration
-}
-
-// Start starts a run, which belongs to who, and returns without waiting for it.
-// The error is [ErrForbidden], [ErrPhotonNotFound], a [*generators.InvalidError]
-// with every violation, [ErrIdempotencyKeyReused], [ErrTooManyRuns],
-// [ErrClosing], or the log's.
-func (e *Engine) Start(ctx context.Context, who Caller, req StartRequest) (_ Info, err error) {
-	if who.Owner() == "" {
-		return Info{}, ErrForbidden
-	}
-	photon, ok := e.photons.Lookup(req.Photon)
-	if !ok {
-		return Info{}, ErrPhotonNotFound
-	}
-	args, err := photon.Check(req.Args)
-	if err != nil {
-		return Info{}, err
-	}
-	started := newStarted(photon, who, args, req)
-	r := newTrackedRun(e, photon, started)
-	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
-	defer func() { done(err) }()
-	started.Trace, r.started.Trace = trace, trace
-	r.mu.Lock() // until the start is recorded: a repeated request waits for it
-	defer r.mu.Unlock()
-	first, err := e.index.addRun(r, e.limits.MaxActivePerOwner)
-	if err != nil {
-		return Info{}, err
-	}
-	if first != r {
-		return first.resolveRepeat(r.requestDigest)
-	}
-	info, err := r.recordStart(ctx, started)
-	if err != nil {
-		r.discardFailedStart()
-		return Info{}, fmt.Errorf("recording the start: %w", err)
-	}
-	return info, nil
-}
-
-func newStarted(p *generators.Photon, who Caller, args json.RawMessage, req StartRequest) runlog.Started {
-	return runlog.Started{
-		Photon: p.Name(), Title: p.Title(), Durable: p.Options().Durable, Version: p.Options().Version,
-		Owner: who.Owner(), Surface: req.Surface, Args: args, IdempotencyKey: req.IdempotencyKey,
-		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
-	}
-}
-
-// discardFailedStart removes a run whose start could not be recorded. If the log
-// may have it all the same, it is deleted there in the background. Callers hold
-// mu.
-func (r *trackedRun) discardFailedStart() {
-	if r.uncertain == nil {
-		r.engine.index.removeRun(r)
-		return
-	}
-	r.startRefused = true
-	r.engine.index.markInactive(r)
-	go r.undoStart()
 }
 
 // Cancel stops a run: it withdraws the run's open questions and cancels the

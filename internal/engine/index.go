@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -186,29 +185,6 @@ func (x *index) updateState(r *trackedRun, from, to State) {
 	o.notifyWatchers()
 }
 
-// markInactive excludes an unfinished run from the working runs for good, because
-// it can't continue in this process. Callers hold r.mu.
-func (x *index) markInactive(r *trackedRun) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if r.inactive {
-		return
-	}
-	r.inactive = true
-	if r.state == Running {
-		x.workingRuns--
-	}
-	x.notifyIdle()
-}
-
-// notifyIdle wakes waitIdle if no run is working. Callers hold mu.
-func (x *index) notifyIdle() {
-	if x.workingRuns == 0 && x.allIdle != nil {
-		close(x.allIdle)
-		x.allIdle = nil
-	}
-}
-
 // notifyWatchers notifies the owner's watchers. Callers hold the index's mu.
 func (o *owner) notifyWatchers() {
 	for w := range o.watchers {
@@ -216,24 +192,6 @@ func (o *owner) notifyWatchers() {
 		case w <- struct{}{}:
 		default:
 		}
-	}
-}
-
-// waitIdle waits until no run is working or ctx ends.
-func (x *index) waitIdle(ctx context.Context) {
-	x.mu.Lock()
-	if x.workingRuns == 0 {
-		x.mu.Unlock()
-		return
-	}
-	if x.allIdle == nil {
-		x.allIdle = make(chan struct{})
-	}
-	idle := x.allIdle
-	x.mu.Unlock()
-	select {
-	case <-idle:
-	case <-ctx.Done():
 	}
 }
 

@@ -47,10 +47,8 @@ func (h *history) addEntry(e runlog.Entry) error {
 	switch e.Kind {
 	case runlog.KindStarted:
 		s, err := runlog.Decode[runlog.Started](e)
-		if err != nil {
-			return err
-		}
 		h.args = s.Args
+		return err
 	case runlog.KindStepped:
 		s, err := runlog.Decode[runlog.Stepped](e)
 		if err != nil {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"container/list"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -87,22 +86,6 @@ func newRunID() string {
 	var b [16]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
-}
-
-// firstClaim is the claim of the worker that starts a run.
-var firstClaim = runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1})
-
-// recordStart records the start and launches the generator. Callers hold mu.
-func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started) (Info, error) {
-	started := runlog.NewEntry(runlog.KindStarted, s)
-	started.Time = r.startedAt
-	err := r.appendEntries(ctx, started, firstClaim)
-	if err != nil {
-		return Info{}, err
-	}
-	info := r.info()
-	r.launchGenerator(s.Args, nil)
-	return info, nil
 }
 
 // info returns what lists show, without the open questions. Callers hold mu.
