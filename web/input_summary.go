@@ -56,7 +56,7 @@ func (s *Server) runLines(who engine.Caller, infos []engine.Info) []ui.RunLine {
 // summarizeInput says in few words what a run was started with; false if its log does not
 // say yet.
 func (s *Server) summarizeInput(who engine.Caller, info engine.Info) (string, bool) {
-	batches, err := s.engine.Read(context.Background(), who, info.ID)
+	batches, err := s.engine.Read(context.Background(), who, info.ID, 0)
 	if err != nil {
 		return "", false
 	}

@@ -239,7 +239,7 @@ func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, who engine.Ca
 
 // loadTimeline reads a run's log into what its page shows.
 func (s *Server) loadTimeline(r *http.Request, who engine.Caller, id string) (*timeline.Run, error) {
-	batches, err := s.engine.Read(r.Context(), who, id)
+	batches, err := s.engine.Read(r.Context(), who, id, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (s *Server) readOrFollow(v *pageStream, who engine.Caller, info engine.Info
 	case at.ID >= info.LastSeq && !at.Partial:
 		return func(func([]runlog.Entry, error) bool) {}, nil
 	}
-	return s.engine.Read(v.ctx, who, info.ID)
+	return s.engine.Read(v.ctx, who, info.ID, 0)
 }
 
 // logStreamEnd logs how a stream ended: a reader that went away is no fault.

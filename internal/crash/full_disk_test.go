@@ -209,7 +209,7 @@ func (d *smallDisk) standsStill() {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
-	if _, err := d.warns.WaitForLine(ctx, "runs stand still"); err != nil {
+	if _, err := d.warns.WaitForLine(ctx, "runs are stalled"); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -218,7 +218,7 @@ func (d *smallDisk) standsStill() {
 // is handed in. New runs, answers and files are refused with words that say why,
 // the tool waits, and when there is room all go on, also in a program that was
 // started on the full disk.
-func TestAFullDisk(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -272,7 +272,7 @@ func (c *client) answerAsk(ctx context.Context, id, key string) error {
 	return fmt.Errorf("answer to %s: %s %s", key, r.Status, raw)
 }
 
-func TestKilledAgainAndAgain(t *testing.T) {
+func TestKilledRepeatedly(t *testing.T) {
 	times := killCount(t)
 	p := &program{t: t, bin: buildProgram(t), data: filepath.Join(t.TempDir(), "data")}
 	p.start()

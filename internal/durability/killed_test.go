@@ -45,7 +45,7 @@ func comes(t *testing.T, dir string) {
 
 // A program that is killed while it gives a file its name leaves another one. The
 // next start removes it, wherever in the folder that is.
-func TestKilledBeforeARename(t *testing.T) {
+func TestKilledBeforeRename(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not there to kill at a system call")
 	}
@@ -73,7 +73,7 @@ func TestKilledBeforeARename(t *testing.T) {
 
 // A file that was being handed in when the program was killed is not kept, and
 // the question for it stays open.
-func TestKilledWhileAFileComesIn(t *testing.T) {
+func TestKilledDuringUpload(t *testing.T) {
 	bin, data := build(t), filepath.Join(t.TempDir(), "data")
 	s := start(t, bin, "", "TEST_SEAT=", "--data", data)
 	id := s.begin("vault", "{}", "vault")
@@ -118,7 +118,7 @@ func another(before, now []string) bool {
 
 // A backup that is killed leaves a part of one, which the next one to the same
 // file removes; and not that of another that is being written.
-func TestKilledDuringABackup(t *testing.T) {
+func TestKilledDuringBackup(t *testing.T) {
 	bin, dir := build(t), t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
 	s := start(t, bin, "", "TEST_SEAT=", "--data", data)

@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// OpenAsk returns an open question. The error is ErrNoAsk, ErrForbidden or, for one
-// that was open once, ErrSettled.
+// OpenAsk returns an open question. The error is [ErrAskNotFound], [ErrForbidden],
+// [ErrSettled] if the question is no longer open, or the log's.
 func (e *Engine) OpenAsk(ctx context.Context, who Caller, askID string) (OpenAsk, error) {
 	r, seq, err := e.findAsk(who, askID)
 	if err != nil {
@@ -22,7 +22,7 @@ func (e *Engine) OpenAsk(ctx context.Context, who Caller, askID string) (OpenAsk
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.findOpenAsk(seq); a != nil {
-		return r.showAsk(ctx, a)
+		return r.buildOpenAsk(ctx, a)
 	}
 	return OpenAsk{}, r.classifyClosedAsk(ctx, seq)
 }
@@ -39,7 +39,8 @@ func (e *Engine) findAsk(who Caller, askID string) (*trackedRun, uint64, error) 
 	return r, seq, err
 }
 
-// classifyClosedAsk tells a settled question from one that never was.
+// classifyClosedAsk returns ErrSettled if the entry with an ordinal is a question,
+// which then has been settled, and otherwise ErrAskNotFound or the log's error.
 func (r *trackedRun) classifyClosedAsk(ctx context.Context, seq uint64) error {
 	for batch, err := range r.engine.log.Read(ctx, r.id, seq-1) {
 		if err != nil {
@@ -53,11 +54,11 @@ func (r *trackedRun) classifyClosedAsk(ctx context.Context, seq uint64) error {
 	return ErrAskNotFound
 }
 
-// Answer settles a question; by names the surface that the answer came from.
-// The first valid answer wins. The error is ErrNoAsk, ErrForbidden, ErrSettled,
-// or a [*generators.InvalidError] with a message a field, after which the
-// question is still open.
-func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, by string) (err error) {
+// Answer settles a question. The first valid answer wins. The surface that
+// submitted the answer is recorded with it. The error is [ErrAskNotFound],
+// [ErrForbidden], [ErrSettled], the log's, or a [*generators.InvalidError] with a
+// message for each invalid field, after which the question is still open.
+func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, surface string) (err error) {
 	open, err := e.OpenAsk(ctx, who, askID)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Ans
 	if r.findOpenAsk(seq) == nil {
 		return r.classifyClosedAsk(ctx, seq)
 	}
-	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: by}
+	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface}
 	if open.Question.Kind == ask.KindSecret && a.Action == ask.Accept {
 		if entry.Sealed, err = e.keys.seal(r.id, a.Content); err != nil {
 			return err
@@ -86,21 +87,23 @@ func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Ans
 	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindAnswered, entry))
 }
 
-// recordSettlement appends the entry that settles a question. Callers hold mu.
+// recordSettlement appends the entry that settles a question, after the events
+// that wait in the worker's batch. Callers hold mu.
 func (r *trackedRun) recordSettlement(ctx context.Context, seq uint64, entry runlog.Entry) error {
-	// If another process has the run now, the batch counts no more, and the
-	// question may be open still.
+	// If another process has claimed the run, the batch is obsolete, but the
+	// question may still be open.
 	if err := r.flushAndAppend(context.WithoutCancel(ctx)); err != nil && !r.isSuperseded(err) {
 		return asSettledError(err)
 	}
-	// Only now: the flush may have come upon another process's answer.
+	// Checked after the flush, which may have applied another process's answer.
 	if r.findOpenAsk(seq) == nil {
 		return r.classifyClosedAsk(ctx, seq)
 	}
 	return asSettledError(r.appendEntries(ctx, entry))
 }
 
-// asSettledError says of an answer that came after the run's end what it is.
+// asSettledError returns ErrSettled for errRunOver: the end of a run settles its
+// questions.
 func asSettledError(err error) error {
 	if errors.Is(err, errRunOver) {
 		return ErrSettled
@@ -108,16 +111,16 @@ func asSettledError(err error) error {
 	return err
 }
 
-// Upload stores a file for an open file question, of at most the size that the
-// question allows; a larger one is a [*generators.InvalidError]. Its digest is
-// for an [ask.FileRef] in the answer.
+// Upload stores a file for an open file question and returns its digest, for an
+// [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
+// the question allows, the error is a [*generators.InvalidError].
 func (e *Engine) Upload(ctx context.Context, who Caller, askID string, content io.Reader) (digest string, size int64, err error) {
 	open, err := e.OpenAsk(ctx, who, askID)
 	if err != nil {
 		return "", 0, err
 	}
 	if open.Question.File == nil {
-		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question asks for no file")}}
+		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question does not ask for a file")}}
 	}
 	limit := open.Question.File.MaxSize
 	digest, size, err = e.blobs.Put(ctx, open.Run, io.LimitReader(content, limit+1))
@@ -137,7 +140,7 @@ func (e *Engine) Upload(ctx context.Context, who Caller, askID string, content i
 	return digest, size, err
 }
 
-// DiscardUpload takes an upload back that no answer names.
+// DiscardUpload deletes an uploaded file that no answer refers to.
 func (e *Engine) DiscardUpload(run, digest string, size int64) {
 	r := e.index.lookup(run)
 	if r == nil {
@@ -149,11 +152,11 @@ func (e *Engine) DiscardUpload(run, digest string, size int64) {
 		return
 	}
 	if err := e.blobs.Remove(run, digest); err != nil {
-		e.logger.Error("removing an upload", "run", run, "err", err)
+		e.logger.Error("deleting an upload", "run", run, "err", err)
 	}
 }
 
-// expireAsk withdraws a question whose time ran out.
+// expireAsk withdraws a question whose deadline has passed.
 func (r *trackedRun) expireAsk(a *openAsk) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,12 +175,13 @@ func (r *trackedRun) expireAsk(a *openAsk) {
 	}
 }
 
-// blobOpener opens the run's files by their digests.
+// blobOpener returns a function that opens the run's files by digest.
 func (r *trackedRun) blobOpener() func(string) (io.ReadCloser, error) {
 	return func(digest string) (io.ReadCloser, error) { return r.engine.blobs.Open(r.id, digest) }
 }
 
-// deadlineAfter is when a question that is asked now expires.
+// deadlineAfter returns the deadline of a question that is asked now; zero if the
+// question doesn't expire.
 func deadlineAfter(timeout time.Duration) time.Time {
 	if timeout <= 0 {
 		return time.Time{}

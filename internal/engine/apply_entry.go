@@ -8,11 +8,11 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// applyEntry takes in one entry: it moves the run's state and, where a generator
-// waits here, replies to it. Callers hold mu and apply every entry once, in
-// order.
+// applyEntry applies one entry: it updates the run's state and, if a generator
+// here waits for the entry, replies to it. Callers hold mu and apply every entry
+// once, in order.
 func (r *trackedRun) applyEntry(e runlog.Entry) {
-	before, asks := r.state, len(r.openAsks)
+	oldState, oldAsks := r.state, len(r.openAsks)
 	r.lastSeq = e.Seq
 	r.logBytes += int64(len(e.Data))
 	if e.Kind.IsEvent() {
@@ -22,91 +22,105 @@ func (r *trackedRun) applyEntry(e runlog.Entry) {
 		e.Time = time.Now()
 	}
 	if err := r.applyByKind(e); err != nil {
-		r.engine.logger.Error("reading a run's log", "run", r.id, "err", err)
+		r.engine.logger.Error("applying a log entry", "run", r.id, "err", err)
 	}
-	if !r.state.Ended() {
-		r.state = Running
-		if len(r.openAsks) > 0 {
-			r.state = Waiting
-		}
-	}
-	if before != r.state && r.poll != nil {
+	r.updateState()
+	if oldState != r.state && r.poll != nil {
 		r.poll.stateChangedAt = e.Time.Round(0)
 	}
 	if r.loading {
-		return // nobody waits for it, and the lists don't have it
+		return // nobody waits for the run, and the lists don't have it yet
 	}
-	r.engine.counters.countStateChange(before, r.state, e.Seq == 1)
-	if before != r.state || asks != len(r.openAsks) {
-		r.engine.index.updateState(r, before, r.state)
+	r.engine.counters.countStateChange(oldState, r.state, e.Seq == 1)
+	if oldState != r.state || oldAsks != len(r.openAsks) {
+		r.engine.index.updateState(r, oldState, r.state)
 		r.updateClock()
 	}
 	r.updateResidency()
 	r.wakeWaiters()
 }
 
+// updateState sets the state of a run that has not ended.
+func (r *trackedRun) updateState() {
+	switch {
+	case r.state.Ended():
+	case len(r.openAsks) > 0:
+		r.state = Waiting
+	default:
+		r.state = Running
+	}
+}
+
+// applyByKind applies what an entry of each kind means for the run. Other events,
+// and kinds that this version doesn't know, change nothing here: they stay in
+// the log, and followers receive them.
 func (r *trackedRun) applyByKind(e runlog.Entry) error {
 	switch e.Kind {
 	case kindStatus:
 		return r.applyStatus(e)
 	case runlog.KindClaimed:
-		c, err := runlog.Decode[runlog.Claimed](e)
-		if c.Epoch > r.epoch {
-			r.epoch = c.Epoch
-			if r.worker != nil {
-				r.stopGenerator(generators.ErrSuspended) // another process has the run now
-			}
-		}
-		return err
+		return r.applyClaimed(e)
 	case runlog.KindAsked:
 		return r.applyAsked(e)
 	case runlog.KindAnswered:
-		a, err := runlog.Decode[runlog.Answered](e)
-		if err != nil {
-			return err
-		}
-		r.applyAnswered(a)
-		r.restartIdleTimer()
+		return r.applyAnswered(e)
 	case runlog.KindWithdrawn:
-		w, err := runlog.Decode[runlog.Withdrawn](e)
-		if err != nil {
-			return err
-		}
-		r.applyWithdrawn(w)
+		return r.applyWithdrawn(e)
 	case runlog.KindStepped:
-		s, err := runlog.Decode[runlog.Stepped](e)
-		r.restoreTimeSpent(s.TimeSpent)
-		return err
+		return r.applyStepped(e)
 	case runlog.KindFinished:
-		f, err := runlog.Decode[runlog.Finished](e)
-		r.state, r.endedAt = State(f.Status), e.Time.Round(0)
-		r.errorText = f.Error
-		r.restoreTimeSpent(f.TimeSpent)
-		r.stopGenerator(generators.ErrStopped)
-		if err := r.engine.keys.deleteKey(r.id); err != nil {
-			r.engine.logger.Error("removing a run's key", "run", r.id, "err", err)
-		}
-		r.stopIdleTimer()
-		return err
+		return r.applyFinished(e)
 	}
 	return nil
 }
 
-// restoreTimeSpent takes the time that a run has spent from its log, unless the worker that
-// measures it is here.
+// applyClaimed stops the worker here if another process has claimed the run.
+func (r *trackedRun) applyClaimed(e runlog.Entry) error {
+	c, err := runlog.Decode[runlog.Claimed](e)
+	if c.Epoch > r.epoch {
+		r.epoch = c.Epoch
+		if r.worker != nil {
+			r.stopGenerator(generators.ErrSuspended)
+		}
+	}
+	return err
+}
+
+func (r *trackedRun) applyStepped(e runlog.Entry) error {
+	s, err := runlog.Decode[runlog.Stepped](e)
+	r.restoreTimeSpent(s.TimeSpent)
+	return err
+}
+
+// applyFinished ends the run. Its generator is stopped and its key deleted.
+func (r *trackedRun) applyFinished(e runlog.Entry) error {
+	f, err := runlog.Decode[runlog.Finished](e)
+	r.state, r.endedAt = State(f.Status), e.Time.Round(0)
+	r.errorText = f.Error
+	r.restoreTimeSpent(f.TimeSpent)
+	r.stopGenerator(generators.ErrStopped)
+	if err := r.engine.keys.deleteKey(r.id); err != nil {
+		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
+	}
+	r.stopIdleTimer()
+	return err
+}
+
+// restoreTimeSpent sets the time that the run has spent to what its log says,
+// unless a worker here measures it.
 func (r *trackedRun) restoreTimeSpent(spent ask.Millis) {
 	if r.worker == nil {
 		r.timeSpent = time.Duration(spent)
 	}
 }
 
-// An askTiming is what is kept of a question that the log has.
+// An askTiming is the part of a recorded question that the engine keeps in memory.
 type askTiming struct {
 	Deadline time.Time  `json:"deadline"`
 	Spent    ask.Millis `json:"spent"`
 }
 
-// applyAsked opens a question and starts its deadline.
+// applyAsked opens a question and schedules its expiry.
 func (r *trackedRun) applyAsked(e runlog.Entry) error {
 	a := &openAsk{run: r, seq: e.Seq, askedAt: e.Time.Round(0)}
 	if r.worker != nil {
@@ -116,14 +130,14 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 		}
 		a.expiresAt = asked.Deadline
 		if c := r.worker.recordingAsk; c != nil && c.Key == asked.Key {
-			a.call, a.callIsCurrent = c, true // before anybody can answer
+			a.call, a.callIsCurrent = c, true // set before anybody can answer
 		}
 	} else {
-		o, err := runlog.Decode[askTiming](e)
+		timing, err := runlog.Decode[askTiming](e)
 		if err != nil {
 			return err
 		}
-		a.expiresAt, r.timeSpent = o.Deadline, time.Duration(o.Spent)
+		a.expiresAt, r.timeSpent = timing.Deadline, time.Duration(timing.Spent)
 	}
 	r.openAsks = append(r.openAsks, a)
 	if !r.loading {
@@ -133,35 +147,46 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 	return nil
 }
 
-func (r *trackedRun) applyAnswered(a runlog.Answered) {
-	o := r.findOpenAsk(a.AskSeq)
-	if o == nil {
-		return
+// applyAnswered settles the question and restarts the run's idle timeout.
+func (r *trackedRun) applyAnswered(e runlog.Entry) error {
+	answered, err := runlog.Decode[runlog.Answered](e)
+	if err != nil {
+		return err
 	}
-	r.settleAsk(o, func(r *trackedRun) generators.Reply { return r.answeredReply(a) })
+	if a := r.findOpenAsk(answered.AskSeq); a != nil {
+		r.settleAsk(a, func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
+	}
+	r.restartIdleTimer()
+	return nil
 }
 
-// settleAsk closes a question. If a generator waits, it gets the reply; if it is
-// being replayed and has not come to the question yet, it will get it then.
-func (r *trackedRun) settleAsk(o *openAsk, reply func(*trackedRun) generators.Reply) {
-	r.forgetOpenAsk(o)
+func (r *trackedRun) applyWithdrawn(e runlog.Entry) error {
+	withdrawn, err := runlog.Decode[runlog.Withdrawn](e)
+	if err != nil {
+		return err
+	}
+	if a := r.findOpenAsk(withdrawn.AskSeq); a != nil {
+		r.settleAsk(a, func(*trackedRun) generators.Reply { return withdrawnReply(withdrawn) })
+	}
+	return nil
+}
+
+// settleAsk closes a question. A generator that waits for it receives the reply.
+// A generator that is being replayed and has not reached the question yet
+// receives it there. A run without a generator is resumed.
+func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Reply) {
+	r.forgetOpenAsk(a)
 	switch {
-	case o.call != nil:
-		o.call.Settle(reply(r))
+	case a.call != nil:
+		a.call.Settle(reply(r))
 	case r.worker != nil && r.worker.history != nil:
-		r.worker.history.settleCall(o.seq, reply)
+		r.worker.history.settleCall(a.seq, reply)
 	case r.canResume() && !r.loading:
 		r.queueResume()
 	}
 }
 
-func (r *trackedRun) applyWithdrawn(w runlog.Withdrawn) {
-	if o := r.findOpenAsk(w.AskSeq); o != nil {
-		r.settleAsk(o, func(*trackedRun) generators.Reply { return withdrawnReply(w) })
-	}
-}
-
-// answeredReply turns a recorded answer into what the generator gets.
+// answeredReply returns the generator's reply for a recorded answer.
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 	answer := a.Answer
 	if a.Sealed != nil {

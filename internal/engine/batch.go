@@ -9,14 +9,15 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Events that are no calls are appended together: at once if none was appended
-// in the last frame, else when the frame is over or so many bytes have come.
+// A worker appends events other than calls in batches. It flushes a batch at once
+// if it hasn't flushed one within flushInterval, otherwise when the interval ends
+// or the batch has maxBatchBytes.
 const (
 	flushInterval = 16 * time.Millisecond
 	maxBatchBytes = 64 << 10
 )
 
-// batch is what a worker has yet to append.
+// A batch holds the entries that a worker has yet to append.
 type batch struct {
 	entries   []runlog.Entry
 	bytes     int
@@ -24,6 +25,7 @@ type batch struct {
 	timer     *time.Timer
 }
 
+// discard empties the batch without appending it.
 func (b *batch) discard() {
 	b.entries, b.bytes = nil, 0
 	if b.timer != nil {
@@ -32,7 +34,8 @@ func (b *batch) discard() {
 	}
 }
 
-// queueEvent takes in an event that is to be shown.
+// queueEvent adds an event that surfaces show to the batch, unless it is a
+// replayed one that the log already has.
 func (w *worker) queueEvent(e generators.Event) error {
 	if w.history.skipRecordedEvent() {
 		return nil
@@ -50,6 +53,7 @@ func (w *worker) queueEvent(e generators.Event) error {
 	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: data, Time: time.Now()})
 }
 
+// queueEntry adds an entry to the batch, and flushes it if it is due.
 func (w *worker) queueEntry(e runlog.Entry) error {
 	b := &w.batch
 	b.entries = append(b.entries, e)
@@ -79,9 +83,8 @@ func (w *worker) flushOnTimer() {
 	}
 }
 
-// flushAndAppend appends what waits in the batch, if a worker is here, and entries after
-// it. What can't be appended stays in the batch, and is the worker's concern.
-// Callers hold mu.
+// flushAndAppend appends the worker's batch, if there is a worker, followed by
+// entries. If that fails, the batch keeps what it had. Callers hold mu.
 func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry) error {
 	if err := r.resolveUncertainAppend(ctx); err != nil {
 		return err
@@ -90,15 +93,15 @@ func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry
 	if w == nil || len(w.batch.entries) == 0 {
 		return r.appendEntries(ctx, entries...)
 	}
-	waiting := w.batch.entries
+	batched := w.batch.entries
 	w.batch.flushedAt = time.Now()
-	err := r.appendEntries(ctx, slices.Concat(waiting, entries)...)
+	err := r.appendEntries(ctx, slices.Concat(batched, entries)...)
 	switch {
-	case r.worker != w: // it was let go, and its batch with it
+	case r.worker != w: // the worker was stopped, and its batch discarded
 	case err == nil:
 		w.batch.discard()
 	case r.uncertain != nil:
-		r.uncertain.worker, r.uncertain.batched = w, len(waiting)
+		r.uncertain.worker, r.uncertain.batchedCount = w, len(batched)
 	}
 	return err
 }

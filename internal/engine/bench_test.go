@@ -13,7 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// BenchmarkEvents is the cost of an event from the generator into the log.
+// BenchmarkEvents measures the cost of an event from the generator into the
+// log.
 func BenchmarkEvents(b *testing.B) {
 	p := newPhoton("burst", func(_ context.Context, yield generators.Yield) (any, error) {
 		for range 100_000 {
@@ -30,7 +31,7 @@ func BenchmarkEvents(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/event")
 }
 
-// BenchmarkAskRoundTrip is a run with one question, from its start to its end.
+// BenchmarkAskRoundTrip measures a run with one question, from start to end.
 func BenchmarkAskRoundTrip(b *testing.B) {
 	e := newTestEngine(b, greeter)
 	b.ReportAllocs()
@@ -42,8 +43,8 @@ func BenchmarkAskRoundTrip(b *testing.B) {
 	}
 }
 
-// BenchmarkWaiting is what a run costs while it waits for an answer: of the Go
-// heap and the stacks, and of the process's resident memory.
+// BenchmarkWaiting measures the memory of a run that waits for an answer: Go
+// heap and stacks, and the process's resident memory.
 func BenchmarkWaiting(b *testing.B) {
 	const runs = 10_000
 	for b.Loop() {
@@ -53,8 +54,8 @@ func BenchmarkWaiting(b *testing.B) {
 	}
 }
 
-// measureWaitingRuns starts runs that wait for an answer, and returns how much more memory
-// there is in use, and how much more the process has.
+// measureWaitingRuns starts runs that wait for an answer and returns how many
+// bytes more are in use, and how many more are resident.
 func measureWaitingRuns(t testing.TB, runs int) (memory, resident int64) {
 	p := newPhoton("waiter", func(_ context.Context, yield generators.Yield) (bool, error) {
 		return ask.Confirm(yield, "go", "Go on?")
@@ -76,8 +77,8 @@ func measureWaitingRuns(t testing.TB, runs int) (memory, resident int64) {
 	return memoryNow - memory, residentNow - resident
 }
 
-// memoryUsed is the memory in use once the garbage is gone, and the process's resident
-// memory, which is 0 where the system doesn't tell.
+// memoryUsed returns the bytes in use after garbage collection and the
+// process's resident memory, which is 0 if the system doesn't report it.
 func memoryUsed() (memory, resident int64) {
 	for range 3 { // a stack shrinks by half at each
 		debug.FreeOSMemory()

@@ -10,13 +10,14 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// What is too large for a log stands beside it, in the blob store: the data of
-// large entries, and the bodies of large artifacts.
+// Data that is too large for the log is in the blob store: the data of large
+// entries ("spilled" data) and the bodies of large artifacts.
 
-// maxInlineArtifact is the largest body that an artifact's entry holds itself.
+// maxInlineArtifact is the largest artifact body, in bytes, that is in the log.
 const maxInlineArtifact = 64 << 10
 
-// spillEntry moves data that is too large for an entry to the blob store.
+// spillEntry moves an entry's data to the blob store if it is too large for the
+// log. Callers hold mu.
 func (r *trackedRun) spillEntry(ctx context.Context, e runlog.Entry) (runlog.Entry, error) {
 	if len(e.Data) <= runlog.MaxEntryData {
 		return e, nil
@@ -26,12 +27,12 @@ func (r *trackedRun) spillEntry(ctx context.Context, e runlog.Entry) (runlog.Ent
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
 	r.addBlobRef(digest, size)
-	r.spilled += size
+	r.spilledBytes += size
 	e.Data, e.Blob = nil, digest
 	return e, nil
 }
 
-// spillEntries moves what is too large of several entries.
+// spillEntries calls spillEntry for each entry. If one fails, none is spilled.
 func (r *trackedRun) spillEntries(ctx context.Context, entries []runlog.Entry) ([]runlog.Entry, error) {
 	stored := make([]runlog.Entry, len(entries))
 	for i, e := range entries {
@@ -44,47 +45,47 @@ func (r *trackedRun) spillEntries(ctx context.Context, entries []runlog.Entry) (
 	return stored, nil
 }
 
-// undoSpill takes back what was moved, of entries that were not appended.
+// undoSpill deletes the blobs of spilled entries that were not appended.
 func (r *trackedRun) undoSpill(stored, entries []runlog.Entry) {
 	for i, e := range stored {
 		if e.Blob == entries[i].Blob {
 			continue
 		}
 		size := int64(len(entries[i].Data))
-		r.spilled -= size
+		r.spilledBytes -= size
 		if r.removeBlobRef(e.Blob, size) {
 			if err := r.engine.blobs.Remove(r.id, e.Blob); err != nil {
-				r.engine.logger.Error("removing what was not recorded", "run", r.id, "err", err)
+				r.engine.logger.Error("deleting the blob of an entry that was not recorded", "run", r.id, "err", err)
 			}
 		}
 	}
 }
 
-// addBlobRef counts one more that names a blob. Callers hold mu.
+// addBlobRef counts a reference to a blob. Callers hold mu.
 func (r *trackedRun) addBlobRef(digest string, size int64) {
-	if r.named == nil {
-		r.named = make(map[string]int)
+	if r.blobRefs == nil {
+		r.blobRefs = make(map[string]int)
 	}
-	r.named[digest]++
-	r.stored += size
+	r.blobRefs[digest]++
+	r.blobBytes += size
 }
 
-// removeBlobRef counts one less, and tells whether nothing names the blob any more.
-// Callers hold mu.
+// removeBlobRef uncounts a reference to a blob and reports whether it was the
+// last. Callers hold mu.
 func (r *trackedRun) removeBlobRef(digest string, size int64) bool {
-	r.stored -= size
-	if r.named[digest] > 1 {
-		r.named[digest]--
+	r.blobBytes -= size
+	if r.blobRefs[digest] > 1 {
+		r.blobRefs[digest]--
 		return false
 	}
-	delete(r.named, digest)
+	delete(r.blobRefs, digest)
 	return true
 }
 
 // storeArtifact moves an artifact's body to the blob store if it is large.
 func (w *worker) storeArtifact(a *generators.Artifact) (*generators.Artifact, error) {
 	if int64(len(a.Body)) > w.engine.limits.MaxArtifactBytes {
-		return nil, toolErrorf("the artifact %q has %d bytes, and at most %d are allowed", truncateText(a.Title), len(a.Body), w.engine.limits.MaxArtifactBytes)
+		return nil, toolErrorf("the artifact %q has %d bytes, but at most %d are allowed", truncateText(a.Title), len(a.Body), w.engine.limits.MaxArtifactBytes)
 	}
 	stored := *a
 	stored.Title, stored.Size = truncateText(a.Title), int64(len(a.Body))
@@ -100,7 +101,8 @@ func (w *worker) storeArtifact(a *generators.Artifact) (*generators.Artifact, er
 	return &stored, nil
 }
 
-// loadSpilledData reads an entry's data where it was too large to be in it.
+// loadSpilledData returns the entry with its data, read from the blob store if it
+// was spilled.
 func (e *Engine) loadSpilledData(run string, entry runlog.Entry) (runlog.Entry, error) {
 	if entry.Blob == "" {
 		return entry, nil

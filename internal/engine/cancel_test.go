@@ -11,11 +11,11 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// maxStopDelay is how long after a person pressed Stop everybody must see the end.
+// maxStopDelay bounds the time from a stop until every observer sees the end.
 const maxStopDelay = 100 * time.Millisecond
 
-// stoppableTools are photons that work or wait in different ways, and see that they
-// are to stop.
+// stoppableTools are photons that work or wait in different ways and return
+// when they are stopped.
 var stoppableTools = map[string]func(context.Context, generators.Yield) (string, error){
 	"waits for a person": func(_ context.Context, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "name", "Who?")
@@ -51,7 +51,8 @@ var stoppableTools = map[string]func(context.Context, generators.Yield) (string,
 	},
 }
 
-// TestStopIsSeenSoon: by a follower, in the run's state, and by the generator.
+// TestStopIsSeenSoon checks that a stop is soon seen by a follower, in the
+// run's state, and by the generator.
 func TestStopIsSeenSoon(t *testing.T) {
 	for name, fn := range stoppableTools {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +90,8 @@ func TestStopIsSeenSoon(t *testing.T) {
 	}
 }
 
-// BenchmarkStop is the time from Stop to its end in a follower's hands, in real
-// time.
+// BenchmarkStop measures the time from a stop until a follower has the end, in
+// real time.
 func BenchmarkStop(b *testing.B) {
 	e := newTestEngine(b, newPhoton("busy", stoppableTools["waits for a person"], nil))
 	for b.Loop() {

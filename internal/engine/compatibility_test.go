@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// newVersionedPhoton counts how often its code runs.
+// newVersionedPhoton returns a photon that counts how often its code runs.
 func newVersionedPhoton(version string, began *atomic.Int64) *generators.Photon {
 	return newPhoton("versioned", func(_ context.Context, yield generators.Yield) (string, error) {
 		began.Add(1)
@@ -21,10 +21,10 @@ func newVersionedPhoton(version string, began *atomic.Int64) *generators.Photon 
 	}, &generators.Options{Durable: true, Version: version})
 }
 
-// A run goes on with code of the version that it was started with. One of
-// another version ends it at once, before any of that code runs and before
-// somebody answers for nothing, and says which versions they are.
-func TestAnotherVersionOfAPhotonEndsItsRuns(t *testing.T) {
+// A run continues only with a photon of the version that it was started with.
+// Another version ends it at once, before any of the photon's code runs and
+// before anybody answers in vain, and the error names both versions.
+func TestAnotherPhotonVersionEndsItsRuns(t *testing.T) {
 	tests := []struct {
 		then, now string
 		says      string // of the end; empty if it goes on
@@ -33,7 +33,7 @@ func TestAnotherVersionOfAPhotonEndsItsRuns(t *testing.T) {
 		{"", "", ""},
 		{"", "2", ""}, // as in logs of a Beam that recorded none
 		{"1", "2", `it was version "1" then, and is version "2" now`},
-		{"1", "", `it was version "1" then, and is a version without a name now`},
+		{"1", "", `it was version "1" then, and is an unnamed version now`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.then+" to "+tt.now, func(t *testing.T) {
@@ -65,8 +65,8 @@ func TestAnotherVersionOfAPhotonEndsItsRuns(t *testing.T) {
 	}
 }
 
-// A log that was written before versions were recorded is one without.
-func TestTheVersionIsInTheLog(t *testing.T) {
+// A log that was written before versions were recorded has no version.
+func TestPhotonVersionIsRecorded(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "7": true} {
 		b := newTestEngine(t, newVersionedPhoton(version, new(atomic.Int64)))
 		started := b.entries(b.startRun("versioned", ""))[0]
@@ -76,7 +76,7 @@ func TestTheVersionIsInTheLog(t *testing.T) {
 	}
 }
 
-func TestAPhotonThatWantsOtherInputFails(t *testing.T) {
+func TestChangedInputSchemaFailsRun(t *testing.T) {
 	type before struct {
 		Guests string `json:"guests"`
 	}
@@ -106,9 +106,9 @@ func TestAPhotonThatWantsOtherInputFails(t *testing.T) {
 	}
 }
 
-// A program that lacks a photon leaves its runs alone, and takes answers to
-// them: one that has it goes on.
-func TestADurableRunWaitsForItsPhoton(t *testing.T) {
+// A program that lacks a photon leaves its runs alone, but accepts answers to
+// them. A program that has the photon then continues them.
+func TestDurableRunWaitsForItsPhoton(t *testing.T) {
 	var began atomic.Int64
 	for _, answered := range []bool{false, true} {
 		o := testOptions(t, newVersionedPhoton("1", &began))

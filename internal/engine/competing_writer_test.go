@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// contestedLog is a log in which another process appends first, once.
+// contestedLog is a log to which another process appends first, once.
 type contestedLog struct {
 	runlog.Log
 	mu           sync.Mutex
@@ -37,7 +37,8 @@ func (c *contestedLog) Append(ctx context.Context, run string, after uint64, ent
 	return c.Log.Append(ctx, run, after, entries...)
 }
 
-// appendBeforeNext has entries appended before the next append that begins with a kind.
+// appendBeforeNext appends entries just before the next append that begins with
+// a kind.
 func (c *contestedLog) appendBeforeNext(kind runlog.Kind, entries ...runlog.Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +65,8 @@ func (b *testEngine) countEntries(id string, kind runlog.Kind) int {
 	return n
 }
 
-// newEventWhileWaitingPhoton asks, and has an event in its batch from one second on.
+// newEventWhileWaitingPhoton returns a photon that asks, and from one second on
+// has an event in its batch.
 func newEventWhileWaitingPhoton(opts ...ask.Option) *generators.Photon {
 	return newPhoton("murmurer", func(_ context.Context, yield generators.Yield) (string, error) {
 		generators.Go(yield, func(context.Context) {
@@ -76,7 +78,7 @@ func newEventWhileWaitingPhoton(opts ...ask.Option) *generators.Photon {
 	}, &generators.Options{Durable: true})
 }
 
-// settleAskBy are the ways in which a question is settled here.
+// settleAskBy has the ways in which the tests settle a question.
 var settleAskBy = map[string]func(b *testEngine, askID string) error{
 	"answered": func(b *testEngine, askID string) error {
 		return b.Answer(b.t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}, "here")
@@ -90,9 +92,9 @@ var settleAskBy = map[string]func(b *testEngine, askID string) error{
 	},
 }
 
-// TestAQuestionIsSettledOnce: another process's answer comes between the events
-// that wait and the settlement that follows them.
-func TestAQuestionIsSettledOnce(t *testing.T) {
+// TestQuestionIsSettledOnce has another process append its answer between the
+// batched events and the settlement that follows them.
+func TestQuestionIsSettledOnce(t *testing.T) {
 	for name, settle := range settleAskBy {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -124,8 +126,8 @@ func TestAQuestionIsSettledOnce(t *testing.T) {
 	}
 }
 
-// A question that another process has taken over is open there.
-func TestAnAnswerIsTakenThoughAnotherProcessHasTheRun(t *testing.T) {
+// A run that another process has claimed accepts answers all the same.
+func TestAnswerToRunClaimedElsewhereIsAccepted(t *testing.T) {
 	for _, name := range []string{"answered", "withdrawn", "stopped"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -153,8 +155,8 @@ func TestAnAnswerIsTakenThoughAnotherProcessHasTheRun(t *testing.T) {
 	}
 }
 
-// A worker that doesn't know yet that it is superseded can't end the run.
-func TestAnEndOfAnOlderEpochDoesNotCount(t *testing.T) {
+// A worker that doesn't know yet that it has been superseded can't end the run.
+func TestEndOfOlderEpochDoesNotCount(t *testing.T) {
 	for name, end := range map[string]error{"completed": nil, "failed": errors.New("no luck")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -180,7 +182,7 @@ func TestAnEndOfAnOlderEpochDoesNotCount(t *testing.T) {
 	}
 }
 
-// newPairPhoton asks two questions at once.
+// newPairPhoton returns a photon that asks two questions at once.
 func newPairPhoton(began *atomic.Int64) *generators.Photon {
 	return newPhoton("pair", func(_ context.Context, yield generators.Yield) (string, error) {
 		began.Add(1)
@@ -190,9 +192,9 @@ func newPairPhoton(began *atomic.Int64) *generators.Photon {
 	}, &generators.Options{Durable: true})
 }
 
-// Another process answers one question just before a run, to which the answer to
-// the other one came, is claimed.
-func TestAnAnswerBeforeTheClaimIsNotLost(t *testing.T) {
+// Another process answers one of two questions just before this one, which has
+// the answer to the other, claims the run.
+func TestAnswerBeforeClaimIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var began atomic.Int64
 		o := testOptions(t, newPairPhoton(&began))
@@ -216,9 +218,9 @@ func TestAnAnswerBeforeTheClaimIsNotLost(t *testing.T) {
 	})
 }
 
-// Of two answers in a log, which an older Beam may have written, the first
-// holds: the run went on with it.
-func TestTheFirstAnswerOfALogHolds(t *testing.T) {
+// Of two answers to a question in a log, which an older Beam may have written,
+// the first one counts, because the run continued with it.
+func TestFirstAnswerInLogCounts(t *testing.T) {
 	for name, second := range map[string]runlog.Entry{
 		"another answer": acceptedEntry(3, `{"name":"Eve"}`),
 		"a withdrawal":   runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Expired}),

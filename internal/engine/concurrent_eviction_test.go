@@ -12,8 +12,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// newTwoAsksPhoton asks two questions at once, and works for hours on the answer to the
-// first. The generator itself asks that, or else waits for the goroutine that does.
+// newTwoAsksPhoton returns a photon that asks two questions at once and works
+// for hours on the answer to the first. Either the generator itself asks the
+// first, or it waits for the goroutine that does.
 func newTwoAsksPhoton(gone, worked *atomic.Int64, itself bool) *generators.Photon {
 	return newPhoton("two", func(ctx context.Context, yield generators.Yield) (string, error) {
 		defer gone.Add(1)
@@ -46,8 +47,8 @@ func newTwoAsksPhoton(gone, worked *atomic.Int64, itself bool) *generators.Photo
 	}, &generators.Options{Durable: true})
 }
 
-// A goroutine whose question was answered goes on, though another question is
-// open: it is not broken off until that is answered, too.
+// A goroutine whose question was answered continues although another question
+// is open: the run isn't evicted meanwhile.
 func TestRunIsNotEvictedWhileGoroutineWorks(t *testing.T) {
 	for name, itself := range map[string]bool{"the generator itself": true, "beside it": false} {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +83,8 @@ func TestRunIsNotEvictedWhileGoroutineWorks(t *testing.T) {
 	}
 }
 
-// A run that asked something itself, and now waits for goroutines that ask, has
-// nothing to do.
+// A run that has asked a question itself, and now only waits for goroutines
+// that ask, has nothing to do.
 func TestRunIsEvictedWhileGoroutinesWaitAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var gone atomic.Int64

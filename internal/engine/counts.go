@@ -6,27 +6,32 @@ import (
 	"time"
 )
 
-// Counts are how many of what an engine has. They are kept as things change: to
-// tell them costs the same however many there are.
+// Counts are the numbers that [Engine.Counts] returns.
 type Counts struct {
-	Runs      map[State]int // that are kept, ended ones too
-	Resident  int           // durable runs that wait in memory, and could be let go
-	Followers int           // of runs: streams, pages, calls
+	Runs      map[State]int // those that the log has, including ended ones
+	Resident  int           // durable runs that wait in memory and could be evicted
+	Followers int           // of runs: streams, pages and calls
 }
 
-// Counts returns how many there are now.
+// Counts returns the current numbers. Its cost doesn't depend on how many runs
+// there are.
 func (e *Engine) Counts() Counts {
-	c := Counts{Runs: make(map[State]int, len(allStates)), Followers: int(e.counters.followers.Load()), Resident: e.residency.countEvictable()}
+	c := Counts{
+		Runs:      make(map[State]int, len(allStates)),
+		Followers: int(e.counters.followers.Load()),
+		Resident:  e.residency.countEvictable(),
+	}
 	for i, s := range allStates {
 		c.Runs[s] = int(e.counters.runs[i].Load())
 	}
 	return c
 }
 
-// CountOpenAsksByAge counts all open questions by age: those younger than the first
-// bound, those younger than the next, and so on, and last those older than all
-// bounds, which ascend. oldest is the age of the oldest; 0 if none is open. It
-// walks the list of them: a million take some tenths of a second.
+// CountOpenAsksByAge counts the open questions of all owners by age. bounds are in
+// ascending order. open[i] is the number of questions that are younger than
+// bounds[i], but not than the bound before; the last element counts the rest.
+// oldest is the age of the oldest question, or 0 if none is open. The method
+// walks the list: a million questions take some tenths of a second.
 func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest time.Duration) {
 	open = make([]int, len(bounds)+1)
 	now := time.Now()
@@ -39,50 +44,51 @@ func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest
 	return open, oldest
 }
 
-// allStates are all states, in the order in which tally counts them.
+// allStates lists the states in the order of counters.runs.
 var allStates = [...]State{Running, Waiting, Completed, Failed, Stopped, Interrupted}
 
-// counters is what an engine counts as it changes.
+// counters are updated with every change. They may be used from several goroutines.
 type counters struct {
 	runs      [len(allStates)]atomic.Int64
 	followers atomic.Int64
 }
 
-func (t *counters) addToState(s State, n int64) {
+func (c *counters) addToState(s State, n int64) {
 	for i := range allStates {
 		if allStates[i] == s {
-			t.runs[i].Add(n)
+			c.runs[i].Add(n)
 		}
 	}
 }
 
-// countStateChange counts a change of a run's state; its first entry brings it in.
-func (t *counters) countStateChange(from, to State, first bool) {
+// countStateChange counts a change of a run's state. The run's first entry only
+// adds to the new state.
+func (c *counters) countStateChange(from, to State, first bool) {
 	switch {
 	case first:
-		t.addToState(to, 1)
+		c.addToState(to, 1)
 	case from != to:
-		t.addToState(from, -1)
-		t.addToState(to, 1)
+		c.addToState(from, -1)
+		c.addToState(to, 1)
 	}
 }
 
-// uncountRun counts a run that is forgotten. Callers hold r.mu.
-func (t *counters) uncountRun(r *trackedRun) {
+// uncountRun uncounts a run that is removed. Callers hold r.mu.
+func (c *counters) uncountRun(r *trackedRun) {
 	if r.lastSeq == 0 {
 		return // it was never recorded
 	}
-	t.addToState(r.state, -1)
+	c.addToState(r.state, -1)
 }
 
-// countRuns counts what was read back.
-func (t *counters) countRuns(runs []*trackedRun) {
+// countRuns counts the runs that were read from the log.
+func (c *counters) countRuns(runs []*trackedRun) {
 	for _, r := range runs {
-		t.addToState(r.state, 1)
+		c.addToState(r.state, 1)
 	}
 }
 
-// countEvictable is how many runs wait in memory that could be let go.
+// countEvictable returns the number of runs that could be evicted.
 func (h *residency) countEvictable() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,14 +7,15 @@ import (
 	"github.com/google/btree"
 )
 
-// deadlines are those of all open questions, with one timer for the earliest: a
-// timer each would take a quarter of a gigabyte of a million. When many pass at
-// once, few questions are withdrawn at a time.
+// deadlines expires open questions. It has one timer, for the earliest deadline:
+// a timer for each of a million questions would take a quarter of a gigabyte.
+// If many deadlines pass at once, few questions are withdrawn at a time. Its
+// methods may be called from several goroutines.
 type deadlines struct {
 	expiring queue
 
 	mu         sync.Mutex
-	byDeadline *btree.BTreeG[*openAsk] // by due
+	byDeadline *btree.BTreeG[*openAsk] // by expiresAt
 	timer      *time.Timer
 }
 
@@ -27,8 +28,8 @@ func newDeadlines() *deadlines {
 	})}
 }
 
-// scheduleExpiry takes in a question, if it has a deadline, which must not change until it
-// is removed or has passed.
+// scheduleExpiry adds a question if it has a deadline. The deadline must not change
+// until it has passed or been canceled.
 func (d *deadlines) scheduleExpiry(a *openAsk) {
 	if a.expiresAt.IsZero() {
 		return
@@ -39,7 +40,7 @@ func (d *deadlines) scheduleExpiry(a *openAsk) {
 	d.setTimer()
 }
 
-// scheduleAll takes in the questions of runs that were read.
+// scheduleAll adds the open questions of runs that were read from the log.
 func (d *deadlines) scheduleAll(runs []*trackedRun) {
 	for _, r := range runs {
 		r.mu.Lock()
@@ -50,18 +51,19 @@ func (d *deadlines) scheduleAll(runs []*trackedRun) {
 	}
 }
 
+// cancelExpiry removes a question.
 func (d *deadlines) cancelExpiry(a *openAsk) {
 	if a.expiresAt.IsZero() {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, there := d.byDeadline.Delete(a); there {
+	if _, found := d.byDeadline.Delete(a); found {
 		d.setTimer()
 	}
 }
 
-// stop forgets all.
+// stop removes all questions.
 func (d *deadlines) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +85,7 @@ func (d *deadlines) setTimer() {
 	}
 }
 
-// expireDue has the questions expire that are due.
+// expireDue queues the expiry of the questions whose deadline has passed.
 func (d *deadlines) expireDue() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// restartAtSecondAsk opens an engine, starts a run of a photon, answers its first
-// question by hand, and opens another engine on the same log at its second.
+// restartAtSecondAsk opens an engine, starts a run, answers its first question,
+// and opens another engine on the same log when the run asks its second.
 func restartAtSecondAsk(t *testing.T, p *generators.Photon, keys string, hand func(b *testEngine, id, askID string)) (again *testEngine, id string) {
 	t.Helper()
 	o := testOptions(t, p)
@@ -36,9 +36,9 @@ func restartAtSecondAsk(t *testing.T, p *generators.Photon, keys string, hand fu
 
 func acceptName(b *testEngine, _, askID string) { b.acceptAsk(askID, `{"name":"Ada"}`) }
 
-// What a failed step returned live, it returns when the run is taken up again,
-// and nothing is tried again.
-func TestAStepsErrorIsTheSameAfterARestart(t *testing.T) {
+// A failed step returns the same error when the run is resumed, and isn't tried
+// again.
+func TestStepErrorIsTheSameAfterRestart(t *testing.T) {
 	var tries atomic.Int64
 	var seen []generators.StepError
 	p := newPhoton("unlucky", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -67,9 +67,9 @@ func TestAStepsErrorIsTheSameAfterARestart(t *testing.T) {
 	}
 }
 
-// A secret can be read by its run after a restart, by nobody else ever, and not
-// at all when the run has ended: its key is gone.
-func TestASecretOutlivesARestartAndNotItsRun(t *testing.T) {
+// A secret can be read by its run after a restart, never by anybody else, and
+// not at all after the run has ended, when its key is deleted.
+func TestSecretOutlivesRestartButNotItsRun(t *testing.T) {
 	const secret = "correct horse battery staple"
 	var got []string
 	p := newPhoton("vault", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -104,8 +104,8 @@ func TestASecretOutlivesARestartAndNotItsRun(t *testing.T) {
 	}
 }
 
-// A file that was handed in is there after a restart, from the blob store.
-func TestAFileOutlivesARestart(t *testing.T) {
+// An uploaded file is in the blob store after a restart.
+func TestUploadedFileOutlivesRestart(t *testing.T) {
 	p := newPhoton("reader", func(_ context.Context, yield generators.Yield) (string, error) {
 		handle, err := ask.File(yield, "file", "A file, please")
 		if err != nil {
@@ -144,9 +144,9 @@ func TestAFileOutlivesARestart(t *testing.T) {
 	}
 }
 
-// Files that were handed in count for what a run may keep and for what it takes,
-// answered or not, after a restart too.
-func TestUploadsThatNoAnswerNamesCountAfterARestart(t *testing.T) {
+// Uploaded files count towards the run's limit and size, whether or not an
+// answer refers to them, also after a restart.
+func TestUnusedUploadsCountAfterRestart(t *testing.T) {
 	p := func(durable bool) *generators.Photon {
 		return newPhoton("reader", func(_ context.Context, yield generators.Yield) (string, error) {
 			_, err := ask.File(yield, "file", "A file, please")
@@ -177,8 +177,8 @@ func TestUploadsThatNoAnswerNamesCountAfterARestart(t *testing.T) {
 	if err := b.Answer(t.Context(), me, askID, a, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "keeps more than it may") {
-		t.Errorf("finished = %+v, and it keeps more than it may", f)
+	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "bytes of artifacts and files") {
+		t.Errorf("finished = %+v, and it exceeded the limit of its files", f)
 	}
 
 	b, id, _ = again(false)

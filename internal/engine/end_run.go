@@ -10,11 +10,14 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// endRun records the end of a run: what is still open is withdrawn. If another
-// process has claimed the run meanwhile, how its generator ended here counts no
-// more; anything else ends it there, too. An end that can't be recorded now is
-// recorded later: by the worker, if the end is its generator's, or else when its
-// generator is gone. Callers hold mu.
+// endRun withdraws the run's open questions and records its end.
+//
+// If another process has claimed the run in the meantime, the end of the
+// generator here doesn't count, but a stop or interruption still ends the run.
+//
+// If the log can't record the end now, endRun returns the error of a generator's
+// end so that the worker can retry. Any other end stops the generator, and is
+// recorded in the background as soon as possible. Callers hold mu.
 func (r *trackedRun) endRun(f runlog.Finished) error {
 	f.TimeSpent, f.Error = ask.Millis(r.elapsedTime()), truncateText(f.Error)
 	err := r.tryRecordEnd(f)
@@ -31,9 +34,10 @@ func (r *trackedRun) endRun(f runlog.Finished) error {
 	return err
 }
 
-// tryRecordEnd tries to record the end of a run. Callers hold mu.
+// tryRecordEnd records the end of a run, unless that became obsolete. Callers hold
+// mu.
 func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
-	// The end is recorded even if what wanted it has gone away.
+	// The end is recorded even if the request for it has been canceled.
 	ctx := context.WithoutCancel(r.engine.ctx)
 	epoch := r.epoch
 	if err := r.resolveUncertainAppend(ctx); err != nil {
@@ -46,8 +50,8 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 		if isGeneratorEnd(f) && r.epoch > epoch {
 			return nil
 		}
-		// If another process settles a question first, those that are left are
-		// withdrawn; if it has claimed the run, what waits here counts no more.
+		// Retry if another process has settled a question, with those that are
+		// still open, or has claimed the run, without the batch.
 		err := r.flushAndAppend(ctx, r.endEntries(f)...)
 		if !errors.Is(err, ErrSettled) && !r.isSuperseded(err) {
 			return err
@@ -55,11 +59,12 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 	}
 }
 
-// isGeneratorEnd tells the end of a generator from one that somebody brought about.
+// isGeneratorEnd reports whether the generator ended the run by itself.
 func isGeneratorEnd(f runlog.Finished) bool {
 	return f.Status == runlog.Completed || f.Status == runlog.Failed
 }
 
+// endEntries returns the entries that withdraw the open questions and end the run.
 func (r *trackedRun) endEntries(f runlog.Finished) []runlog.Entry {
 	entries := make([]runlog.Entry, 0, len(r.openAsks)+1)
 	for _, a := range r.openAsks {
@@ -68,7 +73,7 @@ func (r *trackedRun) endEntries(f runlog.Finished) []runlog.Entry {
 	return append(entries, runlog.NewEntry(runlog.KindFinished, f))
 }
 
-// stopRun ends a run by a person's wish.
+// stopRun ends a run on a caller's request.
 func (r *trackedRun) stopRun() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,8 +83,9 @@ func (r *trackedRun) stopRun() error {
 	return r.endRun(runlog.Finished{Status: runlog.Stopped, Error: "stopped"})
 }
 
-// suspendOrInterrupt ends the part of a run that this process has, because it is closing.
-func (r *trackedRun) suspendOrInterrupt(context.Context) error {
+// suspendOrInterrupt suspends a durable run and ends any other as interrupted,
+// because the engine is closing.
+func (r *trackedRun) suspendOrInterrupt() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopIdleTimer()
@@ -89,7 +95,7 @@ func (r *trackedRun) suspendOrInterrupt(context.Context) error {
 		err := r.flushAndAppend(context.WithoutCancel(r.engine.ctx))
 		r.stopGenerator(generators.ErrSuspended)
 		if IsTransient(err) {
-			return nil // what was not recorded is told again when the run is taken up
+			return nil // the generator yields the unrecorded events again when the run is resumed
 		}
 		return err
 	default:
@@ -98,8 +104,8 @@ func (r *trackedRun) suspendOrInterrupt(context.Context) error {
 	return nil
 }
 
-// stopGenerator tells the generator to return; nothing that it yields counts any more.
-// Callers hold mu.
+// stopGenerator detaches the worker and asks its generator to return. Whatever the
+// generator still yields is ignored. Callers hold mu.
 func (r *trackedRun) stopGenerator(cause error) {
 	for _, a := range r.openAsks {
 		r.engine.deadlines.cancelExpiry(a)
@@ -112,16 +118,16 @@ func (r *trackedRun) stopGenerator(cause error) {
 		close(r.worker.stopped)
 	}
 	r.worker.generator.Stop(cause)
-	r.worker.observeReplay(false) // if it had not come to where it was
+	r.worker.observeReplay(false) // if the replay was still in progress
 	r.worker = nil
 	r.updateResidency()
 }
 
-// truncateText bounds what people read of an error.
+// truncateText bounds an error or a title that is shown to people.
 func truncateText(text string) string {
-	const most = 4 << 10
-	if len(text) <= most {
+	const maxBytes = 4 << 10
+	if len(text) <= maxBytes {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + " …"
+	return strings.ToValidUTF8(text[:maxBytes], "") + " …"
 }

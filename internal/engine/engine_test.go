@@ -18,7 +18,7 @@ var me = engine.Caller{"session:me"}
 
 type none = struct{}
 
-// newPhoton makes a photon of a generator without input.
+// newPhoton returns a photon for a generator without input.
 func newPhoton[Out any](name string, fn func(context.Context, generators.Yield) (Out, error), o *generators.Options) *generators.Photon {
 	return generators.New(name, func(ctx context.Context, _ none, yield generators.Yield) (Out, error) { return fn(ctx, yield) }, o)
 }
@@ -31,7 +31,7 @@ type testEngine struct {
 	blobs *blob.Store
 }
 
-// newTestLog is what the engines of the tests write to.
+// newTestLog returns the log that the tests' engines use.
 var newTestLog = func() runlog.Log { return runlog.NewMemory() }
 
 func testOptions(t testing.TB, photons ...*generators.Photon) engine.Options {
@@ -81,8 +81,8 @@ func (b *testEngine) startRun(photon, args string) string {
 	return info.ID
 }
 
-// waitForEntry follows a run to the first entry of a kind that comes after an
-// ordinal, and fails the test if there is none.
+// waitForEntry follows a run to its first entry of a kind after an ordinal. It
+// fails the test if there is none.
 func (b *testEngine) waitForEntry(id string, after uint64, kind runlog.Kind) runlog.Entry {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
@@ -105,7 +105,7 @@ func (b *testEngine) waitForEntry(id string, after uint64, kind runlog.Kind) run
 	panic("unreachable")
 }
 
-// waitForAsk waits for the next question and returns its id.
+// waitForAsk waits for the next question and returns its id and ordinal.
 func (b *testEngine) waitForAsk(id string, after uint64) (string, uint64) {
 	b.t.Helper()
 	e := b.waitForEntry(id, after, runlog.KindAsked)
@@ -129,7 +129,7 @@ func (b *testEngine) waitForEnd(id string) runlog.Finished {
 	return f
 }
 
-// entries are all entries of a run.
+// entries returns all entries of a run.
 func (b *testEngine) entries(id string) []runlog.Entry {
 	b.t.Helper()
 	var all []runlog.Entry

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// What the verbs refuse.
+// The errors of the engine's methods. Their texts are for people.
 var (
 	ErrPhotonNotFound       = errors.New("there is no such photon")
 	ErrRunNotFound          = errors.New("there is no such run")
 	ErrAskNotFound          = errors.New("there is no such question")
-	ErrForbidden            = errors.New("this belongs to somebody else")
-	ErrSettled              = errors.New("this question is settled already")
-	ErrIdempotencyKeyReused = errors.New("the idempotency key was used before, for another request")
-	ErrTooManyRuns          = errors.New("too many runs are going on; end some first")
-	ErrClosing              = errors.New("no new runs are taken: Beam is shutting down")
+	ErrForbidden            = errors.New("this belongs to another user")
+	ErrSettled              = errors.New("this question has already been settled")
+	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
+	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
+	ErrClosing              = errors.New("Beam is shutting down and accepts no new runs")
 )
 
-// A Caller is who uses a verb: the owners whose runs they may see, answer and
-// stop. What they start belongs to the first.
+// A Caller lists the owners whose runs the caller of a method may see, answer and
+// stop. The runs that the caller starts belong to the first.
 type Caller []string
 
-// Owner is to whom new runs belong.
+// Owner returns the owner of the runs that the caller starts; "" if c is empty.
 func (c Caller) Owner() string {
 	if len(c) == 0 {
 		return ""
@@ -29,8 +29,8 @@ func (c Caller) Owner() string {
 	return c[0]
 }
 
-// Owns tells whether what belongs to owner is the caller's.
+// Owns reports whether the caller may access the runs of owner.
 func (c Caller) Owns(owner string) bool { return owner != "" && slices.Contains(c, owner) }
 
-// uniqueOwners lists the owners without repeats.
+// uniqueOwners returns the owners without duplicates, sorted.
 func (c Caller) uniqueOwners() []string { return slices.Compact(slices.Sorted(slices.Values(c))) }

@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// readOnlyLog is a log that takes nothing more once it is full.
+// readOnlyLog is a log that refuses appends once it is full.
 type readOnlyLog struct {
 	runlog.Log
 	full bool
@@ -26,7 +26,7 @@ func (l *readOnlyLog) Append(ctx context.Context, run string, after uint64, entr
 	return l.Log.Append(ctx, run, after, entries...)
 }
 
-// newWaitingRun is an engine with a durable run that waits.
+// newWaitingRun returns an engine with a durable run that waits.
 func newWaitingRun(t *testing.T, l runlog.Log) (*Engine, Info) {
 	t.Helper()
 	p := generators.New("waiter", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
@@ -56,8 +56,8 @@ func newWaitingRun(t *testing.T, l runlog.Log) (*Engine, Info) {
 	return e, info
 }
 
-// A run whose end can't be recorded has no generator any more, and isn't counted
-// among those that could be let go.
+// A run whose end can't be recorded has no generator any more and doesn't count
+// as evictable.
 func TestFailedRunIsNotResident(t *testing.T) {
 	l := &readOnlyLog{Log: runlog.NewMemory()}
 	e, info := newWaitingRun(t, l)
@@ -77,7 +77,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 	}
 }
 
-// What was found idle may have gone on before it is let go.
+// A run that was selected for eviction may resume working before it is evicted.
 func TestRunThatJustResumedIsNotEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, info := newWaitingRun(t, runlog.NewMemory())

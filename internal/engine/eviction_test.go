@@ -14,8 +14,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// twoAskPhoton asks twice, with a step between, and counts how often it begins,
-// does its step, and is let go.
+// twoAskPhoton asks twice, with a step in between. It counts how often it
+// starts, runs its step, and is evicted.
 type twoAskPhoton struct{ starts, steps, returns atomic.Int64 }
 
 func (p *twoAskPhoton) newPhoton(durable bool, opts ...ask.Option) *generators.Photon {
@@ -76,8 +76,8 @@ func TestWaitingDurableRunIsEvictedAndResumes(t *testing.T) {
 	})
 }
 
-// A step may go on beside an open question: it is not broken off, or it would
-// have its effect again.
+// A run isn't evicted while a step runs beside an open question, because the
+// step would have its effect again.
 func TestRunIsNotEvictedDuringStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -127,7 +127,7 @@ func TestRunIsNotEvictedDuringStep(t *testing.T) {
 	})
 }
 
-// A run that was taken up may need a while until it is where it was.
+// A run that is being replayed may need a while until it waits again.
 func TestRunIsNotEvictedDuringReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -227,7 +227,8 @@ func TestTooManyResidentRunsAreEvicted(t *testing.T) {
 	})
 }
 
-// Thousands may come at once, and nothing after them.
+// Thousands of runs may start to wait at once, with nothing happening after
+// that.
 func TestTooManyResidentRunsAreEvictedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton

@@ -1,6 +1,6 @@
 package engine_test
 
-// funcWaiter is called for the next entry.
+// funcWaiter is an engine.Waiter that calls the function.
 type funcWaiter func()
 
 func (w funcWaiter) Wake() { w() }

@@ -6,27 +6,27 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// idleTimeout is a run's time without anybody who is known to come back to it.
+// An idleTimeout stops a run that nobody follows or answers.
 type idleTimeout struct {
 	duration time.Duration
 	timer    *time.Timer
 }
 
-// SetIdleTimeout has a run stopped once a time has passed in which nobody took it up.
-// It is for a surface whose caller left the run with an open question, may come
-// back to it, and may not: a question waits for days, but not for a client that
-// has forgotten it. Calling it again sets the time anew; [Engine.ClearIdleTimeout] takes it
-// back, and so does the run's end.
+// SetIdleTimeout stops a run after a time in which nobody followed or answered it.
+// It is for a surface whose client has left the run with an open question and
+// may not come back: a question otherwise waits for days. Calling the method
+// again replaces the timeout; [Engine.ClearIdleTimeout] and the run's end remove
+// it.
 //
-// An answer takes the run up, wherever it comes from: the time begins anew. A
-// run that somebody follows (a loop over [Engine.Follow], or [Engine.AddWaiter]) is
-// not stopped either: when the time has passed, it begins anew.
+// An answer from any surface restarts the timeout. A run that is being followed,
+// by a loop over [Engine.Follow] or a [Waiter], is not stopped: when the timeout
+// expires, it restarts.
 //
-// It costs a timer a run, and nothing for runs without. The log doesn't have it:
-// after a restart, a durable run waits until it is abandoned again. Abandoning a
-// run that has ended is no error, nor is it while the engine closes, which is
-// then what ends or suspends the run. The error is ErrNotFound or ErrForbidden.
-func (e *Engine) SetIdleTimeout(who Caller, id string, after time.Duration) error {
+// Only runs with a timeout have a timer. The timeout isn't recorded: after a
+// restart, a durable run has none until it is set again. Setting the timeout of
+// a run that has ended, or while the engine is closing, does nothing. The error
+// is [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) SetIdleTimeout(who Caller, id string, timeout time.Duration) error {
 	r, err := e.findRun(who, id)
 	if err != nil {
 		return err
@@ -35,13 +35,13 @@ func (e *Engine) SetIdleTimeout(who Caller, id string, after time.Duration) erro
 	defer r.mu.Unlock()
 	r.stopIdleTimer()
 	if !r.state.Ended() && e.acceptCtx.Err() == nil {
-		r.startIdleTimer(after)
+		r.startIdleTimer(timeout)
 	}
 	return nil
 }
 
-// ClearIdleTimeout takes [Engine.SetIdleTimeout] back: somebody came. A run that was not abandoned
-// is kept anyway. The error is ErrNotFound or ErrForbidden.
+// ClearIdleTimeout removes the timeout that [Engine.SetIdleTimeout] has set, if
+// any. The error is [ErrRunNotFound] or [ErrForbidden].
 func (e *Engine) ClearIdleTimeout(who Caller, id string) error {
 	r, err := e.findRun(who, id)
 	if err != nil {
@@ -53,14 +53,14 @@ func (e *Engine) ClearIdleTimeout(who Caller, id string) error {
 	return nil
 }
 
-// startIdleTimer begins a time. Callers hold mu.
-func (r *trackedRun) startIdleTimer(after time.Duration) {
-	a := &idleTimeout{duration: after}
-	a.timer = time.AfterFunc(after, func() { r.stopIdleRun(a) })
-	r.idleTimer = a
+// startIdleTimer starts a new timeout. Callers hold mu.
+func (r *trackedRun) startIdleTimer(d time.Duration) {
+	t := &idleTimeout{duration: d}
+	t.timer = time.AfterFunc(d, func() { r.stopIdleRun(t) })
+	r.idleTimer = t
 }
 
-// stopIdleTimer lets no time stop the run. Callers hold mu.
+// stopIdleTimer removes the run's timeout, if any. Callers hold mu.
 func (r *trackedRun) stopIdleTimer() {
 	if r.idleTimer != nil {
 		r.idleTimer.timer.Stop()
@@ -68,24 +68,25 @@ func (r *trackedRun) stopIdleTimer() {
 	}
 }
 
-// restartIdleTimer begins the time of an abandoned run anew. Callers hold mu.
+// restartIdleTimer restarts the run's timeout, if any. Callers hold mu.
 func (r *trackedRun) restartIdleTimer() {
-	if a := r.idleTimer; a != nil {
+	if t := r.idleTimer; t != nil {
 		r.stopIdleTimer()
-		r.startIdleTimer(a.duration)
+		r.startIdleTimer(t.duration)
 	}
 }
 
-// stopIdleRun stops a run to which nobody came back.
-func (r *trackedRun) stopIdleRun(a *idleTimeout) {
+// stopIdleRun stops the run when a timeout expires, unless the timeout has been
+// replaced or the run is being followed.
+func (r *trackedRun) stopIdleRun(t *idleTimeout) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.idleTimer != a: // somebody came just now
-	case len(r.waiters) > 0 || r.readers.Load() > 0:
+	case r.idleTimer != t:
+	case len(r.waiters) > 0 || r.readerCount.Load() > 0:
 		r.restartIdleTimer()
 	default:
 		r.stopIdleTimer()
-		r.endRun(runlog.Finished{Status: runlog.Stopped, Error: "nobody came back to it"})
+		r.endRun(runlog.Finished{Status: runlog.Stopped, Error: "no client came back to the run"})
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// runWithIdleTimeout starts a run that waits, abandons it for ten minutes, and tells after
-// nine what state it is in twelve minutes later.
+// runWithIdleTimeout starts a run that waits, sets an idle timeout of ten
+// minutes, calls a function after nine, and returns the run's state twelve
+// minutes later.
 func runWithIdleTimeout(t *testing.T, meanwhile func(t *testing.T, b *testEngine, id, askID string)) (info engine.Info) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,14 +73,14 @@ func TestIdleTimeoutStopsRun(t *testing.T) {
 			if info.State != tt.want {
 				t.Errorf("the run is %s, want %s", info.State, tt.want)
 			}
-			if info.State == engine.Stopped && info.Error != "nobody came back to it" {
+			if info.State == engine.Stopped && info.Error != "no client came back to the run" {
 				t.Errorf("it says %q", info.Error)
 			}
 		})
 	}
 }
 
-// Its end unsets the time, and so does the engine's.
+// The end of the run removes its timeout, as does the end of the engine.
 func TestIdleTimeoutOfEndedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, twoConfirms, greeter)

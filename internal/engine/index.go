@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -9,30 +8,31 @@ import (
 	"github.com/google/btree"
 )
 
-// The index is the projection of all logs: every run by id, by owner and by
-// idempotency key.
+// An index finds runs by id, by owner and by idempotency key. It is a projection
+// of all logs. Its methods may be called from several goroutines.
 type index struct {
 	mu               sync.RWMutex
 	byID             map[string]*trackedRun
-	byOwnerAndStart  *btree.BTreeG[*trackedRun] // the same; see byBirth
-	byOwnerAndAsked  *btree.BTreeG[*openAsk]    // the open questions; see bySince
-	ended            map[*trackedRun]struct{}   // the runs that have
+	byOwnerAndStart  *btree.BTreeG[*trackedRun] // see compareOwnerAndStart
+	byOwnerAndAsked  *btree.BTreeG[*openAsk]    // see compareOwnerAndAsked
+	ended            map[*trackedRun]struct{}   // the ended runs
 	owners           map[string]*owner
 	byIdempotencyKey map[idempotencyKey]*trackedRun
-	closed           bool // no more runs are taken
-	// idle is closed when no run works; nil if nobody waits for it.
+	closed           bool // addRun returns ErrClosing
+	// workingRuns counts the running runs that are not inactive.
 	workingRuns int
-	allIdle     chan struct{}
+	allIdle     chan struct{} // closed when workingRuns is 0; nil if nobody waits for that
 }
 
-// owner counts one owner's runs, those that haven't ended, and open questions.
+// An owner has the numbers of one owner's runs, unfinished runs and open
+// questions.
 type owner struct {
 	runs, active, openAsks int
-	// watchers are told of changes in what lists show.
+	// watchers are notified when the owner's lists change.
 	watchers map[watcher]struct{}
 }
 
-// A watcher holds one token if something has changed since it was last read.
+// A watcher has a token if something has changed since the last receive.
 type watcher chan struct{}
 
 func newIndex() *index {
@@ -46,8 +46,9 @@ func newIndex() *index {
 	}
 }
 
-// addRun takes in a run that is about to start. If its idempotency key is taken,
-// it returns the run that has it.
+// addRun adds a run that is about to start and returns it. If another run has the
+// same idempotency key, addRun returns that run instead. The error is ErrClosing
+// or, if the owner has limit unfinished runs, ErrTooManyRuns.
 func (x *index) addRun(r *trackedRun, limit int) (*trackedRun, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -69,7 +70,7 @@ func (x *index) addRun(r *trackedRun, limit int) (*trackedRun, error) {
 	return r, nil
 }
 
-// insertRun takes in a run, but for the lists. Callers hold mu.
+// insertRun adds a run, except to the lists. Callers hold mu.
 func (x *index) insertRun(r *trackedRun) {
 	o := x.ensureOwner(r.owner())
 	x.byID[r.id] = r
@@ -85,8 +86,8 @@ func (x *index) insertRun(r *trackedRun) {
 	}
 }
 
-// loadRuns takes in runs that were read from the log, and nothing has come before.
-// If an idempotency key was recorded twice, the first run has it.
+// loadRuns adds the runs that were read from the log to an empty index. If two
+// have the same idempotency key, the one that started first keeps it.
 func (x *index) loadRuns(runs []*trackedRun) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -102,13 +103,14 @@ func (x *index) loadRuns(runs []*trackedRun) {
 	}
 }
 
-// stopAccepting takes no more runs.
+// stopAccepting makes addRun return ErrClosing.
 func (x *index) stopAccepting() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.closed = true
 }
 
+// ensureOwner returns an owner, which it creates if necessary. Callers hold mu.
 func (x *index) ensureOwner(name string) *owner {
 	o := x.owners[name]
 	if o == nil {
@@ -118,12 +120,14 @@ func (x *index) ensureOwner(name string) *owner {
 	return o
 }
 
+// lookup returns the run with an id, or nil.
 func (x *index) lookup(id string) *trackedRun {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.byID[id]
 }
 
+// allRuns returns all runs, in no particular order.
 func (x *index) allRuns() []*trackedRun {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -134,14 +138,14 @@ func (x *index) allRuns() []*trackedRun {
 	return all
 }
 
-// endedRuns are the runs that have ended.
+// endedRuns returns the runs that have ended, in no particular order.
 func (x *index) endedRuns() []*trackedRun {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return slices.Collect(maps.Keys(x.ended))
 }
 
-// addAsk takes in a question of a run. Callers hold r.mu.
+// addAsk adds an open question. Callers hold r.mu.
 func (x *index) addAsk(r *trackedRun, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -149,21 +153,21 @@ func (x *index) addAsk(r *trackedRun, a *openAsk) {
 	x.ensureOwner(r.owner()).openAsks++
 }
 
-// removeAsk takes a question out. Callers hold r.mu.
+// removeAsk removes a settled question. Callers hold r.mu.
 func (x *index) removeAsk(r *trackedRun, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.removeAskLocked(x.ensureOwner(r.owner()), a)
 }
 
-// removeAskLocked: callers hold mu.
+// removeAskLocked is removeAsk for callers that hold mu.
 func (x *index) removeAskLocked(o *owner, a *openAsk) {
-	if _, there := x.byOwnerAndAsked.Delete(a); there {
+	if _, found := x.byOwnerAndAsked.Delete(a); found {
 		o.openAsks--
 	}
 }
 
-// updateState counts a change of a run's state, and wakes those who watch its owner.
+// updateState records a change of a run's state and notifies the owner's watchers.
 func (x *index) updateState(r *trackedRun, from, to State) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -181,29 +185,7 @@ func (x *index) updateState(r *trackedRun, from, to State) {
 	o.notifyWatchers()
 }
 
-// markInactive takes a run out of those that work, for good: the engine closes before it
-// could be taken up. Callers hold r.mu.
-func (x *index) markInactive(r *trackedRun) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if r.inactive {
-		return
-	}
-	r.inactive = true
-	if r.state == Running {
-		x.workingRuns--
-	}
-	x.notifyIdle()
-}
-
-// notifyIdle tells who waits for it that no run works. Callers hold mu.
-func (x *index) notifyIdle() {
-	if x.workingRuns == 0 && x.allIdle != nil {
-		close(x.allIdle)
-		x.allIdle = nil
-	}
-}
-
+// notifyWatchers notifies the owner's watchers. Callers hold the index's mu.
 func (o *owner) notifyWatchers() {
 	for w := range o.watchers {
 		select {
@@ -213,25 +195,7 @@ func (o *owner) notifyWatchers() {
 	}
 }
 
-// waitIdle waits until no run works, or ctx ends.
-func (x *index) waitIdle(ctx context.Context) {
-	x.mu.Lock()
-	if x.workingRuns == 0 {
-		x.mu.Unlock()
-		return
-	}
-	if x.allIdle == nil {
-		x.allIdle = make(chan struct{})
-	}
-	idle := x.allIdle
-	x.mu.Unlock()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-	}
-}
-
-// removeRun forgets a run. Callers hold r.mu.
+// removeRun removes a run and its open questions. Callers hold r.mu.
 func (x *index) removeRun(r *trackedRun) {
 	state := r.state
 	x.mu.Lock()

@@ -11,7 +11,7 @@ func (x *index) runsNewestFirst(owners []string) iter.Seq[*trackedRun] {
 	return mergeSorted(len(owners), compareStartDescending, func(i int, after *trackedRun) []*trackedRun {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		if after == nil { // from the first that could be behind this owner's
+		if after == nil { // start at the upper bound of this owner's runs
 			after = &trackedRun{started: runlog.Started{Owner: owners[i] + "\x00"}}
 		}
 		return copyPage(x.byOwnerAndStart.DescendLessOrEqual, after, func(r *trackedRun) bool { return r.owner() == owners[i] })
@@ -42,6 +42,7 @@ func (x *index) allAsks() iter.Seq[*openAsk] {
 	})
 }
 
+// countOpenAsks returns the number of one owner's open questions.
 func (x *index) countOpenAsks(name string) int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -51,8 +52,8 @@ func (x *index) countOpenAsks(name string) int {
 	return 0
 }
 
-// addWatcher returns a watcher of all the owners, and what ends it.
-func (x *index) addWatcher(owners []string) (w watcher, end func()) {
+// addWatcher returns a watcher of all the owners and a function that removes it.
+func (x *index) addWatcher(owners []string) (w watcher, remove func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	w = make(watcher, 1)
@@ -75,7 +76,8 @@ func (x *index) addWatcher(owners []string) (w watcher, end func()) {
 	}
 }
 
-// removeUnusedOwner forgets an owner of nothing.
+// removeUnusedOwner removes an owner that has no runs and no watchers. Callers
+// hold mu.
 func (x *index) removeUnusedOwner(name string, o *owner) {
 	if o.runs == 0 && len(o.watchers) == 0 && x.owners[name] == o {
 		delete(x.owners, name)

@@ -6,10 +6,10 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// State is where a run is in its life.
+// State is the state of a run.
 type State string
 
-// The states of a run. The last four are ends.
+// The states of a run. In the last four, the run has ended.
 const (
 	Running     State = "running"
 	Waiting     State = "waiting" // for an answer
@@ -19,10 +19,10 @@ const (
 	Interrupted State = State(runlog.Interrupted)
 )
 
-// Ended tells whether a run in this state is over.
+// Ended reports whether a run in state s has ended.
 func (s State) Ended() bool { return s != Running && s != Waiting }
 
-// Info is what lists show of a run. It is a copy and may be kept.
+// Info describes a run, as lists show it. It doesn't change when the run does.
 type Info struct {
 	ID      string    `json:"id"`
 	Photon  string    `json:"photon"`
@@ -33,23 +33,23 @@ type Info struct {
 	Error   string    `json:"error,omitempty"`
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended,omitzero"`
-	// RetainedUntil is the earliest that a run which has ended may be deleted; zero
-	// while it goes on, when nothing deletes it.
+	// RetainedUntil is the earliest time at which the run may be deleted; zero for
+	// a run that hasn't ended, which is never deleted.
 	RetainedUntil time.Time `json:"-"`
-	// StateChanged is when State changed last, and Said the latest status that the
-	// photon told, of at most maxSaid bytes. They are known of a run that is
-	// promised to be kept; see [StartRequest.RetainFor].
+	// StateChanged is when State changed last, and LatestStatus the latest status
+	// that the photon reported, truncated to 200 bytes. They are set only for runs
+	// with a promised retention; see [StartRequest.RetainFor].
 	StateChanged time.Time `json:"-"`
 	LatestStatus string    `json:"-"`
 	// LastSeq is the ordinal of the newest entry.
 	LastSeq uint64 `json:"last"`
-	// Asks are the open questions, oldest first.
+	// Asks lists the open questions, oldest first.
 	Asks []OpenAsk `json:"asks,omitempty"`
-	// Owner is who may see, answer and stop the run.
+	// Owner may see, answer and stop the run.
 	Owner string `json:"-"`
 }
 
-// OpenAsk is a question that waits for its answer.
+// OpenAsk is a question that waits for an answer.
 type OpenAsk struct {
 	ID     string    `json:"id"` // of the ask
 	Run    string    `json:"run"`

@@ -15,21 +15,21 @@ import (
 	"github.com/photon-beam/beam/internal/diskspace"
 )
 
-// A keyring holds a key a run for its secret answers. The log has the sealed
-// text only, so that without the key, which is gone when the run ends, nobody
-// can read it. The keys stand in a folder, a file a run, readable by its owner
-// alone, so that a run can be taken up after a restart; without a folder they
-// end with the process.
+// A keyring has a key for each run with secret answers. The log has only the
+// encrypted answers. When the run ends, its key is deleted, after which nobody
+// can read them. Each key is in a file of its own, readable only by the file's
+// owner, so that a run can be resumed after a restart. Without a folder, the keys
+// are only in memory. The methods may be called from several goroutines.
 type keyring struct {
 	dir string
 
 	mu             sync.Mutex
 	keys           map[string]cipher.AEAD
-	pauses         int      // how many want no file removed; see Engine.Hold
-	pendingDeletes []string // runs whose files are to be removed then
+	pauseCount     int      // calls of Engine.PauseDeletion that are in effect
+	pendingDeletes []string // runs whose key files resumeDeletion removes
 }
 
-var errNoKey = errors.New("the secret can't be read any more: its key is gone")
+var errNoKey = errors.New("the secret can no longer be read: its key has been deleted")
 
 // keySize is the length of a key, in bytes.
 const keySize = 32
@@ -48,7 +48,8 @@ func (k *keyring) seal(run string, text []byte) ([]byte, error) {
 	return aead.Seal(nil, nil, text, []byte(run)), nil
 }
 
-// unseal is the inverse of seal.
+// unseal decrypts what seal has encrypted. The error is errNoKey if the key has
+// been deleted.
 func (k *keyring) unseal(run string, sealed []byte) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -59,7 +60,8 @@ func (k *keyring) unseal(run string, sealed []byte) ([]byte, error) {
 	return aead.Open(nil, nil, sealed, []byte(run))
 }
 
-// deleteKey makes what was sealed for a run unreadable.
+// deleteKey deletes a run's key: what was sealed for the run can't be read any
+// more. While deletion is paused, the file stays.
 func (k *keyring) deleteKey(run string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -67,14 +69,14 @@ func (k *keyring) deleteKey(run string) error {
 	switch {
 	case k.dir == "":
 		return nil
-	case k.pauses > 0:
+	case k.pauseCount > 0:
 		k.pendingDeletes = append(k.pendingDeletes, run)
 		return nil
 	}
 	return k.removeKeyFile(run)
 }
 
-// removeKeyFile removes a run's key. Callers hold mu.
+// removeKeyFile removes the file of a run's key, if there is one. Callers hold mu.
 func (k *keyring) removeKeyFile(run string) error {
 	err := os.Remove(k.keyFile(run))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +105,7 @@ func (k *keyring) loadKey(run string) (cipher.AEAD, error) {
 	return k.cacheKey(run, secret)
 }
 
-// createKey makes the run's key. Callers hold mu.
+// createKey creates the run's key. Callers hold mu.
 func (k *keyring) createKey(run string) (cipher.AEAD, error) {
 	secret := make([]byte, keySize)
 	rand.Read(secret)
@@ -118,7 +120,7 @@ func (k *keyring) createKey(run string) (cipher.AEAD, error) {
 	return k.cacheKey(run, secret)
 }
 
-// createDir makes the keys' folder. Callers hold mu.
+// createDir creates the folder of the keys if necessary. Callers hold mu.
 func (k *keyring) createDir() error {
 	if _, err := os.Stat(k.dir); err == nil {
 		return nil
@@ -145,8 +147,8 @@ func (k *keyring) cacheKey(run string, secret []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// writeFileSynced writes a file that is there after a crash, by its name: an answer
-// that is recorded must stay readable.
+// writeFileSynced writes a file that survives a crash, as does its name: an answer
+// that was recorded must stay readable.
 func writeFileSynced(name string, content []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -159,5 +161,5 @@ func writeFileSynced(name string, content []byte) error {
 	return syncDir(filepath.Dir(name))
 }
 
-// syncDir makes what a folder names last. It is a variable for the tests.
+// syncDir makes the names in a folder durable. Tests replace it.
 var syncDir = atomicfile.SyncDir

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestASealedSecretOutlivesTheProcessAndNotTheRun(t *testing.T) {
+func TestSealedSecretOutlivesProcessButNotRun(t *testing.T) {
 	dir := t.TempDir() + "/keys"
 	before := &keyring{dir: dir}
 	sealed, err := before.seal("run", []byte("swordfish"))
@@ -33,9 +33,9 @@ func TestASealedSecretOutlivesTheProcessAndNotTheRun(t *testing.T) {
 	}
 }
 
-// A file that was written may still be gone after a crash, until its folder was
-// written too: the key is there before what it seals.
-func TestTheNameOfAKeyIsWrittenToo(t *testing.T) {
+// A key is durable before what it seals is recorded: a file's content and its
+// name in the folder.
+func TestKeyFileNameIsSynced(t *testing.T) {
 	var synced []string
 	real := syncDir
 	defer func() { syncDir = real }()

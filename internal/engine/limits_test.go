@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// testWithFakeClock runs a test with a clock of its own.
+// testWithFakeClock runs a test in a synctest bubble.
 func testWithFakeClock(t *testing.T, o func(t *testing.T) engine.Options, test func(t *testing.T, b *testEngine)) {
 	synctest.Test(t, func(t *testing.T) { test(t, openTestEngine(t, o(t))) })
 }
@@ -58,7 +58,7 @@ func TestTimeLimitPausesWhileAskIsOpen(t *testing.T) {
 	})
 }
 
-func TestAnAskOfItsOwnTimeExpires(t *testing.T) {
+func TestAskWithOwnTimeoutExpires(t *testing.T) {
 	p := newPhoton("brief", func(_ context.Context, yield generators.Yield) (string, error) {
 		_, err := ask.Text(yield, "name", "Quick!", ask.Timeout(time.Minute))
 		if !errors.Is(err, ask.ErrTimeout) {

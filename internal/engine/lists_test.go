@@ -30,7 +30,7 @@ func (b *testEngine) startRunAs(who engine.Caller, photon string) string {
 	return info.ID
 }
 
-// Runs are listed newest first and questions oldest first, whoever of the
+// Runs are listed newest first and questions oldest first, whichever of the
 // caller's owners they belong to, and however long the lists are.
 func TestListsAreInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,8 @@ func TestListsAreInOrder(t *testing.T) {
 			t.Errorf("the inbox's first page has %d questions, or others", len(got))
 		}
 
-		// Whose first question is answered asks the next one, the newest of all.
+		// A run whose first question is answered asks its next one, which is then the
+		// newest.
 		open := e.Inbox(both, 1)[0]
 		if err := e.Answer(t.Context(), both, open.ID, ask.Answer{Action: ask.Accept, Content: []byte(`{"one":true}`)}, "test"); err != nil {
 			t.Fatal(err)
@@ -95,7 +96,8 @@ func askRunsOf(open []engine.OpenAsk) (ids []string) {
 	return ids
 }
 
-// BenchmarkLists is a page of an owner of 20,000 runs, all of which wait.
+// BenchmarkLists measures a page of the lists of an owner with 20,000 waiting
+// runs.
 func BenchmarkLists(b *testing.B) {
 	e := newTestEngine(b, twoConfirms)
 	var id string

@@ -10,8 +10,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// readAllRuns reads every run from the log. The lists don't have them yet, nor do
-// their deadlines go on. Those that can't be read are left out.
+// readAllRuns reads every run from the log. The runs are not in the index yet, and
+// their deadlines are not scheduled. Runs that can't be read are logged and
+// skipped.
 func (e *Engine) readAllRuns(ctx context.Context) ([]*trackedRun, error) {
 	rd := runLoader{engine: e, runs: make(map[string]*trackedRun), failures: make(map[string]error)}
 	for a, err := range runlog.Scan(ctx, e.log) {
@@ -29,15 +30,16 @@ func (e *Engine) readAllRuns(ctx context.Context) ([]*trackedRun, error) {
 	return rd.loadedRuns(), nil
 }
 
-// A runLoader reads runs back.
+// A runLoader builds runs from their entries.
 type runLoader struct {
 	engine       *Engine
 	runs         map[string]*trackedRun
-	inStartOrder []*trackedRun // in the order of their start
-	failures     map[string]error
+	inStartOrder []*trackedRun
+	failures     map[string]error // by run
 }
 
-// loadedRuns are the runs that could be read.
+// loadedRuns returns the runs that could be read, in the order of their start. It
+// logs the others.
 func (rd *runLoader) loadedRuns() []*trackedRun {
 	for id, err := range rd.failures {
 		rd.engine.logUnreadableRun(id, err)
@@ -48,7 +50,7 @@ func (rd *runLoader) loadedRuns() []*trackedRun {
 	return slices.DeleteFunc(rd.inStartOrder, func(r *trackedRun) bool { return rd.failures[r.id] != nil })
 }
 
-// loadAppended takes in what an append added.
+// loadAppended loads the entries of one append.
 func (rd *runLoader) loadAppended(a runlog.AppendedEntries) error {
 	for _, entry := range a.Entries {
 		r := rd.runs[a.Run]
@@ -70,7 +72,8 @@ func (rd *runLoader) loadAppended(a runlog.AppendedEntries) error {
 	return nil
 }
 
-// loadEntry takes in one entry. It does not hold mu: nobody else has the record.
+// loadEntry loads one entry of a run. It doesn't need mu, because no other
+// goroutine has the run yet.
 func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 	if err := r.countBlobRefs(entry); err != nil {
 		return err
@@ -81,7 +84,7 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 		return err
 	}
 	if large {
-		r.spilled += int64(len(entry.Data))
+		r.spilledBytes += int64(len(entry.Data))
 	}
 	switch {
 	case entry.Kind == runlog.KindStarted:
@@ -98,12 +101,12 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 	}
 	r.applyEntry(entry)
 	if (entry.Kind == runlog.KindAnswered || entry.Kind == runlog.KindWithdrawn) && len(r.openAsks) > 0 {
-		r.hasNewEvents = true // one of its goroutines has something to go on with
+		r.hasNewEvents = true // the goroutine that asked can continue
 	}
 	return nil
 }
 
-// countBlobRefs counts what an entry names.
+// countBlobRefs counts the blobs that an entry refers to.
 func (r *trackedRun) countBlobRefs(entry runlog.Entry) error {
 	switch {
 	case entry.Blob != "":

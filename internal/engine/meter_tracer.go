@@ -8,70 +8,68 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A Meter is told what an engine does, to count it: what this process records,
-// not what it reads back. Its methods are called from several goroutines, some
-// with a run's lock held: they return at once and don't call the engine.
+// A Meter counts what this process records, as opposed to what it reads from the
+// log. The engine calls its methods from several goroutines, sometimes with a
+// run's lock held: they must return quickly and must not call the engine.
 type Meter interface {
-	// EntriesAppended is called after each try to append entries to the log.
+	// EntriesAppended is called after each attempt to append entries to the log.
 	EntriesAppended(entries int, took time.Duration, err error)
 	RunStarted(photon, surface string)
 	AskOpened(kind ask.Kind)
-	// AskAnswered and Withdrawn are called when a question is settled that was
-	// open for a time.
+	// AskAnswered and AskWithdrawn are called when a question is settled. open is
+	// how long it was open.
 	AskAnswered(action ask.Action, surface string, open time.Duration)
 	AskWithdrawn(reason runlog.WithdrawReason, open time.Duration)
 	RunFinished(photon string, status runlog.FinishStatus)
-	// RunReplayed is called when a run that was taken up again has come to where it
-	// had been, or won't any more: then it is not whole.
-	RunReplayed(took time.Duration, whole bool)
+	// RunReplayed is called when a replay ends. complete reports whether it has
+	// reached every recorded call.
+	RunReplayed(took time.Duration, complete bool)
 }
 
-// A Tracer makes spans of what an engine does. Its methods may be called from
-// several goroutines, some with a run's lock held: they return at once and
-// don't call the engine. A run may wait for days, and no span does: those of the
-// pieces of a run meet in the trace that its log has.
+// A Tracer creates spans of what an engine does. The engine calls its methods from
+// several goroutines, sometimes with a run's lock held: they must return quickly
+// and must not call the engine. A run may wait for days, but no span lasts that
+// long: a run has several, in the trace that its log names.
 type Tracer interface {
-	// TraceStart begins the span of a run's start, in the trace of the request whose
-	// context it gets. It returns what the run's log keeps of it, and what ends
-	// it; done gets why the run was not started, if it was not.
-	TraceStart(ctx context.Context, s TracedRun) (kept *runlog.Trace, done func(error))
-	// TraceGenerator begins the span of a generator's life in this process: done gets the
-	// run's state at the end. What the generator calls goes on in the context
-	// that Live returns, which is made of ctx.
-	TraceGenerator(ctx context.Context, s TracedRun) (_ context.Context, done func(State))
-	// TraceAnswer begins the span of an answer to the question with an ordinal, in
-	// the trace of the request that brings it.
-	TraceAnswer(ctx context.Context, s TracedRun, asked uint64) (done func(error))
-	// TraceAsk makes the span of a question, from when it was asked until now.
-	// outcome is the action of the answer, or why the question was withdrawn;
-	// by is the surface that the answer came from, if it was one.
-	TraceAsk(s TracedRun, q SettledAsk)
-	// TraceReplay makes the span of a replay that ends now. settled is the ordinal
-	// of the question whose settlement was recorded last, 0 if none was.
-	TraceReplay(s TracedRun, began time.Time, settled uint64, whole bool)
+	// TraceStart begins the span of a run's start, in the trace of the request with
+	// context ctx. It returns the trace to record in the run's log and a function
+	// that ends the span, with an error if the run was not started.
+	TraceStart(ctx context.Context, r TracedRun) (trace *runlog.Trace, done func(error))
+	// TraceGenerator begins the span of a generator in this process. It returns the
+	// generator's context, which derives from ctx, and a function that ends the
+	// span with the run's state.
+	TraceGenerator(ctx context.Context, r TracedRun) (_ context.Context, done func(State))
+	// TraceAnswer begins the span of an answer to the question with ordinal askSeq,
+	// in the trace of the request with context ctx. done ends the span.
+	TraceAnswer(ctx context.Context, r TracedRun, askSeq uint64) (done func(error))
+	// TraceAsk creates the span of a question, from when it was asked until now.
+	TraceAsk(r TracedRun, q SettledAsk)
+	// TraceReplay creates the span of a replay that ends now. lastSettled is the
+	// ordinal of the question that was settled last, or 0 if none was.
+	TraceReplay(r TracedRun, began time.Time, lastSettled uint64, complete bool)
 }
 
-// TracedRun is the run that a [Tracer] is told of.
+// A TracedRun identifies a run to a [Tracer].
 type TracedRun struct {
 	ID, Photon, Surface string
-	Trace               *runlog.Trace // what its log keeps; nil if it is not traced
+	Trace               *runlog.Trace // the trace that the run's log names; nil if none
 }
 
-// SettledAsk is how a question was settled.
+// A SettledAsk describes a question and how it was settled.
 type SettledAsk struct {
-	Seq     uint64 // its ordinal
+	Seq     uint64 // the question's ordinal
 	AskedAt time.Time
 	Kind    ask.Kind
-	Outcome string
-	Surface string
+	Outcome string // the answer's action, or why the question was withdrawn
+	Surface string // where the answer came from; "" if the question was withdrawn
 }
 
 func (r *trackedRun) tracedRun() TracedRun {
 	return TracedRun{ID: r.id, Photon: r.started.Photon, Surface: r.started.Surface, Trace: r.started.Trace}
 }
 
-// observeEntry tells of an entry that was recorded, and is to be applied next. Callers
-// hold mu.
+// observeEntry meters and traces an entry that was recorded but not yet applied.
+// Callers hold mu.
 func (r *trackedRun) observeEntry(e runlog.Entry) {
 	m := r.engine.meter
 	switch e.Kind {
@@ -96,37 +94,36 @@ func (r *trackedRun) observeEntry(e runlog.Entry) {
 	}
 }
 
-// observeSettlement tells of a question that is settled, and returns how long it was
+// observeSettlement traces a question that is settled and returns how long it was
 // open.
-func (r *trackedRun) observeSettlement(seq uint64, outcome, by string) time.Duration {
-	o := r.findOpenAsk(seq)
-	if o == nil {
+func (r *trackedRun) observeSettlement(seq uint64, outcome, surface string) time.Duration {
+	a := r.findOpenAsk(seq)
+	if a == nil {
 		return 0
 	}
-	since := o.askedAt
 	if _, off := r.engine.tracer.(noopTracer); !off {
-		s := SettledAsk{Seq: seq, AskedAt: since, Outcome: outcome, Surface: by}
-		if asked, err := r.loadAsked(r.engine.ctx, o); err == nil {
+		s := SettledAsk{Seq: seq, AskedAt: a.askedAt, Outcome: outcome, Surface: surface}
+		if asked, err := r.loadAsked(r.engine.ctx, a); err == nil {
 			s.Kind = asked.Question.Kind
 		}
 		r.engine.tracer.TraceAsk(r.tracedRun(), s)
 	}
-	return time.Since(since)
+	return time.Since(a.askedAt)
 }
 
-// observeReplay tells that a replay has come to where the run had been, or ends
-// before.
-func (w *worker) observeReplay(whole bool) {
+// observeReplay meters and traces the end of a replay, once. complete reports
+// whether the replay has reached every recorded call.
+func (w *worker) observeReplay(complete bool) {
 	h := w.history
 	if h == nil || h.replayReported {
 		return
 	}
 	h.replayReported = true
-	w.engine.meter.RunReplayed(time.Since(h.readStarted), whole)
-	w.engine.tracer.TraceReplay(w.tracedRun(), h.readStarted, h.lastSettled, whole)
+	w.engine.meter.RunReplayed(time.Since(h.readStarted), complete)
+	w.engine.tracer.TraceReplay(w.tracedRun(), h.readStarted, h.lastSettled, complete)
 }
 
-// unmetered and untraced do nothing, and cost nothing.
+// noopMeter and noopTracer do nothing.
 type (
 	noopMeter  struct{}
 	noopTracer struct{}

@@ -10,23 +10,24 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// openAsk is a question without an answer.
+// An openAsk is a question that has not been settled. Its fields are guarded by
+// the run's mu.
 type openAsk struct {
 	run     *trackedRun
 	seq     uint64
-	askedAt time.Time // without a monotonic reading, as born
-	// expiresAt is when the question expires, or, if that could not be recorded, is
-	// tried to again; zero for never.
+	askedAt time.Time // without a monotonic reading, like trackedRun.startedAt
+	// expiresAt is the question's deadline or, if the expiry could not be recorded,
+	// the time of the next attempt; zero if the question doesn't expire.
 	expiresAt time.Time
-	call      *generators.Call // nil if no generator waits here
-	// callIsCurrent says that call has the question as it was recorded, and due its
-	// deadline. What was asked before the generator was here, only the log has.
+	call      *generators.Call // nil if no generator in this process waits for the reply
+	// callIsCurrent means that call has the question as it was recorded and
+	// expiresAt the recorded deadline. If it is false, only the log has them.
 	callIsCurrent bool
 }
 
-// showAsk copies what lists and surfaces show of an open question. The error is
-// the log's. Callers hold mu.
-func (r *trackedRun) showAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
+// buildOpenAsk returns an open question as lists and surfaces show it. The error
+// is the log's. Callers hold mu.
+func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
 	asked, err := r.loadAsked(ctx, a)
 	if err != nil {
 		return OpenAsk{}, err
@@ -37,8 +38,9 @@ func (r *trackedRun) showAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
 	}, nil
 }
 
+// loadAsked returns a question as it was recorded, from memory if possible.
 func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, error) {
-	if asked, live := a.callAsked(); live {
+	if asked, ok := a.askedFromCall(); ok {
 		return asked, nil
 	}
 	asked, err := r.readAsked(ctx, a.seq)
@@ -48,8 +50,8 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, e
 	return asked, nil
 }
 
-// callAsked is what the call that waits here asked, if it is live.
-func (a *openAsk) callAsked() (asked runlog.Asked, live bool) {
+// askedFromCall returns the question of the call that waits here, if it is current.
+func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 	if !a.callIsCurrent {
 		return asked, false
 	}
@@ -57,23 +59,24 @@ func (a *openAsk) callAsked() (asked runlog.Asked, live bool) {
 	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.expiresAt, More: a.call.More}, true
 }
 
+// readAsked reads a question from the log.
 func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (runlog.Asked, error) {
 	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq-1)) {
 		if err != nil {
 			return runlog.Asked{}, err
 		}
 		asked, err := runlog.Decode[runlog.Asked](batch[0])
-		asked.TimeSpent = 0 // that is the run's, and no call has it
+		asked.TimeSpent = 0 // askedFromCall has none either
 		return asked, err
 	}
 	return runlog.Asked{}, runlog.ErrNotFound
 }
 
-// showAsks are all open ones of a run. Callers hold mu.
-func (r *trackedRun) showAsks(ctx context.Context) ([]OpenAsk, error) {
+// buildOpenAsks returns all open questions of a run. Callers hold mu.
+func (r *trackedRun) buildOpenAsks(ctx context.Context) ([]OpenAsk, error) {
 	var open []OpenAsk
 	for _, a := range r.openAsks {
-		o, err := r.showAsk(ctx, a)
+		o, err := r.buildOpenAsk(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +85,7 @@ func (r *trackedRun) showAsks(ctx context.Context) ([]OpenAsk, error) {
 	return open, nil
 }
 
+// findOpenAsk returns the open question with an ordinal, or nil. Callers hold mu.
 func (r *trackedRun) findOpenAsk(seq uint64) *openAsk {
 	for _, a := range r.openAsks {
 		if a.seq == seq {

@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// ErrDeletionPaused: nothing can be deleted now.
-var ErrDeletionPaused = errors.New("a backup is being made; try again when it is there")
+// ErrDeletionPaused means that runs can't be deleted while deletion is paused.
+var ErrDeletionPaused = errors.New("a backup is in progress; try again when it has finished")
 
-// PauseDeletion has no run, key or file of one deleted until release is called, so that
-// whoever reads the log finds what it names. What is due meanwhile is deleted
-// then. Runs go on.
+// PauseDeletion prevents the deletion of runs, their files and their keys until
+// release is called, so that everything the log refers to stays readable. What
+// is due in the meantime is deleted on release. Runs continue.
 func (e *Engine) PauseDeletion() (release func()) {
 	e.deleteLock.RLock()
 	e.keys.pauseDeletion()
 	return sync.OnceFunc(func() {
 		e.deleteLock.RUnlock()
 		if err := e.keys.resumeDeletion(); err != nil {
-			e.logger.Error("removing the keys of runs that have ended", "err", err)
+			e.logger.Error("deleting the keys of ended runs", "err", err)
 		}
 	})
 }
@@ -25,21 +25,22 @@ func (e *Engine) PauseDeletion() (release func()) {
 func (k *keyring) pauseDeletion() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.pauses++
+	k.pauseCount++
 }
 
 func (k *keyring) isDeletionPaused() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.pauses > 0
+	return k.pauseCount > 0
 }
 
-// resumeDeletion removes what was to be removed meanwhile. A process that is killed
-// before forgets those keys when it reads that the runs have ended.
+// resumeDeletion ends one pause. When it was the last, it deletes the pending keys.
+// If the process is killed before, the next one deletes them when it reads that
+// the runs have ended.
 func (k *keyring) resumeDeletion() (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.pauses--; k.pauses > 0 {
+	if k.pauseCount--; k.pauseCount > 0 {
 		return nil
 	}
 	for _, run := range k.pendingDeletes {

@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// While somebody reads what the log names, nothing of it goes: neither runs nor
-// the keys of their secrets. Afterwards, what was due goes.
+// While deletion is paused, neither runs nor the keys of their secrets are
+// deleted. What is due is deleted afterwards.
 func TestPauseDeletion(t *testing.T) {
 	secretive := newPhoton("secretive", func(_ context.Context, yield generators.Yield) (string, error) {
 		if _, err := ask.Secret(yield, "word", "Which?"); err != nil {
@@ -59,8 +59,7 @@ func TestPauseDeletion(t *testing.T) {
 	}
 }
 
-// Nor does what is left of a run whose start was refused, though the log has it
-// after all.
+// A run whose start was refused, but recorded after all, isn't deleted either.
 func TestPauseDeletionKeepsRefusedStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)

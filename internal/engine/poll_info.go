@@ -9,22 +9,23 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// kindStatus is the kind of a [generators.StatusEvent].
+// kindStatus is the kind of [generators.StatusEvent] entries.
 const kindStatus runlog.Kind = "status"
 
-// maxStatusBytes bounds the status that is remembered of a run, in bytes: a line for a
-// list, of which there may be many thousands.
+// maxStatusBytes bounds the status that is kept in memory for a run: there may be
+// many thousands.
 const maxStatusBytes = 200
 
-// A pollInfo is what is remembered of a run whose caller polls it, of which there
-// are few among all runs; see [StartRequest.RetainFor] and [Engine.RetainAfterEnd].
+// A pollInfo has what the engine keeps in memory only for runs whose callers poll
+// them; see [StartRequest.RetainFor] and [Engine.RetainAfterEnd].
 type pollInfo struct {
-	retainFromStart time.Duration // from the start
-	retainFromEnd   time.Duration // from the end
-	stateChangedAt  time.Time     // when the state changed last
-	latestStatus    string        // the latest status
+	retainFromStart time.Duration
+	retainFromEnd   time.Duration
+	stateChangedAt  time.Time
+	latestStatus    string
 }
 
+// newPollInfo returns nil for a run whose caller doesn't poll it.
 func newPollInfo(s runlog.Started, at time.Time) *pollInfo {
 	if s.RetainFor <= 0 {
 		return nil
@@ -32,7 +33,7 @@ func newPollInfo(s runlog.Started, at time.Time) *pollInfo {
 	return &pollInfo{retainFromStart: time.Duration(s.RetainFor), stateChangedAt: at.Round(0)}
 }
 
-// applyStatus remembers the latest status that the photon told. Callers hold mu.
+// applyStatus keeps the latest status that the photon reported. Callers hold mu.
 func (r *trackedRun) applyStatus(e runlog.Entry) error {
 	if r.poll == nil {
 		return nil
@@ -45,7 +46,7 @@ func (r *trackedRun) applyStatus(e runlog.Entry) error {
 	return nil
 }
 
-// truncateStatus cuts a text to maxSaid bytes, between two characters.
+// truncateStatus truncates a text to maxStatusBytes, between two characters.
 func truncateStatus(text string) string {
 	if len(text) <= maxStatusBytes {
 		return text

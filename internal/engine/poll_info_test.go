@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// What a list shows of a run that waits: its latest status, and since when.
+// A list shows the latest status of a waiting run and since when it waits.
 func TestInfoHasLatestStatus(t *testing.T) {
 	long := strings.Repeat("wörk ", 100)
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
@@ -46,7 +46,7 @@ func TestInfoHasLatestStatus(t *testing.T) {
 	})
 }
 
-// A run that is promised to be kept is, however many others end.
+// A run with a promised retention is kept, however many others end.
 func TestRetainAfterEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)

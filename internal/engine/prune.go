@@ -10,82 +10,90 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// PruneCriteria say which finished runs are to go: those that any of them is against.
-// One that is nil is against none.
+// PruneCriteria select the finished runs to delete: those that match any of them.
+// A nil criterion matches none.
 type PruneCriteria struct {
 	OlderThan *time.Duration `json:"olderThan,omitempty"` // since their end
-	Keep      *int           `json:"keep,omitempty"`      // how many stay, the newest
-	MaxBytes  *int64         `json:"maxBytes,omitempty"`  // what those that stay take together
+	Keep      *int           `json:"keep,omitempty"`      // how many of the newest to keep
+	MaxBytes  *int64         `json:"maxBytes,omitempty"`  // total size of the runs to keep
 }
 
-// A PrunedRun is a finished run that goes, or would.
+// A PrunedRun is a finished run that was deleted or, in a dry run, would be.
 type PrunedRun struct {
 	ID     string    `json:"id"`
 	Photon string    `json:"photon"`
 	State  State     `json:"state"`
 	Ended  time.Time `json:"ended"`
-	Bytes  int64     `json:"bytes"` // of its log and its files, about
+	Bytes  int64     `json:"bytes"` // approximate size of its log and files
 
-	retainUntil time.Time // that it is kept until; zero if it was not
+	retainUntil time.Time // zero if no retention was promised
 }
 
-// selectRuns returns those of some finished runs that are to go, oldest first.
+// selectRuns returns the finished runs to delete, oldest first. It sorts runs.
 func (c PruneCriteria) selectRuns(runs []PrunedRun, now time.Time) []PrunedRun {
 	slices.SortFunc(runs, func(a, b PrunedRun) int { return b.Ended.Compare(a.Ended) })
-	var gone []PrunedRun
+	var selected []PrunedRun
 	var size int64
 	for i, r := range runs {
 		size += r.Bytes
 		old := c.OlderThan != nil && now.Sub(r.Ended) > *c.OlderThan
 		if old || c.Keep != nil && i >= *c.Keep || c.MaxBytes != nil && size > *c.MaxBytes {
-			gone = append(gone, r)
+			selected = append(selected, r)
 		}
 	}
-	slices.Reverse(gone)
-	return gone
+	slices.Reverse(selected)
+	return selected
 }
 
-// Prune deletes finished runs, their logs and their files, and returns them;
-// dry, it only returns them. What somebody reads at the moment stays, and what
-// its caller was promised to find; see [StartRequest.RetainFor] and [Engine.RetainAfterEnd]. A
-// run that has not ended is never deleted. The error is ErrHeld, or the file
-// system's.
-func (e *Engine) Prune(c PruneCriteria, dry bool) ([]PrunedRun, error) {
+// Prune deletes finished runs, with their logs and files, and returns them. If
+// dryRun is set, it only returns them. It keeps unfinished runs, runs that are
+// being read, and runs with a promised retention; see [StartRequest.RetainFor]
+// and [Engine.RetainAfterEnd]. The error is [ErrDeletionPaused], the log's, or
+// the file system's.
+func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
 	if e.keys.isDeletionPaused() {
 		return nil, ErrDeletionPaused
 	}
 	e.deleteLock.Lock()
 	defer e.deleteLock.Unlock()
-	var ended []PrunedRun
-	records := make(map[string]*trackedRun)
+	candidates, runs, err := e.pruneCandidates()
+	if err != nil {
+		return nil, err
+	}
+	selected := c.selectRuns(candidates, time.Now())
+	if dryRun {
+		return selected, nil
+	}
+	var deleted []PrunedRun
+	for _, p := range selected {
+		if runs[p.ID].readerCount.Load() > 0 {
+			continue
+		}
+		if err := e.deleteRun(runs[p.ID]); err != nil {
+			return deleted, err
+		}
+		deleted = append(deleted, p)
+	}
+	return deleted, nil
+}
+
+// pruneCandidates returns the runs that may be deleted now, and the same by id.
+func (e *Engine) pruneCandidates() (candidates []PrunedRun, byID map[string]*trackedRun, err error) {
+	byID = make(map[string]*trackedRun)
 	for _, r := range e.index.endedRuns() {
 		p, ok, err := r.pruneCandidate()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if ok && r.readers.Load() == 0 {
-			ended, records[p.ID] = append(ended, p), r
+		if ok && r.readerCount.Load() == 0 {
+			candidates, byID[p.ID] = append(candidates, p), r
 		}
 	}
-	chosen := c.selectRuns(ended, time.Now())
-	if dry {
-		return chosen, nil
-	}
-	var gone []PrunedRun
-	for _, p := range chosen {
-		if records[p.ID].readers.Load() > 0 {
-			continue
-		}
-		if err := e.deleteRun(records[p.ID]); err != nil {
-			return gone, err
-		}
-		gone = append(gone, p)
-	}
-	return gone, nil
+	return candidates, byID, nil
 }
 
-// pruneCandidate describes a run that has ended.
-func (r *trackedRun) pruneCandidate() (p PrunedRun, ended bool, err error) {
+// pruneCandidate describes the run, if it has ended and needn't be retained.
+func (r *trackedRun) pruneCandidate() (p PrunedRun, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.state.Ended() || r.poll != nil && time.Now().Before(r.retainedUntil()) {
@@ -95,20 +103,20 @@ func (r *trackedRun) pruneCandidate() (p PrunedRun, ended bool, err error) {
 	return PrunedRun{ID: r.id, Photon: r.started.Photon, State: r.state, Ended: r.endedAt, Bytes: size}, true, err
 }
 
-// storedBytes is how many bytes the run's log and files take, about. Callers hold mu.
+// storedBytes returns the approximate size of the run's log and files. Callers
+// hold mu.
 func (r *trackedRun) storedBytes() (int64, error) {
-	own := r.logBytes - r.spilled
-	if len(r.named) == 0 {
-		return own, nil
+	inLog := r.logBytes - r.spilledBytes
+	if len(r.blobRefs) == 0 {
+		return inLog, nil
 	}
 	n, err := r.engine.blobs.RunSize(r.id)
-	return own + n, err
+	return inLog + n, err
 }
 
-// PruneLog is [Engine.Prune] where no engine runs: nothing may be using the log.
-// keys is the folder of the runs' keys. Of promises, it knows those that the log
-// has.
-func PruneLog(ctx context.Context, l runlog.Log, blobs *blob.Store, keys string, c PruneCriteria, dry bool) ([]PrunedRun, error) {
+// PruneLog is [Engine.Prune] for a log that no engine uses. keyDir is the folder
+// of the runs' keys. Of the promised retentions, only those in the log count.
+func PruneLog(ctx context.Context, l runlog.Log, blobs *blob.Store, keyDir string, c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
 	ended, err := readFinishedRuns(ctx, l)
 	if err != nil {
 		return nil, err
@@ -122,34 +130,34 @@ func PruneLog(ctx context.Context, l runlog.Log, blobs *blob.Store, keys string,
 	}
 	now := time.Now()
 	ended = slices.DeleteFunc(ended, func(r PrunedRun) bool { return now.Before(r.retainUntil) })
-	gone := c.selectRuns(ended, now)
-	if dry {
-		return gone, nil
+	selected := c.selectRuns(ended, now)
+	if dryRun {
+		return selected, nil
 	}
-	ring := keyring{dir: keys}
-	for i, r := range gone {
+	keys := keyring{dir: keyDir}
+	for i, r := range selected {
 		if err := l.Delete(ctx, r.ID); err != nil {
-			return gone[:i], err
+			return selected[:i], err
 		}
-		if err := errors.Join(blobs.DeleteRun(r.ID), ring.deleteKey(r.ID)); err != nil {
-			return gone[:i+1], err
+		if err := errors.Join(blobs.DeleteRun(r.ID), keys.deleteKey(r.ID)); err != nil {
+			return selected[:i+1], err
 		}
 	}
-	return gone, nil
+	return selected, nil
 }
 
-// readFinishedRuns reads a log's finished runs.
+// readFinishedRuns reads the finished runs of a log.
 func readFinishedRuns(ctx context.Context, l runlog.Log) ([]PrunedRun, error) {
-	open := make(map[string]*PrunedRun)
+	unfinished := make(map[string]*PrunedRun)
 	var ended []PrunedRun
 	for a, err := range runlog.Scan(ctx, l) {
 		if err != nil {
 			return nil, err
 		}
-		r := open[a.Run]
+		r := unfinished[a.Run]
 		if r == nil {
 			r = &PrunedRun{ID: a.Run}
-			open[a.Run] = r
+			unfinished[a.Run] = r
 		}
 		for _, entry := range a.Entries {
 			r.Bytes += int64(len(entry.Data))
@@ -159,12 +167,13 @@ func readFinishedRuns(ctx context.Context, l runlog.Log) ([]PrunedRun, error) {
 		}
 		if !r.Ended.IsZero() {
 			ended = append(ended, *r)
-			delete(open, a.Run)
+			delete(unfinished, a.Run)
 		}
 	}
 	return ended, nil
 }
 
+// applyEntry sets what an entry says of the run.
 func (p *PrunedRun) applyEntry(e runlog.Entry) error {
 	switch {
 	case e.Kind == runlog.KindStarted && e.Blob == "":
@@ -178,7 +187,7 @@ func (p *PrunedRun) applyEntry(e runlog.Entry) error {
 		f, err := runlog.Decode[runlog.Finished](e)
 		p.State, p.Ended = State(f.Status), e.Time
 		return err
-	case e.Kind == runlog.KindFinished: // its result is large, so it has one
+	case e.Kind == runlog.KindFinished: // a spilled result: only a completed run has a result
 		p.State, p.Ended = Completed, e.Time
 	}
 	return nil

@@ -22,8 +22,7 @@ func prunedIDs(runs []engine.PrunedRun) []string {
 	return ids
 }
 
-// Three runs that ended an hour apart, the second of them large, and one that
-// waits.
+// Three runs have ended an hour apart, the second of them large, and one waits.
 func TestPrune(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine.PruneCriteria
@@ -57,7 +56,7 @@ func TestPrune(t *testing.T) {
 				if got := prunedIDs(dry); err != nil || !slices.Equal(got, want) {
 					t.Fatalf("of %v it would delete %v, want %v; %v", ids, got, want, err)
 				}
-				// Where no engine runs, it comes to the same.
+				// PruneLog, without an engine, has the same result.
 				cold, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.PruneCriteria, true)
 				if got := prunedIDs(cold); err != nil || !slices.Equal(got, want) {
 					t.Fatalf("from the log it would delete %v, want %v; %v", got, want, err)
@@ -82,7 +81,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// Finished runs take no more than they may, though the newest ones stay a
+// Finished runs use no more than the limit, except that each is kept for a
 // minute.
 func TestRetentionBySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +107,7 @@ func TestRetentionBySize(t *testing.T) {
 	})
 }
 
-// What a caller was promised to find is not pruned before its time.
+// A run with a promised retention isn't pruned before its time.
 func TestPruneKeepsRetainedRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)
@@ -132,7 +131,8 @@ func TestPruneKeepsRetainedRuns(t *testing.T) {
 	})
 }
 
-// So is what is promised while it goes on, and it is counted from the end.
+// The same holds for a retention that is promised while the run is in progress,
+// counted from its end.
 func TestPruneKeepsRunsRetainedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, greeter, echo)

@@ -10,9 +10,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Follow yields a run's entries after an ordinal, those that are there and
-// those that come, until it ends; see [log.Log]. The error is ErrNotFound or
-// ErrForbidden.
+// Follow yields a run's entries after an ordinal, both the existing ones and
+// those appended later, until the run ends; see [runlog.Log]. The error is
+// [ErrRunNotFound] or [ErrForbidden].
 func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
 	r, err := e.findRun(who, id)
 	if err != nil {
@@ -21,12 +21,12 @@ func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64
 	return r.readEntries(e.log.Follow(ctx, id, after), 1), nil
 }
 
-// readEntries yields entries of the run's log, to so many followers. Nobody deletes the
-// run meanwhile.
+// readEntries yields batches of the run's log with spilled data loaded. The loop
+// counts as that many followers. The run isn't deleted during the loop.
 func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], followers int64) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
-		r.readers.Add(1)
-		defer r.readers.Add(-1)
+		r.readerCount.Add(1)
+		defer r.readerCount.Add(-1)
 		r.engine.counters.followers.Add(followers)
 		defer r.engine.counters.followers.Add(-followers)
 		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
@@ -38,23 +38,25 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 	}
 }
 
-// waitUntilIndexed returns when what is in the log is in the lists too: whoever appends
-// holds mu until it is. So who sees a run end in its stream doesn't find it
-// going on in a list.
+// waitUntilIndexed waits until the lists reflect what is in the log: code that
+// appends holds mu until they do. So a client that has seen a run end in its
+// stream doesn't find it unfinished in a list.
 func (r *trackedRun) waitUntilIndexed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 }
 
-// Read yields the entries that are there now.
-func (e *Engine) Read(ctx context.Context, who Caller, id string) (iter.Seq2[[]runlog.Entry, error], error) {
+// Read yields a run's existing entries after an ordinal. The error is
+// [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) Read(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
 	r, err := e.findRun(who, id)
 	if err != nil {
 		return nil, err
 	}
-	return r.readEntries(e.log.Read(ctx, id, 0), 0), nil
+	return r.readEntries(e.log.Read(ctx, id, after), 0), nil
 }
 
+// loadSpilledBatches yields batches of a run's log with spilled data loaded.
 func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry, error]) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
 		for batch, err := range batches {
@@ -75,7 +77,8 @@ func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry,
 	}
 }
 
-// Info returns one run.
+// Info returns one run, with its open questions. The error is [ErrRunNotFound],
+// [ErrForbidden], or the log's.
 func (e *Engine) Info(who Caller, id string) (Info, error) {
 	r, err := e.findRun(who, id)
 	if err != nil {
@@ -84,13 +87,13 @@ func (e *Engine) Info(who Caller, id string) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
-	info.Asks, err = r.showAsks(e.generatorCtx)
+	info.Asks, err = r.buildOpenAsks(e.generatorCtx)
 	return info, err
 }
 
-// Runs returns the caller's runs, newest first, at most limit (0: all) of those
-// that keep accepts (nil: all). keep is not shown the questions, which may have
-// to be read from the log.
+// Runs returns the caller's runs, newest first: at most limit (0 means all) of
+// those for which keep returns true (nil means all). keep is called without
+// Asks, which may have to be read from the log.
 func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
 	var infos []Info
 	for r := range e.index.runsNewestFirst(who.uniqueOwners()) {
@@ -106,8 +109,8 @@ func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
 	return infos
 }
 
-// listInfo copies what a list of runs shows, of a run that has begun and is kept.
-// A question that can't be read is left out.
+// listInfo returns the run as lists show it, if its start was recorded and keep
+// accepts it. If the open questions can't be read, Asks is empty.
 func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,18 +119,18 @@ func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 		return Info{}, false
 	}
 	var err error
-	if info.Asks, err = r.showAsks(r.engine.generatorCtx); err != nil {
+	if info.Asks, err = r.buildOpenAsks(r.engine.generatorCtx); err != nil {
 		r.engine.logger.Error("listing a run", "run", r.id, "err", err)
 	}
 	return info, true
 }
 
-// Inbox returns the caller's open questions, oldest first, at most limit (0:
+// Inbox returns the caller's open questions, oldest first, at most limit (0 means
 // all).
 func (e *Engine) Inbox(who Caller, limit int) []OpenAsk {
 	var open []OpenAsk
 	for a := range e.index.asksOldestFirst(who.uniqueOwners()) {
-		if o, ok := a.inboxEntry(); ok {
+		if o, ok := a.openAskForInbox(); ok {
 			open = append(open, o)
 		}
 		if limit > 0 && len(open) == limit {
@@ -137,16 +140,16 @@ func (e *Engine) Inbox(who Caller, limit int) []OpenAsk {
 	return open
 }
 
-// inboxEntry copies what the inbox shows, unless the question was settled in the
-// meantime or can't be read.
-func (a *openAsk) inboxEntry() (o OpenAsk, ok bool) {
+// openAskForInbox returns the question, unless it has been settled in the meantime
+// or can't be read.
+func (a *openAsk) openAskForInbox() (o OpenAsk, ok bool) {
 	r := a.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.findOpenAsk(a.seq) != a {
 		return OpenAsk{}, false
 	}
-	o, err := r.showAsk(r.engine.generatorCtx, a)
+	o, err := r.buildOpenAsk(r.engine.generatorCtx, a)
 	if err != nil {
 		r.engine.logger.Error("listing a question", "run", r.id, "err", err)
 	}
@@ -162,12 +165,12 @@ func (e *Engine) CountOpenAsks(who Caller) int {
 	return n
 }
 
-// Watch yields once at once and then after every change of the caller's lists,
-// until ctx ends. Changes that come while the loop's body runs count as one.
+// Watch yields once immediately and then after every change of the caller's lists,
+// until ctx ends. Changes during the loop's body count as one.
 func (e *Engine) Watch(ctx context.Context, who Caller) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
-		changed, end := e.index.addWatcher(who.uniqueOwners())
-		defer end()
+		changed, remove := e.index.addWatcher(who.uniqueOwners())
+		defer remove()
 		for yield(struct{}{}) {
 			select {
 			case <-changed:
@@ -178,8 +181,10 @@ func (e *Engine) Watch(ctx context.Context, who Caller) iter.Seq[struct{}] {
 	}
 }
 
-// OpenArtifact opens the artifact with an ordinal. Its body is in the artifact
-// itself or, if it is large, in the reader, which the caller closes.
+// OpenArtifact returns the artifact with an ordinal. A large artifact's body is in
+// the reader, which the caller must close; for any other the reader is nil and
+// the body is in the artifact. The error is [ErrRunNotFound], [ErrForbidden], the
+// log's, or the file system's.
 func (e *Engine) OpenArtifact(ctx context.Context, who Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
 	if _, err := e.findRun(who, id); err != nil {
 		return nil, nil, err

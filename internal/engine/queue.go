@@ -2,37 +2,39 @@ package engine
 
 import "sync"
 
-// maxConcurrent is how many runs are taken up again, and how many questions expire, at
+// maxConcurrent bounds how many runs are resumed, and how many questions expire, at
 // the same time.
 const maxConcurrent = 32
 
-// A queue does jobs in their order, at most atOnce at a time. Those that wait
-// have no goroutines. Its methods may be called from several goroutines.
+// A queue runs jobs in order, at most maxConcurrent at a time. Waiting jobs have no
+// goroutines. Its methods may be called from several goroutines.
 type queue struct {
 	mu      sync.Mutex
 	jobs    []func()
 	working int
 }
 
-// add has a job done when its turn has come.
+// add adds a job to the end of the queue.
 func (q *queue) add(job func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.jobs = append(q.jobs, job)
 	if q.working < maxConcurrent {
 		q.working++
-		go q.work()
+		go q.runJobs()
 	}
 }
 
-func (q *queue) work() {
-	for job := q.next(); job != nil; job = q.next() {
+// runJobs runs jobs until the queue is empty.
+func (q *queue) runJobs() {
+	for job := q.takeJob(); job != nil; job = q.takeJob() {
 		job()
 	}
 }
 
-// next is nil when there is nothing left, and the caller then works no more.
-func (q *queue) next() func() {
+// takeJob removes the first job and returns it, or nil if there is none; the
+// calling goroutine must then end.
+func (q *queue) takeJob() func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.jobs) == 0 {

@@ -2,17 +2,17 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Recover reads the log: it takes durable runs up where they were left, and
-// marks the others interrupted. Those that wait for an answer have nothing to
-// do, and stay cold; those of photons that are not here wait for a process that
-// has them. A run whose log can't be read is left out. The logger is told of
-// both. Call it once, before the engine is used.
+// Recover reads the log, resumes durable runs and marks the other unfinished runs
+// interrupted. It must be called once, before the engine is used.
+//
+// A durable run that waits for an answer is resumed only when it is answered. A
+// run of a photon that isn't registered waits for a process that has the photon.
+// A run whose log can't be read is skipped. The last two are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
 		go e.enforceRetention()
@@ -27,24 +27,28 @@ func (e *Engine) Recover(ctx context.Context) error {
 	if err := e.countUploads(); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
-	runs = slices.DeleteFunc(runs, func(r *trackedRun) bool {
-		err := r.recoverRun(ctx)
-		if err == nil || IsTransient(err) {
-			return false
-		}
-		e.logUnreadableRun(r.id, err)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		e.index.removeRun(r)
-		return true
-	})
+	runs = slices.DeleteFunc(runs, func(r *trackedRun) bool { return !e.recoverOrRemove(ctx, r) })
 	e.deadlines.scheduleAll(runs)
 	e.warnMissingPhotons(runs)
 	return nil
 }
 
-// countUploads counts the files that no entry of a run names: nobody has
-// answered with them.
+// recoverOrRemove recovers a run and returns true, or removes it if that fails for
+// good.
+func (e *Engine) recoverOrRemove(ctx context.Context, r *trackedRun) bool {
+	err := r.recoverRun(ctx)
+	if err == nil || IsTransient(err) {
+		return true
+	}
+	e.logUnreadableRun(r.id, err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.index.removeRun(r)
+	return false
+}
+
+// countUploads counts the uploaded files of all runs that no entry refers to, because
+// no answer has used them yet.
 func (e *Engine) countUploads() error {
 	for id, err := range e.blobs.Runs() {
 		if err != nil {
@@ -62,35 +66,36 @@ func (e *Engine) countUploads() error {
 func (r *trackedRun) countUploads() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.Ended() && r.named != nil {
-		return nil // its size is that of its folder, and it keeps nothing more
+	if r.state.Ended() && r.blobRefs != nil {
+		return nil // storedBytes uses the folder's size, and nothing is uploaded any more
 	}
 	for b, err := range r.engine.blobs.RunBlobs(r.id) {
 		if err != nil {
 			return err
 		}
-		if r.named[b.Digest] == 0 {
+		if r.blobRefs[b.Digest] == 0 {
 			r.addBlobRef(b.Digest, b.Size)
 		}
 	}
 	return nil
 }
 
-// warnMissingPhotons logs which photons are missing that runs wait for.
+// warnMissingPhotons logs the photons that durable runs need and this program
+// doesn't register.
 func (e *Engine) warnMissingPhotons(runs []*trackedRun) {
-	orphans := make(map[string]int)
+	waiting := make(map[string]int) // by photon
 	for _, r := range runs {
 		if r.photon == nil && r.started.Durable && !r.hasEnded() {
-			orphans[r.started.Photon]++
+			waiting[r.started.Photon]++
 		}
 	}
-	for photon, n := range orphans {
-		e.logger.Warn("durable runs wait for a photon that this program does not have", "photon", photon, "runs", n)
+	for photon, n := range waiting {
+		e.logger.Warn("durable runs wait for a photon that this program does not register", "photon", photon, "runs", n)
 	}
 }
 
 func (e *Engine) logUnreadableRun(id string, err error) {
-	e.logger.Error("a run can't be read back, and is left out", "run", id, "err", err)
+	e.logger.Error("skipping an unreadable run", "run", id, "err", err)
 }
 
 func (r *trackedRun) hasEnded() bool {
@@ -99,7 +104,8 @@ func (r *trackedRun) hasEnded() bool {
 	return r.state.Ended()
 }
 
-// recoverRun does with a run that was read what is to be done.
+// recoverRun ends or resumes an unfinished run that was read from the log, or leaves
+// it waiting.
 func (r *trackedRun) recoverRun(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,41 +113,17 @@ func (r *trackedRun) recoverRun(ctx context.Context) error {
 	case r.state.Ended():
 	case !r.started.Durable:
 		return r.endRun(runlog.Finished{Status: runlog.Interrupted, Error: "Beam was restarted while this was running"})
-	case r.photon == nil: // another program may have it: the folder can be shared
+	case r.photon == nil: // another process that shares the log may have the photon
 		r.engine.index.markInactive(r)
 	case r.checkVersion() != nil:
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()})
 	case r.state == Waiting && !r.hasNewEvents:
-		// It has nothing to do until it is answered.
+		// It is resumed when it is answered.
 	default:
-		h, err := r.readHistory(ctx)
-		if err == nil {
-			err = r.claimAndReplay(ctx, h)
-		}
-		if err != nil && ctx.Err() == nil {
-			r.engine.logger.Error("taking a run up again", "run", r.id, "err", err)
+		if err := r.replayFromLog(ctx); err != nil && ctx.Err() == nil {
+			r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
 			r.queueResume()
 		}
 	}
-	return nil
-}
-
-// claimAndReplay claims a run and replays it; h is what it did up to its last entry.
-func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
-	if err := r.checkArguments(h.args); err != nil {
-		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
-	}
-	read := r.lastSeq
-	err := r.appendEntries(ctx, runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: r.epoch + 1}))
-	if errors.Is(err, errRunOver) {
-		return nil // another process has it
-	}
-	if err == nil && r.lastSeq > read+1 {
-		h, err = r.readHistory(ctx) // another process wrote before the claim
-	}
-	if err != nil {
-		return err
-	}
-	r.launchGenerator(h.args, h)
 	return nil
 }

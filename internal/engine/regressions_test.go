@@ -15,8 +15,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// An event in doubt that turns out to be recorded, when the run has come to its
-// end by another fault meanwhile, is no fault of Beam's.
+// An uncertain append of an event that turns out to be recorded after the run
+// has failed for another reason is not an error of Beam's.
 func TestUncertainAppendOutlivesItsBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, newPhoton("teller", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -39,8 +39,8 @@ func TestUncertainAppendOutlivesItsBatch(t *testing.T) {
 	})
 }
 
-// A request is the same however its JSON was written, after a restart, too.
-func TestARepeatedRequestAfterARestart(t *testing.T) {
+// A request is the same however its JSON was written, also after a restart.
+func TestRepeatedRequestAfterRestart(t *testing.T) {
 	for _, args := range []string{`{"text":"Ada"}`, `{ "text": "Ada" }`, `{"text":"a<b"}`} {
 		o := testOptions(t, echo)
 		b := openTestEngine(t, o)
@@ -57,8 +57,9 @@ func TestARepeatedRequestAfterARestart(t *testing.T) {
 	}
 }
 
-// A goroutine that nobody waits for may or may not come to its question again.
-func TestAReplayNeedNotMeetWhatNobodyWaitsFor(t *testing.T) {
+// A goroutine that the generator doesn't wait for may or may not ask its
+// question again.
+func TestReplayMayMissCallsOfUnawaitedGoroutine(t *testing.T) {
 	side := newPhoton("side", func(_ context.Context, yield generators.Yield) (string, error) {
 		generators.Go(yield, func(context.Context) {
 			if name, err := ask.Text(yield, "nick", "A nickname, if you like?"); err == nil {
@@ -90,9 +91,10 @@ func TestAReplayNeedNotMeetWhatNobodyWaitsFor(t *testing.T) {
 	})
 }
 
-// Of two questions one is answered, and what follows its answer is under way
-// when the process ends: it goes on in the next, though the other is open.
-func TestAHalfAnsweredRunGoesOnAfterARestart(t *testing.T) {
+// One of two questions is answered, and the process ends while the run works on
+// the answer. The run continues in the next process, although the other
+// question is open.
+func TestHalfAnsweredRunContinuesAfterRestart(t *testing.T) {
 	var begun atomic.Int64
 	two := newPhoton("two", func(_ context.Context, yield generators.Yield) (string, error) {
 		done := make(chan none)
@@ -136,8 +138,8 @@ func TestAHalfAnsweredRunGoesOnAfterARestart(t *testing.T) {
 	})
 }
 
-// What can't be deleted now stays whole, and is deleted later.
-func TestPruneThatFails(t *testing.T) {
+// A run that can't be deleted now stays complete and is deleted later.
+func TestFailedPrune(t *testing.T) {
 	o := testOptions(t, echo)
 	l := &undeletableLog{Log: o.Log}
 	o.Log = l
@@ -156,7 +158,7 @@ func TestPruneThatFails(t *testing.T) {
 	}
 }
 
-// undeletableLog is a log that can't delete for a while.
+// undeletableLog is a log that can't delete runs for a while.
 type undeletableLog struct {
 	runlog.Log
 	failing atomic.Bool

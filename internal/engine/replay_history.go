@@ -11,53 +11,56 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// history is what a run did before it is taken up again: its arguments, its
-// calls by key, and how many events it had told after the last of them.
+// A history is what a run has done before it is resumed. The worker that replays
+// the run removes each call that the generator makes again.
 type history struct {
-	args           json.RawMessage
-	calls          map[string]*recordedCall
-	trailingEvents int
+	args            json.RawMessage
+	unreplayedCalls map[string]*recordedCall // by key
+	trailingEvents  int                      // events after the last call
 
-	readStarted    time.Time // when the log was begun to be read
-	lastSettled    uint64    // the ordinal of the question that was settled last
-	replayReported bool      // all calls were met, or never will be
+	readStarted    time.Time // when reading the log began
+	lastSettled    uint64    // ordinal of the question that was settled last
+	replayReported bool      // the end of the replay was metered and traced
 }
 
 func newHistory() *history {
-	return &history{calls: make(map[string]*recordedCall), readStarted: time.Now()}
+	return &history{unreplayedCalls: make(map[string]*recordedCall), readStarted: time.Now()}
 }
 
-// recordedCall is a recorded call: a step with its outcome, or a question and how
-// it was settled, if it was.
+// A recordedCall is a step with its outcome, or a question and, if it was settled,
+// its settlement.
 type recordedCall struct {
 	kind  string
 	seq   uint64
 	reply func(*trackedRun) generators.Reply // nil if the question is open
 }
 
-// addEntry notes one entry of the log.
+// addCall adds a call: the events before it are no longer trailing.
+func (h *history) addCall(key string, c *recordedCall) {
+	h.unreplayedCalls[key] = c
+	h.trailingEvents = 0
+}
+
+// addEntry adds one entry of the log. An entry of a kind that this version doesn't
+// know counts as an event.
 func (h *history) addEntry(e runlog.Entry) error {
 	switch e.Kind {
 	case runlog.KindStarted:
 		s, err := runlog.Decode[runlog.Started](e)
-		if err != nil {
-			return err
-		}
 		h.args = s.Args
+		return err
 	case runlog.KindStepped:
 		s, err := runlog.Decode[runlog.Stepped](e)
 		if err != nil {
 			return err
 		}
-		h.calls[s.Key] = &recordedCall{generators.StepKind, e.Seq, func(*trackedRun) generators.Reply { return steppedReply(s) }}
-		h.trailingEvents = 0
+		h.addCall(s.Key, &recordedCall{generators.StepKind, e.Seq, func(*trackedRun) generators.Reply { return steppedReply(s) }})
 	case runlog.KindAsked:
 		a, err := runlog.Decode[runlog.Asked](e)
 		if err != nil {
 			return err
 		}
-		h.calls[a.Key] = &recordedCall{kind: string(a.Question.Kind), seq: e.Seq}
-		h.trailingEvents = 0
+		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq})
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](e)
 		if err != nil {
@@ -78,17 +81,18 @@ func (h *history) addEntry(e runlog.Entry) error {
 	return nil
 }
 
-// settleCall notes how a question was settled. The first settlement holds, as it
-// does where the run goes on.
+// settleCall sets the reply to a question. If the log has several, the first counts,
+// as it did when they were recorded.
 func (h *history) settleCall(seq uint64, reply func(*trackedRun) generators.Reply) {
 	h.lastSettled = seq
-	for _, c := range h.calls {
+	for _, c := range h.unreplayedCalls {
 		if c.seq == seq && c.reply == nil {
 			c.reply = reply
 		}
 	}
 }
 
+// steppedReply returns the generator's reply for a recorded step.
 func steppedReply(s runlog.Stepped) generators.Reply {
 	if s.Error != "" {
 		return generators.Reply{Err: &generators.StepError{Key: s.Key, Message: s.Error}}
@@ -96,13 +100,14 @@ func steppedReply(s runlog.Stepped) generators.Reply {
 	return generators.Reply{Value: s.Value}
 }
 
-// skipRecordedEvent tells of each event whether the log has it already: all do until
-// every recorded call was met again, then as many as followed the last of them.
+// skipRecordedEvent reports whether the log already has the event that the
+// generator yields now: it has all events before the last recorded call, and
+// trailingEvents after it.
 func (h *history) skipRecordedEvent() bool {
 	switch {
 	case h == nil:
 		return false
-	case len(h.calls) > 0:
+	case len(h.unreplayedCalls) > 0:
 		return true
 	case h.trailingEvents > 0:
 		h.trailingEvents--
@@ -111,25 +116,25 @@ func (h *history) skipRecordedEvent() bool {
 	return false
 }
 
-// replayCall meets a call that the log may have. If it has, the call gets the
-// recorded reply, or waits on under its old id. A call that differs from what
-// was recorded means that the tool's code has changed.
-func (w *worker) replayCall(c *generators.Call) (known bool, err error) {
+// replayCall replies to a call from the log, if the log has it. A recorded question
+// that is still open stays open under its id. The error means that the call
+// differs from the recorded one, so the tool's code has changed.
+func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	h := w.history
-	past := h.calls[c.Key]
+	past := h.unreplayedCalls[c.Key]
 	switch {
-	case past == nil && len(h.calls) > 0 && !c.Concurrent:
-		return false, toolErrorf("the tool has changed since this run began: it comes to the %s %q now, where %s was recorded",
-			c.Kind, c.Key, h.describeUnreplayed())
+	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
+		return false, toolErrorf("the tool has changed since this run began: it now makes the call %q (%s), but the log has %s",
+			c.Key, c.Kind, h.describeUnreplayed())
 	case past == nil:
-		if len(h.calls) == 0 {
-			h.trailingEvents = 0 // beyond what was recorded
+		if len(h.unreplayedCalls) == 0 {
+			h.trailingEvents = 0 // the replay has passed the end of the log
 		}
 		return false, nil
 	case past.kind != c.Kind:
-		return false, toolErrorf("the tool has changed since this run began: %q is a %s now, where a %s was recorded", c.Key, c.Kind, past.kind)
+		return false, toolErrorf("the tool has changed since this run began: the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
 	}
-	if delete(h.calls, c.Key); len(h.calls) == 0 {
+	if delete(h.unreplayedCalls, c.Key); len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true)
 	}
 	if past.reply != nil {
@@ -141,25 +146,26 @@ func (w *worker) replayCall(c *generators.Call) (known bool, err error) {
 	return true, nil
 }
 
-// checkAllReplayed is an error if the generator returned without coming to all that it
-// had come to before.
+// checkAllReplayed returns an error if the generator, which has returned, did not
+// make all recorded calls.
 func (h *history) checkAllReplayed() error {
-	if len(h.calls) == 0 {
+	if len(h.unreplayedCalls) == 0 {
 		return nil
 	}
-	return toolErrorf("the tool has changed since this run began: it returned now without coming to %s", h.describeUnreplayed())
+	return toolErrorf("the tool has changed since this run began: it now returned without making %s", h.describeUnreplayed())
 }
 
-// describeUnreplayed names the recorded calls that were not met, earliest first.
+// describeUnreplayed names the first recorded calls that were not replayed, earliest
+// first.
 func (h *history) describeUnreplayed() string {
-	keys := make([]string, 0, len(h.calls))
-	for k := range h.calls {
+	keys := make([]string, 0, len(h.unreplayedCalls))
+	for k := range h.unreplayedCalls {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(a, b string) int { return int(h.calls[a].seq) - int(h.calls[b].seq) })
-	said := make([]string, 0, len(keys))
+	slices.SortFunc(keys, func(a, b string) int { return int(h.unreplayedCalls[a].seq) - int(h.unreplayedCalls[b].seq) })
+	var names []string
 	for _, k := range keys[:min(3, len(keys))] {
-		said = append(said, fmt.Sprintf("the %s %q", h.calls[k].kind, k))
+		names = append(names, fmt.Sprintf("%q (%s)", k, h.unreplayedCalls[k].kind))
 	}
-	return strings.Join(said, ", then ")
+	return strings.Join(names, ", then ")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// answerByKey accept any question of the photons under test.
+// answerByKey has a valid answer for every question of the photons under test.
 var answerByKey = map[string]string{
 	"name": `{"name":"Ada"}`, "account": `{"email":"ada@example.org","role":"admin"}`, "confirm": `{"confirm":true}`,
 	"partySize": `{"partySize":4}`, "preferences": `{"outputFormat":"json"}`,
@@ -67,7 +67,8 @@ func (b *testEngine) answerIfOpen(id string, e runlog.Entry) {
 	}
 }
 
-// logWithPrefix is a log with the first n entries of another run, as a crash leaves it.
+// logWithPrefix returns a log with the first n entries of another run, as a
+// crash leaves it.
 func logWithPrefix(t *testing.T, entries []runlog.Entry, n int) runlog.Log {
 	t.Helper()
 	l := newTestLog()
@@ -79,9 +80,9 @@ func logWithPrefix(t *testing.T, entries []runlog.Entry, n int) runlog.Log {
 
 const crashedRunID = "c0ffee00000000000000000000000000"
 
-// Every durable photon, taken up from every prefix of its log, comes to the
-// same end by the same entries: no step runs twice, no event is told twice, no
-// question is asked again that was answered.
+// Every durable photon, resumed from every prefix of its log, reaches the same
+// end with the same entries: no step runs twice, no event is recorded twice,
+// and no answered question is asked again.
 func TestReplayFromEveryPrefix(t *testing.T) {
 	var effects atomic.Int64
 	photons := append(shipped.Photons(), newStepperPhoton(&effects))
@@ -143,7 +144,7 @@ func withoutClaims(entries []runlog.Entry) []runlog.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e runlog.Entry) bool { return e.Kind == runlog.KindClaimed })
 }
 
-// recordedOutcomes are the outcomes among the first n entries.
+// recordedOutcomes returns the step outcomes among the first n entries.
 func recordedOutcomes(entries []runlog.Entry, n int) []string {
 	var list []string
 	for _, e := range entries[:min(n-1, len(entries))] {
@@ -152,8 +153,9 @@ func recordedOutcomes(entries []runlog.Entry, n int) []string {
 	return list
 }
 
-// newStepperPhoton is durable and has all that makes replay hard: steps that succeed and
-// fail, repeated keys, several questions at once, events in between.
+// newStepperPhoton returns a durable photon with everything that makes replay
+// hard: steps that succeed and fail, repeated keys, several questions at once,
+// and events in between.
 func newStepperPhoton(effects *atomic.Int64) *generators.Photon {
 	return newPhoton("stepper", func(_ context.Context, yield generators.Yield) (string, error) {
 		var said []string
@@ -180,7 +182,7 @@ func newStepperPhoton(effects *atomic.Int64) *generators.Photon {
 	}, &generators.Options{Durable: true})
 }
 
-func TestAStepIsNotRepeated(t *testing.T) {
+func TestStepIsNotRepeated(t *testing.T) {
 	var effects atomic.Int64
 	p := newStepperPhoton(&effects)
 	o := testOptions(t, p)
@@ -208,7 +210,7 @@ func TestAStepIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestRestartInterruptsWhatIsNotDurable(t *testing.T) {
+func TestRestartInterruptsNonDurableRuns(t *testing.T) {
 	p := newPhoton("fleeting", func(_ context.Context, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "name", "Name?")
 	}, nil)
@@ -229,7 +231,7 @@ func TestRestartInterruptsWhatIsNotDurable(t *testing.T) {
 	}
 }
 
-func TestAChangedPhotonFailsAndSaysWhichCallDiffers(t *testing.T) {
+func TestReplayOfChangedPhotonNamesDifferingCall(t *testing.T) {
 	old := []runlog.Entry{
 		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "changed", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
 		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
@@ -243,13 +245,13 @@ func TestAChangedPhotonFailsAndSaysWhichCallDiffers(t *testing.T) {
 	}{
 		{"another key", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Text(y, "email", "E-mail?")
-		}, `the text "email" now, where the text "name", then the step "charge" was recorded`},
+		}, `now makes the call "email" (text), but the log has "name" (text), then "charge" (step)`},
 		{"another kind", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Integer(y, "name", "Number?")
-		}, `"name" is a integer now, where a text was recorded`},
+		}, `the kind of call "name" is now integer, but the log has text`},
 		{"a call is gone", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Text(y, "name", "Name?")
-		}, `without coming to the step "charge"`},
+		}, `without making "charge" (step)`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// What the lists show is a projection of the log: the same before a restart and
-// after, of runs at every point.
-func TestTheListsAreTheSameAfterARestart(t *testing.T) {
+// The lists are a projection of the log: they are the same before and after a
+// restart, with runs in every state.
+func TestListsAreTheSameAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true, ask.Timeout(24*time.Hour)))
@@ -60,7 +60,7 @@ func (b *testEngine) acceptOnlyAsk(who engine.Caller, id, content string) {
 	}
 }
 
-// listsOf is all that the lists show.
+// listsOf returns everything that the lists show.
 func listsOf(t *testing.T, b *testEngine, who engine.Caller) string {
 	t.Helper()
 	runs := b.Runs(who, 0, nil)
@@ -79,8 +79,9 @@ func listsOf(t *testing.T, b *testEngine, who engine.Caller) string {
 	return string(raw)
 }
 
-// A question whose time ran out while nobody was there expires at the start.
-func TestADeadlineThatPassedWhileBeamWasDown(t *testing.T) {
+// A question whose deadline passed while no process was running expires on
+// start.
+func TestDeadlineThatPassedBeforeStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true, ask.Timeout(2*time.Hour)))
@@ -106,8 +107,8 @@ func TestADeadlineThatPassedWhileBeamWasDown(t *testing.T) {
 	})
 }
 
-// A deadline in the distant future is not taken for one in the past.
-func TestAQuestionThatWaitsForCenturies(t *testing.T) {
+// A deadline in the distant future is not mistaken for one in the past.
+func TestDistantDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true, ask.Timeout(math.MaxInt64)))
@@ -123,7 +124,7 @@ func TestAQuestionThatWaitsForCenturies(t *testing.T) {
 	})
 }
 
-// Many deadlines pass in their order, and none is forgotten.
+// Many questions expire in the order of their deadlines, and none is missed.
 func TestManyDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -147,9 +148,9 @@ func TestManyDeadlines(t *testing.T) {
 	})
 }
 
-// An idempotency key holds over a restart, though the arguments are in the log
-// alone.
-func TestAnIdempotencyKeyHoldsAfterARestart(t *testing.T) {
+// An idempotency key is valid after a restart, although the arguments are only
+// in the log.
+func TestIdempotencyKeyAfterRestart(t *testing.T) {
 	o := testOptions(t, echo)
 	start := func(b *testEngine, args string) (engine.Info, error) {
 		return b.Start(t.Context(), me, engine.StartRequest{Photon: "echo", Args: json.RawMessage(args), IdempotencyKey: "k"})
@@ -170,7 +171,7 @@ func TestAnIdempotencyKeyHoldsAfterARestart(t *testing.T) {
 	}
 }
 
-// slowLog counts how many runs are read back at once.
+// slowLog counts how many runs are read at once.
 type slowLog struct {
 	runlog.Log
 	reading, maxReading atomic.Int64
@@ -190,8 +191,8 @@ func (l *slowLog) Read(ctx context.Context, id string, after uint64) iter.Seq2[[
 	}
 }
 
-// However many runs are answered at once, few are read back at a time, and all
-// go on.
+// However many runs are answered at once, few are read from the log at a time,
+// and all continue.
 func TestManyAnswersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -219,8 +220,8 @@ func TestManyAnswersAtOnce(t *testing.T) {
 	})
 }
 
-// What a question shows is the same while its run waits in memory, when it was
-// let go, and after a restart.
+// A question looks the same while its run is resident, after the run was
+// evicted, and after a restart.
 func TestAskIsTheSameResidentAndEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, newPhoton("worker", func(ctx context.Context, yield generators.Yield) (string, error) {

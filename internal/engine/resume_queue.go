@@ -5,81 +5,82 @@ import (
 	"time"
 )
 
-// How long it takes until a run that could not be taken up is tried again: at
-// first, and at most.
+// The bounds of the wait before the next attempt to resume a run.
 const (
 	minRetryWait = time.Second
 	maxRetryWait = time.Minute
 )
 
-// resumeQueue are the runs that are to be taken up again. However many are answered
-// at once, few are read back at a time.
+// A resumeQueue resumes runs, few at a time, however many are answered at once. Its
+// methods may be called from several goroutines.
 type resumeQueue struct {
 	pending queue
 	mu      sync.Mutex
-	retries map[*resumeAttempt]*time.Timer // those that wait for their next try
+	retries map[*resumeAttempt]*time.Timer // attempts that wait for the next try
 }
 
-// A resumeAttempt is a run that is to be taken up, after some tries that failed.
+// A resumeAttempt is a run to resume, and how many attempts have failed.
 type resumeAttempt struct {
 	*trackedRun
 	failures int
 }
 
-// retryWait is how long the next try waits: twice as long as the one before.
+// retryWait returns the wait before the next try, which doubles with each failure.
 func (a *resumeAttempt) retryWait() time.Duration {
 	return min(minRetryWait<<min(a.failures-1, 10), maxRetryWait)
 }
 
-// queueResume has a run taken up again soon. Callers hold mu.
+// queueResume queues the run to be resumed. Callers hold mu.
 func (r *trackedRun) queueResume() {
 	r.resuming = true
-	r.engine.resumes.try(&resumeAttempt{trackedRun: r})
+	r.engine.resumes.enqueue(&resumeAttempt{trackedRun: r})
 }
 
-func (p *resumeQueue) try(a *resumeAttempt) {
-	p.pending.add(func() {
+// enqueue queues an attempt.
+func (q *resumeQueue) enqueue(a *resumeAttempt) {
+	q.pending.add(func() {
 		if err := a.tryResume(); err != nil {
-			p.scheduleRetry(a, err)
+			q.scheduleRetry(a, err)
 		}
 	})
 }
 
-// scheduleRetry has a run tried again that could not be taken up. What can't be read or
-// written now may be later: it is tried until the engine closes, and the next
-// process takes the run up. Tries that fail are logged ever more seldom.
-func (p *resumeQueue) scheduleRetry(a *resumeAttempt, err error) {
+// scheduleRetry schedules the next attempt after one that failed, since a log that
+// can't be read or written now may recover. Attempts continue until the engine
+// closes; the next process then resumes the run. The first, second, fourth, eighth
+// failure and so on are logged.
+func (q *resumeQueue) scheduleRetry(a *resumeAttempt, err error) {
 	e := a.engine
 	a.failures++
 	if a.failures&(a.failures-1) == 0 && e.acceptCtx.Err() == nil {
-		e.logger.Error("taking a run up again; it is tried anew", "run", a.id, "try", a.failures, "err", err)
+		e.logger.Error("resuming a run failed; will retry", "run", a.id, "attempt", a.failures, "err", err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if e.acceptCtx.Err() != nil {
-		p.try(a)
+		q.enqueue(a)
 		return
 	}
-	p.retries[a] = time.AfterFunc(a.retryWait(), func() { p.queueDueRetries(a) })
+	q.retries[a] = time.AfterFunc(a.retryWait(), func() { q.queueRetry(a) })
 }
 
-// queueDueRetries makes the next try.
-func (p *resumeQueue) queueDueRetries(a *resumeAttempt) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.retries, a)
-	p.try(a)
+// queueRetry queues an attempt whose wait is over.
+func (q *resumeQueue) queueRetry(a *resumeAttempt) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.retries, a)
+	q.enqueue(a)
 }
 
-// queueAllRetries tries all runs that wait for their next try: the engine closes, and
-// takes none of them up any more.
-func (p *resumeQueue) queueAllRetries() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for a, t := range p.retries {
+// queueAllRetries queues all waiting attempts without further delay. The engine is
+// closing, so that they only mark their runs inactive.
+func (q *resumeQueue) queueAllRetries() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for a, t := range q.retries {
 		if t.Stop() {
-			delete(p.retries, a)
-			p.try(a)
+			delete(q.retries, a)
+			q.enqueue(a)
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// readHookLog is a log that says when it is read from the beginning.
+// readHookLog is a log that calls a function when it is read from the
+// beginning.
 type readHookLog struct {
 	runlog.Log
 	onRead atomic.Pointer[func(ctx context.Context)]
@@ -31,7 +32,8 @@ func (g *readHookLog) Read(ctx context.Context, run string, after uint64) iter.S
 	}
 }
 
-// resumeWhile has something done while a cold run is read back, and returns its log.
+// resumeWhile calls a function while an evicted run is being read, and returns
+// the run's log.
 func resumeWhile(t *testing.T, meanwhile func(b *testEngine, ctx context.Context, id string) (done <-chan none)) []runlog.Kind {
 	t.Helper()
 	var p twoAskPhoton
@@ -70,7 +72,7 @@ func startAndYield(f func()) <-chan none {
 	return done
 }
 
-func TestAStopWhileARunIsReadBack(t *testing.T) {
+func TestStopWhileRunIsResuming(t *testing.T) {
 	got := resumeWhile(t, func(b *testEngine, _ context.Context, id string) <-chan none {
 		return startAndYield(func() {
 			if err := b.Cancel(t.Context(), me, id); err != nil {
@@ -83,8 +85,8 @@ func TestAStopWhileARunIsReadBack(t *testing.T) {
 	}
 }
 
-// Closing doesn't wait for a log that hangs.
-func TestACloseWhileARunIsReadBack(t *testing.T) {
+// Close doesn't wait for a log that hangs.
+func TestCloseWhileRunIsResuming(t *testing.T) {
 	for name, hangs := range map[string]bool{"which goes on": false, "which hangs": true} {
 		t.Run(name, func(t *testing.T) {
 			got := resumeWhile(t, func(b *testEngine, ctx context.Context, id string) <-chan none {
@@ -101,7 +103,7 @@ func TestACloseWhileARunIsReadBack(t *testing.T) {
 	}
 }
 
-// Answers come in the very moments at which runs are let go.
+// Answers arrive at the moments at which runs are evicted.
 func TestAnswersWhileRunsAreEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton

@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// claimRefusingLog is a log that takes no claims while it is.
+// claimRefusingLog is a log that refuses claims while it is set to.
 type claimRefusingLog struct {
 	runlog.Log
 	refusing atomic.Bool
@@ -24,7 +24,8 @@ func (s *claimRefusingLog) Append(ctx context.Context, run string, after uint64,
 	return s.Log.Append(ctx, run, after, entries...)
 }
 
-// newUnclaimableRuns is an engine with answered runs that can't be taken up.
+// newUnclaimableRuns returns an engine with answered runs that can't be
+// resumed.
 func newUnclaimableRuns(t *testing.T, n int) (b *testEngine, l *claimRefusingLog, p *twoAskPhoton) {
 	t.Helper()
 	p = new(twoAskPhoton)
@@ -46,9 +47,9 @@ func newUnclaimableRuns(t *testing.T, n int) (b *testEngine, l *claimRefusingLog
 	return b, l, p
 }
 
-// Runs that can't be taken up wait for their next try without a goroutine each,
-// and all go on once they can.
-func TestManyRunsThatCantBeTakenUpHoldNoGoroutines(t *testing.T) {
+// Runs that can't be resumed wait for their next attempt without a goroutine
+// each, and all continue once they can.
+func TestResumeRetriesHoldNoGoroutines(t *testing.T) {
 	const n = 2000
 	synctest.Test(t, func(t *testing.T) {
 		before := runtime.NumGoroutine()
@@ -67,8 +68,8 @@ func TestManyRunsThatCantBeTakenUpHoldNoGoroutines(t *testing.T) {
 	})
 }
 
-// They keep no engine from closing.
-func TestACloseWaitsForNoRunThatCantBeTakenUp(t *testing.T) {
+// Runs that can't be resumed don't keep the engine from closing.
+func TestCloseDoesNotWaitForResumeRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _, _ := newUnclaimableRuns(t, 100)
 		time.Sleep(time.Minute)

@@ -7,14 +7,16 @@ import (
 	"time"
 )
 
-// burstFactor is how many times KeepAll finished runs may be kept within KeepLeast.
+// burstFactor times Limits.MaxFinished is the number of finished runs above which even
+// those within Limits.RetainAtLeast, or with a promised retention, are deleted.
 const burstFactor = 10
 
-// enforceRetention deletes finished runs that are too many or too old, until the engine
-// closes. It looks now and then and not when a run ends: no run is too many
-// before KeepLeast has passed, unless runs end in a rush. So what memory holds
-// beyond KeepFinished is what ended within KeepLeast and a quarter of it, or is
-// promised to be kept, at most rush times KeepAll, and what somebody reads.
+// enforceRetention deletes finished runs that are too old, or of which there are too
+// many, until the engine closes. It runs periodically rather than when a run ends,
+// because runs are kept for Limits.RetainAtLeast in any case, except in a burst.
+// The finished runs beyond the limits are therefore those that ended within
+// RetainAtLeast and a quarter of it, those with a promised retention, at most
+// burstFactor times MaxFinished in all, and those that are being read.
 func (e *Engine) enforceRetention() {
 	tick := time.NewTicker(min(max(e.limits.RetainAtLeast/4, time.Second), time.Minute))
 	defer tick.Stop()
@@ -28,14 +30,14 @@ func (e *Engine) enforceRetention() {
 	}
 }
 
-// MaxRetention bounds the time that a run can be promised to be kept; see
+// MaxRetention bounds the retention that can be promised for a run; see
 // [StartRequest.RetainFor] and [Engine.RetainAfterEnd].
 const MaxRetention = time.Hour
 
-// RetainAfterEnd has a run kept for so long after its end, at most [MaxRetention], however
-// many others end: somebody was given its id and comes back for the result. The
-// log doesn't have it: after a restart it is to be promised again. The error is
-// ErrNotFound or ErrForbidden.
+// RetainAfterEnd keeps a run for a time after its end, at most [MaxRetention],
+// however many other runs end: a client has the run's id and will come back for
+// the result. The promise isn't recorded and ends with the process. The error is
+// [ErrRunNotFound] or [ErrForbidden].
 func (e *Engine) RetainAfterEnd(who Caller, id string, after time.Duration) error {
 	r, err := e.findRun(who, id)
 	if err != nil {
@@ -53,40 +55,44 @@ func (e *Engine) RetainAfterEnd(who Caller, id string, after time.Duration) erro
 type finishedRun struct {
 	*trackedRun
 	endTime     time.Time
-	retainUntil time.Time // it is kept at least
+	retainUntil time.Time // at least
 }
 
+// deleteOldRuns deletes the finished runs that the limits don't allow to keep. If
+// deletion is paused or fails, it returns, and the next call tries again.
 func (e *Engine) deleteOldRuns() {
 	if !e.deleteLock.TryLock() {
-		return // the next look comes soon
+		return
 	}
 	defer e.deleteLock.Unlock()
-	var done []finishedRun
-	for _, r := range e.index.endedRuns() {
-		at, until := r.retention()
-		done = append(done, finishedRun{r, at, until})
-	}
-	slices.SortFunc(done, func(a, b finishedRun) int { return b.endTime.Compare(a.endTime) })
 	now := time.Now()
-	kept := make(map[string]int) // by owner: nobody's runs push out another's
+	countByOwner := make(map[string]int) // one owner's runs never displace another's
 	var bytes int64
-	for i, r := range done {
-		kept[r.owner()]++
-		age := now.Sub(r.endTime)
-		// Who started the run may still be about to read how it ended.
+	for i, r := range e.finishedRunsNewestFirst() {
+		countByOwner[r.owner()]++
 		bytes += e.sizeIfLimited(r.trackedRun)
-		tooMany := kept[r.owner()] > e.limits.MaxFinishedPerOwner || i >= e.limits.MaxFinished || bytes > e.limits.MaxFinishedBytes && e.limits.MaxFinishedBytes > 0
+		tooMany := countByOwner[r.owner()] > e.limits.MaxFinishedPerOwner || i >= e.limits.MaxFinished || bytes > e.limits.MaxFinishedBytes && e.limits.MaxFinishedBytes > 0
 		tooMany = tooMany && !now.Before(r.retainUntil) || i >= burstFactor*e.limits.MaxFinished
-		if (tooMany || age > e.limits.RetainFor) && r.readers.Load() == 0 {
+		if (tooMany || now.Sub(r.endTime) > e.limits.RetainFor) && r.readerCount.Load() == 0 {
 			if err := e.deleteRun(r.trackedRun); err != nil {
 				e.logger.Error("deleting runs", "err", err)
-				return // the next look comes soon
+				return
 			}
 		}
 	}
 }
 
-// sizeIfLimited is a run's size, if it matters.
+func (e *Engine) finishedRunsNewestFirst() []finishedRun {
+	var finished []finishedRun
+	for _, r := range e.index.endedRuns() {
+		at, until := r.retention()
+		finished = append(finished, finishedRun{r, at, until})
+	}
+	slices.SortFunc(finished, func(a, b finishedRun) int { return b.endTime.Compare(a.endTime) })
+	return finished
+}
+
+// sizeIfLimited returns a run's size, or 0 if Limits.MaxFinishedBytes isn't set.
 func (e *Engine) sizeIfLimited(r *trackedRun) int64 {
 	if e.limits.MaxFinishedBytes <= 0 {
 		return 0
@@ -95,13 +101,13 @@ func (e *Engine) sizeIfLimited(r *trackedRun) int64 {
 	defer r.mu.Unlock()
 	size, err := r.storedBytes()
 	if err != nil {
-		e.logger.Error("looking how much a run takes", "run", r.id, "err", err)
+		e.logger.Error("measuring the size of a run", "run", r.id, "err", err)
 	}
 	return size
 }
 
-// deleteRun forgets a finished run, its log and its files. With its log, all of it
-// stays.
+// deleteRun deletes a finished run, with its log and its files. If the log can't be
+// deleted, it deletes nothing.
 func (e *Engine) deleteRun(r *trackedRun) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,21 +115,21 @@ func (e *Engine) deleteRun(r *trackedRun) error {
 		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
 	e.index.removeRun(r)
-	r.wakeWaiters() // whoever waits for another entry finds the run gone
+	r.wakeWaiters() // a woken waiter finds that the run has been deleted
 	if err := e.blobs.DeleteRun(r.id); err != nil {
 		e.logger.Error("deleting a run's files", "run", r.id, "err", err)
 	}
 	return nil
 }
 
-// retention is when the run ended, and until when it is kept at least.
+// retention returns when the run ended and until when it is kept at least.
 func (r *trackedRun) retention() (at, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.endedAt, r.retainedUntil()
 }
 
-// retainedUntil is what [Info.RetainedUntil] says of a run that has ended. Callers hold
+// retainedUntil returns [Info.RetainedUntil] of a run that has ended. Callers hold
 // mu.
 func (r *trackedRun) retainedUntil() time.Time {
 	least := r.endedAt.Add(r.engine.limits.RetainAtLeast)

@@ -11,8 +11,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// However many runs end close together: whoever waits for one without a loop
-// reads how it ended, though not at once.
+// However many runs end at about the same time, a caller that waits for one
+// without a loop can read how it ended a while later.
 func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, twoConfirms)
@@ -48,8 +48,8 @@ func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
 	})
 }
 
-// A loop over a run's entries keeps it, however slow it is.
-func TestARunThatIsReadStays(t *testing.T) {
+// A loop over a run's entries keeps the run, however slow it is.
+func TestRunBeingReadIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)
 		o.Limits = engine.Limits{MaxFinishedPerOwner: 1, RetainFor: time.Hour}
@@ -60,9 +60,9 @@ func TestARunThatIsReadStays(t *testing.T) {
 			"follow": func() (iter.Seq2[[]runlog.Entry, error], error) {
 				return b.Follow(context.Background(), me, slow, 0)
 			},
-			"read": func() (iter.Seq2[[]runlog.Entry, error], error) { return b.Read(context.Background(), me, slow) },
+			"read": func() (iter.Seq2[[]runlog.Entry, error], error) { return b.Read(context.Background(), me, slow, 0) },
 			"read after": func() (iter.Seq2[[]runlog.Entry, error], error) {
-				return b.ReadAfter(context.Background(), me, slow, 0)
+				return b.Read(context.Background(), me, slow, 1)
 			},
 		} {
 			batches, err := loop()

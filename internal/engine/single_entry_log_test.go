@@ -10,46 +10,46 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
 )
 
-// TestOnSingleEntryBatches passes the tests that read logs once more on one that yields
-// its entries one by one.
+// TestOnSingleEntryBatches repeats the tests that read logs on a log that
+// yields its entries one by one.
 func TestOnSingleEntryBatches(t *testing.T) {
 	whole := newTestLog
 	newTestLog = func() runlog.Log { return runlogtest.SingleEntryLog{Log: runlog.NewMemory()} }
 	defer func() { newTestLog = whole }()
 	for _, test := range []func(*testing.T){
 		TestStrangeToolsEnd,
-		TestAStopHoldsThoughAnotherProcessAnsweredFirst,
-		TestARefusedUploadTakesNothingElseAway,
-		TestAnAnswerThatFailsTakesNoEventsWithIt,
+		TestStopAfterAnswerByAnotherProcess,
+		TestDiscardUploadKeepsArtifact,
+		TestFailedAnswerKeepsBatchedEvents,
 		TestListsAreInOrder,
 		TestReplayFromEveryPrefix,
-		TestAStepIsNotRepeated,
-		TestRestartInterruptsWhatIsNotDurable,
-		TestAChangedPhotonFailsAndSaysWhichCallDiffers,
+		TestStepIsNotRepeated,
+		TestRestartInterruptsNonDurableRuns,
+		TestReplayOfChangedPhotonNamesDifferingCall,
 		TestStopIsSeenSoon,
 		TestTimeLimitPausesWhileAskIsOpen,
-		TestAnAskOfItsOwnTimeExpires,
+		TestAskWithOwnTimeoutExpires,
 		TestEventsOfAFlushIntervalAreAppendedTogether,
 		TestFinishedRunsAreKeptByCountAndAge,
 		TestLimits,
-		TestARunIsALogFromStartToResult,
+		TestRunIsRecordedFromStartToResult,
 		TestStartRefuses,
 		TestAnswerRefuses,
 		TestFirstAnswerWins,
-		TestStrangersSeeNothing,
+		TestOtherOwnersSeeNothing,
 		TestCancelStopsTheGenerator,
-		TestAToolThatIgnoresTheStopIsStoppedForEverybodyElse,
+		TestStopOfToolThatIgnoresIt,
 		TestHowToolsFail,
 		TestIdempotencyKey,
-		TestFilesReachTheGeneratorByTheBlobStore,
+		TestFilesReachGeneratorThroughBlobStore,
 		TestSecretsAreNeverInTheLog,
 		TestLargeDataGoesToTheBlobStore,
-		TestCloseInterruptsWhatIsNotDurable,
-		TestAWithdrawnQuestionFailsWithItsReason,
+		TestCloseInterruptsNonDurableRuns,
+		TestWithdrawnQuestionFailsWithReason,
 		TestWithdrawRefuses,
 		TestAskTogetherIsMarkedInTheLog,
-		TestAWorkerOfAnOlderEpochCantWrite,
-		TestAWorkerSupersededInTheMiddleOfABatch,
+		TestWorkerOfOlderEpochCannotWrite,
+		TestWorkerSupersededDuringBatch,
 		TestAnotherProcessMayAnswer,
 	} {
 		name := runtime.FuncForPC(reflect.ValueOf(test).Pointer()).Name()

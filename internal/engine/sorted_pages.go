@@ -8,11 +8,11 @@ import (
 	"github.com/google/btree"
 )
 
-// Lists are kept in order as they change, in trees, so that a change and a page
-// of one cost hardly more the longer the list is. A tree holds the lists of all
-// owners one after the other: most owners have short ones.
+// Lists are B-trees, so that the cost of a change and of a page hardly grows with
+// the length of the list. One tree has the lists of all owners, one after the
+// other, because most owners have short ones.
 
-// btreeDegree is how wide the trees are: a node has up to twice as many items.
+// btreeDegree is the degree of the trees: a node has up to twice as many items.
 const btreeDegree = 32
 
 // compareOwnerAndStart orders an owner's runs by their start.
@@ -23,6 +23,7 @@ func compareOwnerAndStart(a, b *trackedRun) int {
 	return compareStart(a, b)
 }
 
+// compareStart orders runs by their start.
 func compareStart(a, b *trackedRun) int {
 	if c := a.startedAt.Compare(b.startedAt); c != 0 {
 		return c
@@ -40,6 +41,7 @@ func compareOwnerAndAsked(a, b *openAsk) int {
 	return compareAsked(a, b)
 }
 
+// compareAsked orders questions by when they were asked.
 func compareAsked(a, b *openAsk) int {
 	if c := a.askedAt.Compare(b.askedAt); c != 0 {
 		return c
@@ -47,22 +49,22 @@ func compareAsked(a, b *openAsk) int {
 	return compareAskID(a, b)
 }
 
-// compareAskID orders questions by their ids. Few orders come down to that, so it is
-// not looked at before.
+// compareAskID orders questions by their ids. It breaks ties only.
 func compareAskID(a, b *openAsk) int {
 	return cmp.Or(strings.Compare(a.run.id, b.run.id), cmp.Compare(a.seq, b.seq))
 }
 
-// pageSize is how much of a list is copied at once: nobody holds the index's lock
-// while a list is read.
+// pageSize is how many items of a list are copied at once, so that the index isn't
+// locked while a list is read.
 const pageSize = 64
 
-// copyPage copies what follows an item in a list, at most step of it. walk goes
-// over the tree from there, and listed tells whether it is still in the list.
-func copyPage[T any](walk func(*T, btree.ItemIteratorG[*T]), after *T, listed func(*T) bool) []*T {
+// copyPage returns the items that follow an item in a list, at most pageSize. walk
+// iterates over the tree from that item, and inList reports whether an item still
+// belongs to the list.
+func copyPage[T any](walk func(*T, btree.ItemIteratorG[*T]), after *T, inList func(*T) bool) []*T {
 	items := make([]*T, 0, pageSize)
 	walk(after, func(v *T) bool {
-		if !listed(v) {
+		if !inList(v) {
 			return false
 		}
 		if v != after {
@@ -73,13 +75,14 @@ func copyPage[T any](walk func(*T, btree.ItemIteratorG[*T]), after *T, listed fu
 	return items
 }
 
-// mergeSorted yields what several lists have, in order. more returns what follows an
-// item in one of them, or its beginning after nil, at most step of it.
-func mergeSorted[T any](lists int, compare func(a, b *T) int, more func(list int, after *T) []*T) iter.Seq[*T] {
+// mergeSorted yields the items of several sorted lists in order. nextPage returns a
+// page of the items that follow an item in one of the lists, or of its first
+// items if after is nil.
+func mergeSorted[T any](lists int, compare func(a, b *T) int, nextPage func(list int, after *T) []*T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		heads := make([][]*T, lists)
 		for i := range heads {
-			heads[i] = more(i, nil)
+			heads[i] = nextPage(i, nil)
 		}
 		for {
 			first := -1
@@ -96,7 +99,7 @@ func mergeSorted[T any](lists int, compare func(a, b *T) int, more func(list int
 				return
 			}
 			if heads[first] = heads[first][1:]; len(heads[first]) == 0 {
-				heads[first] = more(first, v)
+				heads[first] = nextPage(first, v)
 			}
 		}
 	}

@@ -10,28 +10,29 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A worker whose events can't be recorded now, because the disk is full or the
-// log is being mended, stands still until they can: its generator waits in
-// yield. What it is about to record is in its batch, and nowhere else.
+// If the log can't record entries now, because the disk is full or the log is
+// unavailable, a worker stalls until it can: its generator waits in yield. The
+// entries are only in the worker's batch in the meantime.
 
-// retryInterval is how long it takes until what could not be recorded is tried again.
+// retryInterval is the time between attempts to append.
 const retryInterval = time.Second
 
-// IsTransient tells whether what could not be recorded may be later.
+// IsTransient reports whether an append that failed with err may succeed later.
 func IsTransient(err error) bool {
 	return errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, runlog.ErrUnavailable) || errors.Is(err, runlog.ErrUncertain)
 }
 
-// flushAndAppendRetrying appends what waits in the batch, and entries after it, however long the
-// log can't take them. The error is errOver if the worker was let go meanwhile.
-// Callers hold mu, which others may have had when put returns.
+// flushAndAppendRetrying appends the batch, followed by entries, and retries until
+// that succeeds or fails for good. The error is errRunOver if the worker has been
+// stopped in the meantime. Callers hold mu, which it releases while it waits.
 func (w *worker) flushAndAppendRetrying(entries ...runlog.Entry) error {
 	w.batch.entries = append(w.batch.entries, entries...)
 	return w.retryTransient(func() error { return w.flushAndAppend(w.engine.ctx) })
 }
 
-// retryTransient tries something until it succeeds, or fails for good. Callers hold mu,
-// which is free while it waits.
+// retryTransient calls try until it succeeds or fails for good. The error is
+// errRunOver if the worker has been stopped in the meantime. Callers hold mu,
+// which it releases while it waits.
 func (w *worker) retryTransient(try func() error) error {
 	err := try()
 	if !IsTransient(err) {
@@ -50,8 +51,8 @@ func (w *worker) retryTransient(try func() error) error {
 	return err
 }
 
-// addStalled counts who waits: a run's own time stands still meanwhile. Callers
-// hold mu.
+// addStalled adds n to the number of stalled writes. While there are any, the run's
+// clock is stopped. Callers hold mu.
 func (w *worker) addStalled(n int, err error) {
 	if w.stopped == nil {
 		w.stopped = make(chan struct{})
@@ -62,7 +63,8 @@ func (w *worker) addStalled(n int, err error) {
 	w.engine.stalledWrites.add(w.engine, n, err)
 }
 
-// waitUnlocked waits for a while. It returns false if the worker was let go meanwhile.
+// waitUnlocked waits with mu released. It returns false if the worker has been
+// stopped in the meantime.
 func (w *worker) waitUnlocked(d time.Duration) bool {
 	if w.worker != w {
 		return false
@@ -78,8 +80,8 @@ func (w *worker) waitUnlocked(d time.Duration) bool {
 	return w.worker == w
 }
 
-// postponeDeadlines moves the deadlines of questions that nobody has seen yet. What may
-// be in the log already stays as it is.
+// postponeDeadlines postpones the deadlines of the questions in the batch, which
+// nobody has seen. Questions that may already be in the log keep theirs.
 func (w *worker) postponeDeadlines(d time.Duration) {
 	if w.uncertain != nil {
 		return
@@ -92,37 +94,38 @@ func (w *worker) postponeDeadlines(d time.Duration) {
 	}
 }
 
-// dropUnrecordedAsks takes out of the batch the questions that nobody has seen, and that
-// nobody will: the run ends.
+// dropUnrecordedAsks removes the questions from the batch, because the run ends
+// before anybody could see them.
 func (w *worker) dropUnrecordedAsks() {
 	w.batch.entries = slices.DeleteFunc(w.batch.entries, func(e runlog.Entry) bool { return e.Kind == runlog.KindAsked })
 }
 
-// stalledWrites counts the workers that stand still.
+// stalledWrites counts the stalled writes of all workers.
 type stalledWrites struct {
-	mu      sync.Mutex
-	workers int
-	since   time.Time
+	mu    sync.Mutex
+	count int
+	since time.Time
 }
 
-// add says when the first one stands still, and when the last one goes on.
+// add adds n to the count. It logs when the first write stalls and when none is
+// stalled any more.
 func (s *stalledWrites) add(e *Engine, n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.workers
-	s.workers += n
+	before := s.count
+	s.count += n
 	switch {
 	case before == 0:
 		s.since = time.Now()
-		e.logger.Error("runs stand still: what they do can't be recorded now", "err", err)
-	case s.workers == 0:
-		e.logger.Info("no run stands still any more", "after", time.Since(s.since).Round(time.Millisecond))
+		e.logger.Error("runs are stalled: the log can't be written", "err", err)
+	case s.count == 0:
+		e.logger.Info("runs are no longer stalled", "after", time.Since(s.since).Round(time.Millisecond))
 	}
 }
 
-// recordEndLater records the end of a run as soon as that is possible. Its generator
-// is gone. If the engine closes before, the next process takes the run up, or
-// marks it interrupted. Callers hold mu.
+// recordEndLater records the end of a run in the background as soon as possible. Its
+// generator has been stopped. If the engine closes before that, the next process
+// resumes the run or marks it interrupted. Callers hold mu.
 func (r *trackedRun) recordEndLater(f runlog.Finished) {
 	if !r.endPending {
 		r.endPending = true
@@ -130,14 +133,14 @@ func (r *trackedRun) recordEndLater(f runlog.Finished) {
 			r.retryInBackground(func() error { return r.tryRecordEnd(f) })
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.endPending = false           // if that failed for good, it can be wanted again
-			r.engine.index.markInactive(r) // whether it has ended or not, it works no more
+			r.endPending = false           // after a permanent failure, the run can be ended again
+			r.engine.index.markInactive(r) // ended or not, the run has no generator
 		}()
 	}
 }
 
-// undoStart makes sure that nothing is left of a run whose start was refused, but
-// may have been recorded. Until then its idempotency key is taken.
+// undoStart deletes a run whose start was refused although it may have been
+// recorded. Until then, its idempotency key stays in use.
 func (r *trackedRun) undoStart() {
 	r.retryInBackground(func() error {
 		ctx := r.engine.ctx
@@ -156,13 +159,14 @@ func (r *trackedRun) undoStart() {
 	})
 }
 
-// resolveUncertainLater clarifies what became of an append, if nobody else does.
+// resolveUncertainLater resolves an uncertain append in the background, in case
+// nothing else is appended to the run.
 func (r *trackedRun) resolveUncertainLater() {
 	r.retryInBackground(func() error { return r.resolveUncertainAppend(r.engine.ctx) })
 }
 
-// retryInBackground tries something until it succeeds or fails for good, or the engine
-// closes.
+// retryInBackground calls try, with mu held, until it succeeds, fails for good or the
+// engine closes. It waits for retryInterval before each call.
 func (r *trackedRun) retryInBackground(try func() error) {
 	for {
 		select {
@@ -177,7 +181,7 @@ func (r *trackedRun) retryInBackground(try func() error) {
 		case err == nil, errors.Is(err, errRunOver):
 			return
 		case !IsTransient(err):
-			r.engine.logger.Error("recording what could not be recorded before", "run", r.id, "err", err)
+			r.engine.logger.Error("retrying a failed append", "run", r.id, "err", err)
 			return
 		}
 	}

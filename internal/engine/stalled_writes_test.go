@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// fullDiskLog is a log on a disk that is full at times.
+// fullDiskLog is a log on a disk that can be made full.
 type fullDiskLog struct {
 	runlog.Log
 	isFull atomic.Bool
@@ -38,7 +38,8 @@ func openOnFullDisk(t *testing.T, photons ...*generators.Photon) (*testEngine, *
 	return openTestEngine(t, o), l, o
 }
 
-// newPacedPhoton goes from one thing to record to the next whenever it is told to.
+// newPacedPhoton returns a photon that records its next entry whenever the test
+// lets it.
 func newPacedPhoton(next <-chan none, effects *atomic.Int64, o *generators.Options) *generators.Photon {
 	return newPhoton("paced", func(_ context.Context, yield generators.Yield) (string, error) {
 		<-next
@@ -62,9 +63,9 @@ func newPacedPhoton(next <-chan none, effects *atomic.Int64, o *generators.Optio
 
 var pacedKinds = []runlog.Kind{"started", "claimed", "status", "artifact", "stepped", "asked", "answered", "finished"}
 
-// Whatever a tool is about to record when the disk gets full, it waits until
-// there is room, and then goes on as if nothing had been.
-func TestAFullDiskMakesToolsWait(t *testing.T) {
+// Whatever a tool is about to record when the disk is full, it waits until
+// there is room, and then continues as if nothing had happened.
+func TestFullDiskStallsTools(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
 			next := make(chan none)
@@ -99,8 +100,8 @@ func TestAFullDiskMakesToolsWait(t *testing.T) {
 	}
 }
 
-// What people do meanwhile is refused, and changes nothing.
-func TestAFullDiskRefusesPeople(t *testing.T) {
+// Requests during that time are refused and change nothing.
+func TestFullDiskRefusesRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, l, _ := openOnFullDisk(t, greeter)
 		id := b.startRun("greeter", "")
@@ -123,9 +124,9 @@ func TestAFullDiskRefusesPeople(t *testing.T) {
 	})
 }
 
-// Stop ends a tool at once though it can't be recorded, and is recorded when
-// there is room, whatever was about to be.
-func TestAStopOnAFullDisk(t *testing.T) {
+// A stop ends a tool at once although it can't be recorded. It is recorded when
+// there is room, whatever else was about to be.
+func TestStopOnFullDisk(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
 			next := make(chan none)
@@ -164,9 +165,9 @@ func TestAStopOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A close ends those that stand still, too. A durable run is taken up again, and
-// a step whose outcome was recorded is not repeated.
-func TestACloseOnAFullDisk(t *testing.T) {
+// Close ends stalled runs, too. A durable run is resumed, and a step whose
+// outcome was recorded isn't repeated.
+func TestCloseOnFullDisk(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
 			next := make(chan none)
@@ -207,9 +208,9 @@ func TestACloseOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A run that isn't durable is marked interrupted, on a disk that is full after
-// the restart when there is room.
-func TestARestartOnAFullDiskInterruptsLater(t *testing.T) {
+// A run that isn't durable is marked interrupted when there is room, if the
+// disk is full after a restart.
+func TestRestartOnFullDiskInterruptsLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhoton("fleeting", func(_ context.Context, yield generators.Yield) (string, error) {
 			return ask.Text(yield, "name", "Name?")
@@ -232,7 +233,8 @@ func TestARestartOnAFullDiskInterruptsLater(t *testing.T) {
 	})
 }
 
-// Neither a tool's time nor a question's runs while the disk is full.
+// Neither a tool's time limit nor the deadline of a question runs while the
+// disk is full.
 func TestTimeLimitPausesOnFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan none)
@@ -255,7 +257,7 @@ func TestTimeLimitPausesOnFullDisk(t *testing.T) {
 	})
 }
 
-// The operator is told once, and not by every run.
+// The stall is logged once, not by every run.
 func TestStalledWritesAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan none)
@@ -274,7 +276,7 @@ func TestStalledWritesAreLoggedOnce(t *testing.T) {
 		l.isFull.Store(false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := []string{"runs stand still: what they do can't be recorded now", "no run stands still any more"}
+		want := []string{"runs are stalled: the log can't be written", "runs are no longer stalled"}
 		if got := told.all(); !slices.Equal(got, want) {
 			t.Errorf("logged: %q", got)
 		}
@@ -282,8 +284,8 @@ func TestStalledWritesAreLoggedOnce(t *testing.T) {
 	})
 }
 
-// A deadline that has passed and can't be recorded stays what it was.
-func TestADeadlineThatCantBeRecordedStays(t *testing.T) {
+// A deadline that has passed and can't be recorded stays the same.
+func TestExpiryThatFailsKeepsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		b, l, _ := openOnFullDisk(t, p.newPhoton(true, ask.Timeout(time.Minute)))

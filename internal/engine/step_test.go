@@ -10,9 +10,9 @@ import (
 )
 
 // A crash after a step's effect and before its record makes the step run again:
-// at least once. Its idempotency key is the same, so that a service that knows
-// such keys has the effect once.
-func TestAStepThatACrashRepeatsHasTheSameKey(t *testing.T) {
+// at least once. Its idempotency key is the same, so that a service that
+// supports such keys has the effect once.
+func TestStepRepeatedAfterCrashHasSameKey(t *testing.T) {
 	var keys []string
 	p := newPhoton("careful", func(_ context.Context, yield generators.Yield) (string, error) {
 		return generators.Step(yield, "charge", func(ctx context.Context) (string, error) {

@@ -15,9 +15,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Two engines over one log stand for two processes, the first of which was
-// taken for dead.
-func TestAWorkerOfAnOlderEpochCantWrite(t *testing.T) {
+// Two engines on one log stand for two processes, the first of which was
+// presumed dead.
+func TestWorkerOfOlderEpochCannotWrite(t *testing.T) {
 	goOn := make(chan none)
 	p := newPhoton("worker", func(_ context.Context, yield generators.Yield) (string, error) {
 		yield(generators.Status("begun"))
@@ -52,8 +52,8 @@ func TestAWorkerOfAnOlderEpochCantWrite(t *testing.T) {
 	}
 }
 
-// An answer that another process recorded reaches the generator here when it
-// is next read of.
+// An answer that another process recorded reaches the generator here the next
+// time this process reads the log.
 func TestAnotherProcessMayAnswer(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
@@ -70,9 +70,9 @@ func TestAnotherProcessMayAnswer(t *testing.T) {
 	}
 }
 
-// A worker that is superseded while events wait in its batch writes none of
-// them, nor an end of the run: its generator is told that it was let go.
-func TestAWorkerSupersededInTheMiddleOfABatch(t *testing.T) {
+// A worker that is superseded while events wait in its batch records none of
+// them, nor an end of the run: its generator is stopped with ErrSuspended.
+func TestWorkerSupersededDuringBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan error, 1)
 		p := newPhoton("worker", func(ctx context.Context, yield generators.Yield) (string, error) {

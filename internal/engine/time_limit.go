@@ -6,7 +6,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// elapsedTime is how long the run has worked, waiting left out. Callers hold mu.
+// elapsedTime returns how long the run has worked, excluding the time it has waited.
+// Callers hold mu.
 func (r *trackedRun) elapsedTime() time.Duration {
 	if r.worker == nil || r.worker.resumedAt.IsZero() {
 		return r.timeSpent
@@ -14,18 +15,18 @@ func (r *trackedRun) elapsedTime() time.Duration {
 	return r.timeSpent + time.Since(r.worker.resumedAt)
 }
 
-// updateClock lets the run's time go on while no question is open, and stand still
-// otherwise. Callers hold mu.
+// updateClock starts or stops the run's clock, and the timer of its time limit. The
+// clock runs while no question is open and no write is stalled. Callers hold mu.
 func (r *trackedRun) updateClock() {
 	w := r.worker
 	if w == nil {
 		return
 	}
-	switch goes := r.state == Running && w.stalledCount == 0; {
-	case goes && w.resumedAt.IsZero():
+	switch working := r.state == Running && w.stalledCount == 0; {
+	case working && w.resumedAt.IsZero():
 		w.resumedAt = time.Now()
 		w.startTimeLimit()
-	case !goes && !w.resumedAt.IsZero():
+	case !working && !w.resumedAt.IsZero():
 		r.timeSpent = r.elapsedTime()
 		w.resumedAt = time.Time{}
 		if w.limitTimer != nil {
@@ -34,6 +35,8 @@ func (r *trackedRun) updateClock() {
 	}
 }
 
+// startTimeLimit starts the timer that stops the generator, if the photon has a time
+// limit.
 func (w *worker) startTimeLimit() {
 	total := w.photon.Options().TimeLimit
 	if total <= 0 {

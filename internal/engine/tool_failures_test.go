@@ -18,7 +18,7 @@ type customError struct{ text string }
 
 func (e *customError) Error() string { return e.text }
 
-// Whatever a tool does wrong, its run ends, and the process goes on.
+// Whatever a tool does wrong, its run ends, and the process continues.
 func TestStrangeToolsEnd(t *testing.T) {
 	tests := []struct {
 		name string
@@ -67,7 +67,7 @@ func TestStrangeToolsEnd(t *testing.T) {
 	}
 }
 
-func TestAStopHoldsThoughAnotherProcessAnsweredFirst(t *testing.T) {
+func TestStopAfterAnswerByAnotherProcess(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
 	_, seq := b.waitForAsk(id, 0)
@@ -83,9 +83,8 @@ func TestAStopHoldsThoughAnotherProcessAnsweredFirst(t *testing.T) {
 	}
 }
 
-// An upload that is taken back has the content of an artifact: the artifact
-// stays.
-func TestARefusedUploadTakesNothingElseAway(t *testing.T) {
+// A discarded upload has the same content as an artifact: the artifact stays.
+func TestDiscardUploadKeepsArtifact(t *testing.T) {
 	big := strings.Repeat("x", 100<<10)
 	p := newPhoton("maker", func(_ context.Context, yield generators.Yield) (any, error) {
 		yield(generators.File("big.txt", "text/plain", []byte(big)))
@@ -116,8 +115,8 @@ func TestARefusedUploadTakesNothingElseAway(t *testing.T) {
 	}
 }
 
-// Events that wait to be appended are not lost with an answer that fails.
-func TestAnAnswerThatFailsTakesNoEventsWithIt(t *testing.T) {
+// Batched events are not lost with an answer that fails.
+func TestFailedAnswerKeepsBatchedEvents(t *testing.T) {
 	told := make(chan none)
 	p := newPhoton("talker", func(ctx context.Context, yield generators.Yield) (any, error) {
 		generators.Go(yield, func(context.Context) {

@@ -18,8 +18,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// brokenLog is a log from which no run can be read back for a while, and that takes
-// nothing then but answers, for which one entry is read.
+// brokenLog is a log from which runs can't be read for a while, and which then
+// accepts only answers, for which one entry is read.
 type brokenLog struct {
 	runlog.Log
 	brokenUntil atomic.Pointer[time.Time]
@@ -56,7 +56,7 @@ func (l *brokenLog) Append(ctx context.Context, run string, after uint64, entrie
 	return l.Log.Append(ctx, run, after, entries...)
 }
 
-// logCounter counts what is logged.
+// logCounter counts log records.
 type logCounter struct {
 	slog.Handler
 	count atomic.Int64
@@ -65,7 +65,7 @@ type logCounter struct {
 func (l *logCounter) Enabled(context.Context, slog.Level) bool  { return true }
 func (l *logCounter) Handle(context.Context, slog.Record) error { l.count.Add(1); return nil }
 
-func TestALogThatCantBeReadForAWhileLosesNothing(t *testing.T) {
+func TestTemporarilyUnreadableLogLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true))
@@ -97,9 +97,9 @@ func TestALogThatCantBeReadForAWhileLosesNothing(t *testing.T) {
 	})
 }
 
-// A close doesn't wait for a run that can't be taken up, be it answered before or
-// in the middle.
-func TestACloseWhileTheLogIsDown(t *testing.T) {
+// Close doesn't wait for a run that can't be resumed, whether it was answered
+// before or during Close.
+func TestCloseWhileLogIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		slow := newPhoton("slow", func(ctx context.Context, _ generators.Yield) (any, error) {
@@ -135,7 +135,7 @@ func TestACloseWhileTheLogIsDown(t *testing.T) {
 	})
 }
 
-// unclaimableLog is a log that takes no claims for a while.
+// unclaimableLog is a log that refuses claims for a while.
 type unclaimableLog struct {
 	runlog.Log
 	refusals int
@@ -149,7 +149,7 @@ func (u *unclaimableLog) Append(ctx context.Context, run string, after uint64, e
 	return u.Log.Append(ctx, run, after, entries...)
 }
 
-func TestARunThatCantBeClaimedAfterARestartIsLater(t *testing.T) {
+func TestRunIsClaimedLaterAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, greeter)
 		l := logWithPrefix(t, []runlog.Entry{
@@ -166,7 +166,7 @@ func TestARunThatCantBeClaimedAfterARestartIsLater(t *testing.T) {
 	})
 }
 
-// A run that can't be read back is in no list, half read.
+// A run that can't be read is in no list, not even in part.
 func TestUnreadableRunIsSkippedOnRecovery(t *testing.T) {
 	o := testOptions(t, greeter)
 	o.Log = logWithPrefix(t, []runlog.Entry{
@@ -180,7 +180,7 @@ func TestUnreadableRunIsSkippedOnRecovery(t *testing.T) {
 	}
 }
 
-func TestADeadlineThatCantBeRecordedIsRecordedLater(t *testing.T) {
+func TestExpiryIsRecordedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true, ask.Timeout(2*time.Hour)))
@@ -199,8 +199,9 @@ func TestADeadlineThatCantBeRecordedIsRecordedLater(t *testing.T) {
 	})
 }
 
-// Events that wait are not lost with an answer that comes while the log is down.
-func TestEventsThatCantBeAppendedWait(t *testing.T) {
+// Batched events are not lost with an answer that arrives while the log is
+// unavailable.
+func TestBatchedEventsSurviveFailedAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, newEventWhileWaitingPhoton())
 		l := &brokenLog{Log: o.Log}
@@ -224,7 +225,7 @@ func TestEventsThatCantBeAppendedWait(t *testing.T) {
 	})
 }
 
-func TestALogThatIsGoneEndsItsRun(t *testing.T) {
+func TestLostLogEndsItsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := strings.Repeat("x", 300<<10)
 		p := newPhoton("talker", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -250,7 +251,8 @@ func TestALogThatIsGoneEndsItsRun(t *testing.T) {
 	})
 }
 
-// refusingLog is a log that takes no entries for good, and then does again.
+// refusingLog is a log that refuses entries permanently, and then accepts them
+// again.
 type refusingLog struct {
 	runlog.Log
 	err atomic.Pointer[error]
@@ -265,7 +267,7 @@ func (l *refusingLog) Append(ctx context.Context, run string, after uint64, entr
 
 func (l *refusingLog) refuseAppends(err error) { l.err.Store(&err) }
 
-// Nothing is done with a run that was left out, neither when its questions'
+// Nothing happens to a run that was skipped, not even when its questions'
 // deadlines pass.
 func TestDeadlinesOfUnreadableRunDoNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -292,9 +294,9 @@ func TestDeadlinesOfUnreadableRunDoNotExpire(t *testing.T) {
 	})
 }
 
-// An end that could not be recorded for good is wanted again, and then recorded
-// when that is possible.
-func TestAStopThatFailedForGoodCanBeTriedAgain(t *testing.T) {
+// A run whose end failed permanently to be recorded can be ended again, and the
+// end is recorded when that is possible.
+func TestStopCanBeRetriedAfterPermanentFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true))

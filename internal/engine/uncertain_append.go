@@ -9,60 +9,61 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// An uncertainAppend is an append of which the log did not say what became of it. Nothing
-// else is appended to the run before that is known.
+// An uncertainAppend is an append of which it is unknown whether the log has its
+// entries. Nothing else is appended to the run until that is resolved.
 type uncertainAppend struct {
-	entries  []runlog.Entry // as the log would have them
-	original []runlog.Entry // as they were before what is too large was moved
-	// worker is whose batch they began with, and waiting how many were from it.
-	worker  *worker
-	batched int
+	entries  []runlog.Entry // as they would be in the log
+	original []runlog.Entry // before spilling
+	// worker is the worker whose batch the first batchedCount entries are from; nil
+	// if there are none.
+	worker       *worker
+	batchedCount int
 }
 
-// isPrefixOf tells whether the entries that came after the run's last known one are,
-// or begin with, those in doubt.
-func (d *uncertainAppend) isPrefixOf(came []runlog.Entry) bool {
-	if len(came) < len(d.entries) {
+// isPrefixOf reports whether missed, the entries after the run's last known one,
+// begin with the entries of the append.
+func (u *uncertainAppend) isPrefixOf(missed []runlog.Entry) bool {
+	if len(missed) < len(u.entries) {
 		return false
 	}
-	for i, e := range d.entries {
-		if c := came[i]; c.Kind != e.Kind || c.Blob != e.Blob || !bytes.Equal(c.Data, e.Data) {
+	for i, e := range u.entries {
+		if c := missed[i]; c.Kind != e.Kind || c.Blob != e.Blob || !bytes.Equal(c.Data, e.Data) {
 			return false
 		}
 	}
 	return true
 }
 
-// resolveUncertainAppend finds out what became of an append in doubt, if there is one, and
-// takes in what the log has. The error is [log.ErrUncertain] if that can't be known
-// now. Callers hold mu.
+// resolveUncertainAppend finds out whether the log has the entries of an uncertain
+// append, if there is one, and applies the entries that it has. The error is
+// [runlog.ErrUncertain] if that can't be known now. Callers hold mu.
 func (r *trackedRun) resolveUncertainAppend(ctx context.Context) error {
-	d := r.uncertain
-	if d == nil {
+	u := r.uncertain
+	if u == nil {
 		return nil
 	}
-	// Only a log that takes appends knows what it has.
+	// An append of nothing: only a log that accepts appends knows what it has.
 	_, err := r.engine.log.Append(ctx, r.id, r.lastSeq)
-	var came []runlog.Entry
+	var missed []runlog.Entry
 	var conflict *runlog.ConflictError
 	if errors.As(err, &conflict) {
-		came, err = r.readMissedEntries(ctx)
+		missed, err = r.readMissedEntries(ctx)
 	}
 	if err != nil && !errors.Is(err, runlog.ErrNotFound) {
 		return fmt.Errorf("%w: %w", runlog.ErrUncertain, err)
 	}
 	r.uncertain = nil
-	if !d.isPrefixOf(came) {
-		r.undoSpill(d.entries, d.original)
+	if !u.isPrefixOf(missed) {
+		r.undoSpill(u.entries, u.original)
 	}
 	if err != nil {
 		return err
 	}
-	if !d.isPrefixOf(came) {
-		return r.applyEntries(came, 0)
+	if !u.isPrefixOf(missed) {
+		return r.applyEntries(missed, 0)
 	}
-	if w := d.worker; w != nil && r.worker == w { // the batch may have been let go meanwhile
-		w.batch.entries = w.batch.entries[min(d.batched, len(w.batch.entries)):]
+	if w := u.worker; w != nil && r.worker == w { // the worker may have been stopped in the meantime
+		w.batch.entries = w.batch.entries[min(u.batchedCount, len(w.batch.entries)):]
 	}
-	return r.applyEntries(came, len(d.entries))
+	return r.applyEntries(missed, len(u.entries))
 }

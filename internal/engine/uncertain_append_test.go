@@ -18,7 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// logMessages keeps what is logged.
+// logMessages collects log messages.
 type logMessages struct {
 	slog.Handler
 	mu       sync.Mutex
@@ -40,8 +40,8 @@ func (x *logMessages) all() []string {
 	return slices.Clone(x.messages)
 }
 
-// uncertainLog is a log that doesn't say of one append what became of it, and takes
-// none for a while after it.
+// uncertainLog is a log that fails one append with ErrUncertain and then
+// refuses all for a while.
 type uncertainLog struct {
 	runlog.Log
 	appendsLeft atomic.Int64 // appends until then
@@ -66,8 +66,9 @@ func (l *uncertainLog) Append(ctx context.Context, run string, after uint64, ent
 	return 0, errors.Join(runlog.ErrUncertain, runlog.ErrDiskFull)
 }
 
-// Whichever append of a run is in doubt, and whether it was recorded or not, the
-// run comes to its end by the same entries: nothing is doubled, nothing lost.
+// Whichever append of a run is uncertain, and whether or not it was recorded,
+// the run reaches its end with the same entries: none is recorded twice, and
+// none is lost.
 func TestUncertainAppend(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		for n := int64(1); checkUncertainAppend(t, kept, n); n++ {
@@ -78,7 +79,7 @@ func TestUncertainAppend(t *testing.T) {
 	}
 }
 
-// checkUncertainAppend tells whether there was an append with that number.
+// checkUncertainAppend reports whether there was an append with that number.
 func checkUncertainAppend(t *testing.T, kept bool, n int64) (reached bool) {
 	synctest.Test(t, func(t *testing.T) {
 		var effects atomic.Int64
@@ -116,7 +117,7 @@ func checkUncertainAppend(t *testing.T, kept bool, n int64) (reached bool) {
 	return reached
 }
 
-// startRetrying starts a run, again if it is refused for the moment.
+// startRetrying starts a run, and retries if it is refused temporarily.
 func (b *testEngine) startRetrying(photon string) string {
 	b.t.Helper()
 	for {
@@ -132,8 +133,8 @@ func (b *testEngine) startRetrying(photon string) string {
 	}
 }
 
-// answerRetrying answers what a run asks until it has ended, as people do who
-// are told to try again.
+// answerRetrying answers a run's questions until it has ended. Like a person,
+// it retries an answer that is refused temporarily.
 func (b *testEngine) answerRetrying(id string) {
 	b.t.Helper()
 	for range 100 {

@@ -28,7 +28,7 @@ var greeter = newPhoton("greeter", func(_ context.Context, yield generators.Yiel
 	return "Hello, " + name, nil
 }, &generators.Options{Durable: true})
 
-func TestARunIsALogFromStartToResult(t *testing.T) {
+func TestRunIsRecordedFromStartToResult(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
 	askID, _ := b.waitForAsk(id, 0)
@@ -128,7 +128,7 @@ func TestFirstAnswerWins(t *testing.T) {
 	}
 }
 
-func TestStrangersSeeNothing(t *testing.T) {
+func TestOtherOwnersSeeNothing(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
 	b.waitForAsk(id, 0)
@@ -184,7 +184,7 @@ func TestCancelStopsTheGenerator(t *testing.T) {
 	}
 }
 
-func TestAToolThatIgnoresTheStopIsStoppedForEverybodyElse(t *testing.T) {
+func TestStopOfToolThatIgnoresIt(t *testing.T) {
 	release := make(chan none)
 	p := newPhoton("deaf", func(context.Context, generators.Yield) (any, error) { <-release; return nil, nil }, nil)
 	b := newTestEngine(t, p)
@@ -261,7 +261,7 @@ var echo = generators.New("echo", func(_ context.Context, in struct {
 	return in.Text, nil
 }, nil)
 
-func TestFilesReachTheGeneratorByTheBlobStore(t *testing.T) {
+func TestFilesReachGeneratorThroughBlobStore(t *testing.T) {
 	p := newPhoton("reader", func(_ context.Context, yield generators.Yield) (string, error) {
 		f, err := ask.File(yield, "file", "A file, please", ask.MaxSize(10))
 		if err != nil {
@@ -348,7 +348,7 @@ func TestLargeDataGoesToTheBlobStore(t *testing.T) {
 	}
 }
 
-func TestCloseInterruptsWhatIsNotDurable(t *testing.T) {
+func TestCloseInterruptsNonDurableRuns(t *testing.T) {
 	o := testOptions(t, greeter)
 	o.Ephemeral = true
 	b := openTestEngine(t, o)

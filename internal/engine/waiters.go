@@ -1,25 +1,19 @@
 package engine
 
-import (
-	"context"
-	"iter"
-	"slices"
+import "slices"
 
-	"github.com/photon-beam/beam/internal/runlog"
-)
-
-// A Waiter waits for what follows in a run's log, without a goroutine that
-// waits; see [Engine.AddWaiter].
+// A Waiter waits for a run's next entry without a goroutine; see
+// [Engine.AddWaiter].
 type Waiter interface {
-	// Wake says that there is an entry, once. The engine's locks are held: it must
-	// return soon and must not call the engine.
+	// Wake is called once, when there is an entry or the run has been deleted. The
+	// engine holds locks: Wake must return quickly and must not call the engine.
 	Wake()
 }
 
-// AddWaiter wakes w as soon as the run has an entry after an ordinal, unless it
-// has one already: then there is true. It is how to follow a run that waits
-// without a goroutine that waits, too. The error is ErrNotFound or ErrForbidden.
-func (e *Engine) AddWaiter(who Caller, id string, after uint64, w Waiter) (there bool, err error) {
+// AddWaiter wakes w once the run has an entry after an ordinal. If the run already
+// has one, AddWaiter returns true and doesn't add w. A waiter follows a waiting
+// run without a goroutine. The error is [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) AddWaiter(who Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
 	r, err := e.findRun(who, id)
 	if err != nil {
 		return false, err
@@ -28,7 +22,7 @@ func (e *Engine) AddWaiter(who Caller, id string, after uint64, w Waiter) (there
 	defer r.mu.Unlock()
 	switch {
 	case e.index.lookup(id) != r:
-		return false, ErrRunNotFound // deleted just now
+		return false, ErrRunNotFound // deleted in the meantime
 	case r.lastSeq > after:
 		return true, nil
 	}
@@ -36,8 +30,8 @@ func (e *Engine) AddWaiter(who Caller, id string, after uint64, w Waiter) (there
 	return false, nil
 }
 
-// RemoveWaiter takes back what [Engine.AddWaiter] was called for. The waiter may be woken at
-// this very moment.
+// RemoveWaiter removes a waiter that [Engine.AddWaiter] has added. Wake may still be
+// called concurrently.
 func (e *Engine) RemoveWaiter(id string, w Waiter) {
 	r := e.index.lookup(id)
 	if r == nil {
@@ -51,26 +45,17 @@ func (e *Engine) RemoveWaiter(id string, w Waiter) {
 	}
 }
 
-// addWaiter has w woken at the next entry. Callers hold mu.
+// addWaiter adds a waiter for the next entry. Callers hold mu.
 func (r *trackedRun) addWaiter(w Waiter) {
 	r.waiters = append(r.waiters, w)
 	r.engine.counters.followers.Add(1)
 }
 
-// wakeWaiters wakes who waits for another entry. Callers hold mu.
+// wakeWaiters wakes and removes all waiters. Callers hold mu.
 func (r *trackedRun) wakeWaiters() {
 	for _, w := range r.waiters {
 		w.Wake()
 	}
 	r.engine.counters.followers.Add(-int64(len(r.waiters)))
 	r.waiters = nil
-}
-
-// ReadAfter yields the entries after an ordinal that are there now.
-func (e *Engine) ReadAfter(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
-	r, err := e.findRun(who, id)
-	if err != nil {
-		return nil, err
-	}
-	return r.readEntries(e.log.Read(ctx, id, after), 0), nil
 }

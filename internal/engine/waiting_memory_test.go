@@ -4,8 +4,9 @@ package engine_test
 
 import "testing"
 
-// TestAWaitingRunIsSmall: it takes less than 16 KB (BenchmarkWaiting measures).
-func TestAWaitingRunIsSmall(t *testing.T) {
+// TestWaitingRunIsSmall checks that a waiting run uses less than 16 KB, which
+// BenchmarkWaiting measures.
+func TestWaitingRunIsSmall(t *testing.T) {
 	const runs, most = 5_000, 16 << 10
 	memory, _ := measureWaitingRuns(t, runs)
 	if each := memory / runs; each > most {

@@ -9,11 +9,12 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Withdraw settles an open question without an answer: a surface could not put
-// it to anybody ([log.Unsupported]) or got nothing that fits ([log.Invalid]).
-// text says to people what was in the way; it is recorded, and part of the
-// error that the generator gets, which is [ask.ErrUnsupported] or
-// [ask.ErrInvalid]. The error is ErrNoAsk, ErrForbidden or ErrSettled.
+// Withdraw settles an open question without an answer, because a surface can't
+// present it ([runlog.Unsupported]) or received no valid answer
+// ([runlog.Invalid]). text is the cause, for people. It is recorded and is part
+// of the error that the generator receives, which is [ask.ErrUnsupported] or
+// [ask.ErrInvalid]. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled],
+// or the log's.
 func (e *Engine) Withdraw(ctx context.Context, who Caller, askID string, reason runlog.WithdrawReason, text string) error {
 	r, seq, err := e.findAsk(who, askID)
 	if err != nil {
@@ -21,11 +22,12 @@ func (e *Engine) Withdraw(ctx context.Context, who Caller, askID string, reason 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: seq, Reason: reason, Error: truncateText(text)}))
+	withdrawn := runlog.Withdrawn{AskSeq: seq, Reason: reason, Error: truncateText(text)}
+	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }
 
-// withdrawnReply is what the generator gets for a question that was withdrawn,
-// live and when the run is taken up again.
+// withdrawnReply returns the generator's reply for a withdrawn question, both live
+// and in a replay.
 func withdrawnReply(w runlog.Withdrawn) generators.Reply {
 	var err error
 	switch w.Reason {

@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// outcomePhoton is a photon that tells how its question ended, and asks on.
+// outcomePhoton reports how its question was settled, and asks again.
 var outcomePhoton = newPhoton("outcome", func(_ context.Context, yield generators.Yield) (string, error) {
 	_, err := ask.Text(yield, "first", "First?")
 	told := "answered"
@@ -27,9 +27,9 @@ var outcomePhoton = newPhoton("outcome", func(_ context.Context, yield generator
 	return told, err
 }, &generators.Options{Durable: true})
 
-// A generator is told the same by a withdrawal as it happens and when its run
-// is taken up again.
-func TestAWithdrawnQuestionFailsWithItsReason(t *testing.T) {
+// A generator receives the same error when its question is withdrawn and when
+// its run is resumed.
+func TestWithdrawnQuestionFailsWithReason(t *testing.T) {
 	for _, tt := range []struct {
 		reason     runlog.WithdrawReason
 		text, want string
@@ -123,7 +123,7 @@ func TestWithdrawRefuses(t *testing.T) {
 	}
 }
 
-// The log says which questions belong together, also where some are refused.
+// The log says which questions belong together, also if some are refused.
 func TestAskTogetherIsMarkedInTheLog(t *testing.T) {
 	b := newTestEngine(t, newPhoton("round", func(_ context.Context, yield generators.Yield) (int, error) {
 		var x, y, z string

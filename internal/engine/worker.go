@@ -5,58 +5,54 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A worker drives a run's generator: it ranges over its events, records them
-// and hands it what was recorded. Its fields are guarded by the record's mu.
+// A worker drives a run's generator: it records the generator's events and sends it
+// the replies to its calls. Its fields are guarded by the run's mu. It is stopped
+// when trackedRun.worker is no longer it.
 type worker struct {
 	*trackedRun
 	generator *generators.Run
-	history   *history // what a run that is taken up again did before; nil if nothing
+	history   *history // of a resumed run; nil for a new one
 	batch     batch
-	// runningSteps are the keys of the steps that run now, or whose outcome is yet to
-	// be recorded.
+	// runningSteps has the keys of the steps whose outcome isn't recorded yet.
 	runningSteps []string
-	// recordingAsk is the question that is being recorded.
+	// recordingAsk is the call whose question is being recorded.
 	recordingAsk *generators.Call
-	// stalledCount counts who waits until the log takes what it is given; gone is
-	// closed when the worker is let go, nil if nobody ever waited.
+	// stalledCount is the number of stalled writes. stopped is closed when the
+	// worker is stopped; it is nil if no write has stalled.
 	stalledCount int
 	stopped      chan struct{}
 
-	// limitTimer is the timer of the run's own time limit; nil if it has none. It
-	// stands still while a question is open: resumed is when it last went on,
-	// zero while it stands.
-	limitTimer *time.Timer
-	resumedAt  time.Time
+	limitTimer *time.Timer // stops the generator at its time limit; nil if it has none
+	resumedAt  time.Time   // when the run's clock was last started; zero while it is stopped
 }
 
-// launchGenerator sets the generator going. Callers hold mu.
+// launchGenerator starts the generator and its worker. h is the history to replay;
+// nil for a new run. Callers hold mu.
 func (r *trackedRun) launchGenerator(args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
-	ctx, lived := r.engine.tracer.TraceGenerator(r.engine.generatorCtx, r.tracedRun())
+	ctx, endSpan := r.engine.tracer.TraceGenerator(r.engine.generatorCtx, r.tracedRun())
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
 	r.worker = w
-	if h != nil && len(h.calls) == 0 {
-		w.observeReplay(true) // it had come to no call
+	if h != nil && len(h.unreplayedCalls) == 0 {
+		w.observeReplay(true) // there are no calls to replay
 	}
 	r.updateClock()
 	r.updateResidency()
 	r.engine.workers.Add(1)
-	go w.driveGenerator(lived) // not workers.Go, whose frames would double the stack of a run that waits
+	go w.driveGenerator(endSpan) // not workers.Go, whose frames would double the stack of a waiting run
 }
 
-// driveGenerator runs in the generator's goroutine. lived is told, for the trace, when
-// the generator has returned.
-func (w *worker) driveGenerator(lived func(State)) {
-	defer w.finishDriving(lived)
+// driveGenerator runs the generator, in a goroutine of its own, and records its
+// events. When the generator has returned, it calls endSpan.
+func (w *worker) driveGenerator(endSpan func(State)) {
+	defer w.finishDriving(endSpan)
 	for e, err := range w.generator.All {
 		if err != nil {
 			w.handleGeneratorError(err)
@@ -68,13 +64,13 @@ func (w *worker) driveGenerator(lived func(State)) {
 	}
 }
 
-// finishDriving makes sure that a run whose loop ended has ended.
-func (w *worker) finishDriving(lived func(State)) {
+// finishDriving ends the run if the loop over its events ended without an end.
+func (w *worker) finishDriving(endSpan func(State)) {
 	defer w.engine.workers.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.worker == w { // the loop was left, or its goroutine ended, before an end was recorded
-		text := "the tool broke down: its goroutine ended"
+	if w.worker == w { // the generator's goroutine has exited without returning
+		text := "the tool crashed: its goroutine ended"
 		if errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit) {
 			text = w.timeLimitText()
 		}
@@ -88,66 +84,11 @@ func (w *worker) finishDriving(lived func(State)) {
 		w.worker = nil
 		w.updateResidency()
 	}
-	lived(w.state)
+	endSpan(w.state)
 }
 
-// recordEvent records one event. It returns false when the run is over.
-func (w *worker) recordEvent(e generators.Event) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.worker != w {
-		return false
-	}
-	err := w.checkLimits()
-	if err == nil {
-		err = w.recordByKind(e)
-	}
-	if err == nil {
-		return true
-	}
-	w.endOnRecordError(err)
-	return false
-}
-
-// recordByKind records one event by its kind.
-func (w *worker) recordByKind(e generators.Event) error {
-	switch e := e.(type) {
-	case *generators.Call:
-		return w.handleCall(e)
-	case *generators.Stepped:
-		return w.recordStep(e)
-	case *generators.Result:
-		return w.completeRun(e)
-	}
-	return w.queueEvent(e)
-}
-
-// recordStep records a step's outcome. Until that is done, the step is in hand.
-func (w *worker) recordStep(e *generators.Stepped) error {
-	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime())})
-	if err := w.flushAndAppendRetrying(entry); err != nil {
-		return err
-	}
-	w.runningSteps = slices.DeleteFunc(w.runningSteps, func(key string) bool { return key == e.Key })
-	w.updateResidency()
-	return nil
-}
-
-// checkLimits tells whether the run has kept to what it may write.
-func (w *worker) checkLimits() error {
-	limits := w.engine.limits
-	switch {
-	case w.eventCount+len(w.batch.entries) > limits.MaxEvents:
-		return toolErrorf("the tool said more than a run may: at most %d events are allowed", limits.MaxEvents)
-	case w.logBytes+int64(w.batch.bytes) > limits.MaxLogBytes:
-		return toolErrorf("the tool said more than a run may: at most %d bytes are allowed, artifacts not counted", limits.MaxLogBytes)
-	case w.stored > limits.MaxBlobBytes:
-		return toolErrorf("the run keeps more than it may: at most %d bytes of artifacts and files are allowed", limits.MaxBlobBytes)
-	}
-	return nil
-}
-
-// endOnRecordError ends a run that could not go on.
+// endOnRecordError ends a run after an event could not be recorded, unless the
+// worker has been stopped or the engine has closed.
 func (w *worker) endOnRecordError(err error) {
 	var fault *toolError
 	switch {
@@ -164,41 +105,15 @@ func (w *worker) endOnRecordError(err error) {
 	}
 }
 
-// A toolError is a fault of the tool, in words for people.
+// A toolError is an error that the tool's code caused. Its text is for people.
 type toolError struct{ text string }
 
 func (e *toolError) Error() string { return e.text }
 
 func toolErrorf(format string, args ...any) error { return &toolError{fmt.Sprintf(format, args...)} }
 
-// handleCall answers a call from the history or opens a question. A step that is not
-// in the history is left to its helper, which runs it.
-func (w *worker) handleCall(c *generators.Call) error {
-	if w.history != nil {
-		if known, err := w.replayCall(c); known || err != nil {
-			return err
-		}
-	}
-	if c.Kind == generators.StepKind {
-		w.runningSteps = append(w.runningSteps, c.Key)
-		w.updateResidency()
-	}
-	q, ok := ask.Of(c)
-	if !ok {
-		return w.flushAndAppendRetrying()
-	}
-	if err := w.engine.policy.Admit(q, len(w.openAsks), w.engine.index.countOpenAsks(w.owner())); err != nil {
-		c.Settle(generators.Reply{Err: err})
-		return nil
-	}
-	asked := runlog.Asked{Key: c.Key, Question: q, Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()), More: c.More}
-	w.recordingAsk = c
-	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))
-	w.recordingAsk = nil
-	return err
-}
-
-// handleGeneratorError ends a run whose generator returned an error or was stopped.
+// handleGeneratorError ends a run whose generator returned an error, panicked or
+// exceeded its time limit.
 func (w *worker) handleGeneratorError(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -218,23 +133,24 @@ func (w *worker) handleGeneratorError(err error) {
 	w.failRun(text)
 }
 
-// failRun ends the run by its generator's fault.
+// failRun ends the run as failed.
 func (w *worker) failRun(text string) {
 	w.finishRun(runlog.Finished{Status: runlog.Failed, Error: text})
 }
 
-// finishRun ends the run as its generator did, once that can be recorded.
+// finishRun records the end of the generator, as soon as the log can record it.
 func (w *worker) finishRun(f runlog.Finished) {
-	_ = w.retryTransient(func() error { return w.endRun(f) }) // end has said what is wrong
+	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error
 }
 
 func (w *worker) timeLimitText() string {
-	return fmt.Sprintf("the tool used up its time limit of %s", w.photon.Options().TimeLimit)
+	return fmt.Sprintf("the tool exceeded its time limit of %s", w.photon.Options().TimeLimit)
 }
 
+// completeRun ends the run with the generator's result.
 func (w *worker) completeRun(result *generators.Result) error {
-	// A goroutine that nobody waits for may be ended before it comes to what it
-	// had come to then.
+	// A goroutine that the generator doesn't wait for may be stopped before it has
+	// made its recorded calls.
 	if w.history != nil && !w.generator.Concurrent() {
 		if err := w.history.checkAllReplayed(); err != nil {
 			return err

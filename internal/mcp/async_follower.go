@@ -108,7 +108,7 @@ func (f *asyncFollower) runTurn(work func(context.Context) (reply, bool)) (over 
 
 // sendRecorded tells what there is to tell.
 func (f *asyncFollower) sendRecorded(ctx context.Context) (r reply, over bool) {
-	batches, err := f.server.engine.ReadAfter(ctx, f.client.caller, f.runID, f.lastSent)
+	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, f.lastSent)
 	if err != nil {
 		return f.internalErrorReply(err), true
 	}

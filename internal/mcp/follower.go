@@ -35,7 +35,7 @@ func (c *call) newFollower(out messageSender, inFlight *inFlightRequest) *follow
 // catchUp takes in what the client was told before, without telling it again.
 func (f *follower) catchUp(ctx context.Context, after uint64) error {
 	f.lastSent = after
-	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID)
+	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, 0)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (f *follower) rejoinRun(ctx context.Context) (r reply, over bool) {
 // readHistory reads what is in the run's log: the ordinals of the questions that are
 // open at its end, or the reply of a run that has ended.
 func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, over bool) {
-	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID)
+	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, 0)
 	if err != nil {
 		return nil, f.internalErrorReply(err), true
 	}

@@ -126,7 +126,7 @@ func (s *Server) addInputRequests(rc *requestContext, info engine.Info, d *detai
 func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTask) error {
 	f := s.newTaskCall(rc, info).newFollower(rc.sender, rc.inFlight)
 	ctx := context.Background() // reading waits for nothing
-	batches, err := s.engine.ReadAfter(ctx, rc.client.caller, info.ID, 0)
+	batches, err := s.engine.Read(ctx, rc.client.caller, info.ID, 0)
 	if err != nil {
 		return err
 	}

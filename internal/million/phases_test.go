@@ -42,19 +42,19 @@ type input struct {
 type phase struct {
 	dir     string
 	runs    int
-	hot     int // how many may wait in memory
+	maxResident     int // how many may wait in memory
 	log     *jetstream.Log
 	engine  *engine.Engine
 	figures map[string]float64
 }
 
 func runPhase(name, dir string, n int) error {
-	p := &phase{dir: dir, runs: n, hot: 250, figures: make(map[string]float64)}
+	p := &phase{dir: dir, runs: n, maxResident: 250, figures: make(map[string]float64)}
 	limits := engine.Limits{MaxActivePerOwner: n + 1}
 	if name == "hot" {
-		p.hot, limits.ResidentFor = n+1, time.Hour
+		p.maxResident, limits.ResidentFor = n+1, time.Hour
 	}
-	limits.MaxResident = p.hot
+	limits.MaxResident = p.maxResident
 	if err := p.openEngine(limits); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (p *phase) startRuns() error {
 		return err
 	}
 	p.figures["runs/s"] = float64(p.runs) / time.Since(began).Seconds()
-	return until(func() bool { return p.engine.Counts().Resident <= p.hot }) // those that are too many are let go
+	return until(func() bool { return p.engine.Counts().Resident <= p.maxResident }) // those that are too many are let go
 }
 
 // asksFile has the asks that were open when the process was killed, of runs that

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// errRunOver reports that the caller may no longer append to the run's log:
+// the run has ended, or another process has claimed it.
+var errRunOver = errors.New("the run is over")
+
+// appendEntries appends entries to the run's log and applies them. If another
+// process wrote in the meantime, it applies that process's entries and tries
+// again, unless the run has ended or the ask that the entries settle has been
+// settled. Callers hold mu.
+func (r *trackedRun) appendEntries(ctx context.Context, entries ...runlog.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := r.resolveBeforeAppend(ctx, entries); err != nil {
+		return err
+	}
+	stored, err := r.spillEntries(ctx, entries)
+	if err != nil {
+		return err
+	}
+	setMissingTimes(stored)
+	err = r.appendUntilNoConflict(ctx, stored, entries)
+	if err != nil && r.uncertain == nil {
+		r.undoSpill(stored, entries)
+	}
+	return err
+}
+
+// resolveBeforeAppend resolves an earlier uncertain append. It returns an error if
+// the entries are then obsolete.
+func (r *trackedRun) resolveBeforeAppend(ctx context.Context, entries []runlog.Entry) error {
+	lastSeq, epoch := r.lastSeq, r.epoch
+	if err := r.resolveUncertainAppend(ctx); err != nil {
+		return err
+	}
+	if r.lastSeq > lastSeq {
+		return r.checkStillApplies(entries, epoch)
+	}
+	return nil
+}
+
+// setMissingTimes sets the times here and not in the log, so that lists and the
+// log show the same.
+func setMissingTimes(entries []runlog.Entry) {
+	now := time.Now()
+	for i := range entries {
+		if entries[i].Time.IsZero() {
+			entries[i].Time = now
+		}
+	}
+}
+
+// appendUntilNoConflict appends stored, which is entries with large data moved to
+// the blob store.
+func (r *trackedRun) appendUntilNoConflict(ctx context.Context, stored, entries []runlog.Entry) error {
+	for {
+		if r.state.Ended() {
+			return errRunOver
+		}
+		err := r.tryAppend(ctx, stored)
+		var conflict *runlog.ConflictError
+		switch {
+		case err == nil:
+			r.applyAppended(stored, entries)
+			return nil
+		case errors.Is(err, runlog.ErrUncertain):
+			r.markUncertain(stored, entries)
+			return err
+		case !errors.As(err, &conflict):
+			return err
+		}
+		epoch := r.epoch
+		if err := r.applyMissedEntries(ctx); err != nil {
+			return err
+		}
+		if err := r.checkStillApplies(entries, epoch); err != nil {
+			return err
+		}
+	}
+}
+
+// tryAppend appends once and meters it.
+func (r *trackedRun) tryAppend(ctx context.Context, stored []runlog.Entry) error {
+	began := time.Now()
+	_, err := r.engine.log.Append(ctx, r.id, r.lastSeq, stored...)
+	r.engine.meter.EntriesAppended(len(stored), time.Since(began), err)
+	return err
+}
+
+// applyAppended applies entries that this process has just appended.
+func (r *trackedRun) applyAppended(stored, entries []runlog.Entry) {
+	for i, e := range entries {
+		e.Seq, e.Time = r.lastSeq+1, stored[i].Time
+		r.observeEntry(e)
+		r.applyEntry(e)
+	}
+}
+
+// markUncertain notes that the outcome of an append is unknown.
+func (r *trackedRun) markUncertain(stored, entries []runlog.Entry) {
+	r.uncertain = &uncertainAppend{entries: stored, original: entries}
+	if r.lastSeq > 0 {
+		go r.resolveUncertainLater()
+	}
+}
+
+// isSuperseded reports whether an append failed because another process has
+// claimed the run, which continues there.
+func (r *trackedRun) isSuperseded(err error) bool {
+	return errors.Is(err, errRunOver) && !r.state.Ended()
+}
+
+// checkStillApplies returns an error if entries became obsolete because others
+// were appended first: ErrSettled if they settle a settled ask, and errRunOver if
+// they come from a worker of an older epoch.
+func (r *trackedRun) checkStillApplies(entries []runlog.Entry, epoch int) error {
+	superseded := r.epoch > epoch
+	for _, e := range entries {
+		switch e.Kind {
+		case runlog.KindFinished:
+			f, err := runlog.Decode[runlog.Finished](e)
+			if err != nil {
+				return err
+			}
+			if superseded && isGeneratorEnd(f) {
+				return errRunOver // only the end of the new worker's generator counts
+			}
+		case runlog.KindAnswered, runlog.KindWithdrawn:
+			if err := r.checkAskIsOpen(e); err != nil {
+				return err
+			}
+		default:
+			if superseded {
+				return errRunOver
+			}
+		}
+	}
+	return nil
+}
+
+// checkAskIsOpen returns ErrSettled if the ask that an entry settles isn't open.
+func (r *trackedRun) checkAskIsOpen(settlement runlog.Entry) error {
+	var settles struct{ Ask uint64 }
+	if err := json.Unmarshal(settlement.Data, &settles); err != nil {
+		return err
+	}
+	if r.findOpenAsk(settles.Ask) == nil {
+		return ErrSettled
+	}
+	return nil
+}
+
+// applyMissedEntries applies the entries that other processes appended.
+func (r *trackedRun) applyMissedEntries(ctx context.Context) error {
+	missed, err := r.readMissedEntries(ctx)
+	if err != nil {
+		return err
+	}
+	return r.applyEntries(missed, 0)
+}
+
+// readMissedEntries reads the entries that other processes appended.
+func (r *trackedRun) readMissedEntries(ctx context.Context) (missed []runlog.Entry, err error) {
+	for batch, err := range r.engine.log.Read(ctx, r.id, r.lastSeq) {
+		if err != nil {
+			return nil, err
+		}
+		missed = append(missed, batch...)
+	}
+	return missed, nil
+}
+
+// applyEntries applies entries that were read from the log. This process appended
+// the first own of them.
+func (r *trackedRun) applyEntries(entries []runlog.Entry, own int) error {
+	for i, e := range entries {
+		e, err := r.engine.loadSpilledData(r.id, e)
+		if err != nil {
+			return err
+		}
+		if i < own {
+			r.observeEntry(e)
+		}
+		r.applyEntry(e)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+)
+
+// canResume reports whether the run is unfinished, durable and without a generator,
+// so that it can be resumed in this process. Callers hold mu.
+func (r *trackedRun) canResume() bool {
+	return r.worker == nil && !r.resuming && !r.endPending && r.started.Durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
+}
+
+// tryResume resumes the run from its log. If it returns an error, the run is still
+// marked as resuming, and the caller must retry.
+func (r *trackedRun) tryResume() (err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.resuming = false
+	if !r.canResume() {
+		return nil
+	}
+	if r.engine.acceptCtx.Err() != nil {
+		r.engine.index.markInactive(r)
+		return nil
+	}
+	r.resuming = true
+	defer func() { r.resuming = err != nil }()
+	ctx := r.engine.acceptCtx                             // a read that hangs must not keep the engine from closing
+	if err := r.resolveUncertainAppend(ctx); err != nil { // the last append may be the claim of an earlier attempt
+		return err
+	}
+	err = r.replayFromLog(ctx)
+	if !isUnrecoverable(err) {
+		return err
+	}
+	r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
+	return r.endRun(runlog.Finished{Status: runlog.Interrupted, Error: "Beam could not read what this run had done"})
+}
+
+// replayFromLog reads the run's history, claims the run and replays it. Callers
+// hold mu.
+func (r *trackedRun) replayFromLog(ctx context.Context) error {
+	h, err := r.readHistory(ctx)
+	if err != nil {
+		return err
+	}
+	return r.claimAndReplay(ctx, h)
+}
+
+// claimAndReplay claims the run for this process and launches its generator with
+// the history h, which is complete up to the last entry. Callers hold mu.
+func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
+	if err := r.checkArguments(h.args); err != nil {
+		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
+	}
+	lastRead := r.lastSeq
+	err := r.appendEntries(ctx, runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: r.epoch + 1}))
+	if errors.Is(err, errRunOver) {
+		return nil // another process has claimed it
+	}
+	if err == nil && r.lastSeq > lastRead+1 {
+		h, err = r.readHistory(ctx) // another process wrote before the claim
+	}
+	if err != nil {
+		return err
+	}
+	r.launchGenerator(h.args, h)
+	return nil
+}
+
+// readHistory reads the run's history from its log.
+func (r *trackedRun) readHistory(ctx context.Context) (*history, error) {
+	h := newHistory()
+	last := uint64(0)
+	for batch, err := range r.engine.log.Read(ctx, r.id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range batch {
+			last = entry.Seq
+			if entry, err = r.engine.loadSpilledData(r.id, entry); err != nil {
+				return nil, err
+			}
+			if err := h.addEntry(entry); err != nil {
+				return nil, unreadableLogError{err}
+			}
+		}
+	}
+	if last < r.lastSeq {
+		return nil, fmt.Errorf("the log ends at entry %d, but the run has %d", last, r.lastSeq)
+	}
+	return h, nil
+}
+
+// An unreadableLogError means that a log could be read but not decoded.
+type unreadableLogError struct{ error }
+
+func (e unreadableLogError) Unwrap() error { return e.error }
+
+// isUnrecoverable reports whether a run's history is lost, so that no later attempt
+// can resume the run.
+func isUnrecoverable(err error) bool {
+	var unreadable unreadableLogError
+	return errors.As(err, &unreadable) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, runlog.ErrNotFound)
+}

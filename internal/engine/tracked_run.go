@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"container/list"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A trackedRun is the engine's view of one run, which may be in progress or have
+// ended. While the run's generator is in this process, the trackedRun has the
+// worker that drives it.
+//
+// Code that appends to the run's log holds mu. Within the process, appends
+// therefore never conflict: a conflict means that another process wrote.
+type trackedRun struct {
+	engine *Engine
+	id     string
+	photon *generators.Photon // nil if no such photon is registered
+	// started is the run's first entry without the arguments, which are read from
+	// the log when needed.
+	started       runlog.Started
+	requestDigest [sha256.Size]byte // see digestRequest; zero without an idempotency key
+	startedAt     time.Time         // as recorded, without a monotonic reading, because lists sort by it
+
+	// readerCount is the number of loops over the run's entries.
+	readerCount atomic.Int32
+
+	mu         sync.Mutex
+	lastSeq    uint64
+	state      State
+	endedAt    time.Time
+	errorText  string    // why the run failed, for people
+	poll       *pollInfo // nil if no caller polls the run
+	openAsks   []*openAsk
+	epoch      int
+	eventCount int // events in the log
+	timeSpent  time.Duration
+	worker     *worker          // nil if the generator is not in this process
+	waiters    []Waiter         // woken at the next entry; see Engine.AddWaiter
+	uncertain  *uncertainAppend // nil if the outcome of every append is known
+	resuming   bool             // queued to be resumed, or being resumed
+	// loading is set while the log is being read. Only then does hasNewEvents
+	// report whether the log has events after the last call.
+	loading, hasNewEvents bool
+	endPending            bool // the end has yet to be recorded
+	startRefused          bool // the start failed; the run will be deleted
+	inactive              bool // unfinished, but it can't continue in this process; guarded by the index's mu
+	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
+	idleTimer *idleTimeout
+	// residencyElem is the run's element in the list of evictable runs; nil if it
+	// isn't evictable. It is guarded by both mu and the residency's mu.
+	residencyElem *list.Element
+	logBytes      int64 // bytes of the log's entries
+
+	// The run's blobs; see blob_refs.go.
+	blobRefs     map[string]int // references to each blob, by entries and uploads
+	blobBytes    int64          // bytes of the referenced blobs
+	spilledBytes int64          // bytes of entry data that is too large for the log
+}
+
+func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRun {
+	r := &trackedRun{engine: e, id: newRunID()}
+	r.applyStarted(p, s, time.Now())
+	return r
+}
+
+// applyStarted applies the run's first entry.
+func (r *trackedRun) applyStarted(p *generators.Photon, s runlog.Started, at time.Time) {
+	if s.IdempotencyKey != "" {
+		r.requestDigest = digestRequest(s)
+	}
+	s.Args = nil
+	r.photon, r.started = p, s
+	r.startedAt, r.state, r.poll = at.Round(0), Running, newPollInfo(s, at)
+}
+
+func newRunID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// info returns what lists show, without the open questions. Callers hold mu.
+func (r *trackedRun) info() Info {
+	s := &r.started
+	i := Info{
+		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
+		Durable: s.Durable, State: r.state, Started: r.startedAt, Ended: r.endedAt,
+		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(),
+	}
+	if b := r.poll; b != nil {
+		i.StateChanged, i.LatestStatus = b.stateChangedAt, b.latestStatus
+	}
+	if r.state.Ended() {
+		i.RetainedUntil = r.retainedUntil()
+	}
+	return i
+}
+
+func (r *trackedRun) owner() string { return r.started.Owner }
+
+// forgetOpenAsk removes a settled question from the open ones. Callers hold mu.
+func (r *trackedRun) forgetOpenAsk(a *openAsk) {
+	r.openAsks = slices.DeleteFunc(r.openAsks, func(o *openAsk) bool { return o == a })
+	if r.loading {
+		return
+	}
+	r.engine.deadlines.cancelExpiry(a)
+	r.engine.index.removeAsk(r, a)
+}
