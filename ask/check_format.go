@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // checkFormat holds a text against one of the formats that MCP knows.
@@ -27,7 +28,7 @@ func (c *checker) checkFormat(checkFormat, s string) bool {
 			return false
 		}
 	}
-	if formatSchemas()[checkFormat].Validate(encodeText(s)) != nil {
+	if formatSchemas()[checkFormat].Validate(rawjson.EncodeText(s)) != nil {
 		c.addError("%s", generators.FormatRule(checkFormat))
 		return false
 	}

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // checkNumber holds a number against its field and returns it as it is recorded.
@@ -28,13 +30,13 @@ func (c *checker) checkNumber(f *Field, text string) json.RawMessage {
 		}
 	}
 	if f.Minimum != nil && compareToBound(text, value, *f.Minimum) < 0 {
-		c.addError("must be at least %s", formatNumber(*f.Minimum))
+		c.addError("must be at least %s", humanize.Number(*f.Minimum))
 	}
 	if f.Maximum != nil && compareToBound(text, value, *f.Maximum) > 0 {
-		c.addError("must be at most %s", formatNumber(*f.Maximum))
+		c.addError("must be at most %s", humanize.Number(*f.Maximum))
 	}
-	if f.Step != nil && !new(big.Rat).Quo(parseRat(text), parseRat(formatNumber(*f.Step))).IsInt() {
-		c.addError("must be a multiple of %s", formatNumber(*f.Step))
+	if f.Step != nil && !new(big.Rat).Quo(parseRat(text), parseRat(humanize.Number(*f.Step))).IsInt() {
+		c.addError("must be a multiple of %s", humanize.Number(*f.Step))
 	}
 	return json.RawMessage(text)
 }
@@ -71,7 +73,7 @@ func integerDigits(text string) (digits string, ok bool) {
 // compareToBound orders a number and a bound. Up to 15 digits, floats tell.
 func compareToBound(text string, value, bound float64) int {
 	if len(text) > 15 {
-		return parseRat(text).Cmp(parseRat(formatNumber(bound)))
+		return parseRat(text).Cmp(parseRat(humanize.Number(bound)))
 	}
 	switch {
 	case value < bound:
@@ -89,13 +91,4 @@ func parseRat(text string) *big.Rat {
 		return new(big.Rat)
 	}
 	return n
-}
-
-// formatNumber writes a number as people do, unless that were a row of zeros.
-func formatNumber(f float64) string {
-	format := byte('f')
-	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
-		format = 'g'
-	}
-	return strconv.FormatFloat(f, format, -1, 64)
 }

@@ -99,7 +99,7 @@ func TestConstraints(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s is accepted", tt.bad)
 			}
-			if got := sentences(t, err); got[path] != want || len(got) != 1 {
+			if got := fieldErrors(t, err); got[path] != want || len(got) != 1 {
 				t.Errorf("%s: got %q, want %q at %s", tt.bad, got, want, path)
 			}
 			if _, err := tt.q.Check(answer(tt.good)); err != nil {
@@ -160,7 +160,7 @@ func TestCheckReturnsWhatIsRecorded(t *testing.T) {
 		}
 	}
 	for _, action := range []ask.Action{"", "yes", "ACCEPT"} {
-		if _, err := q.Check(ask.Answer{Action: action}); !strings.HasPrefix(sentences(t, err)["/action"], "must be accept, decline or cancel") {
+		if _, err := q.Check(ask.Answer{Action: action}); !strings.HasPrefix(fieldErrors(t, err)["/action"], "must be accept, decline or cancel") {
 			t.Errorf("%q: %v", action, err)
 		}
 	}
@@ -173,11 +173,11 @@ func TestCheckOfWhatIsNoObject(t *testing.T) {
 		`{"k":"a"}{}`: "must be one JSON value", `{`: "must be one JSON value", "\x00": "must be one JSON value",
 	} {
 		_, err := q.Check(ask.Answer{Action: ask.Accept, Content: json.RawMessage(given)})
-		if got := sentences(t, err)[""]; !strings.HasPrefix(got, want) {
+		if got := fieldErrors(t, err)[""]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q", given, got)
 		}
 	}
-	if _, err := q.Check(ask.Answer{Action: ask.Accept}); sentences(t, err)["/k"] != "is required" {
+	if _, err := q.Check(ask.Answer{Action: ask.Accept}); fieldErrors(t, err)["/k"] != "is required" {
 		t.Errorf("no content: %v", err)
 	}
 }

@@ -50,7 +50,7 @@ func TestFileRules(t *testing.T) {
 				}
 				return
 			}
-			if got := sentences(t, err)["/file"]; got != tt.want {
+			if got := fieldErrors(t, err)["/file"]; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -62,7 +62,7 @@ func TestForm(t *testing.T) {
 		"/day": "must be a date, such as 2026-12-31", "/clock": "must be a time of day, such as 18:30",
 		"/note": "must be text, not null", "/quiet": "is required",
 	}
-	if got := sentences(t, err); !maps.Equal(got, wrong) {
+	if got := fieldErrors(t, err); !maps.Equal(got, wrong) {
 		t.Errorf("got %q\nwant %q", got, wrong)
 	}
 }

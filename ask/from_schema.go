@@ -56,27 +56,6 @@ func fromObjectSchema(schema *jsonschema.Schema, misfit func(Field, error) (Fiel
 	})
 }
 
-// FromInputSchema turns the input schema of a tool into a form. A property that a form
-// can't ask becomes a field for JSON, and a text of an unknown format a plain
-// text: whoever takes the form's content holds it against the schema.
-func FromInputSchema(schema *jsonschema.Schema) (Fields, error) {
-	if schema == nil || schema.Type != "object" && len(schema.Properties) == 0 {
-		return nil, errors.New("a form is an object with properties")
-	}
-	return fieldsFromProperties(schema, propertyNames(schema), func(name string, s *jsonschema.Schema) (Field, error) {
-		f, err := fieldFromSchema(name, s)
-		if errors.Is(err, errUnknownFormat) || s != nil && s.Format == FormatTime {
-			plain := *s
-			plain.Format = ""
-			f, err = fieldFromSchema(name, &plain)
-		}
-		if err == nil {
-			return f, nil
-		}
-		return Field{Name: name, Title: f.Title, Description: f.Description, Default: f.Default}, nil
-	})
-}
-
 func fieldsFromProperties(schema *jsonschema.Schema, names []string, field func(string, *jsonschema.Schema) (Field, error)) (Fields, error) {
 	if len(names) > maxFields {
 		return nil, fmt.Errorf("a form has at most %d fields, and this has %d", maxFields, len(names))

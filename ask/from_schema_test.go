@@ -88,10 +88,6 @@ func TestFromSchemaRefusesFields(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `field "wrong": `) {
 			t.Errorf("%s: the error is %v, want %q", tt.property, err, tt.want)
 		}
-		form, err := ask.FromInputSchema(schema(t, raw).Document())
-		if err != nil || len(form) != 2 {
-			t.Errorf("%s: Inputs gives %+v, %v", tt.property, form, err)
-		}
 	}
 }
 
@@ -130,28 +126,5 @@ func TestFromSchemaRefusesForms(t *testing.T) {
 		if _, err := ask.FromSchema(s); err == nil {
 			t.Errorf("%+v is a form", s)
 		}
-		_, _ = ask.FromInputSchema(s)
-	}
-}
-
-// TestInputsAreLenient: whatever a tool wants can be typed somehow.
-func TestInputsAreLenient(t *testing.T) {
-	s := schema(t, `{"type":"object","required":["id","filter"],"dependentRequired":{"id":["n"]},"properties":{
-	  "id":     {"type":"string","format":"uuid","title":"Id","minLength":36},
-	  "clock":  {"type":"string","format":"time"},
-	  "filter": {"type":"object","description":"What to find.","properties":{"a":{"type":"string"}},"default":{"a":"b"}},
-	  "tags":   {"type":"array","items":{"type":"string"},"minItems":1},
-	  "level":  {"type":"integer","enum":[1,2]},
-	  "n":      {"type":["integer","null"],"minimum":3},
-	  "any":    {}}}`)
-	got, err := ask.FromInputSchema(s.Document())
-	want := ask.Fields{
-		{Name: "id", Type: "string", Title: "Id", MinLength: 36, Required: true},
-		{Name: "clock", Type: "string"},
-		{Name: "filter", Description: "What to find.", Default: json.RawMessage(`{"a":"b"}`), Required: true},
-		{Name: "tags"}, {Name: "level"}, {Name: "n"}, {Name: "any"},
-	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v (%v)\nwant %+v", got, err, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // A Prompt is a typed question that has not been asked yet. Ask puts it alone;
@@ -146,20 +147,14 @@ func (p *Prompt[T]) applyOptions(opts []Option) error {
 
 // property takes one property out of an answer's content; nil if it is missing.
 func property(content json.RawMessage, name string) (json.RawMessage, error) {
-	if jsonTypeName(content) != objectType {
+	if rawjson.TypeName(content) != rawjson.ObjectType {
 		return nil, fmt.Errorf("the answer to %s is no object", name)
 	}
-	var found json.RawMessage
-	eachMember(content, func(n []byte, value json.RawMessage) {
-		if string(n) == name {
-			found = value
-		}
-	})
-	return found, nil
+	return rawjson.Member(content, name), nil
 }
 
 func decodeString(raw json.RawMessage) (string, error) {
-	if isPlainText(raw) {
+	if rawjson.IsPlainText(raw) {
 		return string(raw[1 : len(raw)-1]), nil
 	}
 	return decodeAs[string](raw)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // A Root is a folder or file that a tool may work in (MCP 2025-11-25, Client
@@ -58,7 +59,7 @@ type listRootsResult struct {
 // checkRoots takes a ListRootsResult, or what a person listed, and returns the
 // former.
 func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(content) || jsonTypeName(content) != objectType {
+	if !json.Valid(content) || rawjson.TypeName(content) != rawjson.ObjectType {
 		return nil, notObjectError(content)
 	}
 	listed, err := property(content, rootsField)
@@ -69,12 +70,12 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 	switch {
 	case listed == nil:
 		return nil, invalidError(rootsField, "is required")
-	case jsonTypeName(listed) == textType:
+	case rawjson.TypeName(listed) == rawjson.TextType:
 		list, err = q.parseTypedRoots(content)
-	case jsonTypeName(listed) == listType:
+	case rawjson.TypeName(listed) == rawjson.ListType:
 		list, err = parseRootList(listed)
 	default:
-		err = invalidError(rootsField, fmt.Sprintf("must be a list, not %s", jsonTypeName(listed)))
+		err = invalidError(rootsField, fmt.Sprintf("must be a list, not %s", rawjson.TypeName(listed)))
 	}
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (q *Question) parseTypedRoots(content json.RawMessage) (listRootsResult, er
 	if err != nil {
 		return list, err
 	}
-	lines, _ := decodeText(text)
+	lines, _ := rawjson.DecodeText(text)
 	for line := range strings.Lines(lines) {
 		if line = strings.TrimSpace(line); line != "" {
 			list.Roots = append(list.Roots, Root{URI: fileURI(line)})

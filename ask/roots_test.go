@@ -48,7 +48,7 @@ func TestRootsThatAreNone(t *testing.T) {
 		many: {"/roots": "must be at most 1000; these are 1001"},
 	} {
 		_, err := questionOf(t, ask.ForRoots("k")).Check(accepted(content1))
-		said := sentences(t, err)
+		said := fieldErrors(t, err)
 		for path, message := range want {
 			if said[path] != message {
 				t.Errorf("%.60s: %q, want %q", content1, said, want)

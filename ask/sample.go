@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // A SampleRequest is what a model is asked. Its JSON is the params of MCP's
@@ -108,7 +109,7 @@ func (s *SampleRequest) validate() error {
 		return fmt.Errorf("there are %d stop sequences; %d are the most", len(s.StopSequences), maxStopSequences)
 	case !isFinite(s.Temperature):
 		return errors.New("the temperature is no number")
-	case s.Metadata != nil && jsonTypeName(s.Metadata) != objectType:
+	case s.Metadata != nil && rawjson.TypeName(s.Metadata) != rawjson.ObjectType:
 		return errors.New("the metadata is no object")
 	}
 	if err := checkOneOf("includeContext", s.IncludeContext, "none", "thisServer", "allServers"); err != nil {
@@ -169,7 +170,7 @@ func (s *SampleRequest) validateTools() error {
 			Name        string
 			InputSchema json.RawMessage
 		}
-		if json.Unmarshal(raw, &tool) != nil || tool.Name == "" || jsonTypeName(tool.InputSchema) != objectType {
+		if json.Unmarshal(raw, &tool) != nil || tool.Name == "" || rawjson.TypeName(tool.InputSchema) != rawjson.ObjectType {
 			return fmt.Errorf("tool %d needs a name and an inputSchema", i+1)
 		}
 	}

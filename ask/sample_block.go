@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // Role is who says a message.
@@ -117,15 +119,15 @@ const maxBlocks = 1000
 // the content.
 func decodeBlocks(content json.RawMessage) ([]SampleBlock, error) {
 	var raws []json.RawMessage
-	switch jsonTypeName(content) {
-	case objectType:
+	switch rawjson.TypeName(content) {
+	case rawjson.ObjectType:
 		raws = []json.RawMessage{content}
-	case listType:
+	case rawjson.ListType:
 		if json.Unmarshal(content, &raws) != nil {
 			return nil, errors.New("must be a block or a list of blocks")
 		}
 	default:
-		return nil, fmt.Errorf("must be a block or a list of blocks, not %s", jsonTypeName(content))
+		return nil, fmt.Errorf("must be a block or a list of blocks, not %s", rawjson.TypeName(content))
 	}
 	if len(raws) == 0 || len(raws) > maxBlocks {
 		return nil, fmt.Errorf("must have 1 to %d blocks; it has %d", maxBlocks, len(raws))
@@ -141,14 +143,14 @@ func decodeBlocks(content json.RawMessage) ([]SampleBlock, error) {
 
 // decode decodes a block and holds it against what its type needs.
 func (b *SampleBlock) decode(raw json.RawMessage) error {
-	if jsonTypeName(raw) != objectType {
+	if rawjson.TypeName(raw) != rawjson.ObjectType {
 		return errors.New("is no object")
 	}
 	kind, err := property(raw, "type")
-	if err != nil || jsonTypeName(kind) != textType {
+	if err != nil || rawjson.TypeName(kind) != rawjson.TextType {
 		return errors.New("has no type")
 	}
-	switch b.Type, _ = decodeText(kind); b.Type {
+	switch b.Type, _ = rawjson.DecodeText(kind); b.Type {
 	case BlockText, BlockImage, BlockAudio, BlockToolUse, BlockToolResult:
 	default: // what a later version of MCP may have
 		return nil
@@ -160,13 +162,13 @@ func (b *SampleBlock) decode(raw json.RawMessage) error {
 	switch {
 	case err != nil:
 		return err
-	case b.Type == BlockText && jsonTypeName(text) != textType:
+	case b.Type == BlockText && rawjson.TypeName(text) != rawjson.TextType:
 		return errors.New("has no text")
 	case (b.Type == BlockImage || b.Type == BlockAudio) && (len(b.Data) == 0 || b.MIMEType == ""):
 		return errors.New("needs data and a mimeType")
-	case b.Type == BlockToolUse && (b.ID == "" || b.Name == "" || jsonTypeName(b.Input) != objectType):
+	case b.Type == BlockToolUse && (b.ID == "" || b.Name == "" || rawjson.TypeName(b.Input) != rawjson.ObjectType):
 		return errors.New("needs an id, a name and an input")
-	case b.Type == BlockToolResult && (b.ToolUseID == "" || jsonTypeName(b.Content) != listType):
+	case b.Type == BlockToolResult && (b.ToolUseID == "" || rawjson.TypeName(b.Content) != rawjson.ListType):
 		return errors.New("needs a toolUseId and a list as content")
 	}
 	return nil

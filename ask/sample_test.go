@@ -175,7 +175,7 @@ func TestWhatNoModelSays(t *testing.T) {
 			}
 			continue
 		}
-		if said := sentences(t, err); !reflect.DeepEqual(said, want) {
+		if said := fieldErrors(t, err); !reflect.DeepEqual(said, want) {
 			t.Errorf("%.80s: %q, want %q", content1, said, want)
 		}
 	}

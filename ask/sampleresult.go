@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // A SampleResult is what a model said (MCP's CreateMessageResult).
@@ -35,7 +36,7 @@ const PersonModel = "a person"
 // checkSample takes a CreateMessageResult, or {"text": …} of a person who plays
 // the model, and returns the former without what MCP doesn't know.
 func (q *Question) checkSample(content json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(content) || jsonTypeName(content) != objectType {
+	if !json.Valid(content) || rawjson.TypeName(content) != rawjson.ObjectType {
 		return nil, notObjectError(content)
 	}
 	if len(content) > maxSampleSize {
@@ -65,7 +66,7 @@ func (q *Question) resultFromText(content json.RawMessage) (json.RawMessage, err
 	if err != nil {
 		return nil, err
 	}
-	text, _ := decodeText(raw)
+	text, _ := rawjson.DecodeText(raw)
 	m := FromAssistant(TextBlock(text))
 	return json.Marshal(SampleResult{Role: m.Role, Content: m.Content, Model: PersonModel, StopReason: "endTurn"})
 }
@@ -93,7 +94,7 @@ func checkSampleResult(content, said json.RawMessage) (json.RawMessage, error) {
 	}
 	c.path = "model"
 	r.Model = c.readShortText(given.Model)
-	if c.path = "stopReason"; given.StopReason != nil && jsonTypeName(given.StopReason) != "null" {
+	if c.path = "stopReason"; given.StopReason != nil && rawjson.TypeName(given.StopReason) != "null" {
 		r.StopReason = c.readShortText(given.StopReason)
 	}
 	if len(c.errs) > 0 {
@@ -111,11 +112,11 @@ func (c *checker) readShortText(raw json.RawMessage) string {
 		c.addError("is required")
 		return ""
 	}
-	if got := jsonTypeName(raw); got != textType {
-		c.addError("must be %s, not %s", textType, got)
+	if got := rawjson.TypeName(raw); got != rawjson.TextType {
+		c.addError("must be %s, not %s", rawjson.TextType, got)
 		return ""
 	}
-	text, _ := decodeText(raw)
+	text, _ := rawjson.DecodeText(raw)
 	if len([]rune(text)) > maxShortText {
 		c.addError("must be at most %d characters long", maxShortText)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Validate checks a form that is about to be asked: each field must have a name
@@ -68,7 +70,7 @@ func (f *Field) validateBounds() error {
 	case !isFinite(f.Minimum) || !isFinite(f.Maximum) || !isFinite(f.Step):
 		return errors.New("has a bound that is no number")
 	case f.Minimum != nil && f.Maximum != nil && *f.Minimum > *f.Maximum:
-		return fmt.Errorf("can't be from %s to %s", formatNumber(*f.Minimum), formatNumber(*f.Maximum))
+		return fmt.Errorf("can't be from %s to %s", humanize.Number(*f.Minimum), humanize.Number(*f.Maximum))
 	case f.Step != nil && *f.Step <= 0:
 		return errors.New("needs a step of more than 0")
 	case f.Earliest != "" && f.Latest != "" && dateOrder(f.Format)(f.Latest, f.Earliest):
