@@ -188,7 +188,7 @@ var (
 // fieldOption changes the only field of a simple question.
 func fieldOption(name string, kinds []Kind, change func(*Field)) Option {
 	return func(q *Question) error {
-		if len(q.Fields) != 1 || q.Kind == KindForm || q.Kind == KindSample || q.Kind == KindRoots {
+		if len(q.Fields) != 1 || !q.Kind.rules().hasOneField() {
 			return fmt.Errorf("ask.%s is for questions of one field, not for a %s", name, q.Kind)
 		}
 		if kinds != nil {

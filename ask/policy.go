@@ -37,13 +37,8 @@ func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 	if p.OpenPerOwner > 0 && openOfOwner >= p.OpenPerOwner {
 		return &PolicyError{fmt.Sprintf("%d questions are open for this person, and no more are allowed", openOfOwner)}
 	}
-	switch {
-	case q.Kind == KindFile && q.File == nil:
-		return &PolicyError{"a file question needs its rules: use ask.File"}
-	case q.Kind == KindSample && q.Sample == nil:
-		return &PolicyError{"a model needs a request: use ask.Sample"}
-	case q.Kind == KindSecret:
-		return nil
+	if admit := q.Kind.rules().admit; admit != nil {
+		return admit(q)
 	}
 	return rejectSecretFields(q.Fields)
 }

@@ -110,9 +110,10 @@ func All(yield generators.Yield, items ...Item) error {
 	return errors.Join(errs...)
 }
 
-// newPrompt makes a prompt of one field that is named by the key.
-func newPrompt[T any](key, message string, kind Kind, f Field, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
-	f.Name, f.Required = key, true
+// newPrompt returns a prompt for a kind of one field. The key names the field.
+func newPrompt[T any](key, message string, kind Kind, choices []Choice, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
+	f := kind.rules().field
+	f.Name, f.Required, f.Choices = key, true, choices
 	q := &Question{Kind: kind, Message: message, Fields: Fields{f}}
 	p := &Prompt[T]{key: key, question: q}
 	p.err = p.applyOptions(opts)

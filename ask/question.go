@@ -12,40 +12,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/photon-beam/beam/generators"
 )
-
-// Kind is the kind of a question.
-type Kind string
-
-// The kinds of questions.
-const (
-	KindText        Kind = "text"
-	KindSecret      Kind = "secret"
-	KindConfirm     Kind = "confirm"
-	KindSelect      Kind = "select"
-	KindMultiSelect Kind = "multiselect"
-	KindNumber      Kind = "number"
-	KindInteger     Kind = "integer"
-	KindDate        Kind = "date"
-	KindDateTime    Kind = "datetime"
-	KindFile        Kind = "file"
-	KindForm        Kind = "form"
-	KindURL         Kind = "url"
-	KindSample      Kind = "sample" // for a model
-	KindRoots       Kind = "roots"
-)
-
-// Kinds lists the kinds of questions. The set is closed: every surface has a
-// rendering for each.
-func Kinds() []Kind {
-	return []Kind{
-		KindText, KindSecret, KindConfirm, KindSelect, KindMultiSelect, KindNumber, KindInteger,
-		KindDate, KindDateTime, KindFile, KindForm, KindURL, KindSample, KindRoots,
-	}
-}
 
 // A Question is what a photon wants to know, in a form that can be recorded
 // and shown on any surface. It must not be changed once it is asked: the same
@@ -81,11 +50,11 @@ func Of(c *generators.Call) (*Question, bool) {
 	return q, ok && q != nil
 }
 
-// OnPage tells whether the question is answered on Beam's own page only: secrets
-// and files never travel through a client, and nobody else could say that an
-// address which was to be opened is done with.
+// OnPage reports whether the question can be answered only on Beam's own page.
+// Secrets and files never travel through a client, and only the page lets a person
+// report that they are done at an address.
 func (q *Question) OnPage() bool {
-	return q.Kind == KindSecret || q.Kind == KindFile || q.UntilDone
+	return q.UntilDone || q.Kind.rules().onPage
 }
 
 // Action is what a person did with a question (MCP: ElicitResult.action).
@@ -126,55 +95,27 @@ var (
 
 // validate checks a question that is about to be asked.
 func (q *Question) validate() error {
-	if q.File != nil {
-		return q.File.validate()
-	}
-	if q.Sample != nil {
-		return q.Sample.validate()
+	if validate := q.Kind.rules().validate; validate != nil {
+		return validate(q)
 	}
 	return q.Fields.Validate()
 }
 
-// Check validates an answer: a decline or a cancel has no content; what is
-// accepted fits every rule of the question. It returns the answer in the form
-// to be recorded. The error is a [*generators.InvalidError] with a message for
-// each field.
+// Check validates an answer. A decline or a cancel has no content; accepted
+// content must satisfy every rule of the question. Check returns the answer in
+// the form to be recorded. The error is a [*generators.InvalidError] with a
+// message for each field.
 func (q *Question) Check(a Answer) (Answer, error) {
 	switch a.Action {
 	case Decline, Cancel:
 		return Answer{Action: a.Action}, nil
 	case Accept:
-	default:
-		return a, invalidError("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action))
-	}
-	switch q.Kind {
-	case KindURL:
-		return Answer{Action: Accept}, nil
-	case KindFile:
-		if err := q.File.checkFiles(a.Files); err != nil {
-			return a, err
+		if check := q.Kind.rules().check; check != nil {
+			return check(q, a)
 		}
-		files := slices.Clone(a.Files)
-		for i := range files {
-			files[i].Name = CleanName(files[i].Name)
-		}
-		return Answer{Action: Accept, Files: files}, nil
+		return checkFieldsAnswer(q, a)
 	}
-	content, err := q.checkContent(a.Content)
-	if err != nil {
-		return a, err
-	}
-	return Answer{Action: Accept, Content: content}, nil
-}
-
-func (q *Question) checkContent(content json.RawMessage) (json.RawMessage, error) {
-	switch q.Kind {
-	case KindSample:
-		return q.checkSample(content)
-	case KindRoots:
-		return q.checkRoots(content)
-	}
-	return q.Fields.Check(content)
+	return a, invalidError("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action))
 }
 
 // Reply is what the waiting generator gets for an answer.

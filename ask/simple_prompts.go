@@ -21,7 +21,7 @@ func Text(yield generators.Yield, key, message string, opts ...Option) (string, 
 
 // ForText is the prompt of [Text].
 func ForText(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindText, Field{Type: "string"}, opts, decodeString)
+	return newPrompt(key, message, KindText, nil, opts, decodeString)
 }
 
 // Secret asks for a text that nobody may see: it is typed unseen, sealed in
@@ -32,7 +32,7 @@ func Secret(yield generators.Yield, key, message string, opts ...Option) (string
 
 // ForSecret is the prompt of [Secret].
 func ForSecret(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindSecret, Field{Type: "string", Format: FormatSecret}, opts, decodeString)
+	return newPrompt(key, message, KindSecret, nil, opts, decodeString)
 }
 
 // Confirm asks for a yes or a no. A no is false without an error; a decline is
@@ -43,7 +43,7 @@ func Confirm(yield generators.Yield, key, message string, opts ...Option) (bool,
 
 // ForConfirm is the prompt of [Confirm].
 func ForConfirm(key, message string, opts ...Option) *Prompt[bool] {
-	return newPrompt(key, message, KindConfirm, Field{Type: "boolean"}, opts, decodeAs[bool])
+	return newPrompt(key, message, KindConfirm, nil, opts, decodeAs[bool])
 }
 
 // Select asks for one of several choices and returns its value.
@@ -53,7 +53,7 @@ func Select(yield generators.Yield, key, message string, choices []Choice, opts 
 
 // ForSelect is the prompt of [Select].
 func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
-	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeString)
+	p := newPrompt(key, message, KindSelect, choices, opts, decodeString)
 	if len(choices) == 0 && p.err == nil {
 		p.err = fmt.Errorf("ask %q: field %q: there is nothing to choose from", key, key)
 	}
@@ -68,7 +68,7 @@ func MultiSelect(yield generators.Yield, key, message string, choices []Choice, 
 
 // ForMultiSelect is the prompt of [MultiSelect].
 func ForMultiSelect(key, message string, choices []Choice, opts ...Option) *Prompt[[]string] {
-	p := newPrompt(key, message, KindMultiSelect, Field{Type: "array", Choices: choices}, opts, decodeAs[[]string])
+	p := newPrompt(key, message, KindMultiSelect, choices, opts, decodeAs[[]string])
 	f := &p.question.Fields[0]
 	f.Required = f.Required && f.MinItems > 0
 	return p
@@ -81,7 +81,7 @@ func Number(yield generators.Yield, key, message string, opts ...Option) (float6
 
 // ForNumber is the prompt of [Number].
 func ForNumber(key, message string, opts ...Option) *Prompt[float64] {
-	return newPrompt(key, message, KindNumber, Field{Type: "number"}, opts, decodeAs[float64])
+	return newPrompt(key, message, KindNumber, nil, opts, decodeAs[float64])
 }
 
 // Integer asks for a whole number.
@@ -91,7 +91,7 @@ func Integer(yield generators.Yield, key, message string, opts ...Option) (int, 
 
 // ForInteger is the prompt of [Integer].
 func ForInteger(key, message string, opts ...Option) *Prompt[int] {
-	return newPrompt(key, message, KindInteger, Field{Type: "integer"}, opts, decodeInt)
+	return newPrompt(key, message, KindInteger, nil, opts, decodeInt)
 }
 
 // decodeInt takes 4.0 for 4, as JSON Schema does.
@@ -114,7 +114,7 @@ func Date(yield generators.Yield, key, message string, opts ...Option) (time.Tim
 
 // ForDate is the prompt of [Date].
 func ForDate(key, message string, opts ...Option) *Prompt[time.Time] {
-	return newPrompt(key, message, KindDate, Field{Type: "string", Format: "date"}, opts, decodeTime(time.DateOnly))
+	return newPrompt(key, message, KindDate, nil, opts, decodeTime(time.DateOnly))
 }
 
 // DateTime asks for a moment.
@@ -124,7 +124,7 @@ func DateTime(yield generators.Yield, key, message string, opts ...Option) (time
 
 // ForDateTime is the prompt of [DateTime].
 func ForDateTime(key, message string, opts ...Option) *Prompt[time.Time] {
-	return newPrompt(key, message, KindDateTime, Field{Type: "string", Format: "date-time"}, opts, decodeTime(time.RFC3339))
+	return newPrompt(key, message, KindDateTime, nil, opts, decodeTime(time.RFC3339))
 }
 
 func decodeTime(layout string) func(json.RawMessage) (time.Time, error) {
