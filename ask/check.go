@@ -68,7 +68,7 @@ func notObjectError(content json.RawMessage) error {
 	return &generators.InvalidError{Fields: []generators.FieldError{{Message: message}}}
 }
 
-// A checker collects what is wrong with the fields of one answer.
+// A checker collects the errors in the fields of one answer.
 type checker struct {
 	path string // the field's name
 	errs []generators.FieldError
@@ -78,7 +78,7 @@ func (c *checker) addError(format string, args ...any) {
 	c.errs = append(c.errs, generators.At(c.path, fmt.Sprintf(format, args...)))
 }
 
-// checkValue holds a value against its field and returns it as it is recorded.
+// checkValue validates a value and returns it in the form to be recorded.
 func (c *checker) checkValue(f *Field, raw json.RawMessage) json.RawMessage {
 	got := rawjson.TypeName(raw)
 	switch f.Type {
@@ -173,12 +173,12 @@ func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	}
 }
 
-// hasChoice tells whether a value is among the choices.
+// hasChoice reports whether value is one of the choices.
 func (f *Field) hasChoice(value string) bool {
 	return slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == value })
 }
 
-// How many choices an error lists, and how many errors a list of values gets.
+// The limits on the choices that an error lists, and on the errors of one list.
 const (
 	maxListedChoices = 20
 	maxErrors        = 100
@@ -189,11 +189,11 @@ func (f *Field) oneOfMessage() string {
 	for _, c := range f.Choices[:min(len(f.Choices), maxListedChoices)] {
 		names = append(names, c.Value)
 	}
-	said := "must be one of " + strings.Join(names, ", ")
+	message := "must be one of " + strings.Join(names, ", ")
 	if n := len(f.Choices); n > maxListedChoices {
-		said += fmt.Sprintf(" … (%d in all)", n)
+		message += fmt.Sprintf(" … (%d in all)", n)
 	}
-	return said
+	return message
 }
 
 func countItems(n int) string {

@@ -90,7 +90,7 @@ func TestSchemaOfBareFields(t *testing.T) {
 		t.Errorf("a form without fields is %s", got)
 	}
 	twice := ask.Fields{{Name: "a", Type: "string"}, {Name: "a", Type: "string"}}
-	if err := twice.Validate(); err == nil || !strings.Contains(err.Error(), `field "a": another one has the same name`) {
+	if err := twice.Validate(); err == nil || !strings.Contains(err.Error(), `field "a": another field has the same name`) {
 		t.Errorf("two fields of one name: %v", err)
 	}
 	for _, fields := range []ask.Fields{{{Type: "string"}}, {{Name: "a"}}, {{Name: "a", Type: "object"}}, {{Name: "a", Type: "string", Pattern: "("}}} {
