@@ -74,7 +74,7 @@ func (w *worker) finishDriving(lived func(State)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.worker == w { // the loop was left, or its goroutine ended, before an end was recorded
-		text := "the tool broke down: its goroutine ended"
+		text := "the tool failed: its goroutine ended"
 		if errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit) {
 			text = w.timeLimitText()
 		}
