@@ -72,7 +72,7 @@ func TestAllWithMixedOutcomes(t *testing.T) {
 				t.Errorf("the error doesn't say %v: %v", want, err)
 			}
 		}
-		for _, want := range []string{"sure: the question was declined", "wrong: /wrong must be text", "late: ", "an ask needs a key"} {
+		for _, want := range []string{"sure: the question was declined", "wrong: /wrong must be text", "late: ", "a question needs a key"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("the error doesn't say %q: %v", want, err)
 			}

@@ -47,18 +47,6 @@ func benchAsk(b *testing.B, content string, put func(generators.Yield) error) {
 	}
 }
 
-// BenchmarkCheck holds an answer against a form with every rule.
-func BenchmarkCheck(b *testing.B) {
-	form := allFields()
-	content := json.RawMessage(`{"name":"Ada","airport":"TXL","mail":"ada@example.org","clock":"18:30","day":"2026-05-02","share":0.5,"titled":"d","many":["a","b"],"sure":true}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := form.Check(content); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkCheckOfManyChoices: a list of ten thousand towns is one question.
 func BenchmarkCheckOfManyChoices(b *testing.B) {
 	choices := make([]ask.Choice, 10_000)
@@ -70,16 +58,6 @@ func BenchmarkCheckOfManyChoices(b *testing.B) {
 	for b.Loop() {
 		if _, err := form.Check(json.RawMessage(`{"town":"9999"}`)); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkRequestedSchema(b *testing.B) {
-	form := allFields()
-	b.ReportAllocs()
-	for b.Loop() {
-		if len(form.RequestedSchema()) == 0 {
-			b.Fatal("nothing")
 		}
 	}
 }

@@ -9,25 +9,26 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// Check validates content against every rule of the form and returns it ready
-// to be recorded: what is no field left out, whole numbers written as such.
-// Missing content is an empty object. The error is a
+// Check validates content against every rule of the form and returns it in the
+// form to be recorded: without members that are no field, and with whole numbers
+// written as such. Missing content is an empty object. The error is a
 // [*generators.InvalidError] with every violation, in the order of the fields.
 //
-// It says the same as validating against [Fields.Schema] (a fuzz test holds it
-// to that), but needs no schema: forms are flat, asked often, and may have
-// thousands of choices.
+// Check accepts what the form's JSON Schema accepts (a fuzz test compares them),
+// but needs no schema: forms are flat, asked often, and may have thousands of
+// choices.
 func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 	if len(content) == 0 {
 		content = json.RawMessage("{}")
 	}
-	if !json.Valid(content) || jsonTypeName(content) != objectType {
+	if !json.Valid(content) || rawjson.TypeName(content) != rawjson.ObjectType {
 		return nil, notObjectError(content)
 	}
 	values := make([]json.RawMessage, len(f))
-	eachMember(content, func(name []byte, value json.RawMessage) {
+	rawjson.EachMember(content, func(name []byte, value json.RawMessage) {
 		if i := f.index(string(name)); i >= 0 {
 			values[i] = value
 		}
@@ -47,7 +48,7 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(appendText(out, field.Name), ':')
+		out = append(rawjson.AppendText(out, field.Name), ':')
 		out = append(out, value...)
 	}
 	if len(c.errs) > 0 {
@@ -62,12 +63,12 @@ func notObjectError(content json.RawMessage) error {
 	if err := json.Unmarshal(content, &v); err != nil {
 		message = "must be one JSON value: " + err.Error()
 	} else {
-		message = "must be an object, not " + jsonTypeName(content)
+		message = "must be an object, not " + rawjson.TypeName(content)
 	}
 	return &generators.InvalidError{Fields: []generators.FieldError{{Message: message}}}
 }
 
-// A checker collects what is wrong with the fields of one answer.
+// A checker collects the errors in the fields of one answer.
 type checker struct {
 	path string // the field's name
 	errs []generators.FieldError
@@ -77,43 +78,43 @@ func (c *checker) addError(format string, args ...any) {
 	c.errs = append(c.errs, generators.At(c.path, fmt.Sprintf(format, args...)))
 }
 
-// checkValue holds a value against its field and returns it as it is recorded.
+// checkValue validates a value and returns it in the form to be recorded.
 func (c *checker) checkValue(f *Field, raw json.RawMessage) json.RawMessage {
-	got := jsonTypeName(raw)
+	got := rawjson.TypeName(raw)
 	switch f.Type {
 	case "string":
-		if got != textType {
-			c.addError("must be %s, not %s", textType, got)
+		if got != rawjson.TextType {
+			c.addError("must be %s, not %s", rawjson.TextType, got)
 			return nil
 		}
-		s, plain := decodeText(raw)
+		s, plain := rawjson.DecodeText(raw)
 		c.checkText(f, s)
 		if plain {
 			return raw
 		}
-		return encodeText(s)
+		return rawjson.EncodeText(s)
 	case "number", "integer":
-		if got == numberType {
+		if got == rawjson.NumberType {
 			return c.checkNumber(f, string(raw))
 		}
-		want := numberType
+		want := rawjson.NumberType
 		if f.Type == "integer" {
 			want = "a whole number"
 		}
 		c.addError("must be %s, not %s", want, got)
 		return nil
 	case "boolean":
-		if got != boolType {
-			c.addError("must be %s, not %s", boolType, got)
+		if got != rawjson.BoolType {
+			c.addError("must be %s, not %s", rawjson.BoolType, got)
 		}
 	case "array":
-		if got != listType {
-			c.addError("must be %s, not %s", listType, got)
+		if got != rawjson.ListType {
+			c.addError("must be %s, not %s", rawjson.ListType, got)
 			return nil
 		}
 		c.checkList(f, raw)
 	}
-	return compact(raw)
+	return rawjson.Compact(raw)
 }
 
 func (c *checker) checkText(f *Field, s string) {
@@ -142,7 +143,7 @@ func (c *checker) checkText(f *Field, s string) {
 func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
-		c.addError("must be %s", listType)
+		c.addError("must be %s", rawjson.ListType)
 		return
 	}
 	seen := make(map[string]bool, len(items))
@@ -150,9 +151,9 @@ func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	for i, item := range items {
 		at := generators.FieldError{Path: generators.At(f.Name, "").Path + "/" + strconv.Itoa(i)}
 		s := string(item)
-		if got := jsonTypeName(item); got != textType {
-			at.Message = fmt.Sprintf("must be %s, not %s", textType, got)
-		} else if s, _ = decodeText(item); !f.hasChoice(s) {
+		if got := rawjson.TypeName(item); got != rawjson.TextType {
+			at.Message = fmt.Sprintf("must be %s, not %s", rawjson.TextType, got)
+		} else if s, _ = rawjson.DecodeText(item); !f.hasChoice(s) {
 			at.Message = f.oneOfMessage()
 		}
 		if at.Message != "" && len(c.errs) < maxErrors {
@@ -172,12 +173,12 @@ func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	}
 }
 
-// hasChoice tells whether a value is among the choices.
+// hasChoice reports whether value is one of the choices.
 func (f *Field) hasChoice(value string) bool {
 	return slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == value })
 }
 
-// How many choices an error lists, and how many errors a list of values gets.
+// The limits on the choices that an error lists, and on the errors of one list.
 const (
 	maxListedChoices = 20
 	maxErrors        = 100
@@ -188,11 +189,11 @@ func (f *Field) oneOfMessage() string {
 	for _, c := range f.Choices[:min(len(f.Choices), maxListedChoices)] {
 		names = append(names, c.Value)
 	}
-	said := "must be one of " + strings.Join(names, ", ")
+	message := "must be one of " + strings.Join(names, ", ")
 	if n := len(f.Choices); n > maxListedChoices {
-		said += fmt.Sprintf(" … (%d in all)", n)
+		message += fmt.Sprintf(" … (%d in all)", n)
 	}
-	return said
+	return message
 }
 
 func countItems(n int) string {

@@ -7,28 +7,30 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// checkFormat holds a text against one of the formats that MCP knows.
-func (c *checker) checkFormat(checkFormat, s string) bool {
+// checkFormat reports whether s is valid in one of the formats of MCP, and adds an
+// error if it is not. Any text is valid in another format.
+func (c *checker) checkFormat(format, s string) bool {
 	var layout string
-	switch checkFormat {
+	switch format {
 	case "date":
 		layout = time.DateOnly
 	case "date-time":
-		layout = time.RFC3339 // the schema's format has leap seconds, Go's time has not
+		layout = time.RFC3339 // unlike JSON Schema's format, package time has no leap seconds
 	case "email", "uri":
 	default:
 		return true
 	}
 	if layout != "" {
 		if _, err := time.Parse(layout, s); err != nil {
-			c.addError("%s", generators.FormatRule(checkFormat))
+			c.addError("%s", generators.FormatRule(format))
 			return false
 		}
 	}
-	if formatSchemas()[checkFormat].Validate(encodeText(s)) != nil {
-		c.addError("%s", generators.FormatRule(checkFormat))
+	if formatSchemas()[format].Validate(rawjson.EncodeText(s)) != nil {
+		c.addError("%s", generators.FormatRule(format))
 		return false
 	}
 	return true
@@ -53,23 +55,23 @@ func (c *checker) checkPattern(f *Field, s string) {
 	}
 }
 
-// formatSchemas are the formats of MCP's forms, as schemas.
+// formatSchemas returns a schema for each format of MCP's forms.
 var formatSchemas = sync.OnceValue(func() map[string]*generators.Schema {
 	schemas := make(map[string]*generators.Schema)
 	for _, format := range []string{"email", "uri", "date", "date-time"} {
 		s, err := generators.ParseSchema(fmt.Appendf(nil, `{"type":"string","format":%q}`, format))
 		if err != nil {
-			panic(err) // a constant
+			panic(err) // the schema is a constant
 		}
 		schemas[format] = s
 	}
 	return schemas
 })
 
-// patterns remembers compiled patterns: compiling costs more than matching.
+// patterns caches compiled patterns: compiling costs more than matching.
 var patterns patternCache
 
-// maxPatterns is how many a patternCache holds before it is emptied.
+// maxPatterns is the number of entries at which a patternCache is cleared.
 const maxPatterns = 512
 
 type patternCache struct {

@@ -6,14 +6,16 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// checkNumber holds a number against its field and returns it as it is recorded.
-// It compares as many digits as were sent, not only those of a float64.
+// checkNumber validates a number and returns it in the form to be recorded. It
+// compares every digit, not only those that a float64 holds.
 func (c *checker) checkNumber(f *Field, text string) json.RawMessage {
 	value, ok := parseBounded(text)
 	if !ok {
-		c.addError("must be a number of an ordinary size")
+		c.addError("must be a number of ordinary size")
 		return nil
 	}
 	if f.Type == "integer" {
@@ -28,19 +30,20 @@ func (c *checker) checkNumber(f *Field, text string) json.RawMessage {
 		}
 	}
 	if f.Minimum != nil && compareToBound(text, value, *f.Minimum) < 0 {
-		c.addError("must be at least %s", formatNumber(*f.Minimum))
+		c.addError("must be at least %s", humanize.Number(*f.Minimum))
 	}
 	if f.Maximum != nil && compareToBound(text, value, *f.Maximum) > 0 {
-		c.addError("must be at most %s", formatNumber(*f.Maximum))
+		c.addError("must be at most %s", humanize.Number(*f.Maximum))
 	}
-	if f.Step != nil && !new(big.Rat).Quo(parseRat(text), parseRat(formatNumber(*f.Step))).IsInt() {
-		c.addError("must be a multiple of %s", formatNumber(*f.Step))
+	if f.Step != nil && !new(big.Rat).Quo(parseRat(text), parseRat(humanize.Number(*f.Step))).IsInt() {
+		c.addError("must be a multiple of %s", humanize.Number(*f.Step))
 	}
 	return json.RawMessage(text)
 }
 
-// parseBounded tells whether a JSON number has a size that a float64 can hold.
-// Computing with others takes for ever.
+// parseBounded returns a JSON number as a float64. It reports false if a float64
+// can't hold its magnitude, or if it has so many digits that computing with it
+// would take too long.
 func parseBounded(text string) (float64, bool) {
 	const digits, exponent = 400, 330
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
@@ -52,8 +55,8 @@ func parseBounded(text string) (float64, bool) {
 	return value, err == nil && len(text) <= digits
 }
 
-// integerDigits returns the plain digits of a whole number such as 4, 4.0 or 4e2;
-// they are empty if an int64 can't hold it.
+// integerDigits returns the plain digits of a whole number such as 4, 4.0 or 4e2,
+// or none if an int64 can't hold it. It reports whether the number is whole.
 func integerDigits(text string) (digits string, ok bool) {
 	if strings.ContainsAny(text, ".eE") {
 		n := parseRat(text)
@@ -68,10 +71,11 @@ func integerDigits(text string) (digits string, ok bool) {
 	return text, true
 }
 
-// compareToBound orders a number and a bound. Up to 15 digits, floats tell.
+// compareToBound compares a number with a bound. Comparing floats is exact for up
+// to 15 digits.
 func compareToBound(text string, value, bound float64) int {
 	if len(text) > 15 {
-		return parseRat(text).Cmp(parseRat(formatNumber(bound)))
+		return parseRat(text).Cmp(parseRat(humanize.Number(bound)))
 	}
 	switch {
 	case value < bound:
@@ -82,20 +86,11 @@ func compareToBound(text string, value, bound float64) int {
 	return 0
 }
 
-// parseRat reads an ordinary number.
+// parseRat parses a number that parseBounded accepts.
 func parseRat(text string) *big.Rat {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return new(big.Rat)
 	}
 	return n
-}
-
-// formatNumber writes a number as people do, unless that were a row of zeros.
-func formatNumber(f float64) string {
-	format := byte('f')
-	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
-		format = 'g'
-	}
-	return strconv.FormatFloat(f, format, -1, 64)
 }

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// CleanName is a file's name without what can't be seen, or changes how what
-// stands around it is read, and would make it look like another: controls, and
-// Unicode's marks of the direction of text.
+// CleanName returns a file's name without characters that could make it look like
+// another name: control characters, line and paragraph separators, and Unicode's
+// bidirectional controls. It replaces invalid UTF-8 by U+FFFD.
 func CleanName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {

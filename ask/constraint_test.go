@@ -66,8 +66,8 @@ func TestConstraints(t *testing.T) {
 		{"most items", `["a","b"]`, "must have at most 1 item; it has 2", `["a"]`, multi(ask.Items(0, 1))},
 		{"an item twice", `["a","b","a"]`, "must not have the same item twice", `["a","b"]`, multi()},
 		{"number", `"1"`, "must be a number, not text", `1e2`, number()},
-		{"number", `1e400`, "must be a number of an ordinary size", `1e308`, number()},
-		{"number", `1` + strings.Repeat("0", 500), "must be a number of an ordinary size", `100`, number()},
+		{"number", `1e400`, "must be a number of ordinary size", `1e308`, number()},
+		{"number", `1` + strings.Repeat("0", 500), "must be a number of ordinary size", `100`, number()},
 		{"range", `-0.5`, "must be at least 0", `0`, number(ask.Range(0, 1))},
 		{"range", `1.0000000000000000000000001`, "must be at most 1", `1`, number(ask.Range(0, 1))},
 		{"range without an end", `-1`, "must be at least 0", `1e300`, number(ask.Range(0, math.Inf(1)))},
@@ -99,7 +99,7 @@ func TestConstraints(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s is accepted", tt.bad)
 			}
-			if got := sentences(t, err); got[path] != want || len(got) != 1 {
+			if got := fieldErrors(t, err); got[path] != want || len(got) != 1 {
 				t.Errorf("%s: got %q, want %q at %s", tt.bad, got, want, path)
 			}
 			if _, err := tt.q.Check(answer(tt.good)); err != nil {
@@ -160,7 +160,7 @@ func TestCheckReturnsWhatIsRecorded(t *testing.T) {
 		}
 	}
 	for _, action := range []ask.Action{"", "yes", "ACCEPT"} {
-		if _, err := q.Check(ask.Answer{Action: action}); !strings.HasPrefix(sentences(t, err)["/action"], "must be accept, decline or cancel") {
+		if _, err := q.Check(ask.Answer{Action: action}); !strings.HasPrefix(fieldErrors(t, err)["/action"], "must be accept, decline or cancel") {
 			t.Errorf("%q: %v", action, err)
 		}
 	}
@@ -173,11 +173,11 @@ func TestCheckOfWhatIsNoObject(t *testing.T) {
 		`{"k":"a"}{}`: "must be one JSON value", `{`: "must be one JSON value", "\x00": "must be one JSON value",
 	} {
 		_, err := q.Check(ask.Answer{Action: ask.Accept, Content: json.RawMessage(given)})
-		if got := sentences(t, err)[""]; !strings.HasPrefix(got, want) {
+		if got := fieldErrors(t, err)[""]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q", given, got)
 		}
 	}
-	if _, err := q.Check(ask.Answer{Action: ask.Accept}); sentences(t, err)["/k"] != "is required" {
+	if _, err := q.Check(ask.Answer{Action: ask.Accept}); fieldErrors(t, err)["/k"] != "is required" {
 		t.Errorf("no content: %v", err)
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// A Driver runs photons without a log: for their tests, and for commands that
-// run once.
+// A Driver runs photons without a log, for tests and for one-off commands.
 type Driver struct {
-	Provider Provider               // nil is Nobody
-	Policy   Policy                 // what may be asked
-	Events   func(generators.Event) // gets what is yielded but the calls; may be nil
-	// Open opens the files that the provider's answers name by digest.
+	Provider Provider               // nil means Nobody
+	Policy   Policy                 // limits what may be asked
+	Events   func(generators.Event) // receives every event but calls; may be nil
+	// Open opens a file of an answer by its digest.
 	Open func(digest string) (io.ReadCloser, error)
 }
 
-// Run checks the arguments, runs the photon to its end and returns its result
-// as JSON. Answers are validated as everywhere; an invalid one fails its ask.
+// Run validates the arguments, runs the photon to its end and returns its result
+// as JSON. It validates answers too; an invalid answer is the error of its
+// question.
 func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMessage) (json.RawMessage, error) {
 	args, err := p.Check(args)
 	if err != nil {
@@ -51,16 +51,17 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 	return nil, ErrStopped
 }
 
-// driverRun is the questions of one run.
+// driverRun answers the questions of one run.
 type driverRun struct {
 	driver  Driver
 	ctx     context.Context
 	open    atomic.Int64
-	queue   chan *generators.Call // to a worker that has nothing to do
+	queue   chan *generators.Call // to an idle worker
 	workers sync.WaitGroup
 }
 
-// dispatch lets a worker answer a question. Steps run in the photon.
+// dispatch hands a question to a worker, which it starts if none is idle. It
+// ignores steps, which the photon runs itself.
 func (a *driverRun) dispatch(c *generators.Call) {
 	q, ok := Of(c)
 	if !ok {
@@ -83,8 +84,8 @@ func (a *driverRun) dispatch(c *generators.Call) {
 	}
 }
 
-// answerCall settles a question. It leaves it open if the run was stopped: the
-// reason for that is the photon's to say.
+// answerCall settles a question with its answer. It leaves the question open if the
+// run was stopped: ending the run settles it with the reason.
 func (a *driverRun) answerCall(c *generators.Call) {
 	q, _ := Of(c)
 	r := a.driver.askProvider(a.ctx, c.Key, q)

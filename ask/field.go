@@ -8,56 +8,57 @@ import (
 	"time"
 )
 
-// Formats that a string field may have besides MCP's email, uri, date and
+// The formats of a string field in addition to MCP's email, uri, date and
 // date-time.
 const (
 	FormatTime   = "time"     // HH:MM; in a schema it is TimePattern
-	FormatSecret = "password" // typed unseen
+	FormatSecret = "password" // hidden while it is typed
 	FormatLong   = "text"     // several lines
 )
 
-// TimePattern is how a schema says "a time of day, HH:MM": JSON Schema's own
-// format time demands seconds and a zone.
+// TimePattern is the pattern for a time of day, HH:MM, in a schema: JSON Schema's
+// own format "time" requires seconds and a zone.
 const TimePattern = generators.TimePattern
 
-// A Field is one thing to fill in.
+// A Field is one field of a form.
 type Field struct {
 	Name        string `json:"name"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Type is the JSON type of the value: string, number, integer or boolean;
-	// array for a list of choices; empty for any JSON, as it stands in forms
-	// made from a tool's input schema, never in a question.
+	// Type is the JSON type of the value: string, number, integer or boolean, or
+	// array for a list of choices. It is empty for any JSON value; only forms for
+	// a tool's input have such fields, never questions.
 	Type      string `json:"type,omitempty"`
 	Format    string `json:"format,omitempty"`
 	Required  bool   `json:"required,omitempty"`
 	MinLength int    `json:"minLength,omitempty"` // in Unicode code points
-	MaxLength int    `json:"maxLength,omitempty"` // 0 is no limit
+	MaxLength int    `json:"maxLength,omitempty"` // 0 means no limit
 	Pattern   string `json:"pattern,omitempty"`   // RE2
-	// PatternHint says in words what the pattern wants.
+	// PatternHint states the pattern in words, as in "must be three letters".
 	PatternHint string   `json:"patternHint,omitempty"`
 	Minimum     *float64 `json:"minimum,omitempty"`
 	Maximum     *float64 `json:"maximum,omitempty"`
-	Step        *float64 `json:"step,omitempty"` // values are its multiples
-	// Earliest and Latest bound a date or date-time, in the field's format.
+	Step        *float64 `json:"step,omitempty"` // values are multiples of it
+	// Earliest and Latest limit a date or date-time, in the field's format.
 	Earliest string   `json:"earliest,omitempty"`
 	Latest   string   `json:"latest,omitempty"`
 	Choices  []Choice `json:"choices,omitempty"`
-	// EnumNames has the titles of a single choice's values written as MCP did
-	// before 2025-11-25, for clients that know no other way.
+	// EnumNames writes the titles of a single choice as MCP did before 2025-11-25,
+	// for clients that support no other way.
 	EnumNames bool            `json:"enumNames,omitempty"`
 	MinItems  int             `json:"minItems,omitempty"`
-	MaxItems  int             `json:"maxItems,omitempty"` // 0 is no limit
+	MaxItems  int             `json:"maxItems,omitempty"` // 0 means no limit
 	Default   json.RawMessage `json:"default,omitempty"`
 }
 
-// A Choice is one of several values. An empty title shows the value.
+// A Choice is one of several values. If the title is empty, surfaces show the
+// value.
 type Choice struct {
 	Value string `json:"value"`
 	Title string `json:"title,omitempty"`
 }
 
-// Label is what people read.
+// Label returns the title, or the value if there is no title.
 func (c Choice) Label() string {
 	if c.Title != "" {
 		return c.Title
@@ -65,7 +66,7 @@ func (c Choice) Label() string {
 	return c.Value
 }
 
-// Label is what people read: the title, or the name.
+// Label returns the title, or the name if there is no title.
 func (f *Field) Label() string {
 	if f.Title != "" {
 		return f.Title
@@ -73,7 +74,7 @@ func (f *Field) Label() string {
 	return f.Name
 }
 
-// Fields are a form: a flat list of fields, in the order in which they are shown.
+// Fields is a form: a flat list of fields in display order.
 type Fields []Field
 
 // Field returns the field of that name, or nil.
@@ -88,7 +89,8 @@ func (f Fields) index(name string) int {
 	return slices.IndexFunc(f, func(field Field) bool { return field.Name == name })
 }
 
-// checkDateBounds compares dates, which ISO 8601 orders as text, and date-times.
+// checkDateBounds returns a message if a date or date-time is out of the field's
+// bounds, or the empty string.
 func (f *Field) checkDateBounds(s string) string {
 	switch before := dateOrder(f.Format); {
 	case f.Earliest != "" && before(s, f.Earliest):
@@ -99,7 +101,8 @@ func (f *Field) checkDateBounds(s string) string {
 	return ""
 }
 
-// dateOrder returns the order of a date format.
+// dateOrder returns a function that reports whether a is before b. Dates compare as
+// text, as ISO 8601 intends; date-times may have different zones.
 func dateOrder(format string) func(a, b string) bool {
 	if format != "date-time" {
 		return func(a, b string) bool { return a < b }
@@ -111,7 +114,8 @@ func dateOrder(format string) func(a, b string) bool {
 	}
 }
 
-// effectivePattern is the regular expression that a text must match, if any.
+// effectivePattern returns the regular expression that a text must match, or the
+// empty string.
 func (f *Field) effectivePattern() string {
 	if f.Pattern == "" && f.Format == FormatTime {
 		return TimePattern

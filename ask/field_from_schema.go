@@ -35,7 +35,7 @@ func fieldFromSchema(name string, s *jsonschema.Schema) (Field, error) {
 
 func scalarFromSchema(f Field, s *jsonschema.Schema) (Field, error) {
 	if s.Enum != nil || len(s.OneOf) > 0 {
-		return f, errors.New("has choices that are no text; choices are strings")
+		return f, errors.New("has choices that are not text; choices are strings")
 	}
 	if f.Type == "boolean" {
 		return f, nil
@@ -60,7 +60,7 @@ func stringFromSchema(f Field, s *jsonschema.Schema) (_ Field, err error) {
 			f.Pattern = TimePattern
 		}
 		if f.Pattern != TimePattern {
-			return f, errors.New("has the format time and a pattern; a form knows one of them")
+			return f, errors.New("has the format time and a pattern; a form supports one of them")
 		}
 	default:
 		return f, fmt.Errorf("has the format %q; %w", f.Format, errUnknownFormat)
@@ -69,7 +69,7 @@ func stringFromSchema(f Field, s *jsonschema.Schema) (_ Field, err error) {
 	case s.ContentEncoding != "" || s.ContentMediaType != "":
 		return f, errors.New("is encoded; a form has plain text")
 	case s.MaxLength != nil && f.MaxLength == 0:
-		return f, errors.New("has room for no character")
+		return f, errors.New("allows no characters")
 	}
 	return f, f.validateBounds()
 }
@@ -79,11 +79,11 @@ func listFromSchema(f Field, s *jsonschema.Schema) (_ Field, err error) {
 		return f, errors.New("is a list of anything; a form has lists of choices")
 	}
 	if len(s.PrefixItems) > 0 || s.Contains != nil || s.Enum != nil || len(s.OneOf) > 0 {
-		return f, errors.New("is a list with rules that a form doesn't know")
+		return f, errors.New("is a list with rules that a form doesn't support")
 	}
 	f.MinItems, f.MaxItems = intOrZero(s.MinItems), intOrZero(s.MaxItems)
 	if s.MaxItems != nil && f.MaxItems == 0 {
-		return f, errors.New("has room for no item")
+		return f, errors.New("allows no items")
 	}
 	f.Choices, err = choicesFromSchema(s.Items, slices.Concat(s.Items.AnyOf, s.Items.OneOf))
 	if err == nil && len(f.Choices) == 0 {
@@ -95,8 +95,9 @@ func listFromSchema(f Field, s *jsonschema.Schema) (_ Field, err error) {
 	return f, err
 }
 
-// choicesFromSchema reads plain or titled choices, which are strings, and the titles
-// that MCP had before (enumNames). A choice that is there twice is one.
+// choicesFromSchema returns the plain or titled choices of a schema, which must be
+// strings. It reads the titles of earlier MCP versions (enumNames) too, and drops
+// duplicates.
 func choicesFromSchema(s *jsonschema.Schema, titled []*jsonschema.Schema) ([]Choice, error) {
 	enum := s.Enum
 	titles, _ := s.Extra["enumNames"].([]any)
@@ -127,7 +128,7 @@ func choicesFromSchema(s *jsonschema.Schema, titled []*jsonschema.Schema) ([]Cho
 	}
 	for _, s := range titled {
 		if s == nil || s.Const == nil {
-			return nil, errors.New("has alternatives that are no constants; a form has choices only")
+			return nil, errors.New("has alternatives that are not constants; a form supports only choices")
 		}
 		if err := add(*s.Const, s.Title); err != nil {
 			return nil, err
@@ -136,7 +137,7 @@ func choicesFromSchema(s *jsonschema.Schema, titled []*jsonschema.Schema) ([]Cho
 	return choices, nil
 }
 
-// checkFieldKeywords refuses the keywords that a form would silently not enforce.
+// checkFieldKeywords returns an error for keywords that a form would ignore.
 func checkFieldKeywords(s *jsonschema.Schema) error {
 	switch {
 	case s.Ref != "" || s.DynamicRef != "":
@@ -144,15 +145,15 @@ func checkFieldKeywords(s *jsonschema.Schema) error {
 	case len(s.AllOf) > 0 || s.Not != nil || s.If != nil || len(s.AnyOf) > 0:
 		return errors.New("is conditional; a form is flat")
 	case s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil:
-		return errors.New("has an exclusive bound; a form knows minimum and maximum")
+		return errors.New("has an exclusive bound; a form supports minimum and maximum")
 	case s.Const != nil:
 		return errors.New("is a constant; there is nothing to ask")
 	}
 	return nil
 }
 
-// checkObjectKeywords refuses the keywords of an object that make its properties
-// depend on each other, or allow others.
+// checkObjectKeywords returns an error for keywords that make an object's properties
+// depend on each other or allow others.
 func checkObjectKeywords(s *jsonschema.Schema) error {
 	if err := checkFieldKeywords(s); err != nil {
 		return err
@@ -162,7 +163,7 @@ func checkObjectKeywords(s *jsonschema.Schema) error {
 		len(s.DependencySchemas) > 0 || len(s.DependencyStrings) > 0:
 		return errors.New("is conditional; a form is flat")
 	case len(s.PatternProperties) > 0 || s.PropertyNames != nil || s.MinProperties != nil || s.MaxProperties != nil:
-		return errors.New("has properties without a name; a form has fields")
+		return errors.New("has properties without names; a form has fields")
 	case len(s.Properties) == 0 && s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil:
 		return errors.New("is a map; a form has fields")
 	}

@@ -19,7 +19,7 @@ func TestAFormThatIsGivenWhenItIsAsked(t *testing.T) {
 	if err != nil || got != `{"name":"Bo","age":4}` {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if _, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"age":"old"}`)}, prompt.Ask); sentences(t, err)["/name"] != "is required" {
+	if _, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"age":"old"}`)}, prompt.Ask); fieldErrors(t, err)["/name"] != "is required" {
 		t.Errorf("an answer that doesn't fit: %v", err)
 	}
 	if got, err := runAsk(t, ask.Driver{Provider: acceptAll(``)}, ask.ForFields("k", "Go on?", nil).Ask); err != nil || got != `{}` {

@@ -12,53 +12,55 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// DefaultMaxSize bounds a file for which nothing else was said.
+// DefaultMaxSize is the maximum size of a file, in bytes, unless [MaxSize] sets
+// another.
 const DefaultMaxSize = 256 << 20
 
-// FileRules are what a file question accepts.
+// FileRules are the rules of a file question.
 type FileRules struct {
-	// Types are media types ("text/csv", "image/*") and endings (".csv"), as in
-	// the accept attribute of HTML. None accepts everything.
+	// Types are media types ("text/csv", "image/*") and file name extensions
+	// (".csv"), as in the accept attribute of HTML. No types accept any file.
 	Types   []string `json:"types,omitempty"`
 	MaxSize int64    `json:"maxSize"` // of one file, in bytes
-	Min     int      `json:"min"`     // how many files
+	Min     int      `json:"min"`     // number of files
 	Max     int      `json:"max"`
 }
 
-// A FileRef is a file that was handed in and stored.
+// A FileRef identifies a stored file of an answer.
 type FileRef struct {
-	Name      string `json:"name"` // as [CleanName] leaves it
+	Name      string `json:"name"` // cleaned by [CleanName]
 	MediaType string `json:"mediaType"`
 	Size      int64  `json:"size"`   // in bytes
 	Digest    string `json:"digest"` // of its content, in the blob store
 }
 
-// A Handle is a file that the photon may read, as often as it likes, while
-// the run lasts.
+// A Handle is a file that the photon can read any number of times until the run
+// ends.
 type Handle struct {
 	FileRef
 	open func(digest string) (io.ReadCloser, error)
 }
 
-// Open returns the file's content from its beginning.
+// Open returns a new reader of the file's content. The caller must close it.
 func (h Handle) Open() (io.ReadCloser, error) {
 	if h.open == nil {
-		return nil, errors.New("ask: the file has no content here")
+		return nil, errors.New("ask: the content of the file is not available")
 	}
 	return h.open(h.Digest)
 }
 
-// Accepting names the media types and endings that a file question accepts.
+// Accepting sets the media types and file name extensions that a file question
+// accepts.
 func Accepting(types ...string) Option {
 	return fileOption("Accepting", func(r *FileRules) { r.Types = types })
 }
 
-// MaxSize bounds each file, in bytes.
+// MaxSize limits the size of each file, in bytes.
 func MaxSize(bytes int64) Option {
 	return fileOption("MaxSize", func(r *FileRules) { r.MaxSize = bytes })
 }
 
-// Count bounds how many files are handed in.
+// Count limits the number of files.
 func Count(min, max int) Option {
 	return fileOption("Count", func(r *FileRules) { r.Min, r.Max = min, max })
 }
@@ -66,7 +68,7 @@ func Count(min, max int) Option {
 func fileOption(name string, change func(*FileRules)) Option {
 	return func(q *Question) error {
 		if q.File == nil {
-			return fmt.Errorf("ask.%s is for files, not for a %s", name, q.Kind)
+			return fmt.Errorf("ask.%s is for files, not for a %s question", name, q.Kind)
 		}
 		change(q.File)
 		return nil
@@ -82,12 +84,12 @@ func File(yield generators.Yield, key, message string, opts ...Option) (Handle, 
 	return handles[0], nil
 }
 
-// Files asks for one file or more; bound them with [Count].
+// Files asks for 1 to 100 files; [Count] sets other limits.
 func Files(yield generators.Yield, key, message string, opts ...Option) ([]Handle, error) {
 	return ForFiles(key, message, append([]Option{Count(1, 100)}, opts...)...).Ask(yield)
 }
 
-// ForFiles is the prompt of [File] and [Files].
+// ForFiles returns the prompt of [File] and [Files].
 func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 	p := &Prompt[[]Handle]{key: key, question: &Question{
 		Kind: KindFile, Message: message,
@@ -96,7 +98,7 @@ func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 	p.err = p.applyOptions(opts)
 	p.decode = func(r generators.Reply) ([]Handle, error) {
 		var refs []FileRef
-		if len(r.Value) == 0 { // none was wanted
+		if len(r.Value) == 0 { // no file was required
 			return nil, nil
 		}
 		if err := json.Unmarshal(r.Value, &refs); err != nil {
@@ -111,8 +113,8 @@ func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 	return p
 }
 
-// Accepts tells whether a file of that name and media type may be handed in;
-// if not, the error says what may.
+// Accepts returns an error if the rules don't accept a file of that name and media
+// type. The error lists the accepted types.
 func (r *FileRules) Accepts(name, mediaType string) error {
 	if len(r.Types) == 0 {
 		return nil
@@ -137,34 +139,34 @@ func (r *FileRules) Accepts(name, mediaType string) error {
 	return fmt.Errorf("must be %s; %s is not accepted", strings.Join(r.Types, " or "), cmp.Or(name, "this file"))
 }
 
-// validate refuses rules that no file can keep.
+// validate returns an error if no files can satisfy the rules.
 func (r *FileRules) validate() error {
 	if r.Min < 0 || r.Max < 1 || r.Min > r.Max {
 		return fmt.Errorf("can't be %d to %d files", r.Min, r.Max)
 	}
 	if r.Max > 10_000 {
-		return fmt.Errorf("can't be %d files: 10,000 are the most", r.Max)
+		return fmt.Errorf("can't be %d files: the maximum is 10,000", r.Max)
 	}
 	if r.MaxSize <= 0 || r.MaxSize > 1<<40 {
-		return fmt.Errorf("can't have files of at most %d bytes: 1 byte to 1 TiB are possible", r.MaxSize)
+		return fmt.Errorf("can't have a maximum file size of %d bytes: it must be 1 byte to 1 TiB", r.MaxSize)
 	}
 	for _, t := range r.Types {
 		if len(t) < 2 || !strings.HasPrefix(t, ".") && !strings.Contains(t, "/") {
-			return fmt.Errorf("%q is neither a media type such as text/csv nor an ending such as .csv", t)
+			return fmt.Errorf("%q is neither a media type such as text/csv nor an extension such as .csv", t)
 		}
 	}
 	return nil
 }
 
-// checkFiles holds stored files against the rules.
+// checkFiles validates stored files.
 func (r *FileRules) checkFiles(refs []FileRef) error {
 	switch n := len(refs); {
 	case n < r.Min && r.Max == 1:
 		return invalidError("file", "is required: choose a file")
 	case n < r.Min:
-		return invalidError("file", fmt.Sprintf("must be at least %d files; these are %d", r.Min, n))
+		return invalidError("file", fmt.Sprintf("must be at least %d files; there are %d", r.Min, n))
 	case n > r.Max:
-		return invalidError("file", fmt.Sprintf("must be at most %d; these are %d", r.Max, n))
+		return invalidError("file", fmt.Sprintf("must be at most %d; there are %d", r.Max, n))
 	}
 	for _, f := range refs {
 		if err := r.Accepts(f.Name, f.MediaType); err != nil {

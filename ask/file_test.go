@@ -23,8 +23,8 @@ func TestFileRules(t *testing.T) {
 	}{
 		{"one", nil, []ask.FileRef{csv}, ""},
 		{"none", nil, nil, "is required: choose a file"},
-		{"two", nil, []ask.FileRef{csv, csv}, "must be at most 1; these are 2"},
-		{"too few", []ask.Option{ask.Count(2, 3)}, []ask.FileRef{csv}, "must be at least 2 files; these are 1"},
+		{"two", nil, []ask.FileRef{csv, csv}, "must be at most 1; there are 2"},
+		{"too few", []ask.Option{ask.Count(2, 3)}, []ask.FileRef{csv}, "must be at least 2 files; there are 1"},
 		{"none, where that is allowed", []ask.Option{ask.Count(0, 3)}, nil, ""},
 		{"too large", []ask.Option{ask.MaxSize(9)}, []ask.FileRef{csv}, "a.csv has 10 bytes; at most 9 are accepted"},
 		{"just so large", []ask.Option{ask.MaxSize(10)}, []ask.FileRef{csv}, ""},
@@ -50,7 +50,7 @@ func TestFileRules(t *testing.T) {
 				}
 				return
 			}
-			if got := sentences(t, err)["/file"]; got != tt.want {
+			if got := fieldErrors(t, err)["/file"]; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -80,13 +80,13 @@ func TestFileNamesAreClean(t *testing.T) {
 
 func TestInvalidFileRules(t *testing.T) {
 	for want, opts := range map[string][]ask.Option{
-		"can't be 3 to 2 files":                    {ask.Count(3, 2)},
-		"can't be 0 to 0 files":                    {ask.Count(0, 0)},
-		"can't be -1 to 1 files":                   {ask.Count(-1, 1)},
-		"can't have files of at most 0 bytes":      {ask.MaxSize(0)},
-		`"csv" is neither a media type such as`:    {ask.Accepting("csv")},
-		`"" is neither a media type such as`:       {ask.Accepting("")},
-		"ask.Length is for questions of one field": {ask.Length(1, 2)},
+		"can't be 3 to 2 files":                      {ask.Count(3, 2)},
+		"can't be 0 to 0 files":                      {ask.Count(0, 0)},
+		"can't be -1 to 1 files":                     {ask.Count(-1, 1)},
+		"can't have a maximum file size of 0 bytes":  {ask.MaxSize(0)},
+		`"csv" is neither a media type such as`:      {ask.Accepting("csv")},
+		`"" is neither a media type such as`:         {ask.Accepting("")},
+		"ask.Length is for questions with one field": {ask.Length(1, 2)},
 	} {
 		_, err := runAsk(t, ask.Driver{}, ask.ForFiles("k", "m", opts...).Ask)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -132,7 +132,7 @@ func TestFilesAreRead(t *testing.T) {
 		}
 		return 0, err
 	})
-	if err == nil || !strings.Contains(err.Error(), "no content here") {
+	if err == nil || !strings.Contains(err.Error(), "is not available") {
 		t.Errorf("without a store: %v", err)
 	}
 	if _, err := (ask.Handle{}).Open(); err == nil {
@@ -168,7 +168,7 @@ func TestURL(t *testing.T) {
 	if q := questionOf(t, ask.ForURL("k", "m", "https://example.org/login")); q.URL != "https://example.org/login" || q.Fields != nil {
 		t.Errorf("asked: %+v", q)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions of one field, not for a url") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions with one field, not for a url") {
 		t.Errorf("with a field's option: %v", err)
 	}
 }

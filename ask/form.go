@@ -9,14 +9,14 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Form asks for all fields of T at once, a flat struct; see
-// [generators.SchemaFor] for its tags. Fields tagged omitempty are optional;
-// left blank they are the zero value, or nil if they are pointers.
+// Form asks for all fields of T, a flat struct, at once; see
+// [generators.SchemaFor] for its tags. Fields tagged omitempty are optional: if
+// left blank, they are the zero value, which is nil for a pointer.
 func Form[T any](yield generators.Yield, key, message string, opts ...Option) (T, error) {
 	return ForForm[T](key, message, opts...).Ask(yield)
 }
 
-// ForForm is the prompt of [Form].
+// ForForm returns the prompt of [Form].
 func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
 	p := &Prompt[T]{key: key, question: &Question{Kind: KindForm, Message: message}}
 	p.decode = func(r generators.Reply) (T, error) { return decodeAs[T](r.Value) }
@@ -25,13 +25,13 @@ func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
 		p.err = fmt.Errorf("ask %q: %w", key, err)
 		return p
 	}
-	p.question.Fields = slices.Clone(form) // options change it
+	p.question.Fields = slices.Clone(form) // options change the copy
 	p.err = p.applyOptions(opts)
 	return p
 }
 
-// Fits tells whether T can be asked for as a form. Name it in the photon's
-// Options.Forms, and registering refuses the photon if it can't:
+// Fits returns an error if T can't be asked for with [Form]. List it in the
+// photon's Options.Forms to check T when the photon is registered:
 //
 //	Forms: []func() error{ask.Fits[Preferences]}
 func Fits[T any]() error {
@@ -42,7 +42,7 @@ func Fits[T any]() error {
 	return rejectSecretFields(form)
 }
 
-// formCache remembers the form of each type, or why it has none.
+// formCache holds the form of each type, or the error.
 var formCache sync.Map // reflect.Type → formEntry
 
 type formEntry struct {
@@ -60,7 +60,7 @@ func formFor(t reflect.Type, schema func() (*generators.Schema, error)) (Fields,
 		e.form, err = fromTypeSchema(s.Document())
 	}
 	if err != nil {
-		e.err = fmt.Errorf("%s can't be asked as a form: %w", t, err)
+		e.err = fmt.Errorf("%s can't be a form: %w", t, err)
 	}
 	formCache.Store(t, e)
 	return e.form, e.err

@@ -62,7 +62,7 @@ func TestForm(t *testing.T) {
 		"/day": "must be a date, such as 2026-12-31", "/clock": "must be a time of day, such as 18:30",
 		"/note": "must be text, not null", "/quiet": "is required",
 	}
-	if got := sentences(t, err); !maps.Equal(got, wrong) {
+	if got := fieldErrors(t, err); !maps.Equal(got, wrong) {
 		t.Errorf("got %q\nwant %q", got, wrong)
 	}
 }
@@ -127,11 +127,11 @@ func TestInvalidQuestions(t *testing.T) {
 		{text(ask.Range(0, 1)), "ask.Range is for [number integer], not for a text"},
 		{text(ask.Accepting(".csv")), "ask.Accepting is for files, not for a text"},
 		{text(ask.Destructive()), "ask.Destructive is for [confirm], not for a text"},
-		{text(ask.Choose("k", ask.Choices("a")...)), `ask.Choose: there is no field "k" in this text`},
+		{text(ask.Choose("k", ask.Choices("a")...)), `ask.Choose: this text question has no field "k"`},
 		{number(ask.Default("1")), `its default "1" must be a number, not text`},
 		{number(ask.Default(1), ask.Range(2, 3)), `field "k": its default 1 must be at least 2`},
 		{number(ask.Range(3, 2)), `field "k": can't be from 3 to 2`},
-		{number(ask.Step(0)), `field "k": needs a step of more than 0`},
+		{number(ask.Step(0)), `field "k": needs a step greater than 0`},
 		{number(ask.Default(0.5), ask.Step(0.2)), "its default 0.5 must be a multiple of 0.2"},
 		{choose(nil), `field "k": is a list without choices`},
 		{choose(ask.Choices("a", "a")), `field "k": has the choice "a" twice`},
@@ -145,26 +145,26 @@ func TestInvalidQuestions(t *testing.T) {
 		{form(ask.Preset("people", 9)), `field "people": its default 9 must be at most 8`},
 		{form(ask.Preset("guest", nil)), `field "guest": its default null must be text, not null`},
 		{form(ask.Preset("table", "t9")), `field "table": its default "t9" must be one of t1, t2`},
-		{form(ask.Preset("nobody", 1)), `ask.Preset: there is no field "nobody"`},
-		{form(ask.Choose("people", ask.Choices("a")...)), `is for strings and lists of strings, and "people" is integer`},
-		{form(ask.Choose("table")), `there is nothing to choose from for "table"`},
-		{form(ask.Default("x")), "ask.Default is for questions of one field, not for a form"},
+		{form(ask.Preset("nobody", 1)), `ask.Preset: this form question has no field "nobody"`},
+		{form(ask.Choose("people", ask.Choices("a")...)), `is for strings and lists of strings, and the type of "people" is integer`},
+		{form(ask.Choose("table")), `the field "table" needs at least one choice`},
+		{form(ask.Default("x")), "ask.Default is for questions with one field, not for a form"},
 	}
 	for _, tt := range tests {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || errors.Is(tt.err, ask.ErrUnsupported) {
 			t.Errorf("the error is %v, want %q", tt.err, tt.want)
 		}
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForText("", "m").Ask); err == nil || !strings.Contains(err.Error(), "an ask needs a key") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForText("", "m").Ask); err == nil || !strings.Contains(err.Error(), "a question needs a key") {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForForm[twice]("", "m").Ask); err == nil || !strings.Contains(err.Error(), "an ask needs a key") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForForm[twice]("", "m").Ask); err == nil || !strings.Contains(err.Error(), "a question needs a key") {
 		t.Errorf("a form without a key: %v", err)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForSelect("k", "m", nil).Ask); err == nil || !strings.Contains(err.Error(), "nothing to choose from") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForSelect("k", "m", nil).Ask); err == nil || !strings.Contains(err.Error(), "needs at least one choice") {
 		t.Errorf("nothing to choose from: %v", err)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForSecret("k", "m", ask.Default("x")).Ask); err == nil || !strings.Contains(err.Error(), "a secret has no default") {
+	if _, err := runAsk(t, ask.Driver{}, ask.ForSecret("k", "m", ask.Default("x")).Ask); err == nil || !strings.Contains(err.Error(), "a secret can't have a default") {
 		t.Errorf("a default secret: %v", err)
 	}
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxFields bounds a form.
+// maxFields is the maximum number of fields of a form.
 const maxFields = 100
 
 var (
 	errNoChoices     = errors.New("is a list without choices; give them by tag or with ask.Choose")
-	errUnknownFormat = errors.New("a form knows email, uri, date and date-time")
+	errUnknownFormat = errors.New("a form supports email, uri, date and date-time")
 )
 
-// FromSchema turns an object schema into a form. It refuses what a form can't ask:
-// nested objects, lists of anything but choices, unknown formats, conditions,
-// more than 100 fields. The error names the field.
+// FromSchema converts an object schema to a form. It returns an error for what a
+// form can't represent: nested objects, lists of anything but choices, unknown
+// formats, conditions, and more than 100 fields. The error names the field.
 func FromSchema(schema *jsonschema.Schema) (Fields, error) {
 	return fromObjectSchema(schema, func(f Field, err error) (Field, error) { return f, err })
 }
 
-// fromTypeSchema is Narrow for a type of which a list's choices may be given when
-// it is asked for.
+// fromTypeSchema is like FromSchema, but accepts lists without choices, which
+// [Choose] may set later.
 func fromTypeSchema(schema *jsonschema.Schema) (Fields, error) {
 	return fromObjectSchema(schema, func(f Field, err error) (Field, error) {
 		if errors.Is(err, errNoChoices) {
@@ -56,30 +56,9 @@ func fromObjectSchema(schema *jsonschema.Schema, misfit func(Field, error) (Fiel
 	})
 }
 
-// FromInputSchema turns the input schema of a tool into a form. A property that a form
-// can't ask becomes a field for JSON, and a text of an unknown format a plain
-// text: whoever takes the form's content holds it against the schema.
-func FromInputSchema(schema *jsonschema.Schema) (Fields, error) {
-	if schema == nil || schema.Type != "object" && len(schema.Properties) == 0 {
-		return nil, errors.New("a form is an object with properties")
-	}
-	return fieldsFromProperties(schema, propertyNames(schema), func(name string, s *jsonschema.Schema) (Field, error) {
-		f, err := fieldFromSchema(name, s)
-		if errors.Is(err, errUnknownFormat) || s != nil && s.Format == FormatTime {
-			plain := *s
-			plain.Format = ""
-			f, err = fieldFromSchema(name, &plain)
-		}
-		if err == nil {
-			return f, nil
-		}
-		return Field{Name: name, Title: f.Title, Description: f.Description, Default: f.Default}, nil
-	})
-}
-
 func fieldsFromProperties(schema *jsonschema.Schema, names []string, field func(string, *jsonschema.Schema) (Field, error)) (Fields, error) {
 	if len(names) > maxFields {
-		return nil, fmt.Errorf("a form has at most %d fields, and this has %d", maxFields, len(names))
+		return nil, fmt.Errorf("a form has at most %d fields; this one has %d", maxFields, len(names))
 	}
 	form := make(Fields, 0, len(names))
 	for _, name := range names {
@@ -96,8 +75,8 @@ func fieldsFromProperties(schema *jsonschema.Schema, names []string, field func(
 	return form, nil
 }
 
-// propertyNames lists an object's properties in their declared order, those
-// without one by name.
+// propertyNames returns the names of an object's properties in PropertyOrder,
+// followed by the remaining names in alphabetical order.
 func propertyNames(s *jsonschema.Schema) []string {
 	known := make(map[string]bool, len(s.Properties))
 	var names []string

@@ -1,9 +1,13 @@
 package ask_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -58,7 +62,7 @@ func questionOf[T any](t *testing.T, p *ask.Prompt[T]) *ask.Question {
 }
 
 // sentences are what an InvalidError says, by path.
-func sentences(t *testing.T, err error) map[string]string {
+func fieldErrors(t *testing.T, err error) map[string]string {
 	t.Helper()
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {
@@ -82,4 +86,29 @@ func schema(t *testing.T, raw string) *generators.Schema {
 		t.Fatal(err)
 	}
 	return s
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares JSON with a file of testdata.
+func golden(t *testing.T, name string, raw []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteByte('\n')
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("%s differs (go test -update writes it):\n%s", name, b.Bytes())
+	}
 }

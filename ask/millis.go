@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Millis is a duration that is written in JSON as a number of milliseconds.
+// Millis is a duration whose JSON form is a number of milliseconds.
 type Millis time.Duration
 
 // MarshalJSON implements [json.Marshaler].

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// An Option refines a question. One that doesn't fit the question's kind makes
-// the ask fail with an error that says so.
+// An Option refines a question. If it doesn't apply to the question's kind, asking
+// returns an error.
 type Option func(*Question) error
 
-// Timeout bounds how long the question may stay open; then the ask fails with
-// [ErrTimeout].
+// Timeout limits how long the question may stay open. When it elapses, asking
+// returns [ErrTimeout].
 func Timeout(d time.Duration) Option {
 	return func(q *Question) error {
 		if d < 0 {
-			return fmt.Errorf("ask.Timeout: %v is no time to wait", d)
+			return fmt.Errorf("ask.Timeout: the timeout %v is negative", d)
 		}
 		q.Timeout = Millis(d)
 		return nil
 	}
 }
 
-// Destructive marks a confirmation whose yes destroys something.
+// Destructive marks a confirmation of something that can't be undone.
 func Destructive() Option {
 	return func(q *Question) error {
 		q.Destructive = true
@@ -33,7 +33,7 @@ func Destructive() Option {
 	}
 }
 
-// Verbs names the two buttons of a confirmation, as in "Delete", "Keep".
+// Verbs labels the two buttons of a confirmation, as in "Delete", "Keep".
 func Verbs(yes, no string) Option {
 	return func(q *Question) error {
 		q.Yes, q.No = yes, no
@@ -41,8 +41,8 @@ func Verbs(yes, no string) Option {
 	}
 }
 
-// UntilDone keeps a URL question open until the person says, on Beam's page,
-// that what they opened the address for is done; see [URL].
+// UntilDone keeps a URL question open until the person reports, on Beam's page,
+// that they are done at the address; see [URL].
 func UntilDone() Option {
 	return func(q *Question) error {
 		q.UntilDone = true
@@ -50,22 +50,22 @@ func UntilDone() Option {
 	}
 }
 
-// Optional lets the person leave the field blank; then the ask returns the
-// zero value, as for a text that is empty or a number that is 0. Where the
-// difference matters, ask a [Form] with a pointer field.
+// Optional lets the person leave the field blank. Asking then returns the zero
+// value, as it does for an empty text or the number 0. To tell these apart, ask a
+// [Form] with a pointer field.
 func Optional() Option { return fieldOption("Optional", nil, func(f *Field) { f.Required = false }) }
 
-// Title is the field's label. The key is, without it.
+// Title sets the field's label. The default is the key.
 func Title(text string) Option { return fieldOption("Title", nil, func(f *Field) { f.Title = text }) }
 
-// Description explains the field.
+// Description sets the text that explains the field.
 func Description(text string) Option {
 	return fieldOption("Description", nil, func(f *Field) { f.Description = text })
 }
 
-// Default fills the field in beforehand. The value is of the ask's own type: a
-// string, number or bool, a list of strings, or a time.Time. One that would be
-// refused as an answer makes the ask fail.
+// Default sets the field's initial value. The value has the type that the question
+// returns: a string, a number, a bool, a []string or a time.Time. If it would be
+// rejected as an answer, asking returns an error.
 func Default(value any) Option {
 	return func(q *Question) error {
 		if t, ok := value.(time.Time); ok && q.Kind == KindDate {
@@ -76,24 +76,24 @@ func Default(value any) Option {
 			return fmt.Errorf("ask.Default: %w", err)
 		}
 		if q.Kind == KindSecret {
-			return fmt.Errorf("ask.Default: a secret has no default")
+			return fmt.Errorf("ask.Default: a secret can't have a default")
 		}
 		return fieldOption("Default", nil, func(f *Field) { f.Default = raw })(q)
 	}
 }
 
-// Long gives a text several lines.
+// Long lets a text have several lines.
 func Long() Option { return fieldOption("Long", textKinds, func(f *Field) { f.Format = FormatLong }) }
 
-// Length bounds a text in characters, as JSON Schema counts them: Unicode code
-// points. A max of 0 is no bound. Browsers count a character beyond U+FFFF, such
-// as an emoji, twice, so what one lets people type is never too long.
+// Length limits the length of a text in Unicode code points, as JSON Schema counts
+// characters. A max of 0 means no limit. Browsers count a character above U+FFFF,
+// such as an emoji, twice, so text that a browser accepts is never too long.
 func Length(min, max int) Option {
 	return fieldOption("Length", textKinds, func(f *Field) { f.MinLength, f.MaxLength = min, max })
 }
 
-// Pattern wants a text to match a regular expression (RE2); hint says in words
-// what would be right, as in "must be three capital letters".
+// Pattern requires a text to match a regular expression (RE2). The hint states the
+// rule in words, as in "must be three capital letters".
 func Pattern(expr, hint string) Option {
 	return func(q *Question) error {
 		if _, err := regexp.Compile(expr); err != nil {
@@ -103,13 +103,13 @@ func Pattern(expr, hint string) Option {
 	}
 }
 
-// Email and Address want a text to be an e-mail address or a web address.
+// Email requires a text to be an email address.
 func Email() Option { return fieldOption("Email", textKinds, func(f *Field) { f.Format = "email" }) }
 
-// Address wants a text to be a whole web address; see [Email].
+// Address requires a text to be an absolute URI.
 func Address() Option { return fieldOption("Address", textKinds, func(f *Field) { f.Format = "uri" }) }
 
-// Range bounds a number, ends included. An infinity is no bound.
+// Range limits a number to min through max. An infinity means no limit.
 func Range(min, max float64) Option {
 	return fieldOption("Range", numberKinds, func(f *Field) {
 		f.Minimum, f.Maximum = &min, &max
@@ -122,17 +122,19 @@ func Range(min, max float64) Option {
 	})
 }
 
-// Step wants a number to be a multiple of step.
+// Step requires a number to be a multiple of step.
 func Step(step float64) Option {
 	return fieldOption("Step", numberKinds, func(f *Field) { f.Step = &step })
 }
 
-// Items bounds how many choices a MultiSelect may have. A max of 0 is no bound.
+// Items limits how many choices of a [MultiSelect] a person may make. A max of 0
+// means no limit.
 func Items(min, max int) Option {
 	return fieldOption("Items", []Kind{KindMultiSelect}, func(f *Field) { f.MinItems, f.MaxItems = min, max })
 }
 
-// Between bounds a date or a date-time, ends included. A zero time is no bound.
+// Between limits a date or date-time to earliest through latest. A zero time means
+// no limit.
 func Between(earliest, latest time.Time) Option {
 	return fieldOption("Between", []Kind{KindDate, KindDateTime}, func(f *Field) {
 		layout := time.RFC3339
@@ -148,22 +150,22 @@ func Between(earliest, latest time.Time) Option {
 	})
 }
 
-// Choose gives a form's field its choices, where they are known only when the
-// question is asked.
+// Choose sets the choices of a form's field, for choices that are known only when
+// the question is asked.
 func Choose(name string, choices ...Choice) Option {
 	return formFieldOption("Choose", name, func(f *Field) error {
 		if f.Type != "string" && f.Type != "array" {
-			return fmt.Errorf("is for strings and lists of strings, and %q is %s", name, f.Type)
+			return fmt.Errorf("is for strings and lists of strings, and the type of %q is %s", name, f.Type)
 		}
 		if len(choices) == 0 {
-			return fmt.Errorf("there is nothing to choose from for %q", name)
+			return fmt.Errorf("the field %q needs at least one choice", name)
 		}
 		f.Choices, f.Format, f.Pattern, f.MinLength, f.MaxLength = choices, "", "", 0, 0
 		return nil
 	})
 }
 
-// Preset fills a form's field in beforehand.
+// Preset sets the initial value of a form's field.
 func Preset(name string, value any) Option {
 	return formFieldOption("Preset", name, func(f *Field) (err error) {
 		f.Default, err = json.Marshal(value)
@@ -171,7 +173,7 @@ func Preset(name string, value any) Option {
 	})
 }
 
-// Choices makes choices of plain values.
+// Choices returns choices without titles.
 func Choices(values ...string) []Choice {
 	choices := make([]Choice, len(values))
 	for i, v := range values {
@@ -185,11 +187,12 @@ var (
 	numberKinds = []Kind{KindNumber, KindInteger}
 )
 
-// fieldOption changes the only field of a simple question.
+// fieldOption returns an option that changes the only field of a question. Nil
+// kinds are all kinds that have one.
 func fieldOption(name string, kinds []Kind, change func(*Field)) Option {
 	return func(q *Question) error {
-		if len(q.Fields) != 1 || q.Kind == KindForm || q.Kind == KindSample || q.Kind == KindRoots {
-			return fmt.Errorf("ask.%s is for questions of one field, not for a %s", name, q.Kind)
+		if len(q.Fields) != 1 || !q.Kind.rules().hasOneField() {
+			return fmt.Errorf("ask.%s is for questions with one field, not for a %s question", name, q.Kind)
 		}
 		if kinds != nil {
 			if err := requireKind(q, name, kinds...); err != nil {
@@ -205,7 +208,7 @@ func formFieldOption(option, name string, change func(*Field) error) Option {
 	return func(q *Question) error {
 		f := q.Fields.Field(name)
 		if q.Kind != KindForm || f == nil {
-			return fmt.Errorf("ask.%s: there is no field %q in this %s", option, name, q.Kind)
+			return fmt.Errorf("ask.%s: this %s question has no field %q", option, q.Kind, name)
 		}
 		if err := change(f); err != nil {
 			return fmt.Errorf("ask.%s: %w", option, err)
@@ -216,7 +219,7 @@ func formFieldOption(option, name string, change func(*Field) error) Option {
 
 func requireKind(q *Question, option string, kinds ...Kind) error {
 	if !slices.Contains(kinds, q.Kind) {
-		return fmt.Errorf("ask.%s is for %v, not for a %s", option, kinds, q.Kind)
+		return fmt.Errorf("ask.%s is for %v, not for a %s question", option, kinds, q.Kind)
 	}
 	return nil
 }

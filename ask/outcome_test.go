@@ -177,14 +177,14 @@ func TestDriver(t *testing.T) {
 	if err != nil || string(result) != `"Ada"` || seen != 2 {
 		t.Errorf("result %s, error %v, %d events", result, err, seen)
 	}
-	if _, err := d.Run(t.Context(), p, nil); sentences(t, err)["/name"] != "is required" {
+	if _, err := d.Run(t.Context(), p, nil); fieldErrors(t, err)["/name"] != "is required" {
 		t.Errorf("without arguments: %v", err)
 	}
 	if _, err := (ask.Driver{}).Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); !errors.Is(err, ask.ErrUnsupported) {
 		t.Errorf("without a provider: %v", err)
 	}
 	bad := ask.Driver{Provider: acceptAll(`{"k":1}`)}
-	if _, err := bad.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); sentences(t, err)["/k"] != "must be text, not a number" {
+	if _, err := bad.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); fieldErrors(t, err)["/k"] != "must be text, not a number" {
 		t.Errorf("an invalid answer: %v", err)
 	}
 }

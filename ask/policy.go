@@ -10,51 +10,47 @@ import (
 	"unicode/utf8"
 )
 
-// A Policy bounds what photons may ask. The zero Policy bounds nothing but
-// refuses forms that ask for secrets.
+// A Policy limits what photons may ask. The zero Policy only rejects forms that
+// ask for secrets.
 type Policy struct {
-	// Timeout is how long a question without a time-out of its own may stay
-	// open; 0 is for ever.
+	// Timeout is how long a question without a timeout of its own may stay open; 0
+	// means no limit.
 	Timeout time.Duration
-	// OpenPerRun and OpenPerOwner bound the questions open at once; 0 is no
-	// bound.
+	// OpenPerRun and OpenPerOwner limit how many questions may be open at once; 0
+	// means no limit.
 	OpenPerRun   int
 	OpenPerOwner int
 }
 
-// A PolicyError is a question that may not be asked. Its text says what would
-// be right.
+// A PolicyError reports that a question may not be asked. Its text says how to
+// change it.
 type PolicyError struct{ Reason string }
 
-func (e *PolicyError) Error() string { return "this may not be asked: " + e.Reason }
+func (e *PolicyError) Error() string { return "this question may not be asked: " + e.Reason }
 
-// Admit decides whether a question may be asked, given how many are open
-// already. The error is a [*PolicyError].
+// Admit returns a [*PolicyError] if the question may not be asked while that many
+// others are open.
 func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
 	if p.OpenPerRun > 0 && openInRun >= p.OpenPerRun {
-		return &PolicyError{fmt.Sprintf("the run has %d questions open, and no more are allowed", openInRun)}
+		return &PolicyError{fmt.Sprintf("the run already has %d open questions, the most that are allowed", openInRun)}
 	}
 	if p.OpenPerOwner > 0 && openOfOwner >= p.OpenPerOwner {
-		return &PolicyError{fmt.Sprintf("%d questions are open for this person, and no more are allowed", openOfOwner)}
+		return &PolicyError{fmt.Sprintf("this person already has %d open questions, the most that are allowed", openOfOwner)}
 	}
-	switch {
-	case q.Kind == KindFile && q.File == nil:
-		return &PolicyError{"a file question needs its rules: use ask.File"}
-	case q.Kind == KindSample && q.Sample == nil:
-		return &PolicyError{"a model needs a request: use ask.Sample"}
-	case q.Kind == KindSecret:
-		return nil
+	if admit := q.Kind.rules().admit; admit != nil {
+		return admit(q)
 	}
 	return rejectSecretFields(q.Fields)
 }
 
-// TimeoutOf is how long a question may stay open: its own time-out, or else the
-// policy's. 0 is for ever.
+// TimeoutOf returns how long a question may stay open: its own timeout, or else the
+// policy's. 0 means no limit.
 func (p Policy) TimeoutOf(q *Question) time.Duration {
 	return cmp.Or(time.Duration(q.Timeout), p.Timeout)
 }
 
-// rejectSecretFields finds fields that ask for secrets in the clear.
+// rejectSecretFields returns a [*PolicyError] for a field that asks for a secret in
+// the clear.
 func rejectSecretFields(form Fields) error {
 	for _, f := range form {
 		if f.Type == "boolean" || len(f.Choices) > 0 {
@@ -62,15 +58,15 @@ func rejectSecretFields(form Fields) error {
 		}
 		for _, name := range []string{f.Name, f.Title} {
 			if word := cachedSecretWord(name, f.Type); word != "" {
-				return &PolicyError{fmt.Sprintf("the field %q asks for a secret (%s), and forms are seen and kept: use ask.Secret", f.Name, word)}
+				return &PolicyError{fmt.Sprintf("the field %q asks for a secret (%s), and answers to forms are recorded in the clear: use ask.Secret", f.Name, word)}
 			}
 		}
 	}
 	return nil
 }
 
-// Names of secrets. Those of textSecrets name one only where the field is a
-// text: a number of tokens is no token.
+// Words that name secrets. Those of secretTextNames do so only for a text field: a
+// number of tokens is not a token.
 var (
 	secretNames = withPlurals("password", "pass word", "passwd", "passphrase", "pass phrase", "passcode", "pwd",
 		"card number", "cardnumber", "credit card", "creditcard", "cvv", "cvc",
@@ -78,8 +74,7 @@ var (
 	secretTextNames = withPlurals("secret", "token", "credential", "bearer",
 		"api key", "apikey", "access key", "accesskey", "private key", "privatekey", "secret key", "secretkey",
 		"accesstoken", "authtoken", "apitoken", "refreshtoken", "clientsecret")
-	// secretSubstrings are found in words written together, as in userpassword: nothing
-	// innocent contains them.
+	// secretSubstrings name a secret within a longer word too, as in userpassword.
 	secretSubstrings = []string{"password", "passwd", "passphrase", "passcode"}
 )
 
@@ -91,7 +86,7 @@ func withPlurals(names ...string) map[string]bool {
 	return all
 }
 
-// secretWords remembers what was made of names: the asks of a program have few.
+// secretWords caches the results of findSecretWord: a program asks for few names.
 var secretWords struct {
 	sync.RWMutex
 	words map[secretWordKey]string
@@ -99,14 +94,15 @@ var secretWords struct {
 
 type secretWordKey struct{ name, fieldType string }
 
-// It forgets them all when there are this many, and remembers none that is
-// longer than this.
+// The cache is cleared when it holds maxSecretWords entries. It holds no name
+// longer than maxCachedName bytes.
 const (
 	maxSecretWords = 4096
 	maxCachedName  = 100
 )
 
-// cachedSecretWord returns the word or two of a name that name a secret.
+// cachedSecretWord returns the one or two words of a name that name a secret, or
+// the empty string.
 func cachedSecretWord(name, fieldType string) string {
 	key := secretWordKey{name, fieldType}
 	secretWords.RLock()
@@ -128,11 +124,11 @@ func cachedSecretWord(name, fieldType string) string {
 }
 
 func findSecretWord(name, fieldType string) string {
-	said := splitWords(name)
-	for i, word := range said {
+	words := splitWords(name)
+	for i, word := range words {
 		pair := ""
 		if i > 0 {
-			pair = said[i-1] + " " + word
+			pair = words[i-1] + " " + word
 		}
 		for _, w := range []string{word, pair} {
 			if secretNames[w] || fieldType == "string" && secretTextNames[w] {
@@ -145,13 +141,14 @@ func findSecretWord(name, fieldType string) string {
 			}
 		}
 	}
-	if len(said) == 1 && said[0] == "pin" {
+	if len(words) == 1 && words[0] == "pin" {
 		return "pin"
 	}
 	return ""
 }
 
-// splitWords splits apiKey, APIKey, api_key1 and "API key" alike: api, key.
+// splitWords splits a name into lower-case words. It splits apiKey, APIKey, api_key
+// and "API key" into api and key.
 func splitWords(name string) []string {
 	var b strings.Builder
 	last := rune(0)
@@ -168,9 +165,9 @@ func splitWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// startsWord tells whether a word starts at r: after what is no letter or
-// digit, between letters and digits, and at a capital that follows a small
-// letter or that a small letter follows (the P of APIPath).
+// startsWord reports whether a word starts at r: after a character that is neither
+// letter nor digit, between letters and digits, and at an upper-case letter that
+// follows a lower-case one or precedes one (the P of APIPath).
 func startsWord(last, r rune, rest string) bool {
 	switch {
 	case !unicode.IsLetter(r) && !unicode.IsDigit(r):

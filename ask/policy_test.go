@@ -77,7 +77,7 @@ func TestOpenAsksAreBounded(t *testing.T) {
 		want           string
 	}{
 		{0, 0, ""}, {1, 4, ""},
-		{2, 2, "the run has 2 questions open"}, {1, 5, "5 questions are open for this person"},
+		{2, 2, "the run already has 2 open questions"}, {1, 5, "this person already has 5 open questions"},
 	} {
 		err := p.Admit(&ask.Question{}, tt.inRun, tt.ofOwner)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

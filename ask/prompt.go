@@ -6,21 +6,22 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// A Prompt is a typed question that has not been asked yet. Ask puts it alone;
-// [All] puts several at once. It may be asked many times, also at once.
+// A Prompt is a typed question that has not been asked yet. [Prompt.Ask] asks it
+// alone; [All] asks several at once. A Prompt may be asked any number of times, and
+// from several goroutines.
 type Prompt[T any] struct {
 	key      string
 	question *Question
 	decode   func(generators.Reply) (T, error)
-	err      error // in how the question was made
+	err      error // why the question is invalid
 }
 
-// Ask yields the question and waits for its answer. The error is ErrDeclined,
-// ErrCancelled, ErrTimeout, ErrUnsupported, ErrInvalid, ErrStopped,
-// ErrSuspended, a [*PolicyError], or says what is wrong with the question
-// itself.
+// Ask yields the question and waits for its answer. The error is [ErrDeclined],
+// [ErrCancelled], [ErrTimeout], [ErrUnsupported], [ErrInvalid], [ErrStopped],
+// [ErrSuspended], a [*PolicyError], or says why the question itself is invalid.
 func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 	c, err := p.yieldCall(yield, false)
 	if err != nil {
@@ -36,7 +37,7 @@ func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*generators.Ca
 	}
 	c := generators.NewCall(string(p.question.Kind), p.key, p.question)
 	c.More = more
-	yield(c) // if it is false, the reply says why
+	yield(c) // if yield returns false, the reply has the reason
 	return c, nil
 }
 
@@ -48,10 +49,10 @@ func (p *Prompt[T]) decodeReply(r generators.Reply) (T, error) {
 	return p.decode(r)
 }
 
-// Into makes the prompt one of several for [All], its answer going to *to.
+// Into returns an item for [All] that stores the answer in *to.
 func (p *Prompt[T]) Into(to *T) Item { return &promptItem[T]{p, to, nil} }
 
-// An Item is a question of [All]; [Prompt.Into] makes it.
+// An Item is one of the questions of [All]. [Prompt.Into] returns one.
 type Item interface {
 	promptError() error
 	yieldCall(yield generators.Yield, more bool) error
@@ -80,16 +81,16 @@ func (i *promptItem[T]) awaitReply() error {
 	return nil
 }
 
-// MaxAtOnce is the most questions that [All] asks at once.
+// MaxAtOnce is the maximum number of questions that [All] asks at once.
 const MaxAtOnce = 100
 
-// All asks several questions at once and goes on when all of them are settled.
-// The answers that came are set even if the error, which joins those of the
-// questions that have none, is not nil. More than [MaxAtOnce] are a
-// [*PolicyError], and none of them is asked: nobody shall answer in vain.
+// All asks several questions at once and returns when all of them are settled. It
+// stores the answers that it got even if it returns an error, which joins the
+// errors of the other questions. If there are more than [MaxAtOnce] items, All asks
+// none of them, so that nobody answers in vain, and returns a [*PolicyError].
 func All(yield generators.Yield, items ...Item) error {
 	if n := len(items); n > MaxAtOnce {
-		return &PolicyError{fmt.Sprintf("%d questions at once are too many; ask at most %d, or one form", n, MaxAtOnce)}
+		return &PolicyError{fmt.Sprintf("%d questions at once are too many: ask at most %d, or ask one form", n, MaxAtOnce)}
 	}
 	asked := make([]Item, 0, len(items))
 	var errs []error
@@ -109,9 +110,10 @@ func All(yield generators.Yield, items ...Item) error {
 	return errors.Join(errs...)
 }
 
-// newPrompt makes a prompt of one field that is named by the key.
-func newPrompt[T any](key, message string, kind Kind, f Field, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
-	f.Name, f.Required = key, true
+// newPrompt returns a prompt for a kind of one field. The key names the field.
+func newPrompt[T any](key, message string, kind Kind, choices []Choice, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
+	f := kind.rules().field
+	f.Name, f.Required, f.Choices = key, true, choices
 	q := &Question{Kind: kind, Message: message, Fields: Fields{f}}
 	p := &Prompt[T]{key: key, question: q}
 	p.err = p.applyOptions(opts)
@@ -128,7 +130,7 @@ func newPrompt[T any](key, message string, kind Kind, f Field, opts []Option, de
 	return p
 }
 
-// applyOptions applies the options and checks the question.
+// applyOptions applies the options and validates the question.
 func (p *Prompt[T]) applyOptions(opts []Option) error {
 	for _, opt := range opts {
 		if err := opt(p.question); err != nil {
@@ -136,7 +138,7 @@ func (p *Prompt[T]) applyOptions(opts []Option) error {
 		}
 	}
 	if p.key == "" {
-		return errors.New("an ask needs a key")
+		return errors.New("a question needs a key")
 	}
 	if err := p.question.validate(); err != nil {
 		return fmt.Errorf("ask %q: %w", p.key, err)
@@ -144,22 +146,16 @@ func (p *Prompt[T]) applyOptions(opts []Option) error {
 	return nil
 }
 
-// property takes one property out of an answer's content; nil if it is missing.
+// property returns a member of an answer's content, or nil if it is missing.
 func property(content json.RawMessage, name string) (json.RawMessage, error) {
-	if jsonTypeName(content) != objectType {
-		return nil, fmt.Errorf("the answer to %s is no object", name)
+	if rawjson.TypeName(content) != rawjson.ObjectType {
+		return nil, fmt.Errorf("the answer to %s is not an object", name)
 	}
-	var found json.RawMessage
-	eachMember(content, func(n []byte, value json.RawMessage) {
-		if string(n) == name {
-			found = value
-		}
-	})
-	return found, nil
+	return rawjson.Member(content, name), nil
 }
 
 func decodeString(raw json.RawMessage) (string, error) {
-	if isPlainText(raw) {
+	if rawjson.IsPlainText(raw) {
 		return string(raw[1 : len(raw)-1]), nil
 	}
 	return decodeAs[string](raw)

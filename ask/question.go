@@ -1,94 +1,63 @@
-// Package ask puts questions to people. A photon asks with one typed function
-// per kind (Text, Confirm, Select, Form and so on); who answers, and where, it
-// does not know. A surface shows the [Question], decodes and validates the
-// [Answer], and the photon goes on.
+// Package ask asks questions. A photon calls one typed function per kind of
+// question (Text, Confirm, Select, Form and so on) and doesn't know who answers or
+// where. A surface shows the [Question] and validates the [Answer], and the
+// function returns the answer to the photon.
 //
-// An answer is accepted with content, declined (the person says no) or
-// cancelled (nobody chose). Decline, cancel, time-out, "nobody can be asked",
-// stop and suspension are distinct errors; none becomes a default.
+// A person accepts a question with content, declines it (says no), or cancels it
+// (dismisses it without choosing). Decline, cancel, timeout, "nobody can be
+// asked", stop and suspension are distinct errors; none becomes a default.
 package ask
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/photon-beam/beam/generators"
 )
 
-// Kind is the kind of a question.
-type Kind string
-
-// The kinds of questions.
-const (
-	KindText        Kind = "text"
-	KindSecret      Kind = "secret"
-	KindConfirm     Kind = "confirm"
-	KindSelect      Kind = "select"
-	KindMultiSelect Kind = "multiselect"
-	KindNumber      Kind = "number"
-	KindInteger     Kind = "integer"
-	KindDate        Kind = "date"
-	KindDateTime    Kind = "datetime"
-	KindFile        Kind = "file"
-	KindForm        Kind = "form"
-	KindURL         Kind = "url"
-	KindSample      Kind = "sample" // for a model
-	KindRoots       Kind = "roots"
-)
-
-// Kinds lists the kinds of questions. The set is closed: every surface has a
-// rendering for each.
-func Kinds() []Kind {
-	return []Kind{
-		KindText, KindSecret, KindConfirm, KindSelect, KindMultiSelect, KindNumber, KindInteger,
-		KindDate, KindDateTime, KindFile, KindForm, KindURL, KindSample, KindRoots,
-	}
-}
-
-// A Question is what a photon wants to know, in a form that can be recorded
-// and shown on any surface. It must not be changed once it is asked: the same
-// one may be asked again.
+// A Question is a photon's question in a form that a log can record and any
+// surface can show. It must not be changed once it is asked, because the same
+// question may be asked again.
 type Question struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
-	// Fields holds the fields to fill in: one for the simple kinds, named by the
-	// ask's key; none for a file or a URL.
+	// Fields are the fields to fill in: one for the simple kinds, named by the
+	// question's key; none for a file or a URL.
 	Fields Fields `json:"fields,omitempty"`
-	// File holds the rules of a file question.
+	// File holds the rules of a file question; nil for other kinds.
 	File *FileRules `json:"file,omitempty"`
-	// URL is the http or https address that a URL question wants opened.
+	// URL is the http or https address to open in a URL question.
 	URL string `json:"url,omitempty"`
-	// UntilDone marks a URL question that is answered when the person says that
-	// what the address is for is done; without it, when they agree to open it.
+	// UntilDone marks a URL question that stays open until the person reports that
+	// they are done at the address. Otherwise, agreeing to open it is the answer.
 	UntilDone bool `json:"untilDone,omitempty"`
-	// Sample is what a model is asked. Fields is for a person who answers in its
-	// place.
+	// Sample is the request to a model. Fields are for a person who answers in the
+	// model's place.
 	Sample *SampleRequest `json:"sample,omitempty"`
-	// Destructive marks a confirmation whose yes destroys something.
+	// Destructive marks a confirmation of something that can't be undone.
 	Destructive bool `json:"destructive,omitempty"`
-	// Yes and No are the verbs of a confirmation's two buttons.
+	// Yes and No are the labels of a confirmation's two buttons.
 	Yes string `json:"yes,omitempty"`
 	No  string `json:"no,omitempty"`
-	// Timeout is how long the question may stay open; 0 is for ever.
+	// Timeout is how long the question may stay open; 0 means no limit.
 	Timeout Millis `json:"timeout,omitempty"`
 }
 
-// Of returns the question of a call, if it has one.
+// Of returns the question that a call asks. It reports false for a step.
 func Of(c *generators.Call) (*Question, bool) {
 	q, ok := c.Question.(*Question)
 	return q, ok && q != nil
 }
 
-// OnPage tells whether the question is answered on Beam's own page only: secrets
-// and files never travel through a client, and nobody else could say that an
-// address which was to be opened is done with.
+// OnPage reports whether the question can be answered only on Beam's own page.
+// Secrets and files never travel through a client, and only the page lets a person
+// report that they are done at an address.
 func (q *Question) OnPage() bool {
-	return q.Kind == KindSecret || q.Kind == KindFile || q.UntilDone
+	return q.UntilDone || q.Kind.rules().onPage
 }
 
-// Action is what a person did with a question (MCP: ElicitResult.action).
+// Action is how a person responded to a question (MCP: ElicitResult.action).
 type Action string
 
 // The actions.
@@ -98,26 +67,26 @@ const (
 	Cancel  Action = "cancel"
 )
 
-// An Answer settles a question. Content is a JSON object with a property a
-// field; Files are what was handed in for a file question, already stored.
-// Both are empty unless the action is Accept.
+// An Answer settles a question. Content is a JSON object with a member for each
+// field. Files are the stored files of a file question. Both are empty unless the
+// action is Accept.
 type Answer struct {
 	Action  Action          `json:"action"`
 	Content json.RawMessage `json:"content,omitempty"`
 	Files   []FileRef       `json:"files,omitempty"`
 }
 
-// Why an ask returned no answer.
+// The reasons why a question has no answer.
 var (
 	// ErrDeclined: the person said no.
 	ErrDeclined = errors.New("the question was declined")
-	// ErrCancelled: the person put the question away without choosing.
+	// ErrCancelled: the person dismissed the question without choosing.
 	ErrCancelled = errors.New("the question was cancelled")
-	// ErrTimeout: the question's own time ran out.
+	// ErrTimeout: the question's timeout elapsed.
 	ErrTimeout = errors.New("the question was not answered in time")
-	// ErrUnsupported: there is nobody who can be asked.
+	// ErrUnsupported: nobody can be asked.
 	ErrUnsupported = errors.New("nobody can be asked here")
-	// ErrInvalid: what was answered did not fit, and was asked too often.
+	// ErrInvalid: the answers didn't fit the question, and it was asked too often.
 	ErrInvalid = errors.New("the answers did not fit the question")
 	// ErrStopped and ErrSuspended: the run ended before the answer came.
 	ErrStopped   = generators.ErrStopped
@@ -126,58 +95,30 @@ var (
 
 // validate checks a question that is about to be asked.
 func (q *Question) validate() error {
-	if q.File != nil {
-		return q.File.validate()
-	}
-	if q.Sample != nil {
-		return q.Sample.validate()
+	if validate := q.Kind.rules().validate; validate != nil {
+		return validate(q)
 	}
 	return q.Fields.Validate()
 }
 
-// Check validates an answer: a decline or a cancel has no content; what is
-// accepted fits every rule of the question. It returns the answer in the form
-// to be recorded. The error is a [*generators.InvalidError] with a message for
-// each field.
+// Check validates an answer. A decline or a cancel has no content; accepted
+// content must satisfy every rule of the question. Check returns the answer in
+// the form to be recorded. The error is a [*generators.InvalidError] with a
+// message for each field.
 func (q *Question) Check(a Answer) (Answer, error) {
 	switch a.Action {
 	case Decline, Cancel:
 		return Answer{Action: a.Action}, nil
 	case Accept:
-	default:
-		return a, invalidError("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action))
-	}
-	switch q.Kind {
-	case KindURL:
-		return Answer{Action: Accept}, nil
-	case KindFile:
-		if err := q.File.checkFiles(a.Files); err != nil {
-			return a, err
+		if check := q.Kind.rules().check; check != nil {
+			return check(q, a)
 		}
-		files := slices.Clone(a.Files)
-		for i := range files {
-			files[i].Name = CleanName(files[i].Name)
-		}
-		return Answer{Action: Accept, Files: files}, nil
+		return checkFieldsAnswer(q, a)
 	}
-	content, err := q.checkContent(a.Content)
-	if err != nil {
-		return a, err
-	}
-	return Answer{Action: Accept, Content: content}, nil
+	return a, invalidError("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action))
 }
 
-func (q *Question) checkContent(content json.RawMessage) (json.RawMessage, error) {
-	switch q.Kind {
-	case KindSample:
-		return q.checkSample(content)
-	case KindRoots:
-		return q.checkRoots(content)
-	}
-	return q.Fields.Check(content)
-}
-
-// Reply is what the waiting generator gets for an answer.
+// Reply returns the reply that settles the call with this answer.
 func (a Answer) Reply() generators.Reply {
 	switch a.Action {
 	case Accept:

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // A Root is a folder or file that a tool may work in (MCP 2025-11-25, Client
@@ -17,28 +18,28 @@ type Root struct {
 	Name string `json:"name,omitempty"`
 }
 
-// What an answer to a roots question may hold.
+// The limits on an answer to a roots question.
 const (
 	maxRoots    = 1000
 	maxRootURI  = 4096 // bytes
 	maxRootName = 500  // characters
 )
 
-// rootsField is the field in which a person lists folders.
+// rootsField is the name of the field in which a person lists folders.
 const rootsField = "roots"
 
-// Roots asks which folders the tool may work in. An MCP client answers with
-// its roots, a person with paths, one a line. There may be none.
+// Roots asks which folders the tool may work in. An MCP client answers with its
+// roots, a person with one path per line. The list may be empty.
 func Roots(yield generators.Yield, key string, opts ...Option) ([]Root, error) {
 	return ForRoots(key, opts...).Ask(yield)
 }
 
-// ForRoots is the prompt of [Roots].
+// ForRoots returns the prompt of [Roots].
 func ForRoots(key string, opts ...Option) *Prompt[[]Root] {
 	p := &Prompt[[]Root]{key: key, question: &Question{
-		Kind: KindRoots, Message: "Which folders may be worked in?",
+		Kind: KindRoots, Message: "Which folders may the tool work in?",
 		Fields: Fields{{
-			Name: rootsField, Title: "Folders", Description: "One a line: a path from its root, such as /home/ada/project, or a file:// address.",
+			Name: rootsField, Title: "Folders", Description: "One per line: an absolute path such as /home/ada/project, or a file:// address.",
 			Type: "string", Format: FormatLong, Required: true, MaxLength: 100_000,
 		}},
 	}}
@@ -55,10 +56,10 @@ type listRootsResult struct {
 	Roots []Root `json:"roots"`
 }
 
-// checkRoots takes a ListRootsResult, or what a person listed, and returns the
-// former.
+// checkRoots validates a ListRootsResult, or the folders that a person typed, and
+// returns a ListRootsResult.
 func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(content) || jsonTypeName(content) != objectType {
+	if !json.Valid(content) || rawjson.TypeName(content) != rawjson.ObjectType {
 		return nil, notObjectError(content)
 	}
 	listed, err := property(content, rootsField)
@@ -69,12 +70,12 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 	switch {
 	case listed == nil:
 		return nil, invalidError(rootsField, "is required")
-	case jsonTypeName(listed) == textType:
+	case rawjson.TypeName(listed) == rawjson.TextType:
 		list, err = q.parseTypedRoots(content)
-	case jsonTypeName(listed) == listType:
+	case rawjson.TypeName(listed) == rawjson.ListType:
 		list, err = parseRootList(listed)
 	default:
-		err = invalidError(rootsField, fmt.Sprintf("must be a list, not %s", jsonTypeName(listed)))
+		err = invalidError(rootsField, fmt.Sprintf("must be a list, not %s", rawjson.TypeName(listed)))
 	}
 	if err != nil {
 		return nil, err
@@ -82,16 +83,16 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 	return json.Marshal(list)
 }
 
-// parseRootList reads the list of an MCP client.
+// parseRootList parses the list of an MCP client.
 func parseRootList(raw json.RawMessage) (listRootsResult, error) {
 	list := listRootsResult{Roots: []Root{}}
 	if json.Unmarshal(raw, &list.Roots) != nil {
-		return list, invalidError(rootsField, "must be a list of objects with a uri and, if need be, a name")
+		return list, invalidError(rootsField, "must be a list of objects with a uri and an optional name")
 	}
 	return list, list.validate(func(i int) string { return fmt.Sprintf("%s/%d", rootsField, i) })
 }
 
-// parseTypedRoots reads what a person listed, a folder a line.
+// parseTypedRoots parses the lines that a person typed, one folder per line.
 func (q *Question) parseTypedRoots(content json.RawMessage) (listRootsResult, error) {
 	list := listRootsResult{Roots: []Root{}}
 	content, err := q.Fields.Check(content)
@@ -102,7 +103,7 @@ func (q *Question) parseTypedRoots(content json.RawMessage) (listRootsResult, er
 	if err != nil {
 		return list, err
 	}
-	lines, _ := decodeText(text)
+	lines, _ := rawjson.DecodeText(text)
 	for line := range strings.Lines(lines) {
 		if line = strings.TrimSpace(line); line != "" {
 			list.Roots = append(list.Roots, Root{URI: fileURI(line)})
@@ -114,8 +115,8 @@ func (q *Question) parseTypedRoots(content json.RawMessage) (listRootsResult, er
 	return list, list.validate(func(int) string { return rootsField })
 }
 
-// fileURI makes a file address of a whole path, also of one with a drive's
-// letter; anything else is left as it is.
+// fileURI returns the file:// address of an absolute path, which may begin with a
+// drive letter. It returns anything else unchanged.
 func fileURI(path string) string {
 	if len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') {
 		path = "/" + strings.ReplaceAll(path, `\`, "/")
@@ -126,11 +127,11 @@ func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// validate holds roots against their rules. An error's path is what at says of
-// the root with that index.
+// validate checks every root. at returns the path of a root in the error by its
+// index.
 func (l listRootsResult) validate(at func(int) string) error {
 	if len(l.Roots) > maxRoots {
-		return invalidError(rootsField, fmt.Sprintf("must be at most %d; these are %d", maxRoots, len(l.Roots)))
+		return invalidError(rootsField, fmt.Sprintf("must be at most %d; there are %d", maxRoots, len(l.Roots)))
 	}
 	var errs []generators.FieldError
 	for i, r := range l.Roots {
@@ -144,7 +145,7 @@ func (l listRootsResult) validate(at func(int) string) error {
 	return nil
 }
 
-// problem says what is wrong with a root; nothing if it is right.
+// problem returns a message if the root is invalid, or the empty string.
 func (r Root) problem() string {
 	if len(r.URI) > maxRootURI {
 		return fmt.Sprintf("must have addresses of at most %d bytes", maxRootURI)
@@ -152,14 +153,14 @@ func (r Root) problem() string {
 	u, err := url.Parse(r.URI)
 	switch {
 	case err != nil || u.Scheme != "file" || !strings.HasPrefix(r.URI, "file://") || !strings.HasPrefix(u.Path, "/"):
-		return fmt.Sprintf("must be a path from its root or a file:// address, not %q", truncate(r.URI, 100))
+		return fmt.Sprintf("must be an absolute path or a file:// address, not %q", truncate(r.URI, 100))
 	case utf8.RuneCountInString(r.Name) > maxRootName:
 		return fmt.Sprintf("must have names of at most %d characters", maxRootName)
 	}
 	return ""
 }
 
-// truncate is at most n characters of a text.
+// truncate shortens s to n characters and an ellipsis.
 func truncate(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"

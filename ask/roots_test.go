@@ -37,18 +37,18 @@ func TestRootsThatAreNone(t *testing.T) {
 		`{}`:              {"/roots": "is required"},
 		`{"roots":5}`:     {"/roots": "must be a list, not a number"},
 		`{"roots":" "}`:   {"/roots": "is required"},
-		`{"roots":"a/b"}`: {"/roots": `must be a path from its root or a file:// address, not "a/b"`},
-		`{"roots":[5]}`:   {"/roots": "must be a list of objects with a uri and, if need be, a name"},
+		`{"roots":"a/b"}`: {"/roots": `must be an absolute path or a file:// address, not "a/b"`},
+		`{"roots":[5]}`:   {"/roots": "must be a list of objects with a uri and an optional name"},
 		`{"roots":[{"uri":"file:///a"},{"uri":"https://example.org/a"},{"name":"x"}]}`: {
-			"/roots/1": `must be a path from its root or a file:// address, not "https://example.org/a"`,
-			"/roots/2": `must be a path from its root or a file:// address, not ""`},
-		`{"roots":[{"uri":"file:relative"}]}`:                                       {"/roots/0": `must be a path from its root or a file:// address, not "file:relative"`},
+			"/roots/1": `must be an absolute path or a file:// address, not "https://example.org/a"`,
+			"/roots/2": `must be an absolute path or a file:// address, not ""`},
+		`{"roots":[{"uri":"file:relative"}]}`:                                       {"/roots/0": `must be an absolute path or a file:// address, not "file:relative"`},
 		`{"roots":[{"uri":"file:///` + strings.Repeat("a", 5000) + `"}]}`:           {"/roots/0": "must have addresses of at most 4096 bytes"},
 		`{"roots":[{"uri":"file:///a","name":"` + strings.Repeat("é", 501) + `"}]}`: {"/roots/0": "must have names of at most 500 characters"},
-		many: {"/roots": "must be at most 1000; these are 1001"},
+		many: {"/roots": "must be at most 1000; there are 1001"},
 	} {
 		_, err := questionOf(t, ask.ForRoots("k")).Check(accepted(content1))
-		said := sentences(t, err)
+		said := fieldErrors(t, err)
 		for path, message := range want {
 			if said[path] != message {
 				t.Errorf("%.60s: %q, want %q", content1, said, want)

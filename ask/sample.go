@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// A SampleRequest is what a model is asked. Its JSON is the params of MCP's
+// A SampleRequest is a request to a model. Its JSON form is the params of MCP's
 // sampling/createMessage (2025-11-25, Client Features, Sampling).
 type SampleRequest struct {
 	Messages         []SampleMessage   `json:"messages"`
@@ -19,18 +21,17 @@ type SampleRequest struct {
 	// IncludeContext is none, thisServer or allServers; the client may ignore it.
 	IncludeContext string   `json:"includeContext,omitempty"`
 	Temperature    *float64 `json:"temperature,omitempty"`
-	// MaxTokens is the most that the model may say, in tokens; it is required.
+	// MaxTokens is the maximum length of the response in tokens. It is required.
 	MaxTokens     int             `json:"maxTokens"`
 	StopSequences []string        `json:"stopSequences,omitempty"`
-	Metadata      json.RawMessage `json:"metadata,omitempty"` // an object for the model's provider
-	// Tools are the tools that the model may use, each as MCP's Tool. Only a
-	// client that declared sampling.tools can be asked with them.
+	Metadata      json.RawMessage `json:"metadata,omitempty"` // an object that is passed to the model's provider
+	// Tools are the tools that the model may use, each an MCP Tool. Only clients
+	// that declared sampling.tools accept a request with tools.
 	Tools      []json.RawMessage `json:"tools,omitempty"`
 	ToolChoice *ToolChoice       `json:"toolChoice,omitempty"`
 }
 
-// ModelPreferences are what matters in the choice of a model. Priorities are 0
-// to 1.
+// ModelPreferences guide the choice of a model. Priorities are 0 to 1.
 type ModelPreferences struct {
 	Hints                []ModelHint `json:"hints,omitempty"`
 	CostPriority         *float64    `json:"costPriority,omitempty"`
@@ -38,17 +39,17 @@ type ModelPreferences struct {
 	IntelligencePriority *float64    `json:"intelligencePriority,omitempty"`
 }
 
-// A ModelHint is a part of a model's name.
+// A ModelHint is a substring of a model's name.
 type ModelHint struct {
 	Name string `json:"name,omitempty"`
 }
 
-// ToolChoice is whether the model uses tools: auto, required or none.
+// ToolChoice controls the use of tools: Mode is auto, required or none.
 type ToolChoice struct {
 	Mode string `json:"mode,omitempty"`
 }
 
-// What a request may hold. Pictures are a third larger as base64.
+// The limits on a request. Base64 makes pictures a third larger.
 const (
 	maxSampleSize     = 8 << 20 // bytes of JSON, of a request and of a result
 	maxSampleMessages = 1000
@@ -57,26 +58,27 @@ const (
 	maxHints          = 100
 )
 
-// sampleField is where a person who plays the model writes; maxPlayed is how
-// much, in characters.
+// sampleField is the name of the field in which a person answers in the model's
+// place; maxTypedAnswer is its maximum length in characters.
 const (
 	sampleField    = "text"
 	maxTypedAnswer = 200_000
 )
 
-// Sample asks a model. Who runs the model is up to the surface: an MCP client
-// that offers sampling, or a person who plays the model in the browser. The
-// error is one of [Prompt.Ask]; ErrUnsupported where there is neither.
+// Sample sends a request to a model. The surface determines who answers: an MCP
+// client that supports sampling, or a person who answers on the page in the model's
+// place. The errors are those of [Prompt.Ask]; with neither, it is
+// [ErrUnsupported].
 func Sample(yield generators.Yield, key string, request SampleRequest, opts ...Option) (SampleResult, error) {
 	return ForSample(key, request, opts...).Ask(yield)
 }
 
-// ForSample is the prompt of [Sample].
+// ForSample returns the prompt of [Sample].
 func ForSample(key string, request SampleRequest, opts ...Option) *Prompt[SampleResult] {
 	p := &Prompt[SampleResult]{key: key, question: &Question{
 		Kind: KindSample, Message: request.summary(), Sample: &request,
 		Fields: Fields{{
-			Name: sampleField, Title: "Answer", Description: "What the model would say.",
+			Name: sampleField, Title: "Answer", Description: "Answer in the model's place.",
 			Type: "string", Format: FormatLong, Required: true, MaxLength: maxTypedAnswer,
 		}},
 	}}
@@ -85,31 +87,31 @@ func ForSample(key string, request SampleRequest, opts ...Option) *Prompt[Sample
 	return p
 }
 
-// summary says in short what the model is asked.
+// summary returns the last message of the user, shortened.
 func (s *SampleRequest) summary() string {
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if m := s.Messages[i]; m.Role == RoleUser {
 			if text := strings.Join(strings.Fields(m.Text()), " "); text != "" {
-				return "A model is asked: " + truncate(text, 200)
+				return "Request to a model: " + truncate(text, 200)
 			}
 		}
 	}
-	return "A model is asked to go on with a conversation."
+	return "Request to a model to continue a conversation."
 }
 
-// validate refuses a request that no client could take.
+// validate returns an error for a request that no client could handle.
 func (s *SampleRequest) validate() error {
 	switch {
 	case len(s.Messages) == 0 || len(s.Messages) > maxSampleMessages:
-		return fmt.Errorf("a model needs 1 to %d messages; these are %d", maxSampleMessages, len(s.Messages))
+		return fmt.Errorf("a request to a model needs 1 to %d messages; this one has %d", maxSampleMessages, len(s.Messages))
 	case s.MaxTokens <= 0:
-		return errors.New("a model needs MaxTokens, the most that it may say")
+		return errors.New("a request to a model needs MaxTokens, the maximum length of the response")
 	case len(s.StopSequences) > maxStopSequences:
-		return fmt.Errorf("there are %d stop sequences; %d are the most", len(s.StopSequences), maxStopSequences)
+		return fmt.Errorf("there are %d stop sequences; the maximum is %d", len(s.StopSequences), maxStopSequences)
 	case !isFinite(s.Temperature):
-		return errors.New("the temperature is no number")
-	case s.Metadata != nil && jsonTypeName(s.Metadata) != objectType:
-		return errors.New("the metadata is no object")
+		return errors.New("the temperature is not a number")
+	case s.Metadata != nil && rawjson.TypeName(s.Metadata) != rawjson.ObjectType:
+		return errors.New("the metadata is not an object")
 	}
 	if err := checkOneOf("includeContext", s.IncludeContext, "none", "thisServer", "allServers"); err != nil {
 		return err
@@ -130,7 +132,7 @@ func (s *SampleRequest) validate() error {
 		return err
 	}
 	if len(raw) > maxSampleSize {
-		return fmt.Errorf("the request has %d bytes; %d are the most", len(raw), maxSampleSize)
+		return fmt.Errorf("the request has %d bytes; the maximum is %d", len(raw), maxSampleSize)
 	}
 	return nil
 }
@@ -150,7 +152,7 @@ func (p *ModelPreferences) validate() error {
 		return nil
 	}
 	if len(p.Hints) > maxHints {
-		return fmt.Errorf("there are %d hints of a model; %d are the most", len(p.Hints), maxHints)
+		return fmt.Errorf("there are %d model hints; the maximum is %d", len(p.Hints), maxHints)
 	}
 	for _, priority := range []*float64{p.CostPriority, p.SpeedPriority, p.IntelligencePriority} {
 		if priority != nil && (math.IsNaN(*priority) || *priority < 0 || *priority > 1) {
@@ -162,14 +164,14 @@ func (p *ModelPreferences) validate() error {
 
 func (s *SampleRequest) validateTools() error {
 	if len(s.Tools) > maxSampleTools {
-		return fmt.Errorf("there are %d tools; %d are the most", len(s.Tools), maxSampleTools)
+		return fmt.Errorf("there are %d tools; the maximum is %d", len(s.Tools), maxSampleTools)
 	}
 	for i, raw := range s.Tools {
 		var tool struct {
 			Name        string
 			InputSchema json.RawMessage
 		}
-		if json.Unmarshal(raw, &tool) != nil || tool.Name == "" || jsonTypeName(tool.InputSchema) != objectType {
+		if json.Unmarshal(raw, &tool) != nil || tool.Name == "" || rawjson.TypeName(tool.InputSchema) != rawjson.ObjectType {
 			return fmt.Errorf("tool %d needs a name and an inputSchema", i+1)
 		}
 	}
@@ -179,15 +181,10 @@ func (s *SampleRequest) validateTools() error {
 	return checkOneOf("toolChoice", s.ToolChoice.Mode, "auto", "required", "none")
 }
 
-// checkOneOf refuses a value that is neither empty nor among those.
-func checkOneOf(what, value string, those ...string) error {
-	if value == "" {
+// checkOneOf returns an error if value is neither empty nor one of allowed.
+func checkOneOf(name, value string, allowed ...string) error {
+	if value == "" || slices.Contains(allowed, value) {
 		return nil
 	}
-	for _, v := range those {
-		if v == value {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is %q; it must be one of %s", what, value, strings.Join(those, ", "))
+	return fmt.Errorf("%s is %q; it must be one of %s", name, value, strings.Join(allowed, ", "))
 }

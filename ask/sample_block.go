@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// Role is who says a message.
+// Role is the author of a message.
 type Role string
 
 // The roles of a conversation.
@@ -16,7 +18,7 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
-// The types of blocks that Beam knows. A block of another type is passed on.
+// The types of blocks that Beam knows. Beam passes blocks of other types through.
 const (
 	BlockText       = "text"
 	BlockImage      = "image"
@@ -29,21 +31,21 @@ const (
 // SamplingMessage).
 type SampleMessage struct {
 	Role Role `json:"role"`
-	// Content is one block or a list of them, as it came. [SampleMessage.Blocks]
-	// reads it.
+	// Content is one block or a list of blocks, as received.
+	// [SampleMessage.Blocks] parses it.
 	Content json.RawMessage `json:"content"`
 }
 
 // A SampleBlock is a part of a message (MCP's TextContent, ImageContent,
-// AudioContent, ToolUseContent and ToolResultContent). Which fields count the
-// type says.
+// AudioContent, ToolUseContent and ToolResultContent). The type determines which
+// fields are used.
 type SampleBlock struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
 	Data     []byte `json:"data"` // of an image or audio; base64 in JSON
 	MIMEType string `json:"mimeType"`
-	// ID, Name and Input are a tool's use, and ToolUseID is the use whose result
-	// Content is.
+	// ID, Name and Input describe the use of a tool. ToolUseID is the ID of the use
+	// whose result is in Content.
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"`
@@ -52,25 +54,25 @@ type SampleBlock struct {
 	IsError   bool            `json:"isError"`
 }
 
-// TextBlock is a block of text.
+// TextBlock returns a block of text.
 func TextBlock(text string) SampleBlock { return SampleBlock{Type: BlockText, Text: text} }
 
-// ImageBlock is a picture of a media type such as image/png.
+// ImageBlock returns a picture of a media type such as image/png.
 func ImageBlock(data []byte, mediaType string) SampleBlock {
 	return SampleBlock{Type: BlockImage, Data: data, MIMEType: mediaType}
 }
 
-// AudioBlock is a sound of a media type such as audio/wav.
+// AudioBlock returns a sound of a media type such as audio/wav.
 func AudioBlock(data []byte, mediaType string) SampleBlock {
 	return SampleBlock{Type: BlockAudio, Data: data, MIMEType: mediaType}
 }
 
-// FromUser is a message that the model is to answer. A single block stands for
-// itself, as every version of MCP knows it; several are a list, which MCP has
-// since 2025-11-25.
+// FromUser returns a message of the user. Its content is the block itself if there
+// is only one, which every version of MCP supports, and otherwise a list, which
+// requires MCP 2025-11-25.
 func FromUser(blocks ...SampleBlock) SampleMessage { return newMessage(RoleUser, blocks) }
 
-// FromAssistant is a message that the model is to have said before.
+// FromAssistant returns an earlier message of the model; see [FromUser].
 func FromAssistant(blocks ...SampleBlock) SampleMessage { return newMessage(RoleAssistant, blocks) }
 
 func newMessage(role Role, blocks []SampleBlock) SampleMessage {
@@ -79,13 +81,13 @@ func newMessage(role Role, blocks []SampleBlock) SampleMessage {
 		content = blocks[0]
 	}
 	raw, err := json.Marshal(content)
-	if err != nil { // Input or Content is no JSON
-		raw = nil // which the request's check refuses
+	if err != nil { // Input or Content is not valid JSON
+		raw = nil // which validating the request rejects
 	}
 	return SampleMessage{Role: role, Content: raw}
 }
 
-// MarshalJSON writes what the block's type has.
+// MarshalJSON writes the fields that the block's type uses.
 func (b SampleBlock) MarshalJSON() ([]byte, error) {
 	fields := map[string]any{"type": b.Type}
 	switch b.Type {
@@ -104,28 +106,28 @@ func (b SampleBlock) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// Blocks reads the message's content.
+// Blocks parses the message's content.
 func (m SampleMessage) Blocks() ([]SampleBlock, error) { return decodeBlocks(m.Content) }
 
-// Text is the text of the message's blocks, a line break between them.
+// Text returns the message's text blocks, joined by line breaks.
 func (m SampleMessage) Text() string { return joinText(m.Content) }
 
-// maxBlocks bounds the blocks of a message.
+// maxBlocks is the maximum number of blocks of a message.
 const maxBlocks = 1000
 
-// decodeBlocks reads one block or a list of them. The error is a sentence about
-// the content.
+// decodeBlocks parses one block or a list of blocks. The error completes a sentence
+// that begins with the content.
 func decodeBlocks(content json.RawMessage) ([]SampleBlock, error) {
 	var raws []json.RawMessage
-	switch jsonTypeName(content) {
-	case objectType:
+	switch rawjson.TypeName(content) {
+	case rawjson.ObjectType:
 		raws = []json.RawMessage{content}
-	case listType:
+	case rawjson.ListType:
 		if json.Unmarshal(content, &raws) != nil {
 			return nil, errors.New("must be a block or a list of blocks")
 		}
 	default:
-		return nil, fmt.Errorf("must be a block or a list of blocks, not %s", jsonTypeName(content))
+		return nil, fmt.Errorf("must be a block or a list of blocks, not %s", rawjson.TypeName(content))
 	}
 	if len(raws) == 0 || len(raws) > maxBlocks {
 		return nil, fmt.Errorf("must have 1 to %d blocks; it has %d", maxBlocks, len(raws))
@@ -139,34 +141,35 @@ func decodeBlocks(content json.RawMessage) ([]SampleBlock, error) {
 	return blocks, nil
 }
 
-// decode decodes a block and holds it against what its type needs.
+// decode parses a block and checks that it has what its type requires. The error
+// completes a sentence that begins with the block.
 func (b *SampleBlock) decode(raw json.RawMessage) error {
-	if jsonTypeName(raw) != objectType {
-		return errors.New("is no object")
+	if rawjson.TypeName(raw) != rawjson.ObjectType {
+		return errors.New("is not an object")
 	}
 	kind, err := property(raw, "type")
-	if err != nil || jsonTypeName(kind) != textType {
+	if err != nil || rawjson.TypeName(kind) != rawjson.TextType {
 		return errors.New("has no type")
 	}
-	switch b.Type, _ = decodeText(kind); b.Type {
+	switch b.Type, _ = rawjson.DecodeText(kind); b.Type {
 	case BlockText, BlockImage, BlockAudio, BlockToolUse, BlockToolResult:
-	default: // what a later version of MCP may have
+	default: // perhaps of a later version of MCP
 		return nil
 	}
 	if err := json.Unmarshal(raw, b); err != nil {
-		return fmt.Errorf("is no %s as MCP has it", b.Type)
+		return fmt.Errorf("is not a valid %s block", b.Type)
 	}
 	text, err := property(raw, "text")
 	switch {
 	case err != nil:
 		return err
-	case b.Type == BlockText && jsonTypeName(text) != textType:
+	case b.Type == BlockText && rawjson.TypeName(text) != rawjson.TextType:
 		return errors.New("has no text")
 	case (b.Type == BlockImage || b.Type == BlockAudio) && (len(b.Data) == 0 || b.MIMEType == ""):
 		return errors.New("needs data and a mimeType")
-	case b.Type == BlockToolUse && (b.ID == "" || b.Name == "" || jsonTypeName(b.Input) != objectType):
+	case b.Type == BlockToolUse && (b.ID == "" || b.Name == "" || rawjson.TypeName(b.Input) != rawjson.ObjectType):
 		return errors.New("needs an id, a name and an input")
-	case b.Type == BlockToolResult && (b.ToolUseID == "" || jsonTypeName(b.Content) != listType):
+	case b.Type == BlockToolResult && (b.ToolUseID == "" || rawjson.TypeName(b.Content) != rawjson.ListType):
 		return errors.New("needs a toolUseId and a list as content")
 	}
 	return nil

@@ -61,10 +61,10 @@ func TestASampleRequestIsMCPs(t *testing.T) {
 func TestASampleSaysInShortWhatIsAsked(t *testing.T) {
 	user, model := ask.FromUser, ask.FromAssistant
 	for want, messages := range map[string][]ask.SampleMessage{
-		"A model is asked: Say hello":                         {user(ask.TextBlock("old")), user(ask.TextBlock(" Say\n hello ")), model(ask.TextBlock("Hel"))},
-		"A model is asked: " + strings.Repeat("é", 200) + "…": {user(ask.TextBlock(strings.Repeat("é", 300)))},
-		"A model is asked: before":                            {user(ask.TextBlock("before")), user(ask.ImageBlock([]byte("x"), "image/png"))},
-		"A model is asked to go on with a conversation.":      {model(ask.TextBlock("Once"))},
+		"Request to a model: Say hello":                         {user(ask.TextBlock("old")), user(ask.TextBlock(" Say\n hello ")), model(ask.TextBlock("Hel"))},
+		"Request to a model: " + strings.Repeat("é", 200) + "…": {user(ask.TextBlock(strings.Repeat("é", 300)))},
+		"Request to a model: before":                            {user(ask.TextBlock("before")), user(ask.ImageBlock([]byte("x"), "image/png"))},
+		"Request to a model to continue a conversation.":        {model(ask.TextBlock("Once"))},
 	} {
 		if got := questionOf(t, ask.ForSample("k", ask.SampleRequest{Messages: messages, MaxTokens: 1})).Message; got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -85,27 +85,27 @@ func TestSampleRequestsThatNoModelCanTake(t *testing.T) {
 	}
 	two, nan := 2.0, math.NaN()
 	for want, r := range map[string]ask.SampleRequest{
-		"needs 1 to 1000 messages; these are 0": with(func(r *ask.SampleRequest) { r.Messages = nil }),
-		"needs MaxTokens":                       with(func(r *ask.SampleRequest) { r.MaxTokens = 0 }),
-		"101 stop sequences":                    with(func(r *ask.SampleRequest) { r.StopSequences = make([]string, 101) }),
-		"temperature is no number":              with(func(r *ask.SampleRequest) { r.Temperature = &nan }),
-		"metadata is no object":                 with(func(r *ask.SampleRequest) { r.Metadata = json.RawMessage("1") }),
-		`includeContext is "all"`:               with(func(r *ask.SampleRequest) { r.IncludeContext = "all" }),
-		"a priority is 2":                       with(func(r *ask.SampleRequest) { r.ModelPreferences = &ask.ModelPreferences{SpeedPriority: &two} }),
-		"101 hints": with(func(r *ask.SampleRequest) {
+		"needs 1 to 1000 messages; this one has 0": with(func(r *ask.SampleRequest) { r.Messages = nil }),
+		"needs MaxTokens":                          with(func(r *ask.SampleRequest) { r.MaxTokens = 0 }),
+		"101 stop sequences":                       with(func(r *ask.SampleRequest) { r.StopSequences = make([]string, 101) }),
+		"temperature is not a number":              with(func(r *ask.SampleRequest) { r.Temperature = &nan }),
+		"metadata is not an object":                with(func(r *ask.SampleRequest) { r.Metadata = json.RawMessage("1") }),
+		`includeContext is "all"`:                  with(func(r *ask.SampleRequest) { r.IncludeContext = "all" }),
+		"a priority is 2":                          with(func(r *ask.SampleRequest) { r.ModelPreferences = &ask.ModelPreferences{SpeedPriority: &two} }),
+		"101 model hints": with(func(r *ask.SampleRequest) {
 			r.ModelPreferences = &ask.ModelPreferences{Hints: make([]ask.ModelHint, 101)}
 		}),
 		"tool 1 needs a name":                     with(func(r *ask.SampleRequest) { r.Tools = []json.RawMessage{json.RawMessage(`{"name":"a"}`)} }),
 		`toolChoice is "any"`:                     with(func(r *ask.SampleRequest) { r.ToolChoice = &ask.ToolChoice{Mode: "any"} }),
 		"501 tools":                               with(func(r *ask.SampleRequest) { r.Tools = make([]json.RawMessage, 501) }),
-		"8388608 are the most":                    with(func(r *ask.SampleRequest) { r.SystemPrompt = strings.Repeat("x", 8<<20) }),
+		"the maximum is 8388608":                  with(func(r *ask.SampleRequest) { r.SystemPrompt = strings.Repeat("x", 8<<20) }),
 		`message 1 has the role "system"`:         message("system", `{"type":"text","text":"x"}`),
 		"content that must be a block":            message("user", `"x"`),
 		"must have 1 to 1000 blocks; it has 0":    message("user", `[]`),
 		"a block 1 that has no type":              message("user", `{"text":"x"}`),
-		"a block 2 that is no object":             message("user", `[{"type":"text","text":"x"},5]`),
+		"a block 2 that is not an object":         message("user", `[{"type":"text","text":"x"},5]`),
 		"a block 1 that has no text":              message("user", `{"type":"text"}`),
-		"is no image as MCP has it":               message("user", `{"type":"image","data":"?","mimeType":"image/png"}`),
+		"is not a valid image block":              message("user", `{"type":"image","data":"?","mimeType":"image/png"}`),
 		"needs data and a mimeType":               message("user", `{"type":"audio","data":"eA=="}`),
 		"needs an id, a name and an input":        message("user", `{"type":"tool_use","id":"1","name":"x","input":1}`),
 		"needs a toolUseId and a list as content": message("user", `{"type":"tool_result","toolUseId":"1"}`),
@@ -175,7 +175,7 @@ func TestWhatNoModelSays(t *testing.T) {
 			}
 			continue
 		}
-		if said := sentences(t, err); !reflect.DeepEqual(said, want) {
+		if said := fieldErrors(t, err); !reflect.DeepEqual(said, want) {
 			t.Errorf("%.80s: %q, want %q", content1, said, want)
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// Validate checks a form that is about to be asked: each field must have a name
-// of its own and be one that can be filled in, and a default must be an answer
-// that would be accepted. The error names the field. Prompts call it; so should
-// whoever makes the fields of a question in another way.
+// Validate checks a form that is about to be asked: each field must have a unique
+// name, a type that a form supports and satisfiable rules, and each default must be
+// an acceptable answer. The error names the field. Asking calls Validate; callers
+// that build a question's fields in another way should call it too.
 func (f Fields) Validate() error {
 	names := make(map[string]bool, len(f))
 	for i := range f {
@@ -18,7 +20,7 @@ func (f Fields) Validate() error {
 			return fmt.Errorf("field %d has no name", i+1)
 		}
 		if names[field.Name] {
-			return fmt.Errorf("field %q: another one has the same name", field.Name)
+			return fmt.Errorf("field %q: another field has the same name", field.Name)
 		}
 		names[field.Name] = true
 		if err := field.validate(); err != nil {
@@ -56,7 +58,7 @@ func (f *Field) validate() error {
 	return nil
 }
 
-// validateBounds refuses bounds that nothing can keep.
+// validateBounds returns an error if no value can satisfy the bounds.
 func (f *Field) validateBounds() error {
 	switch {
 	case f.MinLength < 0 || f.MaxLength < 0 || f.MaxLength > 0 && f.MinLength > f.MaxLength:
@@ -66,11 +68,11 @@ func (f *Field) validateBounds() error {
 	case f.Type == "array" && f.MinItems > len(f.Choices):
 		return fmt.Errorf("can't have %d items of %d choices", f.MinItems, len(f.Choices))
 	case !isFinite(f.Minimum) || !isFinite(f.Maximum) || !isFinite(f.Step):
-		return errors.New("has a bound that is no number")
+		return errors.New("has a bound that is not a number")
 	case f.Minimum != nil && f.Maximum != nil && *f.Minimum > *f.Maximum:
-		return fmt.Errorf("can't be from %s to %s", formatNumber(*f.Minimum), formatNumber(*f.Maximum))
+		return fmt.Errorf("can't be from %s to %s", humanize.Number(*f.Minimum), humanize.Number(*f.Maximum))
 	case f.Step != nil && *f.Step <= 0:
-		return errors.New("needs a step of more than 0")
+		return errors.New("needs a step greater than 0")
 	case f.Earliest != "" && f.Latest != "" && dateOrder(f.Format)(f.Latest, f.Earliest):
 		return fmt.Errorf("can't be from %s to %s", f.Earliest, f.Latest)
 	}

@@ -131,7 +131,7 @@ test("a long answer before does not push the next question out of sight", async 
   await startRun(page, "summarize");
   await set(dialog(page), "text", "One line that is longer than the column it is told in, and goes on and on. ".repeat(5));
   await press(dialog(page), "Submit");
-  await expect(dialog(page)).toContainText("What the model would say");
+  await expect(dialog(page)).toContainText("Answer in the model's place");
   const right = (selector) => page.locator(selector).evaluate((e) => e.getBoundingClientRect().right);
   expect(await right("dialog.ask[open]")).toBeLessThanOrEqual(await right(".dock"));
 });

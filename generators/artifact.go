@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Media types of the artifacts that have a shape of their own.
+// The media types of artifacts that surfaces render specially.
 const (
 	MarkdownType = "text/markdown"
 	JSONType     = "application/json"
@@ -14,16 +14,16 @@ const (
 	ChartType    = "application/vnd.beam.chart+json"
 )
 
-// An Artifact is something that a run made: a document, a table, a picture, a
-// file. MediaType says which (RFC 6838); a surface shows what it knows and
-// offers the rest as a download.
+// An Artifact is something that a run produced: a document, a table, a picture or
+// another file. A surface renders the media types (RFC 6838) that it knows and offers
+// others for download.
 type Artifact struct {
 	Title     string `json:"title"`
 	MediaType string `json:"mediaType"`
-	// URI names the resource that the body is a copy of, if there is one.
+	// URI identifies the resource of which the body is a copy; empty if there is none.
 	URI string `json:"uri,omitempty"`
-	// Body is the content, of any size. In a log it stands beside the entry
-	// when it is large; then Digest names it and Body is empty.
+	// Body is the content, of any size. A log stores a large body apart from the
+	// entry; then Digest identifies it and Body is empty.
 	Body   []byte `json:"body,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	Size   int64  `json:"size"` // of the body, in bytes
@@ -32,12 +32,12 @@ type Artifact struct {
 // A Table is the body of an artifact of [TableType].
 type Table struct {
 	Columns []string `json:"columns"`
-	// Rows hold a value a column: string, number, bool or nil.
+	// Rows hold one value per column: a string, number, bool or nil.
 	Rows [][]any `json:"rows"`
 }
 
-// A Chart is the body of an artifact of [ChartType]. Every series has a value
-// for each label.
+// A Chart is the body of an artifact of [ChartType]. Every series has one value per
+// label.
 type Chart struct {
 	Kind   ChartKind `json:"kind"`
 	XTitle string    `json:"xTitle,omitempty"`
@@ -61,26 +61,26 @@ const (
 	Lines ChartKind = "lines"
 )
 
-// normalized returns the artifact as it is recorded: its texts of a sane length, its
-// size as it is.
+// normalized returns the artifact as a log records it: with texts of limited length,
+// and with the actual size of its body.
 func (a *Artifact) normalized() *Artifact {
-	fit := *a
-	fit.Title, fit.MediaType, fit.URI = truncateText(a.Title), truncateText(a.MediaType), truncateText(a.URI)
+	n := *a
+	n.Title, n.MediaType, n.URI = truncateText(a.Title), truncateText(a.MediaType), truncateText(a.URI)
 	if len(a.Body) > 0 {
-		fit.Size = int64(len(a.Body))
+		n.Size = int64(len(a.Body))
 	}
-	return &fit
+	return &n
 }
 
 func newArtifact(title, mediaType string, body []byte) Event {
 	return &Artifact{Title: title, MediaType: mediaType, Body: body, Size: int64(len(body))}
 }
 
-// Markdown is a document in CommonMark with GitHub's tables. Raw HTML in it is
-// dropped where it is shown.
+// Markdown returns a document in CommonMark with GitHub's tables. Surfaces drop raw
+// HTML.
 func Markdown(title, text string) Event { return newArtifact(title, MarkdownType, []byte(text)) }
 
-// Code is a text in a programming language, named as in "go" or "python".
+// Code returns source code in a language such as "go" or "python".
 func Code(title, language, text string) Event {
 	if strings.ContainsFunc(language, isNotTokenRune) || language == "" {
 		language = "plain"
@@ -88,24 +88,24 @@ func Code(title, language, text string) Event {
 	return newArtifact(title, "text/x-"+strings.ToLower(language), []byte(text))
 }
 
-// JSON is any value, shown as a tree. A value that encoding/json refuses
-// becomes a plain text that says why.
+// JSON returns any value, which surfaces show as a tree. If encoding/json can't encode
+// it, the artifact is a plain text with the error.
 func JSON(title string, value any) Event { return newJSONArtifact(title, JSONType, value) }
 
-// TableOf is a table.
+// TableOf returns a table.
 func TableOf(title string, t Table) Event { return newJSONArtifact(title, TableType, t) }
 
-// ChartOf is a chart; it is drawn where it is shown.
+// ChartOf returns a chart. Surfaces draw it.
 func ChartOf(title string, c Chart) Event { return newJSONArtifact(title, ChartType, c) }
 
-// Image is a picture of an image/* media type.
+// Image returns a picture of an image/* media type.
 func Image(title, mediaType string, body []byte) Event { return newArtifact(title, mediaType, body) }
 
-// File is a file of any media type, titled by its name.
+// File returns a file of any media type. Its title is its name.
 func File(name, mediaType string, body []byte) Event { return newArtifact(name, mediaType, body) }
 
-// Resource is a copy of the resource that the URI names, of any media type
-// (MCP: EmbeddedResource).
+// Resource returns a copy of the resource at uri, of any media type (MCP:
+// EmbeddedResource).
 func Resource(uri, mediaType string, body []byte) Event {
 	return &Artifact{Title: uri, MediaType: mediaType, URI: uri, Body: body, Size: int64(len(body))}
 }
@@ -113,12 +113,12 @@ func Resource(uri, mediaType string, body []byte) Event {
 func newJSONArtifact(title, mediaType string, v any) Event {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return newArtifact(title, "text/plain", fmt.Appendf(nil, "this value has no JSON form: %v", err))
+		return newArtifact(title, "text/plain", fmt.Appendf(nil, "this value can't be encoded as JSON: %v", err))
 	}
 	return newArtifact(title, mediaType, raw)
 }
 
-// isNotTokenRune tells the characters that may not stand in a media type.
+// isNotTokenRune reports whether r is not allowed in a media type.
 func isNotTokenRune(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+-.", r))
 }

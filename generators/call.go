@@ -9,41 +9,41 @@ import (
 	"sync"
 )
 
-// Why a run, and with it every call that waits, came to its end.
+// The reasons why a run ended. Every open call returns the reason as its error.
 var (
-	// ErrStopped: somebody stopped the run, or nobody follows it any more.
+	// ErrStopped: the run was stopped, or nobody follows it anymore.
 	ErrStopped = errors.New("the run was stopped")
-	// ErrSuspended: the run is let go by this process, to be taken up again
-	// from its log. Nothing that is yielded or returned after it is recorded.
+	// ErrSuspended: this process evicted the run, which will resume from its log.
+	// Nothing that the generator yields or returns from now on is recorded.
 	ErrSuspended = errors.New("the run was suspended")
-	// ErrTimeLimit: the run used up its own time limit.
+	// ErrTimeLimit: the run exceeded its time limit.
 	ErrTimeLimit = errors.New("the run's time limit is used up")
 )
 
 // StepKind is the kind of the calls that [Step] yields.
 const StepKind = "step"
 
-// A Call is an event that waits for a reply: a question to a person (package
-// ask makes those) or a step. Yielding it records it; the helper that yielded
-// it then waits. A driver answers with Settle, inside the loop or later, from
-// any goroutine.
+// A Call is an event that waits for a reply: a question, which package ask yields, or
+// a step. Yielding a call records it; the function that yielded it then waits. The
+// driver of the run replies with [Call.Settle], in the loop or later, from any
+// goroutine.
 type Call struct {
 	// Kind is StepKind or the kind of the question.
 	Kind string
 	// Key names the call within its run. A repeated key gets a suffix, #2, #3
 	// and so on, when it is yielded.
 	Key string
-	// Question is what is asked, an *ask.Question; nil for a step.
+	// Question is an *ask.Question, or nil for a step.
 	Question any
-	// Concurrent tells that the generator had started goroutines with [Go]
+	// Concurrent reports whether the generator had started goroutines with [Go]
 	// before, so that the order of its calls may differ from run to run.
 	Concurrent bool
-	// More tells that further calls follow at once, before the generator waits,
-	// so that a surface can show them together. The last of them has no More;
-	// it may still be missing in a log, if it was refused.
+	// More reports whether another call follows before the generator waits, so that a
+	// surface can show them together. More is false for the last of them, but a log
+	// may lack that call if it was rejected.
 	More bool
 
-	run   *Run // nil until it is yielded
+	run   *Run // nil until the call is yielded
 	once  sync.Once
 	done  chan struct{}
 	reply Reply
@@ -55,7 +55,7 @@ type Reply struct {
 	Value json.RawMessage
 	// Err is what the waiting helper returns instead of a value.
 	Err error
-	// Open opens a file of the answer by its digest. Nil if there are none.
+	// Open opens a file of the answer by its digest. It is nil if there are no files.
 	Open func(digest string) (io.ReadCloser, error)
 }
 
@@ -64,8 +64,8 @@ func NewCall(kind, key string, question any) *Call {
 	return &Call{Kind: kind, Key: key, Question: question, done: make(chan struct{})}
 }
 
-// Settle answers the call. The first reply holds; Settle tells whether this
-// was it. It may be called from any goroutine.
+// Settle replies to the call. Only the first reply counts; Settle reports whether r is
+// the first. It may be called from any goroutine.
 func (c *Call) Settle(r Reply) bool {
 	first := false
 	c.once.Do(func() {
@@ -79,7 +79,7 @@ func (c *Call) Settle(r Reply) bool {
 	return first
 }
 
-// Settled returns the reply if there is one already.
+// Settled returns the reply. It reports false if there is none yet.
 func (c *Call) Settled() (Reply, bool) {
 	select {
 	case <-c.done:
@@ -89,21 +89,20 @@ func (c *Call) Settled() (Reply, bool) {
 	}
 }
 
-// Wait blocks until the call is settled, as the end of its run does too, and
-// returns the reply. Call it after yielding: one that was never yielded is
-// stopped, unless it is settled.
+// Wait blocks until the call is settled and returns the reply. The end of the run
+// settles the call too. Call Wait after yielding: it settles a call that was never
+// yielded with [ErrStopped].
 func (c *Call) Wait() Reply {
 	if c.run == nil {
 		c.Settle(Reply{Err: ErrStopped})
 	}
-	beside := c.beginWait()
+	counted := c.beginWait()
 	<-c.done
-	beside.endWait()
+	counted.endWait()
 	return c.reply
 }
 
-// Context is the run's context once the call has been yielded; before that, a
-// cancelled one.
+// Context returns the run's context, or a canceled one if the call was never yielded.
 func (c *Call) Context() context.Context {
 	if c.run == nil {
 		return cancelledContext
@@ -117,7 +116,7 @@ var cancelledContext = func() context.Context {
 	return ctx
 }()
 
-// stopCause is the reason why a run's context ended, as one of this package's
+// stopCause returns the reason why a run's context ended as one of this package's
 // errors.
 func stopCause(ctx context.Context) error {
 	cause := context.Cause(ctx)

@@ -6,17 +6,17 @@ import (
 	"runtime/debug"
 )
 
-// ChanFunc is a generator that sends its events to a channel instead of
-// calling a [Yield]. The channel is drained until the function returns; it
-// must not close it.
+// ChanFunc is a generator that sends its events to a channel instead of calling a
+// [Yield]. The events are received until the function returns. It must not close the
+// channel.
 type ChanFunc[In, Out any] func(ctx context.Context, in In, events chan<- Event) (Out, error)
 
-// FromChan makes a photon of a generator that sends to a channel. It behaves
-// as one made by [New]. To ask a question or make a step, turn the channel
-// into a Yield with [Sender].
+// FromChan returns a photon that runs a generator with a channel. The photon behaves
+// like one returned by [New]. To ask a question or run a step, convert the channel to
+// a Yield with [Sender].
 func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Photon {
 	if fn == nil {
-		return New[In, Out](name, nil, opts) // which Registry.Add refuses
+		return New[In, Out](name, nil, opts) // which Registry.Add rejects
 	}
 	return New(name, func(ctx context.Context, in In, yield Yield) (out Out, err error) {
 		events := make(chan Event)
@@ -24,7 +24,7 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 		if !yield(&goEvent{generatorWaits: true, fn: func(ctx context.Context) {
 			defer close(returned)
 			defer func() {
-				if v := recover(); v != nil { // what it sent before is still to be told
+				if v := recover(); v != nil { // the events that it sent before are still delivered
 					err = &PanicError{Value: v, Stack: debug.Stack()}
 				}
 			}()
@@ -33,11 +33,11 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 		}}) {
 			return out, stopCause(ctx)
 		}
-		for taken := events; ; {
+		for received := events; ; {
 			select {
-			case e, open := <-taken:
-				if !open { // against the rules, but no reason to spin
-					taken = nil
+			case e, open := <-received:
+				if !open { // the generator broke the rule; don't spin
+					received = nil
 				}
 				yield(e)
 			case <-returned:
@@ -47,11 +47,12 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 	}, opts)
 }
 
-// errGoexit is how a run ends whose function called runtime.Goexit.
-var errGoexit = errors.New("the tool broke down: its goroutine ended")
+// errGoexit is the error of a run whose generator called runtime.Goexit.
+var errGoexit = errors.New("the tool failed: its goroutine ended")
 
-// Sender is a Yield over the channel of a [ChanFunc], for the helpers that
-// want one: Step, Go and the asks. It returns when the event has been taken.
+// Sender returns a Yield that sends to the channel of a [ChanFunc], for functions that
+// need one, such as [Step], [Go] and those of package ask. The Yield returns once the
+// event has been handled.
 func Sender(ctx context.Context, events chan<- Event) Yield {
 	return func(e Event) bool {
 		h := &acknowledgedEvent{Event: e, taken: make(chan bool, 1)}
@@ -64,7 +65,7 @@ func Sender(ctx context.Context, events chan<- Event) Yield {
 	}
 }
 
-// acknowledgedEvent is an event whose sender waits until it has been taken.
+// acknowledgedEvent is an event whose sender waits until it has been handled.
 type acknowledgedEvent struct {
 	Event
 	taken chan bool

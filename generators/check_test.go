@@ -79,7 +79,7 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 		{`null`, map[string]string{"": "must be an object, not null"}},
 		{`[1]`, map[string]string{"": "must be an object, not a list"}},
 		{`{"id":"ab","items":[],"count":1e999999,"share":1E+400}`, map[string]string{
-			"/count": "must be a number of an ordinary size", "/share": "must be a number of an ordinary size",
+			"/count": "must be a number of ordinary size", "/share": "must be a number of ordinary size",
 		}},
 	}
 	for _, tt := range tests {

@@ -1,25 +1,24 @@
 package generators
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
 )
 
 // An Event is what a generator yields: a [StatusEvent], [ProgressEvent],
-// [LogEvent], [ChunkEvent], [ToastEvent] or [Artifact] to be shown, a [*Call]
-// to be answered, a [*Stepped] that closes a step, or, last, the [*Result].
-// The set is closed: every surface knows how to show every kind.
+// [LogEvent], [ChunkEvent], [ToastEvent] or [Artifact] to show, a [*Call] that
+// waits for a reply, a [*Stepped] that closes a step, or, last, the [*Result].
+// The set is closed, and every surface shows every kind; [Kinds] lists those
+// that a log records. A log written by another version of Beam may hold further
+// kinds, which [Decode] returns as an [*UnknownEvent].
 type Event interface{ event() }
 
-// Level says how grave a status, toast or log line is. Statuses and toasts use
-// Info, Success, Warning and Error; logs use the eight levels of RFC 5424, as
-// MCP's logging does.
+// Level is the severity of a status, toast or log line. Statuses and toasts use
+// Info, Success, Warning and Error. Log lines use the eight levels of RFC 5424,
+// as logging in MCP does.
 type Level string
 
-// The levels, mildest first.
+// The levels, from least to most severe.
 const (
 	Debug     Level = "debug"
 	Info      Level = "info"
@@ -32,7 +31,7 @@ const (
 	Emergency Level = "emergency"
 )
 
-// orInfo is the level, or Info if it is none.
+// orInfo returns l, or Info if l is not one of the levels.
 func (l Level) orInfo() Level {
 	switch l {
 	case Debug, Info, Success, Notice, Warning, Error, Critical, Alert, Emergency:
@@ -41,8 +40,8 @@ func (l Level) orInfo() Level {
 	return Info
 }
 
-// Syslog is the level among the eight of RFC 5424, which MCP's logging has:
-// those know no success.
+// Syslog returns l as one of the eight levels of RFC 5424, which MCP logging
+// uses: Success, which is not among them, becomes Notice.
 func (l Level) Syslog() Level {
 	if l == Success {
 		return Notice
@@ -51,41 +50,40 @@ func (l Level) Syslog() Level {
 }
 
 type (
-	// StatusEvent says in a sentence what the run is doing.
+	// StatusEvent describes in a sentence what the run is doing.
 	StatusEvent struct {
 		Level Level  `json:"level"`
 		Text  string `json:"text"`
 	}
 
-	// ProgressEvent says how far the run has come: Done of Total, in any unit.
-	// A Total of 0 means that nobody knows how much there is to do.
+	// ProgressEvent reports how far the run has come: Done of Total, in any
+	// unit. A Total of 0 means that the total is unknown.
 	ProgressEvent struct {
 		Done  float64 `json:"done"`
 		Total float64 `json:"total,omitempty"`
 		Text  string  `json:"text,omitempty"`
 	}
 
-	// LogEvent is a structured line for whoever looks closely
-	// (MCP: notifications/message).
+	// LogEvent is a structured log line (MCP: notifications/message).
 	LogEvent struct {
 		Level  Level  `json:"level"`
 		Logger string `json:"logger,omitempty"`
 		Data   any    `json:"data"`
 	}
 
-	// ChunkEvent is a piece of text that continues the chunk before it.
+	// ChunkEvent is a piece of streamed text. It continues the previous chunk.
 	ChunkEvent struct {
 		Text string `json:"text"`
 	}
 
-	// ToastEvent is a passing notice.
+	// ToastEvent is a short notice that a page shows for a few seconds.
 	ToastEvent struct {
 		Level Level  `json:"level"`
 		Text  string `json:"text"`
 	}
 
 	// Result is the value that a run ends with, as JSON. The runtime yields it
-	// when the generator returns; a generator never does.
+	// when the generator returns; a generator never yields one itself.
 	Result struct {
 		Value json.RawMessage `json:"value"`
 	}
@@ -95,6 +93,14 @@ type (
 		Key   string          `json:"key"`
 		Value json.RawMessage `json:"value,omitempty"`
 		Error string          `json:"error,omitempty"`
+	}
+
+	// UnknownEvent is a recorded event whose kind this version of Beam doesn't
+	// know. Only [Decode] makes one; surfaces show its data as JSON. A generator
+	// can't yield one: [Encode] refuses it.
+	UnknownEvent struct {
+		Kind string
+		Data json.RawMessage // valid JSON; nil if nothing was recorded
 	}
 )
 
@@ -107,108 +113,32 @@ func (*Artifact) event()      {}
 func (*Result) event()        {}
 func (*Stepped) event()       {}
 func (*Call) event()          {}
+func (*UnknownEvent) event()  {}
 
-// Status says what is going on.
+// Status returns a status at level Info that describes what the run is doing.
 func Status(text string) Event { return &StatusEvent{Info, text} }
 
-// Statusf is [Status] with a format.
+// Statusf formats its arguments as fmt.Sprintf does and returns a [Status].
 func Statusf(format string, args ...any) Event { return Status(fmt.Sprintf(format, args...)) }
 
-// StatusAt is a status of the given level: Info, Success, Warning or Error.
+// StatusAt returns a status at the given level: Info, Success, Warning or Error.
 func StatusAt(level Level, text string) Event { return &StatusEvent{level, text} }
 
-// Progress says that done of total is done. Text may be empty.
+// Progress reports that done of total is done. Text may be empty.
 func Progress(done, total float64, text string) Event { return &ProgressEvent{done, total, text} }
 
-// Busy is progress of which nobody knows the end.
+// Busy reports progress toward an unknown total.
 func Busy(text string) Event { return &ProgressEvent{Text: text} }
 
-// Log is a log line of the photon's own logger. Data is anything that
+// Log returns a line of the photon's own logger. Data is any value that
 // encoding/json can encode.
 func Log(level Level, data any) Event { return &LogEvent{Level: level, Data: data} }
 
-// LogTo is [Log] under the name of a logger.
+// LogTo is like [Log] for the logger of the given name.
 func LogTo(logger string, level Level, data any) Event { return &LogEvent{level, logger, data} }
 
-// Chunk is the next piece of a streamed text.
+// Chunk returns the next piece of a streamed text.
 func Chunk(text string) Event { return &ChunkEvent{text} }
 
-// Toast is a passing notice.
+// Toast returns a short notice. Level is Info, Success, Warning or Error.
 func Toast(level Level, text string) Event { return &ToastEvent{level, text} }
-
-// MaxText is the most bytes of text that an event carries. Longer text is cut
-// and says so: what is long belongs into an [Artifact].
-const MaxText = 16 << 10
-
-// Kinds lists the kinds of events, as [Encode] names them. The set is closed:
-// every surface has a rendering for each.
-func Kinds() []string {
-	return []string{"status", "progress", "log", "chunk", "toast", "artifact", "stepped", "result"}
-}
-
-// Encode returns an event's kind and its JSON. Text longer than [MaxText] is
-// cut, an unknown level becomes Info, and log data that JSON has no form for is
-// written as fmt prints it. A Call has no encoding of its own: whoever drives a
-// run records it.
-func Encode(e Event) (kind string, data json.RawMessage, err error) {
-	if v := reflect.ValueOf(e); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return "", nil, fmt.Errorf("generators: a nil event (%T) has no encoding", e)
-	}
-	switch e := e.(type) {
-	case *StatusEvent:
-		kind, data = "status", mustMarshal(StatusEvent{e.Level.orInfo(), truncateText(e.Text)})
-	case *ProgressEvent:
-		kind, data = "progress", mustMarshal(ProgressEvent{finiteOrZero(e.Done), finiteOrZero(e.Total), truncateText(e.Text)})
-	case *LogEvent:
-		kind, data = "log", mustMarshal(LogEvent{e.Level.orInfo(), truncateText(e.Logger), encodeLogData(e.Data)})
-	case *ChunkEvent:
-		kind, data = "chunk", mustMarshal(ChunkEvent{truncateText(e.Text)})
-	case *ToastEvent:
-		kind, data = "toast", mustMarshal(ToastEvent{e.Level.orInfo(), truncateText(e.Text)})
-	case *Artifact:
-		kind, data = "artifact", mustMarshal(e.normalized())
-	case *Stepped:
-		kind = "stepped"
-		data, err = json.Marshal(e)
-	case *Result:
-		kind = "result"
-		data, err = json.Marshal(e)
-	default:
-		err = errors.New("the type is unknown")
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("generators: an event of type %T has no encoding: %w", e, err)
-	}
-	return kind, data, nil
-}
-
-// Decode is the inverse of [Encode]. Numbers in log data become json.Number.
-func Decode(kind string, data json.RawMessage) (Event, error) {
-	var e Event
-	switch kind {
-	case "status":
-		e = new(StatusEvent)
-	case "progress":
-		e = new(ProgressEvent)
-	case "log":
-		e = new(LogEvent)
-	case "chunk":
-		e = new(ChunkEvent)
-	case "toast":
-		e = new(ToastEvent)
-	case "artifact":
-		e = new(Artifact)
-	case "stepped":
-		e = new(Stepped)
-	case "result":
-		e = new(Result)
-	default:
-		return nil, fmt.Errorf("generators: unknown event kind %q", kind)
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if err := dec.Decode(e); err != nil {
-		return nil, fmt.Errorf("generators: event of kind %q: %w", kind, err)
-	}
-	return e, nil
-}

@@ -131,14 +131,40 @@ func TestNoEncoding(t *testing.T) {
 		nil, (*generators.StatusEvent)(nil), (*generators.Artifact)(nil), (*generators.Call)(nil),
 		generators.NewCall("text", "k", nil), foreign,
 		&generators.Stepped{Value: json.RawMessage("{")}, &generators.Result{Value: json.RawMessage("nope")},
+		&generators.UnknownEvent{Kind: "finished", Data: json.RawMessage("{}")},
 	} {
 		if kind, data, err := generators.Encode(e); err == nil {
 			t.Errorf("%T was encoded as %s %s", e, kind, data)
 		}
 	}
-	for kind, data := range map[string]string{"status": "", "log": "[", "progress": `{"done":"x"}`, "call": "{}", "": "{}"} {
+	for kind, data := range map[string]string{"status": "", "log": "[", "progress": `{"done":"x"}`, "call": "{"} {
 		if e, err := generators.Decode(kind, json.RawMessage(data)); err == nil {
 			t.Errorf("%s %s was decoded as %+v", kind, data, e)
+		}
+	}
+}
+
+// TestDecodeUnknownKind checks that an event of a kind that another version
+// recorded is neither lost nor an error.
+func TestDecodeUnknownKind(t *testing.T) {
+	for kind, data := range map[string]string{"map": `{"lat": 1.0}`, "call": "[]", "": "null", "bare": ""} {
+		e, err := generators.Decode(kind, json.RawMessage(data))
+		u, ok := e.(*generators.UnknownEvent)
+		if err != nil || !ok || u.Kind != kind || string(u.Data) != data {
+			t.Errorf("%s %s was decoded as %#v (%v)", kind, data, e, err)
+		}
+	}
+}
+
+// TestEveryKindDecodes checks that Decode knows every kind that Kinds lists.
+func TestEveryKindDecodes(t *testing.T) {
+	for _, kind := range generators.Kinds() {
+		e, err := generators.Decode(kind, json.RawMessage("{}"))
+		if _, unknown := e.(*generators.UnknownEvent); err != nil || unknown {
+			t.Errorf("%s was decoded as %#v (%v)", kind, e, err)
+		}
+		if got, _, err := generators.Encode(e); err != nil || got != kind {
+			t.Errorf("%s was encoded as %q (%v)", kind, got, err)
 		}
 	}
 }

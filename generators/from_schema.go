@@ -6,10 +6,10 @@ import (
 	"errors"
 )
 
-// FromSchema makes a photon whose input and output are described at run time,
-// as those of a tool that another server offers. The input must be an object;
-// a nil output promises nothing. fn gets the arguments as JSON that fits the
-// input's schema; its result is not held against the output's.
+// FromSchema returns a photon whose input and output schemas are known only at run
+// time, such as those of another server's tool. The input must be an object. A nil
+// output accepts any result. fn receives arguments that fit the input schema; its
+// result is not validated.
 func FromSchema(name string, input, output *Schema, fn Func[json.RawMessage, json.RawMessage], opts *Options) *Photon {
 	p := &Photon{name: name, input: input, output: output}
 	if opts != nil {

@@ -8,20 +8,20 @@ import (
 // idempotencyKey is the context key of a step's idempotency key.
 type idempotencyKey struct{}
 
-// IdempotencyKey names one step of one run, the same whenever and wherever it is
-// tried: hand it to a service that takes such keys, and a step that a crash made
-// run again has its effect once. The context is the one that [Step] gives its
-// function; elsewhere the key is empty.
+// IdempotencyKey returns a key that identifies one step of one run and is the same for
+// every attempt. Pass it to a service that supports such keys, so that a step that
+// runs again after a crash has its effect only once. The context must be the one that
+// [Step] passes to its function; for others, the key is empty.
 func IdempotencyKey(ctx context.Context) string {
 	key, _ := ctx.Value(idempotencyKey{}).(string)
 	return key
 }
 
-// SetID gives the run the id that its steps' idempotency keys begin with. Call it
-// before [Run.All]; a run without one gets an id of its own.
+// SetID sets the ID that the idempotency keys of the run's steps begin with. Call it
+// before [Run.All]. The default is a random ID.
 func (r *Run) SetID(id string) { r.id = id }
 
-// stepContext is the context of a step of the run.
+// stepContext returns the context for the function of a step.
 func (c *Call) stepContext() context.Context {
 	if c.run == nil {
 		return cancelledContext

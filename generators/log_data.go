@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// truncateText cuts text to MaxText bytes, at a character's end, and says how long it was.
+// truncateText cuts text to MaxText bytes, at the end of a character, and appends its
+// length.
 func truncateText(s string) string {
 	if len(s) <= MaxText {
 		return s
@@ -21,7 +22,7 @@ func truncateText(s string) string {
 	return s[:end] + note
 }
 
-// finiteOrZero replaces what JSON can't say (NaN and the infinities) by 0.
+// finiteOrZero returns f, or 0 for NaN and infinities, which JSON can't represent.
 func finiteOrZero(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -29,7 +30,7 @@ func finiteOrZero(f float64) float64 {
 	return f
 }
 
-// mustMarshal encodes values of our own types, which can't fail.
+// mustMarshal encodes values for which json.Marshal can't fail.
 func mustMarshal(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -38,8 +39,8 @@ func mustMarshal(v any) json.RawMessage {
 	return raw
 }
 
-// encodeLogData makes any value fit for a log line. Whoever encodes an event is the
-// run's driver, so a value whose methods panic must not take that down.
+// encodeLogData returns a value that fits in a log line and that encoding/json can
+// encode. It recovers panics of v's methods, because it runs in the driver of the run.
 func encodeLogData(v any) (data any) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,8 +61,8 @@ func encodeLogData(v any) (data any) {
 	return truncateText(fmt.Sprint(v))
 }
 
-// isPrintable tells whether fmt comes to an end with a value: a map or slice
-// that contains itself would overflow the stack, which nothing recovers from.
+// isPrintable reports whether package fmt can print v. A map or slice that contains
+// itself would overflow the stack, which can't be recovered.
 func isPrintable(v any) bool {
 	values := 10_000
 	var walk func(v reflect.Value, depth int) bool

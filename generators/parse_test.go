@@ -45,7 +45,7 @@ func TestParseSchemaRefuses(t *testing.T) {
 		{"many parts", `{"enum":[` + strings.Repeat(`[],`, 20_000) + `1]}`, "more than 10000 parts"},
 		{"long", `{"title":"` + strings.Repeat("x", 1<<20) + `"}`, "at most 1048576 are accepted"},
 		{"endless number", `{"minimum":1e999999}`, "not a JSON Schema"},
-		{"endless choice", `{"enum":[1e-999999]}`, "must be a number of an ordinary size"},
+		{"endless choice", `{"enum":[1e-999999]}`, "must be a number of ordinary size"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,13 +1,13 @@
-// Package generators is what the author of a photon imports. A photon is a
-// tool: a Go function that yields events while it works, asks people questions
-// in between (package ask) and returns a value.
+// Package generators defines photons. A photon is a tool written as a Go function
+// that yields events while it works, asks people questions (see package ask), and
+// returns a value.
 //
 //	type Greeting struct {
 //		Name string `json:"name" title:"Who is it?" minLength:"1"`
 //	}
 //
 //	var Hello = generators.New("hello", func(ctx context.Context, in Greeting, yield generators.Yield) (string, error) {
-//		yield(generators.Status("thinking of something nice"))
+//		yield(generators.Status("composing a greeting"))
 //		return "Hello, " + in.Name, nil
 //	}, nil)
 //
@@ -24,58 +24,60 @@ import (
 	"time"
 )
 
-// Yield hands an event to whoever follows the run. It returns false when the
-// run has stopped: then the generator should return. It may be called from
-// several goroutines, and after the run's end, where it is false.
+// Yield sends an event to the followers of the run. It returns false if the run has
+// stopped or ended; the generator should then return. It may be called from several
+// goroutines, and after the end of the run.
 type Yield func(Event) bool
 
-// Func is a generator. Returning ends the run with a value or an error; the
-// error's text is shown to the person who started it.
+// Func is a generator. Returning ends the run with a value or an error. The person
+// who started the run sees the text of the error.
 type Func[In, Out any] func(ctx context.Context, in In, yield Yield) (Out, error)
 
-// Options describe a photon. The zero value is fine.
+// Options describe a photon. The zero value is valid.
 type Options struct {
-	Title       string // for people; the name, if empty
+	Title       string // for people; the default is the name
 	Description string // for people and models
 
 	ReadOnly    bool // changes nothing
 	Destructive bool // may destroy something
 	Idempotent  bool // a second run with the same input changes nothing more
-	OpenWorld   bool // reaches out beyond this machine
+	OpenWorld   bool // reaches beyond this machine
 
-	// Durable promises that code outside [Step] may run again, so that a run
-	// can be taken up from its log after a restart.
+	// Durable promises that code outside of [Step] may run again. Beam can then
+	// evict a waiting run from memory, and resume it from its log by replay, also
+	// after a restart.
 	Durable bool
-	// Version names the state of a durable photon's code, at most 128 bytes.
-	// Change it when runs that wait can't go on with the new code: they fail
-	// when they are taken up, before any of it runs. Runs that were started
-	// without one go on as long as their calls are the same.
+	// Version is the version of a durable photon's code, in at most 128 bytes.
+	// Change it if waiting runs can't continue with the new code: they then fail
+	// when they resume, before any code runs. Runs that started without a version
+	// continue as long as their calls are the same.
 	Version string
-	// TimeLimit bounds the time that a run may work. The time that it waits
-	// for a person doesn't count. 0 is no limit.
+	// TimeLimit limits the working time of a run. Time spent waiting for an answer
+	// doesn't count. 0 means no limit.
 	TimeLimit time.Duration
-	// Task says whether the photon is called as a task: by a handle that is
-	// asked for the result, while nothing is kept waiting (MCP, Tasks).
+	// Task controls whether MCP clients call the photon as a task, which returns a
+	// handle at once (MCP, Tasks).
 	Task TaskSupport
-	// Forms are checks that registering the photon makes: ask.Fits[T] for each
-	// T that it asks for with ask.Form.
+	// Forms are checks to run when the photon is registered: ask.Fits[T] for each T
+	// that it asks for with ask.Form.
 	Forms []func() error
 }
 
-// A Photon is a tool. It is immutable and may be run many times at once.
+// A Photon is a tool. It is immutable, and any number of its runs may execute at
+// the same time.
 type Photon struct {
 	name    string
 	options Options
 	input   *Schema
 	output  *Schema
 	invoke  func(context.Context, json.RawMessage, Yield) (any, error)
-	err     error // what Registry.Add will refuse it for
+	err     error // returned by Registry.Add and Check
 }
 
-// New makes a photon of a generator. Its schemas come from In and Out; see
-// [SchemaFor] for the struct tags. A nil opts is the zero Options. What is
-// wrong with a photon (its name, a type without a schema) is reported by
-// [Registry.Add].
+// New returns a photon that runs a generator. It infers the schemas from In and
+// Out; see [SchemaFor] for the struct tags. Nil opts are the zero Options. If the
+// photon is invalid, because of its name or a type without a schema, for example,
+// [Registry.Add] returns the error.
 func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	p := &Photon{name: name}
 	if opts != nil {
@@ -104,7 +106,8 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	return p
 }
 
-// setSchema sets one of the photon's schemas or notes why it can't.
+// setSchema returns a function that sets one of the photon's schemas, or records
+// the error.
 func (p *Photon) setSchema(s *Schema, err error) func(to **Schema, what string) {
 	return func(to **Schema, what string) {
 		*to = s
@@ -122,10 +125,10 @@ func (p *Photon) setError(err error) {
 	}
 }
 
-// Name is what the photon is called by.
+// Name returns the name by which the photon is called.
 func (p *Photon) Name() string { return p.name }
 
-// Title is the photon's title, or else its name.
+// Title returns the photon's title, or its name if it has no title.
 func (p *Photon) Title() string {
 	if p.options.Title != "" {
 		return p.options.Title
@@ -136,17 +139,17 @@ func (p *Photon) Title() string {
 // Options returns a copy of the photon's options.
 func (p *Photon) Options() Options { return p.options }
 
-// Input is the schema of the arguments.
+// Input returns the schema of the arguments.
 func (p *Photon) Input() *Schema { return p.input }
 
-// Output is the schema of the result; it accepts anything if Out is an
-// interface, and null where encoding/json writes it: for nil slices, maps and
+// Output returns the schema of the result. It accepts anything if Out is an
+// interface, and null wherever encoding/json writes it: for nil slices, maps and
 // pointers.
 func (p *Photon) Output() *Schema { return p.output }
 
-// Check holds arguments against the input schema, fills in its defaults, and
-// returns them ready for Run. Nil or empty args are an empty object. The error
-// is an [*InvalidError] with every violation, or what [Registry.Add] would say.
+// Check validates arguments against the input schema, fills in defaults, and
+// returns the arguments for [Photon.Run]. Nil or empty args are an empty object.
+// The error is an [*InvalidError] with every violation, or that of [Registry.Add].
 func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -157,22 +160,21 @@ func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 	return p.input.Check(args)
 }
 
-// Run executes the photon with arguments that [Photon.Check] returned. The
-// sequence's last pair is the *[Result] or the error that ended the run; it comes
-// when the generator and the goroutines that it started with [Go] have returned.
-// The generator runs in the loop: breaking out of it makes yield false, cancels
-// the context and waits for the generator to return. Breaking out, or a ctx that
-// ends, is the only way to stop a run.
+// Run executes the photon with arguments that [Photon.Check] returned. The last
+// pair of the sequence is the [*Result] or the error that ended the run. It follows
+// once the generator and the goroutines that it started with [Go] have returned.
+// The generator runs within the range loop. Breaking out of the loop makes yield
+// return false, cancels the generator's context and waits for it to return. To stop
+// a run, break out of the loop or end ctx.
 //
-// The loop body may run on a goroutine of the generator, one at a time; its
-// panic or runtime.Goexit reaches the goroutine that ranges all the same.
+// The loop body may run on any goroutine of the generator, but never on two at
+// once. If it panics or calls runtime.Goexit, so does the ranging goroutine.
 func (p *Photon) Run(ctx context.Context, args json.RawMessage) iter.Seq2[Event, error] {
 	return func(body func(Event, error) bool) { p.Prepare(ctx, args).All(body) }
 }
 
-// Prepare returns an execution that [Run.All] begins and that [Run.Stop] or the
-// end of ctx stops. One that is never begun takes up
-// room until ctx ends.
+// Prepare returns a run that [Run.All] starts, and that [Run.Stop] or the end of ctx
+// stops. A run that is never started holds resources until ctx ends.
 func (p *Photon) Prepare(ctx context.Context, args json.RawMessage) *Run {
 	r := &Run{photon: p, args: args}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)

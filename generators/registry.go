@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// namePattern is MCP's rule for tool names without the slash, since names stand
-// in paths.
+// namePattern is MCP's rule for tool names, except that it allows no slash, because
+// names are parts of URL paths.
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
 func checkName(name string) error {
 	if namePattern.MatchString(name) {
 		return nil
 	}
-	return errors.New("a name is 1 to 128 of the characters A-Z a-z 0-9 _ . - and begins with none of . -")
+	return errors.New("a name must be 1 to 128 of the characters A-Z a-z 0-9 _ . - and must not begin with . or -")
 }
 
 // A Registry is a set of photons by name. It may be used from several
@@ -29,8 +29,8 @@ type Registry struct {
 	watchers map[*func()]struct{}
 }
 
-// NewRegistry returns a registry of the given photons, or the reason why one
-// of them is refused.
+// NewRegistry returns a registry of the given photons, or the first error of
+// [Registry.Add].
 func NewRegistry(photons ...*Photon) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Photon), watchers: make(map[*func()]struct{})}
 	for _, p := range photons {
@@ -41,8 +41,8 @@ func NewRegistry(photons ...*Photon) (*Registry, error) {
 	return r, nil
 }
 
-// Add registers a photon. It refuses an illegal name, a name that is taken,
-// and a photon whose input, output or forms have no schema.
+// Add registers a photon. It returns an error if the photon's name is invalid or
+// already registered, or if its input, output or one of its forms has no schema.
 func (r *Registry) Add(p *Photon) error {
 	if p == nil {
 		return errors.New("a nil photon can't be registered")
@@ -57,25 +57,25 @@ func (r *Registry) Add(p *Photon) error {
 	}
 	r.mu.Unlock()
 	if taken {
-		return fmt.Errorf("photon %q: the name is taken by another photon", p.name)
+		return fmt.Errorf("photon %q: another photon has the same name", p.name)
 	}
 	r.notifyWatchers()
 	return nil
 }
 
-// Remove forgets the photon of that name. Its runs go on.
+// Remove removes the photon of that name. Its runs continue.
 func (r *Registry) Remove(name string) {
 	r.mu.Lock()
-	_, there := r.byName[name]
+	_, found := r.byName[name]
 	delete(r.byName, name)
 	r.mu.Unlock()
-	if there {
+	if found {
 		r.notifyWatchers()
 	}
 }
 
-// Watch has f called after every change, from the goroutine that made it, until
-// stop is called.
+// Watch calls f after every change, on the goroutine that made the change, until the
+// caller calls stop.
 func (r *Registry) Watch(f func()) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +96,7 @@ func (r *Registry) notifyWatchers() {
 	}
 }
 
-// Lookup returns the photon of that name.
+// Lookup returns the photon of that name. It reports false if there is none.
 func (r *Registry) Lookup(name string) (*Photon, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -104,7 +104,7 @@ func (r *Registry) Lookup(name string) (*Photon, bool) {
 	return p, ok
 }
 
-// All returns the photons, by name.
+// All returns the photons in the order of their names.
 func (r *Registry) All() []*Photon {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -13,72 +13,72 @@ import (
 	"sync/atomic"
 )
 
-// A PanicError is how a run ends whose generator panicked. Its text is fit for
-// the person who started the run; Value and Stack are for the log.
+// A PanicError is the error of a run whose generator panicked. Its text is for the
+// person who started the run; Value and Stack are for the operator's log.
 type PanicError struct {
 	Value any
 	Stack []byte
 }
 
-func (e *PanicError) Error() string { return "the tool broke down: it panicked" }
+func (e *PanicError) Error() string { return "the tool failed: it panicked" }
 
-// Go runs fn in a goroutine that belongs to the run: its context ends when the
-// generator returns or the run is stopped, the run's last pair waits for it,
-// and a panic in it ends the run and not the process. Goroutines that yield
-// calls must be started by it. It returns false, and starts nothing, if the
-// run has stopped.
+// Go runs fn in a goroutine of the run. The goroutine's context ends when the
+// generator returns or the run stops, the run doesn't end before the goroutine
+// returns, and a panic in it ends the run rather than the process. Goroutines that
+// yield calls must be started with Go. It returns false, and starts no goroutine,
+// if the run has stopped.
 //
-// While a goroutine's question is open, the generator itself counts as waiting
-// for its goroutines, unless it has asked something beside them: a durable run
-// may be let go, and only the answer brings it back. So what works on beside a
-// question is a goroutine of Go or a [Step].
+// While a goroutine's question is open, Beam assumes that the generator itself waits
+// for its goroutines, unless it has asked a question of its own in the meantime. A
+// durable run may then be evicted until the answer arrives. Do work that must
+// continue while a question is open in a goroutine of Go or in a [Step].
 func Go(yield Yield, fn func(ctx context.Context)) bool {
 	return yield(&goEvent{fn: fn})
 }
 
-// goEvent is how Go reaches the session behind a yield.
+// goEvent passes a function of Go through a Yield to its run.
 type goEvent struct {
 	fn func(context.Context)
-	// generatorWaits: the generator itself waits while fn runs, so that the order of its
-	// calls is the same in every run.
+	// generatorWaits means that the generator itself waits while fn runs, so that
+	// its calls have the same order in every run.
 	generatorWaits bool
 }
 
 func (*goEvent) event() {}
 
-// A Run is one execution of a photon: it turns the loop body of a range over
-// its events into a yield that any goroutine may call at any time. Most callers
-// need no more of it than [Photon.Run]; an engine that keeps thousands of runs
-// waiting stops each by its Run, and spares them a context of their own.
+// A Run is one execution of a photon. It turns the body of a loop over its events
+// into a [Yield] that any goroutine may call at any time. Most callers only need
+// [Photon.Run]. An engine with thousands of waiting runs calls [Run.Stop] instead of
+// deriving a context for each.
 type Run struct {
-	id            string // see Name
+	id            string // see SetID
 	photon        *Photon
 	args          json.RawMessage
 	ctx           context.Context
 	cancel        context.CancelCauseFunc
-	stopAfterFunc func() bool // from the context that it was prepared under; nil if that can't end
+	stopAfterFunc func() bool // detaches the run from its parent context; nil if that can't end
 	body          func(Event, error) bool
-	// returned: the generator has, and the last pair was handed over.
+	// returned is true once the generator has returned and the last pair was delivered.
 	returned bool
 
 	mu             sync.Mutex
-	ended          bool          // yield is false from now on
-	loopLeft       bool          // the loop was left: the body must not be called again
-	bodyExit       *loopBodyExit // how it was left, if not by break or return
+	ended          bool          // yield returns false
+	loopLeft       bool          // the body must not be called again
+	bodyExit       *loopBodyExit // how the body exited, if not by break or return
 	callKeys       uniqueKeys
 	waiters        atomic.Pointer[waiterCount] // nil until the generator starts goroutines
-	goroutinePanic *PanicError                 // of a goroutine started by Go
+	goroutinePanic *PanicError                 // the first panic of a goroutine of Go
 	children       sync.WaitGroup
 
-	// waiting are the calls without a reply. They have a lock of their own:
+	// openCalls are the calls without a reply. They have a lock of their own because
 	// mu is held while the body runs, and the body may settle calls.
 	openCallsMu sync.Mutex
 	openCalls   []*Call
 }
 
-// loopBodyExit is a panic of the loop body, or else its runtime.Goexit, as in
-// t.Fatal. The body may run on any goroutine that yields, but it belongs to
-// the one that ranges.
+// loopBodyExit records a panic of the loop body, or its call of runtime.Goexit, as by
+// t.Fatal. The body may run on any goroutine that yields, but the exit must happen on
+// the goroutine that ranges.
 type loopBodyExit struct {
 	value  any
 	goexit bool
@@ -90,7 +90,7 @@ func (r *Run) yield(e Event) bool {
 		return r.startGoroutine(e)
 	case *acknowledgedEvent:
 		ok := false
-		defer func() { e.taken <- ok }() // even if the body panics: its sender waits
+		defer func() { e.taken <- ok }() // even if the body panics, because the sender waits
 		ok = r.yield(e.Event)
 		return ok
 	case nil:
@@ -110,13 +110,14 @@ func (r *Run) yield(e Event) bool {
 	return r.deliver(e, nil)
 }
 
-// isNilEvent tells a typed nil, which says as much as a nil event.
+// isNilEvent reports whether e is a typed nil, which yield ignores like a nil event.
 func isNilEvent(e Event) bool {
 	v := reflect.ValueOf(e)
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// deliver calls the loop body, of which there is one at a time: r.mu is held.
+// deliver calls the loop body. The caller holds r.mu, so that only one goroutine runs
+// the body at a time.
 func (r *Run) deliver(e Event, err error) (more bool) {
 	returned := false
 	defer func() {
@@ -139,7 +140,7 @@ func (r *Run) deliver(e Event, err error) (more bool) {
 	return more
 }
 
-// bindCall ties a call to this run and makes its key unique.
+// bindCall adds a call to the run and makes its key unique.
 func (r *Run) bindCall(c *Call) {
 	c.run = r
 	c.Concurrent = r.Concurrent()
@@ -147,12 +148,12 @@ func (r *Run) bindCall(c *Call) {
 	r.openCallsMu.Lock()
 	r.openCalls = append(r.openCalls, c)
 	r.openCallsMu.Unlock()
-	if r.ctx.Err() != nil { // Stop may have been here already
+	if r.ctx.Err() != nil { // Stop may have settled the open calls already
 		c.Settle(Reply{Err: stopCause(r.ctx)})
 	}
 }
 
-// removeCall forgets a call that has its reply.
+// removeCall removes a settled call from the open ones.
 func (r *Run) removeCall(c *Call) {
 	r.openCallsMu.Lock()
 	defer r.openCallsMu.Unlock()
@@ -167,12 +168,12 @@ func (r *Run) startGoroutine(e *goEvent) bool {
 	if r.ended || r.ctx.Err() != nil {
 		return false
 	}
-	var beside *waiterCount // that it is one of
+	var counted *waiterCount
 	if !e.generatorWaits {
-		beside = r.addGoroutine()
+		counted = r.addGoroutine()
 	}
 	r.children.Go(func() {
-		defer beside.removeGoroutine()
+		defer counted.removeGoroutine()
 		defer func() {
 			if v := recover(); v != nil {
 				r.recordPanic(v)
@@ -193,8 +194,8 @@ func (r *Run) recordPanic(v any) {
 	r.Stop(fmt.Errorf("%w: %w", ErrStopped, p))
 }
 
-// deliverLast waits for the run's goroutines, since one of them may yet panic, and
-// hands the last pair to the loop body, unless that was left already.
+// deliverLast waits for the run's goroutines, because one of them may still panic,
+// and then passes the last pair to the loop body unless the loop was left.
 func (r *Run) deliverLast(result *Result, err error) {
 	r.mu.Lock()
 	r.ended = true
@@ -217,14 +218,14 @@ func (r *Run) deliverLast(result *Result, err error) {
 	}
 }
 
-// stopAndWait ends the run's context and waits for its goroutines.
+// stopAndWait cancels the run's context and waits for its goroutines.
 func (r *Run) stopAndWait() {
 	r.Stop(ErrStopped)
 	r.children.Wait()
 }
 
-// repanic ends the goroutine that ranges as its loop body did on another one,
-// or in spite of a generator that recovered.
+// repanic repeats the exit of the loop body on the ranging goroutine: the body may
+// have run on another goroutine, or the generator may have recovered its panic.
 func (r *Run) repanic() {
 	switch {
 	case r.bodyExit == nil:
@@ -235,35 +236,34 @@ func (r *Run) repanic() {
 	}
 }
 
-// recoverPanic turns a panic of the generator into an error. A panic of the loop
-// body, which passes through the generator's frames, goes on to its owner.
+// recoverPanic converts a panic of the generator to an error. It repeats a panic of
+// the loop body, which passes through the generator's frames.
 func (r *Run) recoverPanic(err *error) {
 	v := recover()
 	if v == nil {
 		return
 	}
-	r.mu.Lock() // another goroutine may be in the body; ours has left it
-	t := r.bodyExit
+	r.mu.Lock() // another goroutine may be in the body
+	exit := r.bodyExit
 	r.mu.Unlock()
-	if t != nil && !t.goexit {
-		panic(t.value)
+	if exit != nil && !exit.goexit {
+		panic(exit.value)
 	}
 	*err = &PanicError{Value: v, Stack: debug.Stack()}
 }
 
-// Concurrent tells whether the generator has started goroutines with [Go], so
-// that the order of its calls may differ from run to run. Call it in the loop's
-// body.
+// Concurrent reports whether the generator has started goroutines with [Go], so that
+// the order of its calls may differ from run to run. Call it from the loop body.
 func (r *Run) Concurrent() bool { return r.waiters.Load() != nil }
 
-// Context is what the generator works under. It ends with the run; its cause is
-// why.
+// Context returns the generator's context. It ends with the run; its cause is the
+// reason.
 func (r *Run) Context() context.Context { return r.ctx }
 
-// Stop ends the run: its context is cancelled for the given cause, and every
-// call that waits returns it. It does not wait for the generator to return, and
-// may be called from anywhere, also from the loop's body, and more than once;
-// the first cause holds.
+// Stop ends the run: it cancels the run's context with the cause and settles every
+// open call with it. It doesn't wait for the generator to return. It may be called
+// from any goroutine, from the loop body, and more than once; the first cause is
+// used.
 func (r *Run) Stop(cause error) {
 	r.cancel(cause)
 	r.openCallsMu.Lock()
@@ -275,8 +275,8 @@ func (r *Run) Stop(cause error) {
 	}
 }
 
-// publicError makes a generator's error one of this package's if the run was ended
-// from outside, so that a driver can tell a stop from a failure.
+// publicError replaces a generator's context error by the reason why the run was
+// stopped, so that a driver can distinguish a stop from a failure.
 func (r *Run) publicError(err error) error {
 	if err == nil || r.ctx.Err() == nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// All runs the photon, once, as [Photon.Run] describes:
+// All executes the run, as [Photon.Run] describes. Call it at most once:
 //
 //	for event, err := range run.All { … }
 func (r *Run) All(body func(Event, error) bool) {
@@ -15,7 +15,7 @@ func (r *Run) All(body func(Event, error) bool) {
 	r.returned = true
 }
 
-// cleanUp ends what All began, however it ends.
+// cleanUp releases what the run holds, no matter how All ends.
 func (r *Run) cleanUp() {
 	r.stopAndWait()
 	if r.stopAfterFunc != nil {
@@ -31,15 +31,15 @@ func (r *Run) invoke() (result *Result, err error) {
 	return r.encodeResult(r.photon.invoke(r.ctx, r.args, r.yield))
 }
 
-// encodeResult is how a run ends whose generator returned.
+// encodeResult converts what the generator returned to the end of the run.
 func (r *Run) encodeResult(value any, err error) (*Result, error) {
 	if err != nil {
-		_ = err.Error() // a typed nil panics here, where that is the tool's fault
+		_ = err.Error() // so that a typed nil panics within the tool's recover
 		return nil, r.publicError(err)
 	}
 	raw, err := json.Marshal(value)
 	if err != nil {
-		return nil, fmt.Errorf("the tool's result has no JSON form: %w", err)
+		return nil, fmt.Errorf("the tool's result can't be encoded as JSON: %w", err)
 	}
 	return &Result{Value: raw}, nil
 }

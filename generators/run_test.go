@@ -125,7 +125,7 @@ func TestRunOfArgumentsAndResults(t *testing.T) {
 	tests := []struct{ args, result, err string }{
 		{`{"env":"a","count":2}`, "2", ""},
 		{`{"env":"a"}`, "0", ""},
-		{`{"env":"fun"}`, "", "the tool's result has no JSON form"},
+		{`{"env":"fun"}`, "", "the tool's result can't be encoded as JSON"},
 		{`{"env":1}`, "", "the arguments don't fit"},
 		{``, "", "the arguments don't fit"},
 	}

@@ -57,7 +57,7 @@ func findHugeNumbers(tree any, path string) []FieldError {
 	switch v := tree.(type) {
 	case json.Number:
 		if !isOrdinaryNumber(string(v)) {
-			errs = append(errs, FieldError{path, "must be a number of an ordinary size"})
+			errs = append(errs, FieldError{path, "must be a number of ordinary size"})
 		}
 	case []any:
 		for i, e := range v {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A StepError is the recorded failure of a step. A live and a replayed step
-// return the same one.
+// A StepError is the recorded error of a step. A step returns the same error when it
+// runs and when it is replayed.
 type StepError struct {
 	Key     string
 	Message string
@@ -17,7 +17,7 @@ type StepError struct {
 
 func (e *StepError) Error() string { return e.Message }
 
-// A StepOption changes how a [Step] is run.
+// A StepOption changes how a [Step] runs.
 type StepOption func(*stepOptions)
 
 type stepOptions struct {
@@ -25,21 +25,21 @@ type stepOptions struct {
 	wait    time.Duration
 }
 
-// Retries runs a failing step up to n more times, waiting first for wait and
-// then twice as long each time, up to a day. Only the last error is recorded.
+// Retries runs a failing step up to n more times. The first delay is wait; it doubles
+// with each retry, up to a day. Only the last error is recorded.
 func Retries(n int, wait time.Duration) StepOption {
 	return func(o *stepOptions) { o.retries, o.wait = n, wait }
 }
 
-// Step runs a side effect once in the life of a run. Its value or error is
-// recorded; when a durable run is taken up again, the recorded outcome is
-// returned and fn does not run. A crash between the effect and its record
-// makes it run again: at least once, not exactly once. [IdempotencyKey] tells
-// fn's context a key for services that can tell a repeat.
+// Step runs a side effect and records its value or error. When a durable run is
+// replayed, Step returns the recorded outcome and doesn't call fn. If the process
+// crashes after the effect but before the record, fn runs again: the effect happens
+// at least once, not exactly once. Within fn, [IdempotencyKey] returns a key for
+// services that detect repeated requests.
 //
-// T must survive encoding/json, since the value that Step returns has been
-// through it. Errors come back as a [*StepError], or as the reason why the run
-// ended. fn's context ends with the run.
+// Step returns the value as encoding/json decodes it, so T must survive encoding and
+// decoding. The error is a [*StepError], or the reason why the run ended. The context
+// of fn ends with the run.
 func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), opts ...StepOption) (T, error) {
 	var zero T
 	c := NewCall(StepKind, key, nil)
@@ -60,7 +60,7 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 	record := &Stepped{Key: c.Key}
 	if err == nil {
 		if record.Value, err = json.Marshal(value); err != nil {
-			err = fmt.Errorf("the step's value has no JSON form: %w", err)
+			err = fmt.Errorf("the step's value can't be encoded as JSON: %w", err)
 		}
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 	return decodeStepValue[T](c.Key, r)
 }
 
-// maxRetryWait is where the doubling of a [Retries] ends.
+// maxRetryWait is the maximum delay between [Retries].
 const maxRetryWait = 24 * time.Hour
 
 func runWithRetries[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o stepOptions) (T, error) {

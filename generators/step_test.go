@@ -35,7 +35,7 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 		{"error", func(context.Context) (release, error) { return release{"1", at, 3}, errors.New("no network") }, release{}, "no network"},
 		{"no JSON", func(context.Context) (release, error) {
 			return release{At: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}, nil
-		}, release{}, "the step's value has no JSON form"},
+		}, release{}, "the step's value can't be encoded as JSON"},
 		{"a long error", func(context.Context) (release, error) {
 			return release{}, errors.New(strings.Repeat("x", 1<<20))
 		}, release{}, "(cut: 1048576 bytes in all)"},

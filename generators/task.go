@@ -2,27 +2,27 @@ package generators
 
 import "fmt"
 
-// TaskSupport is how a photon takes to being a task: a call that is answered at
-// once with a handle, by which its caller polls, answers, and gets the result
-// (MCP 2025-11-25, Tasks; the extension io.modelcontextprotocol/tasks of
-// 2026-07-28). Other surfaces don't know the difference.
+// TaskSupport controls whether a call of a photon is a task: the server responds at
+// once with a handle, and the client uses it to poll, to answer questions and to get
+// the result (MCP 2025-11-25, Tasks; the extension io.modelcontextprotocol/tasks of
+// 2026-07-28). It has no effect on other surfaces.
 type TaskSupport string
 
-// The ways of being a task. The zero value leaves it to the caller, if the
-// caller has a say: in 2026-07-28 it has none, and the call is none.
+// The values of TaskSupport.
 const (
-	// TaskOptional leaves it to the caller.
+	// TaskOptional lets the client decide. In MCP 2026-07-28, where clients can't,
+	// the call is not a task.
 	TaskOptional TaskSupport = ""
-	// TaskPreferred is for what takes long, or waits for people: whoever can
-	// have it as a task should. Who can't, gets it as any call.
+	// TaskPreferred is for photons that take long or wait for people: the call is a
+	// task if the client supports tasks.
 	TaskPreferred TaskSupport = "preferred"
-	// TaskAfterAsking is TaskPreferred for a photon that begins with questions
-	// and then works for long: in 2026-07-28, the call itself asks what is asked
-	// at the beginning, and is a task once that is answered.
+	// TaskAfterAsking is TaskPreferred for a photon that begins with questions and
+	// then works for long: in MCP 2026-07-28, the call itself asks the first
+	// questions, and becomes a task once they are answered.
 	TaskAfterAsking TaskSupport = "after asking"
-	// TaskRequired refuses calls that are no tasks, with an error that says so.
+	// TaskRequired rejects calls that are not tasks.
 	TaskRequired TaskSupport = "required"
-	// TaskForbidden refuses to be a task.
+	// TaskForbidden rejects calls as tasks.
 	TaskForbidden TaskSupport = "forbidden"
 )
 
@@ -31,5 +31,5 @@ func (t TaskSupport) validate() error {
 	case TaskOptional, TaskPreferred, TaskAfterAsking, TaskRequired, TaskForbidden:
 		return nil
 	}
-	return fmt.Errorf("Options.Task is %q, which is no way of being a task", string(t))
+	return fmt.Errorf("Options.Task is %q, which is not a TaskSupport", string(t))
 }

@@ -5,7 +5,7 @@ import "strconv"
 // uniqueKeys makes the keys of a run's calls unique.
 type uniqueKeys struct{ count map[string]int }
 
-// unique returns the key, with a suffix if it is taken: #2, #3 and so on.
+// unique returns the key, with a suffix if it was used before: #2, #3 and so on.
 func (k *uniqueKeys) unique(key string) string {
 	if k.count == nil {
 		k.count = map[string]int{}

@@ -2,17 +2,17 @@ package generators
 
 import "sync/atomic"
 
-// A waiterCount counts the goroutines of a run that started some with [Go]. Its
-// methods may be called on nil.
+// A waiterCount counts the goroutines that a run started with [Go] and those that
+// wait for replies. Its methods accept a nil receiver.
 type waiterCount struct {
-	goroutines atomic.Int32 // by Go, and not ended
-	waiting    atomic.Int32 // for replies, of those and the generator itself
-	// generatorWaits: since there were none, the generator itself waited for a reply, too,
-	// beside all others.
+	goroutines atomic.Int32 // running goroutines of Go
+	waiting    atomic.Int32 // of those and the generator itself, waiting for replies
+	// generatorWaits is true if, since the first of the running goroutines started,
+	// the generator itself waited for a reply while all of them did.
 	generatorWaits atomic.Bool
 }
 
-// addGoroutine counts a goroutine that is started. Callers hold mu.
+// addGoroutine counts a goroutine that starts. The caller holds r.mu.
 func (r *Run) addGoroutine() *waiterCount {
 	c := r.waiters.Load()
 	if c == nil {
@@ -25,14 +25,14 @@ func (r *Run) addGoroutine() *waiterCount {
 	return c
 }
 
-// removeGoroutine counts one that has ended.
+// removeGoroutine uncounts a goroutine that has ended.
 func (c *waiterCount) removeGoroutine() {
 	if c != nil {
 		c.goroutines.Add(-1)
 	}
 }
 
-// beginWait counts one that waits for the call's reply, until it is told with rise.
+// beginWait counts a goroutine that waits for the call's reply, until endWait.
 func (c *Call) beginWait() *waiterCount {
 	if c.run == nil {
 		return nil
@@ -50,9 +50,9 @@ func (c *waiterCount) endWait() {
 	}
 }
 
-// Working tells whether some of the run's goroutines don't wait for replies. Of
-// the generator itself it is known only if it did so since the first of them was
-// started: else it counts as waiting for its goroutines. It may be called from anywhere.
+// Working reports whether some of the run's goroutines are not waiting for replies. It
+// assumes that the generator itself waits for its goroutines, unless it has waited for
+// a reply since the first of them started. It may be called from any goroutine.
 func (r *Run) Working() bool {
 	c := r.waiters.Load()
 	if c == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -223,7 +224,7 @@ func (j *JSONRPCRenderer) elicitationParams(seq uint64, a runlog.Asked) elicitPa
 	case q.Kind == ask.KindURL:
 		p.URL = q.URL
 	default:
-		p.Mode, p.ElicitationID, p.RequestedSchema = "form", "", q.Fields.RequestedSchema()
+		p.Mode, p.ElicitationID, p.RequestedSchema = "form", "", form.RequestedSchema(q.Fields)
 	}
 	return p
 }

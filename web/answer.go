@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/ui"
 )
 
@@ -184,7 +185,7 @@ func (s *Server) readFormAnswer(w http.ResponseWriter, r *http.Request, who engi
 	if err := readAnswerForm(w, r); err != nil {
 		return a, err
 	}
-	a.Content = open.Question.Fields.Decode(r.PostForm, formTimeZone(r.PostForm))
+	a.Content = form.Decode(open.Question.Fields, r.PostForm, formTimeZone(r.PostForm))
 	return a, nil
 }
 

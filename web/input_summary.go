@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/ui"
 )
@@ -84,7 +85,7 @@ func summarizeArguments(p *generators.Photon, raw json.RawMessage) string {
 	if p == nil || json.Unmarshal(raw, &args) != nil {
 		return ""
 	}
-	fields, err := ask.FromInputSchema(p.Input().Document())
+	fields, err := form.FromInputSchema(p.Input().Document())
 	if err != nil {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/timeline"
 	"github.com/photon-beam/beam/web/ui"
 )
@@ -136,7 +137,7 @@ func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, who engine
 		writeJSON(w, http.StatusOK, newPhotonJSON(p))
 		return nil
 	}
-	fields, err := ask.FromInputSchema(p.Input().Document())
+	fields, err := form.FromInputSchema(p.Input().Document())
 	if err != nil {
 		return err
 	}
@@ -195,11 +196,11 @@ func linkValues(f *ask.Field, link []string) []string {
 const argumentsField = "beam:args"
 
 // decodeArguments reads a photon's arguments from a form.
-func decodeArguments(form url.Values, fields ask.Fields) json.RawMessage {
-	if args := form.Get(argumentsField); json.Valid([]byte(args)) {
+func decodeArguments(posted url.Values, fields ask.Fields) json.RawMessage {
+	if args := posted.Get(argumentsField); json.Valid([]byte(args)) {
 		return json.RawMessage(args)
 	}
-	return fields.Decode(form, formTimeZone(form))
+	return form.Decode(fields, posted, formTimeZone(posted))
 }
 
 // hasState keeps the runs in a state; empty keeps all.

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/ui"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, who engin
 	if err := parseForm(w, r); err != nil {
 		return err
 	}
-	fields, err := ask.FromInputSchema(p.Input().Document())
+	fields, err := form.FromInputSchema(p.Input().Document())
 	if err != nil {
 		return err
 	}

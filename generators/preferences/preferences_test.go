@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/internal/photontest"
 	"github.com/photon-beam/beam/generators/preferences"
+	"github.com/photon-beam/beam/internal/form"
 )
 
 func play(t *testing.T, line photontest.Response) *photontest.Outcome {
@@ -57,7 +58,7 @@ func TestQuestionIsTheSources(t *testing.T) {
 		},
 		"required": ["outputFormat"]
 	}`
-	if got, want := tree(t, q.Fields.RequestedSchema()), tree(t, []byte(source)); !reflect.DeepEqual(got, want) {
+	if got, want := tree(t, form.RequestedSchema(q.Fields)), tree(t, []byte(source)); !reflect.DeepEqual(got, want) {
 		t.Errorf("the schema is\n%v, want\n%v", got, want)
 	}
 }

@@ -70,7 +70,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.worker == w { // the generator's goroutine has exited without returning
-		text := "the tool crashed: its goroutine ended"
+		text := "the tool failed: its goroutine ended"
 		if errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit) {
 			text = w.timeLimitText()
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
 )
 
 // A clientRequest is a question as it travels to a client: the request that asks it
@@ -88,9 +89,9 @@ func (c *call) buildClientRequest(q *ask.Question, askID string) (clientRequest,
 	}
 	p := elicitParams{Message: q.Message}
 	if c.client.versionAtLeast(version20251125) {
-		p.Mode, p.Schema = "form", q.Fields.RequestedSchema()
+		p.Mode, p.Schema = "form", form.RequestedSchema(q.Fields)
 	} else {
-		p.Schema = q.Fields.RequestedSchema20250618()
+		p.Schema = form.RequestedSchema20250618(q.Fields)
 	}
 	return clientRequest{method: string(mcp.MethodElicitationCreate), params: p}, nil, nil
 }
@@ -159,7 +160,7 @@ func (c *call) parseAnswer(q *ask.Question, result json.RawMessage) (ask.Answer,
 		return ask.Answer{Action: a.Action}, nil
 	}
 	if !c.client.versionAtLeast(version20251125) && len(q.Fields) > 0 {
-		content, err := q.Fields.ContentFrom20250618(a.Content)
+		content, err := form.ContentFrom20250618(q.Fields, a.Content)
 		if err != nil {
 			return ask.Answer{}, invalidField("content", err.Error())
 		}

@@ -100,7 +100,7 @@ func questions() map[string]*ask.Question {
 		"url-none":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "javascript:alert(1)"},
 		"url-done":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "https://id.example.com/authorize", UntilDone: true},
 		"roots":        {Kind: ask.KindRoots, Message: "Which folders?", Fields: ask.Fields{{Name: "roots", Title: "Folders", Type: "string", Format: ask.FormatLong, Required: true}}},
-		"sample": {Kind: ask.KindSample, Message: "A model is asked: Sum up", Fields: ask.Fields{{Name: "text", Title: "Answer", Type: "string", Format: ask.FormatLong, Required: true}},
+		"sample": {Kind: ask.KindSample, Message: "Request to a model: Sum up", Fields: ask.Fields{{Name: "text", Title: "Answer", Type: "string", Format: ask.FormatLong, Required: true}},
 			Sample: &ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 1000, Tools: []json.RawMessage{json.RawMessage(`{"name":"look"}`)}, Messages: []ask.SampleMessage{
 				ask.FromUser(ask.TextBlock("What <b>is</b> this?\nAnd that?"), ask.ImageBlock([]byte("png"), "image/png")),
 				ask.FromAssistant(ask.TextBlock("A cat.")),

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
 )
 
 // update is the only global here: package flag wants it before main runs.
@@ -54,7 +55,7 @@ func GoldenPhoton(t testing.TB, p *generators.Photon, play *Outcome) {
 	Golden(t, "input", input)
 	for key, q := range play.Asked {
 		if len(q.Fields) > 0 {
-			Golden(t, key, q.Fields.RequestedSchema())
+			Golden(t, key, form.RequestedSchema(q.Fields))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package ask_test
+package form_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	_ "time/tzdata"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/form"
 )
 
 // postedTests is a form with a field of every type.
@@ -69,7 +70,7 @@ func TestDecode(t *testing.T) {
 			t.Fatal(err)
 		}
 		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(postedTests.Decode(values, berlin), &fields); err != nil {
+		if err := json.Unmarshal(form.Decode(postedTests, values, berlin), &fields); err != nil {
 			t.Fatal(err)
 		}
 		if string(fields["must"]) != "[]" || string(fields["sure"]) != "false" {
@@ -88,12 +89,12 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeCheckboxes(t *testing.T) {
-	form := ask.Fields{{Name: "sure", Type: "boolean"}}
+	fields := ask.Fields{{Name: "sure", Type: "boolean"}}
 	for post, want := range map[string]string{
 		"": "false", "sure=on": "true", "sure=true": "true", "sure=off": "false", "sure=": "false", "sure=false&sure=on": "true", "sure=maybe": `"maybe"`,
 	} {
 		values, _ := url.ParseQuery(post)
-		if got := string(form.Decode(values, nil)); got != `{"sure":`+want+`}` {
+		if got := string(form.Decode(fields, values, nil)); got != `{"sure":`+want+`}` {
 			t.Errorf("%q: %s", post, got)
 		}
 	}
@@ -106,14 +107,14 @@ func TestDecodeHoursThatAreNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
+	fields := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
 	for _, at := range []string{"2026-03-29T02:30", "2026-10-25T02:30"} {
-		got := form.Decode(url.Values{"at": {at}}, berlin)
-		if _, err := form.Check(got); err != nil {
+		got := form.Decode(fields, url.Values{"at": {at}}, berlin)
+		if _, err := fields.Check(got); err != nil {
 			t.Errorf("%s became %s: %v", at, got, err)
 		}
 	}
-	if got := string(form.Decode(url.Values{"at": {"2026-03-29T02:30"}}, nil)); got != `{"at":"2026-03-29T02:30:00Z"}` {
+	if got := string(form.Decode(fields, url.Values{"at": {"2026-03-29T02:30"}}, nil)); got != `{"at":"2026-03-29T02:30:00Z"}` {
 		t.Errorf("without a zone it became %s", got)
 	}
 }
@@ -121,18 +122,18 @@ func TestDecodeHoursThatAreNotThere(t *testing.T) {
 // TestPostedFormIsChecked: what was left blank is missing, and a list of
 // checkboxes of which none is ticked is an empty list.
 func TestPostedFormIsChecked(t *testing.T) {
-	form := ask.Fields{
+	fields := ask.Fields{
 		{Name: "name", Type: "string", Required: true},
 		{Name: "tags", Type: "array", Choices: ask.Choices("a", "b"), Required: true},
 		{Name: "some", Type: "array", Choices: ask.Choices("a", "b"), Required: true, MinItems: 2},
 		{Name: "sure", Type: "boolean", Required: true},
 		{Name: "count", Type: "integer"},
 	}
-	_, err := form.Check(form.Decode(url.Values{"name": {" "}, "count": {"many"}, "some": {"a"}}, nil))
+	_, err := fields.Check(form.Decode(fields, url.Values{"name": {" "}, "count": {"many"}, "some": {"a"}}, nil))
 	want := map[string]string{
 		"/name": "is required", "/some": "must have at least 2 items; it has 1", "/count": "must be a whole number, not text",
 	}
-	got := sentences(t, err)
+	got := fieldErrors(t, err)
 	for path, sentence := range want {
 		if got[path] != sentence {
 			t.Errorf("%s: %q, want %q", path, got[path], sentence)
@@ -141,7 +142,7 @@ func TestPostedFormIsChecked(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("got %q", got)
 	}
-	checked, err := form.Check(form.Decode(url.Values{"name": {"Ada"}, "some": {"a", "b", "b"}}, nil))
+	checked, err := fields.Check(form.Decode(fields, url.Values{"name": {"Ada"}, "some": {"a", "b", "b"}}, nil))
 	if err != nil || string(checked) != `{"name":"Ada","tags":[],"some":["a","b"],"sure":false}` {
 		t.Errorf("got %s, %v", checked, err)
 	}

@@ -1,4 +1,4 @@
-package ask_test
+package form_test
 
 import (
 	"bytes"
@@ -9,13 +9,14 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
 )
 
 func TestRequestedSchema20250618(t *testing.T) {
-	raw := allFields().RequestedSchema20250618()
+	raw := form.RequestedSchema20250618(allFields())
 	golden(t, "schema20250618.json", raw)
 	checkSchema20250618(t, raw)
-	if got := string(ask.Fields(nil).RequestedSchema20250618()); got != `{"type":"object","properties":{}}` {
+	if got := string(form.RequestedSchema20250618(ask.Fields(nil))); got != `{"type":"object","properties":{}}` {
 		t.Errorf("a form without fields is %s", got)
 	}
 }
@@ -31,17 +32,17 @@ var keywords20250618 = map[string][]string{
 // checkSchema20250618 reports what a client of 2025-06-18 doesn't know.
 func checkSchema20250618(t *testing.T, raw []byte) {
 	t.Helper()
-	var form struct {
+	var fields struct {
 		Type       string
 		Properties map[string]map[string]json.RawMessage
 		Required   []string
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&form); err != nil {
+	if err := dec.Decode(&fields); err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
-	for name, property := range form.Properties {
+	for name, property := range fields.Properties {
 		kind := strings.Trim(string(property["type"]), `"`)
 		for keyword := range property {
 			if !slices.Contains(keywords20250618[kind], keyword) {
@@ -55,8 +56,8 @@ func checkSchema20250618(t *testing.T, raw []byte) {
 			t.Errorf("property %q has %d choices and %d names", name, len(enum), len(names))
 		}
 	}
-	for _, name := range form.Required {
-		if form.Properties[name] == nil {
+	for _, name := range fields.Required {
+		if fields.Properties[name] == nil {
 			t.Errorf("%q is required, and no property", name)
 		}
 	}
@@ -79,14 +80,14 @@ func TestDescriptionsOf20250618(t *testing.T) {
 		"least.x":  "A choice for “least”. Choose at least 1.",
 		"most.x":   "A choice for “most”. Choose at most 1.",
 	}
-	form := allFields()
-	form[11].Default = json.RawMessage(" 3 ")
-	form = append(form,
+	fields := allFields()
+	fields[11].Default = json.RawMessage(" 3 ")
+	fields = append(fields,
 		ask.Field{Name: "level", Description: "How loud", Type: "string", Choices: []ask.Choice{{Value: "v", Title: "Very loud"}}, Default: json.RawMessage(`"v"`)},
 		ask.Field{Name: "list", Title: "List", Description: "What to take.", Type: "array", Choices: ask.Choices("x", "y"), MinItems: 2, MaxItems: 2},
 		ask.Field{Name: "least", Type: "array", Choices: ask.Choices("x"), MinItems: 1},
 		ask.Field{Name: "most", Type: "array", Choices: ask.Choices("x"), MaxItems: 1})
-	doc := schema(t, string(form.RequestedSchema20250618())).Document()
+	doc := schema(t, string(form.RequestedSchema20250618(fields))).Document()
 	for name, want := range said {
 		p := doc.Properties[name]
 		if p == nil || p.Description != want {
@@ -100,22 +101,22 @@ func TestDescriptionsOf20250618(t *testing.T) {
 
 // TestChoicesHaveNamesOfTheirOwn, whatever the fields are called.
 func TestChoicesHaveNamesOfTheirOwn(t *testing.T) {
-	form := ask.Fields{
+	fields := ask.Fields{
 		{Name: "a.b", Type: "array", Choices: ask.Choices("c")},
 		{Name: "a", Type: "array", Choices: ask.Choices("b.c", "b")},
 		{Name: "a.b.c", Type: "boolean"},
 	}
-	if n := len(schema(t, string(form.RequestedSchema20250618())).Document().Properties); n != 4 {
-		t.Fatalf("%d properties: %s", n, form.RequestedSchema20250618())
+	if n := len(schema(t, string(form.RequestedSchema20250618(fields))).Document().Properties); n != 4 {
+		t.Fatalf("%d properties: %s", n, form.RequestedSchema20250618(fields))
 	}
-	got, err := form.ContentFrom20250618([]byte(`{"a.b.c_":true,"a.b.c__":false,"a.b_":true,"a.b.c":false}`))
+	got, err := form.ContentFrom20250618(fields, []byte(`{"a.b.c_":true,"a.b.c__":false,"a.b_":true,"a.b.c":false}`))
 	if want := `{"a.b":["c"],"a":["b"],"a.b.c":false}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }
 
 func TestContentFrom20250618(t *testing.T) {
-	form := ask.Fields{
+	fields := ask.Fields{
 		{Name: "name", Type: "string"},
 		{Name: "must", Type: "array", Choices: ask.Choices("a", "b"), Required: true},
 		{Name: "may", Type: "array", Choices: ask.Choices("a", "b")},
@@ -125,17 +126,17 @@ func TestContentFrom20250618(t *testing.T) {
 		`{"name":"A","must.b":true,"must.a":true,"may.a":false,"x":1}`: `{"name":"A","must":["a","b"]}`,
 		`{"may.b": true ,"must":["a"]}`:                                `{"must":[],"may":["b"]}`,
 	} {
-		got, err := form.ContentFrom20250618(json.RawMessage(content))
+		got, err := form.ContentFrom20250618(fields, json.RawMessage(content))
 		if err != nil || string(got) != want {
 			t.Errorf("%s became %s (%v), want %s", content, got, err, want)
 		}
 	}
-	_, err := form.ContentFrom20250618([]byte(`{"must.a":"yes","may.b":null}`))
-	if said := sentences(t, err); said["/must.a"] != "must be true or false, not text" || said["/may.b"] != "must be true or false, not null" {
+	_, err := form.ContentFrom20250618(fields, []byte(`{"must.a":"yes","may.b":null}`))
+	if said := fieldErrors(t, err); said["/must.a"] != "must be true or false, not text" || said["/may.b"] != "must be true or false, not null" {
 		t.Errorf("said %q", said)
 	}
 	for _, bad := range []string{`[]`, `{`, `null`} {
-		if _, err := form.ContentFrom20250618(json.RawMessage(bad)); err == nil {
+		if _, err := form.ContentFrom20250618(fields, json.RawMessage(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
 	}
@@ -143,16 +144,16 @@ func TestContentFrom20250618(t *testing.T) {
 
 // answer20250618 is an answer as a client of 2025-06-18 gives it: what a list has is
 // true, and what it has not is false.
-func answer20250618(t *testing.T, form ask.Fields, content json.RawMessage) json.RawMessage {
+func answer20250618(t *testing.T, fields ask.Fields, content json.RawMessage) json.RawMessage {
 	t.Helper()
-	doc := schema(t, string(form.RequestedSchema20250618())).Document()
+	doc := schema(t, string(form.RequestedSchema20250618(fields))).Document()
 	var values map[string]any
 	if err := json.Unmarshal(content, &values); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
 	next := func() string { n++; return doc.PropertyOrder[n-1] } // a property a choice, in the form's order
-	for _, f := range form {
+	for _, f := range fields {
 		if f.Type != "array" {
 			next()
 			continue
@@ -177,7 +178,7 @@ func answer20250618(t *testing.T, form ask.Fields, content json.RawMessage) json
 // comes back as it was, but for the order of lists and for empty ones that may
 // be left out.
 func FuzzSchema20250618(f *testing.F) {
-	f.Add(string(allFields().Schema()), `{"name":"Ada","titled":"d","many":["b","a"],"titles":[],"sure":false,"share":0.25}`)
+	f.Add(string(form.Schema(allFields())), `{"name":"Ada","titled":"d","many":["b","a"],"titles":[],"sure":false,"share":0.25}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"array","items":{"enum":["b","b_",""]}},"a.b":{"type":"boolean"}},"required":["a"]}`, `{"a":["b",""],"a.b":true}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x"]}}}}`, `{"a.x":5}`)
 	f.Fuzz(func(t *testing.T, schemaText, content string) {
@@ -185,45 +186,45 @@ func FuzzSchema20250618(f *testing.F) {
 		if err != nil {
 			return
 		}
-		form, err := ask.FromSchema(s.Document())
-		if err != nil || form.Validate() != nil {
+		fields, err := ask.FromSchema(s.Document())
+		if err != nil || fields.Validate() != nil {
 			return
 		}
-		raw := form.RequestedSchema20250618()
+		raw := form.RequestedSchema20250618(fields)
 		checkSchema20250618(t, raw)
-		if back, err := form.ContentFrom20250618(json.RawMessage(content)); err == nil && !json.Valid(back) {
+		if back, err := form.ContentFrom20250618(fields, json.RawMessage(content)); err == nil && !json.Valid(back) {
 			t.Fatalf("%s became %s", content, back)
 		}
-		checked, err := form.Check(json.RawMessage(content))
+		checked, err := fields.Check(json.RawMessage(content))
 		if err != nil {
 			return
 		}
-		june := answer20250618(t, form, checked)
+		june := answer20250618(t, fields, checked)
 		if err := schema(t, string(raw)).Validate(june); err != nil {
 			t.Fatalf("%s is refused by %s: %v", june, raw, err)
 		}
-		back, err := form.ContentFrom20250618(june)
+		back, err := form.ContentFrom20250618(fields, june)
 		if err != nil {
 			t.Fatalf("%s: %v", june, err)
 		}
-		again, err := form.Check(back)
+		again, err := fields.Check(back)
 		if err != nil {
 			t.Fatalf("%s became %s: %v", checked, back, err)
 		}
-		if got, want := sortedContent(t, form, again), sortedContent(t, form, checked); got != want {
+		if got, want := sortedContent(t, fields, again), sortedContent(t, fields, checked); got != want {
 			t.Fatalf("%s came back as %s", want, got)
 		}
 	})
 }
 
 // sortedContent is content with its lists sorted and without empty ones.
-func sortedContent(t *testing.T, form ask.Fields, content json.RawMessage) string {
+func sortedContent(t *testing.T, fields ask.Fields, content json.RawMessage) string {
 	t.Helper()
 	var values map[string]any
 	if err := json.Unmarshal(content, &values); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range form {
+	for _, f := range fields {
 		list, ok := values[f.Name].([]any)
 		slices.SortFunc(list, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 		if ok && len(list) == 0 {

@@ -10,40 +10,40 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// The functions that make prompts are not inlined into those that ask: the
-// fields that they build would stand on the stack while a question waits.
+// The functions that return prompts are separate from those that ask so that the
+// fields that they build don't stay on the stack while a question is open.
 
-// Text asks for a line of text, or for several with [Long]. The key names the
-// ask within the run and the field in its form.
+// Text asks for a line of text, or for several lines with [Long]. The key names the
+// question within the run, and its field.
 func Text(yield generators.Yield, key, message string, opts ...Option) (string, error) {
 	return ForText(key, message, opts...).Ask(yield)
 }
 
-// ForText is the prompt of [Text].
+// ForText returns the prompt of [Text].
 func ForText(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindText, Field{Type: "string"}, opts, decodeString)
+	return newPrompt(key, message, KindText, nil, opts, decodeString)
 }
 
-// Secret asks for a text that nobody may see: it is typed unseen, sealed in
-// the log, and never part of a form over MCP.
+// Secret asks for a text that nobody else may see. The page hides it while it is
+// typed, the log keeps it sealed, and it is never part of a form over MCP.
 func Secret(yield generators.Yield, key, message string, opts ...Option) (string, error) {
 	return ForSecret(key, message, opts...).Ask(yield)
 }
 
-// ForSecret is the prompt of [Secret].
+// ForSecret returns the prompt of [Secret].
 func ForSecret(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindSecret, Field{Type: "string", Format: FormatSecret}, opts, decodeString)
+	return newPrompt(key, message, KindSecret, nil, opts, decodeString)
 }
 
-// Confirm asks for a yes or a no. A no is false without an error; a decline is
-// not an answer to the question.
+// Confirm asks for a yes or a no. It returns false without an error for a no; a
+// decline is [ErrDeclined].
 func Confirm(yield generators.Yield, key, message string, opts ...Option) (bool, error) {
 	return ForConfirm(key, message, opts...).Ask(yield)
 }
 
-// ForConfirm is the prompt of [Confirm].
+// ForConfirm returns the prompt of [Confirm].
 func ForConfirm(key, message string, opts ...Option) *Prompt[bool] {
-	return newPrompt(key, message, KindConfirm, Field{Type: "boolean"}, opts, decodeAs[bool])
+	return newPrompt(key, message, KindConfirm, nil, opts, decodeAs[bool])
 }
 
 // Select asks for one of several choices and returns its value.
@@ -51,24 +51,24 @@ func Select(yield generators.Yield, key, message string, choices []Choice, opts 
 	return ForSelect(key, message, choices, opts...).Ask(yield)
 }
 
-// ForSelect is the prompt of [Select].
+// ForSelect returns the prompt of [Select].
 func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
-	p := newPrompt(key, message, KindSelect, Field{Type: "string", Choices: choices}, opts, decodeString)
+	p := newPrompt(key, message, KindSelect, choices, opts, decodeString)
 	if len(choices) == 0 && p.err == nil {
-		p.err = fmt.Errorf("ask %q: field %q: there is nothing to choose from", key, key)
+		p.err = fmt.Errorf("ask %q: field %q: needs at least one choice", key, key)
 	}
 	return p
 }
 
-// MultiSelect asks for any number of several choices, bounded by [Items], and
+// MultiSelect asks for any number of several choices, limited by [Items], and
 // returns their values.
 func MultiSelect(yield generators.Yield, key, message string, choices []Choice, opts ...Option) ([]string, error) {
 	return ForMultiSelect(key, message, choices, opts...).Ask(yield)
 }
 
-// ForMultiSelect is the prompt of [MultiSelect].
+// ForMultiSelect returns the prompt of [MultiSelect].
 func ForMultiSelect(key, message string, choices []Choice, opts ...Option) *Prompt[[]string] {
-	p := newPrompt(key, message, KindMultiSelect, Field{Type: "array", Choices: choices}, opts, decodeAs[[]string])
+	p := newPrompt(key, message, KindMultiSelect, choices, opts, decodeAs[[]string])
 	f := &p.question.Fields[0]
 	f.Required = f.Required && f.MinItems > 0
 	return p
@@ -79,9 +79,9 @@ func Number(yield generators.Yield, key, message string, opts ...Option) (float6
 	return ForNumber(key, message, opts...).Ask(yield)
 }
 
-// ForNumber is the prompt of [Number].
+// ForNumber returns the prompt of [Number].
 func ForNumber(key, message string, opts ...Option) *Prompt[float64] {
-	return newPrompt(key, message, KindNumber, Field{Type: "number"}, opts, decodeAs[float64])
+	return newPrompt(key, message, KindNumber, nil, opts, decodeAs[float64])
 }
 
 // Integer asks for a whole number.
@@ -89,12 +89,12 @@ func Integer(yield generators.Yield, key, message string, opts ...Option) (int, 
 	return ForInteger(key, message, opts...).Ask(yield)
 }
 
-// ForInteger is the prompt of [Integer].
+// ForInteger returns the prompt of [Integer].
 func ForInteger(key, message string, opts ...Option) *Prompt[int] {
-	return newPrompt(key, message, KindInteger, Field{Type: "integer"}, opts, decodeInt)
+	return newPrompt(key, message, KindInteger, nil, opts, decodeInt)
 }
 
-// decodeInt takes 4.0 for 4, as JSON Schema does.
+// decodeInt accepts 4.0 as 4, as JSON Schema does.
 func decodeInt(raw json.RawMessage) (int, error) {
 	var i int
 	if json.Unmarshal(raw, &i) == nil {
@@ -102,29 +102,29 @@ func decodeInt(raw json.RawMessage) (int, error) {
 	}
 	f, err := decodeAs[float64](raw)
 	if err == nil && (f != math.Trunc(f) || math.Abs(f) > 1<<53) {
-		err = fmt.Errorf("%s is no whole number that fits", raw)
+		err = fmt.Errorf("%s is not a whole number that fits an int", raw)
 	}
 	return int(f), err
 }
 
-// Date asks for a day. The time returned is its midnight in UTC.
+// Date asks for a day and returns its midnight in UTC.
 func Date(yield generators.Yield, key, message string, opts ...Option) (time.Time, error) {
 	return ForDate(key, message, opts...).Ask(yield)
 }
 
-// ForDate is the prompt of [Date].
+// ForDate returns the prompt of [Date].
 func ForDate(key, message string, opts ...Option) *Prompt[time.Time] {
-	return newPrompt(key, message, KindDate, Field{Type: "string", Format: "date"}, opts, decodeTime(time.DateOnly))
+	return newPrompt(key, message, KindDate, nil, opts, decodeTime(time.DateOnly))
 }
 
-// DateTime asks for a moment.
+// DateTime asks for a date and time.
 func DateTime(yield generators.Yield, key, message string, opts ...Option) (time.Time, error) {
 	return ForDateTime(key, message, opts...).Ask(yield)
 }
 
-// ForDateTime is the prompt of [DateTime].
+// ForDateTime returns the prompt of [DateTime].
 func ForDateTime(key, message string, opts ...Option) *Prompt[time.Time] {
-	return newPrompt(key, message, KindDateTime, Field{Type: "string", Format: "date-time"}, opts, decodeTime(time.RFC3339))
+	return newPrompt(key, message, KindDateTime, nil, opts, decodeTime(time.RFC3339))
 }
 
 func decodeTime(layout string) func(json.RawMessage) (time.Time, error) {
@@ -137,17 +137,16 @@ func decodeTime(layout string) func(json.RawMessage) (time.Time, error) {
 	}
 }
 
-// URL asks the person to open an address, such as a sign-in page elsewhere. It
-// returns nil on consent, when the person has agreed to open it, which over MCP
-// is the accept of a URL mode request; with [UntilDone] it returns on
-// completion, when they say on Beam's page that they are done. Whether they did
-// there what they should, the photon has to find out from the other side.
+// URL asks the person to open an address, such as a sign-in page. It returns nil
+// when they agree to open it, which over MCP is the accept of a URL mode request;
+// with [UntilDone], it returns nil when they report on Beam's page that they are
+// done. Either way, the photon must ask the other site whether they succeeded.
 func URL(yield generators.Yield, key, message, address string, opts ...Option) error {
 	_, err := ForURL(key, message, address, opts...).Ask(yield)
 	return err
 }
 
-// ForURL is the prompt of [URL]; its value is always true.
+// ForURL returns the prompt of [URL]. Its value is always true.
 func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
 	p := &Prompt[bool]{key: key, question: &Question{Kind: KindURL, Message: message, URL: address}}
 	p.err = p.applyOptions(opts)
@@ -157,7 +156,7 @@ func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
 	case err != nil:
 		p.err = fmt.Errorf("ask %q: %w", key, err)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		p.err = fmt.Errorf("ask %q: %q is no http or https address", key, address)
+		p.err = fmt.Errorf("ask %q: %q is not an http or https address", key, address)
 	}
 	p.decode = func(generators.Reply) (bool, error) { return true, nil }
 	return p

@@ -1,0 +1,177 @@
+package form_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"reflect"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
+)
+
+// FuzzDecodeForm posts anything to a form with every kind of field. Decoding
+// never panics and gives an object; what Check accepts of it conforms to the
+// form's schema and is accepted again, unchanged.
+func FuzzDecodeForm(f *testing.F) {
+	f.Add("name=Ada&titled=d", "Europe/Berlin")
+	f.Add("name=+&many=a&many=a&sure=on&share=1e0&count=4.0&at=2026-10-25T02:30&day=2026-05-01&clock=18:30", "Asia/Kathmandu")
+	f.Add("name=%FF%00&count=-0&share=.25&share=5.&mail=a@b&site=x:y&code=1&airport=ABC&secret=+&titled=p&titles=r", "UTC")
+	fields := allFields()
+	schema, err := generators.ParseSchema(form.Schema(fields))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, post, zone string) {
+		values, err := url.ParseQuery(post)
+		if err != nil && len(values) == 0 {
+			return
+		}
+		location, err := time.LoadLocation(zone)
+		if err != nil {
+			location = nil
+		}
+		decoded := form.Decode(fields, values, location)
+		if !json.Valid(decoded) || decoded[0] != '{' {
+			t.Fatalf("%q was decoded as %s", post, decoded)
+		}
+		checkAgainstSchema(t, fields, schema, decoded)
+	})
+}
+
+// beyondSchema are the rules that a schema has no keyword for: whole numbers and
+// moments that Go can hold, and bounds of dates.
+var beyondSchema = regexp.MustCompile(`must be between -9223372036854775808|must be a date and time|must not be (before|after)`)
+
+// checkAgainstSchema holds the two ways to check a form's content against each other.
+func checkAgainstSchema(t *testing.T, fields ask.Fields, schema *generators.Schema, content json.RawMessage) {
+	t.Helper()
+	checked, err := fields.Check(content)
+	if err != nil {
+		said := fieldErrors(t, err)
+		if len(said) == 0 {
+			t.Fatalf("%s is refused without a reason", content)
+		}
+		if schema.Validate(content) == nil && !beyondSchema.MatchString(fmt.Sprint(said)) {
+			t.Fatalf("%s is refused, and its schema accepts it: %q", content, said)
+		}
+		return
+	}
+	if err := schema.Validate(checked); err != nil {
+		t.Fatalf("%s became %s, which its schema refuses: %v", content, checked, err)
+	}
+	again, err := fields.Check(checked)
+	if err != nil || !bytes.Equal(again, checked) {
+		t.Fatalf("%s became %s, and then %s (%v)", content, checked, again, err)
+	}
+}
+
+// FuzzCheckForm sends any JSON as the content of any form, read from a schema.
+// The form's own check agrees with its schema: what it accepts conforms, and
+// what it refuses either doesn't, or is a value that Go has no type for.
+func FuzzCheckForm(f *testing.F) {
+	f.Add(string(form.Schema(allFields())), `{"name":"Ada","titled":"d","count":1e400}`)
+	f.Add(`{"type":"object","properties":{"a":{"type":"integer","multipleOf":3},"b":{"type":"string","format":"date-time"}}}`, `{"a":9.0,"b":"2026-06-30T23:59:60Z"}`)
+	f.Add(`{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x","y"]}}},"required":["a"]}`, `{"a":["x",5,"x"]}`)
+	f.Fuzz(func(t *testing.T, schema, content string) {
+		s, err := generators.ParseSchema(json.RawMessage(schema))
+		if err != nil {
+			return
+		}
+		fields, err := ask.FromSchema(s.Document())
+		if err != nil {
+			return
+		}
+		own, err := generators.ParseSchema(form.Schema(fields))
+		if err != nil {
+			t.Fatalf("%s became the form %s: %v", schema, form.Schema(fields), err)
+		}
+		checkAgainstSchema(t, fields, own, json.RawMessage(content))
+	})
+}
+
+// FuzzFromSchema makes a form of any schema. What Narrow accepts, MCP's subset can
+// say, and Narrow reads that as the same fields; the full schema loses nothing.
+func FuzzFromSchema(f *testing.F) {
+	f.Add(string(form.Schema(allFields())))
+	f.Add(string(form.RequestedSchema(allFields())))
+	f.Add(`{"type":"object","properties":{"a":{"type":"string","oneOf":[{"const":"x","title":"X"},{"const":"x"}]},"b":{"enum":["y"],"enumNames":["Y"]}},"required":["a","a"]}`)
+	f.Add(`{"type":"object","properties":{"t":{"type":"string","format":"time","default":"1:2"},"n":{"type":"number","multipleOf":1e-320,"minimum":-0.0}}}`)
+	f.Add(`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`)
+	f.Fuzz(func(t *testing.T, schema string) {
+		s, err := generators.ParseSchema(json.RawMessage(schema))
+		if err != nil {
+			return
+		}
+		_, _ = form.FromInputSchema(s.Document())
+		fields, err := ask.FromSchema(s.Document())
+		if err != nil {
+			return
+		}
+		_ = fields.Validate()
+		full := fieldsFromRaw(t, form.Schema(fields))
+		if !reflect.DeepEqual(normalized(full), normalized(fields)) {
+			t.Fatalf("%s: narrowed again, %+v became %+v", schema, normalized(fields), normalized(full))
+		}
+		requested := form.RequestedSchema(fields)
+		checkSubset(t, requested)
+		if again := fieldsFromRaw(t, requested); !reflect.DeepEqual(withoutDescribedRules(again), withoutDescribedRules(fields)) {
+			t.Fatalf("%s: over MCP, %+v became %+v", schema, withoutDescribedRules(fields), withoutDescribedRules(again))
+		}
+	})
+}
+
+func fieldsFromRaw(t *testing.T, raw json.RawMessage) ask.Fields {
+	t.Helper()
+	s, err := generators.ParseSchema(raw)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	fields, err := ask.FromSchema(s.Document())
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return fields
+}
+
+// normalized is a form without what is only another way to say the same: a title
+// that is the value.
+func normalized(fields ask.Fields) ask.Fields {
+	out := ask.Fields{}
+	for _, f := range fields {
+		var choices []ask.Choice
+		for _, c := range f.Choices {
+			if c.Title == c.Value {
+				c.Title = ""
+			}
+			choices = append(choices, c)
+		}
+		f.Choices = choices
+		if f.Default != nil {
+			var b bytes.Buffer
+			if json.Compact(&b, f.Default) == nil {
+				f.Default = b.Bytes()
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// withoutDescribedRules is a form without what MCP's subset only describes.
+func withoutDescribedRules(fields ask.Fields) ask.Fields {
+	out := normalized(fields)
+	for i := range out {
+		f := &out[i]
+		if f.Format == ask.FormatTime {
+			f.Format = ""
+		}
+		f.Description, f.Pattern, f.Step = "", "", nil
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+// Package rawjson reads and writes JSON values without decoding them into maps.
+// An answer is read several times on its way from a surface to the generator;
+// reading its members this way costs a tenth of decoding it.
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// EachMember calls each with the name and the value of every member of a JSON
+// object, in their order. The object must be valid JSON; for anything else, the
+// calls are unspecified, but EachMember returns.
+func EachMember(object json.RawMessage, each func(name []byte, value json.RawMessage)) {
+	i := skipSpace(object, 0) + 1 // {
+	for {
+		i = skipSpace(object, i)
+		if i >= len(object) || object[i] == '}' {
+			return
+		}
+		if object[i] == ',' {
+			i++
+			continue
+		}
+		end := max(skipValue(object, i), i+1)
+		name := object[i:end]
+		if IsPlainText(name) {
+			name = name[1 : len(name)-1]
+		} else {
+			text, _ := DecodeText(name)
+			name = []byte(text)
+		}
+		i = skipSpace(object, skipSpace(object, end)+1) // :
+		if i >= len(object) {
+			return
+		}
+		end = max(skipValue(object, i), i+1)
+		each(name, object[i:end])
+		i = end
+	}
+}
+
+// Member returns the last member of that name of a JSON object, or nil if there is
+// none.
+func Member(object json.RawMessage, name string) json.RawMessage {
+	var found json.RawMessage
+	EachMember(object, func(n []byte, value json.RawMessage) {
+		if string(n) == name {
+			found = value
+		}
+	})
+	return found
+}
+
+func skipSpace(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\n' || raw[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the index after the value that begins at i.
+func skipValue(raw []byte, i int) int {
+	depth := 0
+	for ; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return min(i+1, len(raw))
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+			if depth < 0 { // the end of a number, true, false or null
+				return i
+			}
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(raw)
+}
+
+// DecodeText returns the text of a JSON string. It reports plain if raw is
+// already in the form that [AppendText] writes.
+func DecodeText(raw json.RawMessage) (text string, plain bool) {
+	if IsPlainText(raw) {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	_ = json.Unmarshal(raw, &text) // the caller passes a string
+	return strings.ToValidUTF8(text, "\ufffd"), false
+}
+
+// IsPlainText reports whether raw is a JSON string of printable ASCII characters
+// none of which needs escaping.
+func IsPlainText(raw json.RawMessage) bool {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return false
+	}
+	for _, c := range raw[1 : len(raw)-1] {
+		if c < ' ' || c > '~' || c == '\\' || c == '"' || c == '<' || c == '>' || c == '&' {
+			return false
+		}
+	}
+	return true
+}
+
+// The names of the JSON types in messages to people.
+const (
+	TextType   = "text"
+	NumberType = "a number"
+	BoolType   = "true or false"
+	ListType   = "a list"
+	ObjectType = "an object"
+)
+
+// TypeName returns the name of a value's type for messages to people. Missing
+// JSON counts as null.
+func TypeName(raw json.RawMessage) string {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	if len(raw) == 0 {
+		return "null"
+	}
+	switch raw[0] {
+	case '"':
+		return TextType
+	case 't', 'f':
+		return BoolType
+	case '[':
+		return ListType
+	case '{':
+		return ObjectType
+	case 'n':
+		return "null"
+	}
+	return NumberType
+}
+
+// EncodeText returns s as a JSON string.
+func EncodeText(s string) json.RawMessage {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // encoding/json encodes every string
+	}
+	return raw
+}
+
+// AppendText appends s to the buffer as a JSON string. It is fast if no character
+// of s needs escaping.
+func AppendText(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return append(dst, EncodeText(s)...)
+		}
+	}
+	return append(append(append(dst, '"'), s...), '"')
+}
+
+// Compact returns raw without insignificant white space, or raw itself if it is
+// not valid JSON.
+func Compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
