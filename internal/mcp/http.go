@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/stdio"
 )
 
 // sessionHeader names a session over HTTP (MCP 2025-03-26 to 2025-11-25).
@@ -61,11 +62,11 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 		writeError(w, http.StatusUnsupportedMediaType, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body must be application/json"))
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageSize))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, stdio.MaxMessageSize))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		writeError(w, http.StatusRequestEntityTooLarge, nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", maxMessageSize))
+		writeError(w, http.StatusRequestEntityTooLarge, nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize))
 		return
 	case err != nil:
 		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body broke off"))
