@@ -17,13 +17,12 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 )
 
-// sessionHeader names a session over HTTP (MCP 2025-03-26 to 2025-11-25).
+// sessionHeader carries the session id over HTTP (MCP 2025-03-26 to 2025-11-25).
 const sessionHeader = "Mcp-Session-Id"
 
-// ServeHTTP serves the MCP endpoint (MCP, Transports, Streamable HTTP), for a
-// caller who is known already: Host, Origin and credentials are the business of
-// whoever mounts it. origin is the origin of Beam's pages as the client reaches
-// them.
+// ServeHTTP serves the MCP endpoint (MCP, Transports, Streamable HTTP) for an
+// authenticated caller. The handler that mounts it checks Host, Origin and credentials.
+// Origin is the base URL of Beam's pages as the client reaches them.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
 	switch r.Method {
 	case http.MethodPost:
@@ -38,7 +37,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine
 	}
 }
 
-// writeError answers with an error that is not a request's own.
+// writeError writes an error response. M is the request that it belongs to, if there is
+// one.
 func writeError(w http.ResponseWriter, status int, m *message, e *rpcError) {
 	var body []byte
 	if m != nil {
@@ -53,10 +53,10 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that is gone needs no answer
+	_, _ = w.Write(body) // the client may be gone
 }
 
-// servePost takes a message in, or a batch of them.
+// servePost serves a message or a batch of messages.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		writeError(w, http.StatusUnsupportedMediaType, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body must be application/json"))
@@ -77,9 +77,9 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 		s.servePostedBatch(w, r, caller, body)
 		return
 	}
-	m, wrong := parseMessage(body)
-	if wrong != nil {
-		writeError(w, http.StatusBadRequest, &m, wrong)
+	m, invalid := parseMessage(body)
+	if invalid != nil {
+		writeError(w, http.StatusBadRequest, &m, invalid)
 		return
 	}
 	if m.isRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
@@ -102,19 +102,19 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 	}
 }
 
-// writeAccepted says that a message was taken in, before anything comes of it: what an
-// answer leads to ends the call, and with it clients end all that belongs to the
-// call, the request with the answer too. One that is ended in the moment of its
-// response can take others down that use its connection (net/http's clients).
+// writeAccepted responds 202 before the message is handled. An answer may end the call
+// it belongs to, and a client may then cancel everything that belongs to the call,
+// including the request that carried the answer. Go's net/http client, when a request
+// is cancelled just as its response arrives, can fail other requests on the same
+// connection.
 func writeAccepted(w http.ResponseWriter) {
 	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusAccepted)
 	_ = http.NewResponseController(w).Flush() // a client that is gone has said its message
 }
 
-// sessionForMessage is the session that a message belongs to: a new one for initialize,
-// one of its own in the modern era, else that of its Mcp-Session-Id. If there
-// is none, it has been answered.
+// sessionForMessage returns the session of a message, and opens one for initialize. It
+// writes an error response and reports false if there is none.
 func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string, m message) (*session, bool) {
 	params, _ := parseParams(m)
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
@@ -129,7 +129,7 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 			writeError(w, http.StatusServiceUnavailable, &m, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
-		sess.identified = r.Header.Get("Authorization") != "" // which whoever mounts us has checked
+		sess.identified = r.Header.Get("Authorization") != "" // checked by the handler that mounts ServeHTTP
 		w.Header().Set(sessionHeader, sess.id)
 		return sess, true
 	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(supportedVersions, version):
@@ -139,22 +139,23 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 	return s.requireSession(w, r, caller, &m)
 }
 
-// requireSession is the session that a request names.
+// requireSession returns the session that a request names. It writes an error response
+// and reports false if there is none.
 func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *message) (*session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
-		writeError(w, http.StatusBadRequest, m, rpcErrorf(mcp.INVALID_REQUEST, "%s is missing: initialize gives one", sessionHeader))
+		writeError(w, http.StatusBadRequest, m, rpcErrorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
 		return nil, false
 	}
 	sess := s.findSession(id, caller)
 	if sess == nil {
-		writeError(w, http.StatusNotFound, m, rpcErrorf(mcp.INVALID_REQUEST, "there is no such session: begin a new one with initialize"))
+		writeError(w, http.StatusNotFound, m, rpcErrorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
 		return nil, false
 	}
 	return sess, true
 }
 
-// servePostedRequest serves a request.
+// servePostedRequest serves one request.
 func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m message) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -164,16 +165,16 @@ func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess
 	if d := s.streamLimitFor(m); d > 0 && sess.sendsPrimingEvents() {
 		defer out.endAfter(d, func() { cancel(errStreamLimit) })()
 	}
-	work := s.admitRequest(ctx, &requestContext{session: sess, sender: out}, m, r.Header)
-	reply := work.await()
+	pending := s.admitRequest(ctx, &requestContext{session: sess, sender: out}, m, r.Header)
+	reply := pending.await()
 	if m.Method == string(mcp.MethodInitialize) && reply.code != 0 {
 		s.removeSession(sess)
 	}
 	out.finish(reply, httpStatus(sess, reply))
 }
 
-// streamLimitFor is how long the response to a request may hold its connection; 0
-// is as long as it takes.
+// streamLimitFor returns how long the response to a request may hold its connection, or
+// 0 for no limit.
 func (s *Server) streamLimitFor(m message) time.Duration {
 	if s.streamLimit == nil || m.Method != string(mcp.MethodToolsCall) {
 		return 0
@@ -185,11 +186,12 @@ func (s *Server) streamLimitFor(m message) time.Duration {
 	return s.streamLimit(p.Name)
 }
 
-// errStreamLimit: the client is to come back for the rest.
-var errStreamLimit = errors.New("the client is to come back")
+// errStreamLimit is the cause when a response has held its connection for the limit,
+// and the client is to resume it.
+var errStreamLimit = errors.New("the stream has reached its time limit")
 
-// httpStatus is the HTTP status of a reply that is not streamed. Before 2026-07-28
-// an error that belongs to a request is a 200.
+// httpStatus returns the HTTP status of a reply that is not streamed. Before
+// 2026-07-28, errors that belong to a request have status 200.
 func httpStatus(sess *session, r reply) int {
 	if sess.id != "" {
 		return http.StatusOK
@@ -206,7 +208,7 @@ func httpStatus(sess *session, r reply) int {
 	}
 }
 
-// acceptsMediaType tells whether a request's client takes a media type.
+// acceptsMediaType reports whether the request's Accept header includes a media type.
 func acceptsMediaType(r *http.Request, kind string) bool {
 	values := r.Header.Values("Accept")
 	if len(values) == 0 {
@@ -214,7 +216,7 @@ func acceptsMediaType(r *http.Request, kind string) bool {
 	}
 	family, _, _ := strings.Cut(kind, "/")
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		switch got, _, _ := mime.ParseMediaType(part); got {
+		switch accepted, _, _ := mime.ParseMediaType(part); accepted {
 		case kind, family + "/*", "*/*":
 			return true
 		}
@@ -222,7 +224,7 @@ func acceptsMediaType(r *http.Request, kind string) bool {
 	return false
 }
 
-// servePostedBatch serves a batch. Its responses are one JSON array.
+// servePostedBatch serves a batch. Its responses form one JSON array.
 func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller engine.Caller, body []byte) {
 	sess, ok := s.requireSession(w, r, caller, nil)
 	if !ok {
@@ -235,27 +237,27 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 	}
 	out := newResponseStream(w, false)
 	defer out.close()
-	var works []deferredReply
+	var replies []deferredReply
 	for _, part := range parts {
-		m, wrong := parseMessage(part)
+		m, invalid := parseMessage(part)
 		switch {
-		case wrong != nil && !m.isNotification():
-			works = append(works, immediateReply(errorReply(m.ID, wrong)))
-		case wrong != nil:
+		case invalid != nil && !m.isNotification():
+			replies = append(replies, immediateReply(errorReply(m.ID, invalid)))
+		case invalid != nil:
 		case m.Method == string(mcp.MethodInitialize):
-			works = append(works, immediateReply(errorReply(m.ID, errInitializeInBatch)))
+			replies = append(replies, immediateReply(errorReply(m.ID, errInitializeInBatch)))
 		case m.isResponse():
 			sess.handleResponse(m)
 		case m.isNotification():
 			sess.handleNotification(m)
 		default:
-			work := s.admitRequest(r.Context(), &requestContext{session: sess, sender: out}, m, r.Header)
-			works = append(works, work)
+			pending := s.admitRequest(r.Context(), &requestContext{session: sess, sender: out}, m, r.Header)
+			replies = append(replies, pending)
 		}
 	}
-	if works == nil {
+	if replies == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	out.finish(joinReplies(works), http.StatusOK)
+	out.finish(joinReplies(replies), http.StatusOK)
 }

@@ -1,10 +1,10 @@
-// Package mcp is Beam as an MCP server: the photons of a registry as tools,
-// over stdio and HTTP, in every version of the protocol from 2025-03-26 to
-// 2026-07-28.
+// Package mcp implements Beam's MCP server. It serves the photons of a registry as
+// tools, over stdio and HTTP, in every version of the protocol from 2025-03-26 to
+// 2026-07-28. The code calls clients of 2026-07-28, which have no session, modern.
 //
-// mcp-go is the registry and the dispatcher for everything that is answered at
-// once. Calls of tools are served here, by following the run's log: what waits
-// for a person holds neither a worker nor a lock. The transports are here too.
+// mcp-go registers the tools and dispatches everything that needs no waiting. This
+// package implements the transports, and serves tool calls by following the log of
+// their run, so that a call that waits for a person holds neither a worker nor a lock.
 package mcp
 
 import (
@@ -28,32 +28,32 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Config sets up a server. Engine, Photons and Secret are required.
+// Config configures a server. Engine, Photons and StateSecret are required.
 type Config struct {
 	Engine  *engine.Engine
 	Photons *generators.Registry
-	// StateSecret seals the states that clients carry; at least 16 bytes. States
-	// can be taken up as long as it is the same.
+	// StateSecret is the key of the request states that clients carry, at least 16
+	// bytes. A state is valid as long as the secret stays the same.
 	StateSecret []byte
-	// Name and Version are how the server introduces itself.
+	// Name and Version identify the server to clients.
 	Name, Version string
 	// Instructions tell a model what the server is for.
 	Instructions string
-	// Library adds what the library serves beside the tools: prompts,
-	// resources, completions. See [Server.Library], too.
+	// Library configures what mcp-go serves beside the tools: prompts, resources,
+	// completions. See also [Server.Library].
 	Library []server.ServerOption
-	// StreamLimit tells how long the response of a tool's call may hold its
-	// connection before a client that can resume it is told to come back
-	// (2025-11-25); nil or 0 is as long as it takes.
+	// StreamLimit returns how long the response to a call of tool may hold its
+	// connection before a client that can resume it is disconnected (2025-11-25). If it
+	// is nil or returns 0, there is no limit.
 	StreamLimit func(tool string) time.Duration
-	// TraceContext returns a context in the trace that a request says it is a part of;
-	// nil if nothing is traced.
+	// TraceContext returns a context that belongs to the trace of a request. It is nil
+	// if nothing is traced.
 	TraceContext func(context.Context, runlog.Trace) context.Context
 	AskPolicy    AskPolicy
 	Logger       *slog.Logger // nil discards
 }
 
-// A Server serves MCP. Its methods may be called from several goroutines.
+// A Server serves MCP. Its methods may be called concurrently.
 type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
@@ -65,9 +65,9 @@ type Server struct {
 	askPolicy      AskPolicy
 	logger         *slog.Logger
 	lastRequestID  atomic.Uint64
-	lastCallNumber atomic.Uint32 // numbers calls; see call.turn
+	lastCallNumber atomic.Uint32 // see call.number
 
-	registerMu sync.Mutex // held while the library is told the tools
+	registerMu sync.Mutex // held while the tools are registered with the library
 
 	mu             sync.Mutex
 	sessions       map[string]*session // of HTTP clients, by Mcp-Session-Id
@@ -79,22 +79,23 @@ type Server struct {
 	cancel context.CancelFunc
 }
 
-// listPageSize is how many tools, prompts or resources a list has at once.
+// listPageSize is the maximum number of tools, prompts or resources on one page of a
+// list.
 const listPageSize = 500
 
-// New returns a server. Close it when done.
+// New returns a server. The caller must close it.
 func New(c Config) (*Server, error) {
-	states, err := newStateSealer(c.StateSecret)
+	sealer, err := newStateSealer(c.StateSecret)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, stateSealer: states, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
+		engine: c.Engine, photons: c.Photons, stateSealer: sealer, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions:       map[string]*session{}, changeQueues: map[*changeQueue]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
-	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may have had calls of a process before
+	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -114,7 +115,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Library is the library's server, to add prompts and resources to.
+// Library returns mcp-go's server, to which prompts and resources may be added.
 func (s *Server) Library() *server.MCPServer { return s.library }
 
 // Close ends all sessions and streams.
@@ -130,17 +131,17 @@ func (s *Server) Close() {
 	}
 }
 
-// nextRequestID is an id for a request of ours.
+// nextRequestID returns an id for a request of this server.
 func (s *Server) nextRequestID() string {
 	return "beam-" + strconv.FormatUint(s.lastRequestID.Add(1), 10)
 }
 
-// A reply is what a request is answered with; nothing, if its message is nil.
+// A reply is the response to a request. There is none if its message is nil.
 type reply struct {
 	message []byte
-	// cursor is what a client that has the message resumes after.
+	// cursor is the event id that a client which received the message resumes after.
 	cursor string
-	// code is that of the error, if the message is one.
+	// code is the error code, if the message is an error response.
 	code int
 }
 
@@ -148,7 +149,7 @@ func errorReply(id json.RawMessage, err *rpcError) reply {
 	return reply{message: encodeError(id, err), code: err.Code}
 }
 
-// resultBase is what every result of the modern era says beside its own.
+// resultBase holds the members that every result of the modern era has.
 type resultBase struct {
 	Type string         `json:"resultType,omitempty"`
 	Meta map[string]any `json:"_meta,omitempty"`
@@ -161,23 +162,23 @@ func (s *Server) newResultBase(c *client, kind string) resultBase {
 	return resultBase{kind, map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
 }
 
-// deferredReply is what is left to do for a message. It hands its reply, which may be
-// empty, to answer, once, perhaps after it has returned.
+// A deferredReply finishes the work for a message. It passes the reply, which may be
+// empty, to answer once, perhaps after it has returned.
 type deferredReply func(answer func(reply))
 
-// immediateReply is work that is done.
+// immediateReply returns a deferredReply for a reply that is already known.
 func immediateReply(r reply) deferredReply { return func(answer func(reply)) { answer(r) } }
 
-// await does the work and waits for its reply.
+// await finishes the work and waits for the reply.
 func (w deferredReply) await() reply {
 	got := make(chan reply, 1)
 	w(func(r reply) { got <- r })
 	return <-got
 }
 
-// admitRequest takes a request in, in the order of the client's messages, and returns
-// what is left to do. The exchange says where it came from; h are the headers that it came with over
-// HTTP, which have to agree with it; nil on stdio.
+// admitRequest registers a request and returns the work that remains. Callers must call
+// it in the order of the client's messages. Over HTTP, h holds the request's headers,
+// which must agree with its body; on stdio, it is nil.
 func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m message, h http.Header) deferredReply {
 	refuse := func(e *rpcError) deferredReply { return immediateReply(errorReply(m.ID, e)) }
 	p, refused := parseParams(m)
@@ -201,6 +202,7 @@ func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m message
 	}
 }
 
+// serveRequest serves a registered request and passes its reply to answer.
 func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, answer func(reply)) {
 	switch {
 	case m.Method == string(mcp.MethodToolsCall):
@@ -218,9 +220,9 @@ func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, a
 	}
 }
 
-// identifyClient is the client of a request: what it says itself in the modern era,
-// and what initialize said before. Before initialize there are only that and
-// ping.
+// identifyClient returns the client of a request: the one that the request itself
+// describes in the modern era, and otherwise the one that initialize introduced. Before
+// initialize, only initialize and ping are allowed.
 func (s *Server) identifyClient(sess *session, m message, p *requestParams, h http.Header) (*client, *rpcError) {
 	if mcp.IsModernProtocol(p.Meta.protocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
 		return s.newModernClient(sess.caller, m, p, h)
@@ -234,15 +236,15 @@ func (s *Server) identifyClient(sess *session, m message, p *requestParams, h ht
 	case string(mcp.MethodServerDiscover):
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
-	return nil, rpcErrorf(mcp.INVALID_REQUEST, "initialize comes first, or each request says its protocol version in _meta (2026-07-28)")
+	return nil, rpcErrorf(mcp.INVALID_REQUEST, "send initialize first, or a protocol version in each request's _meta (2026-07-28)")
 }
 
-// dispatchToLibrary has the library answer a request.
+// dispatchToLibrary serves a request with mcp-go.
 func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m message) reply {
 	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
-	answer := s.library.HandleMessage(ctx, m.raw)
-	raw, err := json.Marshal(answer)
-	if err != nil || answer == nil {
+	response := s.library.HandleMessage(ctx, m.raw)
+	raw, err := json.Marshal(response)
+	if err != nil || response == nil {
 		s.logger.Error("serving a request", "method", m.Method, "err", err)
 		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
 	}
@@ -259,7 +261,8 @@ func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m me
 	return reply{message: encodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
 }
 
-// refineLibraryError puts right what the library says of an error.
+// refineLibraryError corrects an error of mcp-go's: a missing resource is named in the
+// message and data.
 func refineLibraryError(m message, e *rpcError) *rpcError {
 	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
 		var params struct {

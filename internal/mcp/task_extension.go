@@ -15,7 +15,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// extensionTask is a Task of the extension: that of 2025-11-25 by other names.
+// An extensionTask is a Task of the extension: a task of 2025-11-25 with other names.
+// Its fields must stay the same as those of [task], from which it is converted.
 type extensionTask struct {
 	ID      string    `json:"taskId"`
 	Status  string    `json:"status"`
@@ -26,7 +27,7 @@ type extensionTask struct {
 	Poll    int64     `json:"pollIntervalMs,omitempty"`
 }
 
-// detailedTask is a DetailedTask: a task with what belongs to its status.
+// A detailedTask is a DetailedTask: a task with the members that belong to its status.
 type detailedTask struct {
 	extensionTask
 	Requests map[string]inputRequest `json:"inputRequests,omitempty"`
@@ -34,7 +35,8 @@ type detailedTask struct {
 	Error    *rpcError               `json:"error,omitempty"`
 }
 
-// taskCreatedReply is the reply of a call that is a task now (SEP-2663, Task Creation).
+// taskCreatedReply returns the reply of a call that has become a task (SEP-2663, Task
+// Creation).
 func (c *call) taskCreatedReply() reply {
 	info, err := c.server.engine.Info(c.client.caller, c.runID)
 	if err != nil {
@@ -76,7 +78,7 @@ func (s *Server) serveExtensionTask(rc *requestContext, m message) reply {
 func (s *Server) getExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *rpcError) {
 	d, err := s.newDetailedTask(rc, info)
 	if err != nil {
-		return nil, s.internalError("looking at a task", info.ID, err)
+		return nil, s.internalError("reading a task", info.ID, err)
 	}
 	return struct {
 		resultBase
@@ -84,7 +86,7 @@ func (s *Server) getExtensionTask(rc *requestContext, info engine.Info, _ taskPa
 	}{s.newResultBase(rc.client, "complete"), d}, nil
 }
 
-// newDetailedTask is a task as its client is to see it.
+// newDetailedTask returns a run as a task for the request's client.
 func (s *Server) newDetailedTask(rc *requestContext, info engine.Info) (detailedTask, error) {
 	d := detailedTask{extensionTask: extensionTask(rc.newTaskFor(rc.client, info))}
 	switch info.State {
@@ -98,8 +100,8 @@ func (s *Server) newDetailedTask(rc *requestContext, info engine.Info) (detailed
 	return d, nil
 }
 
-// addInputRequests says what the task waits for. What its client can't be asked is asked
-// in the inbox: as far as the client is concerned, the task works on.
+// addInputRequests adds the task's open questions. Those that its client can't be asked
+// are left for the inbox: if there are no others, the client sees a working task.
 func (s *Server) addInputRequests(rc *requestContext, info engine.Info, d *detailedTask) error {
 	c := s.newTaskCall(rc, info)
 	d.Requests = map[string]inputRequest{}
@@ -122,10 +124,10 @@ func (s *Server) addInputRequests(rc *requestContext, info engine.Info, d *detai
 	return nil
 }
 
-// addOutcome says how the task ended: as the call itself would have.
+// addOutcome adds the result or error that the call itself would have had.
 func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTask) error {
 	f := s.newTaskCall(rc, info).newFollower(rc.sender, rc.inFlight)
-	ctx := context.Background() // reading waits for nothing
+	ctx := context.Background() // reading does not block
 	batches, err := s.engine.ReadAfter(ctx, rc.client.caller, info.ID, 0)
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTas
 		d.Status, d.Error = taskFailed, l.rpcError()
 		return nil
 	}
-	// That the tool failed is in the result: the request has succeeded.
+	// The request succeeded; the result says whether the tool failed.
 	d.Status, d.Message = taskCompleted, ""
 	d.Result, err = f.buildResult(ctx, end)
 	if err == nil {
@@ -157,8 +159,8 @@ func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTas
 	return err
 }
 
-// missingCapabilityIn is the capability whose lack made a run fail, if that is why. It goes
-// by the words, which a run's log keeps.
+// missingCapabilityIn returns the missing capability that made a run fail, or nil. It
+// recognizes the error's text, which is all that the run's log keeps.
 func missingCapabilityIn(end runlog.Finished) *missingCapability {
 	if end.Status != runlog.Failed {
 		return nil
@@ -169,7 +171,7 @@ func missingCapabilityIn(end runlog.Finished) *missingCapability {
 	return nil
 }
 
-// newTaskCall is a call that stands for a task.
+// newTaskCall returns a call that represents a task.
 func (s *Server) newTaskCall(rc *requestContext, info engine.Info) *call {
 	photon, ok := s.photons.Lookup(info.Photon)
 	if !ok {
@@ -178,12 +180,12 @@ func (s *Server) newTaskCall(rc *requestContext, info engine.Info) *call {
 	return &call{server: s, session: rc.session, client: rc.client, photon: photon, runID: info.ID, isTask: true}
 }
 
-// updateExtensionTask serves tasks/update: it takes all answers or, if one of them does
-// not fit, none. Those to no open question are ignored (SEP-2663, Task Update
-// Requests).
+// updateExtensionTask serves tasks/update. It records all answers or, if one of them is
+// not valid, none. It ignores answers to questions that are not open (SEP-2663, Task
+// Update Requests).
 func (s *Server) updateExtensionTask(rc *requestContext, info engine.Info, p taskParams) (any, *rpcError) {
 	if p.Responses == nil {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "inputResponses must be an object with an answer for each key of inputRequests that is answered")
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "inputResponses must be an object with answers by the keys of inputRequests")
 	}
 	c := s.newTaskCall(rc, info)
 	answers := map[string]ask.Answer{} // by the question's id
@@ -213,25 +215,25 @@ func (s *Server) updateExtensionTask(rc *requestContext, info engine.Info, p tas
 	for id, a := range answers {
 		err := s.engine.Answer(context.Background(), rc.client.caller, id, a, surfaceMCP)
 		if err != nil && !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrAskNotFound) {
-			return nil, s.internalError("taking an answer", info.ID, err)
+			return nil, s.internalError("recording an answer", info.ID, err)
 		}
 	}
 	return s.newResultBase(rc.client, "complete"), nil
 }
 
-// invalidResponsesError is the error for answers that do not fit.
+// invalidResponsesError returns the error for answers that are not valid.
 func invalidResponsesError(invalid map[string]*generators.InvalidError) *rpcError {
-	var said []string
+	var texts []string
 	for key, wrong := range invalid {
-		said = append(said, "inputResponses["+key+"]: "+wrong.Error())
+		texts = append(texts, "inputResponses["+key+"]: "+wrong.Error())
 	}
-	slices.Sort(said)
-	e := rpcErrorf(mcp.INVALID_PARAMS, "no answer was taken, for not all fit: %s", strings.Join(said, "; "))
+	slices.Sort(texts)
+	e := rpcErrorf(mcp.INVALID_PARAMS, "no answer was recorded, because some are not valid: %s", strings.Join(texts, "; "))
 	e.Data = invalid
 	return e
 }
 
-// cancelExtensionTask serves tasks/cancel. A task that has ended is no error.
+// cancelExtensionTask serves tasks/cancel. It is not an error if the task has ended.
 func (s *Server) cancelExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *rpcError) {
 	if err := s.engine.Cancel(context.Background(), rc.client.caller, info.ID); err != nil && !errors.Is(err, engine.ErrRunNotFound) {
 		return nil, s.internalError("cancelling a task", info.ID, err)

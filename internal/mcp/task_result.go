@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// getTaskResult serves tasks/result of MCP 2025-11-25: it waits for the task's end,
-// and meanwhile puts its questions to the client. It tells nothing else: a task
+// getTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
+// meanwhile asks the client the task's questions. It sends no events, because the task
 // has a statusMessage.
 func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answer func(reply)) {
 	info, refused := s.findTaskRun(rc.client.caller, p.ID)
@@ -23,12 +23,12 @@ func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answ
 	}
 	f := s.newTaskFollower(rc, m, info)
 	if rc.session.steps != nil {
-		waits := f.async(answer)
-		waits.endOnCancel()
-		waits.Wake()
+		waiter := f.async(answer)
+		waiter.endOnCancel()
+		waiter.Wake()
 		return
 	}
-	if !rc.session.addResumableCall(f.call) { // it has ended meanwhile
+	if !rc.session.addResumableCall(f.call) { // the session has ended
 		answer(reply{})
 		return
 	}
@@ -36,7 +36,7 @@ func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answ
 	answer(f.followRun())
 }
 
-// newTaskFollower follows a task's run from its beginning.
+// newTaskFollower returns a follower of a task's run, from its beginning.
 func (s *Server) newTaskFollower(rc *requestContext, m message, info engine.Info) *follower {
 	quiet := *rc.client
 	quiet.logLevel = noLogging
@@ -54,8 +54,8 @@ func (s *Server) cancelTask(rc *requestContext, m message, p taskParams) reply {
 	if refused != nil {
 		return errorReply(m.ID, refused)
 	}
-	wasOver := info.State.Ended()
-	if !wasOver {
+	hadEnded := info.State.Ended()
+	if !hadEnded {
 		if err := s.engine.Cancel(context.Background(), rc.client.caller, info.ID); err != nil {
 			return errorReply(m.ID, s.internalError("cancelling a task", info.ID, err))
 		}
@@ -64,27 +64,26 @@ func (s *Server) cancelTask(rc *requestContext, m message, p taskParams) reply {
 		}
 	}
 	t := newTask(info)
-	if wasOver || t.Status != taskCancelled {
-		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "the task can't be cancelled: it is %s already", t.Status))
+	if hadEnded || t.Status != taskCancelled {
+		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "the task can't be cancelled: it is already %s", t.Status))
 	}
 	return reply{message: encodeResult(m.ID, t)}
 }
 
-// taskPageSize is how many tasks a list has at once.
+// taskPageSize is the maximum number of tasks on one page of a list.
 const taskPageSize = 100
 
-// listTasks serves tasks/list of MCP 2025-11-25, the newest first, to a caller
-// who is known: anybody else may know a task by its id alone (Tasks, Task
-// Isolation and Access Control).
+// listTasks serves tasks/list of MCP 2025-11-25, the newest first, for an identified
+// caller. Anyone else must know a task's id (Tasks, Task Isolation and Access Control).
 func (s *Server) listTasks(rc *requestContext, m message, p taskParams) reply {
 	if !rc.identified {
-		return errorReply(m.ID, rpcErrorf(mcp.METHOD_NOT_FOUND, "tasks are listed for a caller who is identified: over stdio, or with a bearer token"))
+		return errorReply(m.ID, rpcErrorf(mcp.METHOD_NOT_FOUND, "tasks are listed only for identified callers: over stdio, or with a bearer token"))
 	}
 	after := func(engine.Info) bool { return true }
 	if p.Cursor != "" {
 		var ok bool
 		if after, ok = parseTaskListCursor(p.Cursor); !ok {
-			return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "cursor is none of this list's: begin without one"))
+			return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one"))
 		}
 	}
 	infos := s.engine.Runs(rc.client.caller, taskPageSize+1, func(i engine.Info) bool {
@@ -105,18 +104,19 @@ func (s *Server) listTasks(rc *requestContext, m message, p taskParams) reply {
 	return reply{message: encodeResult(m.ID, page)}
 }
 
-// taskListCursor names the last task of a page: its place in the order, which it
-// keeps when it is deleted.
+// taskListCursor returns a cursor for the tasks after i. It stays valid when i is
+// deleted.
 func taskListCursor(i engine.Info) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(i.Started.UnixNano(), 10) + "." + i.ID))
 }
 
-// parseTaskListCursor accepts what comes after a cursor in the order of [run.Engine.Runs].
+// parseTaskListCursor returns a filter for the runs after a cursor, in the order of
+// [engine.Engine.Runs].
 func parseTaskListCursor(cursor string) (func(engine.Info) bool, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	nanos, id, found := strings.Cut(string(raw), ".")
-	n, notNumber := strconv.ParseInt(nanos, 10, 64)
-	if err != nil || notNumber != nil || !found || id == "" {
+	n, numberErr := strconv.ParseInt(nanos, 10, 64)
+	if err != nil || numberErr != nil || !found || id == "" {
 		return nil, false
 	}
 	started := time.Unix(0, n)
