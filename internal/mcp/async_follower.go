@@ -31,7 +31,7 @@ func (c *call) serveAsync(p *requestParams, inFlight *inFlightRequest, answer fu
 			return
 		}
 	}
-	waiter := c.newFollower(c.sender, inFlight).async(answer)
+	waiter := c.newFollower(c.sender, inFlight).newAsyncFollower(answer)
 	waiter.endOnCancel()
 	if c.isResume && waiter.runTurn(waiter.rejoinRun) {
 		return
@@ -41,8 +41,8 @@ func (c *call) serveAsync(p *requestParams, inFlight *inFlightRequest, answer fu
 	}
 }
 
-// async returns a follower that passes the call's reply to answer.
-func (f *follower) async(answer func(reply)) *asyncFollower {
+// newAsyncFollower returns a follower that passes the call's reply to answer.
+func (f *follower) newAsyncFollower(answer func(reply)) *asyncFollower {
 	p := &asyncFollower{follower: *f, deliver: answer}
 	p.wake = func() { p.session.steps.add(p.handleTimer) }
 	return p

@@ -33,9 +33,9 @@ type call struct {
 	photon        *generators.Photon
 	runID         string
 	followAfter   uint64 // the call sends the entries after this one
-	// keepFor is how long the result of a run that may be a task is kept; see
+	// retainFor is how long the result of a run that may be a task is kept; see
 	// [engine.StartRequest].
-	keepFor time.Duration
+	retainFor time.Duration
 	// isTask reports whether the run is a task. It outlives this request, and the
 	// questions that its client can't be asked may be answered elsewhere.
 	isTask bool
@@ -50,17 +50,17 @@ type call struct {
 	// its withdrawal.
 	sendMu sync.Mutex
 
-	mu            sync.Mutex
-	sender        messageSender   // the stream of the request, or the stream that resumed it
-	pending       pendingRequests // questions that the client was asked and that are open
-	waitClock     waitClock
-	lacks         []*missingCapability // that questions needed
-	linked        map[uint64]struct{}  // questions of which the client got only a link
-	progress      float64              // the highest value that was sent
-	runEnded      bool
-	handedOff     bool // the call must no longer cancel its run
-	askingStopped bool // no further question is sent
-	linksSent     bool // the client got links to the questions that it does not answer
+	mu                  sync.Mutex
+	sender              messageSender   // the stream of the request, or the stream that resumed it
+	pending             pendingRequests // questions that the client was asked and that are open
+	waitClock           waitClock
+	missingCapabilities []*missingCapability // that questions needed
+	linkedAsks          map[uint64]struct{}  // questions of which the client got only a link
+	progress            float64              // the highest value that was sent
+	runEnded            bool
+	handedOff           bool // the call must no longer cancel its run
+	askingStopped       bool // no further question is sent
+	linksSent           bool // the client got links to the questions that it does not answer
 }
 
 // serveToolCall serves tools/call.
@@ -87,16 +87,16 @@ func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, 
 		answer(errorReply(m.ID, refused))
 		return
 	} else if becomesTask {
-		rc.session.apart(func() { answer(c.createTask(rc.inFlight, p)) })
+		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
 		return
 	}
 	switch {
 	case rc.client.isModern():
-		rc.session.apart(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
+		rc.session.runBlocking(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
 	case rc.session.steps == nil:
 		answer(c.serveSync(p, rc.inFlight))
 	case c.isResume:
-		rc.session.apart(func() { c.serveAsync(p, rc.inFlight, answer) })
+		rc.session.runBlocking(func() { c.serveAsync(p, rc.inFlight, answer) })
 	default:
 		c.serveAsync(p, rc.inFlight, answer)
 	}
@@ -149,7 +149,7 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	if bytes.Equal(args, jsonNull) { // some clients send null for no arguments
 		args = nil
 	}
-	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.keepFor}
+	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.retainFor}
 	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.caller, request)
 	if err != nil {
 		refused := c.startErrorReply(err)

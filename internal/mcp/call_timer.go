@@ -31,8 +31,8 @@ func (f *follower) scheduleTimer() {
 	policy, now := f.server.askPolicy, time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.unset()
-	waiting := len(f.pending)+len(f.linked) > 0 && !f.askingStopped
+	f.stopTimer()
+	waiting := len(f.pending)+len(f.linkedAsks) > 0 && !f.askingStopped
 	f.waitClock.setWaiting(waiting, now)
 	if !waiting {
 		f.nextKeepAlive = time.Time{}
@@ -54,15 +54,15 @@ func (f *follower) scheduleTimer() {
 	}
 	if due != nil {
 		next := slices.MinFunc(due, time.Time.Compare)
-		f.alarm = time.AfterFunc(max(next.Sub(now), minTimerDelay), f.wake)
+		f.timer = time.AfterFunc(max(next.Sub(now), minTimerDelay), f.wake)
 	}
 }
 
-// unset stops the timer, which may be running already. The caller holds mu.
-func (f *follower) unset() {
-	if f.alarm != nil {
-		f.alarm.Stop()
-		f.alarm = nil
+// stopTimer stops the timer, which may be running already. The caller holds mu.
+func (f *follower) stopTimer() {
+	if f.timer != nil {
+		f.timer.Stop()
+		f.timer = nil
 	}
 }
 
@@ -70,7 +70,7 @@ func (f *follower) unset() {
 func (f *follower) stopWaiting() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.unset()
+	f.stopTimer()
 	f.waitClock.setWaiting(false, time.Now())
 }
 
@@ -109,7 +109,7 @@ func (f *follower) runDueActions(ctx context.Context) (r reply, done bool) {
 func (f *follower) sendKeepAlive(waited time.Duration) error {
 	text := fmt.Sprintf("Waiting for an answer, for %s so far", waited.Round(time.Second))
 	f.mu.Lock()
-	linked := slices.Sorted(maps.Keys(f.linked))
+	linked := slices.Sorted(maps.Keys(f.linkedAsks))
 	f.mu.Unlock()
 	if len(linked) > 0 {
 		if address, err := f.askPageURL(runlog.AskID(f.runID, linked[0])); err == nil {

@@ -21,9 +21,9 @@ type follower struct {
 	artifactSeqs []uint64         // sequence numbers of the run's artifacts
 	notifier     notifier
 
-	// alarm calls wake when something other than an entry is due; nextKeepAlive is
+	// timer calls wake when something other than an entry is due; nextKeepAlive is
 	// when the next keep-alive is. The call's mu guards all three.
-	alarm         *time.Timer
+	timer         *time.Timer
 	wake          func()
 	nextKeepAlive time.Time
 }
@@ -221,7 +221,7 @@ func (c *call) findMissingCapability(end runlog.Finished) (missing *missingCapab
 	if end.Status != runlog.Failed {
 		return nil
 	}
-	for _, l := range c.lacks {
+	for _, l := range c.missingCapabilities {
 		if strings.Contains(end.Error, l.Error()) {
 			missing = missing.merge(l)
 		}

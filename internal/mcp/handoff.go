@@ -22,10 +22,10 @@ func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, s
 		return f.withdrawUnsupported(ctx, open.ID, missing, err)
 	}
 	f.mu.Lock()
-	if f.linked == nil {
-		f.linked = map[uint64]struct{}{}
+	if f.linkedAsks == nil {
+		f.linkedAsks = map[uint64]struct{}{}
 	}
-	f.linked[seq] = struct{}{}
+	f.linkedAsks[seq] = struct{}{}
 	f.mu.Unlock()
 	return f.sendAskLink(open.ID, open.Question.Message)
 }
@@ -34,7 +34,7 @@ func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, s
 func (c *call) forgetLink(seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.linked, seq)
+	delete(c.linkedAsks, seq)
 }
 
 // restartWaitClock restarts the wait: a client that sends any response is not silent.

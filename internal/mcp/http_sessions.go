@@ -128,14 +128,14 @@ func (s *session) sendsPrimingEvents() bool {
 
 // parseCursor is the inverse of [call.cursor].
 func parseCursor(cursor string) (key string, seq uint64, ok bool) {
-	if id, found := cutZeroOrdinal(cursor); found {
+	if id, found := cutZeroSeq(cursor); found {
 		return id, 0, true
 	}
 	return runlog.SplitAskID(cursor) // cursors and ask ids have the same form
 }
 
-// cutZeroOrdinal removes ".0", which no ask id ends in.
-func cutZeroOrdinal(cursor string) (string, bool) {
+// cutZeroSeq removes ".0", which no ask id ends in.
+func cutZeroSeq(cursor string) (string, bool) {
 	n := len(cursor) - len(".0")
 	if n <= 0 || cursor[n:] != ".0" {
 		return "", false

@@ -95,7 +95,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *missingCapability, err error) error {
 	if err == nil {
 		c.mu.Lock()
-		c.lacks, err = append(c.lacks, missing), missing
+		c.missingCapabilities, err = append(c.missingCapabilities, missing), missing
 		c.mu.Unlock()
 	}
 	return c.withdrawQuestion(ctx, askID, runlog.Unsupported, err.Error())

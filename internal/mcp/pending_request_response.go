@@ -26,7 +26,7 @@ func (p *pendingRequest) handleResponse(m message) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.countInvalidAnswer(invalid) {
-			c.session.soon(func() { p.askAgain(open.Question) })
+			c.session.runStep(func() { p.askAgain(open.Question) })
 			return
 		}
 		err = c.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))

@@ -165,9 +165,9 @@ func (s *session) forgetRequest(id string) bool {
 	return open
 }
 
-// soon runs f, which may have to wait until the client reads. The goroutine that reads
+// runStep runs f, which may have to wait until the client reads. The goroutine that reads
 // from the client must not wait for that, so on stdio the step queue runs f.
-func (s *session) soon(f func()) {
+func (s *session) runStep(f func()) {
 	if s.steps == nil {
 		f()
 		return
@@ -175,9 +175,9 @@ func (s *session) soon(f func()) {
 	s.steps.add(f)
 }
 
-// apart runs f, which may block: on a goroutine of its own if the caller is the one
+// runBlocking runs f, which may block: on a goroutine of its own if the caller is the one
 // that reads from the client, otherwise on the caller's.
-func (s *session) apart(f func()) {
+func (s *session) runBlocking(f func()) {
 	if s.steps == nil {
 		f()
 		return

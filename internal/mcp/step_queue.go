@@ -34,15 +34,15 @@ func (q *stepQueue) add(step func()) bool {
 }
 
 func (q *stepQueue) run() {
-	for steps := q.take(); steps != nil; steps = q.take() {
+	for steps := q.awaitSteps(); steps != nil; steps = q.awaitSteps() {
 		for _, step := range steps {
 			step()
 		}
 	}
 }
 
-// take waits for steps and returns all of them, or nil once the queue has ended.
-func (q *stepQueue) take() []func() {
+// awaitSteps waits for steps and returns all of them, or nil once the queue has ended.
+func (q *stepQueue) awaitSteps() []func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.steps) == 0 && !q.ended {

@@ -33,7 +33,7 @@ func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
 		return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can't be a task: call it without the parameter task", p.Name)
 	}
 	keep, refused := parseTaskTTL(p.Task)
-	c.isTask, c.keepFor = refused == nil, keep
+	c.isTask, c.retainFor = refused == nil, keep
 	return c.isTask, refused
 }
 
@@ -44,20 +44,20 @@ func (c *call) decideExtensionTask(support generators.TaskSupport) (bool, *rpcEr
 	case support == generators.TaskRequired && !supported:
 		return false, missingTasksError()
 	case supported && support == generators.TaskAfterAsking:
-		c.keepFor = defaultTaskTTL // it may become one; see roundTrip
+		c.retainFor = defaultTaskTTL // it may become one; see roundTrip
 	case supported && (support == generators.TaskRequired || support == generators.TaskPreferred):
-		c.isTask, c.keepFor = true, defaultTaskTTL
+		c.isTask, c.retainFor = true, defaultTaskTTL
 	}
 	return c.isTask, nil
 }
 
 // becomesTaskAfterAsking reports whether the call becomes a task once no question is
 // open.
-func (c *call) becomesTaskAfterAsking() bool { return c.keepFor > 0 }
+func (c *call) becomesTaskAfterAsking() bool { return c.retainFor > 0 }
 
 // runSurface returns the surface that the call's run is recorded with.
 func (c *call) runSurface() string {
-	if c.keepFor > 0 {
+	if c.retainFor > 0 {
 		return surfaceTask
 	}
 	return surfaceMCP

@@ -42,7 +42,7 @@ func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
 		missed := t.after > after
 		h.mu.Unlock()
 		if missed {
-			w.markMoved(id)
+			w.markChanged(id)
 		}
 		return true
 	}
@@ -81,7 +81,7 @@ func (h *taskHub) wakeWatchers(id string) {
 	h.mu.Unlock()
 	if t != nil {
 		for w := range t.watchers {
-			w.markMoved(id)
+			w.markChanged(id)
 		}
 	}
 }

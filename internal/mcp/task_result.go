@@ -23,7 +23,7 @@ func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answ
 	}
 	f := s.newTaskFollower(rc, m, info)
 	if rc.session.steps != nil {
-		waiter := f.async(answer)
+		waiter := f.newAsyncFollower(answer)
 		waiter.endOnCancel()
 		waiter.Wake()
 		return

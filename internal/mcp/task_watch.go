@@ -24,20 +24,20 @@ type taskWatch struct {
 	signal            func() // called when a task may have changed
 
 	mu       sync.Mutex
-	moved    map[string]bool   // tasks that may have changed
+	changed  map[string]bool   // tasks that may have changed
 	lastSent map[string]string // summary of the state that was sent last, by task
 	hasEnded bool
 }
 
 func (s *Server) newTaskWatch(caller engine.Caller, q *changeQueue) *taskWatch {
-	return &taskWatch{server: s, caller: caller, signal: q.signal, moved: map[string]bool{}, lastSent: map[string]string{}}
+	return &taskWatch{server: s, caller: caller, signal: q.signal, changed: map[string]bool{}, lastSent: map[string]string{}}
 }
 
-// markMoved records that a task may have changed. It does not block.
-func (w *taskWatch) markMoved(id string) {
+// markChanged records that a task may have changed. It does not block.
+func (w *taskWatch) markChanged(id string) {
 	w.mu.Lock()
 	if !w.hasEnded {
-		w.moved[id] = true
+		w.changed[id] = true
 	}
 	w.mu.Unlock()
 	w.signal()
@@ -84,8 +84,8 @@ func (w *taskWatch) takeNotifications(subscription json.RawMessage) [][]byte {
 		return nil
 	}
 	w.mu.Lock()
-	moved := slices.Sorted(maps.Keys(w.moved))
-	clear(w.moved)
+	moved := slices.Sorted(maps.Keys(w.changed))
+	clear(w.changed)
 	w.mu.Unlock()
 	var notifications [][]byte
 	for _, id := range moved {
