@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -138,49 +137,10 @@ func (f *follower) sendUnrecorded(messages ...[]byte) error {
 	return nil
 }
 
-// sendAskLink sends the address of a question's page, if there is one.
-func (f *follower) sendAskLink(askID, message string) error {
-	address, err := f.askPageURL(askID)
-	if err != nil {
-		f.server.logger.Error("sending the link to a question", "ask", askID, "err", err)
-		return nil
-	}
-	text := fmt.Sprintf("Answer at %s: %s", address, message)
-	return f.sendUnrecorded(f.notifier.buildStatusNotification(text), f.notifier.buildLogNotification(generators.Notice, "", text))
-}
-
-// sendAskLinks sends a client that does not answer the addresses of its questions. It
-// skips those whose page the client was asked to open.
-func (f *follower) sendAskLinks(ctx context.Context) error {
-	f.mu.Lock()
-	f.linksSent = true
-	var seqs []uint64
-	for _, p := range f.pending {
-		if !p.acceptIsConsent {
-			seqs = append(seqs, p.askSeq)
-		}
-	}
-	f.mu.Unlock()
-	slices.Sort(seqs)
-	for _, seq := range seqs {
-		id := runlog.AskID(f.runID, seq)
-		open, err := f.server.engine.OpenAsk(ctx, f.client.caller, id)
-		if err != nil {
-			continue // it was just settled
-		}
-		if err := f.sendAskLink(id, open.Question.Message); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// askPageURL returns the address of a question's page. The address carries no
-// credentials.
-func (c *call) askPageURL(askID string) (string, error) {
-	origin, err := c.session.pageBaseURL()
-	if err != nil {
-		return "", err
-	}
-	return origin + "/asks/" + askID, nil
+// restartWaitClock restarts the wait: a client that sends any response is not silent.
+func (c *call) restartWaitClock() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waitClock.restart(time.Now())
+	c.linksSent = false
 }

@@ -1,49 +1,12 @@
 package mcp
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/runlog"
 )
-
-// leaveQuestionOpen leaves a question open that the client can't be asked, and sends
-// the client the address of its page. Without [AskPolicy.Link] it withdraws the
-// question.
-func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, seq uint64, missing *missingCapability) error {
-	if !f.server.askPolicy.Link {
-		return f.withdrawUnsupported(ctx, open.ID, missing, nil)
-	}
-	if _, err := f.askPageURL(open.ID); err != nil {
-		return f.withdrawUnsupported(ctx, open.ID, missing, err)
-	}
-	f.mu.Lock()
-	if f.linkedAsks == nil {
-		f.linkedAsks = map[uint64]struct{}{}
-	}
-	f.linkedAsks[seq] = struct{}{}
-	f.mu.Unlock()
-	return f.sendAskLink(open.ID, open.Question.Message)
-}
-
-// forgetLink forgets a question that was settled.
-func (c *call) forgetLink(seq uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.linkedAsks, seq)
-}
-
-// restartWaitClock restarts the wait: a client that sends any response is not silent.
-func (c *call) restartWaitClock() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waitClock.restart(time.Now())
-	c.linksSent = false
-}
 
 // handOffCall ends a call whose questions have been open for too long. Its result holds
 // their addresses and a handle to resume the run. The run and its questions stay as
@@ -139,7 +102,3 @@ func (c *call) waitingResult(info engine.Info) (*toolResult, error) {
 	result.IsError = !c.isResume && c.server.guaranteedOutputSchema(c.photon, c.client) != nil
 	return result, nil
 }
-
-// askRequestID returns the id of the request that asks a question. No id is used twice
-// in a session.
-func (c *call) askRequestID(seq uint64) string { return runlog.AskID(c.runID, seq) + c.numberSuffix() }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A session over HTTP ends with DELETE, or when its client has sent nothing for
@@ -124,21 +123,4 @@ func (s *session) findResumableCall(key string) *call {
 func (s *session) sendsPrimingEvents() bool {
 	c := s.initializedClient()
 	return s.resumable && c != nil && c.versionAtLeast(version20251125)
-}
-
-// parseCursor is the inverse of [call.cursor].
-func parseCursor(cursor string) (key string, seq uint64, ok bool) {
-	if id, found := cutZeroSeq(cursor); found {
-		return id, 0, true
-	}
-	return runlog.SplitAskID(cursor) // cursors and ask ids have the same form
-}
-
-// cutZeroSeq removes ".0", which no ask id ends in.
-func cutZeroSeq(cursor string) (string, bool) {
-	n := len(cursor) - len(".0")
-	if n <= 0 || cursor[n:] != ".0" {
-		return "", false
-	}
-	return cursor[:n], true
 }

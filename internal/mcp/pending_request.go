@@ -178,3 +178,7 @@ func (c *call) settleRequest(out messageSender, s settlement, reason string) err
 	}
 	return err
 }
+
+// askRequestID returns the id of the request that asks a question. No id is used twice
+// in a session.
+func (c *call) askRequestID(seq uint64) string { return runlog.AskID(c.runID, seq) + c.numberSuffix() }

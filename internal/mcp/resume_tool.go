@@ -2,16 +2,13 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -125,80 +122,10 @@ func (s *session) disconnectedCalls(id string) (calls []*call) {
 	return calls
 }
 
-// rejoinRun reads what the run has done so far without sending it, and asks the
-// questions that are open. It returns the call's reply if the run has ended.
-func (f *follower) rejoinRun(ctx context.Context) (r reply, done bool) {
-	open, r, done := f.readHistory(ctx)
-	if done {
-		return r, true
-	}
-	f.sender.setResumeCursor(f.cursor(f.lastSent))
-	for _, seq := range open {
-		if err := f.sendQuestion(ctx, seq); err != nil {
-			return f.failureReply(err), true
-		}
-	}
-	return reply{}, false
-}
-
-// readHistory reads the run's log. It returns the sequence numbers of the open
-// questions, or the reply if the run has ended.
-func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, done bool) {
-	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID)
-	if err != nil {
-		return nil, f.internalErrorReply(err), true
-	}
-	asked := map[uint64]bool{}
-	for batch, err := range batches {
-		if err != nil {
-			return nil, f.internalErrorReply(err), true
-		}
-		for _, e := range batch {
-			f.lastSent = e.Seq
-			switch e.Kind {
-			case runlog.KindFinished:
-				return nil, f.buildFinalReply(ctx, e), true
-			case runlog.KindAsked:
-				asked[e.Seq] = true
-			case runlog.KindAnswered, runlog.KindWithdrawn:
-				s, err := runlog.Decode[settlement](e)
-				if err != nil {
-					return nil, f.internalErrorReply(err), true
-				}
-				delete(asked, s.Ask)
-			default:
-				if err := f.skipEvent(e); err != nil {
-					return nil, f.internalErrorReply(err), true
-				}
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(asked)), reply{}, false
-}
-
-// failureReply returns the reply of a call that can't go on. It is empty if the client
-// is gone, since the client may resume the call.
-func (f *follower) failureReply(err error) reply {
-	if errors.Is(err, errClientGone) {
-		return f.handleRequestEnd(errClientGone)
-	}
-	return f.internalErrorReply(err)
-}
-
 // explainInterruption adds to the error of an interrupted run what the client can do.
 func explainInterruption(end runlog.Finished) runlog.Finished {
 	if end.Status == runlog.Interrupted {
 		end.Error = "This run was interrupted and can't be resumed: " + end.Error + ". Its questions are withdrawn. Call the tool itself again."
 	}
 	return end
-}
-
-// guaranteedOutputSchema returns the schema of the structured content that every result
-// of the photon has for the client, or nil. There is none for a client that can't be
-// asked: its calls may be handed off, with a result that has no structured content.
-func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
-	if s.askPolicy.allowsHandoff() && !c.supportsForms() && !c.supportsURLs() {
-		return nil
-	}
-	return outputSchema(p, c)
 }

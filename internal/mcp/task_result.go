@@ -1,16 +1,6 @@
 package mcp
 
-import (
-	"context"
-	"encoding/base64"
-	"strconv"
-	"strings"
-	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/photon-beam/beam/internal/engine"
-)
+import "github.com/photon-beam/beam/internal/engine"
 
 // getTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
 // meanwhile asks the client the task's questions. It sends no events, because the task
@@ -46,84 +36,4 @@ func (s *Server) newTaskFollower(rc *requestContext, m message, info engine.Info
 	}
 	c := &call{server: s, session: rc.session, client: &quiet, requestID: m.ID, photon: photon, sender: rc.sender, runID: info.ID, isTask: true, number: s.lastCallNumber.Add(1)}
 	return c.newFollower(rc.sender, rc.inFlight)
-}
-
-// cancelTask serves tasks/cancel of MCP 2025-11-25.
-func (s *Server) cancelTask(rc *requestContext, m message, p taskParams) reply {
-	info, refused := s.findTaskRun(rc.client.caller, p.ID)
-	if refused != nil {
-		return errorReply(m.ID, refused)
-	}
-	hadEnded := info.State.Ended()
-	if !hadEnded {
-		if err := s.engine.Cancel(context.Background(), rc.client.caller, info.ID); err != nil {
-			return errorReply(m.ID, s.internalError("cancelling a task", info.ID, err))
-		}
-		if info, refused = s.findTaskRun(rc.client.caller, p.ID); refused != nil {
-			return errorReply(m.ID, refused)
-		}
-	}
-	t := newTask(info)
-	if hadEnded || t.Status != taskCancelled {
-		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "the task can't be cancelled: it is already %s", t.Status))
-	}
-	return reply{message: encodeResult(m.ID, t)}
-}
-
-// taskPageSize is the maximum number of tasks on one page of a list.
-const taskPageSize = 100
-
-// listTasks serves tasks/list of MCP 2025-11-25, the newest first, for an identified
-// caller. Anyone else must know a task's id (Tasks, Task Isolation and Access Control).
-func (s *Server) listTasks(rc *requestContext, m message, p taskParams) reply {
-	if !rc.identified {
-		return errorReply(m.ID, rpcErrorf(mcp.METHOD_NOT_FOUND, "tasks are listed only for identified callers: over stdio, or with a bearer token"))
-	}
-	after := func(engine.Info) bool { return true }
-	if p.Cursor != "" {
-		var ok bool
-		if after, ok = parseTaskListCursor(p.Cursor); !ok {
-			return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one"))
-		}
-	}
-	infos := s.engine.Runs(rc.client.caller, taskPageSize+1, func(i engine.Info) bool {
-		return i.Surface == surfaceTask && after(i)
-	})
-	var page struct {
-		Tasks []task `json:"tasks"`
-		Next  string `json:"nextCursor,omitempty"`
-	}
-	page.Tasks = []task{}
-	if len(infos) > taskPageSize {
-		infos = infos[:taskPageSize]
-		page.Next = taskListCursor(infos[taskPageSize-1])
-	}
-	for _, i := range infos {
-		page.Tasks = append(page.Tasks, newTask(i))
-	}
-	return reply{message: encodeResult(m.ID, page)}
-}
-
-// taskListCursor returns a cursor for the tasks after i. It stays valid when i is
-// deleted.
-func taskListCursor(i engine.Info) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(i.Started.UnixNano(), 10) + "." + i.ID))
-}
-
-// parseTaskListCursor returns a filter for the runs after a cursor, in the order of
-// [engine.Engine.Runs].
-func parseTaskListCursor(cursor string) (func(engine.Info) bool, bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	nanos, id, found := strings.Cut(string(raw), ".")
-	n, numberErr := strconv.ParseInt(nanos, 10, 64)
-	if err != nil || numberErr != nil || !found || id == "" {
-		return nil, false
-	}
-	started := time.Unix(0, n)
-	return func(i engine.Info) bool {
-		if order := i.Started.Compare(started); order != 0 {
-			return order < 0
-		}
-		return i.ID < id
-	}, true
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -64,4 +65,14 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 			r.Tools[i].Title = "" // these clients read annotations.title
 		}
 	}
+}
+
+// guaranteedOutputSchema returns the schema of the structured content that every result
+// of the photon has for the client, or nil. There is none for a client that can't be
+// asked: its calls may be handed off, with a result that has no structured content.
+func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
+	if s.askPolicy.allowsHandoff() && !c.supportsForms() && !c.supportsURLs() {
+		return nil
+	}
+	return outputSchema(p, c)
 }
