@@ -106,6 +106,22 @@ func (q *changeQueue) awaitNotifications(ctx context.Context, subscription json.
 	}
 }
 
+// sendNotifications sends notifications of changes until the queue is closed or ctx is
+// done, which is no error. A notification belongs to subscription, which may be nil.
+func (q *changeQueue) sendNotifications(ctx context.Context, out messageSender, subscription json.RawMessage) error {
+	for {
+		notifications := q.awaitNotifications(ctx, subscription)
+		if notifications == nil {
+			return nil
+		}
+		for _, n := range notifications {
+			if err := out.send("", n); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 func (q *changeQueue) isClosed() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -18,21 +18,10 @@ import (
 
 // servePost serves a message or a batch of messages.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		writeError(w, http.StatusUnsupportedMediaType, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body must be application/json"))
+	body, ok := readBody(w, r)
+	if !ok {
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, stdio.MaxMessageSize))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		writeError(w, http.StatusRequestEntityTooLarge, nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize))
-		return
-	case err != nil:
-		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body broke off"))
-		return
-	}
-	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' {
 		s.servePostedBatch(w, r, caller, body)
 		return
@@ -60,6 +49,26 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 	default:
 		s.servePostedRequest(w, r, sess, m)
 	}
+}
+
+// readBody reads the JSON that was posted. It writes an error response and reports false
+// if it can't.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		writeError(w, http.StatusUnsupportedMediaType, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body must be application/json"))
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, stdio.MaxMessageSize))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		writeError(w, http.StatusRequestEntityTooLarge, nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize))
+		return nil, false
+	case err != nil:
+		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body broke off"))
+		return nil, false
+	}
+	return bytes.TrimSpace(body), true
 }
 
 // writeAccepted responds 202 before the message is handled. An answer may end the call

@@ -35,17 +35,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.
 	if out.openEvents() != nil {
 		return
 	}
-	for {
-		notifications := sess.changes.awaitNotifications(ctx, nil)
-		if notifications == nil {
-			return
-		}
-		for _, n := range notifications {
-			if out.send("", n) != nil {
-				return
-			}
-		}
-	}
+	_ = sess.changes.sendNotifications(ctx, out, nil) // its error means that the client is gone
 }
 
 // serveResumedStream continues a call whose stream broke off.

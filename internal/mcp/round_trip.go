@@ -123,43 +123,59 @@ func (r *roundTrip) collectUntilDue(ctx context.Context, cancel context.CancelCa
 		return r.internalErrorReply(err), true
 	}
 	for batch, err := range batches {
-		for _, e := range batch {
-			if cause := r.inFlight.cancelCause(); err == nil && cause != nil {
-				return reply{}, true
-			}
-			if err == nil {
-				// An expired wait must not interrupt what is being recorded.
-				err = r.collectEntry(context.WithoutCancel(ctx), e)
-			}
-			if err == nil && e.Kind == runlog.KindFinished {
-				return r.buildFinalReply(ctx, e), true
-			}
+		if answer, done := r.collectBatch(ctx, batch, err); done {
+			return answer, true
 		}
-		switch {
-		case errors.Is(err, errClientGone):
-			return reply{}, true
-		case err != nil && ctx.Err() == nil:
-			return r.internalErrorReply(err), true
-		case err == nil && r.isReadyToAsk():
-			return r.inputRequiredReply(), true
-		case err == nil:
+		if err == nil {
 			r.resetWaitTimer(cancel)
 			r.scheduleTimer()
 		}
 	}
 	switch context.Cause(ctx) {
 	case errWaitExpired:
-		switch {
-		case len(r.openInputs) > 0:
-			return r.inputRequiredReply(), true
-		case r.becomesTask:
-			return r.taskCreatedReply(), true
-		}
-		return reply{}, false
+		return r.expiredWaitReply()
 	case errTimerDue:
 		return reply{}, false
 	}
 	return reply{}, true
+}
+
+// collectBatch handles a batch of entries, or the error of reading it. It returns the
+// round trip's reply if that ends it. An error after the end of ctx does not.
+func (r *roundTrip) collectBatch(ctx context.Context, batch []runlog.Entry, err error) (answer reply, done bool) {
+	for _, e := range batch {
+		if err != nil {
+			break
+		}
+		if r.inFlight.cancelCause() != nil {
+			return reply{}, true
+		}
+		// An expired wait must not interrupt what is being recorded.
+		if err = r.collectEntry(context.WithoutCancel(ctx), e); err == nil && e.Kind == runlog.KindFinished {
+			return r.buildFinalReply(ctx, e), true
+		}
+	}
+	switch {
+	case errors.Is(err, errClientGone):
+		return reply{}, true
+	case err != nil && ctx.Err() == nil:
+		return r.internalErrorReply(err), true
+	case err == nil && r.isReadyToAsk():
+		return r.inputRequiredReply(), true
+	}
+	return reply{}, false
+}
+
+// expiredWaitReply returns the reply when waitTimer has fired. The round trip goes on if
+// its questions were settled meanwhile.
+func (r *roundTrip) expiredWaitReply() (answer reply, done bool) {
+	switch {
+	case len(r.openInputs) > 0:
+		return r.inputRequiredReply(), true
+	case r.becomesTask:
+		return r.taskCreatedReply(), true
+	}
+	return reply{}, false
 }
 
 // errWaitExpired is the cause when waitTimer fires.

@@ -36,7 +36,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
 	c.session.steps, c.session.identified = newStepQueue(), true
 	defer s.watchChanges(c.session.changes)()
-	go c.sendChanges(ctx)
+	go c.session.changes.sendNotifications(ctx, c.writer, nil) // its error means that the client is gone
 	read := make(chan error, 1)
 	go func() {
 		read <- stdio.ReadLines(in, func(line []byte) { c.handleLine(ctx, line) }, c.refuseLongLine)
@@ -160,22 +160,6 @@ func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
 			defer c.inProgress.Done()
 			c.writer.sendReply(joinReplies(replies))
 		}()
-	}
-}
-
-// sendChanges sends the session's change notifications until ctx is done or the client is
-// gone.
-func (c *stdioConn) sendChanges(ctx context.Context) {
-	for {
-		notifications := c.session.changes.awaitNotifications(ctx, nil)
-		if notifications == nil {
-			return
-		}
-		for _, n := range notifications {
-			if c.writer.send("", n) != nil {
-				return
-			}
-		}
 	}
 }
 

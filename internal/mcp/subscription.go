@@ -33,48 +33,46 @@ func (f *subscription) includes(method, uri string) bool {
 // serveListen serves subscriptions/listen: it acknowledges what the server supports,
 // sends notifications, and responds when the server closes.
 func (s *Server) serveListen(ctx context.Context, rc *requestContext, m message) reply {
-	var params struct {
-		Wants *subscription `json:"notifications"`
-	}
-	if err := json.Unmarshal(m.Params, &params); err != nil || params.Wants == nil {
-		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "subscriptions/listen requires notifications, an object"))
-	}
-	if len(params.Wants.URIs) > maxSubscribedResources {
-		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "a subscription has at most %d resources", maxSubscribedResources))
-	}
-	f := s.limitSubscription(*params.Wants)
-	w := newChangeQueue()
-	w.filter = f.includes
-	if refused := s.subscribeTasks(rc, w, &f); refused != nil {
+	requested, refused := parseSubscription(m)
+	if refused != nil {
 		return errorReply(m.ID, refused)
 	}
-	defer w.close()
-	defer s.watchChanges(w)()
+	supported := s.limitSubscription(*requested)
+	queue := newChangeQueue()
+	queue.filter = supported.includes
+	if refused := s.subscribeTasks(rc, queue, &supported); refused != nil {
+		return errorReply(m.ID, refused)
+	}
+	defer queue.close()
+	defer s.watchChanges(queue)()
 	ack := encodeNotification(mcp.MethodNotificationSubscriptionsAcknowledged,
-		map[string]any{"_meta": subscriptionMeta(m.ID), "notifications": f})
+		map[string]any{"_meta": subscriptionMeta(m.ID), "notifications": supported})
 	if rc.sender.send("", ack) != nil {
 		return reply{}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closed, cancel)()
-	for {
-		said := w.awaitNotifications(ctx, m.ID)
-		for _, n := range said {
-			if rc.sender.send("", n) != nil {
-				return reply{}
-			}
-		}
-		if said == nil {
-			break
-		}
-	}
-	if s.closed.Err() == nil {
+	if queue.sendNotifications(ctx, rc.sender, m.ID) != nil || s.closed.Err() == nil {
 		return reply{}
 	}
-	e := s.newResultBase(rc.client, "complete")
-	e.Meta[mcp.MetaKeySubscriptionID] = m.ID
-	return reply{message: encodeResult(m.ID, e)}
+	result := s.newResultBase(rc.client, "complete")
+	result.Meta[mcp.MetaKeySubscriptionID] = m.ID
+	return reply{message: encodeResult(m.ID, result)}
+}
+
+// parseSubscription decodes the params of subscriptions/listen.
+func parseSubscription(m message) (*subscription, *rpcError) {
+	var params struct {
+		Requested *subscription `json:"notifications"`
+	}
+	if err := json.Unmarshal(m.Params, &params); err != nil || params.Requested == nil {
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "subscriptions/listen requires notifications, an object")
+	}
+	if len(params.Requested.URIs) > maxSubscribedResources {
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "a subscription has at most %d resources", maxSubscribedResources)
+	}
+	return params.Requested, nil
 }
 
 // limitSubscription returns the part of a subscription that this server supports.
