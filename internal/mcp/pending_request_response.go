@@ -105,14 +105,8 @@ func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, 
 	if m.Error != nil {
 		return c.handleErrorResponse(ctx, open.ID, m.Error)
 	}
-	a, err := c.parseAnswer(open.Question, m.Result)
-	if err != nil {
-		return err
-	}
-	if p.acceptIsConsent && a.Action == ask.Accept {
-		return nil // the user answers on Beam's page
-	}
-	return c.server.engine.Answer(ctx, c.client.caller, open.ID, a, surfaceMCP)
+	_, err := c.recordClientAnswer(ctx, open, m.Result)
+	return err
 }
 
 // codeUserRejected is the error code with which clients report that the user rejected a

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -67,7 +66,7 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, open
 	}
 	q := openInput{inputState: a, request: request}
 	if response != nil {
-		err = r.recordResponse(ctx, id, question, &q, response)
+		q.Consented, err = r.recordClientAnswer(ctx, open, response)
 	}
 	var invalid *generators.InvalidError
 	switch {
@@ -86,17 +85,4 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, open
 	}
 	r.openInputs[key] = q
 	return nil
-}
-
-func (r *roundTrip) recordResponse(ctx context.Context, id string, question *ask.Question, q *openInput, response json.RawMessage) error {
-	a, err := r.parseAnswer(question, response)
-	if err != nil {
-		return err
-	}
-	if q.request.acceptIsConsent && a.Action == ask.Accept {
-		q.Consented = true
-		return nil
-	}
-	q.Consented = false
-	return r.server.engine.Answer(ctx, r.client.caller, id, a, surfaceMCP)
 }

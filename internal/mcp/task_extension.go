@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -187,28 +188,7 @@ func (s *Server) updateExtensionTask(rc *requestContext, info engine.Info, p tas
 	if p.Responses == nil {
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "inputResponses must be an object with answers by the keys of inputRequests")
 	}
-	c := s.newTaskCall(rc, info)
-	answers := map[string]ask.Answer{} // by the question's id
-	invalid := map[string]*generators.InvalidError{}
-	for _, open := range info.Asks {
-		response, given := p.Responses[open.Key]
-		b, missing, err := c.buildClientRequest(open.Question, open.ID)
-		if !given || missing != nil || err != nil {
-			continue
-		}
-		a, err := c.parseAnswer(open.Question, response)
-		if err == nil && b.acceptIsConsent && a.Action == ask.Accept {
-			continue // the person answers on Beam's page
-		}
-		if err == nil {
-			a, err = open.Question.Check(a)
-		}
-		var wrong *generators.InvalidError
-		if errors.As(err, &wrong) {
-			invalid[open.Key] = wrong
-		}
-		answers[open.ID] = a
-	}
+	answers, invalid := s.newTaskCall(rc, info).parseTaskAnswers(info.Asks, p.Responses)
 	if len(invalid) > 0 {
 		return nil, invalidResponsesError(invalid)
 	}
@@ -219,6 +199,33 @@ func (s *Server) updateExtensionTask(rc *requestContext, info engine.Info, p tas
 		}
 	}
 	return s.newResultBase(rc.client, "complete"), nil
+}
+
+// parseTaskAnswers decodes and validates the responses to open questions. It returns the
+// answers by the id of their question, and the errors by its key. It skips the user's
+// consent to open Beam's page, and questions that the client can't be asked.
+func (c *call) parseTaskAnswers(asks []engine.OpenAsk, responses map[string]json.RawMessage) (map[string]ask.Answer, map[string]*generators.InvalidError) {
+	answers, invalid := map[string]ask.Answer{}, map[string]*generators.InvalidError{}
+	for _, open := range asks {
+		response, given := responses[open.Key]
+		_, missing, err := c.buildClientRequest(open.Question, open.ID)
+		if !given || missing != nil || err != nil {
+			continue
+		}
+		a, consented, err := c.parseClientAnswer(open.Question, response)
+		if consented {
+			continue
+		}
+		if err == nil {
+			a, err = open.Question.Check(a)
+		}
+		var notValid *generators.InvalidError
+		if errors.As(err, &notValid) {
+			invalid[open.Key] = notValid
+		}
+		answers[open.ID] = a
+	}
+	return answers, invalid
 }
 
 // invalidResponsesError returns the error for answers that are not valid.

@@ -131,15 +131,8 @@ func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info,
 	if err == nil && (open.Question.Kind == ask.KindSample || open.Question.Kind == ask.KindRoots) {
 		err = engine.ErrAskNotFound // not an elicitation
 	}
-	var a ask.Answer
 	if err == nil {
-		a, err = (&call{client: rc.client}).parseAnswer(open.Question, e.result)
-	}
-	if err == nil && open.Question.OnPage() && a.Action == ask.Accept {
-		return nil // the user answers on Beam's page
-	}
-	if err == nil {
-		err = s.engine.Answer(ctx, rc.client.caller, e.id, a, surfaceMCP)
+		_, err = s.newTaskCall(rc, info).recordClientAnswer(ctx, open, e.result)
 	}
 	var invalid *generators.InvalidError
 	switch {

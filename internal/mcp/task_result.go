@@ -26,14 +26,12 @@ func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answ
 	answer(f.followRun())
 }
 
-// newTaskFollower returns a follower of a task's run, from its beginning.
+// newTaskFollower returns a follower that sends m's client the questions of a task's run,
+// from its beginning, but no log messages.
 func (s *Server) newTaskFollower(rc *requestContext, m message, info engine.Info) *follower {
+	c := s.newTaskCall(rc, info)
 	quiet := *rc.client
 	quiet.logLevel = noLogging
-	photon, ok := s.photons.Lookup(info.Photon)
-	if !ok {
-		photon = placeholderPhoton(info.Photon)
-	}
-	c := &call{server: s, session: rc.session, client: &quiet, requestID: m.ID, photon: photon, sender: rc.sender, runID: info.ID, isTask: true, number: s.lastCallNumber.Add(1)}
+	c.client, c.requestID, c.sender, c.number = &quiet, m.ID, rc.sender, s.lastCallNumber.Add(1)
 	return c.newFollower(rc.sender, rc.inFlight)
 }
