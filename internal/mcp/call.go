@@ -60,32 +60,21 @@ type call struct {
 
 // serveToolCall serves tools/call.
 func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, answer func(reply)) {
-	if p.Name == "" {
-		answer(errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "tools/call takes a name and arguments, an object")))
-		return
-	}
-	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
-	if s.isResumeTool(p.Name) {
-		if refused := c.openResumedRun(p.Arguments); refused != nil {
-			answer(*refused)
-			return
-		}
-	} else if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
-		answer(errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name)))
+	c, refused := s.newCall(rc, m, p)
+	if refused != nil {
+		answer(*refused)
 		return
 	}
 	if rc.inFlight.cancelCause() != nil { // before the run was started
 		answer(reply{})
 		return
 	}
-	if becomesTask, refused := c.decideTask(p); refused != nil {
-		answer(errorReply(m.ID, refused))
-		return
-	} else if becomesTask {
-		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
-		return
-	}
+	becomesTask, invalid := c.decideTask(p)
 	switch {
+	case invalid != nil:
+		answer(errorReply(m.ID, invalid))
+	case becomesTask:
+		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
 	case rc.client.isModern():
 		rc.session.runBlocking(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
 	case rc.session.steps == nil:
@@ -95,6 +84,26 @@ func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, 
 	default:
 		c.serveAsync(p, rc.inFlight, answer)
 	}
+}
+
+// newCall returns a call of the tool that m names, or the reply if there is no such tool or
+// no such run to resume.
+func (s *Server) newCall(rc *requestContext, m message, p *requestParams) (*call, *reply) {
+	refuse := func(e *rpcError) (*call, *reply) {
+		r := errorReply(m.ID, e)
+		return nil, &r
+	}
+	if p.Name == "" {
+		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
+	}
+	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
+	if s.isResumeTool(p.Name) {
+		return c, c.openResumedRun(p.Arguments)
+	}
+	if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
+		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
+	}
+	return c, nil
 }
 
 // serveSync starts or rejoins the run, and follows it on the calling goroutine.
