@@ -12,7 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/proxy"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -154,5 +154,5 @@ func (s *noticeWriter) sendSignInLink(address string) {
 	if err != nil {
 		return // a string always encodes
 	}
-	go s.Write(append(append([]byte{mcp.NoticePrefix}, line...), '\n')) // a joiner that is gone needs no page
+	go s.Write(append(append([]byte{proxy.NoticePrefix}, line...), '\n')) // a joiner that is gone needs no page
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/proxy"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -136,8 +136,8 @@ func (c *stdioProcess) startLocal(ctx context.Context, store *dataFolder) error 
 	return nil
 }
 
-// dialBackend is find for a [mcp.Proxy].
-func (c *stdioProcess) dialBackend(ctx context.Context, again bool) (mcp.Backend, error) {
+// dialBackend is find for a [proxy.Proxy].
+func (c *stdioProcess) dialBackend(ctx context.Context, again bool) (proxy.Backend, error) {
 	switch {
 	case !again:
 		return c.conn, nil
@@ -203,7 +203,7 @@ func (o *localApp) close() error {
 }
 
 // connect is a connection to the Beam in this process.
-func (o *localApp) connect(ctx context.Context) mcp.Backend {
+func (o *localApp) connect(ctx context.Context) proxy.Backend {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	go func() { outW.CloseWithError(o.serve(ctx, inR, outW)) }()

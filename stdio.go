@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/proxy"
 )
 
 // stdioCommand is the command that serves one MCP client over its standard streams.
@@ -52,7 +52,7 @@ func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
 		return c.local.serve(ctx, in, p.stdout)
 	}
 	c.conn = conn
-	return mcp.Proxy{In: in, Out: p.stdout, Dial: c.dialBackend, LossMessage: c.lossMessage, HandleNotice: c.handleNotice, Logger: logger}.Serve(ctx)
+	return proxy.Proxy{In: in, Out: p.stdout, Dial: c.dialBackend, LossMessage: c.lossMessage, HandleNotice: c.handleNotice, Logger: logger}.Serve(ctx)
 }
 
 // reopenPipe opens a pipe once more, without blocking, so that a read of it

@@ -8,22 +8,22 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// An asyncFollower call is followed without a goroutine that waits: thousands may wait
-// for an answer on one connection, and each costs what it has to remember. Its
-// turns come one after the other; a cancel may come beside them.
+// An asyncFollower follows a run without a waiting goroutine, so that thousands of
+// calls may wait on one connection. Its turns run one after the other; a cancellation
+// may run beside them.
 type asyncFollower struct {
 	follower
 	hasReplied atomic.Bool
-	isFinished bool // it has told all that it has to tell
+	isFinished bool // no turn runs any more; guarded by turnMu
 	deliver    func(reply)
 	turnMu     sync.Mutex
 }
 
 var _ engine.Waiter = (*asyncFollower)(nil)
 
-// serveAsync starts the run, or takes it up, and follows it until it ends or its
-// request does, and hands the reply to answer. It returns at once, but for a run
-// that is taken up, whose log it reads first.
+// serveAsync starts or rejoins the run and follows it until the run or its request
+// ends. It then passes the reply to answer. It returns at once, except that it first
+// reads the log of a run that it rejoins.
 func (c *call) serveAsync(p *requestParams, inFlight *inFlightRequest, answer func(reply)) {
 	if !c.isResume {
 		if refused := c.startRun(inFlight.parentContext, p); refused != nil {
@@ -31,7 +31,7 @@ func (c *call) serveAsync(p *requestParams, inFlight *inFlightRequest, answer fu
 			return
 		}
 	}
-	waiter := c.newFollower(c.sender, inFlight).async(answer)
+	waiter := c.newFollower(c.sender, inFlight).newAsyncFollower(answer)
 	waiter.endOnCancel()
 	if c.isResume && waiter.runTurn(waiter.rejoinRun) {
 		return
@@ -41,14 +41,14 @@ func (c *call) serveAsync(p *requestParams, inFlight *inFlightRequest, answer fu
 	}
 }
 
-// async is the follower of a call that hands its reply to answer.
-func (f *follower) async(answer func(reply)) *asyncFollower {
+// newAsyncFollower returns a follower that passes the call's reply to answer.
+func (f *follower) newAsyncFollower(answer func(reply)) *asyncFollower {
 	p := &asyncFollower{follower: *f, deliver: answer}
 	p.wake = func() { p.session.steps.add(p.handleTimer) }
 	return p
 }
 
-// endOnCancel has the call end when its request is cancelled.
+// endOnCancel ends the call when its request is cancelled.
 func (f *asyncFollower) endOnCancel() {
 	f.inFlight.setOnCancel(func(cause error) {
 		if cause != errRequestServed {
@@ -57,35 +57,35 @@ func (f *asyncFollower) endOnCancel() {
 	})
 }
 
-// Wake implements [run.Waiter].
+// Wake implements [engine.Waiter].
 func (f *asyncFollower) Wake() { f.session.steps.add(f.sendAvailable) }
 
-// sendAvailable tells what there is to tell, and waits for more. What calls it again is
-// set only at its end.
+// sendAvailable sends the entries that are there, and then registers for more. The
+// engine calls Wake only after that.
 func (f *asyncFollower) sendAvailable() {
 	for !f.runTurn(f.sendRecorded) && f.awaitMore() {
 	}
 }
 
-// awaitMore tells whether there is more to tell already. Else a step will be made
-// when there is.
+// awaitMore reports whether there are more entries already. If not, the engine wakes
+// the follower when there are.
 func (f *asyncFollower) awaitMore() bool {
-	there, err := f.server.engine.AddWaiter(f.client.caller, f.runID, f.lastSent, f)
+	available, err := f.server.engine.AddWaiter(f.client.caller, f.runID, f.lastSent, f)
 	switch {
 	case err != nil:
 		f.finishCall(f.internalErrorReply(err))
-	case !there && f.inFlight.cancelCause() != nil: // before it waited
+	case !available && f.inFlight.cancelCause() != nil: // cancelled before AddWaiter
 		f.server.engine.RemoveWaiter(f.runID, f)
 	}
-	return there
+	return available
 }
 
-// handleTimer does what is due while it waits.
+// handleTimer does what is due while the call waits.
 func (f *asyncFollower) handleTimer() { f.runTurn(f.follower.runDueActions) }
 
-// runTurn does one piece of work, which waits for nothing, and tells whether the
-// call is over.
-func (f *asyncFollower) runTurn(work func(context.Context) (reply, bool)) (over bool) {
+// runTurn runs work, which must not wait, and reports whether the call is over. It
+// turns a panic into the call's reply.
+func (f *asyncFollower) runTurn(work func(context.Context) (reply, bool)) (done bool) {
 	f.turnMu.Lock()
 	defer f.turnMu.Unlock()
 	if f.isFinished {
@@ -93,40 +93,41 @@ func (f *asyncFollower) runTurn(work func(context.Context) (reply, bool)) (over 
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			f.isFinished, over = true, true
+			f.isFinished, done = true, true
 			f.finishCall(f.panicReply(v))
 		}
 	}()
-	r, over := work(context.Background())
-	if f.isFinished = over; over {
+	r, done := work(context.Background())
+	if f.isFinished = done; done {
 		f.finishCall(r)
 	} else {
 		f.scheduleTimer()
 	}
-	return over
+	return done
 }
 
-// sendRecorded tells what there is to tell.
-func (f *asyncFollower) sendRecorded(ctx context.Context) (r reply, over bool) {
+// sendRecorded sends the entries that are in the log.
+func (f *asyncFollower) sendRecorded(ctx context.Context) (r reply, done bool) {
 	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, f.lastSent)
 	if err != nil {
 		return f.internalErrorReply(err), true
 	}
 	for batch, err := range batches {
-		if r, over := f.handleBatch(ctx, batch, err); over {
+		if r, done := f.handleBatch(ctx, batch, err); done {
 			return r, true
 		}
 	}
 	return reply{}, false
 }
 
-// finishCall answers the call. It may be over and cancelled at the same time.
+// finishCall delivers the reply once, even if the call ends and is cancelled at the
+// same time.
 func (f *asyncFollower) finishCall(r reply) {
 	if !f.hasReplied.CompareAndSwap(false, true) {
 		return
 	}
 	f.stopWaiting()
-	if !f.hasEnded() || f.wasHandedOff() { // its run goes on, and must not remember it
+	if !f.hasEnded() || f.wasHandedOff() { // the run goes on and must not keep the waiter
 		f.server.engine.RemoveWaiter(f.runID, f)
 	}
 	f.deliver(r)

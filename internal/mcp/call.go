@@ -5,10 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
-	"runtime/debug"
-	"strconv"
 	"sync"
 	"time"
 
@@ -16,112 +12,122 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// surfaceMCP is what runs and answers are recorded to come from.
+// surfaceMCP is the surface that runs and answers are recorded with.
 const surfaceMCP = "mcp"
 
-// A call is a tools/call under way: a run whose events are told to the client,
-// and its questions put to it.
+// A call is a tools/call in progress. It sends the events of a run to the client, and
+// asks the client the run's questions.
 type call struct {
 	server        *Server
 	session       *session
 	client        *client
-	requestID     json.RawMessage // of the request
-	progressToken json.RawMessage // its progress token
+	requestID     json.RawMessage
+	progressToken json.RawMessage // nil if the client gave none
 	photon        *generators.Photon
 	runID         string
-	followAfter   uint64 // the last entry that tells its client nothing: of the start, or before it was taken up
-	// keepFor is promised of a run that is to be a task; see [run.StartRequest].
-	keepFor time.Duration
-	// isTask says that the run is a task: it goes on whatever becomes of this
-	// request, and what its client can't answer may be answered elsewhere.
+	followAfter   uint64 // the call sends the entries after this one
+	// retainFor is how long the result of a run that may be a task is kept; see
+	// [engine.StartRequest].
+	retainFor time.Duration
+	// isTask reports whether the run is a task. It outlives this request, and the
+	// questions that its client can't be asked may be answered elsewhere.
 	isTask bool
-	// isResume says that the call took a run up again; one that began its run
-	// ends it if it is given up. Turn numbers the calls of runs that may have
-	// several in a session, and is 0 for others. Neither changes.
+	// isResume reports whether the call resumed the run with [ResumeTool]. Only a call
+	// that started its run cancels it when it is itself abandoned. Number distinguishes
+	// the calls of one run within a session; it is 0 where there can be only one.
+	// Neither changes.
 	isResume bool
 	number   uint32
 
-	// sendMu is held while a question is sent or taken back, so that nothing is
-	// sent after it was taken back.
+	// sendMu is held while a question is sent or withdrawn, so that none is sent after
+	// its withdrawal.
 	sendMu sync.Mutex
 
-	mu            sync.Mutex
-	sender        messageSender   // the stream of the request, or the one that resumed it
-	pending       pendingRequests // questions that the client was asked
-	waitClock     waitClock
-	lacks         []*missingCapability // what the client lacked for questions
-	linked        map[uint64]struct{}  // questions that it was told the address of, as it can't be asked
-	progress      float64              // the highest that was told
-	runEnded      bool                 // the run has ended
-	handedOff     bool                 // the call was handed off: its run is not the call's to end
-	askingStopped bool                 // nothing is asked any more
-	linksSent     bool                 // the client was told where to answer what it is silent on
+	mu                  sync.Mutex
+	sender              messageSender   // the stream of the request, or the stream that resumed it
+	pending             pendingRequests // questions that the client was asked and that are open
+	waitClock           waitClock
+	missingCapabilities []*missingCapability // that questions needed
+	linkedAsks          map[uint64]struct{}  // questions of which the client got only a link
+	progress            float64              // the highest value that was sent
+	runEnded            bool
+	handedOff           bool // the call must no longer cancel its run
+	askingStopped       bool // no further question is sent
+	linksSent           bool // the client got links to the questions that it does not answer
 }
 
 // serveToolCall serves tools/call.
 func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, answer func(reply)) {
-	if p.Name == "" {
-		answer(errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "tools/call takes a name and arguments, an object")))
+	c, refused := s.newCall(rc, m, p)
+	if refused != nil {
+		answer(*refused)
 		return
 	}
-	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
-	if s.isResumeTool(p.Name) {
-		if refused := c.openResumedRun(p.Arguments); refused != nil {
-			answer(*refused)
-			return
-		}
-	} else if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
-		answer(errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name)))
-		return
-	}
-	if rc.inFlight.cancelCause() != nil { // before it was begun
+	if rc.inFlight.cancelCause() != nil { // before the run was started
 		answer(reply{})
 		return
 	}
-	if asTask, refused := c.decideTask(p); refused != nil {
-		answer(errorReply(m.ID, refused))
-		return
-	} else if asTask {
-		rc.session.apart(func() { answer(c.createTask(rc.inFlight, p)) })
-		return
-	}
+	becomesTask, invalid := c.decideTask(p)
 	switch {
+	case invalid != nil:
+		answer(errorReply(m.ID, invalid))
+	case becomesTask:
+		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
 	case rc.client.isModern():
-		rc.session.apart(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
+		rc.session.runBlocking(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
 	case rc.session.steps == nil:
 		answer(c.serveSync(p, rc.inFlight))
 	case c.isResume:
-		rc.session.apart(func() { c.serveAsync(p, rc.inFlight, answer) })
+		rc.session.runBlocking(func() { c.serveAsync(p, rc.inFlight, answer) })
 	default:
 		c.serveAsync(p, rc.inFlight, answer)
 	}
 }
 
-// serveSync starts the run, or takes it up, and follows it on the goroutine of its
-// request.
+// newCall returns a call of the tool that m names, or the reply if there is no such tool or
+// no such run to resume.
+func (s *Server) newCall(rc *requestContext, m message, p *requestParams) (*call, *reply) {
+	refuse := func(e *rpcError) (*call, *reply) {
+		r := errorReply(m.ID, e)
+		return nil, &r
+	}
+	if p.Name == "" {
+		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
+	}
+	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
+	if s.isResumeTool(p.Name) {
+		return c, c.openResumedRun(p.Arguments)
+	}
+	if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
+		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
+	}
+	return c, nil
+}
+
+// serveSync starts or rejoins the run, and follows it on the calling goroutine.
 func (c *call) serveSync(p *requestParams, inFlight *inFlightRequest) reply {
 	if !c.isResume {
 		if refused := c.startRun(inFlight.parentContext, p); refused != nil {
 			return *refused
 		}
 	}
-	if !c.session.addResumableCall(c) { // it has ended meanwhile
+	if !c.session.addResumableCall(c) { // the session has ended
 		c.abandonRun()
 		return reply{}
 	}
 	f := c.newFollower(c.sender, inFlight)
 	if c.isResume {
-		if r, over := f.rejoinRun(inFlight.newContext()); over {
+		if r, done := f.rejoinRun(inFlight.newContext()); done {
 			return r
 		}
 	}
 	return f.followRun()
 }
 
-// resumeOnStream goes on with a call on another stream, after what the client has had.
+// resumeOnStream continues a call on another stream, with the entries after the one
+// that the client received last.
 func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, after uint64) reply {
 	c.mu.Lock()
 	c.sender = out
@@ -131,8 +137,8 @@ func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, afte
 	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.internalErrorReply(err)
 	}
-	c.restartWaitClock() // it was away, and not silent
-	if r, over := f.repeatHandoff(); over {
+	c.restartWaitClock() // the client was disconnected, not silent
+	if r, done := f.repeatHandoff(); done {
 		return r
 	}
 	if err := f.resendInvalidlyAnswered(context.Background()); err != nil {
@@ -141,14 +147,13 @@ func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, afte
 	return f.followRun()
 }
 
-// startRun starts the run, which outlives ctx; if it
-// can't, the reply says why.
+// startRun starts the run, which outlives ctx. If it fails, it returns the error reply.
 func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	args := p.Arguments
-	if bytes.Equal(args, jsonNull) { // as some clients write none
+	if bytes.Equal(args, jsonNull) { // some clients send null for no arguments
 		args = nil
 	}
-	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.keepFor}
+	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.retainFor}
 	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.caller, request)
 	if err != nil {
 		refused := c.startErrorReply(err)
@@ -159,41 +164,18 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	return nil
 }
 
-// startErrorReply is the reply for a run that could not be started.
-func (c *call) startErrorReply(err error) reply {
-	var invalid *generators.InvalidError
-	var why *toolResult
-	switch {
-	case errors.As(err, &invalid):
-		why = invalidArgumentsResult(c.photon.Name(), invalid)
-	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing):
-		why = errorResult("The tool was not started: " + err.Error() + ".")
-	case errors.Is(err, runlog.ErrDiskFull):
-		why = errorResult("The tool was not started: " + runlog.ErrDiskFull.Error() + ".")
-	case engine.IsTransient(err):
-		why = errorResult("The tool was not started: " + runlog.ErrUnavailable.Error() + ".")
-	default:
-		return c.internalErrorReply(err)
-	}
-	if c.isTask && !c.client.isModern() { // whose only result is a task
-		return errorReply(c.requestID, rpcErrorf(mcp.INVALID_PARAMS, "%s", *why.Content[0].Text))
-	}
-	return c.resultReply(why, "")
-}
-
-// cancelRun ends the run, unless it is a task, which outlives its requests.
+// cancelRun cancels the run, unless it is a task, which outlives its requests.
 func (c *call) cancelRun() {
 	if c.isTask {
 		return
 	}
 	err := c.server.engine.Cancel(context.Background(), c.client.caller, c.runID)
 	if err != nil && !errors.Is(err, engine.ErrRunNotFound) {
-		c.server.logger.Error("stopping a run", "run", c.runID, "err", err)
+		c.server.logger.Error("cancelling a run", "run", c.runID, "err", err)
 	}
 }
 
-// cancelCall ends a call that its client does not want any more, and takes its
-// questions back.
+// cancelCall ends a call that its client has cancelled, and withdraws its questions.
 func (c *call) cancelCall() {
 	c.session.removeResumableCall(c)
 	if !c.isResume && !c.wasHandedOff() {
@@ -202,7 +184,7 @@ func (c *call) cancelCall() {
 	c.withdrawRequests("its call was cancelled")
 }
 
-// stopAsking sees to it that nothing more is asked: the call's reply is next.
+// stopAsking prevents further questions: the next message is the call's reply.
 func (c *call) stopAsking() {
 	c.mu.Lock()
 	c.runEnded, c.askingStopped = true, true
@@ -211,15 +193,15 @@ func (c *call) stopAsking() {
 	defer c.sendMu.Unlock()
 }
 
-// abandonRun ends what nobody will take up again: the session is over. A durable
-// run waits for its answer elsewhere.
+// abandonRun cancels a run that nobody will resume because the session has ended. A
+// durable run goes on waiting for its answer.
 func (c *call) abandonRun() {
 	if !c.hasEnded() && !c.photon.Options().Durable && !c.isResume {
 		c.cancelRun()
 	}
 }
 
-// hasEntry tells whether the run's log has an entry of that ordinal.
+// hasEntry reports whether the run's log has an entry with the sequence number seq.
 func (c *call) hasEntry(seq uint64) bool {
 	info, err := c.server.engine.Info(c.client.caller, c.runID)
 	return err == nil && seq <= info.LastSeq
@@ -241,55 +223,4 @@ func (c *call) currentSender() messageSender {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sender
-}
-
-// cursor is what a client resumes after.
-func (c *call) cursor(seq uint64) string { return c.key() + "." + strconv.FormatUint(seq, 10) }
-
-// key names the call in its session: its run, and which of the calls of that it
-// is.
-func (c *call) key() string { return c.runID + c.numberSuffix() }
-
-// numberSuffix tells apart what would be called the same by several calls of a run.
-func (c *call) numberSuffix() string {
-	if c.number == 0 {
-		return ""
-	}
-	return "@" + strconv.FormatUint(uint64(c.number), 10)
-}
-
-// rpcError is the error that MCP 2026-07-28 has for a missing capability.
-func (m *missingCapability) rpcError() *rpcError {
-	e := rpcErrorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "%s", m.Error())
-	e.Data = map[string]any{"requiredCapabilities": m.required}
-	return e
-}
-
-// resultReply is a reply with the tool's result.
-func (c *call) resultReply(result *toolResult, cursor string) reply {
-	e := c.server.newResultBase(c.client, "complete")
-	if said := result.Meta; said != nil {
-		maps.Copy(said, e.Meta)
-		e.Meta = said
-	}
-	result.resultBase = e
-	if c.isTask && !c.client.isModern() {
-		result.Meta = relatedTaskMeta(c.runID)
-	}
-	return reply{message: encodeResult(c.requestID, result), cursor: cursor}
-}
-
-// panicReply is the reply for a fault that would have ended the process.
-func (c *call) panicReply(v any) reply {
-	return c.internalErrorReply(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
-}
-
-// internalErrorReply is the reply for a fault of Beam's own. Its cause is for the log.
-func (c *call) internalErrorReply(err error) reply {
-	name := "" // before it is known
-	if c.photon != nil {
-		name = c.photon.Name()
-	}
-	c.server.logger.Error("serving a call", "run", c.runID, "photon", name, "err", err)
-	return errorReply(c.requestID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this call; its log says why"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A ListChange is a list that has changed, by the notification that says so.
+// A ListChange names a list that has changed, by the method of its notification.
 type ListChange string
 
 // The lists that can change.
@@ -20,34 +20,34 @@ const (
 	ResourcesChanged ListChange = mcp.MethodNotificationResourcesListChanged
 )
 
-// NotifyListChanged tells the clients that a list has changed.
+// NotifyListChanged notifies clients that a list has changed.
 func (s *Server) NotifyListChanged(c ListChange) {
 	s.forEachChangeQueue(func(q *changeQueue) { q.addListChange(string(c)) })
 }
 
-// NotifyResourceUpdated tells the clients that subscribed to a resource that it has
+// NotifyResourceUpdated notifies the clients that subscribed to a resource that it has
 // changed.
 func (s *Server) NotifyResourceUpdated(uri string) {
 	s.forEachChangeQueue(func(q *changeQueue) { q.addResourceUpdate(uri) })
 }
 
-func (s *Server) forEachChangeQueue(tell func(*changeQueue)) {
+func (s *Server) forEachChangeQueue(f func(*changeQueue)) {
 	s.mu.Lock()
-	watchers := slices.Collect(maps.Keys(s.changeQueues))
+	queues := slices.Collect(maps.Keys(s.changeQueues))
 	s.mu.Unlock()
-	for _, w := range watchers {
-		tell(w)
+	for _, q := range queues {
+		f(q)
 	}
 }
 
-// changeQueue collects what a client has not been told yet. However slow it is,
-// what it keeps is bounded: a list changes once.
+// A changeQueue collects changes that a client has not been notified of. It holds each
+// list and resource once, so that its size is bounded however slow the client is.
 type changeQueue struct {
 	mu           sync.Mutex
 	filter       func(method, uri string) bool
 	changedLists map[string]bool
 	updatedURIs  map[string]bool
-	taskWatch    *taskWatch // nil if there are none to tell of
+	taskWatch    *taskWatch // nil if the client watches no tasks
 	ready        chan struct{}
 	closed       bool
 }
@@ -90,8 +90,8 @@ func (q *changeQueue) close() {
 	q.signal()
 }
 
-// awaitNotifications waits for changes and returns them as notifications; none if it is
-// closed or ctx ends.
+// awaitNotifications waits for changes and returns their notifications. It returns none
+// if the queue is closed or ctx is done.
 func (q *changeQueue) awaitNotifications(ctx context.Context, subscription json.RawMessage) [][]byte {
 	for {
 		select {
@@ -99,9 +99,25 @@ func (q *changeQueue) awaitNotifications(ctx context.Context, subscription json.
 			return nil
 		case <-q.ready:
 		}
-		said := append(q.takeNotifications(subscription), q.currentTaskWatch().takeNotifications(subscription)...)
-		if said != nil || q.isClosed() {
-			return said
+		notifications := append(q.takeNotifications(subscription), q.currentTaskWatch().takeNotifications(subscription)...)
+		if notifications != nil || q.isClosed() {
+			return notifications
+		}
+	}
+}
+
+// sendNotifications sends notifications of changes until the queue is closed or ctx is
+// done, which is no error. A notification belongs to subscription, which may be nil.
+func (q *changeQueue) sendNotifications(ctx context.Context, out messageSender, subscription json.RawMessage) error {
+	for {
+		notifications := q.awaitNotifications(ctx, subscription)
+		if notifications == nil {
+			return nil
+		}
+		for _, n := range notifications {
+			if err := out.send("", n); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -115,16 +131,16 @@ func (q *changeQueue) isClosed() bool {
 func (q *changeQueue) takeNotifications(subscription json.RawMessage) [][]byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var said [][]byte
+	var notifications [][]byte
 	for _, method := range slices.Sorted(maps.Keys(q.changedLists)) {
-		said = append(said, encodeNotification(method, changeParams{Meta: subscriptionMeta(subscription)}))
+		notifications = append(notifications, encodeNotification(method, changeParams{Meta: subscriptionMeta(subscription)}))
 	}
 	for _, uri := range slices.Sorted(maps.Keys(q.updatedURIs)) {
-		said = append(said, encodeNotification(mcp.MethodNotificationResourceUpdated, changeParams{subscriptionMeta(subscription), uri}))
+		notifications = append(notifications, encodeNotification(mcp.MethodNotificationResourceUpdated, changeParams{subscriptionMeta(subscription), uri}))
 	}
 	clear(q.changedLists)
 	clear(q.updatedURIs)
-	return said
+	return notifications
 }
 
 type changeParams struct {
@@ -132,7 +148,7 @@ type changeParams struct {
 	URI  string         `json:"uri,omitempty"`
 }
 
-// subscriptionMeta says to which subscription a notification belongs.
+// subscriptionMeta returns the _meta of a notification that belongs to a subscription.
 func subscriptionMeta(id json.RawMessage) map[string]any {
 	if id == nil {
 		return nil

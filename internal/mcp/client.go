@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,8 +10,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// The protocol's versions that this server speaks, oldest first. The modern
-// ones have no sessions: each request says everything about its client.
+// The protocol versions that this server supports, oldest first. From 2026-07-28 on, which
+// the code calls modern, there are no sessions: each request describes its client.
 const (
 	version20250326 = mcp.ProtocolVersion20250326
 	version20250618 = mcp.ProtocolVersion20250618
@@ -23,25 +21,25 @@ const (
 
 var supportedVersions = []string{version20260728, version20251125, version20250618, version20250326}
 
-// A client is who sends a request and what they said they can do. It is
-// immutable.
+// A client is what a request's sender is and supports. It is immutable.
 type client struct {
 	caller       engine.Caller
 	version      string
 	capabilities mcp.ClientCapabilities
-	// logLevel is the lowest level of the log messages that the client wants; see
-	// severity. Nothing is sent if it is silent.
+	// logLevel is the least severe level of log messages that the client receives, or
+	// noLogging.
 	logLevel severity
 }
 
 func (c *client) isModern() bool { return mcp.IsModernProtocol(c.version) }
 
-// versionAtLeast tells whether the client speaks that version or a newer one. Versions
-// are dates.
+// versionAtLeast reports whether the client uses the given version or a newer one.
+// Versions are dates, so they compare as strings.
 func (c *client) versionAtLeast(version string) bool { return c.version >= version }
 
-// supportsForms tells whether the client shows forms: elicitation without a mode means
-// forms only (MCP 2025-11-25, Elicitation, Capabilities).
+// supportsForms reports whether the client supports form elicitation. An elicitation
+// capability without a mode means forms only (MCP 2025-11-25, Elicitation,
+// Capabilities).
 func (c *client) supportsForms() bool {
 	e := c.capabilities.Elicitation
 	return c.versionAtLeast(version20250618) && e != nil && (e.Form != nil || e.URL == nil)
@@ -60,80 +58,17 @@ func (c *client) supportsSamplingTools() bool {
 
 func (c *client) supportsRoots() bool { return c.capabilities.Roots != nil }
 
-// requestMeta is what a request's params say beside what its method needs.
-type requestMeta struct {
-	ProgressToken json.RawMessage         `json:"progressToken"`
-	Version       json.RawMessage         `json:"io.modelcontextprotocol/protocolVersion"`
-	Capabilities  *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
-	LogLevel      mcp.LoggingLevel        `json:"io.modelcontextprotocol/logLevel"`
-	traceMeta
-}
-
-// requestParams are what requests have in common, and those of tools/call.
-type requestParams struct {
-	Meta         requestMeta                `json:"_meta"`
-	Name         string                     `json:"name"`
-	Arguments    json.RawMessage            `json:"arguments"`
-	Responses    map[string]json.RawMessage `json:"inputResponses"`
-	RequestState string                     `json:"requestState"`
-	Task         json.RawMessage            `json:"task"` // of MCP 2025-11-25
-}
-
-// parseParams reads a request's params. What is wrong with a member, for methods
-// that have such a one, is the error.
-func parseParams(m message) (*requestParams, *rpcError) {
-	var p requestParams
-	if len(m.Params) == 0 {
-		return &p, nil
-	}
-	var err error
-	if m.Method == string(mcp.MethodToolsCall) {
-		err = json.Unmarshal(m.Params, &p)
-	} else {
-		var only struct {
-			Meta requestMeta `json:"_meta"`
-		}
-		err = json.Unmarshal(m.Params, &only)
-		p.Meta = only.Meta
-	}
-	if err != nil {
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
-	}
-	switch token := p.Meta.ProgressToken; {
-	case bytes.Equal(token, jsonNull):
-		p.Meta.ProgressToken = nil
-	case token != nil && !isProgressToken(token):
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", maxIDSize)
-	}
-	return &p, nil
-}
-
-// isProgressToken tells whether raw is a progress token: a string or a number.
-func isProgressToken(raw json.RawMessage) bool {
-	return len(raw) <= maxIDSize && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
-}
-
-// protocolVersion is the version that a request names itself; empty if it names none.
-func (m *requestMeta) protocolVersion() string {
-	if len(m.Version) == 0 {
-		return ""
-	}
-	var v string
-	_ = json.Unmarshal(m.Version, &v) // no string is no version
-	return v
-}
-
-// newModernClient is the client of a request that names its own version (MCP
-// 2026-07-28, Per-request protocol fields). Over HTTP its headers have to say
-// the same as its body.
+// newModernClient returns the client of a request that names its own version (MCP
+// 2026-07-28, Per-request protocol fields). Over HTTP, the headers must agree with the
+// body.
 func (s *Server) newModernClient(caller engine.Caller, m message, p *requestParams, h http.Header) (*client, *rpcError) {
 	version := p.Meta.protocolVersion()
 	if version == "" {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta has no %s", mcp.MetaKeyProtocolVersion)
 	}
 	if h != nil {
-		if said := h.Get(mcp.HeaderProtocolVersion); said != version {
-			return nil, rpcErrorf(mcp.HEADER_MISMATCH, "the header %s says %q and _meta says %q", mcp.HeaderProtocolVersion, said, version)
+		if header := h.Get(mcp.HeaderProtocolVersion); header != version {
+			return nil, rpcErrorf(mcp.HEADER_MISMATCH, "the header %s is %q but _meta has %q", mcp.HeaderProtocolVersion, header, version)
 		}
 	}
 	if !slices.Contains(supportedVersions, version) {
@@ -149,15 +84,15 @@ func (s *Server) newModernClient(caller engine.Caller, m message, p *requestPara
 	if p.Meta.LogLevel != "" {
 		level, ok := parseSeverity(string(p.Meta.LogLevel))
 		if !ok {
-			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%q is no log level: those are debug, info, notice, warning, error, critical, alert and emergency", p.Meta.LogLevel)
+			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%q is not a log level: use debug, info, notice, warning, error, critical, alert or emergency", p.Meta.LogLevel)
 		}
 		c.logLevel = level
 	}
 	return c, nil
 }
 
-// checkHeaders holds the standard headers, and those that a tool asks for, against
-// the body.
+// checkHeaders compares the standard headers, and those that a tool's schema requires,
+// with the body.
 func (s *Server) checkHeaders(version string, m message, tool string, h http.Header) error {
 	if h == nil {
 		return nil
@@ -185,22 +120,4 @@ func unsupportedVersionError(version string) *rpcError {
 	e := rpcErrorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "protocol version %q is not supported", version)
 	e.Data = mcp.UnsupportedProtocolVersionData{Supported: supportedVersions, Requested: version}
 	return e
-}
-
-// severity orders log levels (RFC 5424), the gravest first.
-type severity int
-
-const noLogging severity = -1
-
-var severities = []string{"emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"}
-
-func parseSeverity(level string) (severity, bool) {
-	i := slices.Index(severities, level)
-	return severity(i), i >= 0
-}
-
-// wantsLog tells whether the client wants messages of a level.
-func (c *client) wantsLog(level string) bool {
-	s, ok := parseSeverity(level)
-	return ok && s <= c.logLevel
 }

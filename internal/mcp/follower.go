@@ -11,19 +11,19 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A follower tells a client what follows an ordinal of a run's log. A call has
-// one for each stream that it is told on.
+// A follower sends a client the entries of a run's log. A call has one for each stream
+// that it is sent on.
 type follower struct {
 	*call
 	sender       messageSender
-	inFlight     *inFlightRequest // of the request that the stream belongs to
-	lastSent     uint64           // the last entry that the client was told
-	artifactSeqs []uint64         // the ordinals of the artifacts
+	inFlight     *inFlightRequest // the request that the stream belongs to
+	lastSent     uint64           // sequence number of the last entry that was sent
+	artifactSeqs []uint64         // sequence numbers of the run's artifacts
 	notifier     notifier
 
-	// alarm calls wake when something is due that no entry of the log says; beat
-	// is when it is due to tell that the call waits. The call's mu guards them.
-	alarm         *time.Timer
+	// timer calls wake when something other than an entry is due; nextKeepAlive is
+	// when the next keep-alive is. The call's mu guards all three.
+	timer         *time.Timer
 	wake          func()
 	nextKeepAlive time.Time
 }
@@ -32,7 +32,8 @@ func (c *call) newFollower(out messageSender, inFlight *inFlightRequest) *follow
 	return &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter, notifier: notifier{call: c}}
 }
 
-// catchUp takes in what the client was told before, without telling it again.
+// catchUp reads the entries that the client received before, up to after, without
+// sending them.
 func (f *follower) catchUp(ctx context.Context, after uint64) error {
 	f.lastSent = after
 	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, 0)
@@ -55,14 +56,14 @@ func (f *follower) catchUp(ctx context.Context, after uint64) error {
 	return nil
 }
 
-// skipEvent takes in an event that the client was told before.
+// skipEvent updates the follower's state with an event that the client received before.
 func (f *follower) skipEvent(e runlog.Entry) error {
 	_, err := f.convertEvent(e)
 	return err
 }
 
-// convertEvent takes in an event and returns the notification that tells it, if there
-// is one.
+// convertEvent updates the follower's state with an event and returns the event's
+// notification, or nil if it has none.
 func (f *follower) convertEvent(e runlog.Entry) ([]byte, error) {
 	if e.Kind == "artifact" {
 		f.artifactSeqs = append(f.artifactSeqs, e.Seq)
@@ -71,22 +72,23 @@ func (f *follower) convertEvent(e runlog.Entry) ([]byte, error) {
 	return f.notifier.buildNotification(e)
 }
 
-// followRun tells what comes, until the run ends or the request does.
+// followRun sends entries until the run or the request ends, and returns the call's
+// reply.
 func (f *follower) followRun() reply {
 	defer f.stopWaiting()
 	ctx := f.inFlight.newContext()
 	for {
-		if r, over := f.followUntilDue(ctx); over {
+		if r, done := f.followUntilDue(ctx); done {
 			return r
 		}
-		if r, over := f.runDueActions(ctx); over {
+		if r, done := f.runDueActions(ctx); done {
 			return r
 		}
 	}
 }
 
-// followUntilDue tells what comes, until the call is over or something else is due.
-func (f *follower) followUntilDue(ctx context.Context) (r reply, over bool) {
+// followUntilDue sends entries until the call is over or a timer is due.
+func (f *follower) followUntilDue(ctx context.Context) (r reply, done bool) {
 	until, wake := context.WithCancelCause(ctx)
 	defer wake(nil)
 	f.setWakeFunc(func() { wake(errTimerDue) })
@@ -98,7 +100,7 @@ func (f *follower) followUntilDue(ctx context.Context) (r reply, over bool) {
 		if err != nil && context.Cause(until) == errTimerDue {
 			break
 		}
-		if r, over := f.handleBatch(ctx, batch, err); over {
+		if r, done := f.handleBatch(ctx, batch, err); done {
 			return r, true
 		}
 		f.scheduleTimer()
@@ -106,15 +108,15 @@ func (f *follower) followUntilDue(ctx context.Context) (r reply, over bool) {
 	switch {
 	case context.Cause(until) == errTimerDue:
 		return reply{}, false
-	case ctx.Err() == nil: // the log ended without the run's end: it was deleted
+	case ctx.Err() == nil: // the log has no end: the run was deleted
 		return f.internalErrorReply(engine.ErrRunNotFound), true
 	}
 	return f.handleRequestEnd(context.Cause(ctx)), true
 }
 
-// handleBatch tells a batch of entries. It returns the call's reply when it is
-// over.
-func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry, err error) (r reply, over bool) {
+// handleBatch sends a batch of entries. It returns the call's reply if that ends the
+// call.
+func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry, err error) (r reply, done bool) {
 	for _, e := range batch {
 		if err != nil {
 			break
@@ -136,7 +138,7 @@ func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry, err er
 	return f.failureReply(err), true
 }
 
-// handleRequestEnd ends a call whose request has ended before its run.
+// handleRequestEnd ends a call whose request ended before its run.
 func (f *follower) handleRequestEnd(cause error) reply {
 	switch {
 	case errors.Is(cause, errRequestCancelled):
@@ -147,7 +149,7 @@ func (f *follower) handleRequestEnd(cause error) reply {
 	return reply{}
 }
 
-// handleEntry tells one entry.
+// handleEntry sends what the client must learn from one entry.
 func (f *follower) handleEntry(ctx context.Context, e runlog.Entry) error {
 	switch e.Kind {
 	case runlog.KindAsked:
@@ -163,7 +165,7 @@ func (f *follower) handleEntry(ctx context.Context, e runlog.Entry) error {
 	return f.sendEvent(e)
 }
 
-// A settlement is what of an answer or a withdrawal a client is told.
+// A settlement holds the members of an answer or a withdrawal that matter to a client.
 type settlement struct {
 	Ask    uint64 `json:"ask"`
 	Answer struct {
@@ -182,16 +184,16 @@ func (s settlement) describe() string {
 	return "it was withdrawn: " + string(s.Reason)
 }
 
-// sendEvent tells an event.
+// sendEvent sends the notification of an event.
 func (f *follower) sendEvent(e runlog.Entry) error {
-	said, err := f.convertEvent(e)
-	if err != nil || said == nil {
+	notification, err := f.convertEvent(e)
+	if err != nil || notification == nil {
 		return err
 	}
-	return f.sender.send(f.cursor(e.Seq), said)
+	return f.sender.send(f.cursor(e.Seq), notification)
 }
 
-// buildFinalReply is the reply for a run that has ended.
+// buildFinalReply returns the reply for a run that has ended.
 func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
 	f.stopAsking()
 	ended, err := runlog.Decode[runlog.Finished](e)
@@ -211,14 +213,15 @@ func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
 	return f.resultReply(result, f.cursor(e.Seq))
 }
 
-// findMissingCapability is what the client lacked, if that is why the run failed.
+// findMissingCapability returns the missing capabilities that made the run fail, or
+// nil.
 func (c *call) findMissingCapability(end runlog.Finished) (missing *missingCapability) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if end.Status != runlog.Failed {
 		return nil
 	}
-	for _, l := range c.lacks {
+	for _, l := range c.missingCapabilities {
 		if strings.Contains(end.Error, l.Error()) {
 			missing = missing.merge(l)
 		}

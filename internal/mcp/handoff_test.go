@@ -77,7 +77,7 @@ func TestSilentClientIsHandedOffAndAskedAgain(t *testing.T) {
 		if link := w.nextLine(); !strings.Contains(maskIDs(link), "/asks/RUN.3: Which word?") || time.Since(asked) != 20*time.Second {
 			t.Errorf("after %s it says %s, want the link after 20 s", time.Since(asked), link)
 		}
-		w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"nobody answered for long; it is open on Beam's page","requestId":"RUN.3"}}`)
+		w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"it was not answered in time; it is open on Beam's page","requestId":"RUN.3"}}`)
 		result := w.nextLine()
 		if time.Since(asked) != 45*time.Second || jsonMember(t, result, "result", "isError") != "true" {
 			t.Errorf("after %s it says %s, want an error since structured content was promised", time.Since(asked), result)

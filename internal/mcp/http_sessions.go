@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Sessions over HTTP end with DELETE, or when nothing was heard of them for
-// idleFor.
+// A session over HTTP ends with DELETE, or when its client has sent nothing for
+// sessionIdleTimeout.
 const (
 	maxSessions        = 20_000
 	sessionIdleTimeout = time.Hour
@@ -21,7 +20,7 @@ const (
 
 var errTooManySessions = errors.New("too many clients are connected; try again later")
 
-// openSession begins a session.
+// openSession starts a session.
 func (s *Server) openSession(caller engine.Caller, pages func() (string, error)) (*session, error) {
 	sess := s.newSession(rand.Text(), caller, pages)
 	sess.resumable = true
@@ -37,8 +36,7 @@ func (s *Server) openSession(caller engine.Caller, pages func() (string, error))
 	return sess, nil
 }
 
-// endIdleSessions ends the sessions of which nothing was heard for long, until the
-// server is closed.
+// endIdleSessions ends idle sessions until the server is closed.
 func (s *Server) endIdleSessions() {
 	t := time.NewTicker(sessionIdleTimeout / 60)
 	defer t.Stop()
@@ -59,14 +57,15 @@ func (s *Server) endIdleSessions() {
 	}
 }
 
-// isIdle tells whether nothing was heard of a session for long.
+// isIdle reports whether the session has no open request or stream and its client has
+// sent nothing for sessionIdleTimeout.
 func (s *session) isIdle(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.inFlightRequests) == 0 && s.cancelStandalone == nil && now.Sub(s.lastActive) > sessionIdleTimeout
 }
 
-// findSession is the session of that id, if it is the caller's own.
+// findSession returns the caller's session with the given id, or nil.
 func (s *Server) findSession(id string, caller engine.Caller) *session {
 	s.mu.Lock()
 	sess := s.sessions[id]
@@ -80,7 +79,7 @@ func (s *Server) findSession(id string, caller engine.Caller) *session {
 	return sess
 }
 
-// removeSession ends a session.
+// removeSession ends a session and forgets it.
 func (s *Server) removeSession(sess *session) {
 	s.mu.Lock()
 	delete(s.sessions, sess.id)
@@ -89,8 +88,9 @@ func (s *Server) removeSession(sess *session) {
 	sess.endSession(errSessionEnded)
 }
 
-// openStandaloneStream makes a stream the one that tells what no request asked for; the
-// one before, which may be dead without having noticed, ends.
+// openStandaloneStream registers the stream for messages that belong to no request. It
+// ends an earlier one, which may be dead without having noticed. The caller must call
+// the returned function when the stream ends.
 func (s *session) openStandaloneStream(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
@@ -110,33 +110,17 @@ func (s *session) openStandaloneStream(ctx context.Context) (context.Context, fu
 	}
 }
 
-// findResumableCall is the call with a key, if it can be resumed.
+// findResumableCall returns the resumable call with the given key, or nil.
 func (s *session) findResumableCall(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.resumableCalls[key]
 }
 
-// sendsPrimingEvents tells whether streams begin with an event to resume after (MCP
-// 2025-11-25, Streamable HTTP). It goes by what initialize agreed on, not by
-// what a request's header says.
+// sendsPrimingEvents reports whether streams begin with an event to resume after (MCP
+// 2025-11-25, Streamable HTTP). The version that initialize negotiated decides, not a
+// request's header.
 func (s *session) sendsPrimingEvents() bool {
 	c := s.initializedClient()
 	return s.resumable && c != nil && c.versionAtLeast(version20251125)
-}
-
-// parseCursor is the inverse of [call.cursor].
-func parseCursor(cursor string) (key string, seq uint64, ok bool) {
-	if id, found := cutZeroOrdinal(cursor); found {
-		return id, 0, true
-	}
-	return runlog.SplitAskID(cursor) // it is written in the same way
-}
-
-func cutZeroOrdinal(cursor string) (string, bool) {
-	n := len(cursor) - len(".0")
-	if n <= 0 || cursor[n:] != ".0" {
-		return "", false
-	}
-	return cursor[:n], true
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// serveGet opens a stream: the one that tells what no request asked for, or one that
-// resumes a call's that broke off.
+// serveGet opens the stream for messages that belong to no request, or resumes the
+// stream of a call.
 func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
 	if !acceptsMediaType(r, "text/event-stream") || r.Header.Get("Accept") == "" {
 		writeError(w, http.StatusNotAcceptable, nil, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
@@ -35,25 +35,15 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.
 	if out.openEvents() != nil {
 		return
 	}
-	for {
-		said := sess.changes.awaitNotifications(ctx, nil)
-		if said == nil {
-			return
-		}
-		for _, n := range said {
-			if out.send("", n) != nil {
-				return
-			}
-		}
-	}
+	_ = sess.changes.sendNotifications(ctx, out, nil) // its error means that the client is gone
 }
 
-// serveResumedStream goes on with a call on another stream.
+// serveResumedStream continues a call whose stream broke off.
 func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess *session, cursor string) {
 	id, seq, ok := parseCursor(cursor)
 	c := sess.findResumableCall(id)
 	if !ok || c == nil || !c.hasEntry(seq) {
-		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "Last-Event-ID is of no stream of this session"))
+		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
 		return
 	}
 	out := newResponseStream(w, false)
@@ -62,7 +52,7 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 		return
 	}
 	inFlight, refused := sess.registerRequest(r.Context(), c.requestID)
-	if refused != nil { // the stream that broke was not noticed to be broken yet
+	if refused != nil { // the server has not noticed yet that the earlier stream broke off
 		inFlight = sess.replaceRequest(r.Context(), c.requestID)
 	}
 	defer sess.finishRequest(inFlight)
@@ -82,12 +72,12 @@ func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request, caller engi
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// refuseModern refuses what the modern era does not have.
+// refuseModern refuses a GET or DELETE in the modern era, which has only POST.
 func refuseModern(w http.ResponseWriter, r *http.Request) bool {
 	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
 		return false
 	}
 	w.Header().Set("Allow", "POST")
-	writeError(w, http.StatusMethodNotAllowed, nil, rpcErrorf(mcp.INVALID_REQUEST, "protocol version %s has POST only; subscriptions/listen tells what changes", version20260728))
+	writeError(w, http.StatusMethodNotAllowed, nil, rpcErrorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", version20260728))
 	return true
 }

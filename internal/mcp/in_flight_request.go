@@ -9,26 +9,26 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// An inFlightRequest is a request of the client that is under way.
+// An inFlightRequest is a request of the client that has no response yet.
 type inFlightRequest struct {
 	id            string // raw
 	parentContext context.Context
 
 	mu       sync.Mutex
-	cause    error       // why it was cancelled
-	onCancel func(error) // tells whoever serves it
+	cause    error       // why the request was cancelled; nil if it was not
+	onCancel func(error) // called once, with the cause
 }
 
-// newContext is the request's context: it ends when the client cancels it, or with
-// its session or connection.
+// newContext returns a context that ends when the client cancels the request, or its
+// session or connection ends. It replaces the function set by setOnCancel.
 func (r *inFlightRequest) newContext() context.Context {
 	ctx, cancel := context.WithCancelCause(r.parentContext)
 	r.setOnCancel(cancel)
 	return ctx
 }
 
-// setOnCancel has stop called when the request is cancelled, or at once if it
-// was. It takes the place of the one before.
+// setOnCancel sets the function that is called when the request is cancelled, in place
+// of an earlier one. If the request was cancelled already, it calls stop at once.
 func (r *inFlightRequest) setOnCancel(stop func(cause error)) {
 	r.mu.Lock()
 	r.onCancel = stop
@@ -39,7 +39,7 @@ func (r *inFlightRequest) setOnCancel(stop func(cause error)) {
 	}
 }
 
-// cancel ends the request. It may be called many times; the first cause holds.
+// cancel cancels the request. It may be called more than once; the first cause wins.
 func (r *inFlightRequest) cancel(cause error) {
 	r.mu.Lock()
 	first := r.cause == nil
@@ -53,20 +53,21 @@ func (r *inFlightRequest) cancel(cause error) {
 	}
 }
 
-// cancelCause tells why the request was cancelled; nil if it was not.
+// cancelCause returns why the request was cancelled, or nil if it was not.
 func (r *inFlightRequest) cancelCause() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cause
 }
 
-// errRequestCancelled: the client said that it does not want the request any more.
+// errRequestCancelled is the cause when the client cancelled the request.
 var errRequestCancelled = errors.New("the request was cancelled by its client")
 
-// errRequestServed: the request has been served.
+// errRequestServed is the cause after the request was served.
 var errRequestServed = errors.New("the request has been served")
 
-// registerRequest notes a request as under way.
+// registerRequest registers a request as in flight. It refuses an id that is in use,
+// and a session that has ended.
 func (s *session) registerRequest(ctx context.Context, id json.RawMessage) (*inFlightRequest, *rpcError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,14 +75,15 @@ func (s *session) registerRequest(ctx context.Context, id json.RawMessage) (*inF
 		return nil, rpcErrorf(mcp.INVALID_REQUEST, "%v", errSessionEnded)
 	}
 	if s.inFlightRequests[string(id)] != nil {
-		return nil, rpcErrorf(mcp.INVALID_REQUEST, "a request with the id %s is under way already", id)
+		return nil, rpcErrorf(mcp.INVALID_REQUEST, "a request with the id %s is already in progress", id)
 	}
 	r := &inFlightRequest{id: string(id), parentContext: ctx}
 	s.inFlightRequests[r.id] = r
 	return r, nil
 }
 
-// replaceRequest notes a request as under way on another stream; the one before ends.
+// replaceRequest registers a request that continues on another stream, and ends the
+// earlier one.
 func (s *session) replaceRequest(ctx context.Context, id json.RawMessage) *inFlightRequest {
 	r := &inFlightRequest{id: string(id), parentContext: ctx}
 	s.mu.Lock()
@@ -94,10 +96,10 @@ func (s *session) replaceRequest(ctx context.Context, id json.RawMessage) *inFli
 	return r
 }
 
-// errRequestMoved: the request goes on on another stream.
-var errRequestMoved = errors.New("the request goes on on another stream")
+// errRequestMoved is the cause when the request continues on another stream.
+var errRequestMoved = errors.New("the request continues on another stream")
 
-// finishRequest forgets a request that has been served.
+// finishRequest removes a request that was served.
 func (s *session) finishRequest(r *inFlightRequest) {
 	s.mu.Lock()
 	if s.inFlightRequests[r.id] == r {
@@ -107,9 +109,9 @@ func (s *session) finishRequest(r *inFlightRequest) {
 	r.cancel(errRequestServed)
 }
 
-// handleCancelled acts on notifications/cancelled. An unknown id is no fault: the
-// request may just have ended. A call whose stream broke off has no flight any
-// more, but its run goes on.
+// handleCancelled handles notifications/cancelled. An unknown id is not an error: the
+// request may just have ended. A call whose stream broke off is no longer in flight,
+// but its run goes on and is cancelled here.
 func (s *session) handleCancelled(m message) {
 	var params struct {
 		ID json.RawMessage `json:"requestId"`
@@ -119,19 +121,19 @@ func (s *session) handleCancelled(m message) {
 	}
 	s.mu.Lock()
 	f := s.inFlightRequests[string(params.ID)]
-	var kept []*call
+	var resumable []*call
 	for _, c := range s.resumableCalls {
 		if string(c.requestID) == string(params.ID) {
-			kept = append(kept, c)
+			resumable = append(resumable, c)
 		}
 	}
 	s.mu.Unlock()
 	if f != nil {
 		f.cancel(errRequestCancelled)
 	}
-	// The flight, too, may be ending because its stream breaks off at this very
-	// moment, and then it stops nothing.
-	for _, c := range kept {
+	// The request may be ending at this moment because its stream broke off; then
+	// cancelling it does not cancel the call.
+	for _, c := range resumable {
 		c.cancelCall()
 	}
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A pendingRequest is a question that is before the client as a request of ours
-// (2025-06-18 and 2025-11-25). It remembers no more than it has to: thousands
-// may wait. What changes is guarded by the call's mu.
+// A pendingRequest is a question that the client was asked with a request of this
+// server (2025-06-18 and 2025-11-25). It is small, because thousands may wait. The
+// call's mu guards it.
 type pendingRequest struct {
 	call            *call
 	askSeq          uint64
-	acceptIsConsent bool                     // an accept is no answer; see [clientRequest]
-	invalidAnswers  uint32                   // how many answers did not fit
-	lastInvalid     *generators.InvalidError // the last of them; nil if there was none
+	acceptIsConsent bool                     // see clientRequest
+	invalidAnswers  uint32                   // number of answers that were not valid
+	lastInvalid     *generators.InvalidError // error of the last such answer; nil if there was none
 }
 
-// pendingRequests are the questions of a call that are before the client: most often one,
-// seldom many, in the order in which they were put.
+// pendingRequests are the open requests of a call, in the order in which they were
+// sent. There is rarely more than one.
 type pendingRequests []*pendingRequest
 
-// find is the one with an ordinal, or nil.
+// find returns the request for the question with the sequence number seq, or nil.
 func (ps pendingRequests) find(seq uint64) *pendingRequest {
 	if i := ps.indexOf(seq); i >= 0 {
 		return ps[i]
@@ -39,7 +39,8 @@ func (ps pendingRequests) indexOf(seq uint64) int {
 	return slices.IndexFunc(ps, func(p *pendingRequest) bool { return p.askSeq == seq })
 }
 
-// remove takes the one with an ordinal out and returns it, or nil.
+// remove removes and returns the request for the question with the sequence number seq,
+// or nil.
 func (ps *pendingRequests) remove(seq uint64) *pendingRequest {
 	i := ps.indexOf(seq)
 	if i < 0 {
@@ -50,13 +51,12 @@ func (ps *pendingRequests) remove(seq uint64) *pendingRequest {
 	return p
 }
 
-// maxAttempts bounds how often a client is asked again for an answer that
-// fits.
+// maxAttempts is how many invalid answers a client may send to one question.
 const maxAttempts = 3
 
-// sendQuestion puts a question to the client; if that can't be asked, see [follower.leaveQuestionOpen].
-// A question that was put before is sent again, to a client that
-// resumes.
+// sendQuestion asks the client a question. A question that the client can't be asked is
+// left open; see [follower.leaveQuestionOpen]. A question that was asked before is sent
+// again, for a client that resumes.
 func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	c, out, id := f.call, f.sender, runlog.AskID(f.runID, seq)
 	open, err := c.server.engine.OpenAsk(ctx, c.client.caller, id)
@@ -72,7 +72,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	if p != nil {
 		return p.resend(out, open.Question)
 	}
-	b, missing, err := c.buildClientRequest(open.Question, id)
+	request, missing, err := c.buildClientRequest(open.Question, id)
 	switch {
 	case missing != nil && c.isTask && isAnswerableElsewhere(open.Question):
 		return nil
@@ -81,28 +81,28 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	case missing != nil:
 		return f.leaveQuestionOpen(ctx, open, seq, missing)
 	}
-	p = &pendingRequest{call: c, askSeq: seq, acceptIsConsent: b.acceptIsConsent}
+	p = &pendingRequest{call: c, askSeq: seq, acceptIsConsent: request.acceptIsConsent}
 	c.mu.Lock()
 	if !c.askingStopped {
 		c.pending = append(c.pending, p)
 	}
 	c.mu.Unlock()
-	return p.send(out, b)
+	return p.send(out, request)
 }
 
-// withdrawUnsupported withdraws a question that the client can't be asked, and remembers
-// what it lacks.
+// withdrawUnsupported withdraws a question that the client can't be asked, and records
+// the missing capability.
 func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *missingCapability, err error) error {
 	if err == nil {
 		c.mu.Lock()
-		c.lacks, err = append(c.lacks, missing), missing
+		c.missingCapabilities, err = append(c.missingCapabilities, missing), missing
 		c.mu.Unlock()
 	}
 	return c.withdrawQuestion(ctx, askID, runlog.Unsupported, err.Error())
 }
 
-// withdrawQuestion settles a question that can't be answered. Somebody else may have
-// settled it first.
+// withdrawQuestion withdraws a question. It is not an error if the question was settled
+// meanwhile.
 func (c *call) withdrawQuestion(ctx context.Context, askID string, reason runlog.WithdrawReason, text string) error {
 	err := c.server.engine.Withdraw(ctx, c.client.caller, askID, reason, text)
 	if errors.Is(err, engine.ErrSettled) {
@@ -117,31 +117,30 @@ func (p *pendingRequest) send(out messageSender, r clientRequest) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
 	c.mu.Lock()
-	id, live := p.requestID(), !c.askingStopped && c.pending.find(p.askSeq) == p
+	id, open := p.requestID(), !c.askingStopped && c.pending.find(p.askSeq) == p
 	c.mu.Unlock()
-	if !live {
+	if !open {
 		return nil
 	}
 	return c.session.sendRequest(out, c.cursor(p.askSeq), id, r.method, c.withRelatedTask(r.params), p)
 }
 
-// resend sends the question's request once more, with what was wrong with the
-// answer before.
+// resend sends the question's request again, with the errors of the last answer.
 func (p *pendingRequest) resend(out messageSender, q *ask.Question) error {
-	b, missing, err := p.call.buildClientRequest(q, runlog.AskID(p.call.runID, p.askSeq))
+	request, missing, err := p.call.buildClientRequest(q, runlog.AskID(p.call.runID, p.askSeq))
 	if err != nil || missing != nil {
 		return err
 	}
 	p.call.mu.Lock()
 	if p.lastInvalid != nil {
-		b = b.withErrors(p.lastInvalid.Fields)
+		request = request.withErrors(p.lastInvalid.Fields)
 	}
 	p.call.mu.Unlock()
-	return p.send(out, b)
+	return p.send(out, request)
 }
 
-// requestID is the request's id: the ask's. A question that is asked again is another
-// request.
+// requestID returns the id of the current request. Each time a question is asked again,
+// the request has another id.
 func (p *pendingRequest) requestID() string {
 	id := p.call.askRequestID(p.askSeq)
 	if p.invalidAnswers > 0 {
@@ -150,9 +149,10 @@ func (p *pendingRequest) requestID() string {
 	return id
 }
 
-// settleRequest takes a question back that is settled. A client that still shows it
-// is told why, one that opened Beam's page for it that it is complete.
-func (c *call) settleRequest(out messageSender, s settlement, why string) error {
+// settleRequest removes the request of a question that was settled. If the client still
+// shows the question, it receives a cancellation with the reason; if it opened Beam's
+// page, a notification that the elicitation is complete.
+func (c *call) settleRequest(out messageSender, s settlement, reason string) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
 	c.mu.Lock()
@@ -174,7 +174,11 @@ func (c *call) settleRequest(out messageSender, s settlement, why string) error 
 		err = out.send("", encodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.Ask)}))
 	}
 	if open && err == nil {
-		err = out.send("", encodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": why}))
+		err = out.send("", encodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
 	}
 	return err
 }
+
+// askRequestID returns the id of the request that asks a question. No id is used twice
+// in a session.
+func (c *call) askRequestID(seq uint64) string { return runlog.AskID(c.runID, seq) + c.numberSuffix() }

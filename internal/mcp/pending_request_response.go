@@ -13,7 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// handleResponse takes the client's response.
+// handleResponse records the client's response to the question, and asks again if the
+// answer is not valid.
 func (p *pendingRequest) handleResponse(m message) {
 	ctx := context.Background()
 	c, id := p.call, runlog.AskID(p.call.runID, p.askSeq)
@@ -25,25 +26,26 @@ func (p *pendingRequest) handleResponse(m message) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.countInvalidAnswer(invalid) {
-			c.session.soon(func() { p.askAgain(open.Question) })
+			c.session.runStep(func() { p.askAgain(open.Question) })
 			return
 		}
 		err = c.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
 	}
 	switch {
 	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, errClientGone):
-	case engine.IsTransient(err): // the client has answered, and won't be asked again
-		c.server.logger.Warn("an answer can't be recorded now; it is tried again", "run", c.runID, "err", err)
+	case engine.IsTransient(err): // the client has answered and must not be asked again
+		c.server.logger.Warn("recording an answer failed; trying again", "run", c.runID, "err", err)
 		p.retryResponse(m)
 	default:
-		c.server.logger.Error("taking an answer", "run", c.runID, "err", err)
+		c.server.logger.Error("recording an answer", "run", c.runID, "err", err)
 	}
 }
 
-// recordRetryDelay is how long an answer that can't be recorded waits for the next try.
+// recordRetryDelay is the delay before Beam retries to record an answer.
 const recordRetryDelay = time.Second
 
-// retryResponse takes the client's response again, unless Beam ends before.
+// retryResponse handles the response again after a delay, unless the engine closes
+// before.
 func (p *pendingRequest) retryResponse(m message) {
 	time.AfterFunc(recordRetryDelay, func() {
 		select {
@@ -54,7 +56,7 @@ func (p *pendingRequest) retryResponse(m message) {
 	})
 }
 
-// askAgain asks once more.
+// askAgain asks the question again.
 func (p *pendingRequest) askAgain(q *ask.Question) {
 	c := p.call
 	if err := p.resend(c.currentSender(), q); err != nil && !errors.Is(err, errClientGone) {
@@ -62,8 +64,8 @@ func (p *pendingRequest) askAgain(q *ask.Question) {
 	}
 }
 
-// resendInvalidlyAnswered asks once more what the client did not answer rightly, when its stream
-// was broken.
+// resendInvalidlyAnswered repeats the questions that the client had answered invalidly
+// before its stream broke off.
 func (f *follower) resendInvalidlyAnswered(ctx context.Context) error {
 	f.mu.Lock()
 	var again []uint64
@@ -82,12 +84,13 @@ func (f *follower) resendInvalidlyAnswered(ctx context.Context) error {
 	return nil
 }
 
-// tooManyInvalidAnswers says why a question is given up.
+// tooManyInvalidAnswers returns the reason for withdrawing a question.
 func tooManyInvalidAnswers(invalid *generators.InvalidError) string {
-	return fmt.Sprintf("%d answers of the MCP client did not fit the question: %v", maxAttempts, invalid)
+	return fmt.Sprintf("%d answers from the MCP client were not valid: %v", maxAttempts, invalid)
 }
 
-// countInvalidAnswer notes an answer that did not fit.
+// countInvalidAnswer records an invalid answer and reports whether the client may be
+// asked again.
 func (p *pendingRequest) countInvalidAnswer(invalid *generators.InvalidError) bool {
 	p.call.mu.Lock()
 	defer p.call.mu.Unlock()
@@ -102,23 +105,17 @@ func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, 
 	if m.Error != nil {
 		return c.handleErrorResponse(ctx, open.ID, m.Error)
 	}
-	a, err := c.parseAnswer(open.Question, m.Result)
-	if err != nil {
-		return err
-	}
-	if p.acceptIsConsent && a.Action == ask.Accept {
-		return nil // the person answers on Beam's page
-	}
-	return c.server.engine.Answer(ctx, c.client.caller, open.ID, a, surfaceMCP)
+	_, err := c.recordClientAnswer(ctx, open, m.Result)
+	return err
 }
 
-// codeUserRejected is the code with which clients say that their user refused to let
-// a model be asked (MCP, Sampling, Error Handling).
+// codeUserRejected is the error code with which clients report that the user rejected a
+// sampling request (MCP, Sampling, Error Handling).
 const codeUserRejected = -1
 
-// handleErrorResponse settles a question that the client answered with an error. One that
-// it only failed to ask stays open where there are links: it is as if the client
-// were silent.
+// handleErrorResponse settles a question to which the client responded with an error.
+// If there are links, a question that the client merely failed to ask stays open, as if
+// the client had not responded.
 func (c *call) handleErrorResponse(ctx context.Context, id string, e *rpcError) error {
 	if e.Code == codeUserRejected {
 		return c.server.engine.Answer(ctx, c.client.caller, id, ask.Answer{Action: ask.Decline}, surfaceMCP)

@@ -11,9 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// requestContext is a session as the library sees it while it serves one request:
-// what a handler asks of the client goes out on the request's own stream, and
-// only if the client said that it can answer.
+// A requestContext is the session as mcp-go sees it while it serves one request.
+// Requests that a handler sends to the client use the stream of the request, and need
+// the capability that the client declared for them.
 type requestContext struct {
 	*session
 	client   *client
@@ -31,16 +31,16 @@ var (
 	_ server.SessionWithResourceSubscriptionsErr = (*requestContext)(nil)
 )
 
-// Initialize and Initialized implement [server.ClientSession]; whether a
-// client is initialized is the session's to know.
+// Initialize and Initialized implement [server.ClientSession]. The session keeps track
+// of the initialization itself.
 func (rc *requestContext) Initialize()       {}
 func (rc *requestContext) Initialized() bool { return true }
 
 // SessionID implements [server.ClientSession].
 func (rc *requestContext) SessionID() string { return rc.id }
 
-// NotificationChannel implements [server.ClientSession]. Nothing is sent
-// through it: the library would drop what does not fit.
+// NotificationChannel implements [server.ClientSession]. It returns nil because mcp-go
+// drops notifications that do not fit the channel.
 func (rc *requestContext) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 
 // SetLogLevel and GetLogLevel implement [server.SessionWithLogging].
@@ -57,8 +57,8 @@ func (rc *requestContext) GetLogLevel() mcp.LoggingLevel {
 	return mcp.LoggingLevel(severities[rc.client.logLevel])
 }
 
-// GetClientInfo and SetClientInfo implement [server.SessionWithClientInfo].
-// Who the client says it is changes nothing here.
+// GetClientInfo and SetClientInfo implement [server.SessionWithClientInfo]. The server
+// does not use the client's name and version.
 func (rc *requestContext) GetClientInfo() mcp.Implementation { return mcp.Implementation{} }
 func (rc *requestContext) SetClientInfo(mcp.Implementation)  {}
 
@@ -85,8 +85,8 @@ func (rc *requestContext) ProtocolVersion() string {
 	return rc.client.version
 }
 
-// SetProtocolVersion is called by the library when initialize has agreed on a
-// version.
+// SetProtocolVersion implements [server.SessionWithProtocolVersion]. mcp-go calls it
+// when initialize has negotiated a version.
 func (rc *requestContext) SetProtocolVersion(version string) {
 	rc.updateClient(func(c *client) { c.version = version })
 }
@@ -101,7 +101,7 @@ func (rc *requestContext) SubscribeToResourceErr(uri string) error {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	if len(rc.subscribedURIs) >= maxSubscribedResources && !rc.subscribedURIs[uri] {
-		return fmt.Errorf("a session subscribes to at most %d resources", maxSubscribedResources)
+		return fmt.Errorf("a session may subscribe to at most %d resources", maxSubscribedResources)
 	}
 	rc.subscribedURIs[uri] = true
 	return nil
@@ -126,7 +126,8 @@ func (rc *requestContext) IsSubscribedToResource(uri string) bool {
 	return rc.subscribedURIs[uri]
 }
 
-// maxSubscribedResources bounds the resources that a session subscribes to.
+// maxSubscribedResources is the maximum number of resources that a session subscribes
+// to.
 const maxSubscribedResources = 1000
 
 // RequestElicitation implements [server.SessionWithElicitation].
@@ -157,16 +158,16 @@ func missingCapabilityError(capability string) error {
 	return fmt.Errorf("the client did not declare the capability %q", capability)
 }
 
-// responseChan is where [awaitResponse] gets its response.
+// A responseChan receives the response for [awaitResponse].
 type responseChan chan message
 
 func (h responseChan) handleResponse(m message) { h <- m }
 
-// awaitResponse asks the client and waits for its response.
+// awaitResponse sends a request to the client and waits for its response.
 func awaitResponse[T any](ctx context.Context, rc *requestContext, method string, params any) (*T, error) {
-	got := make(responseChan, 1)
+	responses := make(responseChan, 1)
 	id := rc.server.nextRequestID()
-	if err := rc.sendRequest(rc.sender, "", id, method, params, got); err != nil {
+	if err := rc.sendRequest(rc.sender, "", id, method, params, responses); err != nil {
 		rc.forgetRequest(id)
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func awaitResponse[T any](ctx context.Context, rc *requestContext, method string
 	case <-ctx.Done():
 		rc.forgetRequest(id)
 		return nil, ctx.Err()
-	case m := <-got:
+	case m := <-responses:
 		if m.Error != nil {
 			return nil, m.Error
 		}

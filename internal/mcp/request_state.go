@@ -13,17 +13,16 @@ import (
 	"time"
 )
 
-// A requestState is what a requestState holds: everything that is needed to take a
-// call up again (MCP 2026-07-28, Multi Round-Trip Requests). It travels sealed
-// and is trusted only when it opens.
+// A requestState is what the client's requestState holds: everything needed to resume a
+// call (MCP 2026-07-28, Multi Round-Trip Requests). It is encrypted and authenticated.
 type requestState struct {
 	Run string `json:"r"`
-	// After is the last entry of the run that the client was told.
+	// After is the sequence number of the last entry that the client received.
 	After uint64 `json:"a"`
-	// Inputs are the questions of the round, by the key that the client answers
-	// under.
+	// Inputs are the open questions, by the key that the client answers with.
 	Inputs map[string]inputState `json:"q,omitempty"`
-	// Progress goes on from round to round, since the token may be the same.
+	// Progress and ProgressSent let progress rise across round trips, since the
+	// progress token may stay the same.
 	Progress     float64 `json:"p,omitempty"`
 	ProgressSent bool    `json:"b,omitempty"`
 
@@ -32,16 +31,16 @@ type requestState struct {
 	Expires int64  `json:"e"` // Unix time
 }
 
-// inputState is what a round knows of one question.
+// inputState is the state of one question between round trips.
 type inputState struct {
 	Seq uint64 `json:"s"`
-	// Attempts counts the answers that did not fit.
+	// Attempts counts the invalid answers.
 	Attempts int `json:"n,omitempty"`
-	// Consented: the person agreed to open Beam's page for it.
+	// Consented reports whether the user agreed to open Beam's page for the question.
 	Consented bool `json:"c,omitempty"`
 }
 
-// stateLifetime is how long a requestState can be answered.
+// stateLifetime is how long a requestState is valid.
 const stateLifetime = 24 * time.Hour
 
 var (
@@ -49,11 +48,11 @@ var (
 	errStateExpired = errors.New("this requestState has expired: call the tool again without it")
 )
 
-// A stateSealer seals states. It may be used from several goroutines.
+// A stateSealer encrypts and decrypts request states. It may be used concurrently.
 type stateSealer struct{ aead cipher.AEAD }
 
-// newStateSealer derives its key from a secret of at least 16 bytes, so that states
-// outlive the process if the secret does.
+// newStateSealer derives the key from a secret of at least 16 bytes. States stay valid
+// across processes that use the same secret.
 func newStateSealer(secret []byte) (*stateSealer, error) {
 	if len(secret) < 16 {
 		return nil, fmt.Errorf("a secret of %d bytes is too short to seal states", len(secret))
@@ -70,6 +69,7 @@ func newStateSealer(secret []byte) (*stateSealer, error) {
 	return &stateSealer{aead}, err
 }
 
+// sealState encrypts a state and sets its expiry.
 func (s *stateSealer) sealState(st requestState) (string, error) {
 	st.Expires = time.Now().Add(stateLifetime).Unix()
 	raw, err := json.Marshal(st)
@@ -79,7 +79,8 @@ func (s *stateSealer) sealState(st requestState) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, raw, nil)), nil
 }
 
-// openState opens a state for the same owner, tool and arguments.
+// openState decrypts a state. The owner, tool and arguments must be the same as when it
+// was sealed.
 func (s *stateSealer) openState(text, owner string, digest []byte) (requestState, error) {
 	var st requestState
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
@@ -96,19 +97,19 @@ func (s *stateSealer) openState(text, owner string, digest []byte) (requestState
 	return st, nil
 }
 
-// digestCall tells calls apart: the same tool with the same arguments has the same
-// one, in whatever way the arguments are written.
+// digestCall returns a digest of a tool and its arguments, which does not depend on how
+// the arguments are formatted.
 func digestCall(tool string, args json.RawMessage) []byte {
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	if len(args) > 0 && d.Decode(&tree) == nil {
-		args, _ = json.Marshal(tree) // with sorted members
+		args, _ = json.Marshal(tree) // sorts the members
 	}
 	if len(args) == 0 || bytes.Equal(args, jsonNull) {
 		args = json.RawMessage("{}")
 	}
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%d:%s%s", len(tool), tool, args)
-	return sum.Sum(nil)
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%d:%s%s", len(tool), tool, args)
+	return hash.Sum(nil)
 }

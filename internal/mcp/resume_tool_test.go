@@ -144,8 +144,8 @@ func TestTheResumeToolIsListedWhereItIsNeeded(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		"by default":          {linkPolicy, `{}`, []string{`"Go on with a tool that waits"`}, []string{"outputSchema"}},
-		"to who can be asked": {linkPolicy, `{"elicitation":{}}`, []string{`"Go on with a tool that waits"`, "outputSchema"}, nil},
+		"by default":          {linkPolicy, `{}`, []string{`"Resume a waiting tool call"`}, []string{"outputSchema"}},
+		"to who can be asked": {linkPolicy, `{"elicitation":{}}`, []string{`"Resume a waiting tool call"`, "outputSchema"}, nil},
 		"never handed off":    {mcp.AskPolicy{Link: true}, `{}`, []string{"outputSchema", `"beam_resume"`}, []string{"Go on with"}},
 		"refused":             {mcp.AskPolicy{Handoff: time.Second}, `{}`, []string{"outputSchema", `"beam_resume"`}, []string{"Go on with"}},
 	} {

@@ -13,39 +13,41 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A roundTrip is one request of a call in the modern era (MCP 2026-07-28, Multi
-// Round-Trip Requests): it goes on until the run has ended or has questions,
-// which are the request's result. The client answers them with the next one.
+// A roundTrip serves one request of a call in the modern era (MCP 2026-07-28, Multi
+// Round-Trip Requests). It lasts until the run has ended or has questions, which are
+// then the request's result. The client answers them with its next request.
 type roundTrip struct {
 	*follower
 	openInputs  map[string]openInput // open questions, by key
-	expectsMore bool                 // further questions follow at once
-	isContinued bool                 // the run's state was given out before
+	expectsMore bool                 // the photon asks further questions at once
+	isContinued bool                 // the client has had the run's requestState before
 	callDigest  []byte
-	becomesTask bool // the call is a task as soon as nothing is asked any more
-	// earlyResponses are the answers that came with the call's first request: a client
-	// may know what it will be asked.
+	becomesTask bool // the call becomes a task once no question is open
+	// earlyResponses are answers that came with the call's first request, from a client
+	// that knows what it will be asked.
 	earlyResponses map[string]json.RawMessage
-	// waitTimer ends the round when what it waits for does not come; nil while it
-	// waits for the run alone.
+	// waitTimer ends the round trip if what it waits for does not come in time. It is
+	// nil while the round trip waits only for the run.
 	waitTimer *time.Timer
 }
 
+// An openInput is an open question and the request that asks it.
 type openInput struct {
 	inputState
 	request clientRequest
 }
 
-// How long a round waits for what is about to come.
+// How long a round trip waits before it returns its open questions.
 const (
-	// moreQuestionsWait is for questions that were announced to follow at once.
+	// moreQuestionsWait is the wait for further questions that the photon announced.
 	moreQuestionsWait = 100 * time.Millisecond
-	// pageAnswerWait is for the answer on Beam's page, once the person agreed to
-	// open it. Then the client is asked again, so that it knows.
+	// pageAnswerWait is the wait for an answer on Beam's page after the user agreed to
+	// open it. After that, the client is asked again, so that it can show that the
+	// question is open.
 	pageAnswerWait = 10 * time.Second
 )
 
-// serveRoundTrip serves one request.
+// serveRoundTrip serves one request of a call.
 func (c *call) serveRoundTrip(inFlight *inFlightRequest, p *requestParams) reply {
 	ctx := inFlight.newContext()
 	r := &roundTrip{follower: c.newFollower(c.sender, inFlight), earlyResponses: p.Responses, openInputs: map[string]openInput{}, callDigest: digestCall(p.Name, p.Arguments), becomesTask: c.becomesTaskAfterAsking()}
@@ -58,7 +60,7 @@ func (c *call) serveRoundTrip(inFlight *inFlightRequest, p *requestParams) reply
 			return c.internalErrorReply(err)
 		}
 	case c.isResume:
-		if ended, over := r.rejoinAsRoundTrip(ctx); over {
+		if ended, done := r.rejoinAsRoundTrip(ctx); done {
 			return ended
 		}
 	default:
@@ -72,7 +74,7 @@ func (c *call) serveRoundTrip(inFlight *inFlightRequest, p *requestParams) reply
 	return r.followRoundTrip(ctx)
 }
 
-// followRoundTrip goes on until the round is over.
+// followRoundTrip follows the run until the round trip is over, and returns its reply.
 func (r *roundTrip) followRoundTrip(parent context.Context) reply {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer func() {
@@ -91,28 +93,28 @@ func (r *roundTrip) followRoundTrip(parent context.Context) reply {
 	}
 	r.resetWaitTimer(cancel)
 	for {
-		answer, over := r.collectUntilDue(ctx, cancel)
-		if !over && context.Cause(ctx) == errWaitExpired { // for what was settled meanwhile
+		answer, done := r.collectUntilDue(ctx, cancel)
+		if !done && context.Cause(ctx) == errWaitExpired { // the questions were settled meanwhile
 			cancel(nil)
 			ctx, cancel = context.WithCancelCause(parent)
 			r.resetWaitTimer(cancel)
 			continue
 		}
-		if !over && ctx.Err() == nil {
-			answer, over = r.runDueActions(ctx)
+		if !done && ctx.Err() == nil {
+			answer, done = r.runDueActions(ctx)
 		}
 		switch {
 		case answer.message != nil:
 			return answer
-		case over || ctx.Err() != nil:
+		case done || ctx.Err() != nil:
 			return r.endRoundTrip(ctx)
 		}
 	}
 }
 
-// collectUntilDue goes on until the round is over or something else is due. An empty
-// answer at the end is none.
-func (r *roundTrip) collectUntilDue(ctx context.Context, cancel context.CancelCauseFunc) (answer reply, over bool) {
+// collectUntilDue follows the run until the round trip is over or a timer is due. The
+// reply may be empty although the round trip is over.
+func (r *roundTrip) collectUntilDue(ctx context.Context, cancel context.CancelCauseFunc) (answer reply, done bool) {
 	ctx, wake := context.WithCancelCause(ctx)
 	defer wake(nil)
 	r.setWakeFunc(func() { wake(errTimerDue) })
@@ -121,49 +123,65 @@ func (r *roundTrip) collectUntilDue(ctx context.Context, cancel context.CancelCa
 		return r.internalErrorReply(err), true
 	}
 	for batch, err := range batches {
-		for _, e := range batch {
-			if cause := r.inFlight.cancelCause(); err == nil && cause != nil {
-				return reply{}, true
-			}
-			if err == nil {
-				// What is recorded is not broken off when the round is late.
-				err = r.collectEntry(context.WithoutCancel(ctx), e)
-			}
-			if err == nil && e.Kind == runlog.KindFinished {
-				return r.buildFinalReply(ctx, e), true
-			}
+		if answer, done := r.collectBatch(ctx, batch, err); done {
+			return answer, true
 		}
-		switch {
-		case errors.Is(err, errClientGone):
-			return reply{}, true
-		case err != nil && ctx.Err() == nil:
-			return r.internalErrorReply(err), true
-		case err == nil && r.isReadyToAsk():
-			return r.inputRequiredReply(), true
-		case err == nil:
+		if err == nil {
 			r.resetWaitTimer(cancel)
 			r.scheduleTimer()
 		}
 	}
 	switch context.Cause(ctx) {
 	case errWaitExpired:
-		switch {
-		case len(r.openInputs) > 0:
-			return r.inputRequiredReply(), true
-		case r.becomesTask:
-			return r.taskCreatedReply(), true
-		}
-		return reply{}, false
+		return r.expiredWaitReply()
 	case errTimerDue:
 		return reply{}, false
 	}
 	return reply{}, true
 }
 
-// errWaitExpired ends the wait for what did not come in time.
-var errWaitExpired = errors.New("late")
+// collectBatch handles a batch of entries, or the error of reading it. It returns the
+// round trip's reply if that ends it. An error after the end of ctx does not.
+func (r *roundTrip) collectBatch(ctx context.Context, batch []runlog.Entry, err error) (answer reply, done bool) {
+	for _, e := range batch {
+		if err != nil {
+			break
+		}
+		if r.inFlight.cancelCause() != nil {
+			return reply{}, true
+		}
+		// An expired wait must not interrupt what is being recorded.
+		if err = r.collectEntry(context.WithoutCancel(ctx), e); err == nil && e.Kind == runlog.KindFinished {
+			return r.buildFinalReply(ctx, e), true
+		}
+	}
+	switch {
+	case errors.Is(err, errClientGone):
+		return reply{}, true
+	case err != nil && ctx.Err() == nil:
+		return r.internalErrorReply(err), true
+	case err == nil && r.isReadyToAsk():
+		return r.inputRequiredReply(), true
+	}
+	return reply{}, false
+}
 
-// resetWaitTimer bounds how long the round waits while it has questions.
+// expiredWaitReply returns the reply when waitTimer has fired. The round trip goes on if
+// its questions were settled meanwhile.
+func (r *roundTrip) expiredWaitReply() (answer reply, done bool) {
+	switch {
+	case len(r.openInputs) > 0:
+		return r.inputRequiredReply(), true
+	case r.becomesTask:
+		return r.taskCreatedReply(), true
+	}
+	return reply{}, false
+}
+
+// errWaitExpired is the cause when waitTimer fires.
+var errWaitExpired = errors.New("the wait has expired")
+
+// resetWaitTimer sets waitTimer for what the round trip waits for now.
 func (r *roundTrip) resetWaitTimer(cancel context.CancelCauseFunc) {
 	if r.waitTimer != nil {
 		r.waitTimer.Stop()
@@ -181,8 +199,8 @@ func (r *roundTrip) resetWaitTimer(cancel context.CancelCauseFunc) {
 	r.waitTimer = time.AfterFunc(wait, func() { cancel(errWaitExpired) })
 }
 
-// isReadyToAsk tells whether the client can be asked now: there are questions, all
-// that were announced are there, and none is being answered on Beam's page.
+// isReadyToAsk reports whether the round trip can return its questions: there are some,
+// no more are announced, and at least one is not being answered on Beam's page.
 func (r *roundTrip) isReadyToAsk() bool {
 	if len(r.openInputs) == 0 || r.expectsMore {
 		return false
@@ -195,7 +213,7 @@ func (r *roundTrip) isReadyToAsk() bool {
 	return false
 }
 
-// collectEntry tells one entry.
+// collectEntry handles one entry of the run's log.
 func (r *roundTrip) collectEntry(ctx context.Context, e runlog.Entry) (err error) {
 	defer func() {
 		if err == nil {
@@ -230,59 +248,4 @@ func (r *roundTrip) collectQuestion(ctx context.Context, seq uint64) error {
 
 func (r *roundTrip) removeInput(seq uint64) {
 	maps.DeleteFunc(r.openInputs, func(_ string, q openInput) bool { return q.Seq == seq })
-}
-
-// inputRequiredReply is the round's result: the questions that are open.
-func (r *roundTrip) inputRequiredReply() reply {
-	st := requestState{
-		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: r.notifier.lastProgress, ProgressSent: r.notifier.progressSent,
-		Owner: r.client.caller.Owner(), Digest: r.callDigest,
-	}
-	requests := map[string]inputRequest{}
-	for key, q := range r.openInputs {
-		st.Inputs[key] = q.inputState
-		requests[key] = inputRequest{q.request.method, q.request.params}
-	}
-	sealed, err := r.server.stateSealer.sealState(st)
-	if err != nil {
-		return r.internalErrorReply(err)
-	}
-	if err := r.keepRunForState(); err != nil {
-		return r.internalErrorReply(err)
-	}
-	result := inputRequiredResult{r.server.newResultBase(r.client, "input_required"), requests, sealed}
-	return reply{message: encodeResult(r.requestID, result)}
-}
-
-type (
-	inputRequiredResult struct {
-		resultBase
-		Requests map[string]inputRequest `json:"inputRequests,omitempty"`
-		State    string                  `json:"requestState"`
-	}
-	inputRequest struct {
-		Method string `json:"method"`
-		Params any    `json:"params,omitempty"`
-	}
-)
-
-// endRoundTrip ends a round whose request ended before its run. A run that can be taken
-// up again waits; nobody could come back to any other.
-func (r *roundTrip) endRoundTrip(ctx context.Context) reply {
-	if !r.call.isResume && (errors.Is(context.Cause(ctx), errRequestCancelled) || !r.isContinued && !r.photon.Options().Durable) {
-		r.cancelRun()
-	} else if err := r.keepRunForState(); err != nil {
-		r.server.logger.Error("leaving a run", "run", r.runID, "err", err)
-	}
-	return reply{}
-}
-
-// keepRunForState leaves the run to whoever has its state. When the state has expired
-// nobody has; a durable run, and one with a handle, waits on for an answer from
-// elsewhere.
-func (r *roundTrip) keepRunForState() error {
-	if r.photon.Options().Durable || r.call.isResume {
-		return nil
-	}
-	return r.server.engine.SetIdleTimeout(r.client.caller, r.runID, stateLifetime)
 }

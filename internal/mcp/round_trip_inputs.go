@@ -6,45 +6,44 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// resumeFromState takes a call up where the round before left it, with the answers that
-// the client brings.
+// resumeFromState resumes a call from its requestState, and records the answers that
+// came with it.
 func (r *roundTrip) resumeFromState(ctx context.Context, p *requestParams) error {
-	st, err := r.server.stateSealer.openState(p.RequestState, r.client.caller.Owner(), r.callDigest)
+	state, err := r.server.stateSealer.openState(p.RequestState, r.client.caller.Owner(), r.callDigest)
 	if err != nil {
 		return err
 	}
-	info, err := r.server.engine.Info(r.client.caller, st.Run)
+	info, err := r.server.engine.Info(r.client.caller, state.Run)
 	if errors.Is(err, engine.ErrRunNotFound) {
 		return errStateExpired
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.server.engine.ClearIdleTimeout(r.client.caller, st.Run); err != nil {
+	if err := r.server.engine.ClearIdleTimeout(r.client.caller, state.Run); err != nil {
 		return err
 	}
-	r.runID, r.isContinued, r.earlyResponses = st.Run, true, nil
-	if err := r.catchUp(ctx, st.After); err != nil {
+	r.runID, r.isContinued, r.earlyResponses = state.Run, true, nil
+	if err := r.catchUp(ctx, state.After); err != nil {
 		return err
 	}
-	// The token may be the same in every round: its progress rises on.
-	r.notifier.lastProgress, r.notifier.progressSent = st.Progress, st.ProgressSent
-	for key, a := range st.Inputs {
+	// The progress token may be the same in every round trip, so progress must keep rising.
+	r.notifier.lastProgress, r.notifier.progressSent = state.Progress, state.ProgressSent
+	for key, a := range state.Inputs {
 		if err := r.applyResponse(ctx, info, key, a, p.Responses[key]); err != nil {
 			return err
 		}
 	}
-	return r.addLinkedQuestions(ctx, info, st)
+	return r.addLinkedQuestions(ctx, info, state)
 }
 
-// applyResponse takes the client's response to a question of the round before. One
-// that is settled is not spent again.
+// applyResponse applies the client's response to a question of the previous round trip.
+// It ignores one to a question that was settled.
 func (r *roundTrip) applyResponse(ctx context.Context, info engine.Info, key string, a inputState, response json.RawMessage) error {
 	id := runlog.AskID(r.runID, a.Seq)
 	i := slices.IndexFunc(info.Asks, func(o engine.OpenAsk) bool { return o.ID == id })
@@ -54,20 +53,20 @@ func (r *roundTrip) applyResponse(ctx context.Context, info engine.Info, key str
 	return r.addInput(ctx, key, a, info.Asks[i], response)
 }
 
-// addInput takes in an open question. Without a response that fits it is asked, or
-// asked again.
-func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, addInput engine.OpenAsk, response json.RawMessage) error {
-	id, asked := addInput.ID, addInput.Question
-	b, missing, err := r.buildClientRequest(asked, id)
+// addInput adds an open question, and records the response to it, if there is one. If
+// the response is not valid, the client is asked again.
+func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, open engine.OpenAsk, response json.RawMessage) error {
+	id, question := open.ID, open.Question
+	request, missing, err := r.buildClientRequest(question, id)
 	switch {
 	case err != nil:
 		return r.withdrawUnsupported(ctx, id, nil, err)
 	case missing != nil:
-		return r.leaveQuestionOpen(ctx, addInput, a.Seq, missing)
+		return r.leaveQuestionOpen(ctx, open, a.Seq, missing)
 	}
-	q := openInput{inputState: a, request: b}
+	q := openInput{inputState: a, request: request}
 	if response != nil {
-		err = r.recordResponse(ctx, id, asked, &q, response)
+		q.Consented, err = r.recordClientAnswer(ctx, open, response)
 	}
 	var invalid *generators.InvalidError
 	switch {
@@ -82,21 +81,8 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, addI
 	case err != nil:
 		return err
 	case response != nil && !q.Consented:
-		return nil // it is answered
+		return nil // the answer was recorded
 	}
 	r.openInputs[key] = q
 	return nil
-}
-
-func (r *roundTrip) recordResponse(ctx context.Context, id string, asked *ask.Question, q *openInput, response json.RawMessage) error {
-	a, err := r.parseAnswer(asked, response)
-	if err != nil {
-		return err
-	}
-	if q.request.acceptIsConsent && a.Action == ask.Accept {
-		q.Consented = true
-		return nil
-	}
-	q.Consented = false
-	return r.server.engine.Answer(ctx, r.client.caller, id, a, surfaceMCP)
 }

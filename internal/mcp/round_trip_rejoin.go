@@ -7,11 +7,12 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// rejoinAsRoundTrip takes up a run that another call began: what is open is asked.
-func (r *roundTrip) rejoinAsRoundTrip(ctx context.Context) (ended reply, over bool) {
+// rejoinAsRoundTrip joins a run that another call started, and collects its open
+// questions.
+func (r *roundTrip) rejoinAsRoundTrip(ctx context.Context) (ended reply, done bool) {
 	r.isContinued = true
-	open, ended, over := r.readHistory(ctx)
-	if over {
+	open, ended, done := r.readHistory(ctx)
+	if done {
 		return ended, true
 	}
 	for _, seq := range open {
@@ -22,12 +23,12 @@ func (r *roundTrip) rejoinAsRoundTrip(ctx context.Context) (ended reply, over bo
 	return reply{}, false
 }
 
-// addLinkedQuestions takes in the questions that are open beside those of the round before:
-// the client can't be asked them.
-func (r *roundTrip) addLinkedQuestions(ctx context.Context, info engine.Info, st requestState) error {
+// addLinkedQuestions adds the open questions that the state does not hold because the
+// client can't be asked them.
+func (r *roundTrip) addLinkedQuestions(ctx context.Context, info engine.Info, state requestState) error {
 	for _, o := range info.Asks {
 		_, seq, _ := runlog.SplitAskID(o.ID)
-		if _, asked := st.Inputs[o.Key]; asked || seq > st.After {
+		if _, asked := state.Inputs[o.Key]; asked || seq > state.After {
 			continue
 		}
 		if err := r.addInput(ctx, o.Key, inputState{Seq: seq}, o, nil); err != nil {

@@ -1,20 +1,17 @@
-// Package mcp is Beam as an MCP server: the photons of a registry as tools,
-// over stdio and HTTP, in every version of the protocol from 2025-03-26 to
-// 2026-07-28.
+// Package mcp implements Beam's MCP server. It serves the photons of a registry as
+// tools, over stdio and HTTP, in every version of the protocol from 2025-03-26 to
+// 2026-07-28. The code calls clients of 2026-07-28, which have no session, modern.
 //
-// mcp-go is the registry and the dispatcher for everything that is answered at
-// once. Calls of tools are served here, by following the run's log: what waits
-// for a person holds neither a worker nor a lock. The transports are here too.
+// mcp-go registers the tools and dispatches everything that needs no waiting. This
+// package implements the transports, and serves tool calls by following the log of
+// their run, so that a call that waits for a person holds neither a worker nor a lock.
 package mcp
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -28,32 +25,32 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Config sets up a server. Engine, Photons and Secret are required.
+// Config configures a server. Engine, Photons and StateSecret are required.
 type Config struct {
 	Engine  *engine.Engine
 	Photons *generators.Registry
-	// StateSecret seals the states that clients carry; at least 16 bytes. States
-	// can be taken up as long as it is the same.
+	// StateSecret is the key of the request states that clients carry, at least 16
+	// bytes. A state is valid as long as the secret stays the same.
 	StateSecret []byte
-	// Name and Version are how the server introduces itself.
+	// Name and Version identify the server to clients.
 	Name, Version string
 	// Instructions tell a model what the server is for.
 	Instructions string
-	// Library adds what the library serves beside the tools: prompts,
-	// resources, completions. See [Server.Library], too.
+	// Library configures what mcp-go serves beside the tools: prompts, resources,
+	// completions. See also [Server.Library].
 	Library []server.ServerOption
-	// StreamLimit tells how long the response of a tool's call may hold its
-	// connection before a client that can resume it is told to come back
-	// (2025-11-25); nil or 0 is as long as it takes.
+	// StreamLimit returns how long the response to a call of tool may hold its
+	// connection before a client that can resume it is disconnected (2025-11-25). If it
+	// is nil or returns 0, there is no limit.
 	StreamLimit func(tool string) time.Duration
-	// TraceContext returns a context in the trace that a request says it is a part of;
-	// nil if nothing is traced.
+	// TraceContext returns a context that belongs to the trace of a request. It is nil
+	// if nothing is traced.
 	TraceContext func(context.Context, runlog.Trace) context.Context
 	AskPolicy    AskPolicy
 	Logger       *slog.Logger // nil discards
 }
 
-// A Server serves MCP. Its methods may be called from several goroutines.
+// A Server serves MCP. Its methods may be called concurrently.
 type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
@@ -65,9 +62,9 @@ type Server struct {
 	askPolicy      AskPolicy
 	logger         *slog.Logger
 	lastRequestID  atomic.Uint64
-	lastCallNumber atomic.Uint32 // numbers calls; see call.turn
+	lastCallNumber atomic.Uint32 // see call.number
 
-	registerMu sync.Mutex // held while the library is told the tools
+	registerMu sync.Mutex // held while the tools are registered with the library
 
 	mu             sync.Mutex
 	sessions       map[string]*session // of HTTP clients, by Mcp-Session-Id
@@ -79,22 +76,23 @@ type Server struct {
 	cancel context.CancelFunc
 }
 
-// listPageSize is how many tools, prompts or resources a list has at once.
+// listPageSize is the maximum number of tools, prompts or resources on one page of a
+// list.
 const listPageSize = 500
 
-// New returns a server. Close it when done.
+// New returns a server. The caller must close it.
 func New(c Config) (*Server, error) {
-	states, err := newStateSealer(c.StateSecret)
+	sealer, err := newStateSealer(c.StateSecret)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, stateSealer: states, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
+		engine: c.Engine, photons: c.Photons, stateSealer: sealer, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions:       map[string]*session{}, changeQueues: map[*changeQueue]struct{}{}, taskHub: newTaskHub(c.Engine),
 	}
-	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may have had calls of a process before
+	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -114,7 +112,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Library is the library's server, to add prompts and resources to.
+// Library returns mcp-go's server, to which prompts and resources may be added.
 func (s *Server) Library() *server.MCPServer { return s.library }
 
 // Close ends all sessions and streams.
@@ -130,144 +128,7 @@ func (s *Server) Close() {
 	}
 }
 
-// nextRequestID is an id for a request of ours.
+// nextRequestID returns an id for a request of this server.
 func (s *Server) nextRequestID() string {
 	return "beam-" + strconv.FormatUint(s.lastRequestID.Add(1), 10)
-}
-
-// A reply is what a request is answered with; nothing, if its message is nil.
-type reply struct {
-	message []byte
-	// cursor is what a client that has the message resumes after.
-	cursor string
-	// code is that of the error, if the message is one.
-	code int
-}
-
-func errorReply(id json.RawMessage, err *rpcError) reply {
-	return reply{message: encodeError(id, err), code: err.Code}
-}
-
-// resultBase is what every result of the modern era says beside its own.
-type resultBase struct {
-	Type string         `json:"resultType,omitempty"`
-	Meta map[string]any `json:"_meta,omitempty"`
-}
-
-func (s *Server) newResultBase(c *client, kind string) resultBase {
-	if !c.isModern() {
-		return resultBase{}
-	}
-	return resultBase{kind, map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
-}
-
-// deferredReply is what is left to do for a message. It hands its reply, which may be
-// empty, to answer, once, perhaps after it has returned.
-type deferredReply func(answer func(reply))
-
-// immediateReply is work that is done.
-func immediateReply(r reply) deferredReply { return func(answer func(reply)) { answer(r) } }
-
-// await does the work and waits for its reply.
-func (w deferredReply) await() reply {
-	got := make(chan reply, 1)
-	w(func(r reply) { got <- r })
-	return <-got
-}
-
-// admitRequest takes a request in, in the order of the client's messages, and returns
-// what is left to do. The exchange says where it came from; h are the headers that it came with over
-// HTTP, which have to agree with it; nil on stdio.
-func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m message, h http.Header) deferredReply {
-	refuse := func(e *rpcError) deferredReply { return immediateReply(errorReply(m.ID, e)) }
-	p, refused := parseParams(m)
-	if refused != nil {
-		return refuse(refused)
-	}
-	if rc.client, refused = s.identifyClient(rc.session, m, p, h); refused != nil {
-		return refuse(refused)
-	}
-	if s.traceContext != nil {
-		ctx = s.traceContext(ctx, p.Meta.logTrace())
-	}
-	if rc.inFlight, refused = rc.registerRequest(ctx, m.ID); refused != nil {
-		return refuse(refused)
-	}
-	return func(answer func(reply)) {
-		s.serveRequest(rc, m, p, func(r reply) {
-			rc.finishRequest(rc.inFlight)
-			answer(r)
-		})
-	}
-}
-
-func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, answer func(reply)) {
-	switch {
-	case m.Method == string(mcp.MethodToolsCall):
-		s.serveToolCall(rc, m, p, answer)
-	case isTaskMethod(m.Method):
-		s.serveTaskRequest(rc, m, answer)
-	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.isModern():
-		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
-	default:
-		r := s.dispatchToLibrary(rc.inFlight.newContext(), rc, m)
-		if rc.inFlight.cancelCause() == errRequestCancelled {
-			r = reply{}
-		}
-		answer(r)
-	}
-}
-
-// identifyClient is the client of a request: what it says itself in the modern era,
-// and what initialize said before. Before initialize there are only that and
-// ping.
-func (s *Server) identifyClient(sess *session, m message, p *requestParams, h http.Header) (*client, *rpcError) {
-	if mcp.IsModernProtocol(p.Meta.protocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
-		return s.newModernClient(sess.caller, m, p, h)
-	}
-	if c := sess.initializedClient(); c != nil {
-		return c, nil
-	}
-	switch m.Method {
-	case string(mcp.MethodInitialize), string(mcp.MethodPing):
-		return &client{caller: sess.caller, version: version20251125, logLevel: noLogging}, nil
-	case string(mcp.MethodServerDiscover):
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
-	}
-	return nil, rpcErrorf(mcp.INVALID_REQUEST, "initialize comes first, or each request says its protocol version in _meta (2026-07-28)")
-}
-
-// dispatchToLibrary has the library answer a request.
-func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m message) reply {
-	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
-	answer := s.library.HandleMessage(ctx, m.raw)
-	raw, err := json.Marshal(answer)
-	if err != nil || answer == nil {
-		s.logger.Error("serving a request", "method", m.Method, "err", err)
-		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
-	}
-	var r struct {
-		Result json.RawMessage `json:"result"`
-		Error  *rpcError       `json:"error"`
-	}
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
-	}
-	if r.Error != nil {
-		return errorReply(m.ID, refineLibraryError(m, r.Error))
-	}
-	return reply{message: encodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
-}
-
-// refineLibraryError puts right what the library says of an error.
-func refineLibraryError(m message, e *rpcError) *rpcError {
-	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
-		var params struct {
-			URI string `json:"uri"`
-		}
-		if json.Unmarshal(m.Params, &params) == nil && e.Data == nil {
-			e.Message, e.Data = fmt.Sprintf("there is no resource %q", params.URI), map[string]string{"uri": params.URI}
-		}
-	}
-	return e
 }

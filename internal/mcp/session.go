@@ -14,52 +14,36 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A messageSender is where the messages of one request go: the stream of its
-// response, or the one stream that stdio has. Send returns when the message is
-// written, so that messages keep their order and none is lost while the client
-// is there. It may be called from several goroutines.
-type messageSender interface {
-	// send writes a message. The cursor, which may be empty, is what a client
-	// resumes after. The error is errGone.
-	send(cursor string, message []byte) error
-	// setResumeCursor says what a client resumes after that has had no message yet.
-	setResumeCursor(cursor string)
-}
-
-// errClientGone: the client took a message no more.
-var errClientGone = errors.New("the client is gone")
-
-// A session is what lasts between the messages of one client: the process's
-// one on stdio, one an Mcp-Session-Id over HTTP. A request of the modern era
-// has a session of its own.
+// A session is what lasts between the messages of one client: one for each stdio
+// process and, over HTTP, one for each Mcp-Session-Id. A request of the modern era has
+// a session of its own.
 type session struct {
 	server *Server
 	id     string
 	caller engine.Caller
-	// pageBaseURL returns the origin of Beam's own pages, as this client reaches
-	// them.
+	// pageBaseURL returns the base URL of Beam's pages, as this client reaches them.
 	pageBaseURL func() (string, error)
 
-	// identified says that who is a known person's or token's own, and not
-	// whoever can reach the address.
+	// identified reports whether caller is a known user or token, rather than anyone
+	// who can reach the address.
 	identified bool
-	// resumable says that streams can break off and be resumed.
+	// resumable reports whether streams can be resumed.
 	resumable bool
-	// proxied says that the client's process is another than this one.
+	// proxied reports whether the client is attached to another process.
 	proxied bool
-	// steps follows the calls of a stdio session, which wait without a goroutine
-	// each; nil over HTTP, where each has a connection, and with it a goroutine.
+	// steps runs the asynchronous calls of a stdio session, none of which has a
+	// goroutine. It is nil over HTTP, where each request has its own goroutine anyway.
 	steps *stepQueue
 
 	mu               sync.Mutex
-	client           *client                     // since initialize; nil before
-	inFlightRequests map[string]*inFlightRequest // requests of the client under way, by raw id
-	awaitedResponses map[string]responseHandler  // of requests of ours, by raw id
-	resumableCalls   map[string]*call            // that can be resumed, by key
-	subscribedURIs   map[string]bool             // resources, by URI
+	client           *client                     // nil before initialize
+	inFlightRequests map[string]*inFlightRequest // requests of the client, by raw id
+	awaitedResponses map[string]responseHandler  // to requests of this server, by raw id
+	resumableCalls   map[string]*call            // by key
+	subscribedURIs   map[string]bool             // of resources
 	hasEnded         bool
-	lastActive       time.Time           // when the client was last heard
-	cancelStandalone *context.CancelFunc // of the stream that tells what no request asked for
+	lastActive       time.Time           // when the client last sent a message
+	cancelStandalone *context.CancelFunc // of the stream for messages that belong to no request
 	changes          *changeQueue
 }
 
@@ -73,33 +57,33 @@ func (s *Server) newSession(id string, caller engine.Caller, pages func() (strin
 	return sess
 }
 
-// wantsChange tells whether a client of the older versions is told of a change: of
-// every list, and of the resources that it subscribed to.
+// wantsChange reports whether a client of the older versions is notified of a change.
+// It is notified of every list, and of the resources that it subscribed to.
 func (s *session) wantsChange(_, uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client != nil && (uri == "" || s.subscribedURIs[uri])
 }
 
-// errSessionEnded: the session is over.
+// errSessionEnded is the cause with which a session's requests are cancelled.
 var errSessionEnded = errors.New("the session has ended")
 
-// errClientLeft: the client has left, and whoever serves it goes on.
+// errClientLeft is the cause when a client has left a process that goes on.
 var errClientLeft = errors.New("the client has left")
 
-// handleNotification acts on a notification of the client. What it does not know it
-// ignores.
+// handleNotification handles a notification of the client. It ignores unknown ones.
 func (s *session) handleNotification(m message) {
 	if m.Method == string(mcp.MethodNotificationCancelled) {
 		s.handleCancelled(m)
 	}
 }
 
-// maxResumableCalls bounds the calls of a session that can be resumed.
+// maxResumableCalls is the maximum number of resumable calls in a session.
 const maxResumableCalls = 10_000
 
-// addResumableCall notes a call that can be resumed when its stream breaks off, unless the
-// session has ended. Of too many, those that are over go first.
+// addResumableCall adds a call that the client may resume if its stream breaks off. It
+// reports false if the session has ended. If there are too many, it first evicts calls
+// that have ended.
 func (s *session) addResumableCall(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,9 +91,9 @@ func (s *session) addResumableCall(c *call) bool {
 		return false
 	}
 	if len(s.resumableCalls) >= maxResumableCalls {
-		for run, old := range s.resumableCalls {
+		for key, old := range s.resumableCalls {
 			if old.hasEnded() {
-				delete(s.resumableCalls, run)
+				delete(s.resumableCalls, key)
 			}
 		}
 	}
@@ -117,46 +101,46 @@ func (s *session) addResumableCall(c *call) bool {
 	return true
 }
 
-// removeResumableCall forgets a call.
 func (s *session) removeResumableCall(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.resumableCalls, c.key())
 }
 
-// A responseHandler gets the response to a request of ours, once, in the response's
-// goroutine.
+// A responseHandler receives the response to a request of this server, once, on the
+// goroutine that received it.
 type responseHandler interface{ handleResponse(message) }
 
-// sendRequest sends a request to the client, whose response by gets. Asking with the
-// same id again sends the same request once more. If sending fails, the answer
-// is awaited all the same: the request may have arrived, or be sent again when
-// the client resumes.
-func (s *session) sendRequest(out messageSender, cursor, id, method string, params any, by responseHandler) error {
+// sendRequest sends a request to the client and registers by for the response. With an
+// id that is in use it sends the same request again. If sending fails, the handler
+// stays registered: the request may have arrived, or be sent again when the client
+// resumes.
+func (s *session) sendRequest(out messageSender, cursor, id, method string, params any, handler responseHandler) error {
 	raw, _ := json.Marshal(id)
 	s.mu.Lock()
 	if s.hasEnded {
 		s.mu.Unlock()
 		return errClientGone
 	}
-	s.awaitedResponses[string(raw)] = by
+	s.awaitedResponses[string(raw)] = handler
 	s.mu.Unlock()
 	return out.send(cursor, encodeMessage(outgoingMessage{ID: raw, Method: method, Params: params}))
 }
 
-// handleResponse hands a response to whoever sent the request. One to a request that
-// is not open is ignored: it may have been withdrawn while it was on its way.
+// handleResponse passes a response to its handler. It ignores a response without one:
+// the request may have been withdrawn meanwhile.
 func (s *session) handleResponse(m message) {
 	s.mu.Lock()
-	by := s.awaitedResponses[string(m.ID)]
+	handler := s.awaitedResponses[string(m.ID)]
 	delete(s.awaitedResponses, string(m.ID))
 	s.mu.Unlock()
-	if by != nil {
-		by.handleResponse(m)
+	if handler != nil {
+		handler.handleResponse(m)
 	}
 }
 
-// forgetRequest stops waiting for a response. It tells whether there was none yet.
+// forgetRequest unregisters a response's handler, and reports whether there was no
+// response yet.
 func (s *session) forgetRequest(id string) bool {
 	raw, _ := json.Marshal(id)
 	s.mu.Lock()
@@ -166,9 +150,9 @@ func (s *session) forgetRequest(id string) bool {
 	return open
 }
 
-// soon does what may have to wait until the client reads, which whoever reads
-// the client's messages must not.
-func (s *session) soon(f func()) {
+// runStep runs f, which may have to wait until the client reads. The goroutine that reads
+// from the client must not wait for that, so on stdio the step queue runs f.
+func (s *session) runStep(f func()) {
 	if s.steps == nil {
 		f()
 		return
@@ -176,9 +160,9 @@ func (s *session) soon(f func()) {
 	s.steps.add(f)
 }
 
-// apart does what may wait on a goroutine of its own where the caller reads the
-// client's messages, and on the caller's otherwise.
-func (s *session) apart(f func()) {
+// runBlocking runs f, which may block: on a goroutine of its own if the caller is the one
+// that reads from the client, otherwise on the caller's.
+func (s *session) runBlocking(f func()) {
 	if s.steps == nil {
 		f()
 		return
@@ -186,16 +170,16 @@ func (s *session) apart(f func()) {
 	go f()
 }
 
-// endSession ends the session: what is under way is cancelled with cause.
+// endSession ends the session and cancels its requests with cause.
 func (s *session) endSession(cause error) {
 	s.mu.Lock()
 	s.hasEnded = true
-	under := slices.Collect(maps.Values(s.inFlightRequests))
+	inFlight := slices.Collect(maps.Values(s.inFlightRequests))
 	calls := slices.Collect(maps.Values(s.resumableCalls))
 	clear(s.awaitedResponses)
 	s.mu.Unlock()
-	for _, f := range under {
-		f.cancel(cause)
+	for _, r := range inFlight {
+		r.cancel(cause)
 	}
 	for _, c := range calls {
 		c.abandonRun()
@@ -203,14 +187,14 @@ func (s *session) endSession(cause error) {
 	s.changes.close()
 }
 
-// initializedClient is the client that initialize introduced.
+// initializedClient returns the client that initialize introduced, or nil.
 func (s *session) initializedClient() *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client
 }
 
-// updateClient changes what is known of the client.
+// updateClient replaces the client with a changed copy.
 func (s *session) updateClient(change func(*client)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

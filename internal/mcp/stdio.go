@@ -9,23 +9,20 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/stdio"
 )
 
-// shutdownGrace is how long requests that are under way may take when the client has
-// closed its end: what is answered at once still is.
-const shutdownGrace = time.Second
-
-// ServeStdio serves the client at the other end of a pair of streams: a message
-// a line (MCP, Transports, stdio). It returns nil when in ends, or with ctx,
-// after the requests that were under way have ended or been given up. Its calls
-// belong to who; pages returns the origin of Beam's pages when one is needed.
+// ServeStdio serves the client at the other end of a pair of streams: each message is
+// one line (MCP, Transports, stdio). It returns nil when in ends or ctx is done, after
+// the requests in progress have finished or their grace period has passed. The runs that
+// the client starts belong to caller; pages returns the base URL of Beam's pages.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, caller engine.Caller, pages func() (string, error)) error {
 	return s.serveStdio(ctx, in, out, s.newSession("stdio", caller, pages))
 }
 
-// ServeProxied is [Server.ServeStdio] for a client of another process: when it
-// leaves, this one goes on, so that runs that nobody could come back to are
-// stopped.
+// ServeProxied is [Server.ServeStdio] for the client of another process. This process
+// outlives the client, so when the client leaves, the runs that nobody could return to
+// are cancelled.
 func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, caller engine.Caller, pages func() (string, error)) error {
 	sess := s.newSession("stdio", caller, pages)
 	sess.proxied = true
@@ -33,45 +30,49 @@ func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, 
 }
 
 func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
-	ending := ctx
+	parent := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &stdioConn{server: s, session: sess, writer: newLineWriter(out, func() { cancel(errClientGone) })}
+	writer := stdio.NewWriter(out, func() { cancel(errClientGone) })
+	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
 	c.session.steps, c.session.identified = newStepQueue(), true
 	defer s.watchChanges(c.session.changes)()
-	go c.sendChanges(ctx)
-	over := make(chan error, 1)
-	go func() { over <- readMessages(in, c.writer, func(line []byte) { c.handle(ctx, line) }) }()
+	go c.session.changes.sendNotifications(ctx, c.writer, nil) // its error means that the client is gone
+	read := make(chan error, 1)
+	go func() {
+		read <- stdio.ReadLines(in, func(line []byte) { c.handleLine(ctx, line) }, c.refuseLongLine)
+	}()
 	var err error
 	select {
-	case err = <-over:
+	case err = <-read:
 	case <-ctx.Done():
 	}
 	c.stopAccepting()
-	deadline := time.Now().Add(shutdownGrace)
-	waitAtMost(time.Until(deadline), func() { c.inProgress.Wait(); c.writer.flush() })
+	deadline := time.Now().Add(stdio.ShutdownGrace)
+	stdio.WaitAtMost(time.Until(deadline), func() { c.inProgress.Wait(); c.writer.Flush() })
 	cause := errSessionEnded
-	if sess.proxied && ending.Err() == nil {
+	if sess.proxied && parent.Err() == nil {
 		cause = errClientLeft
 	}
 	c.session.endSession(cause)
 	cancel(cause)
-	c.writer.close()
+	c.writer.Close()
 	c.session.steps.end()
-	waitAtMost(max(time.Until(deadline), shutdownGrace/10), c.session.steps.done.Wait)
+	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.done.Wait)
 	return err
 }
 
+// A stdioConn is the connection to one stdio client.
 type stdioConn struct {
 	server     *Server
 	session    *session
-	writer     *lineWriter
+	writer     stdioSender
 	inProgress sync.WaitGroup
 
 	mu       sync.Mutex
-	stopping bool // nothing more is taken in
+	stopping bool // no further message is served
 }
 
-// beginServing notes something more that is being served, unless the end has begun.
+// beginServing adds to inProgress, unless the connection is stopping.
 func (c *stdioConn) beginServing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,41 +88,42 @@ func (c *stdioConn) stopAccepting() {
 	c.stopping = true
 }
 
-// handle takes in one line. Calls are started and answers recorded here, in the
-// order of the messages; what may wait has a goroutine of its own.
-func (c *stdioConn) handle(ctx context.Context, line []byte) {
+// handleLine handles one line of the client. It starts calls and records answers before
+// it returns, so that they keep the order of the messages; requests that may wait get a
+// goroutine.
+func (c *stdioConn) handleLine(ctx context.Context, line []byte) {
 	if line[0] == '[' {
 		c.serveBatch(ctx, line)
 		return
 	}
-	work, waits := c.startMessage(ctx, line, false)
-	if work == nil || !c.beginServing() {
+	finish, mayBlock := c.startMessage(ctx, line, false)
+	if finish == nil || !c.beginServing() {
 		return
 	}
 	send := func(r reply) {
 		c.writer.sendReply(r)
 		c.inProgress.Done()
 	}
-	if waits {
-		go work(send)
+	if mayBlock {
+		go finish(send)
 		return
 	}
-	work(func(r reply) {
+	finish(func(r reply) {
 		if !c.session.steps.add(func() { send(r) }) { // the queue may wait for the client to read
 			c.inProgress.Done()
 		}
 	})
 }
 
-// startMessage takes one message in. What it returns is what is left to do, nil if
-// nothing is, and whether that may wait for something.
-func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) (left deferredReply, waits bool) {
-	m, wrong := parseMessage(raw)
+// startMessage begins to serve one message. It returns a function that finishes the work,
+// or nil if nothing is left to do, and reports whether that function may block.
+func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) (finish deferredReply, mayBlock bool) {
+	m, invalid := parseMessage(raw)
 	switch {
-	case wrong != nil && m.isNotification():
-		return nil, false // there is nothing to answer
-	case wrong != nil:
-		return immediateReply(errorReply(m.ID, wrong)), false
+	case invalid != nil && m.isNotification():
+		return nil, false // a notification gets no response
+	case invalid != nil:
+		return immediateReply(errorReply(m.ID, invalid)), false
 	case m.isResponse():
 		return func(answer func(reply)) { c.session.handleResponse(m); answer(reply{}) }, false
 	case m.isNotification():
@@ -129,17 +131,17 @@ func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) 
 	case batched && m.Method == string(mcp.MethodInitialize):
 		return immediateReply(errorReply(m.ID, errInitializeInBatch)), false
 	}
-	left = c.server.admitRequest(ctx, &requestContext{session: c.session, sender: c.writer}, m, nil)
+	finish = c.server.admitRequest(ctx, &requestContext{session: c.session, sender: c.writer}, m, nil)
 	if m.Method == string(mcp.MethodInitialize) {
-		// What comes after it, perhaps in the same breath, needs it done, and
-		// its answer comes first.
-		c.writer.sendReplyAsync(left.await())
+		// The client may have sent more messages already. They need the session
+		// initialized, and the response to initialize comes before theirs.
+		c.writer.sendReplyAsync(finish.await())
 		return nil, false
 	}
-	return left, m.Method != string(mcp.MethodToolsCall)
+	return finish, m.Method != string(mcp.MethodToolsCall)
 }
 
-// serveBatch serves a batch (MCP 2025-03-26, JSON-RPC batching): its responses come
+// serveBatch serves a batch (MCP 2025-03-26, JSON-RPC batching) and sends its responses
 // together, in one line.
 func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
 	parts, refused := splitBatch(line, c.session.initializedClient())
@@ -147,44 +149,21 @@ func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
 		c.writer.sendReplyAsync(errorReply(nil, refused))
 		return
 	}
-	var works []deferredReply
+	var replies []deferredReply
 	for _, part := range parts {
-		if work, _ := c.startMessage(ctx, part, true); work != nil {
-			works = append(works, work)
+		if finish, _ := c.startMessage(ctx, part, true); finish != nil {
+			replies = append(replies, finish)
 		}
 	}
 	if c.beginServing() {
 		go func() {
 			defer c.inProgress.Done()
-			c.writer.sendReply(joinReplies(works))
+			c.writer.sendReply(joinReplies(replies))
 		}()
 	}
 }
 
-// sendChanges tells the client what changes.
-func (c *stdioConn) sendChanges(ctx context.Context) {
-	for {
-		said := c.session.changes.awaitNotifications(ctx, nil)
-		if said == nil {
-			return
-		}
-		for _, n := range said {
-			if c.writer.send("", n) != nil {
-				return
-			}
-		}
-	}
-}
-
-// waitAtMost calls f and waits for it, not longer than d: a client that takes
-// nothing must not keep the server from ending.
-func waitAtMost(d time.Duration, f func()) {
-	done := make(chan struct{})
-	go func() { f(); close(done) }()
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
-	}
+// refuseLongLine responds to a line that is too long to read, whose id is unknown.
+func (c *stdioConn) refuseLongLine() {
+	c.writer.sendReplyAsync(errorReply(nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize)))
 }

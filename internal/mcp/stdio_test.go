@@ -176,8 +176,8 @@ func TestDamagedMessagesAreAnsweredWithTheirFault(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `"code":-32600`},
 		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `"code":-32600`},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}`, `"id":1,"error":{"code":-32602`},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `initialize comes first`},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + modernMeta(`{}`, `,"io.modelcontextprotocol/logLevel":"loud"`) + `}}`, `no log level`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `send initialize first`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + modernMeta(`{}`, `,"io.modelcontextprotocol/logLevel":"loud"`) + `}}`, `not a log level`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`, `"code":-32022`},
 	} {
 		w.sendLine("%s", tt.line)

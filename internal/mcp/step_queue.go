@@ -2,9 +2,9 @@ package mcp
 
 import "sync"
 
-// A stepQueue makes the steps of a session's waiting calls, one after the
-// other, on one goroutine: each sends what its run has recorded, and waits for
-// nothing but the client to read it.
+// A stepQueue runs the steps of a session's asynchronous calls, in order, on one
+// goroutine. A step sends what a run has recorded, and waits for nothing but the client
+// to read.
 type stepQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -20,8 +20,8 @@ func newStepQueue() *stepQueue {
 	return q
 }
 
-// add queues a step. It never blocks. After the end it returns false, and the
-// step is not made.
+// add queues a step without blocking. It reports false, and drops the step, once the
+// queue has ended.
 func (q *stepQueue) add(step func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -34,15 +34,15 @@ func (q *stepQueue) add(step func()) bool {
 }
 
 func (q *stepQueue) run() {
-	for steps := q.take(); steps != nil; steps = q.take() {
+	for steps := q.awaitSteps(); steps != nil; steps = q.awaitSteps() {
 		for _, step := range steps {
 			step()
 		}
 	}
 }
 
-// take waits for steps and returns them all; nil at the end.
-func (q *stepQueue) take() []func() {
+// awaitSteps waits for steps and returns all of them, or nil once the queue has ended.
+func (q *stepQueue) awaitSteps() []func() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.steps) == 0 && !q.ended {
@@ -53,7 +53,8 @@ func (q *stepQueue) take() []func() {
 	return steps
 }
 
-// end lets the goroutine end once the queue is empty; wait for it with done.
+// end makes the goroutine return once the queue is empty. To wait for that, wait on
+// done.
 func (q *stepQueue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

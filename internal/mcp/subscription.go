@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// subscription is what a client of the modern era wants to be told of (MCP
+// A subscription lists the changes that a client of the modern era subscribes to (MCP
 // 2026-07-28, Subscriptions).
 type subscription struct {
 	Tools     bool     `json:"toolsListChanged,omitempty"`
@@ -30,80 +30,79 @@ func (f *subscription) includes(method, uri string) bool {
 	return slices.Contains(f.URIs, uri)
 }
 
-// serveListen serves subscriptions/listen: it says what it takes on, tells it as it
-// happens, and answers when the server ends.
+// serveListen serves subscriptions/listen: it acknowledges what the server supports,
+// sends notifications, and responds when the server closes.
 func (s *Server) serveListen(ctx context.Context, rc *requestContext, m message) reply {
-	var params struct {
-		Wants *subscription `json:"notifications"`
-	}
-	if err := json.Unmarshal(m.Params, &params); err != nil || params.Wants == nil {
-		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "subscriptions/listen takes notifications, an object that says which"))
-	}
-	if len(params.Wants.URIs) > maxSubscribedResources {
-		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "a subscription has at most %d resources", maxSubscribedResources))
-	}
-	f := s.limitSubscription(*params.Wants)
-	w := newChangeQueue()
-	w.filter = f.includes
-	if refused := s.subscribeTasks(rc, w, &f); refused != nil {
+	requested, refused := parseSubscription(m)
+	if refused != nil {
 		return errorReply(m.ID, refused)
 	}
-	defer w.close()
-	defer s.watchChanges(w)()
+	supported := s.limitSubscription(*requested)
+	queue := newChangeQueue()
+	queue.filter = supported.includes
+	if refused := s.subscribeTasks(rc, queue, &supported); refused != nil {
+		return errorReply(m.ID, refused)
+	}
+	defer queue.close()
+	defer s.watchChanges(queue)()
 	ack := encodeNotification(mcp.MethodNotificationSubscriptionsAcknowledged,
-		map[string]any{"_meta": subscriptionMeta(m.ID), "notifications": f})
+		map[string]any{"_meta": subscriptionMeta(m.ID), "notifications": supported})
 	if rc.sender.send("", ack) != nil {
 		return reply{}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closed, cancel)()
-	for {
-		said := w.awaitNotifications(ctx, m.ID)
-		for _, n := range said {
-			if rc.sender.send("", n) != nil {
-				return reply{}
-			}
-		}
-		if said == nil {
-			break
-		}
-	}
-	if s.closed.Err() == nil {
+	if queue.sendNotifications(ctx, rc.sender, m.ID) != nil || s.closed.Err() == nil {
 		return reply{}
 	}
-	e := s.newResultBase(rc.client, "complete")
-	e.Meta[mcp.MetaKeySubscriptionID] = m.ID
-	return reply{message: encodeResult(m.ID, e)}
+	result := s.newResultBase(rc.client, "complete")
+	result.Meta[mcp.MetaKeySubscriptionID] = m.ID
+	return reply{message: encodeResult(m.ID, result)}
 }
 
-// limitSubscription is what of a subscription this server has to tell.
+// parseSubscription decodes the params of subscriptions/listen.
+func parseSubscription(m message) (*subscription, *rpcError) {
+	var params struct {
+		Requested *subscription `json:"notifications"`
+	}
+	if err := json.Unmarshal(m.Params, &params); err != nil || params.Requested == nil {
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "subscriptions/listen requires notifications, an object")
+	}
+	if len(params.Requested.URIs) > maxSubscribedResources {
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "a subscription has at most %d resources", maxSubscribedResources)
+	}
+	return params.Requested, nil
+}
+
+// limitSubscription returns the part of a subscription that this server supports.
 func (s *Server) limitSubscription(f subscription) subscription {
-	has := s.serverCapabilities()
-	f.Prompts = f.Prompts && has.Prompts != nil && has.Prompts.ListChanged
-	f.Resources = f.Resources && has.Resources != nil && has.Resources.ListChanged
-	if has.Resources == nil || !has.Resources.Subscribe {
+	supported := s.serverCapabilities()
+	f.Prompts = f.Prompts && supported.Prompts != nil && supported.Prompts.ListChanged
+	f.Resources = f.Resources && supported.Resources != nil && supported.Resources.ListChanged
+	if supported.Resources == nil || !supported.Resources.Subscribe {
 		f.URIs = nil
 	}
 	return f
 }
 
-// discoverRequest asks the library what it offers; it says so in no other way.
+// discoverRequest asks mcp-go for the server's capabilities, which it exposes in no
+// other way.
 var discoverRequest = json.RawMessage(`{"jsonrpc":"2.0","id":0,"method":"server/discover","params":{"_meta":{` +
 	`"io.modelcontextprotocol/protocolVersion":"` + version20260728 + `","io.modelcontextprotocol/clientCapabilities":{}}}}`)
 
-func (s *Server) serverCapabilities() (has mcp.ServerCapabilities) {
+func (s *Server) serverCapabilities() (supported mcp.ServerCapabilities) {
 	answer, _ := s.library.HandleMessage(context.Background(), discoverRequest).(mcp.JSONRPCResponse)
 	switch result := answer.Result.(type) {
 	case mcp.DiscoverResult:
-		has = result.Capabilities
+		supported = result.Capabilities
 	case *mcp.DiscoverResult:
-		has = result.Capabilities
+		supported = result.Capabilities
 	}
-	return has
+	return supported
 }
 
-// watchChanges has w told of changes until the returned function is called.
+// watchChanges adds changes to q until the returned function is called.
 func (s *Server) watchChanges(q *changeQueue) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// decideTask tells whether a call is to be a task. In MCP 2025-11-25 the caller
-// says so, within what the photon allows (Tasks, Tool-Level Negotiation); in
-// 2026-07-28 the photon does, if the caller takes tasks (SEP-2663).
+// decideTask reports whether a call becomes a task at once. In MCP 2025-11-25, the
+// client decides, within what the photon allows (Tasks, Tool-Level Negotiation); in
+// 2026-07-28, the photon does, if the client supports tasks (SEP-2663).
 func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
 	support := c.photon.Options().Task
-	if c.isResume { // what is called is ResumeTool: it waits, which is what it is for
+	if c.isResume { // the purpose of ResumeTool is to wait
 		support = generators.TaskForbidden
 	}
 	switch {
@@ -26,61 +26,63 @@ func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
 		return c.decideExtensionTask(support)
 	case c.client.version != version20251125, p.Task == nil, string(p.Task) == "null":
 		if support == generators.TaskRequired {
-			return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s is called as a task only: with the parameter task, an object (MCP 2025-11-25)", p.Name)
+			return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can only be called as a task: add the parameter task, an object (MCP 2025-11-25)", p.Name)
 		}
 		return false, nil
 	case support == generators.TaskForbidden:
 		return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can't be a task: call it without the parameter task", p.Name)
 	}
 	keep, refused := parseTaskTTL(p.Task)
-	c.isTask, c.keepFor = refused == nil, keep
+	c.isTask, c.retainFor = refused == nil, keep
 	return c.isTask, refused
 }
 
-// decideExtensionTask is asTask for a client of the modern era.
+// decideExtensionTask is decideTask for a client of the modern era.
 func (c *call) decideExtensionTask(support generators.TaskSupport) (bool, *rpcError) {
-	taken := c.client.supportsTasks()
+	supported := c.client.supportsTasks()
 	switch {
-	case support == generators.TaskRequired && !taken:
+	case support == generators.TaskRequired && !supported:
 		return false, missingTasksError()
-	case taken && support == generators.TaskAfterAsking:
-		c.keepFor = defaultTaskTTL // it may be one, see round
-	case taken && (support == generators.TaskRequired || support == generators.TaskPreferred):
-		c.isTask, c.keepFor = true, defaultTaskTTL
+	case supported && support == generators.TaskAfterAsking:
+		c.retainFor = defaultTaskTTL // it may become one; see roundTrip
+	case supported && (support == generators.TaskRequired || support == generators.TaskPreferred):
+		c.isTask, c.retainFor = true, defaultTaskTTL
 	}
 	return c.isTask, nil
 }
 
-// becomesTaskAfterAsking tells whether a call becomes a task when it asks no more.
-func (c *call) becomesTaskAfterAsking() bool { return c.keepFor > 0 }
+// becomesTaskAfterAsking reports whether the call becomes a task once no question is
+// open.
+func (c *call) becomesTaskAfterAsking() bool { return c.retainFor > 0 }
 
-// runSurface is where the call's run is recorded to come from.
+// runSurface returns the surface that the call's run is recorded with.
 func (c *call) runSurface() string {
-	if c.keepFor > 0 {
+	if c.retainFor > 0 {
 		return surfaceTask
 	}
 	return surfaceMCP
 }
 
-// parseTaskTTL reads the parameter task: for how long its client wants it kept.
+// parseTaskTTL decodes the parameter task and returns how long the client wants the
+// task to be kept.
 func parseTaskTTL(raw json.RawMessage) (time.Duration, *rpcError) {
 	var p struct {
 		TTL *float64 `json:"ttl"`
 	}
 	switch err := json.Unmarshal(raw, &p); {
 	case err != nil:
-		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task must be an object with a ttl, a number of milliseconds, or without: %s", describeJSONError(err))
+		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task must be an object with an optional ttl, a number of milliseconds: %s", describeJSONError(err))
 	case p.TTL == nil:
 		return defaultTaskTTL, nil
 	case *p.TTL < 0:
-		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task.ttl must be a number of milliseconds from 0 on, not %v", *p.TTL)
+		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task.ttl must be a number of milliseconds, at least 0, not %v", *p.TTL)
 	}
 	ms := math.Min(*p.TTL, float64(engine.MaxRetention.Milliseconds()))
 	return max(time.Duration(ms)*time.Millisecond, time.Millisecond), nil
 }
 
-// createTask starts the run and replies with it as a task. When it replies, the
-// task is there: the log has its start.
+// createTask starts the run and returns a reply with it as a task. The task exists by
+// then, because the log has its start.
 func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
 	if refused := c.startRun(inFlight.parentContext, p); refused != nil {
 		return *refused
@@ -91,7 +93,7 @@ func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
 	ctx := inFlight.newContext()
 	info, err := c.server.awaitRunState(ctx, c.client.caller, c.runID, firstQuestionWait, hasEndedOrAsked)
 	switch {
-	case errors.Is(context.Cause(ctx), errRequestCancelled): // nobody will know its id
+	case errors.Is(context.Cause(ctx), errRequestCancelled): // the client will never know the task's id
 		c.isTask = false
 		c.cancelRun()
 		return reply{}
@@ -102,9 +104,9 @@ func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
 	return reply{message: encodeResult(c.requestID, c.newCreateTaskResult(info))}
 }
 
-// createTaskResult is the CreateTaskResult of 2025-11-25, and beside its task the
-// flat members of issue 1869, so that both kinds of client find what they read.
-// A task of the specification begins working, whatever it has become.
+// createTaskResult is the CreateTaskResult of 2025-11-25 with the flat members of issue
+// 1869 beside its task, so that both kinds of client find what they expect. The
+// specification requires a new task to be working, whatever its state is by now.
 type createTaskResult struct {
 	task
 	Task task           `json:"task"`

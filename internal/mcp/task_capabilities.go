@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -9,24 +8,25 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// tasksExtension names the extension that tasks are in 2026-07-28 (SEP-2663).
+// tasksExtension is the name of the tasks extension of 2026-07-28 (SEP-2663).
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// supportsTasks tells whether a client of the modern era takes a task where it
-// asked for a result.
+// supportsTasks reports whether a client of the modern era accepts a task in place of a
+// result.
 func (c *client) supportsTasks() bool {
 	_, declared := c.capabilities.Extensions[tasksExtension]
 	return c.isModern() && declared
 }
 
-// missingTasksError is the error for a client that would have to.
+// missingTasksError returns the error for a client that must support tasks and does
+// not.
 func missingTasksError() *rpcError {
 	e := rpcErrorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "this needs the client to declare the extension %s", tasksExtension)
 	e.Data = map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}}
 	return e
 }
 
-// extendLibraryResult adds to a result of the library what the library has no words for.
+// extendLibraryResult adds to a result of mcp-go what mcp-go does not support.
 func (s *Server) extendLibraryResult(rc *requestContext, m message, result json.RawMessage) json.RawMessage {
 	switch m.Method {
 	case string(mcp.MethodInitialize):
@@ -46,9 +46,9 @@ func (s *Server) extendLibraryResult(rc *requestContext, m message, result json.
 	return result
 }
 
-// tasksCapability is the server capability tasks of 2025-11-25. Which requests
-// can be tasks is said as the specification has it and as issue 1869 does; to
-// either kind of client, the other's member is one that it does not know.
+// tasksCapability returns the server capability tasks of 2025-11-25. It declares the
+// requests that can be tasks both as the specification does and as issue 1869 does. A
+// client ignores the member that it does not know.
 func tasksCapability(list bool) map[string]any {
 	tasks := map[string]any{
 		"cancel": struct{}{},
@@ -63,8 +63,8 @@ func tasksCapability(list bool) map[string]any {
 	return tasks
 }
 
-// taskExecution is what a tool says about being a task (MCP 2025-11-25, Tool-Level
-// Negotiation).
+// taskExecution returns whether a tool can be called as a task (MCP 2025-11-25,
+// Tool-Level Negotiation).
 func taskExecution(p *generators.Photon, c *client) *mcp.ToolExecution {
 	if c.version != version20251125 {
 		return nil
@@ -79,8 +79,7 @@ func taskExecution(p *generators.Photon, c *client) *mcp.ToolExecution {
 	return &mcp.ToolExecution{TaskSupport: support}
 }
 
-// addTaskHints adds to a list of tools which of them should be called as tasks (issue
-// 1869).
+// addTaskHints marks the tools in a list that should be called as tasks (issue 1869).
 func (s *Server) addTaskHints(result json.RawMessage) json.RawMessage {
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -112,30 +111,4 @@ func prefersTask(p *generators.Photon) bool {
 		return true
 	}
 	return false
-}
-
-// withMembers is a JSON object with more members in the object at a path, which is made
-// if it is not there.
-func withMembers(raw json.RawMessage, more map[string]any, path ...string) json.RawMessage {
-	members := map[string]any{}
-	var held map[string]json.RawMessage
-	if json.Unmarshal(raw, &held) == nil {
-		for name, value := range held {
-			members[name] = value
-		}
-	}
-	if len(path) == 0 {
-		for name, value := range more {
-			members[name] = value
-		}
-	} else {
-		members[path[0]] = withMembers(held[path[0]], more, path[1:]...)
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(members); err != nil {
-		panic(err) // it was JSON, and our own
-	}
-	return bytes.TrimSpace(b.Bytes())
 }

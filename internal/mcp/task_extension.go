@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// extensionTask is a Task of the extension: that of 2025-11-25 by other names.
+// An extensionTask is a Task of the extension: a task of 2025-11-25 with other names.
+// Its fields must stay the same as those of [task], from which it is converted.
 type extensionTask struct {
 	ID      string    `json:"taskId"`
 	Status  string    `json:"status"`
@@ -26,7 +28,7 @@ type extensionTask struct {
 	Poll    int64     `json:"pollIntervalMs,omitempty"`
 }
 
-// detailedTask is a DetailedTask: a task with what belongs to its status.
+// A detailedTask is a DetailedTask: a task with the members that belong to its status.
 type detailedTask struct {
 	extensionTask
 	Requests map[string]inputRequest `json:"inputRequests,omitempty"`
@@ -34,7 +36,8 @@ type detailedTask struct {
 	Error    *rpcError               `json:"error,omitempty"`
 }
 
-// taskCreatedReply is the reply of a call that is a task now (SEP-2663, Task Creation).
+// taskCreatedReply returns the reply of a call that has become a task (SEP-2663, Task
+// Creation).
 func (c *call) taskCreatedReply() reply {
 	info, err := c.server.engine.Info(c.client.caller, c.runID)
 	if err != nil {
@@ -76,7 +79,7 @@ func (s *Server) serveExtensionTask(rc *requestContext, m message) reply {
 func (s *Server) getExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *rpcError) {
 	d, err := s.newDetailedTask(rc, info)
 	if err != nil {
-		return nil, s.internalError("looking at a task", info.ID, err)
+		return nil, s.internalError("reading a task", info.ID, err)
 	}
 	return struct {
 		resultBase
@@ -84,7 +87,7 @@ func (s *Server) getExtensionTask(rc *requestContext, info engine.Info, _ taskPa
 	}{s.newResultBase(rc.client, "complete"), d}, nil
 }
 
-// newDetailedTask is a task as its client is to see it.
+// newDetailedTask returns a run as a task for the request's client.
 func (s *Server) newDetailedTask(rc *requestContext, info engine.Info) (detailedTask, error) {
 	d := detailedTask{extensionTask: extensionTask(rc.newTaskFor(rc.client, info))}
 	switch info.State {
@@ -98,8 +101,8 @@ func (s *Server) newDetailedTask(rc *requestContext, info engine.Info) (detailed
 	return d, nil
 }
 
-// addInputRequests says what the task waits for. What its client can't be asked is asked
-// in the inbox: as far as the client is concerned, the task works on.
+// addInputRequests adds the task's open questions. Those that its client can't be asked
+// are left for the inbox: if there are no others, the client sees a working task.
 func (s *Server) addInputRequests(rc *requestContext, info engine.Info, d *detailedTask) error {
 	c := s.newTaskCall(rc, info)
 	d.Requests = map[string]inputRequest{}
@@ -122,10 +125,10 @@ func (s *Server) addInputRequests(rc *requestContext, info engine.Info, d *detai
 	return nil
 }
 
-// addOutcome says how the task ended: as the call itself would have.
+// addOutcome adds the result or error that the call itself would have had.
 func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTask) error {
 	f := s.newTaskCall(rc, info).newFollower(rc.sender, rc.inFlight)
-	ctx := context.Background() // reading waits for nothing
+	ctx := context.Background() // reading does not block
 	batches, err := s.engine.Read(ctx, rc.client.caller, info.ID, 0)
 	if err != nil {
 		return err
@@ -148,7 +151,7 @@ func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTas
 		d.Status, d.Error = taskFailed, l.rpcError()
 		return nil
 	}
-	// That the tool failed is in the result: the request has succeeded.
+	// The request succeeded; the result says whether the tool failed.
 	d.Status, d.Message = taskCompleted, ""
 	d.Result, err = f.buildResult(ctx, end)
 	if err == nil {
@@ -157,8 +160,8 @@ func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTas
 	return err
 }
 
-// missingCapabilityIn is the capability whose lack made a run fail, if that is why. It goes
-// by the words, which a run's log keeps.
+// missingCapabilityIn returns the missing capability that made a run fail, or nil. It
+// recognizes the error's text, which is all that the run's log keeps.
 func missingCapabilityIn(end runlog.Finished) *missingCapability {
 	if end.Status != runlog.Failed {
 		return nil
@@ -169,7 +172,7 @@ func missingCapabilityIn(end runlog.Finished) *missingCapability {
 	return nil
 }
 
-// newTaskCall is a call that stands for a task.
+// newTaskCall returns a call that represents a task.
 func (s *Server) newTaskCall(rc *requestContext, info engine.Info) *call {
 	photon, ok := s.photons.Lookup(info.Photon)
 	if !ok {
@@ -178,60 +181,66 @@ func (s *Server) newTaskCall(rc *requestContext, info engine.Info) *call {
 	return &call{server: s, session: rc.session, client: rc.client, photon: photon, runID: info.ID, isTask: true}
 }
 
-// updateExtensionTask serves tasks/update: it takes all answers or, if one of them does
-// not fit, none. Those to no open question are ignored (SEP-2663, Task Update
-// Requests).
+// updateExtensionTask serves tasks/update. It records all answers or, if one of them is
+// not valid, none. It ignores answers to questions that are not open (SEP-2663, Task
+// Update Requests).
 func (s *Server) updateExtensionTask(rc *requestContext, info engine.Info, p taskParams) (any, *rpcError) {
 	if p.Responses == nil {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "inputResponses must be an object with an answer for each key of inputRequests that is answered")
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "inputResponses must be an object with answers by the keys of inputRequests")
 	}
-	c := s.newTaskCall(rc, info)
-	answers := map[string]ask.Answer{} // by the question's id
-	invalid := map[string]*generators.InvalidError{}
-	for _, open := range info.Asks {
-		response, given := p.Responses[open.Key]
-		b, missing, err := c.buildClientRequest(open.Question, open.ID)
-		if !given || missing != nil || err != nil {
-			continue
-		}
-		a, err := c.parseAnswer(open.Question, response)
-		if err == nil && b.acceptIsConsent && a.Action == ask.Accept {
-			continue // the person answers on Beam's page
-		}
-		if err == nil {
-			a, err = open.Question.Check(a)
-		}
-		var wrong *generators.InvalidError
-		if errors.As(err, &wrong) {
-			invalid[open.Key] = wrong
-		}
-		answers[open.ID] = a
-	}
+	answers, invalid := s.newTaskCall(rc, info).parseTaskAnswers(info.Asks, p.Responses)
 	if len(invalid) > 0 {
 		return nil, invalidResponsesError(invalid)
 	}
 	for id, a := range answers {
 		err := s.engine.Answer(context.Background(), rc.client.caller, id, a, surfaceMCP)
 		if err != nil && !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrAskNotFound) {
-			return nil, s.internalError("taking an answer", info.ID, err)
+			return nil, s.internalError("recording an answer", info.ID, err)
 		}
 	}
 	return s.newResultBase(rc.client, "complete"), nil
 }
 
-// invalidResponsesError is the error for answers that do not fit.
-func invalidResponsesError(invalid map[string]*generators.InvalidError) *rpcError {
-	var said []string
-	for key, wrong := range invalid {
-		said = append(said, "inputResponses["+key+"]: "+wrong.Error())
+// parseTaskAnswers decodes and validates the responses to open questions. It returns the
+// answers by the id of their question, and the errors by its key. It skips the user's
+// consent to open Beam's page, and questions that the client can't be asked.
+func (c *call) parseTaskAnswers(asks []engine.OpenAsk, responses map[string]json.RawMessage) (map[string]ask.Answer, map[string]*generators.InvalidError) {
+	answers, invalid := map[string]ask.Answer{}, map[string]*generators.InvalidError{}
+	for _, open := range asks {
+		response, given := responses[open.Key]
+		_, missing, err := c.buildClientRequest(open.Question, open.ID)
+		if !given || missing != nil || err != nil {
+			continue
+		}
+		a, consented, err := c.parseClientAnswer(open.Question, response)
+		if consented {
+			continue
+		}
+		if err == nil {
+			a, err = open.Question.Check(a)
+		}
+		var notValid *generators.InvalidError
+		if errors.As(err, &notValid) {
+			invalid[open.Key] = notValid
+		}
+		answers[open.ID] = a
 	}
-	slices.Sort(said)
-	e := rpcErrorf(mcp.INVALID_PARAMS, "no answer was taken, for not all fit: %s", strings.Join(said, "; "))
+	return answers, invalid
+}
+
+// invalidResponsesError returns the error for answers that are not valid.
+func invalidResponsesError(invalid map[string]*generators.InvalidError) *rpcError {
+	var texts []string
+	for key, wrong := range invalid {
+		texts = append(texts, "inputResponses["+key+"]: "+wrong.Error())
+	}
+	slices.Sort(texts)
+	e := rpcErrorf(mcp.INVALID_PARAMS, "no answer was recorded, because some are not valid: %s", strings.Join(texts, "; "))
 	e.Data = invalid
 	return e
 }
 
-// cancelExtensionTask serves tasks/cancel. A task that has ended is no error.
+// cancelExtensionTask serves tasks/cancel. It is not an error if the task has ended.
 func (s *Server) cancelExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *rpcError) {
 	if err := s.engine.Cancel(context.Background(), rc.client.caller, info.ID); err != nil && !errors.Is(err, engine.ErrRunNotFound) {
 		return nil, s.internalError("cancelling a task", info.ID, err)

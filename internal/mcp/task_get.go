@@ -14,9 +14,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// getTask serves tasks/get of MCP 2025-11-25. It waits for nobody. As issue 1869
-// proposes, the task's open questions come with it, and it takes the answer to
-// one.
+// getTask serves tasks/get of MCP 2025-11-25 without blocking. As issue 1869 proposes,
+// the result includes the task's open questions, and the request may answer one.
 func (s *Server) getTask(rc *requestContext, m message, p taskParams) reply {
 	info, refused := s.findTaskRun(rc.client.caller, p.ID)
 	if refused != nil {
@@ -30,23 +29,23 @@ func (s *Server) getTask(rc *requestContext, m message, p taskParams) reply {
 		var err error
 		info, err = s.awaitRunState(rc.inFlight.newContext(), rc.client.caller, info.ID, answerEffectWait, hasEndedOrAsked)
 		if err != nil {
-			return errorReply(m.ID, s.internalError("looking at a task", info.ID, err))
+			return errorReply(m.ID, s.internalError("reading a task", info.ID, err))
 		}
 	}
 	r := struct {
 		task
 		Meta map[string]any `json:"_meta,omitempty"`
 	}{task: rc.newTaskFor(rc.client, info)}
-	// Who polls for a status alone is not told which task it is of: the
-	// specification wants it said once.
+	// A client that only polls the status gets no related-task member: the
+	// specification wants the task's id only once.
 	if meta := rc.taskMeta(rc.client, info); answered || len(meta) > 1 {
 		r.Meta = meta
 	}
 	return reply{message: encodeResult(m.ID, r)}
 }
 
-// taskMeta is what _meta says of a task: which it is, and the questions that are
-// open, if a client can show them in whatever way.
+// taskMeta returns the _meta of a task: its id, and the open questions that a client
+// may be able to show.
 func (s *session) taskMeta(c *client, info engine.Info) map[string]any {
 	meta := relatedTaskMeta(info.ID)
 	if pending := s.pendingElicitations(c, info); len(pending) > 0 {
@@ -55,8 +54,8 @@ func (s *session) taskMeta(c *client, info engine.Info) map[string]any {
 	return meta
 }
 
-// pendingElicitations are the open questions of a task that are elicitations, whether or not
-// the client declared that it takes those as requests.
+// pendingElicitations returns the open questions of a task that are elicitations,
+// whether or not the client declared that capability.
 func (s *session) pendingElicitations(c *client, info engine.Info) []elicitParams {
 	able := *c
 	able.capabilities.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
@@ -65,7 +64,7 @@ func (s *session) pendingElicitations(c *client, info engine.Info) []elicitParam
 	for _, open := range info.Asks {
 		b, missing, err := asks.buildClientRequest(open.Question, open.ID)
 		if err != nil {
-			s.server.logger.Error("showing a question", "run", info.ID, "err", err)
+			s.server.logger.Error("building a pending elicitation", "run", info.ID, "err", err)
 		}
 		if p, ok := b.params.(elicitParams); ok && missing == nil && err == nil {
 			p.ElicitationID = open.ID
@@ -81,30 +80,30 @@ type elicitationResponse struct {
 	result json.RawMessage // an ElicitResult
 }
 
-// parseElicitationResponse reads an elicitation-response. The error says which of its
-// members is wrong.
+// parseElicitationResponse decodes an elicitation-response. The error names the member
+// that is wrong.
 func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *rpcError) {
-	wrong := func(member, what string) (elicitationResponse, *rpcError) {
+	refuse := func(member, what string) (elicitationResponse, *rpcError) {
 		return elicitationResponse{}, rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q]%s %s", metaElicitationResponse, member, what)
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {
-		return wrong("", "must be an object with elicitationId, action and, if that is accept, content")
+		return refuse("", "must be an object with elicitationId, action and, if that is accept, content")
 	}
 	var e elicitationResponse
 	if json.Unmarshal(members["elicitationId"], &e.id) != nil || e.id == "" {
-		return wrong(".elicitationId", "must be the elicitationId of one of the task's pending elicitations, a string")
+		return refuse(".elicitationId", "must be the elicitationId of one of the task's pending elicitations, a string")
 	}
 	var action ask.Action
-	_ = json.Unmarshal(members["action"], &action) // what is no string is no action
+	_ = json.Unmarshal(members["action"], &action) // anything but a string is refused below
 	switch action {
 	case ask.Accept, ask.Decline, ask.Cancel:
 	default:
-		return wrong(".action", `must be "accept", "decline" or "cancel"`)
+		return refuse(".action", `must be "accept", "decline" or "cancel"`)
 	}
 	content := bytes.TrimSpace(members["content"])
 	if content != nil && !bytes.Equal(content, jsonNull) && content[0] != '{' {
-		return wrong(".content", "must be an object with a member for each field")
+		return refuse(".content", "must be an object with a member for each field")
 	}
 	if bytes.Equal(content, jsonNull) {
 		content = nil
@@ -116,8 +115,8 @@ func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *rpcErr
 	return e, nil
 }
 
-// recordElicitationResponse records an answer. One to a question that is settled changes
-// nothing, whoever settled it: perhaps this very request, before.
+// recordElicitationResponse records an answer. An answer to a question that is settled
+// has no effect: this very request may have settled it, if it is repeated.
 func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info, raw json.RawMessage) *rpcError {
 	e, refused := parseElicitationResponse(raw)
 	if refused != nil {
@@ -125,38 +124,31 @@ func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info,
 	}
 	id, _, ok := runlog.SplitAskID(e.id)
 	if !ok || id != info.ID {
-		return rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId is of no question of this task", metaElicitationResponse)
+		return rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
 	}
-	ctx := context.Background() // the answer is given, though its client may be gone
+	ctx := context.Background() // record the answer even if the client is gone
 	open, err := s.engine.OpenAsk(ctx, rc.client.caller, e.id)
 	if err == nil && (open.Question.Kind == ask.KindSample || open.Question.Kind == ask.KindRoots) {
-		err = engine.ErrAskNotFound // it is no elicitation
-	}
-	var a ask.Answer
-	if err == nil {
-		a, err = (&call{client: rc.client}).parseAnswer(open.Question, e.result)
-	}
-	if err == nil && open.Question.OnPage() && a.Action == ask.Accept {
-		return nil // the person answers on Beam's page
+		err = engine.ErrAskNotFound // not an elicitation
 	}
 	if err == nil {
-		err = s.engine.Answer(ctx, rc.client.caller, e.id, a, surfaceMCP)
+		_, err = s.newTaskCall(rc, info).recordClientAnswer(ctx, open, e.result)
 	}
 	var invalid *generators.InvalidError
 	switch {
 	case err == nil, errors.Is(err, engine.ErrSettled):
 		return nil
 	case errors.Is(err, engine.ErrAskNotFound):
-		return rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId is of no question of this task", metaElicitationResponse)
+		return rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
 	case errors.As(err, &invalid):
-		refused := rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].content does not fit; the question is still open: %v", metaElicitationResponse, invalid)
+		refused := rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].content is not valid; the question is still open: %v", metaElicitationResponse, invalid)
 		refused.Data = invalid
 		return refused
 	}
-	return s.internalError("taking an answer", info.ID, err)
+	return s.internalError("recording an answer", info.ID, err)
 }
 
-// internalError is the error for a fault of Beam's own. Its cause is for the log.
+// internalError logs err and returns an error that does not disclose it.
 func (s *Server) internalError(doing, run string, err error) *rpcError {
 	s.logger.Error(doing, "run", run, "err", err)
 	return rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why")

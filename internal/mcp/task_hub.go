@@ -6,8 +6,9 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A taskHub wakes whoever watches tasks when one of those moves. However many
-// watch a task, and however often they come and go, its run has one callback.
+// A taskHub wakes the watchers of tasks when a task changes. However many watchers a
+// task has, and however often they come and go, the hub registers one waiter with its
+// run.
 type taskHub struct {
 	engine *engine.Engine
 
@@ -17,7 +18,8 @@ type taskHub struct {
 
 type watchedTask struct {
 	watchers map[*taskWatch]bool
-	// isRegistered says that the run calls back at its next entry after an ordinal.
+	// isRegistered reports whether the engine wakes the hub at the run's next entry
+	// after the sequence number after.
 	isRegistered bool
 	after        uint64
 }
@@ -26,8 +28,8 @@ func newTaskHub(e *engine.Engine) *taskHub {
 	return &taskHub{engine: e, tasks: map[string]*watchedTask{}}
 }
 
-// watch has w woken once the task has an entry after an ordinal, which may be at
-// once. It tells whether there is such a task.
+// watch wakes w once the task has an entry after the given sequence number, which may
+// be at once. It reports whether the task exists.
 func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
 	h.mu.Lock()
 	t := h.tasks[id]
@@ -40,26 +42,26 @@ func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
 		missed := t.after > after
 		h.mu.Unlock()
 		if missed {
-			w.markMoved(id)
+			w.markChanged(id)
 		}
 		return true
 	}
 	t.isRegistered, t.after = true, after
 	h.mu.Unlock()
-	there, err := h.engine.AddWaiter(w.caller, id, after, taskWaiter{h, id})
+	available, err := h.engine.AddWaiter(w.caller, id, after, taskWaiter{h, id})
 	switch {
 	case err != nil:
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.tasks, id)
 		return false
-	case there:
+	case available:
 		h.wakeWatchers(id)
 	}
 	return err == nil
 }
 
-// A taskWaiter tells the hub that a task has moved.
+// A taskWaiter notifies the hub that a task has changed.
 type taskWaiter struct {
 	hub *taskHub
 	id  string
@@ -67,11 +69,11 @@ type taskWaiter struct {
 
 var _ engine.Waiter = taskWaiter{}
 
-// Wake implements [run.Waiter]. Whoever writes to the run's log calls it, and is
-// not kept waiting.
+// Wake implements [engine.Waiter]. The goroutine that writes the run's log calls it, so
+// it must not block.
 func (w taskWaiter) Wake() { w.hub.wakeWatchers(w.id) }
 
-// wakeWatchers wakes the watchers of a task, which watch it again if they want.
+// wakeWatchers wakes and removes the watchers of a task. They may watch it again.
 func (h *taskHub) wakeWatchers(id string) {
 	h.mu.Lock()
 	t := h.tasks[id]
@@ -79,16 +81,16 @@ func (h *taskHub) wakeWatchers(id string) {
 	h.mu.Unlock()
 	if t != nil {
 		for w := range t.watchers {
-			w.markMoved(id)
+			w.markChanged(id)
 		}
 	}
 }
 
-// unwatch has w woken no more for a task.
+// unwatch removes w from the watchers of a task.
 func (h *taskHub) unwatch(w *taskWatch, id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t := h.tasks[id]; t != nil {
-		delete(t.watchers, w) // the run's callback finds nobody to wake
+		delete(t.watchers, w) // the waiter stays registered, and wakes nobody
 	}
 }

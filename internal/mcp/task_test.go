@@ -159,7 +159,7 @@ func TestATaskIsCancelledOnce(t *testing.T) {
 	}
 	expectGeneratorError(t, done, ask.ErrStopped)
 	w.sendTaskRequest(3, "tasks/cancel", task)
-	if got := w.awaitResponse(3); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "cancelled already") {
+	if got := w.awaitResponse(3); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "already cancelled") {
 		t.Errorf("cancelling again is answered with %s", got)
 	}
 	w.sendTaskRequest(4, "tasks/result", task)

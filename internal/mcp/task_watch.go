@@ -12,43 +12,44 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A taskWatch tells a client how its tasks get on: by notifications/tasks/status
-// on the session's own stream (MCP 2025-11-25), or notifications/tasks on a
-// subscription (SEP-2663). It remembers for each task what was told last, until
-// its end. However fast a task changes, the client is told how it is.
+// A taskWatch notifies a client of changes of its tasks: with
+// notifications/tasks/status on the session's stream (MCP 2025-11-25), or with
+// notifications/tasks on a subscription (SEP-2663). Until a task ends, it remembers the
+// state that it sent last. However fast a task changes, the client is sent only its
+// current state.
 type taskWatch struct {
 	server            *Server
 	caller            engine.Caller
 	buildNotification func(engine.Info, json.RawMessage) ([]byte, error)
-	signal            func() // that there is something to look at
+	signal            func() // called when a task may have changed
 
 	mu       sync.Mutex
-	moved    map[string]bool   // tasks to look at
-	lastSent map[string]string // what was told last of each task, in short
+	changed  map[string]bool   // tasks that may have changed
+	lastSent map[string]string // summary of the state that was sent last, by task
 	hasEnded bool
 }
 
 func (s *Server) newTaskWatch(caller engine.Caller, q *changeQueue) *taskWatch {
-	return &taskWatch{server: s, caller: caller, signal: q.signal, moved: map[string]bool{}, lastSent: map[string]string{}}
+	return &taskWatch{server: s, caller: caller, signal: q.signal, changed: map[string]bool{}, lastSent: map[string]string{}}
 }
 
-// markMoved notes that a task has moved. It returns at once and calls nobody.
-func (w *taskWatch) markMoved(id string) {
+// markChanged records that a task may have changed. It does not block.
+func (w *taskWatch) markChanged(id string) {
 	w.mu.Lock()
 	if !w.hasEnded {
-		w.moved[id] = true
+		w.changed[id] = true
 	}
 	w.mu.Unlock()
 	w.signal()
 }
 
-// watchTask has a task watched of which the client knows what told says, as of an
-// ordinal.
-func (w *taskWatch) watchTask(id, told string, after uint64) {
+// watchTask watches a task for entries after the given sequence number. Sent is the
+// summary of the state that the client knows.
+func (w *taskWatch) watchTask(id, sent string, after uint64) {
 	w.mu.Lock()
 	ended := w.hasEnded
 	if !ended {
-		w.lastSent[id] = told
+		w.lastSent[id] = sent
 	}
 	w.mu.Unlock()
 	if !ended && !w.server.taskHub.watch(w, id, after) {
@@ -62,44 +63,44 @@ func (w *taskWatch) forgetTask(id string) {
 	delete(w.lastSent, id)
 }
 
-// stopWatching stops watching.
+// stopWatching stops watching all tasks.
 func (w *taskWatch) stopWatching() {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	w.hasEnded = true
-	told := w.lastSent
+	watched := w.lastSent
 	w.lastSent = nil
 	w.mu.Unlock()
-	for id := range told {
+	for id := range watched {
 		w.server.taskHub.unwatch(w, id)
 	}
 }
 
-// takeNotifications is what there is to tell.
+// takeNotifications returns the notifications that are due.
 func (w *taskWatch) takeNotifications(subscription json.RawMessage) [][]byte {
 	if w == nil {
 		return nil
 	}
 	w.mu.Lock()
-	moved := slices.Sorted(maps.Keys(w.moved))
-	clear(w.moved)
+	moved := slices.Sorted(maps.Keys(w.changed))
+	clear(w.changed)
 	w.mu.Unlock()
-	var said [][]byte
+	var notifications [][]byte
 	for _, id := range moved {
 		if n := w.buildStatusNotification(id, subscription); n != nil {
-			said = append(said, n)
+			notifications = append(notifications, n)
 		}
 	}
-	return said
+	return notifications
 }
 
-// buildStatusNotification is the notification of a task's state, if that is another than was told.
-// A task that goes on is watched on.
+// buildStatusNotification returns the notification of a task's state, or nil if that is
+// the state that was sent last. It goes on watching a task that has not ended.
 func (w *taskWatch) buildStatusNotification(id string, subscription json.RawMessage) []byte {
 	info, err := w.server.engine.Info(w.caller, id)
-	if err != nil { // it was deleted
+	if err != nil { // the task was deleted
 		w.forgetTask(id)
 		return nil
 	}
@@ -117,13 +118,13 @@ func (w *taskWatch) buildStatusNotification(id string, subscription json.RawMess
 	}
 	n, err := w.buildNotification(info, subscription)
 	if err != nil {
-		w.server.logger.Error("telling of a task", "run", id, "err", err)
+		w.server.logger.Error("sending a task's state", "run", id, "err", err)
 		return nil
 	}
 	return n
 }
 
-// summarizeState is what of a run makes another state of its task.
+// summarizeState returns a string that changes whenever the state of a run's task does.
 func summarizeState(info engine.Info) string {
 	var b strings.Builder
 	b.WriteString(string(info.State))
@@ -133,21 +134,20 @@ func summarizeState(info engine.Info) string {
 	return b.String()
 }
 
-// currentTaskWatch is the watch of the tasks that changes are told of; nil if there is
-// none.
+// currentTaskWatch returns the queue's task watch, or nil if there is none.
 func (q *changeQueue) currentTaskWatch() *taskWatch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.taskWatch
 }
 
-// announceTask has the session's client told of a task that it is given now, if there
-// is a stream to tell it on.
+// announceTask notifies the session's client of changes of a new task, if there is a
+// stream for that.
 func (s *session) announceTask(info engine.Info) {
 	s.mu.Lock()
-	listens := !s.hasEnded && (s.steps != nil || s.cancelStandalone != nil)
+	hasStream := !s.hasEnded && (s.steps != nil || s.cancelStandalone != nil)
 	s.mu.Unlock()
-	if !listens || info.State.Ended() {
+	if !hasStream || info.State.Ended() {
 		return
 	}
 	w := s.changes
@@ -163,11 +163,12 @@ func (s *session) announceTask(info engine.Info) {
 	t.watchTask(info.ID, summarizeState(info), info.LastSeq)
 }
 
-// maxSubscribedTasks bounds the tasks of a subscription.
+// maxSubscribedTasks is the maximum number of tasks in a subscription.
 const maxSubscribedTasks = 10_000
 
-// subscribeTasks takes the tasks of a subscription on: those of them that are the
-// client's own. Each is told at once as it is, so that none ends unheard.
+// subscribeTasks watches the tasks of a subscription that belong to the client, and
+// removes the others from it. The client is sent the state of each at once, so that it
+// misses none that ends.
 func (s *Server) subscribeTasks(rc *requestContext, q *changeQueue, f *subscription) *rpcError {
 	switch {
 	case f.Tasks == nil:

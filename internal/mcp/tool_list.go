@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -10,9 +11,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// registerTools tells the library the photons of the registry.
+// registerTools registers the registry's photons with mcp-go.
 func (s *Server) registerTools() {
-	s.registerMu.Lock() // or an older list could come last
+	s.registerMu.Lock() // keep an older list from replacing a newer one
 	defer s.registerMu.Unlock()
 	var tools []server.ServerTool
 	if s.isResumeTool(ResumeTool) {
@@ -20,7 +21,7 @@ func (s *Server) registerTools() {
 	}
 	for _, p := range s.photons.All() {
 		if s.isResumeTool(p.Name()) {
-			s.logger.Warn("a photon is not offered over MCP: its name is that of a tool of Beam's own", "photon", p.Name())
+			s.logger.Warn("a photon is not offered over MCP because Beam has a tool of that name", "photon", p.Name())
 			continue
 		}
 		tools = append(tools, server.ServerTool{Tool: newTool(p), Handler: refuseLibraryCall})
@@ -28,15 +29,16 @@ func (s *Server) registerTools() {
 	s.library.SetTools(tools...)
 }
 
-// refuseLibraryCall is never called: tools/call does not reach the library.
+// refuseLibraryCall is the handler that mcp-go requires. It is never called, because
+// tools/call does not reach mcp-go.
 func refuseLibraryCall(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return nil, errors.New("tools are called by following their run")
+	return nil, errors.New("mcp: tools/call must not reach the library")
 }
 
 func newTool(p *generators.Photon) mcp.Tool {
 	input, err := p.Input().MarshalJSON()
 	if err != nil {
-		panic(err) // a schema holds its own JSON
+		panic(err) // a schema was parsed from JSON
 	}
 	o := p.Options()
 	t := mcp.NewToolWithRawSchema(p.Name(), o.Description, writePropertiesAsObjects(input))
@@ -48,7 +50,7 @@ func newTool(p *generators.Photon) mcp.Tool {
 	return t
 }
 
-// completeToolList puts into a list of tools what depends on the client's version.
+// completeToolList adds to a list of tools what depends on the client's version.
 func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 	rc, ok := server.ClientSessionFromContext(ctx).(*requestContext)
 	if !ok {
@@ -60,7 +62,17 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 			r.Tools[i].Execution = taskExecution(p, rc.client)
 		}
 		if !rc.client.versionAtLeast(version20250618) {
-			r.Tools[i].Title = "" // annotations.title is the older place
+			r.Tools[i].Title = "" // these clients read annotations.title
 		}
 	}
+}
+
+// guaranteedOutputSchema returns the schema of the structured content that every result
+// of the photon has for the client, or nil. There is none for a client that can't be
+// asked: its calls may be handed off, with a result that has no structured content.
+func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
+	if s.askPolicy.allowsHandoff() && !c.supportsForms() && !c.supportsURLs() {
+		return nil
+	}
+	return outputSchema(p, c)
 }

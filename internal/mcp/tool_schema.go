@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// writePropertiesAsObjects writes an object schema's properties as objects. JSON Schema has
-// true for "anything", but MCP's own schema, and clients that check it, want an
-// object for each property.
+// writePropertiesAsObjects replaces the value true of an object schema's properties
+// with {}. JSON Schema allows true for "anything", but MCP's own schema, and clients
+// that validate with it, require an object for each property.
 func writePropertiesAsObjects(schema json.RawMessage) json.RawMessage {
 	if !bytes.Contains(schema, []byte(":true")) {
 		return schema
@@ -15,8 +15,8 @@ func writePropertiesAsObjects(schema json.RawMessage) json.RawMessage {
 	var out []byte
 	copied := 0
 	d := json.NewDecoder(bytes.NewReader(schema))
-	// The path to where the decoder is: names of members, and whether the next
-	// token of an object is a name.
+	// The decoder's position: for each open object or array, the name of the current
+	// member, and whether the next token is a name.
 	var path []string
 	var isObject, atName []bool
 	for {

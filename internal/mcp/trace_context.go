@@ -6,9 +6,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// traceMeta is the trace that a request's _meta says it is a part of (MCP
-// 2026-07-28, OpenTelemetry trace context; SEP-414). Clients of older versions
-// say it in the same way.
+// traceMeta is the trace context in a request's _meta (MCP 2026-07-28, OpenTelemetry
+// trace context; SEP-414). Clients of older versions use the same members.
 type traceMeta struct {
 	Parent  traceValue `json:"traceparent"`
 	State   traceValue `json:"tracestate"`
@@ -19,8 +18,8 @@ func (m traceMeta) logTrace() runlog.Trace {
 	return runlog.Trace{Parent: string(m.Parent), State: string(m.State), Baggage: string(m.Baggage)}
 }
 
-// traceValue is a member of a trace context. One that is no string is as none: no
-// request fails for a trace (W3C Trace Context, section 4.3).
+// A traceValue is a member of a trace context. A value that is not a string is ignored:
+// no request fails because of its trace (W3C Trace Context, section 4.3).
 type traceValue string
 
 var _ json.Unmarshaler = (*traceValue)(nil)

@@ -2,35 +2,35 @@ package mcp
 
 import "time"
 
-// A waitClock counts how long a call has waited for people.
+// A waitClock measures how long a call has waited for answers.
 type waitClock struct {
-	waitingSince time.Time     // when it began to wait; zero while it does not
-	waitedBefore time.Duration // before that
+	waitingSince time.Time     // zero while the call does not wait
+	waitedBefore time.Duration // total before waitingSince
 }
 
-func (c *waitClock) waits() bool { return !c.waitingSince.IsZero() }
+func (c *waitClock) isWaiting() bool { return !c.waitingSince.IsZero() }
 
 func (c *waitClock) elapsed(now time.Time) time.Duration {
-	if !c.waits() {
+	if !c.isWaiting() {
 		return c.waitedBefore
 	}
 	return c.waitedBefore + now.Sub(c.waitingSince)
 }
 
-// setWaiting notes whether it waits now.
-func (c *waitClock) setWaiting(waits bool, now time.Time) {
+// setWaiting starts or stops the clock.
+func (c *waitClock) setWaiting(waiting bool, now time.Time) {
 	switch {
-	case waits && !c.waits():
+	case waiting && !c.isWaiting():
 		c.waitingSince = now
-	case !waits && c.waits():
+	case !waiting && c.isWaiting():
 		c.waitedBefore, c.waitingSince = c.elapsed(now), time.Time{}
 	}
 }
 
-// restart begins anew: the client has answered, so it is not silent.
+// restart resets the clock to zero.
 func (c *waitClock) restart(now time.Time) {
 	c.waitedBefore = 0
-	if c.waits() {
+	if c.isWaiting() {
 		c.waitingSince = now
 	}
 }

@@ -1,4 +1,4 @@
-package mcp_test
+package proxy_test
 
 import (
 	"bufio"
@@ -12,13 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/proxy"
 )
 
 // A scriptedBackend is a server that a test plays itself, message by message.
 type scriptedBackend struct {
 	t  *testing.T
-	in *bufio.Reader // what the relay said
+	in *bufio.Reader // what the proxy sent
 	*io.PipeWriter
 
 	fromProxy *io.PipeWriter
@@ -31,7 +31,7 @@ func newScriptedBackend(t *testing.T) *scriptedBackend {
 	return &scriptedBackend{t: t, in: bufio.NewReader(heardR), PipeWriter: saidW, fromProxy: heardW, toProxy: saidR}
 }
 
-// scriptedConn is the relay's end.
+// scriptedConn is the proxy's end.
 type scriptedConn struct{ *scriptedBackend }
 
 func (n scriptedConn) Read(p []byte) (int, error)  { return n.toProxy.Read(p) }
@@ -43,7 +43,7 @@ func (f *scriptedBackend) expectLine(want string) {
 	f.t.Helper()
 	line, err := f.in.ReadString('\n')
 	if err != nil || !strings.Contains(line, want) {
-		f.t.Errorf("the server hears %q (%v), want %s", line, err, want)
+		f.t.Errorf("the server got %q (%v), want %s", line, err, want)
 	}
 }
 
@@ -54,7 +54,7 @@ func (f *scriptedBackend) sendLine(line string) {
 	}
 }
 
-// proxiedClient is a client behind a relay.
+// proxiedClient is a client behind a proxy.
 type proxiedClient struct {
 	t       *testing.T
 	in      *io.PipeWriter
@@ -63,17 +63,17 @@ type proxiedClient struct {
 	notices chan string
 }
 
-// relay begins a relay to servers, which it finds one after the other.
+// startProxy starts a proxy that dials the servers one after the other.
 func startProxy(t *testing.T, servers ...*scriptedBackend) *proxiedClient {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	r := &proxiedClient{t, inW, bufio.NewReader(outR), make(chan error, 1), make(chan string, 10)}
 	go func() {
-		r.done <- mcp.Proxy{
+		r.done <- proxy.Proxy{
 			In: inR, Out: outW, Logger: slog.New(slog.DiscardHandler),
-			Dial: func(context.Context, bool) (mcp.Backend, error) {
+			Dial: func(context.Context, bool) (proxy.Backend, error) {
 				if len(servers) == 0 {
-					return nil, errors.New("there is none")
+					return nil, errors.New("no server is left")
 				}
 				f := servers[0]
 				servers = servers[1:]
@@ -98,7 +98,7 @@ func (r *proxiedClient) expectLine(want string) {
 	r.t.Helper()
 	line, err := r.out.ReadString('\n')
 	if err != nil || !strings.Contains(line, want) {
-		r.t.Errorf("the client hears %q (%v), want %s", line, err, want)
+		r.t.Errorf("the client got %q (%v), want %s", line, err, want)
 	}
 }
 
@@ -107,10 +107,10 @@ func (r *proxiedClient) closeAndWait() {
 	began := time.Now()
 	r.in.Close()
 	if rest, err := io.ReadAll(r.out); len(rest) > 0 || err != nil {
-		r.t.Errorf("at the end the client hears %q, %v", rest, err)
+		r.t.Errorf("at the end the client got %q, %v", rest, err)
 	}
 	if err := <-r.done; err != nil || time.Since(began) > 2*time.Second {
-		r.t.Errorf("it ended with %v after %s", err, time.Since(began))
+		r.t.Errorf("the proxy ended with %v after %s", err, time.Since(began))
 	}
 }
 
@@ -119,7 +119,7 @@ const (
 	setLevelLine   = `{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"error"}}`
 )
 
-// The client is introduced to each server anew, and told of no question twice.
+// The proxy initializes each server for the client and forwards no question twice.
 func TestProxyClientOutlivesServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newScriptedBackend(t), newScriptedBackend(t)
@@ -145,14 +145,14 @@ func TestProxyClientOutlivesServers(t *testing.T) {
 		one.sendLine("")
 		one.sendLine(`@{"page":"x"}`)
 		if got := <-r.notices; got != `{"page":"x"}` {
-			t.Errorf("aside, it says %s", got)
+			t.Errorf("the notice is %s", got)
 		}
 
 		one.PipeWriter.Close()
 		r.expectLine(`"method":"notifications/cancelled","params":{"reason":"Beam has ended","requestId":"q1"}`)
 		r.expectLine(`"id":1,"error":{"code":-32603,"message":"Beam has ended while this tool ran. Alas, deploy."}`)
 
-		r.sendLine(`{"jsonrpc":"2.0","id":"q1","result":{"action":"accept"}}`) // concerns nobody
+		r.sendLine(`{"jsonrpc":"2.0","id":"q1","result":{"action":"accept"}}`) // no server waits for it
 		r.sendLine(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
 		two.expectLine(`"initialize"`)
 		two.sendLine(`{"jsonrpc":"2.0","id":0,"result":{}}`)
@@ -174,8 +174,8 @@ func TestProxyClientOutlivesServers(t *testing.T) {
 	})
 }
 
-// Each request of a batch is answered, and so is a client for whom there is no
-// server any more; a server that doesn't end is left.
+// The proxy responds to each request of a batch when no server can be dialed, and
+// abandons a server that does not end.
 func TestProxyWithoutServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		only := newScriptedBackend(t)
@@ -189,14 +189,14 @@ func TestProxyWithoutServer(t *testing.T) {
 		r.expectLine(`"id":3,"error":{"code":-32603,"message":"Beam has ended, and could not be started again; its log says why"}`)
 		r.closeAndWait()
 
-		deaf := newScriptedBackend(t)
-		r = startProxy(t, deaf)
+		silent := newScriptedBackend(t)
+		r = startProxy(t, silent)
 		r.closeAndWait()
 	})
 }
 
-// What a client does not read does not pile up, and who stops reading for good
-// does not keep the relay from ending.
+// Messages that the client does not read do not pile up, and a client that stops
+// reading does not keep the proxy from ending.
 func TestProxyClientReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newScriptedBackend(t)
@@ -213,7 +213,7 @@ func TestProxyClientReadsNothing(t *testing.T) {
 		}()
 		synctest.Wait()
 		if wrote > 16 {
-			t.Errorf("%d MiB were taken for a client that reads none", wrote)
+			t.Errorf("%d MiB were read for a client that reads nothing", wrote)
 		}
 		r.in.Close()
 		go io.Copy(io.Discard, f.in)
@@ -224,9 +224,9 @@ func TestProxyClientReadsNothing(t *testing.T) {
 				t.Error(err)
 			}
 		default:
-			t.Error("it goes on")
+			t.Error("the proxy is still running")
 		}
-		r.out.Discard(1) // let the writer go
+		r.out.Discard(1) // unblock the writer
 		r.out = nil
 	})
 }

@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// leaveQuestionOpen leaves a question open that the client can't be asked, and sends
+// the client the address of its page. Without [AskPolicy.Link] it withdraws the
+// question.
+func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, seq uint64, missing *missingCapability) error {
+	if !f.server.askPolicy.Link {
+		return f.withdrawUnsupported(ctx, open.ID, missing, nil)
+	}
+	if _, err := f.askPageURL(open.ID); err != nil {
+		return f.withdrawUnsupported(ctx, open.ID, missing, err)
+	}
+	f.mu.Lock()
+	if f.linkedAsks == nil {
+		f.linkedAsks = map[uint64]struct{}{}
+	}
+	f.linkedAsks[seq] = struct{}{}
+	f.mu.Unlock()
+	return f.sendAskLink(open.ID, open.Question.Message)
+}
+
+// forgetLink forgets a question that was settled.
+func (c *call) forgetLink(seq uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.linkedAsks, seq)
+}
+
+// sendAskLinks sends a client that does not answer the addresses of its questions. It
+// skips those whose page the client was asked to open.
+func (f *follower) sendAskLinks(ctx context.Context) error {
+	f.mu.Lock()
+	f.linksSent = true
+	var seqs []uint64
+	for _, p := range f.pending {
+		if !p.acceptIsConsent {
+			seqs = append(seqs, p.askSeq)
+		}
+	}
+	f.mu.Unlock()
+	slices.Sort(seqs)
+	for _, seq := range seqs {
+		id := runlog.AskID(f.runID, seq)
+		open, err := f.server.engine.OpenAsk(ctx, f.client.caller, id)
+		if err != nil {
+			continue // it was just settled
+		}
+		if err := f.sendAskLink(id, open.Question.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendAskLink sends the address of a question's page, if there is one.
+func (f *follower) sendAskLink(askID, message string) error {
+	address, err := f.askPageURL(askID)
+	if err != nil {
+		f.server.logger.Error("sending the link to a question", "ask", askID, "err", err)
+		return nil
+	}
+	text := fmt.Sprintf("Answer at %s: %s", address, message)
+	return f.sendUnrecorded(f.notifier.buildStatusNotification(text), f.notifier.buildLogNotification(generators.Notice, "", text))
+}
+
+// askPageURL returns the address of a question's page. The address carries no
+// credentials.
+func (c *call) askPageURL(askID string) (string, error) {
+	origin, err := c.session.pageBaseURL()
+	if err != nil {
+		return "", err
+	}
+	return origin + "/asks/" + askID, nil
+}

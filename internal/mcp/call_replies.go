@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// startErrorReply returns the reply for a run that could not be started.
+func (c *call) startErrorReply(err error) reply {
+	var invalid *generators.InvalidError
+	var result *toolResult
+	switch {
+	case errors.As(err, &invalid):
+		result = invalidArgumentsResult(c.photon.Name(), invalid)
+	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing):
+		result = errorResult("The tool was not started: " + err.Error() + ".")
+	case errors.Is(err, runlog.ErrDiskFull):
+		result = errorResult("The tool was not started: " + runlog.ErrDiskFull.Error() + ".")
+	case engine.IsTransient(err):
+		result = errorResult("The tool was not started: " + runlog.ErrUnavailable.Error() + ".")
+	default:
+		return c.internalErrorReply(err)
+	}
+	if c.isTask && !c.client.isModern() { // the only result of such a call is a task
+		return errorReply(c.requestID, rpcErrorf(mcp.INVALID_PARAMS, "%s", *result.Content[0].Text))
+	}
+	return c.resultReply(result, "")
+}
+
+// rpcError returns the error that MCP 2026-07-28 defines for a missing capability.
+func (m *missingCapability) rpcError() *rpcError {
+	e := rpcErrorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "%s", m.Error())
+	e.Data = map[string]any{"requiredCapabilities": m.required}
+	return e
+}
+
+// resultReply returns a reply with the tool's result.
+func (c *call) resultReply(result *toolResult, cursor string) reply {
+	base := c.server.newResultBase(c.client, "complete")
+	if meta := result.Meta; meta != nil {
+		maps.Copy(meta, base.Meta)
+		base.Meta = meta
+	}
+	result.resultBase = base
+	if c.isTask && !c.client.isModern() {
+		result.Meta = relatedTaskMeta(c.runID)
+	}
+	return reply{message: encodeResult(c.requestID, result), cursor: cursor}
+}
+
+// panicReply returns the reply for a recovered panic.
+func (c *call) panicReply(v any) reply {
+	return c.internalErrorReply(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+}
+
+// internalErrorReply logs err and returns a reply that does not disclose it.
+func (c *call) internalErrorReply(err error) reply {
+	name := "" // the call may fail before its photon is known
+	if c.photon != nil {
+		name = c.photon.Name()
+	}
+	c.server.logger.Error("serving a call", "run", c.runID, "photon", name, "err", err)
+	return errorReply(c.requestID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this call; its log says why"))
+}

@@ -1,0 +1,110 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// admitRequest registers a request and returns the work that remains. Callers must call
+// it in the order of the client's messages. Over HTTP, h holds the request's headers,
+// which must agree with its body; on stdio, it is nil.
+func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m message, h http.Header) deferredReply {
+	refuse := func(e *rpcError) deferredReply { return immediateReply(errorReply(m.ID, e)) }
+	p, refused := parseParams(m)
+	if refused != nil {
+		return refuse(refused)
+	}
+	if rc.client, refused = s.identifyClient(rc.session, m, p, h); refused != nil {
+		return refuse(refused)
+	}
+	if s.traceContext != nil {
+		ctx = s.traceContext(ctx, p.Meta.logTrace())
+	}
+	if rc.inFlight, refused = rc.registerRequest(ctx, m.ID); refused != nil {
+		return refuse(refused)
+	}
+	return func(answer func(reply)) {
+		s.serveRequest(rc, m, p, func(r reply) {
+			rc.finishRequest(rc.inFlight)
+			answer(r)
+		})
+	}
+}
+
+// serveRequest serves a registered request and passes its reply to answer.
+func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, answer func(reply)) {
+	switch {
+	case m.Method == string(mcp.MethodToolsCall):
+		s.serveToolCall(rc, m, p, answer)
+	case isTaskMethod(m.Method):
+		s.serveTaskRequest(rc, m, answer)
+	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.isModern():
+		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
+	default:
+		r := s.dispatchToLibrary(rc.inFlight.newContext(), rc, m)
+		if rc.inFlight.cancelCause() == errRequestCancelled {
+			r = reply{}
+		}
+		answer(r)
+	}
+}
+
+// identifyClient returns the client of a request: the one that the request itself
+// describes in the modern era, and otherwise the one that initialize introduced. Before
+// initialize, only initialize and ping are allowed.
+func (s *Server) identifyClient(sess *session, m message, p *requestParams, h http.Header) (*client, *rpcError) {
+	if mcp.IsModernProtocol(p.Meta.protocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
+		return s.newModernClient(sess.caller, m, p, h)
+	}
+	if c := sess.initializedClient(); c != nil {
+		return c, nil
+	}
+	switch m.Method {
+	case string(mcp.MethodInitialize), string(mcp.MethodPing):
+		return &client{caller: sess.caller, version: version20251125, logLevel: noLogging}, nil
+	case string(mcp.MethodServerDiscover):
+		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
+	}
+	return nil, rpcErrorf(mcp.INVALID_REQUEST, "send initialize first, or a protocol version in each request's _meta (2026-07-28)")
+}
+
+// dispatchToLibrary serves a request with mcp-go.
+func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m message) reply {
+	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
+	response := s.library.HandleMessage(ctx, m.raw)
+	raw, err := json.Marshal(response)
+	if err != nil || response == nil {
+		s.logger.Error("serving a request", "method", m.Method, "err", err)
+		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
+	}
+	var r struct {
+		Result json.RawMessage `json:"result"`
+		Error  *rpcError       `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
+	}
+	if r.Error != nil {
+		return errorReply(m.ID, refineLibraryError(m, r.Error))
+	}
+	return reply{message: encodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
+}
+
+// refineLibraryError corrects an error of mcp-go's: a missing resource is named in the
+// message and data.
+func refineLibraryError(m message, e *rpcError) *rpcError {
+	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
+		var params struct {
+			URI string `json:"uri"`
+		}
+		if json.Unmarshal(m.Params, &params) == nil && e.Data == nil {
+			e.Message, e.Data = fmt.Sprintf("there is no resource %q", params.URI), map[string]string{"uri": params.URI}
+		}
+	}
+	return e
+}

@@ -1,0 +1,47 @@
+package mcp
+
+import (
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// A reply is the response to a request. There is none if its message is nil.
+type reply struct {
+	message []byte
+	// cursor is the event id that a client which received the message resumes after.
+	cursor string
+	// code is the error code, if the message is an error response.
+	code int
+}
+
+func errorReply(id json.RawMessage, err *rpcError) reply {
+	return reply{message: encodeError(id, err), code: err.Code}
+}
+
+// resultBase holds the members that every result of the modern era has.
+type resultBase struct {
+	Type string         `json:"resultType,omitempty"`
+	Meta map[string]any `json:"_meta,omitempty"`
+}
+
+func (s *Server) newResultBase(c *client, kind string) resultBase {
+	if !c.isModern() {
+		return resultBase{}
+	}
+	return resultBase{kind, map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
+}
+
+// A deferredReply finishes the work for a message. It passes the reply, which may be
+// empty, to answer once, perhaps after it has returned.
+type deferredReply func(answer func(reply))
+
+// immediateReply returns a deferredReply for a reply that is already known.
+func immediateReply(r reply) deferredReply { return func(answer func(reply)) { answer(r) } }
+
+// await finishes the work and waits for the reply.
+func (w deferredReply) await() reply {
+	got := make(chan reply, 1)
+	w(func(r reply) { got <- r })
+	return <-got
+}

@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// requestMeta is the _meta of a request's params.
+type requestMeta struct {
+	ProgressToken json.RawMessage         `json:"progressToken"`
+	Version       json.RawMessage         `json:"io.modelcontextprotocol/protocolVersion"`
+	Capabilities  *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
+	LogLevel      mcp.LoggingLevel        `json:"io.modelcontextprotocol/logLevel"`
+	traceMeta
+}
+
+// requestParams are the params that all requests have, and those of tools/call.
+type requestParams struct {
+	Meta         requestMeta                `json:"_meta"`
+	Name         string                     `json:"name"`
+	Arguments    json.RawMessage            `json:"arguments"`
+	Responses    map[string]json.RawMessage `json:"inputResponses"`
+	RequestState string                     `json:"requestState"`
+	Task         json.RawMessage            `json:"task"` // MCP 2025-11-25
+}
+
+// parseParams decodes a request's params. It decodes only members that the request's
+// method has, and returns an error if one is malformed.
+func parseParams(m message) (*requestParams, *rpcError) {
+	var p requestParams
+	if len(m.Params) == 0 {
+		return &p, nil
+	}
+	var err error
+	if m.Method == string(mcp.MethodToolsCall) {
+		err = json.Unmarshal(m.Params, &p)
+	} else {
+		var only struct {
+			Meta requestMeta `json:"_meta"`
+		}
+		err = json.Unmarshal(m.Params, &only)
+		p.Meta = only.Meta
+	}
+	if err != nil {
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
+	}
+	switch token := p.Meta.ProgressToken; {
+	case bytes.Equal(token, jsonNull):
+		p.Meta.ProgressToken = nil
+	case token != nil && !isProgressToken(token):
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", maxIDSize)
+	}
+	return &p, nil
+}
+
+// isProgressToken reports whether raw is a progress token: a string or a number.
+func isProgressToken(raw json.RawMessage) bool {
+	return len(raw) <= maxIDSize && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}
+
+// protocolVersion returns the version that a request names, or "" if it names none.
+func (m *requestMeta) protocolVersion() string {
+	if len(m.Version) == 0 {
+		return ""
+	}
+	var v string
+	_ = json.Unmarshal(m.Version, &v) // anything but a string counts as none
+	return v
+}

@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+)
+
+// inputRequiredReply returns the open questions as the request's result.
+func (r *roundTrip) inputRequiredReply() reply {
+	state := requestState{
+		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: r.notifier.lastProgress, ProgressSent: r.notifier.progressSent,
+		Owner: r.client.caller.Owner(), Digest: r.callDigest,
+	}
+	requests := map[string]inputRequest{}
+	for key, q := range r.openInputs {
+		state.Inputs[key] = q.inputState
+		requests[key] = inputRequest{q.request.method, q.request.params}
+	}
+	sealed, err := r.server.stateSealer.sealState(state)
+	if err != nil {
+		return r.internalErrorReply(err)
+	}
+	if err := r.keepRunForState(); err != nil {
+		return r.internalErrorReply(err)
+	}
+	result := inputRequiredResult{r.server.newResultBase(r.client, "input_required"), requests, sealed}
+	return reply{message: encodeResult(r.requestID, result)}
+}
+
+type (
+	inputRequiredResult struct {
+		resultBase
+		Requests map[string]inputRequest `json:"inputRequests,omitempty"`
+		State    string                  `json:"requestState"`
+	}
+	inputRequest struct {
+		Method string `json:"method"`
+		Params any    `json:"params,omitempty"`
+	}
+)
+
+// endRoundTrip ends a round trip whose request ended before its run. It cancels the run
+// if nobody could resume it.
+func (r *roundTrip) endRoundTrip(ctx context.Context) reply {
+	if !r.call.isResume && (errors.Is(context.Cause(ctx), errRequestCancelled) || !r.isContinued && !r.photon.Options().Durable) {
+		r.cancelRun()
+	} else if err := r.keepRunForState(); err != nil {
+		r.server.logger.Error("keeping a run for its requestState", "run", r.runID, "err", err)
+	}
+	return reply{}
+}
+
+// keepRunForState keeps the run while a client can resume it with the requestState. A
+// durable run, or one with a handle, goes on even after that, because it may be
+// answered elsewhere.
+func (r *roundTrip) keepRunForState() error {
+	if r.photon.Options().Durable || r.call.isResume {
+		return nil
+	}
+	return r.server.engine.SetIdleTimeout(r.client.caller, r.runID, stateLifetime)
+}

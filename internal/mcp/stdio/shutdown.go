@@ -1,0 +1,20 @@
+package stdio
+
+import "time"
+
+// ShutdownGrace is how long requests in progress may take once the client has closed
+// its end. Requests that finish at once still get their responses.
+const ShutdownGrace = time.Second
+
+// WaitAtMost calls f on a goroutine and waits until it returns or d has passed. A client
+// that reads nothing must not keep the server from ending.
+func WaitAtMost(d time.Duration, f func()) {
+	done := make(chan struct{})
+	go func() { f(); close(done) }()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
