@@ -1,4 +1,4 @@
-package beam
+package cli
 
 import "runtime/debug"
 

@@ -1,8 +1,9 @@
-package beam
+package cli
 
 import (
 	"encoding"
 	"fmt"
+	"log/slog"
 	"math"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type sizeFlag int64
 var (
 	_ encoding.TextUnmarshaler = (*durationFlag)(nil)
 	_ encoding.TextUnmarshaler = (*sizeFlag)(nil)
+	_ encoding.TextUnmarshaler = (*levelFlag)(nil)
 )
 
 // flagValueError says of a flag's value that it is not what the flag takes.
@@ -94,4 +96,17 @@ func formatBytes(n int64) string {
 		return fmt.Sprint(n, " B")
 	}
 	return fmt.Sprintf("%.1f %cB", value, units[0])
+}
+// levelFlag is a level of the log, as a flag.
+type levelFlag slog.Level
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (l *levelFlag) UnmarshalText(text []byte) error {
+	for _, known := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+		if strings.EqualFold(string(text), known.String()) {
+			*l = levelFlag(known)
+			return nil
+		}
+	}
+	return fmt.Errorf("must be debug, info, warn or error, not %q", text)
 }

@@ -1,4 +1,4 @@
-package beam
+package cli
 
 // manual is what --help says first. Lines that are indented are shown as they
 // are.

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package beam
+package cli
 
 // isPrivateFolder tells whether a path is a folder of this user's alone; that is not known
 // here.
