@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/app"
 )
 
 // Exit statuses.
@@ -29,7 +30,7 @@ const (
 func Main(photons []*generators.Photon) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	limitMemory()
+	app.LimitMemory()
 	p := &program{name: programName(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	return p.run(ctx, os.Args[1:], photons)
 }
@@ -79,7 +80,7 @@ type commandLine struct {
 	Prune   pruneCommand   `cmd:"" help:"Delete finished runs."`
 	Backup  backupCommand  `cmd:"" help:"Write all that the data folder holds to one file, while runs go on."`
 	Restore restoreCommand `cmd:"" help:"Make a data folder of such a file."`
-	Check   check          `cmd:"" help:"Tell whether a data folder, or such a file, is whole."`
+	Check   checkCommand   `cmd:"" help:"Tell whether a data folder, or such a file, is whole."`
 }
 
 func (p *program) parseAndRun(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
@@ -89,7 +90,7 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 	}
 	var c commandLine
 	parser, err := kong.New(&c, kong.Name(p.name), kong.Description(manual), kong.DefaultEnvars("BEAM"),
-		kong.Vars{"version": p.name + " " + version(), "program": p.name}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
+		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
 	if err != nil {
 		return err
@@ -116,4 +117,9 @@ type program struct {
 	registry       *generators.Registry
 	stdin          *os.File
 	stdout, stderr io.Writer
+}
+
+// messagef tells whoever started the program something about it.
+func (p *program) messagef(format string, args ...any) {
+	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
 }

@@ -86,17 +86,6 @@ func (s *sizeFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// formatBytes is a number of bytes for people.
-func formatBytes(n int64) string {
-	value, units := float64(n), "BKMGT"
-	for value >= 1000 && len(units) > 1 {
-		value, units = value/1000, units[1:]
-	}
-	if units[0] == 'B' {
-		return fmt.Sprint(n, " B")
-	}
-	return fmt.Sprintf("%.1f %cB", value, units[0])
-}
 // levelFlag is a level of the log, as a flag.
 type levelFlag slog.Level
 

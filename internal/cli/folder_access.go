@@ -5,50 +5,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
-	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web"
 )
 
 // dataFolderFlags are the flags of commands that work on a data folder.
 type dataFolderFlags struct {
-	Data string `default:"" placeholder:"DIR" type:"path" help:"The data folder. The default is the folder for programs' state in your home."`
+	Data string `default:"" placeholder:"DIR" type:"path" help:"The data folder. By default, the folder for programs' state in your home folder."`
 }
 
-// useFolder does something with a data folder: owner has the process do it that
-// owns the folder; if nobody does, own does it here, with the folder locked.
-func (l *dataFolderFlags) useFolder(ctx context.Context, want string, args any, owner func(*controlsocket.Conn) error, own func(*dataFolder) error) error {
-	dir, err := resolveDataDir(l.Data)
+// useFolder works on a data folder. If another process owns the folder, useFolder
+// sends it the request and passes the connection to remote; if none does, it
+// locks the folder and passes it to local.
+func (f *dataFolderFlags) useFolder(ctx context.Context, request string, args any, remote func(*controlsocket.Conn) error, local func(*app.DataFolder) error) error {
+	dir, err := app.ResolveDataDir(f.Data)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, web.KeysFile)); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the data folder can't be used: %w", err)
-		}
-		return fmt.Errorf("%s is no data folder of Beam's", dir)
+	if err := app.RequireDataDir(dir); err != nil {
+		return err
 	}
-	for began := time.Now(); ; {
-		store, err := openDataFolder(dir)
+	for start := time.Now(); ; {
+		folder, err := app.OpenDataFolder(dir)
 		if err == nil {
-			return errors.Join(own(store), store.close())
+			return errors.Join(local(folder), folder.Close())
 		}
-		if !errors.Is(err, errFolderInUse) {
+		if !errors.Is(err, app.ErrFolderInUse) {
 			return err
 		}
-		conn, o, err := l.dialOwner(ctx, dir, want, args)
+		conn, owner, err := dialOwner(ctx, dir, request, args)
 		if err == nil {
-			return useConn(ctx, conn, owner)
+			return useConn(ctx, conn, remote)
 		}
-		var refused *controlsocket.RefusedError
-		ending := errors.Is(err, controlsocket.ErrNoListener) || errors.As(err, &refused) && refused.Reason == controlsocket.Busy
-		if !ending || time.Since(began) > joinRefusedTimeout {
-			return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", describeOwner(o), dir, err)
+		if !isOwnerEnding(err) || time.Since(start) > joinRefusedTimeout {
+			return ownerError(owner, dir, err)
 		}
 		if err := sleepContext(ctx, joinPollInterval); err != nil {
 			return err
@@ -56,7 +48,19 @@ func (l *dataFolderFlags) useFolder(ctx context.Context, want string, args any, 
 	}
 }
 
-// useConn has a connection used until it is done with, or ctx ends.
+// isOwnerEnding reports whether an error of dialOwner means that the owner may be
+// ending.
+func isOwnerEnding(err error) bool {
+	var refused *controlsocket.RefusedError
+	return errors.Is(err, controlsocket.ErrNoListener) || errors.As(err, &refused) && refused.Reason == controlsocket.Busy
+}
+
+func ownerError(owner controlsocket.Owner, dir string, err error) error {
+	return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", describeOwner(owner), dir, err)
+}
+
+// useConn calls use with a connection, which it closes afterward, or when ctx
+// ends.
 func useConn(ctx context.Context, conn *controlsocket.Conn, use func(*controlsocket.Conn) error) error {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -66,23 +70,15 @@ func useConn(ctx context.Context, conn *controlsocket.Conn, use func(*controlsoc
 	return nil
 }
 
-func (l *dataFolderFlags) dialOwner(ctx context.Context, dir, want string, args any) (*controlsocket.Conn, controlsocket.Owner, error) {
+// dialOwner sends a request to the process that owns a data folder.
+func dialOwner(ctx context.Context, dir, request string, args any) (*controlsocket.Conn, controlsocket.Owner, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, ownerStartTimeout, errors.New("it does not answer"))
 	defer cancel()
-	return controlsocket.Dial(ctx, dir, want, args)
+	return controlsocket.Dial(ctx, dir, request, args)
 }
 
-// withLog opens the log of a folder that this process owns, for something other
-// than running photons.
-func (f *dataFolder) withLog(ctx context.Context, p *program, do func(runlog.Log) error) error {
-	l, closeLog, err := f.openLog(ctx, false, newWarningLogger(p))
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(l), closeLog())
-}
-
-// sleepContext waits, unless ctx ends first.
+// sleepContext waits for d, or returns the cause of ctx's end if that comes
+// first.
 func sleepContext(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -6,27 +6,52 @@ import (
 	"strings"
 	"time"
 
+	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
 )
 
-// ownerQueryTimeout is how long the owner of a folder may take to say who it is.
+// What an owner of a data folder is called, after the name of its program.
+const (
+	serveSuffix = " serve"
+	stdioSuffix = " stdio"
+)
+
+// ownerQueryTimeout is how long the owner of a folder may take to identify
+// itself.
 const ownerQueryTimeout = 2 * time.Second
 
-// folderInUseError says who has the data folder in use, and what can be done about it.
+// folderInUseError returns an error that says which process uses the data folder
+// and what the user can do about it.
 func (c *appFlags) folderInUseError(ctx context.Context) error {
-	dir, err := resolveDataDir(c.Data)
+	dir, err := app.ResolveDataDir(c.Data)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, ownerQueryTimeout)
 	defer cancel()
-	owner, _ := controlsocket.Identify(ctx, dir) // who does not say is another Beam
-	var who string
+	owner, _ := controlsocket.Identify(ctx, dir) // an owner that doesn't say is "another Beam"
+	var details string
 	if owner.PID != 0 {
-		who = ", " + describeOwner(owner) + describePages(owner)
+		details = ", " + describeOwner(owner) + describePages(owner)
 	}
 	if strings.HasSuffix(owner.Command, stdioSuffix) {
-		who += ", which an MCP client started"
+		details += ", which an MCP client started"
 	}
-	return fmt.Errorf("the data folder %s is in use by another Beam%s: end that, or choose another folder with --data, or --memory", dir, who)
+	return fmt.Errorf("the data folder %s is in use by another Beam%s: stop that one, or choose another folder with --data, or --memory", dir, details)
+}
+
+// describeOwner names the process that owns a data folder.
+func describeOwner(o controlsocket.Owner) string {
+	if o.PID == 0 {
+		return "another Beam"
+	}
+	return fmt.Sprintf("%s (process %d)", o.Command, o.PID)
+}
+
+// describePages says where the owner serves its pages, if it does.
+func describePages(o controlsocket.Owner) string {
+	if o.Pages == "" {
+		return ""
+	}
+	return ", at " + o.Pages
 }

@@ -10,36 +10,53 @@ import (
 
 	"github.com/cli/browser"
 
+	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
 )
 
-// openCommand is the command that signs another browser in.
+// openCommand signs another browser in.
 type openCommand struct {
-	Print bool `help:"Print the address, and open nothing."`
+	Print bool `help:"Print the address without opening a browser."`
 
 	dataFolderFlags
 }
 
-// Help is what --help says beside the flags.
+// Help returns what --help says besides the flags.
 func (*openCommand) Help() string {
-	return "The address signs the first browser in that opens it, as the one that ${program} serve prints at its start does, and is good for a day."
+	return "The address signs in the first browser that opens it, like the address that ${program} serve prints when it starts. It is valid for a day."
 }
 
-// maxAddressLength bounds what the owner of the folder may answer, in bytes.
+// maxAddressLength bounds the owner's reply, in bytes.
 const maxAddressLength = 4 << 10
 
-// Run asks the Beam that owns the folder for an address to sign in at.
+// Run requests a sign-in address from the Beam that owns the folder and opens it.
 func (c *openCommand) Run(ctx context.Context, p *program) error {
-	dir, err := resolveDataDir(c.Data)
+	address, err := c.requestAddress(ctx, p)
 	if err != nil {
 		return err
 	}
-	conn, owner, err := c.dialOwner(ctx, dir, requestOpen, nil)
+	fmt.Fprintln(p.stdout, address)
+	if c.Print {
+		return nil
+	}
+	browser.Stdout = p.stderr
+	if err := browser.OpenURL(address); err != nil {
+		return fmt.Errorf("no browser could be opened (%w): open the address yourself", err)
+	}
+	return nil
+}
+
+func (c *openCommand) requestAddress(ctx context.Context, p *program) (string, error) {
+	dir, err := app.ResolveDataDir(c.Data)
+	if err != nil {
+		return "", err
+	}
+	conn, owner, err := dialOwner(ctx, dir, app.RequestOpen, nil)
 	switch {
 	case errors.Is(err, controlsocket.ErrNoListener):
-		return fmt.Errorf("no Beam owns the data folder %s: start one with %s serve, or name its folder with --data", dir, p.name)
+		return "", fmt.Errorf("no Beam owns the data folder %s: start one with %s serve, or name its folder with --data", dir, p.name)
 	case err != nil:
-		return fmt.Errorf("%s owns the data folder %s, and can't do this: %w", describeOwner(owner), dir, err)
+		return "", ownerError(owner, dir, err)
 	}
 	var address string
 	err = useConn(ctx, conn, func(conn *controlsocket.Conn) error {
@@ -48,31 +65,17 @@ func (c *openCommand) Run(ctx context.Context, p *program) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%s has no page to sign in at; its log says why", describeOwner(owner))
+	if !isPageURL(address) {
+		return "", fmt.Errorf("%s has no page to sign in at; its log says why", describeOwner(owner))
 	}
-	fmt.Fprintln(p.stdout, address)
-	if c.Print {
-		return nil
-	}
-	browser.Stdout = p.stderr
-	if err := browser.OpenURL(address); err != nil {
-		return fmt.Errorf("no browser could be opened (%w): open the address in one", err)
-	}
-	return nil
+	return address, nil
 }
 
-// handleOpen tells a process that joined where to sign in.
-func (h *controlServer) handleOpen(_ context.Context, r *controlsocket.Request) {
-	at, err := h.pages.ensureBaseURL()
-	if err != nil {
-		h.logger.Error("bringing up the pages", "err", err)
-		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "its pages can't be served; its log says why"))
-		return
-	}
-	if r.Accept() == nil {
-		fmt.Fprintln(r, at+h.web.SignInPath())
-	}
+// isPageURL reports whether an address that another process sent can be opened in
+// a browser.
+func isPageURL(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

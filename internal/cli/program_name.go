@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,9 +43,4 @@ func (p *program) failedCommand(err error) string {
 		}
 	}
 	return p.name
-}
-
-// messagef tells whoever started the program something about it.
-func (p *program) messagef(format string, args ...any) {
-	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
 }

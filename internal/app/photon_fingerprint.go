@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"crypto/sha256"
@@ -11,14 +11,14 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// photonFingerprints are digests of what callers rely on in each photon, by its name:
-// what goes in, what comes out, and whether it outlives its process. Programs
-// are made of different photons, and those of one name may differ.
+// photonFingerprints returns a digest per photon name of what callers rely on:
+// the input schema, the output schema, and whether runs are durable. Two programs
+// may have different photons of one name.
 func photonFingerprints(photons *generators.Registry) map[string]string {
 	prints := make(map[string]string)
 	for _, p := range photons.All() {
 		raw, err := json.Marshal([]any{p.Input(), p.Output(), p.Options().Durable})
-		if err != nil { // then no other is like it
+		if err != nil { // then it equals no other
 			raw = fmt.Append(nil, err)
 		}
 		sum := sha256.Sum256(raw)
@@ -27,21 +27,14 @@ func photonFingerprints(photons *generators.Registry) map[string]string {
 	return prints
 }
 
-// missingPhotons are the names of the photons that are wanted and not offered, or
-// offered otherwise.
+// missingPhotons returns the sorted names of the wanted photons that are not
+// offered, or differ.
 func missingPhotons(offered, wanted map[string]string) []string {
-	var lacks []string
+	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if offered[name] != wanted[name] {
-			lacks = append(lacks, name)
+			missing = append(missing, name)
 		}
 	}
-	return lacks
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", many)
+	return missing
 }

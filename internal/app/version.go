@@ -1,10 +1,10 @@
-package cli
+package app
 
 import "runtime/debug"
 
-// version is the version of the program's main module, or "devel" where the
-// build does not know it.
-func version() string {
+// Version returns the version of the program's main module, or "devel" if the
+// build does not record it.
+func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
 		return "devel"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package app
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// isPrivateFolder tells whether a path is a folder of this user's that nobody else can
-// enter. Folders for temporary files are everybody's.
+// isPrivateFolder reports whether path is a folder that this user owns and no
+// other user can enter.
 func isPrivateFolder(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode() != fs.ModeDir|0o700 {
