@@ -6,29 +6,30 @@ import (
 	"github.com/photon-beam/beam/internal/mcp"
 )
 
-// askFlags are the flags that say what happens to questions that an MCP client
-// can't be asked, or does not answer.
+// askFlags are the flags for questions that an MCP client can't show or doesn't
+// answer.
 type askFlags struct {
-	AskFallback string       `default:"link" enum:"link,error" placeholder:"HOW" help:"What happens to a question that an MCP client can't be asked: with link the client is told the address of Beam's page, where you answer it, and the tool waits; with error the tool gets an error (default ${default})."`
-	AskHandoff  durationFlag `default:"45s" placeholder:"TIME" help:"How long a call then waits before it ends with that address and a handle, with which the client's model goes on later (default ${default}); 0 is for ever. A client that was asked and says nothing is told the same."`
-	KeepAlive   durationFlag `default:"15s" placeholder:"TIME" help:"How often a call that waits for an answer tells its progress, for clients that lose patience without (default ${default}); 0 is never."`
+	AskFallback string       `default:"link" enum:"link,error" placeholder:"HOW" help:"What to do with a question that an MCP client can't show: link gives the client the address of Beam's page, where you answer while the tool waits; error ends the tool with an error (default ${default})."`
+	AskHandoff  durationFlag `default:"45s" placeholder:"TIME" help:"How long a call waits for such an answer before it returns the address and a handle, with which the client's model continues later (default ${default}); 0 waits forever. The same applies to a client that can show the question but doesn't answer."`
+	KeepAlive   durationFlag `default:"15s" placeholder:"TIME" help:"How often a call that waits for an answer reports progress, for clients that would time out otherwise (default ${default}); 0 is never."`
 }
 
-// defaultAskFlags is what the flags say that are not there.
+// defaultAskFlags are the flags' default values.
 var defaultAskFlags = askFlags{AskFallback: "link", AskHandoff: durationFlag(45 * time.Second), KeepAlive: durationFlag(15 * time.Second)}
 
 func (a *askFlags) mcpAskPolicy() mcp.AskPolicy {
 	return mcp.AskPolicy{Link: a.AskFallback == "link", Handoff: time.Duration(a.AskHandoff), KeepAlive: time.Duration(a.KeepAlive)}
 }
 
-// mcpInstructions tell a model what becomes of questions.
+// mcpInstructions returns what to tell a client's model about questions that the
+// client can't show.
 func (a *askFlags) mcpInstructions() string {
 	switch {
 	case a.AskFallback != "link":
-		return "A tool that fails because nobody could be asked says what the client lacks."
+		return "If a tool fails because it could not ask the user, its error names the capability that the client is missing."
 	case a.AskHandoff == 0:
-		return "Where the client can't ask, its progress and log name an address: the user answers there."
+		return "If the client can't show a question, the call's progress and log give an address: the user answers there."
 	}
-	return "A tool may end before it is done and say that it waits for an answer: give the user the address that it names, " +
-		"and then call " + mcp.ResumeTool + " with the handle that it gives. Do not call the tool itself again for that."
+	return "A tool may return before it is done and say that it is waiting for an answer: give the user the address in its result, " +
+		"and then call " + mcp.ResumeTool + " with the handle in it. Do not call the tool itself again for that."
 }

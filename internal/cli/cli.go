@@ -20,8 +20,8 @@ import (
 // Exit statuses.
 const (
 	exitOK     = 0
-	exitFailed = 1 // what was asked for could not be done
-	exitUsage  = 2 // it was asked for wrongly
+	exitFailed = 1 // the command failed
+	exitUsage  = 2 // the command line, or a photon, is wrong
 )
 
 // Main runs the command line of this process until it is done or SIGINT or
@@ -43,7 +43,7 @@ func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 	return p.run(ctx, args, photons)
 }
 
-// run does what the command line says, and returns the exit status.
+// run runs the command line, prints its error, and returns the exit status.
 func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
 	err := p.parseAndRun(ctx, args, photons)
 	var misuse *usageError
@@ -59,7 +59,7 @@ func (p *program) run(ctx context.Context, args []string, photons []*generators.
 	}
 }
 
-// An usageError is a fault of whoever called the program.
+// A usageError is an error in the command line or in a photon.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -67,22 +67,24 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usageErrorf(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// errHelpShown: the caller wanted help, and got it.
-var errHelpShown = errors.New("helped")
+// errHelpShown stops kong once it has printed help or the version.
+var errHelpShown = errors.New("help was shown")
 
-// commandLine is the command line.
+// commandLine is the grammar of the command line: kong derives commands and flags
+// from the names of its fields.
 type commandLine struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the playground: pages where photons are run and their questions answered, and the HTTP interface for scripts. This is what ${program} does without a command."`
-	Stdio   stdioCommand   `cmd:"" help:"Serve the photons as tools to one MCP client, over standard input and output."`
-	Open    openCommand    `cmd:"" help:"Open the playground of the Beam that runs in another browser, signed in."`
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the playground, where you run photons and answer their questions, and the HTTP interface for scripts. This is what ${program} does without a command."`
+	Stdio   stdioCommand   `cmd:"" help:"Serve the photons as tools to one MCP client, over stdin and stdout."`
+	Open    openCommand    `cmd:"" help:"Open the playground of the running Beam in another browser, signed in."`
 	Prune   pruneCommand   `cmd:"" help:"Delete finished runs."`
-	Backup  backupCommand  `cmd:"" help:"Write all that the data folder holds to one file, while runs go on."`
-	Restore restoreCommand `cmd:"" help:"Make a data folder of such a file."`
-	Check   checkCommand   `cmd:"" help:"Tell whether a data folder, or such a file, is whole."`
+	Backup  backupCommand  `cmd:"" help:"Back up the data folder to one file, without stopping runs."`
+	Restore restoreCommand `cmd:"" help:"Restore a backup to a new data folder."`
+	Check   checkCommand   `cmd:"" help:"Check whether a data folder or a backup is whole."`
 }
 
+// parseAndRun parses the command line and runs its command.
 func (p *program) parseAndRun(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
 	p.registry, err = generators.NewRegistry(photons...)
 	if err != nil {
@@ -105,13 +107,14 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 	}()
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return usageErrorf("%w (%s --help lists what there is)", err, p.failedCommand(err))
+		return usageErrorf("%w (see %s --help)", err, p.failedCommand(err))
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(p)
 }
 
-// program is what a command works with.
+// A program is the process as commands see it: its name, photons and standard
+// streams.
 type program struct {
 	name           string
 	registry       *generators.Registry
@@ -119,7 +122,7 @@ type program struct {
 	stdout, stderr io.Writer
 }
 
-// messagef tells whoever started the program something about it.
+// messagef prints a message for the user to stderr.
 func (p *program) messagef(format string, args ...any) {
 	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
 }

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// durationFlag is a length of time as a flag, with days and weeks beside what Go knows.
-// Every flag that is one is of this type, so that all take the same.
+// durationFlag is the type of every flag that is a duration. It accepts days and
+// weeks as well as the units of [time.ParseDuration].
 type durationFlag time.Duration
 
-// sizeFlag is a number of bytes as a flag.
+// sizeFlag is the type of flags that are a number of bytes.
 type sizeFlag int64
 
 var (
@@ -23,16 +23,16 @@ var (
 	_ encoding.TextUnmarshaler = (*levelFlag)(nil)
 )
 
-// flagValueError says of a flag's value that it is not what the flag takes.
-func flagValueError(text []byte, takes string) error {
-	return fmt.Errorf("must be %s, not %q", takes, text)
+// flagValueError returns the error for a value that is not what the flag wants.
+func flagValueError(text []byte, want string) error {
+	return fmt.Errorf("must be %s, not %q", want, text)
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]. Weeks and days come
 // first, as in 1w2d12h.
-func (s *durationFlag) UnmarshalText(text []byte) error {
+func (d *durationFlag) UnmarshalText(text []byte) error {
 	rest, total := string(text), time.Duration(0)
-	refused := flagValueError(text, "a time such as 90s, 12h, 7d or 2w")
+	invalid := flagValueError(text, "a time such as 90s, 12h, 7d or 2w")
 	for _, unit := range []struct {
 		name   string
 		length time.Duration
@@ -43,23 +43,23 @@ func (s *durationFlag) UnmarshalText(text []byte) error {
 		}
 		n, err := strconv.ParseUint(digits, 10, 32)
 		if err != nil || n > uint64((math.MaxInt64-total)/unit.length) {
-			return refused
+			return invalid
 		}
 		total, rest = total+time.Duration(n)*unit.length, after
 	}
 	if rest != "" || len(text) == 0 {
-		d, err := time.ParseDuration(rest)
-		if err != nil || d < 0 || d > math.MaxInt64-total {
-			return refused
+		n, err := time.ParseDuration(rest)
+		if err != nil || n < 0 || n > math.MaxInt64-total {
+			return invalid
 		}
-		total += d
+		total += n
 	}
-	*s = durationFlag(total)
+	*d = durationFlag(total)
 	return nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. Only 0 needs no unit: a
-// number alone would be bytes, which nobody means.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It requires a unit except
+// for 0: nobody who writes a number alone means bytes.
 func (s *sizeFlag) UnmarshalText(text []byte) error {
 	number := strings.TrimRight(string(text), "BKMGTi")
 	unit := string(text)[len(number):]
@@ -72,13 +72,13 @@ func (s *sizeFlag) UnmarshalText(text []byte) error {
 	}
 	power, known := map[string]int{"B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4}[unit]
 	n, err := strconv.ParseUint(number, 10, 63)
-	refused := flagValueError(text, "a size such as 500MB or 2GiB")
+	invalid := flagValueError(text, "a size such as 500MB or 2GiB")
 	if err != nil || !known && string(text) != "0" {
-		return refused
+		return invalid
 	}
 	for range power {
 		if n > math.MaxInt64/factor {
-			return refused
+			return invalid
 		}
 		n *= factor
 	}
@@ -86,7 +86,7 @@ func (s *sizeFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// levelFlag is a level of the log, as a flag.
+// levelFlag is the type of flags that are a log level.
 type levelFlag slog.Level
 
 // UnmarshalText implements [encoding.TextUnmarshaler].

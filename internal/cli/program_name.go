@@ -9,11 +9,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// defaultProgramName is what the program is called where nobody says otherwise.
+// defaultProgramName is the name of the program if the process has none.
 const defaultProgramName = "beam"
 
-// programName is the name under which the process was started, which is what its
-// user types: a program of somebody's photons has its own.
+// programName returns the name under which the process was started: what its user
+// types, which differs between programs made with Beam.
 func programName() string {
 	if len(os.Args) == 0 {
 		return defaultProgramName
@@ -26,15 +26,15 @@ func programName() string {
 	}
 }
 
-// insertProgramName puts the program's name into what the commands' Help says, where kong
-// does not.
+// insertProgramName replaces ${program} in the text of the commands' Help methods,
+// where kong doesn't.
 func insertProgramName(k *kong.Kong, name string) {
 	for _, command := range k.Model.Leaves(false) {
 		command.Detail = strings.ReplaceAll(command.Detail, "${program}", name)
 	}
 }
 
-// failedCommand is the command that an error of reading flags is about.
+// failedCommand returns the command that an error in parsing is about.
 func (p *program) failedCommand(err error) string {
 	var parsing *kong.ParseError
 	if errors.As(err, &parsing) && parsing.Context != nil {
