@@ -63,7 +63,7 @@ func TestBackupWhileRunsGoOn(t *testing.T) {
 			}
 		}
 	})
-	backed := regexp.MustCompile(`^backed up (\d+) runs? \(\d+ entries\) and [1-9]\d* files?: keep the file private`)
+	backed := regexp.MustCompile(`^backed up ([\d,]+) runs? \([\d,]+ entries\) and [1-9][\d,]* files?: keep the file private`)
 	for range 5 {
 		if said := runBeam(t, 0, "backup", file, "--data", filepath.Join(dir, "data")); !backed.MatchString(said) {
 			t.Errorf("it says %s", said)
