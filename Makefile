@@ -1,17 +1,17 @@
-# Beam's doors. `make` alone lists them.
+# `make` lists the targets.
 #
-# A binary needs no make: go generate ./static && go build ./cmd/beam
+# To build without make: go generate ./static && go build ./cmd/beam
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# ARGS goes to beam in `make run`, and to Playwright in `make e2e`.
+# ARGS are arguments of beam in `make run`, and of Playwright in `make e2e`.
 ARGS ?=
-# BENCH chooses benchmarks; FUZZ is how many inputs each fuzz target gets; SOAK is
-# how many times `make soak` runs the conformance suite, KILLS how often it kills
-# the program, SOAK_MINUTES how long it starts SOAK_RATE runs a second.
+# BENCH selects benchmarks; FUZZ is the number of inputs for each fuzz target. `make
+# soak` runs the conformance suite SOAK times, kills the program KILLS times, and
+# starts SOAK_RATE runs a second for SOAK_MINUTES.
 BENCH ?= .
 FUZZ ?= 100000
 SOAK ?= 20
@@ -25,11 +25,11 @@ suite := conformance/node_modules/.package-lock.json
 clients := interop/node_modules/.package-lock.json
 
 .PHONY: help
-help: ## list what there is
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build ## build what is missing and start Beam here (ARGS="--open --memory")
+run: build ## build and start Beam (ARGS="--open --memory")
 	@exec bin/beam $(ARGS)
 
 .PHONY: build
@@ -37,22 +37,22 @@ build: $(bundle) ## build bin/beam
 	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
 
 .PHONY: test
-test: check race conformance interop e2e ## everything that has to pass, from a fresh clone on
+test: check race conformance interop e2e ## everything that must pass, from a fresh clone
 
 .PHONY: test-long
-test-long: $(bundle) ## what takes long: all Go tests at their full size, and every fuzz target on some inputs
+test-long: $(bundle) ## long tests: all Go tests at full size, and every fuzz target on some inputs
 	go test ./...
 	scripts/fuzz 2000
 
 .PHONY: check
-check: $(bundle) ## stale generated code, formatting, go vet, staticcheck
+check: $(bundle) ## check generated code and formatting; go vet, staticcheck
 	scripts/check-generated
 	scripts/check-format
 	go vet ./...
 	go tool staticcheck ./...
 
 .PHONY: unit
-unit: $(bundle) ## Go tests without the race detector, for while you work
+unit: $(bundle) ## Go tests without the race detector, while you work
 	scripts/need curl curl
 	go test -short ./...
 
@@ -68,7 +68,7 @@ conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP 
 	scripts/with-node node conformance/run.js
 
 .PHONY: soak
-soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program killed KILLS=200 times, and SOAK_MINUTES=30 of 200 runs a second
+soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program killed KILLS=200 times, and 200 runs a second for SOAK_MINUTES=30
 	BEAM_KILLS=$(KILLS) go test -count=1 -timeout 30m -skip TestSoak ./internal/crash
 	for i in $$(seq $(SOAK)); do scripts/with-node node conformance/run.js | tail -n 1; done
 	SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) go test -count=1 -timeout 0 -run TestSoak -v ./internal/crash
@@ -85,7 +85,7 @@ interop: $(bundle) $(clients) ## the official TypeScript MCP clients, and MCP In
 	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 
 .PHONY: e2e
-e2e: build $(npm) $(clients) ## journeys in a real Chromium against the real binary (ARGS="csv.spec.js")
+e2e: build $(npm) $(clients) ## end-to-end tests in a real Chromium (ARGS="csv.spec.js")
 	scripts/need "$${CHROMIUM:-chromium}" chromium
 	BEAM=bin/beam scripts/with-node npm run e2e -- $(ARGS)
 
@@ -94,16 +94,16 @@ bench: $(bundle) ## benchmarks (BENCH=regexp)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: bench-waiting
-bench-waiting: $(bundle) ## measure 10,000 and 100,000 runs that wait; with BEAM_MILLION=1, a million
+bench-waiting: $(bundle) ## measure 10,000 and 100,000 waiting runs; with BEAM_MILLION=1, a million
 	go test -count=1 -v -timeout 60m ./internal/million
 
 .PHONY: bench-page
-bench-page: build $(npm) ## measure the page in a real Chromium, on a machine that does nothing else
+bench-page: build $(npm) ## measure the page in a real Chromium, on an idle machine
 	scripts/need "$${CHROMIUM:-chromium}" chromium
 	BEAM=bin/beam scripts/with-node node e2e/bench/page.js
 
 .PHONY: picture
-picture: ## take the README's picture anew
+picture: ## update the README's screenshot
 	$(MAKE) e2e ARGS="screenshots-states.spec.js -g working"
 	cp e2e/screenshots/readme-laptop-light.png docs/beam.png
 
@@ -112,11 +112,11 @@ fuzz: $(bundle) ## every fuzz target on FUZZ=100000 inputs
 	scripts/fuzz $(FUZZ)
 
 .PHONY: generate
-generate: ## make all generated code anew
+generate: ## regenerate all generated code
 	go generate ./...
 
 .PHONY: clean
-clean: ## remove what was built, not what was downloaded
+clean: ## remove build output, but no downloads
 	rm -rf bin dist e2e/results e2e/screenshots
 	find static/vendor -type f ! -name placeholder.txt -delete
 

@@ -1,11 +1,11 @@
-// What is run, and what is not. The counts are those of the pinned releases: a
-// suite that runs less than it should fails.
+// Which scenarios are run and which are left out. The counts are those of the
+// pinned releases; a run with another count fails.
 
-/** Releases of the suite, by the name under which package.json has them. */
+/** Releases of the suite; folder is the name in package.json. */
 const newest = { name: "0.2.0-alpha.12", folder: "conformance-newest" };
 const latest = { name: "0.1.16", folder: "conformance-latest" };
 
-/** The scenarios of the tasks extension, which no version of the protocol names. */
+/** The scenarios of the tasks extension, which no version of the protocol includes. */
 const tasks = [
   "tasks-capability-negotiation",
   "tasks-dispatch-and-envelope",
@@ -19,9 +19,9 @@ const tasks = [
   "tasks-wire-fields",
 ];
 
-/** Scenarios whose checks the suite skips, whatever the server does. */
+/** Scenarios whose checks the suite always skips. */
 export const skipped = {
-  "tasks-status-notifications": "the suite has no harness for subscriptions/listen yet; the tests of internal/mcp have",
+  "tasks-status-notifications": "the suite has no harness for subscriptions/listen yet; the tests of internal/mcp cover it",
 };
 
 export const http = {
@@ -38,14 +38,14 @@ export const http = {
   ],
 };
 
-// The suite speaks HTTP only, so a bridge is between it and the server. Nothing
-// is left of 2025-03-26, whose one scenario is server-session-lifecycle.
+// The suite supports only HTTP, so a bridge connects it to the server. 2025-03-26
+// has only one scenario, server-session-lifecycle, which is left out.
 export const stdio = {
   name: "stdio",
   server: ["fixture-bridge", "bin/fixture-serve", "stdio"],
   leftOut: {
-    "server-session-lifecycle": "Mcp-Session-Id, DELETE and 404 are HTTP's: over stdio a session is a process",
-    "server-sse-polling": "a pipe has no stream to break off and resume",
+    "server-session-lifecycle": "Mcp-Session-Id, DELETE and 404 belong to HTTP: over stdio, a session is a process",
+    "server-sse-polling": "a pipe has no stream to break and resume",
     "dns-rebinding-protection": "a pipe has neither Host nor Origin",
     "http-header-validation": "a pipe has no headers",
     "http-custom-header-server-validation": "a pipe has no headers",
@@ -62,9 +62,9 @@ export const stdio = {
   ],
 };
 
-const skills = "the skills extension, which Beam does not declare: the suite skips them all";
+const skills = "the skills extension, which Beam does not declare, so the suite skips it";
 
-/** Scenarios of the newest release that are not run. */
+/** Scenarios of the newest release that are left out over both transports. */
 export const extensions = {
   "sep-2640-skills-directory": skills,
   "sep-2640-skills-enumeration": skills,

@@ -1,4 +1,4 @@
-// The official suite as a command, and the server that it is pointed at.
+// Runs the official suite's command, and the server that it tests.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
@@ -42,7 +42,7 @@ export async function serve([name, ...args]) {
 /**
  * command runs the suite's command.
  *
- * @returns {Promise<string>} what it wrote; that it failed is told by its results
+ * @returns {Promise<string>} its output; whether it failed is in its results
  */
 function command(release, ...args) {
   const main = join(root, "conformance/node_modules", release.folder, "dist/index.js");
@@ -54,15 +54,15 @@ function command(release, ...args) {
   });
 }
 
-/** list names all scenarios for servers that a release has. */
+/** list returns the names of a release's scenarios for servers. */
 export async function list(release) {
   const said = await command(release, "list", "--server");
   return [...said.matchAll(/^ +- ([\w-]+)/gm)].map(([, name]) => name);
 }
 
 /**
- * run runs every scenario for a version of the protocol, those that are named, or
- * all that there are.
+ * run runs every scenario for a version of the protocol, the scenarios in only, or
+ * all.
  *
  * @returns {Promise<{output: string, results: Map<string, object[]>}>} the checks of each scenario
  */

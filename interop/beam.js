@@ -1,4 +1,4 @@
-// Starts the program of the interoperation tests, and answers on its pages.
+// Starts the program of the interoperability tests, and answers on its pages.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -9,15 +9,15 @@ if (!program) throw new Error("PHOTONS must name the binary of ./internal/mcp/in
 
 const signInLine = "Sign in as its operator, once: ";
 
-/** refusing are the flags with which what a client can't be asked is refused. */
+/** refusing are the flags that make a question fail if the client can't show it. */
 export const refusing = ["--ask-fallback", "error"];
 
 /**
  * serve starts the program as a server on a free port.
  *
- * @param {string[]} [flags] how it asks
+ * @param {string[]} [flags] its flags
  * @returns {Promise<{url: URL, signIn: string, stop: () => Promise<void>}>} its MCP
- *   endpoint, the single-use address to sign in at, and what ends it
+ *   endpoint, the single-use sign-in address, and a function that stops it
  */
 export async function serve(flags = refusing) {
   const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", "--memory", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
@@ -34,7 +34,7 @@ export async function serve(flags = refusing) {
   };
 }
 
-/** signInAddress is where to sign in, as a program over stdio says on stderr. */
+/** signInAddress returns the sign-in address that a program over stdio writes to stderr. */
 export const signInAddress = (stderr) => lineAfter(stderr, signInLine);
 
 function lineAfter(stream, prefix) {
@@ -45,14 +45,14 @@ function lineAfter(stream, prefix) {
   });
 }
 
-/** browse signs in, and returns the cookies to send. */
+/** browse signs in and returns the session's cookies. */
 export async function browse(address) {
   const r = await fetch(address, { redirect: "manual" });
   if (r.status !== 303) throw new Error(`signing in: ${r.status}`);
   return r.headers.getSetCookie().map((c) => c.split(";")[0]).join("; ");
 }
 
-/** complete answers a secret, a file or an address that is open until it is done, on its page. */
+/** complete answers, on its page, a question for a secret, a file or a URL that stays open until it is done. */
 export async function complete(cookie, tool, address) {
   const page = new URL(address);
   const shown = await fetch(page, { headers: { cookie } });

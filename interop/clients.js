@@ -1,4 +1,4 @@
-// The official TypeScript clients, made to look alike.
+// The official TypeScript clients behind one interface.
 import { Client as Client2, StreamableHTTPClientTransport as HTTP2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio";
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
@@ -10,7 +10,7 @@ import { program, refusing } from "./beam.js";
 
 const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
-/** kinds are the clients, each in every version that it can speak. */
+/** kinds are the clients, each with every version that it supports. */
 export const kinds = [
   { name: "sdk 1", version: "2025-11-25", make: sdk1 },
   { name: "client 2", version: "2025-06-18", make: sdk2 },
@@ -19,12 +19,12 @@ export const kinds = [
 ];
 
 /**
- * connect connects a client to a server, or to a program of its own over stdio.
+ * connect connects a client to a server, or over stdio to a program that it starts.
  *
  * @param {object} kind one of kinds
  * @param {{url: URL}} [host] the server
- * @param {{elicit: Function, capabilities?: object}} person who answers
- * @param {string[]} [flags] how the program of its own asks
+ * @param {{elicit: Function, capabilities?: object}} person answers the questions
+ * @param {string[]} [flags] the flags of the program that it starts
  */
 export async function connect(kind, host, person, flags = refusing) {
   const capabilities = person.capabilities ?? everything;
@@ -34,8 +34,8 @@ export async function connect(kind, host, person, flags = refusing) {
     "roots/list": () => ({ roots: [{ uri: "file:///srv/data", name: "data" }] }),
   });
   await client.connect(transport);
-  // The clients forget a call's progress handler with its response, before they
-  // have told it what came in the same breath. What came is seen here.
+  // The clients drop a call's progress handler with its response, before they pass
+  // it progress that arrived just before. So record every message here.
   const came = [];
   const onmessage = transport.onmessage;
   transport.onmessage = (message, extra) => {
@@ -45,7 +45,8 @@ export async function connect(kind, host, person, flags = refusing) {
   return { client, call, came, stderr: transport.stderr, close: () => client.close() };
 }
 
-// transport is over HTTP to a host, or over stdio to a program with flags.
+// transportTo returns a transport over HTTP to a host, or over stdio to a program
+// with flags.
 const transportTo = (to, HTTP, Stdio) =>
   Array.isArray(to) ? new Stdio({ command: program, args: ["stdio", "--memory", ...to], stderr: "pipe" }) : new HTTP(to.url);
 const capabilityOf = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };

@@ -17,8 +17,8 @@ const outcomes = {
   sample: "Paris (oracle)", roots: ["file:///srv/data"], all: "Ada true Paris", rounds: "Ada 7",
 };
 
-// fill fills in whatever form is asked. In forms of 2025-06-18 each of several
-// choices is a field of its own.
+// fill fills in a requested schema. In those of 2025-06-18, each choice of a
+// multiple selection is a field of its own.
 function fill({ requestedSchema }) {
   const content = {};
   for (const name of Object.keys(requestedSchema.properties)) {
@@ -28,7 +28,7 @@ function fill({ requestedSchema }) {
   return { action: "accept", content };
 }
 
-// failure is what a call says that fails, as a result or as an error.
+// failure returns the text of a call's failure, as a result or as an error.
 async function failure(call) {
   try {
     const r = await call;

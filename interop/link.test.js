@@ -1,5 +1,6 @@
-// Clients that can't be asked are told where to answer, and go on later. They
-// have listed the tools before: the clients hold results against their schemas.
+// Clients that can't show questions get an address to answer at, and continue
+// later. They list the tools first, because they validate results against the
+// tools' schemas.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
@@ -68,7 +69,7 @@ for (const transport of ["stdio", "http"]) {
       }
 
       if (transport === "http") return;
-      // A client whose time-out begins anew on progress waits as long as it takes.
+      // A client whose timeout progress resets waits as long as it takes.
       test("one that is kept alive", async (t) => {
         const beam = await connect(kind, undefined, { capabilities: {} }, ["--ask-handoff", "0", "--keep-alive", "50ms"]);
         t.after(() => beam.close());

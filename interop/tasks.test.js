@@ -1,5 +1,5 @@
-// Tasks of 2025-11-25 through the official client's own API for them, and, with
-// what it offers for any request, those whose questions travel in _meta.
+// Tasks of 2025-11-25 through the official client's API for tasks, and those whose
+// questions travel in _meta through its API for any request.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 

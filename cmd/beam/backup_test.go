@@ -63,7 +63,7 @@ func TestBackupWhileRunsGoOn(t *testing.T) {
 			}
 		}
 	})
-	backed := regexp.MustCompile(`^backed up (\d+) runs? \(\d+ entries\) and [1-9]\d* files?: keep it to yourself`)
+	backed := regexp.MustCompile(`^backed up ([\d,]+) runs? \([\d,]+ entries\) and [1-9][\d,]* files?: keep the file private`)
 	for range 5 {
 		if said := runBeam(t, 0, "backup", file, "--data", filepath.Join(dir, "data")); !backed.MatchString(said) {
 			t.Errorf("it says %s", said)
@@ -150,7 +150,7 @@ func TestBackupWithoutABeam(t *testing.T) {
 	if got := again.waitForAsk(id, "name"); got != ask {
 		t.Errorf("the question was %s, and is %s", ask, got)
 	}
-	if said := runBeam(t, 1, "backup", file, "--data", filepath.Join(dir, "nothing")); !strings.Contains(said, "there is no backup: ") {
+	if said := runBeam(t, 1, "backup", file, "--data", filepath.Join(dir, "nothing")); !strings.Contains(said, "no backup was written: ") {
 		t.Errorf("it says %s", said)
 	}
 	entries, err := os.ReadDir(dir)
@@ -187,7 +187,7 @@ func TestABackupBreaksOff(t *testing.T) {
 	s.waitForExit(waitTimeout)
 	go io.Copy(io.Discard, out)
 	b.waitForExit(waitTimeout)
-	if said := b.console.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("there is no backup: vaults serve (process %d), which owns the data folder, broke off", s.cmd.Process.Pid)) {
+	if said := b.console.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("no backup was written: vaults serve (process %d), which owns the data folder, stopped in the middle", s.cmd.Process.Pid)) {
 		t.Errorf("it says %s", said)
 	}
 }
@@ -221,7 +221,7 @@ func TestARestoreIsKilled(t *testing.T) {
 	r.signal(syscall.SIGKILL)
 	r.waitForExit(waitTimeout)
 	for _, command := range [][]string{{"--addr", "127.0.0.1:0"}, {"stdio"}, {"prune", "--keep", "0"}, {"backup", filepath.Join(dir, "other")}} {
-		if said := runBeam(t, 1, append(command, "--data", again)...); !strings.Contains(said, "whose restore did not end") && !strings.Contains(said, "is no data folder") {
+		if said := runBeam(t, 1, append(command, "--data", again)...); !strings.Contains(said, "restoring it was interrupted") && !strings.Contains(said, "is not a Beam data folder") {
 			t.Errorf("%s says %s", command[0], said)
 		}
 	}

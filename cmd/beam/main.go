@@ -1,9 +1,9 @@
 // Command beam runs tools that stop to ask, and serves the playground where
-// people answer.
+// people answer them.
 //
 // Usage:
 //
-//	beam [cmdServe] [flags]
+//	beam [command] [flags]
 //
 // "beam --help" is the manual.
 package main

@@ -230,7 +230,7 @@ func TestStdioOfOtherPhotonsIsOnItsOwn(t *testing.T) {
 	if c.cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %d", c.cmd.ProcessState.ExitCode())
 	}
-	c.waitForOutput("it doesn't offer hello as this program does. End that, or choose another folder")
+	c.waitForOutput("it doesn't offer hello as this program does. Stop that one, or choose another folder")
 }
 
 // The path of a folder may be longer than that of a socket.

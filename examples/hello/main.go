@@ -1,5 +1,5 @@
-// Command hello is a whole program with one photon: go run ./examples/hello,
-// and open the address that it prints.
+// Command hello is a complete program with one photon. Start it with
+// go run ./examples/hello, and open the address that it prints.
 package main
 
 import (

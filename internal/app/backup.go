@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web"
+)
+
+// backupStallTimeout is how long a process may read nothing of a backup that it
+// requested.
+const backupStallTimeout = time.Minute
+
+// Backup writes a backup of a folder that this process owns and no [App] uses.
+func (f *DataFolder) Backup(ctx context.Context, w io.Writer, logger *slog.Logger) error {
+	return f.withLog(ctx, logger, func(l runlog.Log) error {
+		return backup.Write(ctx, w, f.backupParts(l), Version())
+	})
+}
+
+// backupParts returns the parts of the folder that a backup holds. l is the
+// folder's log.
+func (f *DataFolder) backupParts(l runlog.Log) backup.Parts {
+	return backup.Parts{Log: l, Blobs: f.blobs, KeyDir: f.keyDir(), SessionKeyFile: filepath.Join(f.dir, web.KeysFile)}
+}
+
+// handleBackup writes a backup to another process. Meanwhile no run is deleted.
+func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Request) {
+	resume := h.engine.PauseDeletion()
+	defer resume()
+	if r.Accept() != nil {
+		return
+	}
+	if err := backup.Write(ctx, stallWriter{r}, h.folder.backupParts(h.log), Version()); err != nil {
+		h.logger.Error("writing a backup", "err", err)
+	}
+}
+
+// A stallWriter writes to the process that sent the request, and fails if that
+// process reads nothing for backupStallTimeout.
+type stallWriter struct{ request *controlsocket.Request }
+
+func (w stallWriter) Write(p []byte) (int, error) {
+	if err := w.request.SetWriteDeadline(time.Now().Add(backupStallTimeout)); err != nil {
+		return 0, err
+	}
+	return w.request.Write(p)
+}

@@ -1,0 +1,189 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/gofrs/flock"
+
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/web"
+)
+
+// A DataFolder is a folder where Beam keeps what outlives the process. One
+// process owns it, from opening it to closing it.
+type DataFolder struct {
+	dir         string
+	temporary   bool
+	lock        *flock.Flock
+	socket      *controlsocket.Server // where other processes join; nil for a temporary folder
+	sessionKeys web.Keys
+	blobs       *blob.Store
+}
+
+// What a data folder holds, besides the session keys.
+const (
+	lockFile         = "lock"
+	blobFolder       = "blobs" // values that are too large for the log
+	logFolder        = "log"
+	secretKeysFolder = "keys" // of secret answers, one file per run
+)
+
+// ErrFolderInUse is returned if another process owns the data folder.
+var ErrFolderInUse = errors.New("the data folder is in use by another Beam")
+
+// OpenDataFolder opens the data folder dir, creating it if it doesn't exist. If
+// dir is empty, it opens the user's own data folder. The error wraps
+// [ErrFolderInUse] if another process owns the folder.
+func OpenDataFolder(dir string) (*DataFolder, error) {
+	f, err := lockDataFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkRestored(); err != nil {
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+	if f.socket, err = controlsocket.Listen(f.dir); err != nil {
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+	return f.openOrRelease()
+}
+
+// OpenFallbackFolder opens a temporary folder for a process that can't use the
+// user's own. It shares the session keys of the user's own folder, so that a
+// browser that is signed in there is signed in here.
+func OpenFallbackFolder() (*DataFolder, error) {
+	f, err := OpenTemporaryFolder()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := defaultDataDir()
+	if err == nil {
+		f.sessionKeys, err = web.LoadKeys(dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Close closes what the folder holds and gives up its ownership.
+func (f *DataFolder) Close() error {
+	err := f.blobs.Close()
+	if f.temporary {
+		return errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
+	}
+	return errors.Join(err, f.socket.StopAccepting(), f.lock.Unlock())
+}
+
+// lockDataFolder makes this process the owner of a folder without opening it.
+func lockDataFolder(dir string) (*DataFolder, error) {
+	dir, err := ResolveDataDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.MakeDir(dir); err != nil {
+		return nil, fmt.Errorf("the data folder can't be made: %w", err)
+	}
+	if err := ensurePrivate(dir); err != nil {
+		return nil, err
+	}
+	f := &DataFolder{dir: dir, lock: newFolderLock(dir)}
+	locked, err := f.lock.TryLock()
+	if err != nil {
+		return nil, folderError(err)
+	}
+	if !locked {
+		return nil, ErrFolderInUse
+	}
+	return f, nil
+}
+
+// lockForReading prevents other processes from owning a data folder until unlock
+// is called. It creates no lock file: if there is none, no process has owned the
+// folder since it was made.
+func lockForReading(dir string) (unlock func() error, err error) {
+	lock := newFolderLock(dir)
+	if _, err := os.Stat(lock.Path()); errors.Is(err, fs.ErrNotExist) {
+		return func() error { return nil }, nil
+	}
+	locked, err := lock.TryRLock()
+	if err != nil {
+		return nil, folderError(err)
+	}
+	if !locked {
+		return nil, ErrFolderInUse
+	}
+	return lock.Unlock, nil
+}
+
+func newFolderLock(dir string) *flock.Flock {
+	return flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
+}
+
+func folderError(err error) error { return fmt.Errorf("the data folder can't be used: %w", err) }
+
+// ensurePrivate makes sure that no other user can enter the folder: one who can
+// write to it can replace the keys of all sessions. It changes no folder that
+// holds other files.
+func ensurePrivate(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return folderError(err)
+	}
+	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == web.KeysFile })
+	if own {
+		err = os.Chmod(dir, 0o700)
+	}
+	if !own || err != nil {
+		return fmt.Errorf("the data folder %s can be entered by others (its mode is %o): chmod 700 it, or choose another folder with --data",
+			dir, info.Mode().Perm())
+	}
+	return nil
+}
+
+// openOrRelease opens what the folder holds, or gives up the folder.
+func (f *DataFolder) openOrRelease() (*DataFolder, error) {
+	err := f.openStores()
+	switch {
+	case err == nil:
+		return f, nil
+	case f.temporary:
+		return nil, errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
+	default:
+		return nil, errors.Join(err, f.socket.StopAccepting(), f.lock.Unlock())
+	}
+}
+
+// openStores opens what the folder holds, and removes the partial files of
+// processes that were killed.
+func (f *DataFolder) openStores() (err error) {
+	if err := atomicfile.Sweep(f.dir); err != nil {
+		return folderError(err)
+	}
+	if f.sessionKeys, err = web.LoadKeys(f.dir); err != nil {
+		return folderError(err)
+	}
+	if f.blobs, err = blob.Open(f.blobDir()); err != nil {
+		return folderError(err)
+	}
+	if err := f.blobs.Sweep(); err != nil {
+		return errors.Join(folderError(err), f.blobs.Close())
+	}
+	return nil
+}
+
+func (f *DataFolder) logDir() string  { return filepath.Join(f.dir, logFolder) }
+func (f *DataFolder) blobDir() string { return filepath.Join(f.dir, blobFolder) }
+func (f *DataFolder) keyDir() string  { return filepath.Join(f.dir, secretKeysFolder) }

@@ -1,0 +1,22 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/photon-beam/beam/internal/controlsocket"
+)
+
+// handleOpen writes an address that signs a browser in, and starts to serve the
+// pages if need be.
+func (h *controlServer) handleOpen(_ context.Context, r *controlsocket.Request) {
+	base, err := h.pages.ensureBaseURL()
+	if err != nil {
+		h.logger.Error("serving the pages", "err", err)
+		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "it can't serve its pages; its log says why"))
+		return
+	}
+	if r.Accept() == nil {
+		fmt.Fprintln(r, base+h.web.SignInPath())
+	}
+}

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/web"
+)
+
+// restoreMarkFile is the name of a file in a folder that is being restored. A
+// folder that has it can't be opened.
+const restoreMarkFile = "restoring"
+
+// Restore makes a data folder, dir, from a backup. dir must be empty or not
+// exist. If Restore returns an error, it has removed what it restored.
+func Restore(ctx context.Context, dir string, r io.Reader, logger *slog.Logger) (backup.Summary, error) {
+	f, err := prepareRestore(dir)
+	if err != nil {
+		return backup.Summary{}, err
+	}
+	sum, err := f.restoreFrom(ctx, r, logger)
+	if err != nil {
+		return sum, errors.Join(fmt.Errorf("nothing is restored: %w", err), f.removeRestored(), f.lock.Unlock())
+	}
+	return sum, errors.Join(f.syncAndUnmark(), f.lock.Unlock())
+}
+
+// prepareRestore locks an empty folder and marks it.
+func prepareRestore(dir string) (*DataFolder, error) {
+	if err := requireEmpty(dir); err != nil {
+		return nil, err
+	}
+	f, err := lockDataFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = requireEmpty(f.dir) // again, now that no other process can restore to it
+	if err == nil {
+		err = f.markRestoring()
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.lock.Unlock())
+	}
+	return f, nil
+}
+
+// requireEmpty returns an error if the folder dir holds anything but what a file
+// system or an earlier lock leaves there.
+func requireEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // it doesn't exist, or locking it reports why
+	}
+	for _, e := range entries {
+		if e.Name() != lockFile && e.Name() != "lost+found" {
+			return fmt.Errorf("the folder %s is not empty: restore a backup to an empty folder", dir)
+		}
+	}
+	return nil
+}
+
+// checkRestored returns an error if the folder holds part of a backup.
+func (f *DataFolder) checkRestored() error {
+	_, err := os.Stat(filepath.Join(f.dir, restoreMarkFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return folderError(err)
+	}
+	return fmt.Errorf("the data folder %s holds part of a backup, because restoring it was interrupted: delete what is in the folder and restore the backup again", f.dir)
+}
+
+// markRestoring prevents the folder from being opened, even after a loss of
+// power.
+func (f *DataFolder) markRestoring() error {
+	m, err := os.OpenFile(filepath.Join(f.dir, restoreMarkFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(m.Sync(), m.Close(), atomicfile.SyncDir(f.dir))
+}
+
+// restoreFrom fills the folder from a backup.
+func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, logger *slog.Logger) (sum backup.Summary, err error) {
+	if f.blobs, err = blob.Open(f.blobDir()); err != nil {
+		return sum, err
+	}
+	err = f.withLog(ctx, logger, func(l runlog.Log) error {
+		if sum, err = backup.Restore(ctx, r, f.backupParts(l)); err != nil {
+			return err
+		}
+		_, err = web.LoadKeys(f.dir) // with keys that can't be read, Beam would not start
+		return err
+	})
+	return sum, errors.Join(err, f.blobs.Close())
+}
+
+// syncAndUnmark syncs the folder to disk and then lets it be opened.
+func (f *DataFolder) syncAndUnmark() error {
+	err := filepath.WalkDir(f.dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return atomicfile.SyncDir(path)
+		case e.Type().IsRegular() && e.Name() != lockFile:
+			return syncFile(path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(filepath.Join(f.dir, restoreMarkFile)), atomicfile.SyncDir(f.dir))
+}
+
+// removeRestored removes what a failed restore has made, the mark last.
+func (f *DataFolder) removeRestored() (err error) {
+	for _, name := range []string{logFolder, blobFolder, secretKeysFolder, web.KeysFile} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(filepath.Join(f.dir, restoreMarkFile)), os.Remove(f.lock.Path()))
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

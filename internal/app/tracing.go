@@ -1,0 +1,35 @@
+package app
+
+import (
+	"context"
+
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/tracing"
+)
+
+// startTracing makes the engine export traces until the log is closed.
+func (a *App) startTracing(ctx context.Context, options *engine.Options) (err error) {
+	if a.tracer, err = tracing.Open(ctx, Version(), a.logger); err != nil {
+		return err
+	}
+	options.Tracer = a.tracer
+	closeLog := a.closeLog
+	a.closeLog = func() error {
+		err := closeLog()
+		if lost := a.tracer.Close(); lost != nil { // the collector may be gone: no error of ours
+			a.logger.Warn("the last traces could not be sent", "err", lost)
+		}
+		return err
+	}
+	return nil
+}
+
+// traceContextFunc returns the function that adds the trace of an MCP request to
+// its context, or nil if nothing is traced.
+func (a *App) traceContextFunc() func(context.Context, runlog.Trace) context.Context {
+	if a.tracer == nil {
+		return nil
+	}
+	return a.tracer.ContextWithTrace
+}

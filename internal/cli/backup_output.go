@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/mattn/go-isatty"
+
+	"github.com/photon-beam/beam/internal/atomicfile"
+)
+
+// A backupOutput is what a backup is written to: stdout, or a partial file that
+// takes the place of the named one once it is complete.
+type backupOutput struct {
+	io.Writer
+	messages io.Writer // for the user
+	file     *os.File  // the partial file; nil for stdout
+	lock     *flock.Flock
+	path     string
+}
+
+// createOutput opens the output that the command line names.
+func (c *backupCommand) createOutput(p *program) (*backupOutput, error) {
+	if c.File == "-" {
+		if f, ok := p.stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+			return nil, usageErrorf("stdout is a terminal, and a backup is binary: name a file")
+		}
+		return &backupOutput{Writer: p.stdout, messages: p.stderr}, nil
+	}
+	if err := c.resolveFile(); err != nil {
+		return nil, err
+	}
+	removePartialBackups(c.File)
+	f, err := os.CreateTemp(filepath.Dir(c.File), filepath.Base(c.File)+atomicfile.Partial+"*") // its mode is 0600
+	if err != nil {
+		return nil, fmt.Errorf("the backup can't be written: %w", err)
+	}
+	lock := flock.New(f.Name())
+	if _, err := lock.TryLock(); err != nil {
+		return nil, errors.Join(fmt.Errorf("the backup can't be written: %w", err), f.Close(), os.Remove(f.Name()))
+	}
+	return &backupOutput{Writer: f, messages: p.stdout, file: f, lock: lock, path: c.File}, nil
+}
+
+// removePartialBackups removes the partial files of processes that were killed
+// while they wrote a backup to file: no process has them locked.
+func removePartialBackups(file string) {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return // creating a file there fails as well, and reports it
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), filepath.Base(file)+atomicfile.Partial) {
+			continue
+		}
+		lock := flock.New(filepath.Join(filepath.Dir(file), e.Name()))
+		if locked, err := lock.TryLock(); err == nil && locked {
+			os.Remove(lock.Path())
+			lock.Unlock()
+		}
+	}
+}
+
+// resolveFile follows symbolic links to the file that the backup replaces. It
+// returns an error if that is not a regular file.
+func (c *backupCommand) resolveFile() error {
+	if real, err := filepath.EvalSymlinks(c.File); err == nil {
+		c.File = real
+	}
+	switch info, err := os.Stat(c.File); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the backup can't be written: %w", err)
+	case !info.Mode().IsRegular():
+		return usageErrorf("%s is not a regular file: name a file, or - for stdout", c.File)
+	}
+	return nil
+}
+
+// commitOrRemove syncs and renames the partial file if err is nil, and removes it
+// otherwise. It returns err and what went wrong itself.
+func (o *backupOutput) commitOrRemove(err error) error {
+	if o.file == nil {
+		return err
+	}
+	if err == nil {
+		err = o.file.Sync()
+	}
+	err = errors.Join(err, o.file.Close())
+	if err == nil {
+		err = os.Rename(o.file.Name(), o.path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(o.file.Name()))
+	} else {
+		err = atomicfile.SyncDir(filepath.Dir(o.path))
+	}
+	return errors.Join(err, o.lock.Unlock())
+}

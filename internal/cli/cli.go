@@ -1,0 +1,128 @@
+// Package cli is the command line of a program of photons: commands, flags and
+// the manual.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/app"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the command failed
+	exitUsage  = 2 // the command line, or a photon, is wrong
+)
+
+// Main runs the command line of this process until it is done or SIGINT or
+// SIGTERM arrives, and returns the exit status. A second signal ends the process
+// at once. Help and messages use the name under which the process was started.
+func Main(photons []*generators.Photon) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	app.LimitMemory()
+	p := &program{name: programName(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	return p.run(ctx, os.Args[1:], photons)
+}
+
+// Run runs the command line args of a program called beam, and returns the exit
+// status: 0 for success, 1 for a failure, and 2 if the command line or a photon
+// is wrong.
+func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons []*generators.Photon) int {
+	p := &program{name: defaultProgramName, stdin: stdin, stdout: stdout, stderr: stderr}
+	return p.run(ctx, args, photons)
+}
+
+// run runs the command line, prints its error, and returns the exit status.
+func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
+	err := p.parseAndRun(ctx, args, photons)
+	var misuse *usageError
+	switch {
+	case err == nil, errors.Is(err, errHelpShown):
+		return exitOK
+	case errors.As(err, &misuse):
+		p.messagef("%s", err)
+		return exitUsage
+	default:
+		p.messagef("%s", err)
+		return exitFailed
+	}
+}
+
+// A usageError is an error in the command line or in a photon.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usageErrorf(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// errHelpShown stops kong once it has printed help or the version.
+var errHelpShown = errors.New("help was shown")
+
+// commandLine is the grammar of the command line: kong derives commands and flags
+// from the names of its fields.
+type commandLine struct {
+	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
+
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the playground, where you run photons and answer their questions, and the HTTP interface for scripts. This is what ${program} does without a command."`
+	Stdio   stdioCommand   `cmd:"" help:"Serve the photons as tools to one MCP client, over stdin and stdout."`
+	Open    openCommand    `cmd:"" help:"Open the playground of the running Beam in another browser, signed in."`
+	Prune   pruneCommand   `cmd:"" help:"Delete finished runs."`
+	Backup  backupCommand  `cmd:"" help:"Back up the data folder to one file, without stopping runs."`
+	Restore restoreCommand `cmd:"" help:"Restore a backup to a new data folder."`
+	Check   checkCommand   `cmd:"" help:"Check whether a data folder or a backup is whole."`
+}
+
+// parseAndRun parses the command line and runs its command.
+func (p *program) parseAndRun(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
+	p.registry, err = generators.NewRegistry(photons...)
+	if err != nil {
+		return &usageError{err}
+	}
+	var c commandLine
+	parser, err := kong.New(&c, kong.Name(p.name), kong.Description(manual), kong.DefaultEnvars("BEAM"),
+		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
+	if err != nil {
+		return err
+	}
+	insertProgramName(parser, p.name)
+	defer func() {
+		if v := recover(); v == errHelpShown {
+			err = errHelpShown
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return usageErrorf("%w (see %s --help)", err, p.failedCommand(err))
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return parsed.Run(p)
+}
+
+// A program is the process as commands see it: its name, photons and standard
+// streams.
+type program struct {
+	name           string
+	registry       *generators.Registry
+	stdin          *os.File
+	stdout, stderr io.Writer
+}
+
+// messagef prints a message for the user to stderr.
+func (p *program) messagef(format string, args ...any) {
+	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
+}

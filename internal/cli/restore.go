@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/backup"
+)
+
+// restoreCommand makes a data folder of a backup.
+type restoreCommand struct {
+	File string `arg:"" help:"The backup to read; - is stdin."`
+	Data string `required:"" placeholder:"DIR" type:"path" help:"The folder to restore to. It must be empty or not exist."`
+}
+
+// Help returns what --help says besides the flags.
+func (*restoreCommand) Help() string {
+	return "The backup is checked while it is read. If restoring is interrupted, no Beam uses the folder. " +
+		"Let only one Beam continue the runs of a backup: if you restore it to two folders, each has the same runs and does their work."
+}
+
+// Run restores.
+func (c *restoreCommand) Run(ctx context.Context, p *program) error {
+	in, err := p.openBackup(c.File)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	sum, err := app.Restore(ctx, c.Data, in, newWarningLogger(p))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "restored %s, backed up %s\n", describeSummary(sum), formatBackupTime(sum))
+	return nil
+}
+
+// openBackup opens a backup that the command line names: stdin if it is "-".
+func (p *program) openBackup(file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(p.stdin), nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("the backup can't be read: %w", err)
+	}
+	return f, nil
+}
+
+func formatBackupTime(s backup.Summary) string { return s.CreatedAt.Local().Format(time.DateTime) }

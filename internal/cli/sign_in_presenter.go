@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+
+	"github.com/cli/browser"
+)
+
+// A signInPresenter shows the user of an MCP client where to answer the questions
+// that don't travel over MCP.
+type signInPresenter struct {
+	openBrowser bool
+	stderr      io.Writer
+	logger      *slog.Logger
+}
+
+// show prints an address that signs a browser in, and opens it if the user wants
+// that.
+func (s *signInPresenter) show(address string) {
+	u, err := url.Parse(address)
+	if err != nil || !isPageURL(address) {
+		s.logger.Error("this is not the address of a page", "address", address)
+		return
+	}
+	fmt.Fprintf(s.stderr, "Questions that don't travel over MCP are answered at %s://%s\nSign in as its operator, once: %s\n", u.Scheme, u.Host, address)
+	if !s.openBrowser {
+		return
+	}
+	browser.Stdout = s.stderr // stdout is for MCP messages only
+	go func() {
+		if err := browser.OpenURL(address); err != nil {
+			s.logger.Warn("no browser could be opened", "err", err)
+		}
+	}()
+}

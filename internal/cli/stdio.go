@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/photon-beam/beam/internal/mcp/proxy"
+)
+
+// stdioCommand serves one MCP client over stdin and stdout.
+type stdioCommand struct {
+	Open bool `help:"Open the browser, signed in, when a question has to be answered on Beam's own page: passwords and files never travel through the MCP client."`
+
+	appFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*stdioCommand) Help() string {
+	return "An MCP client starts this command itself; its configuration names it, as in\n\n" +
+		`    {"mcpServers": {"${program}": {"command": "${program}", "args": ["stdio", "--open"]}}}` + "\n\n" +
+		"If another Beam owns the data folder, such as ${program} serve, that one serves the client, and all its runs and questions are in one place; otherwise this one owns the folder. " +
+		"Messages go over stdin and stdout, the log goes to stderr. The program ends when stdin does."
+}
+
+// Validate checks the flags; kong calls it.
+func (s *stdioCommand) Validate() error { return s.appFlags.validate() }
+
+// Run serves until stdin or ctx ends.
+func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
+	signal.Ignore(syscall.SIGPIPE) // writing to a client that has gone returns an error instead
+	logger := s.newLogger(p)
+	c := &stdioProcess{stdioCommand: s, program: p, logger: logger, presenter: &signInPresenter{openBrowser: s.Open, stderr: p.stderr, logger: logger}}
+	conn, err := c.joinOrOwn(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	in := reopenPipe(p.stdin)
+	if conn == nil {
+		return c.local.serve(ctx, in, p.stdout)
+	}
+	c.conn = conn
+	return proxy.Proxy{In: in, Out: p.stdout, Dial: c.dialBackend, LossMessage: c.lossMessage, HandleNotice: c.handleNotice, Logger: logger}.Serve(ctx)
+}
+
+// reopenPipe opens a pipe again in non-blocking mode, so that a read waits in the
+// runtime's poller instead of occupying a thread. Setting the mode of f itself
+// would affect every process that has it. If f is no pipe or can't be opened
+// again, reopenPipe returns f.
+func reopenPipe(f *os.File) *os.File {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return f
+	}
+	reopened, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return f
+	}
+	return reopened
+}

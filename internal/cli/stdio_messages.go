@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/controlsocket"
+)
+
+// reportJoined tells the user which process serves the client, and which flags
+// have no effect because of that.
+func (c *stdioProcess) reportJoined(o controlsocket.Owner) {
+	c.program.messagef("joined %s, which owns the data folder: all runs and questions are in one place%s", describeOwner(o), describePages(o))
+	if c.Root != "" && c.Root != o.Root {
+		c.program.messagef("its --root counts, not this one's: tools can read %s", cmp.Or(o.Root, "no folder"))
+	}
+	if c.askFlags != defaultAskFlags || c.Traces != "off" {
+		c.program.messagef("its --ask-fallback, --ask-handoff, --keep-alive and --traces count, not this one's")
+	}
+}
+
+// lossMessage tells a client's model what becomes of a tool's call if the Beam
+// that serves it has ended. A tool that this program doesn't have is the owner's
+// own.
+func (c *stdioProcess) lossMessage(tool string) string {
+	p, ok := c.program.registry.Lookup(tool)
+	switch {
+	case !ok:
+		return "When Beam runs again, the list of runs shows what became of it."
+	case p.Options().Durable:
+		return "Its run is kept: when Beam runs again, the run continues where it was, and its questions are open in the inbox. Calling the tool again starts another run."
+	}
+	return "It was interrupted, and only its record is kept. Calling the tool again starts another run."
+}
+
+// handleNotice handles a line from the owner that is no MCP message.
+func (c *stdioProcess) handleNotice(line []byte) {
+	var link app.SignInLink
+	if err := json.Unmarshal(line, &link); err == nil && link.Address != "" {
+		c.presenter.show(link.Address)
+	}
+}

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package beam
-
-// isPrivateFolder tells whether a path is a folder of this user's alone; that is not known
-// here.
-func isPrivateFolder(string) bool { return false }
