@@ -15,7 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// linkPolicy is how `beam` is set up when nothing is said.
+// linkPolicy is the default policy of the command.
 var linkPolicy = mcp.AskPolicy{Link: true, Handoff: 45 * time.Second, KeepAlive: 15 * time.Second}
 
 var wordPhoton = askingPhoton("word", ask.ForText("word", "Which word?"))
@@ -90,7 +90,7 @@ func TestModernClientThatCantBeAsked(t *testing.T) {
 		}
 		run := resumeHandle(t, result)
 
-		// With the capability, it is asked in a round of its own.
+		// With the capability, the client is asked in a round trip of its own.
 		caps := `,` + modernMeta(`{"elicitation":{}}`, "")
 		w.callResumeTool(2, run, caps)
 		trip := w.nextLine()
@@ -105,8 +105,8 @@ func TestModernClientThatCantBeAsked(t *testing.T) {
 	})
 }
 
-// Of several questions at once, those that the client can be asked travel, and
-// the others have their link.
+// Of several concurrent questions, the client is asked those that it can be asked, and
+// gets links to the others.
 func TestRoundTripWithLink(t *testing.T) {
 	both := generators.New("both", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		var name, key string
@@ -131,7 +131,8 @@ func TestRoundTripWithLink(t *testing.T) {
 	})
 }
 
-// A client that declared that it can ask, and fails to, is as silent.
+// A client that declared a capability and responds with an error counts as one that
+// does not respond.
 func TestClientThatFailsToAskGetsLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newLinkingServer(t, wordPhoton)

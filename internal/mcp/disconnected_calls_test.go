@@ -11,8 +11,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A client whose streams break off calls beam_resume again and again. Of the
-// questions that it was asked on them, none is remembered for long.
+// A client whose streams break off calls beam_resume again and again. The server does
+// not remember the questions that it sent on those streams.
 func TestQuestionsOfDisconnectedCallsAreForgotten(t *testing.T) {
 	r := newLinkingServer(t, wordPhoton)
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)

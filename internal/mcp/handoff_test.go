@@ -56,7 +56,7 @@ func TestCallIsHandedOffAndResumed(t *testing.T) {
 		r.answerInBrowser(t, ask.Accept, `{"second":"two"}`)
 		w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"one two"}],"structuredContent":{"result":"one two"}}}`)
 
-		// What has ended is told as often as it is asked for.
+		// The result of a run that has ended can be read again.
 		w.callResumeTool(4, run, "")
 		w.expectLine(`{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"one two"}],"structuredContent":{"result":"one two"}}}`)
 		if effects != 1 {
@@ -82,7 +82,7 @@ func TestSilentClientIsHandedOffAndAskedAgain(t *testing.T) {
 		if time.Since(asked) != 45*time.Second || jsonMember(t, result, "result", "isError") != "true" {
 			t.Errorf("after %s it says %s, want an error since structured content was promised", time.Since(asked), result)
 		}
-		// An answer that comes after all goes nowhere: it was taken back.
+		// A late answer has no effect, because the question was withdrawn.
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"late"}}}`, jsonMember(t, question, "id"))
 		w.callResumeTool(2, resumeHandle(t, result), "")
 		again := w.nextLine()
@@ -95,8 +95,8 @@ func TestSilentClientIsHandedOffAndAskedAgain(t *testing.T) {
 	})
 }
 
-// A client whose stream broke off comes back after the handoff, and gets its
-// result at once.
+// A client whose stream broke off reconnects after the handoff, and gets its result at
+// once.
 func TestHandoffReplyIsResumed(t *testing.T) {
 	asking := mcp.AskPolicy{Link: true, Handoff: 50 * time.Millisecond}
 	r := newTestServerOn(t, asking, runlog.NewMemory(), wordPhoton)
@@ -120,7 +120,7 @@ func TestHandoffReplyIsResumed(t *testing.T) {
 			break
 		}
 	}
-	// A call that was handed off can't be given up any more.
+	// A call that was handed off can't be cancelled any more.
 	v.postMessage(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`).Body.Close()
 	v.postMessage(`{"jsonrpc":"2.0","id":3,"method":"ping"}`).Body.Close()
 	r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)

@@ -58,8 +58,8 @@ func TestANotificationIsNeverAnswered(t *testing.T) {
 	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 }
 
-// A client that reads nothing keeps the server neither from noticing the end of
-// its input nor from ending.
+// A client that reads nothing does not keep the server from noticing the end of its
+// input, nor from ending.
 func TestAClientThatReadsNothingCanEnd(t *testing.T) {
 	r := newTestServer(t, helloPhoton)
 	inR, inW := io.Pipe()
@@ -82,8 +82,8 @@ func TestAClientThatReadsNothingCanEnd(t *testing.T) {
 	outW.Close()
 }
 
-// After a call was cancelled its client hears nothing more of it but that its
-// question is taken back.
+// After a call was cancelled, its client receives nothing more of it except the
+// withdrawal of its question.
 func TestCancelledCallSendsNothingMore(t *testing.T) {
 	begun := make(chan struct{})
 	talker := generators.New("talker", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
@@ -120,8 +120,8 @@ func TestCancelledCallSendsNothingMore(t *testing.T) {
 	if err != nil || <-done != nil {
 		t.Fatal(err)
 	}
-	// Of ten megabytes, four were waiting to be read when the cancel came; the
-	// rest does not follow.
+	// Of ten megabytes, four were queued when the call was cancelled. The rest
+	// must not follow.
 	if told := strings.Count(string(raw), "notifications/progress"); told > 4000 || strings.Contains(string(raw), `"id":1,`) {
 		t.Errorf("%d notifications were sent, and perhaps a response", told)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// handle is what a result gives to resume with.
+// resumeHandle returns the handle in a result.
 func resumeHandle(t testing.TB, result string) string {
 	t.Helper()
 	return strings.Trim(jsonMember(t, result, "result", "_meta", "io.github.photon-beam/waiting", "run"), `"`)
@@ -109,8 +109,8 @@ func TestRunHandleOutlivesProcess(t *testing.T) {
 	})
 }
 
-// To give up waiting is not to give up the run: clients whose time runs out
-// cancel.
+// Cancelling the wait does not cancel the run: clients cancel when their timeout
+// expires.
 func TestResumeCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newLinkingServer(t, wordPhoton)
@@ -171,8 +171,8 @@ func TestTheResumeToolIsListedWhereItIsNeeded(t *testing.T) {
 	}
 }
 
-// The result of a run whose handle was given out is kept until its client can
-// have come for it, however long the answer took.
+// The result of a run whose handle was given to a client is kept until the client can
+// have fetched it, however long the answer took.
 func TestResultOfHandedOffRunIsKept(t *testing.T) {
 	durable := generators.New("durable", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "word", "Which word?")

@@ -10,7 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// retryWithState is a retry with the state of an earlier result.
+// retryWithState retries a call with the state of an earlier result.
 func (w *stdioClient) retryWithState(id int, tool, result, responses string) {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"requestState":%s,"inputResponses":%s,%s}}`,
@@ -35,7 +35,7 @@ func TestConcurrentQuestionsShareOneRoundTrip(t *testing.T) {
 	if maskIDs(first) != want {
 		t.Errorf("the first round is\n%s\nwant\n%s", maskIDs(first), want)
 	}
-	// One answer is missing: that question is asked again, alone.
+	// The question without an answer is asked again, alone.
 	w.retryWithState(2, "two", first, `{"name":{"action":"accept","content":{"name":"Ada"}}}`)
 	second := w.nextLine()
 	if requests := jsonMember(t, second, "result", "inputRequests"); !strings.HasPrefix(requests, `{"color"`) || strings.Contains(requests, "name\":{\"m") {
@@ -95,7 +95,7 @@ func TestAStateOpensOnlyForItsOwnCall(t *testing.T) {
 			t.Errorf("a state %s is answered with %s", name, got)
 		}
 	}
-	// The same arguments in another spelling are the same.
+	// The same arguments may be formatted differently.
 	w.sendLine(`{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"inturn","arguments":{ },"requestState":%q,%s}}`, state, modernMeta(`{"elicitation":{}}`, ""))
 	if got := w.nextLine(); !strings.Contains(got, "input_required") {
 		t.Errorf("the state's own call is answered with %s", got)
@@ -146,7 +146,7 @@ func TestConsentIsNoAnswer(t *testing.T) {
 			w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"secret","requestState":%s,"inputResponses":{"key":{"action":"accept"}},%s}}`,
 				id, jsonMember(t, result, "result", "requestState"), modernMeta(caps, ""))
 		}
-		// Nobody has been at the page yet: the question is asked again.
+		// Nobody has answered on the page yet, so the question is asked again.
 		retry(2, first)
 		second := w.nextLine()
 		if !strings.Contains(second, `"key":{"method":"elicitation/create"`) {

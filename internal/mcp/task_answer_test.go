@@ -14,8 +14,8 @@ func (w *stdioClient) sendElicitationResponse(id int, task, response string) str
 	return w.awaitResponse(id)
 }
 
-// What is wrong with an answer is said by its member, and the question stays
-// open.
+// The error for an invalid answer names the member that is wrong, and the question
+// stays open.
 func TestAnAnswerWithTasksGetIsHeldToItsForm(t *testing.T) {
 	r := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?", ask.Range(1, 20))))
 	w := r.connectStdio(t)
@@ -56,7 +56,7 @@ func TestAnAnswerWithTasksGetIsHeldToItsForm(t *testing.T) {
 	}
 	w.sendTaskRequest(5, "tasks/result", task)
 	w.awaitResponse(5)
-	// Its response was lost: the answer is sent again, or another one.
+	// If the response was lost, the client sends the same answer again, or another one.
 	for _, action := range []string{"accept", "decline"} {
 		got := w.sendElicitationResponse(6, task, `{`+question+`,"action":"`+action+`","content":{"size":9}}`)
 		if !strings.Contains(got, `"status":"completed"`) {
@@ -85,8 +85,8 @@ func TestDeclineAndCancelReachTheToolOfATask(t *testing.T) {
 	}
 }
 
-// The next question comes with the answer to the one before; those asked at once
-// come together.
+// The response to an answer contains the next question. Concurrent questions come
+// together.
 func TestQuestionsOfATaskComeWithTheAnswerBefore(t *testing.T) {
 	effects := 0
 	w := newTestServer(t, twoQuestionsInTurn(&effects), twoQuestions).connectStdio(t)
@@ -102,8 +102,8 @@ func TestQuestionsOfATaskComeWithTheAnswerBefore(t *testing.T) {
 	}
 }
 
-// Secrets don't travel: the elicitation is the address of Beam's page, for a
-// client that never heard of such, too; to accept is to go there.
+// Secrets are not sent over MCP. The elicitation has the address of Beam's page, even
+// for a client that does not know URL elicitation, and to accept means to open it.
 func TestASecretOfATaskIsAskedOnThePage(t *testing.T) {
 	r := newTestServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?")))
 	w := r.connectStdio(t)

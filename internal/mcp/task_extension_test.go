@@ -13,15 +13,16 @@ import (
 
 const tasksCapabilities = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// requestModern sends a request of 2026-07-28 with more params, and returns what it is
-// answered with.
+// requestModern sends a request of 2026-07-28 with more params, and returns its
+// response.
 func (w *stdioClient) requestModern(id int, method, params, caps string) string {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s,%s}}`, id, method, params, modernMeta(caps, ""))
 	return w.awaitResponse(id)
 }
 
-// callExtensionTask calls a tool that is a task, and returns the params that name it.
+// callExtensionTask calls a tool that is a task, and returns the params that name the
+// task.
 func (w *stdioClient) callExtensionTask(id int, tool string) string {
 	w.t.Helper()
 	created := w.requestModern(id, "tools/call", `"name":"`+tool+`"`, tasksCapabilities)
@@ -31,7 +32,7 @@ func (w *stdioClient) callExtensionTask(id int, tool string) string {
 	return `"taskId":` + jsonMember(w.t, created, "result", "taskId")
 }
 
-// pollUntil polls until the task has a status.
+// pollUntil polls until the task has a status, and returns the task.
 func (w *stdioClient) pollUntil(params, status string) string {
 	w.t.Helper()
 	for {
@@ -45,8 +46,8 @@ func (w *stdioClient) pollUntil(params, status string) string {
 	}
 }
 
-// The photon decides: its caller takes a handle where it asked for a result,
-// polls it, answers with tasks/update, and gets the result with the task.
+// The photon decides that its call is a task. The client gets the task in place of a
+// result, polls it, answers with tasks/update, and gets the result with the task.
 func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
 	w := newTestServer(t, taskPhoton("word", generators.TaskPreferred)).connectStdio(t)
 	created := w.requestModern(1, "tools/call", `"name":"word","task":{"ttl":7}`, tasksCapabilities)
@@ -71,7 +72,7 @@ func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
 	if got := maskTimes(done); got != want {
 		t.Errorf("in the end the task is\n%s\nwant\n%s", got, want)
 	}
-	// An answer that comes too late is ignored.
+	// A late answer is ignored.
 	if got := w.requestModern(3, "tasks/update", task+`,"inputResponses":{"word":{"action":"decline"}}`, tasksCapabilities); got != strings.Replace(acked, `"id":2`, `"id":3`, 1) {
 		t.Errorf("a late answer is answered with %s", got)
 	}
@@ -115,8 +116,8 @@ func TestExtensionTaskNeedsClientSupport(t *testing.T) {
 	}
 }
 
-// Answers that do not fit are refused all together, saying why, and may be
-// given again; some of the answers may be given before the others.
+// If some answers are invalid, all are refused with the reasons and may be sent again.
+// A client may answer some questions before others.
 func TestInvalidResponsesToExtensionTaskAreRefused(t *testing.T) {
 	pair := generators.New("pair", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		var name, size string
@@ -156,7 +157,7 @@ func TestInvalidResponsesToExtensionTaskAreRefused(t *testing.T) {
 	}
 }
 
-// That its tool failed is no failure of the task, and a protocol error is.
+// A task does not fail because its tool failed, but because of a protocol error.
 func TestHowExtensionTasksEnd(t *testing.T) {
 	opts := &generators.Options{Task: generators.TaskRequired}
 	failing := generators.New("failing", func(context.Context, none, generators.Yield) (string, error) {
@@ -176,7 +177,7 @@ func TestHowExtensionTasksEnd(t *testing.T) {
 		t.Errorf("what the client lacks makes the task %s", got)
 	}
 	task := w.callExtensionTask(3, "word")
-	for range 2 { // and a task that has ended is no error
+	for range 2 { // cancelling a task that has ended is not an error
 		if got := w.requestModern(4, "tasks/cancel", task, tasksCapabilities); got != `{"jsonrpc":"2.0","id":4,"result":{"resultType":"complete",`+serverMeta+`}}` {
 			t.Errorf("cancelling is answered with %s", got)
 		}
@@ -186,8 +187,8 @@ func TestHowExtensionTasksEnd(t *testing.T) {
 	}
 }
 
-// A client that can't be asked has a task that works on until somebody answers
-// in the inbox, and is told what it waits for.
+// A client that can't be asked sees a working task until someone answers in the inbox.
+// The status message has the question.
 func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", generators.TaskRequired))
 	w := r.connectStdio(t)
@@ -210,7 +211,7 @@ func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 	}
 }
 
-// What is asked at the beginning, the call asks; then it is a task.
+// The call asks the first questions and then becomes a task.
 func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -255,7 +256,7 @@ func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
 	})
 }
 
-// To take a run up again is to wait for it, whatever its photon prefers.
+// To resume a run is to wait for it, whatever its photon prefers.
 func TestAHandedOffCallIsResumedAndIsNoTask(t *testing.T) {
 	for _, support := range []generators.TaskSupport{generators.TaskPreferred, generators.TaskAfterAsking} {
 		synctest.Test(t, func(t *testing.T) {

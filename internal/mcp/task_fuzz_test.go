@@ -9,8 +9,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// FuzzElicitationResponse: whatever comes as an answer with tasks/get, it is
-// taken, or refused by naming what is wrong, and the task is there still.
+// FuzzElicitationResponse checks that any elicitation-response is either recorded, or
+// refused with an error that names what is wrong, and that the task still exists.
 func FuzzElicitationResponse(f *testing.F) {
 	for _, s := range []string{
 		`{"elicitationId":"ASK","action":"accept","content":{"size":4}}`, `{"elicitationId":"ASK","action":"accept","content":{"size":"x"}}`,

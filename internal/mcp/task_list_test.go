@@ -21,7 +21,8 @@ type taskPage struct {
 	} `json:"result"`
 }
 
-// Who is known sees every task of theirs, once, page by page, and nobody else's.
+// An identified caller sees all of its own tasks, each once, page by page, and no
+// others.
 func TestTasksAreListedToTheirOwner(t *testing.T) {
 	const n = 250
 	r := newTestServer(t, taskPhoton("word", ""))
@@ -67,8 +68,8 @@ func TestTasksAreListedToTheirOwner(t *testing.T) {
 	}
 }
 
-// Over HTTP a bearer token tells who somebody is. Whoever can merely reach the
-// address is told of no tasks but those that they name.
+// Over HTTP, a bearer token identifies the caller. A client that can merely reach the
+// address gets no list, only the tasks that it names.
 func TestTasksAreListedToWhoIsKnown(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", generators.TaskOptional))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

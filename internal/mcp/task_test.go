@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// taskPhoton is a photon that asks for a word after it has told a status.
+// taskPhoton returns a photon that sends a status and then asks for a word.
 func taskPhoton(name string, support generators.TaskSupport) *generators.Photon {
 	return generators.New(name, func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("looking around"))
@@ -39,20 +39,19 @@ func (w *stdioClient) createdTaskID(result string) string {
 }
 
 // sendTaskRequest sends a request about a task.
-func (w *stdioClient) sendTaskRequest(id int, method, sendTaskRequest string) {
+func (w *stdioClient) sendTaskRequest(id int, method, task string) {
 	w.t.Helper()
-	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"taskId":%q}}`, id, method, sendTaskRequest)
+	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"taskId":%q}}`, id, method, task)
 }
 
-// taskStatus asks for a task's status.
+// taskStatus requests and returns a task's status.
 func (w *stdioClient) taskStatus(task string) string {
 	w.t.Helper()
 	w.sendTaskRequest(999, "tasks/get", task)
 	return strings.Trim(jsonMember(w.t, w.awaitResponse(999), "result", "status"), `"`)
 }
 
-// awaitResponse is the next message that answers a request; what comes before it is
-// thrown away.
+// awaitResponse returns the response to a request, and discards the messages before it.
 func (w *stdioClient) awaitResponse(id int) string {
 	w.t.Helper()
 	for {
@@ -62,8 +61,8 @@ func (w *stdioClient) awaitResponse(id int) string {
 	}
 }
 
-// A client that knows the specification alone: it polls, opens the result's
-// stream when input is required, is asked there, and gets the result.
+// A client that knows only the specification polls, requests the result when input is
+// required, is asked on the result's stream, and gets the result.
 func TestATaskAsksOnTheStreamOfItsResult(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
@@ -98,8 +97,7 @@ func TestATaskAsksOnTheStreamOfItsResult(t *testing.T) {
 	}
 }
 
-// A client that knows none of it but polling: the question is answered in the
-// inbox, and the result is there.
+// A client that only polls gets the result after someone has answered in the inbox.
 func TestATaskThatItsClientCannotAnswerIsAnsweredElsewhere(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
@@ -118,7 +116,8 @@ func TestATaskThatItsClientCannotAnswerIsAnsweredElsewhere(t *testing.T) {
 	}
 }
 
-// The request for the result is not the task: it may be given up, and sent again.
+// The request for the result may be cancelled and sent again without affecting the
+// task.
 func TestATaskOutlivesTheRequestForItsResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestServer(t, taskPhoton("word", ""))
@@ -168,7 +167,7 @@ func TestATaskIsCancelledOnce(t *testing.T) {
 	}
 }
 
-// A result with isError is a task that failed.
+// A task whose result has isError is failed.
 func TestATaskFailsWithItsTool(t *testing.T) {
 	failing := generators.New("failing", func(context.Context, none, generators.Yield) (string, error) {
 		return "", errors.New("the disk is on fire")
@@ -215,7 +214,7 @@ func TestWhoMayCallWhatAsATask(t *testing.T) {
 			t.Errorf("in %s, %s with %s is answered with %s, want %s", c.version, c.tool, c.task, got, c.code)
 		}
 	}
-	// Before there were tasks, the parameter is one that is not known.
+	// Versions without tasks ignore the parameter.
 	w := r.connectStdio(t)
 	w.initialize("2025-06-18", `{"elicitation":{}}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"preferred","task":{}}}`)
@@ -232,7 +231,7 @@ func TestWhoMayCallWhatAsATask(t *testing.T) {
 	}
 }
 
-// Another's task is not there, and what is no task is none.
+// Another owner's task, and a run that is not a task, do not exist for the caller.
 func TestATaskIsItsOwnersAlone(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	theirs, err := r.engine.Start(t.Context(), engine.Caller{"bearer:x"}, engine.StartRequest{Photon: "word", Surface: "mcp task"})
@@ -266,8 +265,8 @@ func TestATaskIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// A task that takes long is answered for at once, as soon as it is clear that it
-// does not ask.
+// The reply that creates a task which works long comes as soon as it is clear that the
+// task does not ask at once.
 func TestATaskThatWorksIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := generators.New("slow", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
@@ -303,8 +302,8 @@ func TestATaskThatWorksIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// A stream that breaks off is resumed, with the question that was open; so is
-// nothing lost of a result that is waited for.
+// A stream of tasks/result that breaks off is resumed, with the question that was open,
+// and loses nothing.
 func TestTheStreamOfAResultIsResumed(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)

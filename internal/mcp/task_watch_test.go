@@ -27,7 +27,7 @@ func (w *stdioClient) collectTaskStatuses(method, last string) (statuses []strin
 	}
 }
 
-// Over stdio a client is told each status that it has not been told.
+// Over stdio, a client is sent each status that it does not know.
 func TestStatusesOfATaskAreTold(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
@@ -47,8 +47,7 @@ func TestStatusesOfATaskAreTold(t *testing.T) {
 	}
 }
 
-// Over HTTP they come on the stream that the client opened for what no request
-// asked for.
+// Over HTTP, statuses come on the GET stream.
 func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
@@ -61,8 +60,8 @@ func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
 	}
 }
 
-// A subscription tells its tasks as they are, then as they become, with all that
-// tasks/get would say; others' tasks it does not take on.
+// A subscription sends its tasks' current states and then their changes, with
+// everything that tasks/get returns. It leaves out other callers' tasks.
 func TestASubscriptionTellsItsTasks(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", generators.TaskPreferred))
 	w := r.connectStdio(t)
@@ -93,7 +92,7 @@ func TestASubscriptionTellsItsTasks(t *testing.T) {
 	}
 }
 
-// A task that ended before anybody listened is told, too.
+// A subscription also sends a task that ended before it began.
 func TestASubscriptionMissesNoEnd(t *testing.T) {
 	quick := generators.New("quick", func(context.Context, none, generators.Yield) (string, error) { return "done", nil },
 		&generators.Options{Task: generators.TaskPreferred})
@@ -106,7 +105,7 @@ func TestASubscriptionMissesNoEnd(t *testing.T) {
 	}
 }
 
-// However often somebody comes and goes, whoever stays hears everything.
+// However often some watchers come and go, those that stay receive everything.
 func TestManyMayWatchATask(t *testing.T) {
 	steps := make(chan struct{})
 	stepper := generators.New("stepper", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
@@ -127,14 +126,14 @@ func TestManyMayWatchATask(t *testing.T) {
 	listen := fmt.Sprintf(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s]},%s}}`, strings.TrimPrefix(task, `"taskId":`), modernMeta(tasksCapabilities, ""))
 	stays, goes := r.connectStdio(t), r.connectStdio(t)
 	stays.sendLine("%s", listen)
-	stays.nextLine() // it listens
+	stays.nextLine() // the subscription is acknowledged
 	heard := make(chan []string, 1)
 	go func() { heard <- stays.collectTaskStatuses("notifications/tasks", "completed") }()
 	for range 20 {
 		goes.sendLine("%s", listen)
 		goes.nextLine()
 		goes.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"sub"}}`)
-		goes.requestModern(7, "tasks/get", task, tasksCapabilities) // by now it has gone
+		goes.requestModern(7, "tasks/get", task, tasksCapabilities) // its subscription has ended by now
 	}
 	for i := range 5 {
 		w.pollUntil(task, "input_required")

@@ -24,13 +24,13 @@ func wordClientOf(t *testing.T, r *testServer) wordClient {
 	return w
 }
 
-// call calls a tool with a word for its argument, if there is one.
+// call calls a tool, with a word as its argument if there is one.
 func (w wordClient) call(id int, tool string, word ...string) {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"word":%q}}}`, id, tool, strings.Join(word, ""))
 }
 
-// answer answers the question that comes next, and returns its id.
+// answer answers the next question, and returns its id.
 func (w wordClient) answer(word string) (id string) {
 	w.t.Helper()
 	id = w.question()
@@ -43,7 +43,7 @@ func (w wordClient) reply(id, word string) {
 	w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":%q}}}`, id, word)
 }
 
-// question is the id of the question that comes next.
+// question returns the id of the next question.
 func (w wordClient) question() string {
 	w.t.Helper()
 	return jsonMember(w.t, w.stdioClient.nextQuestion(), "id")
@@ -58,7 +58,7 @@ func (w wordClient) returns(id int, word string) {
 	}
 }
 
-// pings makes sure that messages are taken in.
+// pings checks that the server handles messages.
 func (w wordClient) pings() {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
@@ -103,8 +103,7 @@ func TestAToolThatBlocksForOnceKeepsNobodyWaiting(t *testing.T) {
 	w.closeAndWait()
 }
 
-// TestToolsThatComputeKeepNobodyWaiting: as many as there are processors, without
-// a system call and without garbage.
+// As many tools as there are processors compute, without a system call or garbage.
 func TestToolsThatComputeKeepNobodyWaiting(t *testing.T) {
 	photon := generators.New("compute", func(ctx context.Context, _ none, _ generators.Yield) (string, error) {
 		var stopped atomic.Bool
@@ -151,8 +150,8 @@ func TestAToolThatPanicsKeepsNobodyWaiting(t *testing.T) {
 	w.closeAndWait()
 }
 
-// TestToolsThatShareALock: a tool that holds a lock while it asks keeps others
-// that need it waiting, but not the client.
+// A tool that holds a lock while it asks blocks others that need the lock, but not the
+// client.
 func TestToolsThatShareALock(t *testing.T) {
 	var mu sync.Mutex
 	photon := generators.New("locked", func(_ context.Context, _ said, yield generators.Yield) (string, error) {
@@ -166,7 +165,7 @@ func TestToolsThatShareALock(t *testing.T) {
 	w.call(2, "locked")
 	w.pings()
 	w.reply(first, "one")
-	got := w.nextLine() + w.nextLine() // the result of the one and the question of the other, in any order
+	got := w.nextLine() + w.nextLine() // one tool's result and the other's question, in any order
 	second := regexp.MustCompile(`"[0-9a-f]{32}\.3"`).FindString(got)
 	if !strings.Contains(got, `"text":"one"`) || second == "" {
 		t.Fatalf("there came %s, want the result of call 1 and the question of call 2", got)
@@ -176,14 +175,14 @@ func TestToolsThatShareALock(t *testing.T) {
 	w.closeAndWait()
 }
 
-// TestAnAnswerFromElsewhereEndsTheWait: the client says nothing meanwhile.
+// An answer from elsewhere ends the wait, although the client sends nothing.
 func TestAnAnswerFromElsewhereEndsTheWait(t *testing.T) {
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
 	r.answerInBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
-	for range 2 { // that the question is taken back, and the result
+	for range 2 { // the withdrawal and the result
 		w.nextLine()
 	}
 	w.pings()
@@ -193,8 +192,7 @@ func TestAnAnswerFromElsewhereEndsTheWait(t *testing.T) {
 	w.closeAndWait()
 }
 
-// TestHalfAMessageIsKept: what happens between the halves of a message does not
-// lose the first.
+// What happens between the halves of a message does not lose the first half.
 func TestHalfAMessageIsKept(t *testing.T) {
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A client that answers is not silent, however long all its answers take.
+// A client that answers is not silent, however long all its answers take together.
 func TestAnswerRestartsWaitClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		effects := 0
@@ -65,7 +65,7 @@ func TestWaitingCallsSendKeepAlives(t *testing.T) {
 	}
 }
 
-// Thousands that wait have one timer, and each its own time.
+// Thousands of waiting calls each have their own handoff time.
 func TestManyCallsWait(t *testing.T) {
 	const n = 2000
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestManyCallsWait(t *testing.T) {
 }
 
 // A modern client that wants neither progress nor log messages may be sent none.
-// Without a handoff it hears of the question when somebody else has answered.
+// Without a handoff, it receives nothing until someone else has answered.
 func TestModernClientWithoutLinksWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestServerOn(t, mcp.AskPolicy{Link: true, KeepAlive: 15 * time.Second}, runlog.NewMemory(), wordPhoton)
