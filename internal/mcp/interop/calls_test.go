@@ -29,7 +29,7 @@ func checkCancelledCalls(t *testing.T, ctx context.Context, c *connectedClient) 
 		}
 		return answer{Action: "cancel"}, ctx.Err()
 	}
-	if c.version != version20260728 { // from then on it waits for the answer
+	if c.version != version20260728 { // from then on, it waits for the response
 		c.checkCancelledCall(t, ctx, "slow_ask", begun)
 	}
 }
@@ -81,7 +81,7 @@ func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient)
 	c.person.elicit = func(ctx context.Context, q question) (answer, error) {
 		name, _ := strings.CutPrefix(q.Message, "Say ")
 		together.Done()
-		if c.library.name == "go-sdk" || c.version == version20260728 { // mcp-go asks one after the other
+		if c.library.name == "go-sdk" || c.version == version20260728 { // mcp-go asks its user one question at a time
 			together.Wait()
 		}
 		return newAccept(map[string]any{"text": name}), nil
@@ -143,7 +143,7 @@ func checkProgressOrder(t *testing.T, ctx context.Context, c *connectedClient) {
 func checkResults(t *testing.T, ctx context.Context, c *connectedClient) {
 	names, err := c.listTools(ctx)
 	if c.library.name == "mcp-go" && c.version == version20260728 {
-		names, err = []string{"multiselect_titled"}, nil // it can't read an output schema with two types
+		names, err = []string{"multiselect_titled"}, nil // it can't decode an output schema with two types
 	}
 	if err != nil || !slices.Contains(names, "multiselect_titled") {
 		t.Errorf("the tools are %v, %v", names, err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A httpClient speaks HTTP to the endpoint, request by request.
+// An httpClient sends single HTTP requests to the endpoint.
 type httpClient struct {
 	t       *testing.T
 	ctx     context.Context
@@ -38,8 +38,8 @@ func newHTTPClient(t *testing.T, h *programServer, version string) *httpClient {
 	return v
 }
 
-// sendRequest sends a request with the headers that every client sends, but for those
-// changed; an empty one is left out. The body is closed with the test.
+// sendRequest sends a request with the headers that every client sends, except for
+// those given; it leaves out empty ones. The test closes the body at its end.
 func (v *httpClient) sendRequest(ctx context.Context, method, body string, changed map[string]string) *http.Response {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, v.url, strings.NewReader(body))
@@ -90,11 +90,11 @@ func (v *httpClient) expectStatus(r *http.Response, want int) string {
 	return string(body)
 }
 
-// An eventStream is a response of events.
+// An eventStream is a response of server-sent events.
 type eventStream struct {
 	t           *testing.T
 	reader      *bufio.Reader
-	lastEventID string // the last event's id
+	lastEventID string // id of the last event
 }
 
 func (v *httpClient) readEvents(r *http.Response) *eventStream {
@@ -106,7 +106,7 @@ func (v *httpClient) readEvents(r *http.Response) *eventStream {
 	return &eventStream{t: v.t, reader: bufio.NewReader(r.Body)}
 }
 
-// nextMessage is the next message.
+// nextMessage returns the next message.
 func (s *eventStream) nextMessage() serverMessage {
 	s.t.Helper()
 	for {
@@ -128,7 +128,7 @@ func (s *eventStream) nextMessage() serverMessage {
 	}
 }
 
-// nextMessageWithID skips messages until one is asked or answered.
+// nextMessageWithID returns the next request or response, and skips notifications.
 func (s *eventStream) nextMessageWithID() serverMessage {
 	s.t.Helper()
 	for {
@@ -201,7 +201,7 @@ func TestHTTPResume(t *testing.T) {
 			t.Errorf("resuming, it was asked %s, want %s", m.line, first.line)
 		}
 		v.expectStatus(v.postMessage(answerLine(first.ID, "Ada"), nil), http.StatusAccepted)
-		v.expectStatus(v.postMessage(answerLine(first.ID, "Eve"), nil), http.StatusAccepted) // too late, and ignored
+		v.expectStatus(v.postMessage(answerLine(first.ID, "Eve"), nil), http.StatusAccepted) // a late answer is ignored
 		second := again.nextMessageWithID()
 		if second.Params.Message != "How many, Ada?" {
 			t.Fatalf("the second question is %s", second.line)
@@ -236,7 +236,7 @@ func (v *httpClient) callRoundTrip(tool, arguments, state, responses string) (ro
 			Code int `json:"code"`
 		} `json:"error"`
 	}
-	if _, data, ok := strings.Cut(body, "data: "); ok { // a stream of one message
+	if _, data, ok := strings.Cut(body, "data: "); ok { // a stream with one message
 		body = data
 	}
 	if err := json.NewDecoder(strings.NewReader(body)).Decode(&m); err != nil {
@@ -254,7 +254,7 @@ func TestHTTPRetry(t *testing.T) {
 	if one.Type != "input_required" || one.Requests["confirm"] == nil {
 		t.Fatalf("the first round is %+v", one)
 	}
-	same, _ := v.callRoundTrip("spend", args, one.State, `{}`) // without an answer it is asked again
+	same, _ := v.callRoundTrip("spend", args, one.State, `{}`) // a question without an answer is asked again
 	if same.Type != "input_required" || same.Requests["confirm"] == nil {
 		t.Errorf("without an answer: %+v", same)
 	}

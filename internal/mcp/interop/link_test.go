@@ -13,12 +13,12 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// askURLPattern is where a question is answered, as people are told it.
+// askURLPattern matches the address of a question's page.
 var askURLPattern = regexp.MustCompile(`http://[^\s]+/asks/([0-9a-f]{32}\.[0-9]+)`)
 
-// Clients that declare nothing are told where to answer; their calls end, and
-// go on with beam_resume. They have seen the list of tools before, since some
-// hold results against it.
+// Clients without capabilities get links. Their calls end, and they resume them with
+// beam_resume. They have listed the tools before, since some validate results against
+// the list.
 func TestLinks(t *testing.T) {
 	t.Setenv("BEAM_ASK_FALLBACK", "link")
 	t.Setenv("BEAM_ASK_HANDOFF", "300ms")

@@ -1,7 +1,7 @@
-// Package peers measures Beam's stdio server beside others, in one run: a bare
-// pipe that only scans lines, which is the floor, and the stdio servers of
-// mcp-go and of the official Go SDK. Each is a process of its own. Beam's is
-// there twice: with all in memory, and with a durable tool and a data folder.
+// Package peers compares Beam's stdio server with others in one run: a bare pipe that
+// only scans lines, which is the lower bound, and the stdio servers of mcp-go and of
+// the official Go SDK. Each is a process of its own. Beam runs twice: with everything
+// in memory, and with a durable tool and a data folder.
 package peers
 
 import (
@@ -104,8 +104,8 @@ func serveGoSDK() {
 	}
 }
 
-// serveMinimal answers as a server would, without looking at what it reads beyond the
-// id: what two processes and a line each way cost at least.
+// serveMinimal responds like a server, but decodes only the id of what it reads. It
+// measures the minimum cost of two processes and a line in each direction.
 func serveMinimal() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
