@@ -49,7 +49,7 @@ func TestResumingUnreadableRun(t *testing.T) {
 	l.isUnreadable.Store(true)
 	w.callResumeTool(1, run, "")
 	if got := w.nextLine(); !strings.Contains(got, "call beam_resume again") {
-		t.Errorf("it says %s", got)
+		t.Errorf("got %s", got)
 	}
 }
 

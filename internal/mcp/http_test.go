@@ -117,17 +117,17 @@ func (v *httpClient) postAnswer(question, content string) {
 	}
 }
 
-func TestWhatIsAnsweredAtOnceIsJSON(t *testing.T) {
+func TestImmediateResponseIsJSON(t *testing.T) {
 	v := newHTTPClient(t, newTestServer(t, helloPhoton).startHTTPServer(t).URL, "2025-11-25", `{}`)
 	r := v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	defer r.Body.Close()
 	raw, _ := io.ReadAll(r.Body)
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" || string(raw) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
-		t.Errorf("ping is answered with %s %s", kind, raw)
+		t.Errorf("ping gets the response %s %s", kind, raw)
 	}
 }
 
-func TestACallThatTellsIsAStream(t *testing.T) {
+func TestCallWithEventsIsStream(t *testing.T) {
 	v := newHTTPClient(t, newTestServer(t, helloPhoton).startHTTPServer(t).URL, "2025-11-25", `{}`)
 	next := v.readEvents(v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":5}}}`))
 	var got []string
@@ -144,7 +144,7 @@ func TestACallThatTellsIsAStream(t *testing.T) {
 	}
 }
 
-func TestABrokenStreamIsResumedWithTheSameQuestion(t *testing.T) {
+func TestBrokenStreamIsResumed(t *testing.T) {
 	v := newHTTPClient(t, newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?"))).startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	ctx, cut := context.WithCancel(t.Context())
 	v.ctx = ctx
@@ -160,16 +160,16 @@ func TestABrokenStreamIsResumedWithTheSameQuestion(t *testing.T) {
 	}
 	v.postAnswer(question.data, `{"word":"fish"}`)
 	if got := again(); !strings.Contains(got.data, `"id":1,"result"`) || !strings.Contains(got.data, "fish") {
-		t.Errorf("then comes %v, want the result", got)
+		t.Errorf("then got %v, want the result", got)
 	}
 	// A client that has received the question gets only the result.
 	last := v.readEvents(v.sendRequest(http.MethodGet, "", "Last-Event-ID", question.id))
 	if got := last(); !strings.Contains(got.data, `"id":1,"result"`) {
-		t.Errorf("resuming after the question gives %v, want the result", got)
+		t.Errorf("resuming after the question returns %v, want the result", got)
 	}
 }
 
-func TestASessionEndsWithDelete(t *testing.T) {
+func TestSessionEndsWithDelete(t *testing.T) {
 	done := make(chan error, 1)
 	v := newHTTPClient(t, newTestServer(t, stubbornPhoton(done)).startHTTPServer(t).URL, "2025-06-18", `{"elicitation":{}}`)
 	v.readEvents(v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`))()
@@ -214,7 +214,7 @@ func TestRefusals(t *testing.T) {
 
 // A modern client that closes the response to its request cancels it: nobody could
 // resume its run.
-func TestAClosedResponseStopsARunOfTheModernEra(t *testing.T) {
+func TestClosedResponseCancelsModernRun(t *testing.T) {
 	done := make(chan error, 1)
 	busy := generators.New("busy", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("busy"))

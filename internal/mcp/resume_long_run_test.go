@@ -58,12 +58,12 @@ func TestResumingLongRunDelaysNoOtherCall(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":5}}}`)
 		for told := ""; !strings.Contains(told, `"id":2`); {
 			if told = w.nextLine(); time.Since(begun) > time.Second {
-				t.Fatalf("after %s it says %s", time.Since(begun), told)
+				t.Fatalf("after %s got %s", time.Since(begun), told)
 			}
 		}
 		free()
 		if question := w.nextLine(); !strings.Contains(question, "elicitation/create") || !strings.Contains(question, started.ID) {
-			t.Errorf("then it says %s, want the question of the run that is taken up", question)
+			t.Errorf("then got %s, want the question of the resumed run", question)
 		}
 		w.closeAndWait()
 	})

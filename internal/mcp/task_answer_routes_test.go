@@ -31,7 +31,7 @@ func TestFirstAnswerToTaskWins(t *testing.T) {
 						all.Go(func() {
 							got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":{"elicitationId":"%s.3","action":%q,"content":{"word":"caller"}}}}}`, task, task, action))
 							if strings.Contains(got, `"error"`) {
-								t.Errorf("the caller's answer is answered with %s", got)
+								t.Errorf("the caller's answer gets the response %s", got)
 							}
 						})
 					}

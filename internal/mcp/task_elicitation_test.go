@@ -72,7 +72,7 @@ func TestTaskElicitationsDoNotBlock(t *testing.T) {
 		`"elicitationId":` + strings.TrimSuffix(id, `"`) + `.4","action":"accept","content":{"partySize":4}}}}}`)
 	completed := `{"jsonrpc":"2.0","id":2,"result":{"taskId":"RUN","status":"completed","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"RUN"}}}}`
 	if got = maskTimes(got); got != completed && !strings.Contains(got, `"status":"working"`) {
-		t.Errorf("the answer is answered with\n%s\nwant\n%s\nor that it works", got, completed)
+		t.Errorf("answering gets the response\n%s\nwant\n%s\nor that it works", got, completed)
 	}
 
 	result := v.requestJSON(`{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":` + id + `}}`)

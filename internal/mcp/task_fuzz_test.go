@@ -33,7 +33,7 @@ func FuzzElicitationResponse(f *testing.F) {
 		case strings.Contains(got, `"result":{"taskId":"`+task+`","status":"`):
 		case strings.Contains(got, `"error":{"code":-32602,"message":"_meta[\"io.modelcontextprotocol/elicitation-response\"]`):
 		default:
-			t.Errorf("%s is answered with %s", response, got)
+			t.Errorf("%s gets the response %s", response, got)
 		}
 	})
 }

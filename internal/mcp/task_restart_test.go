@@ -16,7 +16,7 @@ import (
 
 // A task's id is valid after a restart, with its open question or, if it has ended, its
 // result.
-func TestATaskSurvivesARestart(t *testing.T) {
+func TestTaskSurvivesRestart(t *testing.T) {
 	durable := generators.New("word", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("looking around"))
 		return ask.Text(yield, "word", "Which word?")

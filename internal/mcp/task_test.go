@@ -33,7 +33,7 @@ func (w *stdioClient) createdTaskID(result string) string {
 	w.t.Helper()
 	id := strings.Trim(jsonMember(w.t, result, "result", "task", "taskId"), `"`)
 	if id == "" {
-		w.t.Fatalf("the call is answered with %s, want a task", result)
+		w.t.Fatalf("the call gets the response %s, want a task", result)
 	}
 	return id
 }
@@ -63,7 +63,7 @@ func (w *stdioClient) awaitResponse(id int) string {
 
 // A client that knows only the specification polls, requests the result when input is
 // required, is asked on the result's stream, and gets the result.
-func TestATaskAsksOnTheStreamOfItsResult(t *testing.T) {
+func TestTaskAsksOnResultStream(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{"ttl":60000}}}`)
@@ -98,7 +98,7 @@ func TestATaskAsksOnTheStreamOfItsResult(t *testing.T) {
 }
 
 // A client that only polls gets the result after someone has answered in the inbox.
-func TestATaskThatItsClientCannotAnswerIsAnsweredElsewhere(t *testing.T) {
+func TestTaskIsAnsweredElsewhere(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -118,7 +118,7 @@ func TestATaskThatItsClientCannotAnswerIsAnsweredElsewhere(t *testing.T) {
 
 // The request for the result may be cancelled and sent again without affecting the
 // task.
-func TestATaskOutlivesTheRequestForItsResult(t *testing.T) {
+func TestTaskOutlivesResultRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestServer(t, taskPhoton("word", ""))
 		w := r.connectStdio(t)
@@ -131,7 +131,7 @@ func TestATaskOutlivesTheRequestForItsResult(t *testing.T) {
 		}
 		w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		if got := w.nextLine(); !strings.Contains(got, `"method":"notifications/cancelled"`) {
-			t.Errorf("the question is taken back with %s", got)
+			t.Errorf("the question is withdrawn with %s", got)
 		}
 		if got := w.taskStatus(task); got != "input_required" {
 			t.Fatalf("the task is %s after its result was not wanted any more, want input_required", got)
@@ -146,7 +146,7 @@ func TestATaskOutlivesTheRequestForItsResult(t *testing.T) {
 	})
 }
 
-func TestATaskIsCancelledOnce(t *testing.T) {
+func TestTaskIsCancelledOnce(t *testing.T) {
 	done := make(chan error, 1)
 	w := newTestServer(t, stubbornPhoton(done)).connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -154,12 +154,12 @@ func TestATaskIsCancelledOnce(t *testing.T) {
 	w.sendTaskRequest(2, "tasks/cancel", task)
 	want := `{"jsonrpc":"2.0","id":2,"result":{"taskId":"RUN","status":"cancelled","statusMessage":"stopped","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N}}`
 	if got := maskTimes(w.awaitResponse(2)); got != want {
-		t.Errorf("cancelling is answered with\n%s\nwant\n%s", got, want)
+		t.Errorf("cancelling gets the response\n%s\nwant\n%s", got, want)
 	}
 	expectGeneratorError(t, done, ask.ErrStopped)
 	w.sendTaskRequest(3, "tasks/cancel", task)
 	if got := w.awaitResponse(3); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "already cancelled") {
-		t.Errorf("cancelling again is answered with %s", got)
+		t.Errorf("cancelling again gets the response %s", got)
 	}
 	w.sendTaskRequest(4, "tasks/result", task)
 	if got := w.awaitResponse(4); jsonMember(t, got, "result", "isError") != "true" || !strings.Contains(got, "related-task") {
@@ -168,7 +168,7 @@ func TestATaskIsCancelledOnce(t *testing.T) {
 }
 
 // A task whose result has isError is failed.
-func TestATaskFailsWithItsTool(t *testing.T) {
+func TestTaskFailsWithTool(t *testing.T) {
 	failing := generators.New("failing", func(context.Context, none, generators.Yield) (string, error) {
 		return "", errors.New("the disk is on fire")
 	}, nil)
@@ -190,7 +190,7 @@ func TestATaskFailsWithItsTool(t *testing.T) {
 	}
 }
 
-func TestWhoMayCallWhatAsATask(t *testing.T) {
+func TestTaskSupportNegotiation(t *testing.T) {
 	r := newTestServer(t, taskPhoton("optional", ""), taskPhoton("preferred", generators.TaskPreferred), taskPhoton("required", generators.TaskRequired), taskPhoton("forbidden", generators.TaskForbidden))
 	for _, c := range []struct{ version, tool, task, code string }{
 		{"2025-11-25", "required", "", "-32601"},
@@ -211,7 +211,7 @@ func TestWhoMayCallWhatAsATask(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q%s}}`, c.tool, c.task)
 		got := w.nextLine()
 		if c.code == "" && !strings.Contains(got, `"task":{`) || c.code != "" && !strings.Contains(got, `"error":{"code":`+c.code) {
-			t.Errorf("in %s, %s with %s is answered with %s, want %s", c.version, c.tool, c.task, got, c.code)
+			t.Errorf("in %s, %s with %s gets the response %s, want %s", c.version, c.tool, c.task, got, c.code)
 		}
 	}
 	// Versions without tasks ignore the parameter.
@@ -220,19 +220,19 @@ func TestWhoMayCallWhatAsATask(t *testing.T) {
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"preferred","task":{}}}`)
 	for got := w.nextLine(); !strings.Contains(got, "elicitation/create"); got = w.nextLine() {
 		if strings.Contains(got, "taskId") {
-			t.Fatalf("in 2025-06-18 a call is answered with %s", got)
+			t.Fatalf("in 2025-06-18 a call gets the response %s", got)
 		}
 	}
 	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel", "tasks/list", "tasks/update"} {
 		w.sendTaskRequest(7, method, "x")
 		if got := w.awaitResponse(7); jsonMember(t, got, "error", "code") != "-32601" {
-			t.Errorf("in 2025-06-18, %s is answered with %s", method, got)
+			t.Errorf("in 2025-06-18, %s gets the response %s", method, got)
 		}
 	}
 }
 
 // Another owner's task, and a run that is not a task, do not exist for the caller.
-func TestATaskIsItsOwnersAlone(t *testing.T) {
+func TestTaskBelongsToOwner(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	theirs, err := r.engine.Start(t.Context(), engine.Caller{"bearer:x"}, engine.StartRequest{Photon: "word", Surface: "mcp task"})
 	if err != nil {
@@ -253,21 +253,21 @@ func TestATaskIsItsOwnersAlone(t *testing.T) {
 				first = got
 			}
 			if got != first || jsonMember(t, got, "error", "code") != "-32602" {
-				t.Errorf("%s of one that is %s is answered with %s", method, name, got)
+				t.Errorf("%s of one that is %s gets the response %s", method, name, got)
 			}
 		}
 	}
 	for _, params := range []string{`{}`, `{"taskId":7}`, `{"taskId":""}`, `{"taskId":null}`} {
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":%s}`, params)
 		if got := w.nextLine(); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "taskId") {
-			t.Errorf("tasks/get with %s is answered with %s", params, got)
+			t.Errorf("tasks/get with %s gets the response %s", params, got)
 		}
 	}
 }
 
 // The reply that creates a task which works long comes as soon as it is clear that the
 // task does not ask at once.
-func TestATaskThatWorksIsNotWaitedFor(t *testing.T) {
+func TestWorkingTaskIsCreatedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := generators.New("slow", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 			yield(generators.Status("digging"))
@@ -304,7 +304,7 @@ func TestATaskThatWorksIsNotWaitedFor(t *testing.T) {
 
 // A stream of tasks/result that breaks off is resumed, with the question that was open,
 // and loses nothing.
-func TestTheStreamOfAResultIsResumed(t *testing.T) {
+func TestTaskResultStreamIsResumed(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)

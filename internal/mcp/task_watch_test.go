@@ -28,7 +28,7 @@ func (w *stdioClient) collectTaskStatuses(method, last string) (statuses []strin
 }
 
 // Over stdio, a client is sent each status that it does not know.
-func TestStatusesOfATaskAreTold(t *testing.T) {
+func TestTaskStatusNotifications(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -41,14 +41,14 @@ func TestStatusesOfATaskAreTold(t *testing.T) {
 		}
 		want := `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"RUN","status":"completed","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N}}`
 		if got := maskTimes(m); got != want {
-			t.Errorf("the client is told\n%s\nwant\n%s", got, want)
+			t.Errorf("the client got\n%s\nwant\n%s", got, want)
 		}
 		return
 	}
 }
 
 // Over HTTP, statuses come on the GET stream.
-func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
+func TestTaskStatusNotificationsOverHTTP(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
 	next := v.readEvents(v.sendRequest(http.MethodGet, "", "Accept", "text/event-stream"))
@@ -56,13 +56,13 @@ func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
 	id := jsonMember(t, created, "result", "taskId")
 	v.requestJSON(`{"jsonrpc":"2.0","id":2,"method":"tasks/cancel","params":{"taskId":` + id + `}}`)
 	if got := next().data; !strings.Contains(got, `"method":"notifications/tasks/status"`) || !strings.Contains(got, `"status":"cancelled"`) {
-		t.Errorf("the stream says %s", got)
+		t.Errorf("the stream has %s", got)
 	}
 }
 
 // A subscription sends its tasks' current states and then their changes, with
 // everything that tasks/get returns. It leaves out other callers' tasks.
-func TestASubscriptionTellsItsTasks(t *testing.T) {
+func TestSubscriptionSendsTasks(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", generators.TaskPreferred))
 	w := r.connectStdio(t)
 	task := w.callExtensionTask(1, "word")
@@ -93,7 +93,7 @@ func TestASubscriptionTellsItsTasks(t *testing.T) {
 }
 
 // A subscription also sends a task that ended before it began.
-func TestASubscriptionMissesNoEnd(t *testing.T) {
+func TestSubscriptionSendsEndedTask(t *testing.T) {
 	quick := generators.New("quick", func(context.Context, none, generators.Yield) (string, error) { return "done", nil },
 		&generators.Options{Task: generators.TaskPreferred})
 	w := newTestServer(t, quick).connectStdio(t)
@@ -106,7 +106,7 @@ func TestASubscriptionMissesNoEnd(t *testing.T) {
 }
 
 // However often some watchers come and go, those that stay receive everything.
-func TestManyMayWatchATask(t *testing.T) {
+func TestTaskHasManyWatchers(t *testing.T) {
 	steps := make(chan struct{})
 	stepper := generators.New("stepper", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 		for i := range 5 {
@@ -143,7 +143,7 @@ func TestManyMayWatchATask(t *testing.T) {
 	select {
 	case statuses := <-heard:
 		if len(statuses) < 2 {
-			t.Errorf("who stayed heard %v", statuses)
+			t.Errorf("the remaining watcher got %v", statuses)
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("who stayed did not hear the end")

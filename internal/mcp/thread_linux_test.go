@@ -13,7 +13,7 @@ import (
 
 // A goroutine that ends while locked to its thread ends the thread, and with it what
 // the goroutine changed of it, such as its namespaces. Nobody else may run on it.
-func TestAToolsOwnThreadIsNoOthers(t *testing.T) {
+func TestToolThreadIsNotReused(t *testing.T) {
 	photon := generators.New("threaded", func(_ context.Context, in said, _ generators.Yield) (string, error) {
 		runtime.LockOSThread()
 		if in.Word == "keep" {

@@ -54,7 +54,7 @@ func TestWaitingCallsSendKeepAlives(t *testing.T) {
 					}
 				}
 				if err := json.Unmarshal([]byte(told), &p); err != nil || p.Params.Progress <= last {
-					t.Fatalf("after %v it says %s", last, told)
+					t.Fatalf("after %v got %s", last, told)
 				}
 				last = p.Params.Progress
 			}
@@ -82,7 +82,7 @@ func TestManyCallsWait(t *testing.T) {
 		for i := range n {
 			got := w.nextLine()
 			if late := time.Since(begun) - time.Duration(i+1)*time.Millisecond - 45*time.Second; jsonMember(t, got, "id") != fmt.Sprint(i+1) || late < 0 || late > 5*time.Millisecond {
-				t.Fatalf("after %s too long comes %s, want the result of %d", late, got, i+1)
+				t.Fatalf("after %s too long got %s, want the result of %d", late, got, i+1)
 			}
 		}
 		if open := r.engine.CountOpenAsks(operator); open != n {
@@ -103,7 +103,7 @@ func TestModernClientWithoutLinksWaits(t *testing.T) {
 		answered := time.Now()
 		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
 		if got := w.nextLine(); jsonMember(t, got, "result", "structuredContent") != `"fish"` || time.Since(answered) > 0 {
-			t.Errorf("the first that it says is %s", got)
+			t.Errorf("the first message is %s", got)
 		}
 		w.closeAndWait()
 	})

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A client that gives a call up stops the generator, whose defers run.
+// A client that cancels a call cancels the generator, whose deferred functions run.
 func checkCancelledCalls(t *testing.T, ctx context.Context, c *connectedClient) {
 	if c.library.sendsNoCancel && c.server != nil && c.version != version20260728 {
 		t.Skip("the library tells nobody")
@@ -34,7 +34,7 @@ func checkCancelledCalls(t *testing.T, ctx context.Context, c *connectedClient) 
 	}
 }
 
-// checkCancelledCall gives a call up once it has begun.
+// checkCancelledCall cancels a call after it has begun.
 func (c *connectedClient) checkCancelledCall(t *testing.T, ctx context.Context, tool string, begun <-chan struct{}) {
 	t.Helper()
 	name := t.Name() + tool
@@ -61,7 +61,7 @@ func (c *connectedClient) checkCancelledCall(t *testing.T, ctx context.Context, 
 	}
 }
 
-// What happens at once does not get mixed up.
+// Concurrent calls do not get mixed up.
 func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient) {
 	const calls = 20
 	var mu sync.Mutex
@@ -114,7 +114,7 @@ func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient)
 	}
 }
 
-// Of 500 notifications none is lost, and none is out of order.
+// All 500 notifications arrive, in order.
 func checkProgressOrder(t *testing.T, ctx context.Context, c *connectedClient) {
 	const steps = 500
 	var told []float64

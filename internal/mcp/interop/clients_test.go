@@ -122,7 +122,7 @@ func (c *connectedClient) expectRefusal(t *testing.T, ctx context.Context, tool 
 	}
 	for _, w := range want {
 		if !strings.Contains(said, w) {
-			t.Errorf("%s failed with %q, want it to say %q", tool, said, w)
+			t.Errorf("%s failed with %q, want it to contain %q", tool, said, w)
 		}
 	}
 }

@@ -170,7 +170,7 @@ func TestHTTPSessions(t *testing.T) {
 	}
 }
 
-// DELETE ends what the session has under way.
+// DELETE cancels the requests of the session.
 func TestHTTPDelete(t *testing.T) {
 	h := startServer(t)
 	v := newHTTPClient(t, h, version20251125)
@@ -182,8 +182,8 @@ func TestHTTPDelete(t *testing.T) {
 	v.expectStatus(v.postMessage(callLine("1", "await", `{"name":"deleted"}`), nil), http.StatusOK)
 }
 
-// A connection that is cut while a question is open: who resumes is asked with
-// the same request again, and the answer counts once.
+// The connection breaks while a question is open. A client that resumes is asked with
+// the same request again, and its answer counts once.
 func TestHTTPResume(t *testing.T) {
 	h := startServer(t)
 	for _, version := range []string{version20250618, version20251125} {
@@ -193,7 +193,7 @@ func TestHTTPResume(t *testing.T) {
 		first := s.nextMessage()
 		pull()
 		if first.Method != "elicitation/create" {
-			t.Fatalf("it said %s", first.line)
+			t.Fatalf("got %s", first.line)
 		}
 		run, _, _ := strings.Cut(s.lastEventID, ".")
 		again := v.readEvents(v.sendRequest(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": run + ".0"}))
@@ -213,7 +213,7 @@ func TestHTTPResume(t *testing.T) {
 	}
 }
 
-// A round is a request of 2026-07-28, and what it came to.
+// A roundTrip is a request of 2026-07-28 and its outcome.
 type roundTripResult struct {
 	Type     string                     `json:"resultType"`
 	State    string                     `json:"requestState"`
@@ -245,7 +245,7 @@ func (v *httpClient) callRoundTrip(tool, arguments, state, responses string) (ro
 	return m.Result, m.Error.Code
 }
 
-// A lost response loses nothing and spends nothing twice.
+// A lost response loses no answer and uses none twice.
 func TestHTTPRetry(t *testing.T) {
 	h := startServer(t)
 	v := newHTTPClient(t, h, version20260728)
@@ -305,8 +305,8 @@ func TestHTTPStates(t *testing.T) {
 	}
 }
 
-// A client of 2026-07-28 that closes the stream ends a call that nobody could
-// take up again.
+// A client of 2026-07-28 that closes the stream cancels a call that nobody could
+// resume.
 func TestHTTPModernDisconnect(t *testing.T) {
 	h := startServer(t)
 	v := newHTTPClient(t, h, version20260728)

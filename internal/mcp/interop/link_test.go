@@ -53,10 +53,10 @@ func checkLinkedCall(t *testing.T, ctx context.Context, c *connectedClient) {
 		t.Fatalf("the call ended with %+v, %v", r, err)
 	}
 	if link := <-told; !askURLPattern.MatchString(link) {
-		t.Errorf("it was told %q, want the address", link)
+		t.Errorf("got %q, want the address", link)
 	}
 	if again := <-told; !strings.HasPrefix(again, "Waiting for an answer") || !askURLPattern.MatchString(again) {
-		t.Errorf("then it was told %q, want that it waits", again)
+		t.Errorf("then got %q, want that it waits", again)
 	}
 	found := askURLPattern.FindStringSubmatch(r.text())
 	if found == nil {
@@ -71,7 +71,7 @@ func checkLinkedCall(t *testing.T, ctx context.Context, c *connectedClient) {
 		return r
 	}
 	if r := resume(); r.IsError || !askURLPattern.MatchString(r.text()) {
-		t.Errorf("while nobody answers, it says %+v", r)
+		t.Errorf("while nobody answers, got %+v", r)
 	}
 	desk, err := c.openPages(ctx)
 	if err != nil {

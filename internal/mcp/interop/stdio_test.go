@@ -113,7 +113,7 @@ func (w *stdioClient) expectError(id string, code int) {
 	w.t.Helper()
 	m := w.nextMessage()
 	if m.Error == nil || m.Error.Code != code || string(m.ID) != id {
-		w.t.Errorf("it said %s, want the error %d with the id %q", m.line, code, id)
+		w.t.Errorf("got %s, want the error %d with the id %q", m.line, code, id)
 	}
 }
 
@@ -122,7 +122,7 @@ func (w *stdioClient) expectResult(id string) json.RawMessage {
 	w.t.Helper()
 	m := w.nextMessage()
 	if m.Result == nil || string(m.ID) != id {
-		w.t.Errorf("it said %s, want the result of %s", m.line, id)
+		w.t.Errorf("got %s, want the result of %s", m.line, id)
 	}
 	return m.Result
 }
@@ -132,7 +132,7 @@ func (w *stdioClient) expectQuestion() json.RawMessage {
 	w.t.Helper()
 	m := w.nextMessage()
 	if m.Method != "elicitation/create" || len(m.ID) == 0 {
-		w.t.Fatalf("it said %s, want a question", m.line)
+		w.t.Fatalf("got %s, want a question", m.line)
 	}
 	return m.ID
 }
@@ -317,14 +317,14 @@ func TestWireCancelled(t *testing.T) {
 	id := w.expectQuestion()
 	w.sendLines(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if m := w.nextMessage(); m.Method != "notifications/cancelled" || string(m.Params.RequestID) != string(id) {
-		t.Errorf("it said %s, want the question %s taken back", m.line, id)
+		t.Errorf("got %s, want the question %s withdrawn", m.line, id)
 	}
 	w.sendLines(callLine("2", "await", `{"name":"a"}`))
 	w.expectResult("2")
 	w.sendLines(answerLine(id, "too late"), callLine("3", "hurried", `{}`))
 	id = w.expectQuestion()
 	if m := w.nextMessage(); m.Method != "notifications/cancelled" || string(m.Params.RequestID) != string(id) {
-		t.Errorf("it said %s, want the question %s taken back", m.line, id)
+		t.Errorf("got %s, want the question %s withdrawn", m.line, id)
 	}
 	if r := w.expectResult("3"); !strings.Contains(string(r), `"timeout"`) {
 		t.Errorf("the result is %s", r)

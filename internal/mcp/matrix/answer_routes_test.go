@@ -96,7 +96,7 @@ func answerByCaller(t *testing.T, b *testBeam, c *caller, action string) {
 		p.expectPage(id, page+"by the MCP client")
 	}
 	if p.postAnswer(id, "accept", "late") {
-		t.Error("the browser's late answer was taken")
+		t.Error("the browser's late answer was recorded")
 	}
 	b.expectNoOutcome()
 }
@@ -108,7 +108,7 @@ func answerByBrowser(t *testing.T, b *testBeam, c *caller, action string) {
 	id := p.awaitOpenAsk()
 	outcome, page := wantOutcome(action, "browser")
 	if !p.postAnswer(id, action, "browser") {
-		t.Error("the browser's answer was not taken")
+		t.Error("the browser's answer was not recorded")
 	}
 	expectEqual(t, "what the tool got", b.nextOutcome(), outcome)
 	if c.requestState != "" {
@@ -200,7 +200,7 @@ func answerAfterHandoff(t *testing.T, b *testBeam, c *caller, action string) {
 	}
 	outcome, page := wantOutcome(action, "browser")
 	if !p.postAnswer(id, action, "browser") {
-		t.Error("the browser's answer was not taken")
+		t.Error("the browser's answer was not recorded")
 	}
 	expectEqual(t, "what the tool got", b.nextOutcome(), outcome)
 	c.callResumeTool(r)

@@ -47,7 +47,7 @@ func (p *peer) ping(tb testing.TB) time.Duration {
 	second := p.readMessage()
 	for i, id := range []string{`"id":"ping"`, `"id":"slow"`} {
 		if got := []string{first, second}[i]; !strings.Contains(got, id) {
-			tb.Fatalf("%d. there came %s, want %s", i+1, got, id)
+			tb.Fatalf("%d. got %s, want %s", i+1, got, id)
 		}
 	}
 	return took

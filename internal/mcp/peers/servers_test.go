@@ -23,8 +23,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Each server has a tool, ask, that asks for a word and returns it, and one that
-// is quick, as a rule. The pipe has the first alone.
+// Each server has a tool, ask, that asks for a word and returns it, and a tool that is
+// usually quick. The pipe has only the first.
 var servers = map[string]func(){"pipe": serveMinimal, "beam": serveBeam, "durable": serveDurable, "mcp-go": serveMCPGo, "go-sdk": serveGoSDK}
 
 const wordSchema = `{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}`
@@ -39,8 +39,7 @@ func TestMain(m *testing.M) {
 
 type none struct{}
 
-// A pause is what the tool quick is called with: milliseconds for which it is
-// not quick for once.
+// A pause is the argument of the tool quick: the milliseconds for which it sleeps.
 type pause struct {
 	MS int `json:"ms,omitempty"`
 }

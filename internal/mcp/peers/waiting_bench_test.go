@@ -41,7 +41,7 @@ func BenchmarkWaiting(b *testing.B) {
 	b.ReportMetric(median("beam-both-s")/median("go-sdk-both-s"), "beam/go-sdk-time")
 }
 
-// medianCallTime is how long a call takes that asks nothing, in the median.
+// medianCallTime returns the median time of a call that asks nothing.
 func (p *peer) medianCallTime() time.Duration {
 	var took []time.Duration
 	for range 500 {
