@@ -15,7 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// linkPolicy is how `beam` is set up when nothing is said.
+// linkPolicy is the default policy of the command.
 var linkPolicy = mcp.AskPolicy{Link: true, Handoff: 45 * time.Second, KeepAlive: 15 * time.Second}
 
 var wordPhoton = askingPhoton("word", ask.ForText("word", "Which word?"))
@@ -56,14 +56,14 @@ func TestClientThatCantBeAskedGetsLink(t *testing.T) {
 				w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"_meta":{"progressToken":7}}}`, tt.prompt.Name())
 				told := w.nextLine()
 				if !strings.Contains(maskIDs(told), `"method":"notifications/progress","params":{"progressToken":7,"progress":0,"message":"Answer at http://127.0.0.1:3008/asks/RUN.3: `) {
-					t.Errorf("first it says %s, want progress with the address", told)
+					t.Errorf("first got %s, want progress with the address", told)
 				}
 				if logged := w.nextLine(); !strings.Contains(maskIDs(logged), `"method":"notifications/message","params":{"level":"notice"`) || !strings.Contains(maskIDs(logged), "/asks/RUN.3: ") {
-					t.Errorf("then it says %s, want a log message with the address", logged)
+					t.Errorf("then got %s, want a log message with the address", logged)
 				}
 				r.answerInBrowser(t, ask.Accept, tt.content)
 				if got := w.nextLine(); jsonMember(t, got, "id") != "1" || strings.Contains(got, `"isError"`) {
-					t.Errorf("once it is answered it says %s, want the result", got)
+					t.Errorf("once it is answered got %s, want the result", got)
 				}
 			})
 		})
@@ -76,37 +76,37 @@ func TestModernClientThatCantBeAsked(t *testing.T) {
 		w := r.connectStdio(t)
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word",%s}}`, modernMeta(`{}`, `,"progressToken":1,"io.modelcontextprotocol/logLevel":"notice"`))
 		if told := w.nextLine(); !strings.Contains(told, "notifications/progress") || !strings.Contains(maskIDs(told), "/asks/RUN.3: Which word?") {
-			t.Errorf("first it says %s", told)
+			t.Errorf("first got %s", told)
 		}
 		w.nextLine() // the log message
 		for range 2 {
 			if told := w.nextLine(); !strings.Contains(told, "Waiting for an answer") {
-				t.Errorf("then it says %s", told)
+				t.Errorf("then got %s", told)
 			}
 		}
 		result := w.nextLine()
 		if !strings.Contains(result, `"resultType":"complete"`) || !strings.Contains(result, "beam_resume") || strings.Contains(result, `"isError"`) {
-			t.Errorf("after 45 s it says %s", result)
+			t.Errorf("after 45 s got %s", result)
 		}
 		run := resumeHandle(t, result)
 
-		// With the capability, it is asked in a round of its own.
+		// With the capability, the client is asked in a round trip of its own.
 		caps := `,` + modernMeta(`{"elicitation":{}}`, "")
 		w.callResumeTool(2, run, caps)
 		trip := w.nextLine()
 		if !strings.Contains(trip, `"resultType":"input_required"`) || !strings.Contains(trip, "Which word?") {
-			t.Errorf("resuming says %s", trip)
+			t.Errorf("resuming returns %s", trip)
 		}
 		w.callResumeTool(3, run, fmt.Sprintf(`,"requestState":%s,"inputResponses":{"word":{"action":"accept","content":{"word":"fish"}}}`, jsonMember(t, trip, "result", "requestState"))+caps)
 		if got := w.nextLine(); jsonMember(t, got, "result", "structuredContent") != `"fish"` {
-			t.Errorf("the answer gives %s", got)
+			t.Errorf("the answer returns %s", got)
 		}
 		w.closeAndWait()
 	})
 }
 
-// Of several questions at once, those that the client can be asked travel, and
-// the others have their link.
+// Of several concurrent questions, the client is asked those that it can be asked, and
+// gets links to the others.
 func TestRoundTripWithLink(t *testing.T) {
 	both := generators.New("both", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		var name, key string
@@ -131,7 +131,8 @@ func TestRoundTripWithLink(t *testing.T) {
 	})
 }
 
-// A client that declared that it can ask, and fails to, is as silent.
+// A client that declared a capability and responds with an error counts as one that
+// does not respond.
 func TestClientThatFailsToAskGetsLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newLinkingServer(t, wordPhoton)
@@ -140,7 +141,7 @@ func TestClientThatFailsToAskGetsLink(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, jsonMember(t, w.nextLine(), "id"))
 		if link := w.nextLine(); !strings.Contains(maskIDs(link), "/asks/RUN.3: Which word?") {
-			t.Errorf("then it says %s, want the link", link)
+			t.Errorf("then got %s, want the link", link)
 		}
 		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
 		w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)

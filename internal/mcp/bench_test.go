@@ -11,10 +11,9 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// BenchmarkAskOverStdio is one call that asks, from the request to the result,
-// over pipes of the system. It says, too, what Beam's share of that is, with what
-// the pipes take: from the request to the question, and from the answer to the
-// result.
+// BenchmarkAskOverStdio measures one call that asks, from request to result, over OS
+// pipes. It also reports Beam's share of that time, including the pipes: from the
+// request to the question, and from the answer to the result.
 func BenchmarkAskOverStdio(b *testing.B) {
 	r := newTestServer(b, askingPhoton("word", ask.ForText("word", "Which word?")))
 	inR, inW, err := os.Pipe()

@@ -11,8 +11,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A client whose streams break off calls beam_resume again and again. Of the
-// questions that it was asked on them, none is remembered for long.
+// A client whose streams break off calls beam_resume again and again. The server does
+// not remember the questions that it sent on those streams.
 func TestQuestionsOfDisconnectedCallsAreForgotten(t *testing.T) {
 	r := newLinkingServer(t, wordPhoton)
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
@@ -29,7 +29,7 @@ func TestQuestionsOfDisconnectedCallsAreForgotten(t *testing.T) {
 		gone := *v
 		gone.ctx = ctx
 		if e := gone.readEvents(gone.postMessage(resume(i)))(); !strings.Contains(e.data, "Which word?") {
-			t.Fatalf("resuming says %s, want the question", e.data)
+			t.Fatalf("resuming returns %s, want the question", e.data)
 		}
 		cut()
 		for under := 1; under > 0; { // until that is noticed
@@ -44,9 +44,9 @@ func TestQuestionsOfDisconnectedCallsAreForgotten(t *testing.T) {
 	res := v.postMessage(resume(n))
 	defer res.Body.Close()
 	if raw, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(raw), "fish") {
-		t.Errorf("resuming says %s, %v", raw, err)
+		t.Errorf("resuming returns %s, %v", raw, err)
 	}
 	if _, asked := r.CountPending(); asked != 0 {
-		t.Errorf("%d questions are remembered, and all are settled", asked)
+		t.Errorf("%d questions are remembered, and although all are settled", asked)
 	}
 }

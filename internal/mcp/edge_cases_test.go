@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// unreadableLog is a log that can't be read for a while.
+// An unreadableLog is a log that can't be read for a while.
 type unreadableLog struct {
 	runlog.Log
 	isUnreadable atomic.Bool
@@ -29,7 +29,7 @@ func (l *unreadableLog) Read(ctx context.Context, run string, after uint64) iter
 	return func(yield func([]runlog.Entry, error) bool) { yield(nil, runlog.ErrUnavailable) }
 }
 
-// A run that can't be read now is not lost, and its caller is told so.
+// A run that can't be read at the moment is not lost, and the client is told so.
 func TestResumingUnreadableRun(t *testing.T) {
 	durable := generators.New("durable", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "word", "Which word?")
@@ -49,12 +49,12 @@ func TestResumingUnreadableRun(t *testing.T) {
 	l.isUnreadable.Store(true)
 	w.callResumeTool(1, run, "")
 	if got := w.nextLine(); !strings.Contains(got, "call beam_resume again") {
-		t.Errorf("it says %s", got)
+		t.Errorf("got %s", got)
 	}
 }
 
-// Who asks for a task's result, thinks better of it, and asks again in the same
-// breath is asked by a request of another id, and its answer counts.
+// A client that cancels tasks/result and at once requests it again gets a question with
+// another id, and its answer counts.
 func TestTaskResultRequestedAgain(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	for range 20 {
@@ -75,8 +75,8 @@ func TestTaskResultRequestedAgain(t *testing.T) {
 	}
 }
 
-// A tool's own work between two questions is no waiting for a person: the second
-// question is before the client for the whole time.
+// A tool's own work between two questions does not count as waiting: the second
+// question is open for the whole handoff time.
 func TestWorkDoesNotCountAsWaiting(t *testing.T) {
 	for _, work := range []time.Duration{10 * time.Second, 40 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -107,8 +107,8 @@ func TestWorkDoesNotCountAsWaiting(t *testing.T) {
 	}
 }
 
-// An answer that does not fit comes when its stream is broken: the question is
-// asked again on the stream that resumes it.
+// If an invalid answer arrives while the stream is broken, the question is asked again
+// on the stream that resumes it.
 func TestQuestionIsRepeatedOnResumedStream(t *testing.T) {
 	r := newTestServer(t, askingPhoton("strict", ask.ForText("word", "Which word?", ask.Length(3, 50))))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
@@ -125,7 +125,7 @@ func TestQuestionIsRepeatedOnResumedStream(t *testing.T) {
 	v.postAnswer(again.data, fmt.Sprintf(`{"word":%q}`, "fish"))
 }
 
-// nextQuestion is the next request that asks something.
+// nextQuestion returns the next request that asks something.
 func (w *stdioClient) nextQuestion() string {
 	w.t.Helper()
 	for {

@@ -1,14 +1,14 @@
 package mcp
 
-// CountPending counts what the sessions remember: requests of the clients that are
-// under way, and questions that wait for a client's answer.
-func (s *Server) CountPending() (under, asked int) {
+// CountPending counts the requests in flight and the questions that wait for a client's
+// response, in all sessions.
+func (s *Server) CountPending() (inFlight, awaited int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sess := range s.sessions {
 		sess.mu.Lock()
-		under, asked = under+len(sess.inFlightRequests), asked+len(sess.awaitedResponses)
+		inFlight, awaited = inFlight+len(sess.inFlightRequests), awaited+len(sess.awaitedResponses)
 		sess.mu.Unlock()
 	}
-	return under, asked
+	return inFlight, awaited
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// fullDiskLog is a log on a disk that is full when the first answers come.
+// A fullDiskLog is a log on a disk that is full when the first answers arrive.
 type fullDiskLog struct {
 	runlog.Log
 	refusals atomic.Int64
@@ -24,7 +24,7 @@ func (l *fullDiskLog) Append(ctx context.Context, run string, after uint64, entr
 	return l.Log.Append(ctx, run, after, entries...)
 }
 
-// A client answers once. What it said is recorded when there is room.
+// A client answers only once. Beam records the answer when there is space again.
 func TestAnswerOnFullDiskIsRecordedLater(t *testing.T) {
 	l := &fullDiskLog{Log: runlog.NewMemory()}
 	l.refusals.Store(1)

@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// addSeedMessages are messages of every kind, some of them damaged.
+// addSeedMessages adds messages of every kind, some of them malformed.
 func addSeedMessages(add func(string)) {
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"f","version":"1"}}}`
 	for _, s := range []string{
@@ -31,21 +31,21 @@ func addSeedMessages(add func(string)) {
 	}
 }
 
-// expectNoNewGoroutines fails if more goroutines are left than there were.
+// expectNoNewGoroutines fails the test if more goroutines are left than before.
 func expectNoNewGoroutines(t *testing.T, before int) {
 	t.Helper()
 	for range 500 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(2 * time.Millisecond) // they end by themselves; there is no event to wait for
+		time.Sleep(2 * time.Millisecond) // they end on their own; there is no event to wait for
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%d goroutines were left of %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// FuzzStdio: whatever a client sends, every line that comes back is one
-// JSON-RPC message, the server ends with its input, and nothing is left of it.
+// FuzzStdio checks that, whatever a client sends, every line of output is a JSON-RPC
+// message, the server ends with its input, and no goroutine is left.
 func FuzzStdio(f *testing.F) {
 	addSeedMessages(func(s string) { f.Add([]byte(s)) })
 	r := newTestServer(f, helloPhoton, twoQuestions, askingPhoton("word", ask.ForText("word", "Which word?")))
@@ -61,7 +61,7 @@ func FuzzStdio(f *testing.F) {
 		}
 		for line := range strings.Lines(out.String()) {
 			if !json.Valid([]byte(line)) || line[0] != '{' && line[0] != '[' {
-				t.Errorf("the server said %q", line)
+				t.Errorf("the server sent %q", line)
 			}
 		}
 		for _, open := range r.engine.Inbox(operator, 0) {
@@ -73,8 +73,8 @@ func FuzzStdio(f *testing.F) {
 	})
 }
 
-// FuzzHTTP: whatever is posted, the answer is JSON or events with a status that
-// fits, and nothing is left of it.
+// FuzzHTTP checks that, whatever is posted, the response is JSON or events with a
+// matching status, and no goroutine is left.
 func FuzzHTTP(f *testing.F) {
 	addSeedMessages(func(s string) {
 		f.Add([]byte(s), "2025-11-25", "")

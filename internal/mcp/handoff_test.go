@@ -42,7 +42,7 @@ func TestCallIsHandedOffAndResumed(t *testing.T) {
 		w.nextLine() // the link
 		second := w.nextLine()
 		if resumeHandle(t, second) != run || !strings.Contains(second, "First?") {
-			t.Errorf("while nobody answers, resuming says %s", second)
+			t.Errorf("while nobody answers, resuming returns %s", second)
 		}
 		time.Sleep(100 * time.Hour) // a person thinks
 
@@ -51,16 +51,16 @@ func TestCallIsHandedOffAndResumed(t *testing.T) {
 		r.answerInBrowser(t, ask.Accept, `{"first":"one"}`)
 		w.nextLine() // the status between
 		if link := w.nextLine(); !strings.Contains(link, "Second?") {
-			t.Errorf("then it says %s, want the next question's link", link)
+			t.Errorf("then got %s, want the next question's link", link)
 		}
 		r.answerInBrowser(t, ask.Accept, `{"second":"two"}`)
 		w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"one two"}],"structuredContent":{"result":"one two"}}}`)
 
-		// What has ended is told as often as it is asked for.
+		// The result of a run that has ended can be read again.
 		w.callResumeTool(4, run, "")
 		w.expectLine(`{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"one two"}],"structuredContent":{"result":"one two"}}}`)
 		if effects != 1 {
-			t.Errorf("the effect happened %d times", effects)
+			t.Errorf("there were %d effects", effects)
 		}
 		w.closeAndWait()
 	})
@@ -75,19 +75,19 @@ func TestSilentClientIsHandedOffAndAskedAgain(t *testing.T) {
 		question := w.nextLine()
 		asked := time.Now()
 		if link := w.nextLine(); !strings.Contains(maskIDs(link), "/asks/RUN.3: Which word?") || time.Since(asked) != 20*time.Second {
-			t.Errorf("after %s it says %s, want the link after 20 s", time.Since(asked), link)
+			t.Errorf("after %s got %s, want the link after 20 s", time.Since(asked), link)
 		}
 		w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"it was not answered in time; it is open on Beam's page","requestId":"RUN.3"}}`)
 		result := w.nextLine()
 		if time.Since(asked) != 45*time.Second || jsonMember(t, result, "result", "isError") != "true" {
-			t.Errorf("after %s it says %s, want an error since structured content was promised", time.Since(asked), result)
+			t.Errorf("after %s got %s, want an error since structured content was promised", time.Since(asked), result)
 		}
-		// An answer that comes after all goes nowhere: it was taken back.
+		// A late answer has no effect, because the question was withdrawn.
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"late"}}}`, jsonMember(t, question, "id"))
 		w.callResumeTool(2, resumeHandle(t, result), "")
 		again := w.nextLine()
 		if jsonMember(t, again, "method") != `"elicitation/create"` || jsonMember(t, again, "id") == jsonMember(t, question, "id") {
-			t.Errorf("resuming says %s, want the question with an id of its own", again)
+			t.Errorf("resuming returns %s, want the question with an id of its own", again)
 		}
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"fish"}}}`, jsonMember(t, again, "id"))
 		w.expectLine(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
@@ -95,8 +95,8 @@ func TestSilentClientIsHandedOffAndAskedAgain(t *testing.T) {
 	})
 }
 
-// A client whose stream broke off comes back after the handoff, and gets its
-// result at once.
+// A client whose stream broke off reconnects after the handoff, and gets its result at
+// once.
 func TestHandoffReplyIsResumed(t *testing.T) {
 	asking := mcp.AskPolicy{Link: true, Handoff: 50 * time.Millisecond}
 	r := newTestServerOn(t, asking, runlog.NewMemory(), wordPhoton)
@@ -107,7 +107,7 @@ func TestHandoffReplyIsResumed(t *testing.T) {
 	next := gone.readEvents(gone.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`))
 	link := next()
 	if !strings.Contains(link.data, "/asks/") {
-		t.Fatalf("first it says %s, want the link", link.data)
+		t.Fatalf("first got %s, want the link", link.data)
 	}
 	run, _, _ := strings.Cut(r.engine.Inbox(operator, 0)[0].ID, ".")
 	cut()
@@ -120,13 +120,13 @@ func TestHandoffReplyIsResumed(t *testing.T) {
 			break
 		}
 	}
-	// A call that was handed off can't be given up any more.
+	// A call that was handed off can't be cancelled any more.
 	v.postMessage(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`).Body.Close()
 	v.postMessage(`{"jsonrpc":"2.0","id":3,"method":"ping"}`).Body.Close()
 	r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
 	res := v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"beam_resume","arguments":{"run":%q}}}`, run))
 	defer res.Body.Close()
 	if raw, _ := io.ReadAll(res.Body); !strings.Contains(string(raw), `"structuredContent":{"result":"fish"}`) {
-		t.Errorf("resuming says %s", raw)
+		t.Errorf("resuming returns %s", raw)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// testServer is a server with photons, and the engine behind it.
+// A testServer is a server with photons and its engine.
 type testServer struct {
 	*mcp.Server
 	engine  *engine.Engine
@@ -29,13 +29,14 @@ type testServer struct {
 
 var operator = engine.Caller{"operator"}
 
-// newTestServer is a rig that refuses what can't be asked.
+// newTestServer returns a server that withdraws questions which the client can't be
+// asked.
 func newTestServer(t testing.TB, photons ...*generators.Photon) *testServer {
 	t.Helper()
 	return newTestServerOn(t, mcp.AskPolicy{}, runlog.NewMemory(), photons...)
 }
 
-// newTestServerOn is a rig over a log, which outlives it.
+// newTestServerOn returns a server on a log that outlives it.
 func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photons ...*generators.Photon) *testServer {
 	t.Helper()
 	registry, err := generators.NewRegistry(photons...)
@@ -73,7 +74,7 @@ func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photon
 	return r
 }
 
-// A stdioClient is a client that speaks JSON-RPC line by line, as written.
+// A stdioClient is a client that sends and receives JSON-RPC line by line.
 type stdioClient struct {
 	t        testing.TB
 	in       io.WriteCloser
@@ -83,7 +84,7 @@ type stdioClient struct {
 
 const pagesOrigin = "http://127.0.0.1:3008"
 
-// connectStdio connects a wire to the server over a pair of pipes.
+// connectStdio connects a client to the server over a pair of pipes.
 func (b *testServer) connectStdio(t testing.TB) *stdioClient {
 	t.Helper()
 	in, to := io.Pipe()
@@ -106,7 +107,7 @@ func (b *testServer) connectStdio(t testing.TB) *stdioClient {
 	return w
 }
 
-// sendLine sends a message of one line.
+// sendLine sends a message.
 func (w *stdioClient) sendLine(format string, args ...any) {
 	w.t.Helper()
 	if _, err := fmt.Fprintf(w.in, format+"\n", args...); err != nil {
@@ -114,7 +115,7 @@ func (w *stdioClient) sendLine(format string, args ...any) {
 	}
 }
 
-// nextLine is the next line that the server sent.
+// nextLine returns the next line that the server sent.
 func (w *stdioClient) nextLine() string {
 	w.t.Helper()
 	select {
@@ -124,17 +125,16 @@ func (w *stdioClient) nextLine() string {
 		}
 		return line
 	case <-time.After(time.Minute):
-		w.t.Fatal("the server said nothing for a minute")
+		w.t.Fatal("the server sent nothing for a minute")
 	}
 	return ""
 }
 
-// expectLine holds the next line against what it should be. Ids of runs are written
-// as RUN in it.
+// expectLine compares the next line, with run ids replaced by RUN, with want.
 func (w *stdioClient) expectLine(want string) {
 	w.t.Helper()
 	if got := w.nextLine(); maskIDs(got) != want {
-		w.t.Errorf("the server said\n%s\nwant\n%s", maskIDs(got), want)
+		w.t.Errorf("the server sent\n%s\nwant\n%s", maskIDs(got), want)
 	}
 }
 
@@ -148,7 +148,7 @@ func (w *stdioClient) closeAndWait() {
 			w.t.Error(err)
 		}
 	case <-time.After(5 * time.Second):
-		w.t.Fatal("the server went on for 5 s after the end of its input")
+		w.t.Fatal("the server was still running 5 s after the end of its input")
 	}
 }
 
@@ -162,12 +162,12 @@ func (w *stdioClient) initialize(version, capabilities string) {
 	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// modernMeta is the _meta of a request of 2026-07-28.
+// modernMeta returns the _meta of a request of 2026-07-28.
 func modernMeta(capabilities, more string) string {
 	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s%s}`, capabilities, more)
 }
 
-// jsonMember is the JSON at a path of members.
+// jsonMember returns the JSON at a path of members.
 func jsonMember(t testing.TB, message string, path ...string) string {
 	t.Helper()
 	raw := json.RawMessage(message)

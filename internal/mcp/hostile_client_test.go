@@ -15,7 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-func TestProgressBeyondAllNumbersEndsNothing(t *testing.T) {
+func TestInfiniteProgressEndsNothing(t *testing.T) {
 	huge := generators.New("huge", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Progress(math.MaxFloat64, 0, ""))
 		yield(generators.Status("and on"))
@@ -42,7 +42,7 @@ func TestTokensAreStringsOrNumbers(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":%s}}}`, token)
 		got := w.nextLine()
 		if !strings.Contains(got, want) || strings.Contains(got, "progressToken\":null") {
-			t.Errorf("the token %.20s is answered with %s", token, got)
+			t.Errorf("the token %.20s gets the response %s", token, got)
 		}
 		for !strings.Contains(got, `"id":1`) {
 			got = w.nextLine()
@@ -50,7 +50,7 @@ func TestTokensAreStringsOrNumbers(t *testing.T) {
 	}
 }
 
-func TestANotificationIsNeverAnswered(t *testing.T) {
+func TestNotificationGetsNoResponse(t *testing.T) {
 	w := newTestServer(t, helloPhoton).connectStdio(t)
 	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/initialized","params":[1]}`)
 	w.sendLine(`{"jsonrpc":"2.0","method":"tools/list","params":{"_meta":7}}`)
@@ -58,9 +58,9 @@ func TestANotificationIsNeverAnswered(t *testing.T) {
 	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 }
 
-// A client that reads nothing keeps the server neither from noticing the end of
-// its input nor from ending.
-func TestAClientThatReadsNothingCanEnd(t *testing.T) {
+// A client that reads nothing does not keep the server from noticing the end of its
+// input, nor from ending.
+func TestClientThatReadsNothingCanEnd(t *testing.T) {
 	r := newTestServer(t, helloPhoton)
 	inR, inW := io.Pipe()
 	_, outW := io.Pipe() // nobody reads
@@ -82,8 +82,8 @@ func TestAClientThatReadsNothingCanEnd(t *testing.T) {
 	outW.Close()
 }
 
-// After a call was cancelled its client hears nothing more of it but that its
-// question is taken back.
+// After a call was cancelled, its client receives nothing more of it except the
+// withdrawal of its question.
 func TestCancelledCallSendsNothingMore(t *testing.T) {
 	begun := make(chan struct{})
 	talker := generators.New("talker", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
@@ -120,8 +120,8 @@ func TestCancelledCallSendsNothingMore(t *testing.T) {
 	if err != nil || <-done != nil {
 		t.Fatal(err)
 	}
-	// Of ten megabytes, four were waiting to be read when the cancel came; the
-	// rest does not follow.
+	// Of ten megabytes, four were queued when the call was cancelled. The rest
+	// must not follow.
 	if told := strings.Count(string(raw), "notifications/progress"); told > 4000 || strings.Contains(string(raw), `"id":1,`) {
 		t.Errorf("%d notifications were sent, and perhaps a response", told)
 	}
@@ -134,7 +134,7 @@ func TestInitializeStandsAlone(t *testing.T) {
 	raw, _ := io.ReadAll(r.Body)
 	r.Body.Close()
 	if !strings.Contains(string(raw), `"code":-32600`) {
-		t.Errorf("initialize within a batch is answered with %s", raw)
+		t.Errorf("initialize within a batch gets the response %s", raw)
 	}
 	nobody := &httpClient{t: t, url: v.url, ctx: t.Context()}
 	for name, r := range map[string]*http.Response{
@@ -149,11 +149,11 @@ func TestInitializeStandsAlone(t *testing.T) {
 	r = v.sendRequest(http.MethodDelete, "", "MCP-Protocol-Version", "2026-07-28")
 	r.Body.Close()
 	if r.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("a modern DELETE is answered with %s, want 405", r.Status)
+		t.Errorf("a modern DELETE gets the response %s, want 405", r.Status)
 	}
 }
 
-func TestADeclinedPageIsNotComplete(t *testing.T) {
+func TestDeclinedPageIsNotComplete(t *testing.T) {
 	w := newTestServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?"))).connectStdio(t)
 	w.initialize("2025-11-25", `{"elicitation":{"url":{}}}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret"}}`)
@@ -185,7 +185,7 @@ func TestAllMissingCapabilitiesAreNamed(t *testing.T) {
 	w := newTestServer(t, both).connectStdio(t)
 	w.callModern(1, "both", `{}`)
 	if got := jsonMember(t, w.nextLine(), "error", "data", "requiredCapabilities"); got != `{"elicitation":{"form":{},"url":{}}}` {
-		t.Errorf("what lacks is %s", got)
+		t.Errorf("the missing capabilities are %s", got)
 	}
 }
 

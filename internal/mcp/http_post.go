@@ -79,7 +79,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 func writeAccepted(w http.ResponseWriter) {
 	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusAccepted)
-	_ = http.NewResponseController(w).Flush() // a client that is gone has said its message
+	_ = http.NewResponseController(w).Flush() // the client may be gone, but its message has arrived
 }
 
 // servePostedRequest serves one request.

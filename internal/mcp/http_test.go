@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// startHTTPServer serves a rig over HTTP, as whoever mounts it would.
+// startHTTPServer serves the server over HTTP, as the handler that mounts it does.
 func (r *testServer) startHTTPServer(t testing.TB) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -26,7 +26,7 @@ func (r *testServer) startHTTPServer(t testing.TB) *httptest.Server {
 	return s
 }
 
-// A httpClient is an HTTP client with a session.
+// An httpClient is an HTTP client with a session.
 type httpClient struct {
 	t       testing.TB
 	url     string
@@ -74,10 +74,10 @@ func (v *httpClient) postMessage(body string, headers ...string) *http.Response 
 	return v.sendRequest(http.MethodPost, body, headers...)
 }
 
-// A sseEvent is one server-sent event.
+// An sseEvent is one server-sent event.
 type sseEvent struct{ id, data string }
 
-// readEvents reads a response's events.
+// readEvents returns a function that reads a response's next event.
 func (v *httpClient) readEvents(r *http.Response) (next func() sseEvent) {
 	v.t.Helper()
 	if kind := r.Header.Get("Content-Type"); kind != "text/event-stream" {
@@ -117,17 +117,17 @@ func (v *httpClient) postAnswer(question, content string) {
 	}
 }
 
-func TestWhatIsAnsweredAtOnceIsJSON(t *testing.T) {
+func TestImmediateResponseIsJSON(t *testing.T) {
 	v := newHTTPClient(t, newTestServer(t, helloPhoton).startHTTPServer(t).URL, "2025-11-25", `{}`)
 	r := v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	defer r.Body.Close()
 	raw, _ := io.ReadAll(r.Body)
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" || string(raw) != `{"jsonrpc":"2.0","id":1,"result":{}}` {
-		t.Errorf("ping is answered with %s %s", kind, raw)
+		t.Errorf("ping gets the response %s %s", kind, raw)
 	}
 }
 
-func TestACallThatTellsIsAStream(t *testing.T) {
+func TestCallWithEventsIsStream(t *testing.T) {
 	v := newHTTPClient(t, newTestServer(t, helloPhoton).startHTTPServer(t).URL, "2025-11-25", `{}`)
 	next := v.readEvents(v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":5}}}`))
 	var got []string
@@ -144,7 +144,7 @@ func TestACallThatTellsIsAStream(t *testing.T) {
 	}
 }
 
-func TestABrokenStreamIsResumedWithTheSameQuestion(t *testing.T) {
+func TestBrokenStreamIsResumed(t *testing.T) {
 	v := newHTTPClient(t, newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?"))).startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	ctx, cut := context.WithCancel(t.Context())
 	v.ctx = ctx
@@ -160,16 +160,16 @@ func TestABrokenStreamIsResumedWithTheSameQuestion(t *testing.T) {
 	}
 	v.postAnswer(question.data, `{"word":"fish"}`)
 	if got := again(); !strings.Contains(got.data, `"id":1,"result"`) || !strings.Contains(got.data, "fish") {
-		t.Errorf("then comes %v, want the result", got)
+		t.Errorf("then got %v, want the result", got)
 	}
-	// A client that had the question already gets the result alone.
+	// A client that has received the question gets only the result.
 	last := v.readEvents(v.sendRequest(http.MethodGet, "", "Last-Event-ID", question.id))
 	if got := last(); !strings.Contains(got.data, `"id":1,"result"`) {
-		t.Errorf("resuming after the question gives %v, want the result", got)
+		t.Errorf("resuming after the question returns %v, want the result", got)
 	}
 }
 
-func TestASessionEndsWithDelete(t *testing.T) {
+func TestSessionEndsWithDelete(t *testing.T) {
 	done := make(chan error, 1)
 	v := newHTTPClient(t, newTestServer(t, stubbornPhoton(done)).startHTTPServer(t).URL, "2025-06-18", `{"elicitation":{}}`)
 	v.readEvents(v.postMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`))()
@@ -212,9 +212,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Whoever closes the response of a modern request ends it: its run has nobody
-// to come back to.
-func TestAClosedResponseStopsARunOfTheModernEra(t *testing.T) {
+// A modern client that closes the response to its request cancels it: nobody could
+// resume its run.
+func TestClosedResponseCancelsModernRun(t *testing.T) {
 	done := make(chan error, 1)
 	busy := generators.New("busy", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("busy"))

@@ -12,15 +12,15 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Many sessions with many calls each: every call gets the answer that was given
-// to its own question.
+// Many sessions make many calls each, and every call gets the answer to its own
+// question.
 func TestAnswersDoNotCross(t *testing.T) {
 	answerManyCalls(t, 10, 20, 20)
 }
 
-// BenchmarkSessions is the same with a hundred sessions of a hundred calls, of
-// which each session has forty at once: both ends of their connections are open
-// files of this process. It says how long an answer takes until its result.
+// BenchmarkSessions does the same with a hundred sessions of a hundred calls, forty at
+// a time in each, because this process holds both ends of every connection. It reports
+// the time from an answer to its result.
 func BenchmarkSessions(b *testing.B) {
 	var took []time.Duration
 	begun := time.Now()
@@ -35,8 +35,8 @@ func BenchmarkSessions(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// answerManyCalls has sessions make calls over HTTP, each so many at once, and returns
-// how long each answer took until its call's result.
+// answerManyCalls makes calls over HTTP in several sessions, atOnce at a time in each.
+// It returns the times from each answer to its call's result.
 func answerManyCalls(t testing.TB, sessions, calls, atOnce int) (took []time.Duration) {
 	type argument struct {
 		Name string `json:"name"`
@@ -67,7 +67,7 @@ func answerManyCalls(t testing.TB, sessions, calls, atOnce int) (took []time.Dur
 	return took
 }
 
-// timeEchoCall makes one call, and returns how long its answer took until its result.
+// timeEchoCall makes one call, and returns the time from its answer to its result.
 func (v *httpClient) timeEchoCall(id int, name string) time.Duration {
 	r := v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"name":%q}}}`, id, name))
 	defer r.Body.Close()

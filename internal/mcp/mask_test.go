@@ -8,7 +8,7 @@ var (
 	statePattern      = regexp.MustCompile(`"requestState":"[^"]*"`)
 )
 
-// maskIDs writes what differs from run to run in the same way.
+// maskIDs replaces what differs between test runs.
 func maskIDs(line string) string {
 	line = callNumberPattern.ReplaceAllString(runIDPattern.ReplaceAllString(line, "RUN"), "$1")
 	return statePattern.ReplaceAllString(line, `"requestState":"STATE"`)

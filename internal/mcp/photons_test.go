@@ -12,7 +12,7 @@ import (
 
 type none struct{}
 
-// asker is a photon that asks one question and says what came of it.
+// askingPhoton returns a photon that asks one question and returns the outcome.
 func askingPhoton[T any](name string, prompt *ask.Prompt[T]) *generators.Photon {
 	return generators.New(name, func(_ context.Context, _ none, yield generators.Yield) (T, error) { return prompt.Ask(yield) }, nil)
 }
@@ -30,7 +30,8 @@ var helloPhoton = generators.New("hello", func(_ context.Context, in greeting, y
 	return "Hello, " + in.Name, nil
 }, &generators.Options{Title: "Hello", Description: "Greets."})
 
-// stubbornPhoton asks until it is stopped, and says when its defer has run.
+// stubbornPhoton asks until it is cancelled, and reports when its deferred function has
+// run.
 func stubbornPhoton(done chan<- error) *generators.Photon {
 	return generators.New("stubborn", func(ctx context.Context, _ none, yield generators.Yield) (_ string, err error) {
 		defer func() { done <- err }()
@@ -47,7 +48,8 @@ var twoQuestions = generators.New("two", func(_ context.Context, _ none, yield g
 	return strings.Join([]string{name, color}, " "), err
 }, nil)
 
-// twoQuestionsInTurn asks two questions, one after the other, and tells a status between.
+// twoQuestionsInTurn asks two questions, one after the other, and sends a status
+// between them.
 func twoQuestionsInTurn(effects *int) *generators.Photon {
 	return generators.New("inturn", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		first, err := ask.Text(yield, "first", "First?")

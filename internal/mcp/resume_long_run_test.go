@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// blockingLog is a log of which one run's can't be read before it is freed.
+// A blockingLog blocks reads of one run's log until it is released.
 type blockingLog struct {
 	runlog.Log
 	blockedRun atomic.Pointer[string]
@@ -30,7 +30,7 @@ func (l *blockingLog) Read(ctx context.Context, run string, after uint64) iter.S
 	return l.Log.Read(ctx, run, after)
 }
 
-// To read a long log takes a while. The other calls of the connection go on
+// Reading a long log takes time. The other calls of the connection are served
 // meanwhile.
 func TestResumingLongRunDelaysNoOtherCall(t *testing.T) {
 	long := generators.New("long", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
@@ -58,12 +58,12 @@ func TestResumingLongRunDelaysNoOtherCall(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"},"_meta":{"progressToken":5}}}`)
 		for told := ""; !strings.Contains(told, `"id":2`); {
 			if told = w.nextLine(); time.Since(begun) > time.Second {
-				t.Fatalf("after %s it says %s", time.Since(begun), told)
+				t.Fatalf("after %s got %s", time.Since(begun), told)
 			}
 		}
 		free()
 		if question := w.nextLine(); !strings.Contains(question, "elicitation/create") || !strings.Contains(question, started.ID) {
-			t.Errorf("then it says %s, want the question of the run that is taken up", question)
+			t.Errorf("then got %s, want the question of the resumed run", question)
 		}
 		w.closeAndWait()
 	})

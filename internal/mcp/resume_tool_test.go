@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// handle is what a result gives to resume with.
+// resumeHandle returns the handle in a result.
 func resumeHandle(t testing.TB, result string) string {
 	t.Helper()
 	return strings.Trim(jsonMember(t, result, "result", "_meta", "io.github.photon-beam/waiting", "run"), `"`)
@@ -38,7 +38,7 @@ func TestResumeReturnsEarlierAnswerAtOnce(t *testing.T) {
 		answered := time.Now()
 		w.callResumeTool(2, run, "")
 		if got := w.nextLine(); !strings.Contains(got, ask.ErrDeclined.Error()) || time.Since(answered) > 0 {
-			t.Errorf("resuming says %s after %s", got, time.Since(answered))
+			t.Errorf("resuming returns %s after %s", got, time.Since(answered))
 		}
 		w.closeAndWait()
 	})
@@ -58,12 +58,12 @@ func TestRunHandleOfAnotherCallerIsUnknown(t *testing.T) {
 			w.callResumeTool(i, handle, "")
 			got := w.nextLine()
 			if jsonMember(t, got, "result", "isError") != "true" {
-				t.Errorf("the handle %s gives %s", handle, got)
+				t.Errorf("the handle %s returns %s", handle, got)
 			}
 			said = append(said, jsonMember(t, got, "result", "content"))
 		}
 		if said[0] != said[1] || said[1] != said[2] {
-			t.Errorf("the handles tell what they are: %q", said)
+			t.Errorf("the responses disclose which runs exist: %q", said)
 		}
 		for _, args := range []string{`{}`, `{"run":7}`, `null`, `{"run":""}`} {
 			w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"beam_resume","arguments":%s}}`, args)
@@ -98,7 +98,7 @@ func TestRunHandleOutlivesProcess(t *testing.T) {
 		w.initialize("2025-11-25", `{}`)
 		w.callResumeTool(1, handles["word"], "")
 		if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "interrupted") || !strings.Contains(got, "shut down") {
-			t.Errorf("the run that ended with the process gives %s", got)
+			t.Errorf("the run that ended with the process returns %s", got)
 		}
 		w.callResumeTool(2, handles["durable"], "")
 		w.nextLine() // the link
@@ -109,8 +109,8 @@ func TestRunHandleOutlivesProcess(t *testing.T) {
 	})
 }
 
-// To give up waiting is not to give up the run: clients whose time runs out
-// cancel.
+// Cancelling the wait does not cancel the run: clients cancel when their timeout
+// expires.
 func TestResumeCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newLinkingServer(t, wordPhoton)
@@ -125,7 +125,7 @@ func TestResumeCanBeCancelled(t *testing.T) {
 		w.nextLine()
 		w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		if got := w.nextLine(); !strings.Contains(got, "its call was cancelled") {
-			t.Errorf("the question is taken back with %s", got)
+			t.Errorf("the question is withdrawn with %s", got)
 		}
 		synctest.Wait()
 		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
@@ -136,7 +136,7 @@ func TestResumeCanBeCancelled(t *testing.T) {
 	})
 }
 
-func TestTheResumeToolIsListedWhereItIsNeeded(t *testing.T) {
+func TestResumeToolIsListed(t *testing.T) {
 	clash := askingPhoton("beam_resume", ask.ForText("word", "Which word?"))
 	for name, tt := range map[string]struct {
 		asking mcp.AskPolicy
@@ -171,8 +171,8 @@ func TestTheResumeToolIsListedWhereItIsNeeded(t *testing.T) {
 	}
 }
 
-// The result of a run whose handle was given out is kept until its client can
-// have come for it, however long the answer took.
+// The result of a run whose handle was given to a client is kept until the client can
+// have fetched it, however long the answer took.
 func TestResultOfHandedOffRunIsKept(t *testing.T) {
 	durable := generators.New("durable", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "word", "Which word?")

@@ -10,7 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// retryWithState is a retry with the state of an earlier result.
+// retryWithState retries a call with the state of an earlier result.
 func (w *stdioClient) retryWithState(id int, tool, result, responses string) {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"requestState":%s,"inputResponses":%s,%s}}`,
@@ -35,7 +35,7 @@ func TestConcurrentQuestionsShareOneRoundTrip(t *testing.T) {
 	if maskIDs(first) != want {
 		t.Errorf("the first round is\n%s\nwant\n%s", maskIDs(first), want)
 	}
-	// One answer is missing: that question is asked again, alone.
+	// The question without an answer is asked again, alone.
 	w.retryWithState(2, "two", first, `{"name":{"action":"accept","content":{"name":"Ada"}}}`)
 	second := w.nextLine()
 	if requests := jsonMember(t, second, "result", "inputRequests"); !strings.HasPrefix(requests, `{"color"`) || strings.Contains(requests, "name\":{\"m") {
@@ -45,7 +45,7 @@ func TestConcurrentQuestionsShareOneRoundTrip(t *testing.T) {
 	w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete",` + serverMeta + `,"content":[{"type":"text","text":"Ada r"}],"structuredContent":"Ada r"}}`)
 }
 
-func TestALostResponseLosesNothing(t *testing.T) {
+func TestLostResponseLosesNothing(t *testing.T) {
 	effects := 0
 	w := newTestServer(t, twoQuestionsInTurn(&effects)).connectStdio(t)
 	w.callModern(1, "inturn", `{"elicitation":{}}`)
@@ -56,7 +56,7 @@ func TestALostResponseLosesNothing(t *testing.T) {
 	w.retryWithState(3, "inturn", first, `{"first":{"action":"accept","content":{"first":"another"}}}`)
 	second := w.nextLine()
 	if !strings.Contains(second, `"second":{"method"`) || strings.Contains(second, `"first":{"method"`) {
-		t.Errorf("the retry of a lost round gives %s, want the next question", second)
+		t.Errorf("the retry of a lost round trip returns %s, want the next question", second)
 	}
 	w.retryWithState(4, "inturn", second, `{"second":{"action":"accept","content":{"second":"two"}}}`)
 	result := w.nextLine()
@@ -72,7 +72,7 @@ func TestALostResponseLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAStateOpensOnlyForItsOwnCall(t *testing.T) {
+func TestStateOpensOnlyForOwnCall(t *testing.T) {
 	effects := 0
 	w := newTestServer(t, twoQuestionsInTurn(&effects), twoQuestions).connectStdio(t)
 	w.callModern(1, "inturn", `{"elicitation":{}}`)
@@ -92,17 +92,17 @@ func TestAStateOpensOnlyForItsOwnCall(t *testing.T) {
 	} {
 		w.sendLine(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{%s,"inputResponses":{},%s}}`, params, modernMeta(`{"elicitation":{}}`, ""))
 		if got := w.nextLine(); !strings.Contains(got, `"code":-32602`) {
-			t.Errorf("a state %s is answered with %s", name, got)
+			t.Errorf("a state %s gets the response %s", name, got)
 		}
 	}
-	// The same arguments in another spelling are the same.
+	// The same arguments may be formatted differently.
 	w.sendLine(`{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"inturn","arguments":{ },"requestState":%q,%s}}`, state, modernMeta(`{"elicitation":{}}`, ""))
 	if got := w.nextLine(); !strings.Contains(got, "input_required") {
-		t.Errorf("the state's own call is answered with %s", got)
+		t.Errorf("the state's own call gets the response %s", got)
 	}
 }
 
-func TestAStateExpires(t *testing.T) {
+func TestStateExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		effects := 0
 		w := newTestServer(t, twoQuestionsInTurn(&effects)).connectStdio(t)
@@ -111,13 +111,13 @@ func TestAStateExpires(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		w.retryWithState(2, "inturn", first, `{"first":{"action":"accept","content":{"first":"one"}}}`)
 		if got := w.nextLine(); !strings.Contains(got, `"code":-32602`) || !strings.Contains(got, "expired") {
-			t.Errorf("an expired state is answered with %s", got)
+			t.Errorf("an expired state gets the response %s", got)
 		}
 		w.closeAndWait()
 	})
 }
 
-func TestNothingIsAskedThatWasNotDeclared(t *testing.T) {
+func TestUndeclaredCapabilitiesAreNotUsed(t *testing.T) {
 	w := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")), askingPhoton("secret", ask.ForSecret("key", "The key?"))).connectStdio(t)
 	for tool, want := range map[string]string{"word": `{"elicitation":{"form":{}}}`, "secret": `{"elicitation":{"url":{}}}`} {
 		caps := `{}`
@@ -127,7 +127,7 @@ func TestNothingIsAskedThatWasNotDeclared(t *testing.T) {
 		w.callModern(1, tool, caps)
 		got := w.nextLine()
 		if jsonMember(t, got, "error", "code") != "-32021" || jsonMember(t, got, "error", "data", "requiredCapabilities") != want {
-			t.Errorf("%s without the capability is answered with %s", tool, got)
+			t.Errorf("%s without the capability gets the response %s", tool, got)
 		}
 	}
 }
@@ -146,11 +146,11 @@ func TestConsentIsNoAnswer(t *testing.T) {
 			w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"secret","requestState":%s,"inputResponses":{"key":{"action":"accept"}},%s}}`,
 				id, jsonMember(t, result, "result", "requestState"), modernMeta(caps, ""))
 		}
-		// Nobody has been at the page yet: the question is asked again.
+		// Nobody has answered on the page yet, so the question is asked again.
 		retry(2, first)
 		second := w.nextLine()
 		if !strings.Contains(second, `"key":{"method":"elicitation/create"`) {
-			t.Errorf("consent alone is answered with %s, want the question again", second)
+			t.Errorf("consent alone gets the response %s, want the question again", second)
 		}
 		retry(3, second)
 		synctest.Wait()
@@ -175,11 +175,11 @@ func TestEventsBetweenRoundTripsWaitForRetry(t *testing.T) {
 		jsonMember(t, first, "result", "requestState"), modernMeta(`{"elicitation":{}}`, token))
 	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":0,"message":"between"}}`)
 	if got := w.nextLine(); !strings.Contains(got, "input_required") {
-		t.Errorf("then comes %s, want the second question", got)
+		t.Errorf("then got %s, want the second question", got)
 	}
 }
 
-func TestARunWhoseStateHasExpiredEnds(t *testing.T) {
+func TestRunEndsWhenStateExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := make(chan error, 1)
 		r := newTestServer(t, stubbornPhoton(done))

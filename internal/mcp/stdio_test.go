@@ -20,7 +20,7 @@ func TestEventsComeInOrderBeforeTheResult(t *testing.T) {
 	w.closeAndWait()
 }
 
-func TestWithoutATokenAStatusIsALogMessage(t *testing.T) {
+func TestStatusWithoutTokenIsLogMessage(t *testing.T) {
 	w := newTestServer(t, helloPhoton).connectStdio(t)
 	w.initialize("2025-06-18", `{}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`)
@@ -36,7 +36,7 @@ func TestWithoutATokenAStatusIsALogMessage(t *testing.T) {
 	w.expectLine(`{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"Hello, Ada"}],"structuredContent":{"result":"Hello, Ada"}}}`)
 }
 
-func TestBadArgumentsAreAToolErrorThatSaysAll(t *testing.T) {
+func TestInvalidArgumentsAreToolError(t *testing.T) {
 	w := newTestServer(t, helloPhoton).connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"A","age":3}}}`)
@@ -70,7 +70,7 @@ func TestElicitationByVersion(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatDoesNotFitIsAskedAgainThreeTimes(t *testing.T) {
+func TestInvalidAnswerIsAskedAgain(t *testing.T) {
 	w := newTestServer(t, askingPhoton("pick", ask.ForSelect("color", "Which color?", colors))).connectStdio(t)
 	w.initialize("2025-11-25", `{"elicitation":{}}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pick"}}`)
@@ -83,7 +83,7 @@ func TestAnAnswerThatDoesNotFitIsAskedAgainThreeTimes(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"blue"}}}`, jsonMember(t, question, "id"))
 	}
 	if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "did not fit the question") {
-		t.Errorf("after three answers that don't fit the call ends with %s", got)
+		t.Errorf("after three invalid answers the call ends with %s", got)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestClientThatCantBeAskedLearnsWhy(t *testing.T) {
 	}
 }
 
-func TestACancelledCallIsNotAnswered(t *testing.T) {
+func TestCancelledCallGetsNoResponse(t *testing.T) {
 	done := make(chan error, 1)
 	w := newTestServer(t, stubbornPhoton(done), helloPhoton).connectStdio(t)
 	w.initialize("2025-11-25", `{"elicitation":{}}`)
@@ -121,11 +121,11 @@ func TestACancelledCallIsNotAnswered(t *testing.T) {
 	w.expectLine(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 	w.closeAndWait()
 	for line := range w.lines {
-		t.Errorf("after the end the server said %s", line)
+		t.Errorf("after the end the server sent %s", line)
 	}
 }
 
-func TestASecretIsAskedOnBeamsOwnPage(t *testing.T) {
+func TestSecretIsAskedOnPage(t *testing.T) {
 	r := newTestServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?")))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{"elicitation":{"form":{},"url":{}}}`)
@@ -151,7 +151,7 @@ func TestASecretIsAskedOnBeamsOwnPage(t *testing.T) {
 	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"swordfish"}],"structuredContent":{"result":"swordfish"}}}`)
 }
 
-func TestAQuestionAnsweredElsewhereIsTakenBack(t *testing.T) {
+func TestQuestionAnsweredElsewhereIsWithdrawn(t *testing.T) {
 	r := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{"elicitation":{}}`)
@@ -165,7 +165,7 @@ func TestAQuestionAnsweredElsewhereIsTakenBack(t *testing.T) {
 	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
 }
 
-func TestDamagedMessagesAreAnsweredWithTheirFault(t *testing.T) {
+func TestMalformedMessagesGetErrors(t *testing.T) {
 	w := newTestServer(t, helloPhoton).connectStdio(t)
 	for _, tt := range []struct{ line, want string }{
 		{`{"jsonrpc":`, `"code":-32700`},
@@ -182,7 +182,7 @@ func TestDamagedMessagesAreAnsweredWithTheirFault(t *testing.T) {
 	} {
 		w.sendLine("%s", tt.line)
 		if got := w.nextLine(); !strings.Contains(got, tt.want) {
-			t.Errorf("%s is answered with %s, want %s", tt.line, got, tt.want)
+			t.Errorf("%s gets the response %s, want %s", tt.line, got, tt.want)
 		}
 	}
 }
@@ -204,14 +204,14 @@ func TestPipelinedMessagesAreServed(t *testing.T) {
 	}
 }
 
-func TestABatchIsAnsweredTogether(t *testing.T) {
+func TestBatchResponsesComeTogether(t *testing.T) {
 	w := newTestServer(t, helloPhoton).connectStdio(t)
 	w.initialize("2025-03-26", `{}`)
 	w.sendLine(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/none"},{"jsonrpc":"2.0","id":2,"method":"nothing"},7]`)
 	got := w.nextLine()
 	for _, want := range []string{`[{"jsonrpc":"2.0","id":1,"result":{}}`, `"id":2,"error":{"code":-32601`, `"code":-32600`} {
 		if !strings.Contains(got, want) {
-			t.Errorf("the batch is answered with %s, want %s in it", got, want)
+			t.Errorf("the batch gets the response %s, want %s in it", got, want)
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A caller with a task, by who answers it, how, and over what: the generator sees
-// one outcome, the caller reads the same one, and who was late harms nothing.
+// For each combination of who answers a task's question, how, and over which transport,
+// the generator sees one outcome, the client reads the same, and a late answer does no
+// harm.
 func TestFirstAnswerToTaskWins(t *testing.T) {
 	answers := map[ask.Action]string{ask.Accept: `"text":"caller"|"text":"browser"`, ask.Decline: "the question was declined", ask.Cancel: "the question was cancelled"}
 	for _, transport := range []string{"stdio", "http"} {
@@ -30,7 +31,7 @@ func TestFirstAnswerToTaskWins(t *testing.T) {
 						all.Go(func() {
 							got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q,"_meta":{"io.modelcontextprotocol/elicitation-response":{"elicitationId":"%s.3","action":%q,"content":{"word":"caller"}}}}}`, task, task, action))
 							if strings.Contains(got, `"error"`) {
-								t.Errorf("the caller's answer is answered with %s", got)
+								t.Errorf("the caller's answer gets the response %s", got)
 							}
 						})
 					}
@@ -60,8 +61,8 @@ func TestFirstAnswerToTaskWins(t *testing.T) {
 	}
 }
 
-// Nobody answers: the task waits for input, however often it is looked at, until
-// its caller takes it back; then it is in nobody's inbox.
+// If nobody answers, the task stays input_required until its client cancels it. Then it
+// is in nobody's inbox.
 func TestNobodyAnswersATask(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
 		r := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
@@ -81,8 +82,8 @@ func TestNobodyAnswersATask(t *testing.T) {
 	}
 }
 
-// connectTransport connects a client that can't be asked, and returns how it sends a
-// request and gets its response.
+// connectTransport connects a client that can't be asked, and returns a function that
+// sends a request and returns its response.
 func (r *testServer) connectTransport(t *testing.T, name string) func(body string) string {
 	if name == "http" {
 		v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)

@@ -14,9 +14,9 @@ func (w *stdioClient) sendElicitationResponse(id int, task, response string) str
 	return w.awaitResponse(id)
 }
 
-// What is wrong with an answer is said by its member, and the question stays
-// open.
-func TestAnAnswerWithTasksGetIsHeldToItsForm(t *testing.T) {
+// The error for an invalid answer names the member that is wrong, and the question
+// stays open.
+func TestElicitationResponseIsValidated(t *testing.T) {
 	r := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?", ask.Range(1, 20))))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -45,22 +45,22 @@ func TestAnAnswerWithTasksGetIsHeldToItsForm(t *testing.T) {
 	} {
 		got := w.sendElicitationResponse(3, task, response)
 		if jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, want) {
-			t.Errorf("%s is answered with\n%s\nwant it to say %s", response, got, want)
+			t.Errorf("%s gets the response\n%s\nwant it to contain %s", response, got, want)
 		}
 	}
 	if got := w.taskStatus(task); got != "input_required" {
 		t.Errorf("after answers that do not fit the task is %s, want input_required", got)
 	}
 	if got := w.sendElicitationResponse(4, task, `{`+question+`,"action":"accept","content":{"size":4}}`); !strings.Contains(got, `"status":"completed"`) && !strings.Contains(got, `"status":"working"`) {
-		t.Errorf("an answer that fits is answered with %s", got)
+		t.Errorf("a valid answer gets the response %s", got)
 	}
 	w.sendTaskRequest(5, "tasks/result", task)
 	w.awaitResponse(5)
-	// Its response was lost: the answer is sent again, or another one.
+	// If the response was lost, the client sends the same answer again, or another one.
 	for _, action := range []string{"accept", "decline"} {
 		got := w.sendElicitationResponse(6, task, `{`+question+`,"action":"`+action+`","content":{"size":9}}`)
 		if !strings.Contains(got, `"status":"completed"`) {
-			t.Errorf("a second answer is answered with %s, want the task as it is", got)
+			t.Errorf("a second answer gets the response %s, want the task as it is", got)
 		}
 	}
 	w.sendTaskRequest(7, "tasks/result", task)
@@ -69,7 +69,7 @@ func TestAnAnswerWithTasksGetIsHeldToItsForm(t *testing.T) {
 	}
 }
 
-func TestDeclineAndCancelReachTheToolOfATask(t *testing.T) {
+func TestDeclineAndCancelReachTaskTool(t *testing.T) {
 	for action, want := range map[string]string{"decline": "declined", "cancel": "cancelled"} {
 		w := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?"))).connectStdio(t)
 		w.initialize("2025-11-25", `{}`)
@@ -85,16 +85,16 @@ func TestDeclineAndCancelReachTheToolOfATask(t *testing.T) {
 	}
 }
 
-// The next question comes with the answer to the one before; those asked at once
-// come together.
-func TestQuestionsOfATaskComeWithTheAnswerBefore(t *testing.T) {
+// The response to an answer contains the next question. Concurrent questions come
+// together.
+func TestAnswerReturnsNextTaskQuestion(t *testing.T) {
 	effects := 0
 	w := newTestServer(t, twoQuestionsInTurn(&effects), twoQuestions).connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	task := w.createTask(1, "inturn")
 	got := w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"first":"one"}}`)
 	if jsonMember(t, got, "result", "status") != `"input_required"` || !strings.Contains(got, `"message":"Second?"`) || strings.Contains(got, `"message":"First?"`) {
-		t.Errorf("the first answer is answered with %s, want the second question", got)
+		t.Errorf("the first answer gets the response %s, want the second question", got)
 	}
 	w.sendLine(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"two","task":{}}}`)
 	if got := w.awaitResponse(3); strings.Count(got, `"elicitationId"`) != 2 {
@@ -102,9 +102,9 @@ func TestQuestionsOfATaskComeWithTheAnswerBefore(t *testing.T) {
 	}
 }
 
-// Secrets don't travel: the elicitation is the address of Beam's page, for a
-// client that never heard of such, too; to accept is to go there.
-func TestASecretOfATaskIsAskedOnThePage(t *testing.T) {
+// Secrets are not sent over MCP. The elicitation has the address of Beam's page, even
+// for a client that does not know URL elicitation, and to accept means to open it.
+func TestTaskSecretIsAskedOnPage(t *testing.T) {
 	r := newTestServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?")))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -116,9 +116,9 @@ func TestASecretOfATaskIsAskedOnThePage(t *testing.T) {
 	}
 	got := w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"key":"swordfish"}}`)
 	if !strings.Contains(got, `"status":"input_required"`) {
-		t.Errorf("an accept is answered with %s: the answer is given on the page", got)
+		t.Errorf("an accept gets the response %s: the answer is given on the page", got)
 	}
 	if got := w.sendElicitationResponse(3, task, `{"elicitationId":"`+task+`.3","action":"decline"}`); strings.Contains(got, "input_required") {
-		t.Errorf("a decline is answered with %s", got)
+		t.Errorf("a decline gets the response %s", got)
 	}
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// BenchmarkWaitingTask says what a task costs that waits for an answer over
-// HTTP, of ten thousand, with no request held open, and how long tasks/get takes
-// with all of them there.
+// BenchmarkWaitingTask measures the memory of ten thousand tasks that wait for an
+// answer over HTTP, with no request open, and how long tasks/get takes meanwhile.
 func BenchmarkWaitingTask(b *testing.B) {
 	const n = 10_000
 	for b.Loop() {
@@ -68,7 +67,7 @@ func BenchmarkWaitingTask(b *testing.B) {
 			})
 		}
 		all.Wait()
-		for r.engine.CountOpenAsks(operator) < n { // of a machine that has much to do
+		for r.engine.CountOpenAsks(operator) < n { // the machine may be busy
 			runtime.Gosched()
 		}
 		cost := heldMemory() - before
@@ -76,7 +75,7 @@ func BenchmarkWaitingTask(b *testing.B) {
 			b.Errorf("%d goroutines for %d tasks: their generators wait, and nothing else may", runtime.NumGoroutine()-goroutines, n)
 		}
 
-		// Pings between them say what the machine and the transport take.
+		// Pings in between measure the machine and the transport.
 		took, ping := make([]time.Duration, n), make([]time.Duration, n)
 		for i, id := range ids {
 			begun := time.Now()
@@ -107,7 +106,7 @@ func BenchmarkWaitingTask(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// heldMemory is what the process holds, heap and stacks, in bytes.
+// heldMemory returns the process's heap and stacks, in bytes.
 func heldMemory() uint64 {
 	for range 5 { // a stack shrinks by half each time
 		runtime.GC()

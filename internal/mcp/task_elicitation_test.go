@@ -17,8 +17,8 @@ type booking struct {
 	Time string `json:"time"`
 }
 
-// bookDinner is the tool of the proposal for elicitations that don't block
-// (issue 1869 of the protocol).
+// bookDinner is the tool in the proposal for elicitations that don't block (MCP's issue
+// 1869).
 var bookDinner = generators.New("book_dinner", func(_ context.Context, in booking, yield generators.Yield) (any, error) {
 	yield(generators.Status("Checking availability for your reservation..."))
 	guests, err := ask.Number(yield, "partySize", "How many people will be dining?", ask.Title("Number of guests"), ask.Range(1, 20))
@@ -33,13 +33,12 @@ var (
 	ttlPattern       = regexp.MustCompile(`"ttl(Ms)?":\d+`)
 )
 
-// maskTimes writes what differs from run to run in the same way.
+// maskTimes replaces ids and times, which differ between test runs.
 func maskTimes(message string) string {
 	return ttlPattern.ReplaceAllString(timestampPattern.ReplaceAllString(maskIDs(message), `"TIME"`), `"ttl${1}":N`)
 }
 
-// requestJSON sends a request that must be answered by one JSON document, without a
-// stream.
+// requestJSON sends a request whose response must be one JSON document, not a stream.
 func (v *httpClient) requestJSON(body string, headers ...string) string {
 	v.t.Helper()
 	r := v.postMessage(body, headers...)
@@ -51,8 +50,8 @@ func (v *httpClient) requestJSON(body string, headers ...string) string {
 	return string(raw)
 }
 
-// The whole flow of the proposal, message for message, by a client that declared
-// no elicitation: three round trips, and none of them waits.
+// This is the proposal's whole flow, message by message, with a client that did not
+// declare elicitation. It takes three round trips, none of which waits.
 func TestTaskElicitationsDoNotBlock(t *testing.T) {
 	r := newTestServer(t, bookDinner)
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
@@ -73,7 +72,7 @@ func TestTaskElicitationsDoNotBlock(t *testing.T) {
 		`"elicitationId":` + strings.TrimSuffix(id, `"`) + `.4","action":"accept","content":{"partySize":4}}}}}`)
 	completed := `{"jsonrpc":"2.0","id":2,"result":{"taskId":"RUN","status":"completed","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"RUN"}}}}`
 	if got = maskTimes(got); got != completed && !strings.Contains(got, `"status":"working"`) {
-		t.Errorf("the answer is answered with\n%s\nwant\n%s\nor that it works", got, completed)
+		t.Errorf("answering gets the response\n%s\nwant\n%s\nor that it works", got, completed)
 	}
 
 	result := v.requestJSON(`{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":` + id + `}}`)
@@ -83,8 +82,8 @@ func TestTaskElicitationsDoNotBlock(t *testing.T) {
 	}
 }
 
-// Before any of it: what the server and its tool say of tasks, in the words of
-// the specification and in those of the proposal.
+// The server and its tools advertise tasks both as the specification does and as the
+// proposal does.
 func TestTasksAreAdvertisedInBothSpellings(t *testing.T) {
 	r := newTestServer(t, bookDinner, helloPhoton)
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)

@@ -13,25 +13,26 @@ import (
 
 const tasksCapabilities = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// requestModern sends a request of 2026-07-28 with more params, and returns what it is
-// answered with.
+// requestModern sends a request of 2026-07-28 with more params, and returns its
+// response.
 func (w *stdioClient) requestModern(id int, method, params, caps string) string {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s,%s}}`, id, method, params, modernMeta(caps, ""))
 	return w.awaitResponse(id)
 }
 
-// callExtensionTask calls a tool that is a task, and returns the params that name it.
+// callExtensionTask calls a tool that is a task, and returns the params that name the
+// task.
 func (w *stdioClient) callExtensionTask(id int, tool string) string {
 	w.t.Helper()
 	created := w.requestModern(id, "tools/call", `"name":"`+tool+`"`, tasksCapabilities)
 	if jsonMember(w.t, created, "result", "resultType") != `"task"` {
-		w.t.Fatalf("the call is answered with %s, want a task", created)
+		w.t.Fatalf("the call gets the response %s, want a task", created)
 	}
 	return `"taskId":` + jsonMember(w.t, created, "result", "taskId")
 }
 
-// pollUntil polls until the task has a status.
+// pollUntil polls until the task has a status, and returns the task.
 func (w *stdioClient) pollUntil(params, status string) string {
 	w.t.Helper()
 	for {
@@ -45,14 +46,14 @@ func (w *stdioClient) pollUntil(params, status string) string {
 	}
 }
 
-// The photon decides: its caller takes a handle where it asked for a result,
-// polls it, answers with tasks/update, and gets the result with the task.
+// The photon decides that its call is a task. The client gets the task in place of a
+// result, polls it, answers with tasks/update, and gets the result with the task.
 func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
 	w := newTestServer(t, taskPhoton("word", generators.TaskPreferred)).connectStdio(t)
 	created := w.requestModern(1, "tools/call", `"name":"word","task":{"ttl":7}`, tasksCapabilities)
 	want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task",` + serverMeta + `,"taskId":"RUN","status":"working",`
 	if got := maskIDs(created); !strings.HasPrefix(got, want) || !strings.Contains(got, `"ttlMs":null,"pollIntervalMs":`) || strings.Contains(got, `"task":`) {
-		t.Errorf("the call is answered with\n%s\nwant\n%s…", got, want)
+		t.Errorf("the call gets the response\n%s\nwant\n%s…", got, want)
 	}
 	task := `"taskId":` + jsonMember(t, created, "result", "taskId")
 	asked := w.pollUntil(task, "input_required")
@@ -63,7 +64,7 @@ func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
 	}
 	acked := w.requestModern(2, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"fish"}},"nobody asked":7}`, tasksCapabilities)
 	if want := `{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete",` + serverMeta + `}}`; acked != want {
-		t.Errorf("the answer is answered with\n%s\nwant\n%s", acked, want)
+		t.Errorf("answering gets the response\n%s\nwant\n%s", acked, want)
 	}
 	done := w.pollUntil(task, "completed")
 	want = `{"jsonrpc":"2.0","id":998,"result":{"resultType":"complete",` + serverMeta + `,"taskId":"RUN","status":"completed","createdAt":"TIME","lastUpdatedAt":"TIME","ttlMs":N,` +
@@ -71,9 +72,9 @@ func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
 	if got := maskTimes(done); got != want {
 		t.Errorf("in the end the task is\n%s\nwant\n%s", got, want)
 	}
-	// An answer that comes too late is ignored.
+	// A late answer is ignored.
 	if got := w.requestModern(3, "tasks/update", task+`,"inputResponses":{"word":{"action":"decline"}}`, tasksCapabilities); got != strings.Replace(acked, `"id":2`, `"id":3`, 1) {
-		t.Errorf("a late answer is answered with %s", got)
+		t.Errorf("a late answer gets the response %s", got)
 	}
 }
 
@@ -82,7 +83,7 @@ func TestExtensionTaskNeedsClientSupport(t *testing.T) {
 	w := r.connectStdio(t)
 	for tool, want := range map[string]string{"optional": "input_required", "preferred": "input_required"} {
 		if got := w.requestModern(1, "tools/call", `"name":"`+tool+`","task":{}`, `{"elicitation":{}}`); !strings.Contains(got, `"resultType":"`+want) {
-			t.Errorf("%s without the extension is answered with %s", tool, got)
+			t.Errorf("%s without the extension gets the response %s", tool, got)
 		}
 	}
 	if got := w.requestModern(1, "tools/call", `"name":"optional","task":{}`, tasksCapabilities); !strings.Contains(got, `"resultType":"input_required"`) {
@@ -98,25 +99,25 @@ func TestExtensionTaskNeedsClientSupport(t *testing.T) {
 	}
 	for _, got := range missing {
 		if want := `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`; jsonMember(t, got, "error", "code") != "-32021" || jsonMember(t, got, "error", "data", "requiredCapabilities") != want {
-			t.Errorf("without the extension a request is answered with %s", got)
+			t.Errorf("without the extension a request gets the response %s", got)
 		}
 	}
 	for _, method := range []string{"tasks/result", "tasks/list", "tasks/else"} {
 		if got := w.requestModern(3, method, task, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32601" {
-			t.Errorf("%s is answered with %s", method, got)
+			t.Errorf("%s gets the response %s", method, got)
 		}
 	}
 	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
 		for _, id := range []string{`"taskId":"` + strings.Repeat("0", 32) + `"`, `"taskId":7`, `"x":1`} {
 			if got := w.requestModern(4, method, id+`,"inputResponses":{}`, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "taskId") {
-				t.Errorf("%s with %s is answered with %s", method, id, got)
+				t.Errorf("%s with %s gets the response %s", method, id, got)
 			}
 		}
 	}
 }
 
-// Answers that do not fit are refused all together, saying why, and may be
-// given again; some of the answers may be given before the others.
+// If some answers are invalid, all are refused with the reasons and may be sent again.
+// A client may answer some questions before others.
 func TestInvalidResponsesToExtensionTaskAreRefused(t *testing.T) {
 	pair := generators.New("pair", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		var name, size string
@@ -140,7 +141,7 @@ func TestInvalidResponsesToExtensionTaskAreRefused(t *testing.T) {
 		`{"size":{"action":"accept"},"name":null}`: "inputResponses[size]",
 	} {
 		if got := update(responses); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, want) {
-			t.Errorf("%s is answered with %s, want it to say %s", responses, got, want)
+			t.Errorf("%s gets the response %s, want it to contain %s", responses, got, want)
 		}
 	}
 	if got := w.pollUntil(task, "input_required"); strings.Count(got, `"method":"elicitation/create"`) != 2 {
@@ -156,8 +157,8 @@ func TestInvalidResponsesToExtensionTaskAreRefused(t *testing.T) {
 	}
 }
 
-// That its tool failed is no failure of the task, and a protocol error is.
-func TestHowExtensionTasksEnd(t *testing.T) {
+// A task does not fail because its tool failed, but because of a protocol error.
+func TestExtensionTaskOutcomes(t *testing.T) {
 	opts := &generators.Options{Task: generators.TaskRequired}
 	failing := generators.New("failing", func(context.Context, none, generators.Yield) (string, error) {
 		return "", fmt.Errorf("the disk is on fire")
@@ -176,9 +177,9 @@ func TestHowExtensionTasksEnd(t *testing.T) {
 		t.Errorf("what the client lacks makes the task %s", got)
 	}
 	task := w.callExtensionTask(3, "word")
-	for range 2 { // and a task that has ended is no error
+	for range 2 { // cancelling a task that has ended is not an error
 		if got := w.requestModern(4, "tasks/cancel", task, tasksCapabilities); got != `{"jsonrpc":"2.0","id":4,"result":{"resultType":"complete",`+serverMeta+`}}` {
-			t.Errorf("cancelling is answered with %s", got)
+			t.Errorf("cancelling gets the response %s", got)
 		}
 	}
 	if got := w.pollUntil(task, "cancelled"); strings.Contains(got, `"content"`) {
@@ -186,8 +187,8 @@ func TestHowExtensionTasksEnd(t *testing.T) {
 	}
 }
 
-// A client that can't be asked has a task that works on until somebody answers
-// in the inbox, and is told what it waits for.
+// A client that can't be asked sees a working task until someone answers in the inbox.
+// The status message has the question.
 func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", generators.TaskRequired))
 	w := r.connectStdio(t)
@@ -198,7 +199,7 @@ func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 	}
 	got := w.requestModern(3, "tasks/get", task, caps)
 	if jsonMember(t, got, "result", "status") != `"working"` || !strings.Contains(got, "/asks/") {
-		t.Errorf("the task is %s, want it to say where it is answered", got)
+		t.Errorf("the task is %s, want it to contain where it is answered", got)
 	}
 	w.requestModern(4, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"mine"}}}`, caps)
 	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
@@ -210,8 +211,8 @@ func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 	}
 }
 
-// What is asked at the beginning, the call asks; then it is a task.
-func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
+// The call asks the first questions and then becomes a task.
+func TestCallBecomesTaskAfterAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		after := generators.New("after", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
@@ -228,24 +229,24 @@ func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
 		w := newTestServer(t, after, working).connectStdio(t)
 		first := w.requestModern(1, "tools/call", `"name":"after"`, tasksCapabilities)
 		if !strings.Contains(first, `"resultType":"input_required"`) || strings.Contains(first, "taskId") {
-			t.Fatalf("the call is answered with %s, want its question", first)
+			t.Fatalf("the call gets the response %s, want its question", first)
 		}
 		retry := func(id int, answer string) string {
 			return w.requestModern(id, "tools/call", `"name":"after","requestState":`+jsonMember(t, first, "result", "requestState")+`,"inputResponses":{"name":`+answer+`}`, tasksCapabilities)
 		}
 		if got := retry(2, `{"action":"accept","content":{"name":7}}`); !strings.Contains(got, `"resultType":"input_required"`) {
-			t.Errorf("an answer that does not fit is answered with %s", got)
+			t.Errorf("an invalid answer gets the response %s", got)
 		}
 		second := retry(3, `{"action":"accept","content":{"name":"Ada"}}`)
 		if jsonMember(t, second, "result", "resultType") != `"task"` || strings.Contains(second, "requestState") {
-			t.Fatalf("the answer is answered with %s, want a task", second)
+			t.Fatalf("answering gets the response %s, want a task", second)
 		}
 		if again := retry(4, `{"action":"decline"}`); jsonMember(t, again, "result", "taskId") != jsonMember(t, second, "result", "taskId") {
-			t.Errorf("the lost response is answered with %s, want the same task", again)
+			t.Errorf("the lost response gets the response %s, want the same task", again)
 		}
 		other := w.requestModern(5, "tools/call", `"name":"working"`, tasksCapabilities)
 		if jsonMember(t, other, "result", "resultType") != `"task"` {
-			t.Errorf("a call that asks nothing is answered with %s, want a task", other)
+			t.Errorf("a call that asks nothing gets the response %s, want a task", other)
 		}
 		close(gate)
 		if got := w.pollUntil(`"taskId":`+jsonMember(t, second, "result", "taskId"), "completed"); !strings.Contains(got, "done for Ada") {
@@ -255,8 +256,8 @@ func TestACallAsksFirstAndIsATaskThen(t *testing.T) {
 	})
 }
 
-// To take a run up again is to wait for it, whatever its photon prefers.
-func TestAHandedOffCallIsResumedAndIsNoTask(t *testing.T) {
+// To resume a run is to wait for it, whatever its photon prefers.
+func TestResumedCallIsNoTask(t *testing.T) {
 	for _, support := range []generators.TaskSupport{generators.TaskPreferred, generators.TaskAfterAsking} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newLinkingServer(t, taskPhoton("word", support)).connectStdio(t)
@@ -265,11 +266,11 @@ func TestAHandedOffCallIsResumedAndIsNoTask(t *testing.T) {
 			run := resumeHandle(t, w.awaitResponse(1))
 			w.callResumeTool(2, run, `,"task":{}`)
 			if got := w.awaitResponse(2); jsonMember(t, got, "error", "code") != "-32601" || !strings.Contains(got, "beam_resume can't be a task") {
-				t.Errorf("to resume it as a task is answered with %s", got)
+				t.Errorf("to resume it as a task gets the response %s", got)
 			}
 			got := w.requestModern(3, "tools/call", `"name":"beam_resume","arguments":{"run":"`+run+`"}`, tasksCapabilities)
 			if jsonMember(t, got, "result", "resultType") != `"input_required"` {
-				t.Errorf("to resume it is answered with %s, want its question", got)
+				t.Errorf("to resume it gets the response %s, want its question", got)
 			}
 			w.closeAndWait()
 		})

@@ -9,8 +9,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// FuzzElicitationResponse: whatever comes as an answer with tasks/get, it is
-// taken, or refused by naming what is wrong, and the task is there still.
+// FuzzElicitationResponse checks that any elicitation-response is either recorded, or
+// refused with an error that names what is wrong, and that the task still exists.
 func FuzzElicitationResponse(f *testing.F) {
 	for _, s := range []string{
 		`{"elicitationId":"ASK","action":"accept","content":{"size":4}}`, `{"elicitationId":"ASK","action":"accept","content":{"size":"x"}}`,
@@ -33,7 +33,7 @@ func FuzzElicitationResponse(f *testing.F) {
 		case strings.Contains(got, `"result":{"taskId":"`+task+`","status":"`):
 		case strings.Contains(got, `"error":{"code":-32602,"message":"_meta[\"io.modelcontextprotocol/elicitation-response\"]`):
 		default:
-			t.Errorf("%s is answered with %s", response, got)
+			t.Errorf("%s gets the response %s", response, got)
 		}
 	})
 }

@@ -21,7 +21,8 @@ type taskPage struct {
 	} `json:"result"`
 }
 
-// Who is known sees every task of theirs, once, page by page, and nobody else's.
+// An identified caller sees all of its own tasks, each once, page by page, and no
+// others.
 func TestTasksAreListedToTheirOwner(t *testing.T) {
 	const n = 250
 	r := newTestServer(t, taskPhoton("word", ""))
@@ -62,14 +63,14 @@ func TestTasksAreListedToTheirOwner(t *testing.T) {
 	for _, cursor := range []string{"x", "====", "MTIz", "LjAwMA"} {
 		w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tasks/list","params":{"cursor":%q}}`, cursor)
 		if got := w.awaitResponse(2); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "cursor") {
-			t.Errorf("the cursor %q is answered with %s", cursor, got)
+			t.Errorf("the cursor %q gets the response %s", cursor, got)
 		}
 	}
 }
 
-// Over HTTP a bearer token tells who somebody is. Whoever can merely reach the
-// address is told of no tasks but those that they name.
-func TestTasksAreListedToWhoIsKnown(t *testing.T) {
+// Over HTTP, a bearer token identifies the caller. A client that can merely reach the
+// address gets no list, only the tasks that it names.
+func TestTasksAreListedToIdentifiedCallers(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", generators.TaskOptional))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		who := operator
@@ -84,7 +85,7 @@ func TestTasksAreListedToWhoIsKnown(t *testing.T) {
 	list := `{"jsonrpc":"2.0","id":2,"method":"tasks/list"}`
 	v.requestJSON(create)
 	if got := v.requestJSON(list); jsonMember(t, got, "error", "code") != "-32601" {
-		t.Errorf("a list for anybody is answered with %s", got)
+		t.Errorf("a list for anybody gets the response %s", got)
 	}
 	token := []string{"Authorization", "Bearer s3cret"}
 	v = &httpClient{t: t, url: s.URL, ctx: t.Context()}

@@ -14,9 +14,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// A task's id is good after a restart: with the question that was open, and, of
-// a task that had ended, with its result.
-func TestATaskSurvivesARestart(t *testing.T) {
+// A task's id is valid after a restart, with its open question or, if it has ended, its
+// result.
+func TestTaskSurvivesRestart(t *testing.T) {
 	durable := generators.New("word", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("looking around"))
 		return ask.Text(yield, "word", "Which word?")
@@ -59,7 +59,7 @@ func TestATaskSurvivesARestart(t *testing.T) {
 	result := jsonMember(t, w.awaitResponse(4), "result")
 	handle := w.callExtensionTask(5, "word")
 	w.pollUntil(handle, "input_required")
-	before := w.sendElicitationResponse(6, waits, `{"elicitationId":"`+ended+`.4","action":"decline"}`) // of another task
+	before := w.sendElicitationResponse(6, waits, `{"elicitationId":"`+ended+`.4","action":"decline"}`) // the question is another task's
 	end()
 
 	w, end = begin()

@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// taskPhoton is a photon that asks for a word after it has told a status.
+// taskPhoton returns a photon that sends a status and then asks for a word.
 func taskPhoton(name string, support generators.TaskSupport) *generators.Photon {
 	return generators.New(name, func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("looking around"))
@@ -33,26 +33,25 @@ func (w *stdioClient) createdTaskID(result string) string {
 	w.t.Helper()
 	id := strings.Trim(jsonMember(w.t, result, "result", "task", "taskId"), `"`)
 	if id == "" {
-		w.t.Fatalf("the call is answered with %s, want a task", result)
+		w.t.Fatalf("the call gets the response %s, want a task", result)
 	}
 	return id
 }
 
 // sendTaskRequest sends a request about a task.
-func (w *stdioClient) sendTaskRequest(id int, method, sendTaskRequest string) {
+func (w *stdioClient) sendTaskRequest(id int, method, task string) {
 	w.t.Helper()
-	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"taskId":%q}}`, id, method, sendTaskRequest)
+	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"taskId":%q}}`, id, method, task)
 }
 
-// taskStatus asks for a task's status.
+// taskStatus requests and returns a task's status.
 func (w *stdioClient) taskStatus(task string) string {
 	w.t.Helper()
 	w.sendTaskRequest(999, "tasks/get", task)
 	return strings.Trim(jsonMember(w.t, w.awaitResponse(999), "result", "status"), `"`)
 }
 
-// awaitResponse is the next message that answers a request; what comes before it is
-// thrown away.
+// awaitResponse returns the response to a request, and discards the messages before it.
 func (w *stdioClient) awaitResponse(id int) string {
 	w.t.Helper()
 	for {
@@ -62,9 +61,9 @@ func (w *stdioClient) awaitResponse(id int) string {
 	}
 }
 
-// A client that knows the specification alone: it polls, opens the result's
-// stream when input is required, is asked there, and gets the result.
-func TestATaskAsksOnTheStreamOfItsResult(t *testing.T) {
+// A client that knows only the specification polls, requests the result when input is
+// required, is asked on the result's stream, and gets the result.
+func TestTaskAsksOnResultStream(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{"ttl":60000}}}`)
@@ -98,9 +97,8 @@ func TestATaskAsksOnTheStreamOfItsResult(t *testing.T) {
 	}
 }
 
-// A client that knows none of it but polling: the question is answered in the
-// inbox, and the result is there.
-func TestATaskThatItsClientCannotAnswerIsAnsweredElsewhere(t *testing.T) {
+// A client that only polls gets the result after someone has answered in the inbox.
+func TestTaskIsAnsweredElsewhere(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -118,8 +116,9 @@ func TestATaskThatItsClientCannotAnswerIsAnsweredElsewhere(t *testing.T) {
 	}
 }
 
-// The request for the result is not the task: it may be given up, and sent again.
-func TestATaskOutlivesTheRequestForItsResult(t *testing.T) {
+// The request for the result may be cancelled and sent again without affecting the
+// task.
+func TestTaskOutlivesResultRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestServer(t, taskPhoton("word", ""))
 		w := r.connectStdio(t)
@@ -132,7 +131,7 @@ func TestATaskOutlivesTheRequestForItsResult(t *testing.T) {
 		}
 		w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		if got := w.nextLine(); !strings.Contains(got, `"method":"notifications/cancelled"`) {
-			t.Errorf("the question is taken back with %s", got)
+			t.Errorf("the question is withdrawn with %s", got)
 		}
 		if got := w.taskStatus(task); got != "input_required" {
 			t.Fatalf("the task is %s after its result was not wanted any more, want input_required", got)
@@ -147,7 +146,7 @@ func TestATaskOutlivesTheRequestForItsResult(t *testing.T) {
 	})
 }
 
-func TestATaskIsCancelledOnce(t *testing.T) {
+func TestTaskIsCancelledOnce(t *testing.T) {
 	done := make(chan error, 1)
 	w := newTestServer(t, stubbornPhoton(done)).connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -155,12 +154,12 @@ func TestATaskIsCancelledOnce(t *testing.T) {
 	w.sendTaskRequest(2, "tasks/cancel", task)
 	want := `{"jsonrpc":"2.0","id":2,"result":{"taskId":"RUN","status":"cancelled","statusMessage":"stopped","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N}}`
 	if got := maskTimes(w.awaitResponse(2)); got != want {
-		t.Errorf("cancelling is answered with\n%s\nwant\n%s", got, want)
+		t.Errorf("cancelling gets the response\n%s\nwant\n%s", got, want)
 	}
 	expectGeneratorError(t, done, ask.ErrStopped)
 	w.sendTaskRequest(3, "tasks/cancel", task)
 	if got := w.awaitResponse(3); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "already cancelled") {
-		t.Errorf("cancelling again is answered with %s", got)
+		t.Errorf("cancelling again gets the response %s", got)
 	}
 	w.sendTaskRequest(4, "tasks/result", task)
 	if got := w.awaitResponse(4); jsonMember(t, got, "result", "isError") != "true" || !strings.Contains(got, "related-task") {
@@ -168,8 +167,8 @@ func TestATaskIsCancelledOnce(t *testing.T) {
 	}
 }
 
-// A result with isError is a task that failed.
-func TestATaskFailsWithItsTool(t *testing.T) {
+// A task whose result has isError is failed.
+func TestTaskFailsWithTool(t *testing.T) {
 	failing := generators.New("failing", func(context.Context, none, generators.Yield) (string, error) {
 		return "", errors.New("the disk is on fire")
 	}, nil)
@@ -191,7 +190,7 @@ func TestATaskFailsWithItsTool(t *testing.T) {
 	}
 }
 
-func TestWhoMayCallWhatAsATask(t *testing.T) {
+func TestTaskSupportNegotiation(t *testing.T) {
 	r := newTestServer(t, taskPhoton("optional", ""), taskPhoton("preferred", generators.TaskPreferred), taskPhoton("required", generators.TaskRequired), taskPhoton("forbidden", generators.TaskForbidden))
 	for _, c := range []struct{ version, tool, task, code string }{
 		{"2025-11-25", "required", "", "-32601"},
@@ -212,28 +211,28 @@ func TestWhoMayCallWhatAsATask(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q%s}}`, c.tool, c.task)
 		got := w.nextLine()
 		if c.code == "" && !strings.Contains(got, `"task":{`) || c.code != "" && !strings.Contains(got, `"error":{"code":`+c.code) {
-			t.Errorf("in %s, %s with %s is answered with %s, want %s", c.version, c.tool, c.task, got, c.code)
+			t.Errorf("in %s, %s with %s gets the response %s, want %s", c.version, c.tool, c.task, got, c.code)
 		}
 	}
-	// Before there were tasks, the parameter is one that is not known.
+	// Versions without tasks ignore the parameter.
 	w := r.connectStdio(t)
 	w.initialize("2025-06-18", `{"elicitation":{}}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"preferred","task":{}}}`)
 	for got := w.nextLine(); !strings.Contains(got, "elicitation/create"); got = w.nextLine() {
 		if strings.Contains(got, "taskId") {
-			t.Fatalf("in 2025-06-18 a call is answered with %s", got)
+			t.Fatalf("in 2025-06-18 a call gets the response %s", got)
 		}
 	}
 	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel", "tasks/list", "tasks/update"} {
 		w.sendTaskRequest(7, method, "x")
 		if got := w.awaitResponse(7); jsonMember(t, got, "error", "code") != "-32601" {
-			t.Errorf("in 2025-06-18, %s is answered with %s", method, got)
+			t.Errorf("in 2025-06-18, %s gets the response %s", method, got)
 		}
 	}
 }
 
-// Another's task is not there, and what is no task is none.
-func TestATaskIsItsOwnersAlone(t *testing.T) {
+// Another owner's task, and a run that is not a task, do not exist for the caller.
+func TestTaskBelongsToOwner(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	theirs, err := r.engine.Start(t.Context(), engine.Caller{"bearer:x"}, engine.StartRequest{Photon: "word", Surface: "mcp task"})
 	if err != nil {
@@ -254,21 +253,21 @@ func TestATaskIsItsOwnersAlone(t *testing.T) {
 				first = got
 			}
 			if got != first || jsonMember(t, got, "error", "code") != "-32602" {
-				t.Errorf("%s of one that is %s is answered with %s", method, name, got)
+				t.Errorf("%s of one that is %s gets the response %s", method, name, got)
 			}
 		}
 	}
 	for _, params := range []string{`{}`, `{"taskId":7}`, `{"taskId":""}`, `{"taskId":null}`} {
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":%s}`, params)
 		if got := w.nextLine(); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "taskId") {
-			t.Errorf("tasks/get with %s is answered with %s", params, got)
+			t.Errorf("tasks/get with %s gets the response %s", params, got)
 		}
 	}
 }
 
-// A task that takes long is answered for at once, as soon as it is clear that it
-// does not ask.
-func TestATaskThatWorksIsNotWaitedFor(t *testing.T) {
+// The reply that creates a task which works long comes as soon as it is clear that the
+// task does not ask at once.
+func TestWorkingTaskIsCreatedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := generators.New("slow", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 			yield(generators.Status("digging"))
@@ -303,9 +302,9 @@ func TestATaskThatWorksIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// A stream that breaks off is resumed, with the question that was open; so is
-// nothing lost of a result that is waited for.
-func TestTheStreamOfAResultIsResumed(t *testing.T) {
+// A stream of tasks/result that breaks off is resumed, with the question that was open,
+// and loses nothing.
+func TestTaskResultStreamIsResumed(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)

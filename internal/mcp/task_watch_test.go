@@ -27,8 +27,8 @@ func (w *stdioClient) collectTaskStatuses(method, last string) (statuses []strin
 	}
 }
 
-// Over stdio a client is told each status that it has not been told.
-func TestStatusesOfATaskAreTold(t *testing.T) {
+// Over stdio, a client is sent each status that it does not know.
+func TestTaskStatusNotifications(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
@@ -41,15 +41,14 @@ func TestStatusesOfATaskAreTold(t *testing.T) {
 		}
 		want := `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"RUN","status":"completed","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N}}`
 		if got := maskTimes(m); got != want {
-			t.Errorf("the client is told\n%s\nwant\n%s", got, want)
+			t.Errorf("the client got\n%s\nwant\n%s", got, want)
 		}
 		return
 	}
 }
 
-// Over HTTP they come on the stream that the client opened for what no request
-// asked for.
-func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
+// Over HTTP, statuses come on the GET stream.
+func TestTaskStatusNotificationsOverHTTP(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
 	next := v.readEvents(v.sendRequest(http.MethodGet, "", "Accept", "text/event-stream"))
@@ -57,13 +56,13 @@ func TestStatusesAreToldOnTheClientsOwnStream(t *testing.T) {
 	id := jsonMember(t, created, "result", "taskId")
 	v.requestJSON(`{"jsonrpc":"2.0","id":2,"method":"tasks/cancel","params":{"taskId":` + id + `}}`)
 	if got := next().data; !strings.Contains(got, `"method":"notifications/tasks/status"`) || !strings.Contains(got, `"status":"cancelled"`) {
-		t.Errorf("the stream says %s", got)
+		t.Errorf("the stream has %s", got)
 	}
 }
 
-// A subscription tells its tasks as they are, then as they become, with all that
-// tasks/get would say; others' tasks it does not take on.
-func TestASubscriptionTellsItsTasks(t *testing.T) {
+// A subscription sends its tasks' current states and then their changes, with
+// everything that tasks/get returns. It leaves out other callers' tasks.
+func TestSubscriptionSendsTasks(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", generators.TaskPreferred))
 	w := r.connectStdio(t)
 	task := w.callExtensionTask(1, "word")
@@ -93,8 +92,8 @@ func TestASubscriptionTellsItsTasks(t *testing.T) {
 	}
 }
 
-// A task that ended before anybody listened is told, too.
-func TestASubscriptionMissesNoEnd(t *testing.T) {
+// A subscription also sends a task that ended before it began.
+func TestSubscriptionSendsEndedTask(t *testing.T) {
 	quick := generators.New("quick", func(context.Context, none, generators.Yield) (string, error) { return "done", nil },
 		&generators.Options{Task: generators.TaskPreferred})
 	w := newTestServer(t, quick).connectStdio(t)
@@ -106,8 +105,8 @@ func TestASubscriptionMissesNoEnd(t *testing.T) {
 	}
 }
 
-// However often somebody comes and goes, whoever stays hears everything.
-func TestManyMayWatchATask(t *testing.T) {
+// However often some watchers come and go, those that stay receive everything.
+func TestTaskHasManyWatchers(t *testing.T) {
 	steps := make(chan struct{})
 	stepper := generators.New("stepper", func(ctx context.Context, _ none, yield generators.Yield) (string, error) {
 		for i := range 5 {
@@ -127,14 +126,14 @@ func TestManyMayWatchATask(t *testing.T) {
 	listen := fmt.Sprintf(`{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"taskIds":[%s]},%s}}`, strings.TrimPrefix(task, `"taskId":`), modernMeta(tasksCapabilities, ""))
 	stays, goes := r.connectStdio(t), r.connectStdio(t)
 	stays.sendLine("%s", listen)
-	stays.nextLine() // it listens
+	stays.nextLine() // the subscription is acknowledged
 	heard := make(chan []string, 1)
 	go func() { heard <- stays.collectTaskStatuses("notifications/tasks", "completed") }()
 	for range 20 {
 		goes.sendLine("%s", listen)
 		goes.nextLine()
 		goes.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"sub"}}`)
-		goes.requestModern(7, "tasks/get", task, tasksCapabilities) // by now it has gone
+		goes.requestModern(7, "tasks/get", task, tasksCapabilities) // its subscription has ended by now
 	}
 	for i := range 5 {
 		w.pollUntil(task, "input_required")
@@ -144,7 +143,7 @@ func TestManyMayWatchATask(t *testing.T) {
 	select {
 	case statuses := <-heard:
 		if len(statuses) < 2 {
-			t.Errorf("who stayed heard %v", statuses)
+			t.Errorf("the remaining watcher got %v", statuses)
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("who stayed did not hear the end")

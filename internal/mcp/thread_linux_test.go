@@ -11,9 +11,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestAToolsOwnThreadIsNoOthers: a goroutine that ends locked to its thread takes
-// that along, and with it what it changed of it, such as its namespaces.
-func TestAToolsOwnThreadIsNoOthers(t *testing.T) {
+// A goroutine that ends while locked to its thread ends the thread, and with it what
+// the goroutine changed of it, such as its namespaces. Nobody else may run on it.
+func TestToolThreadIsNotReused(t *testing.T) {
 	photon := generators.New("threaded", func(_ context.Context, in said, _ generators.Yield) (string, error) {
 		runtime.LockOSThread()
 		if in.Word == "keep" {

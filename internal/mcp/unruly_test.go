@@ -24,13 +24,13 @@ func wordClientOf(t *testing.T, r *testServer) wordClient {
 	return w
 }
 
-// call calls a tool with a word for its argument, if there is one.
+// call calls a tool, with a word as its argument if there is one.
 func (w wordClient) call(id int, tool string, word ...string) {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"word":%q}}}`, id, tool, strings.Join(word, ""))
 }
 
-// answer answers the question that comes next, and returns its id.
+// answer answers the next question, and returns its id.
 func (w wordClient) answer(word string) (id string) {
 	w.t.Helper()
 	id = w.question()
@@ -43,7 +43,7 @@ func (w wordClient) reply(id, word string) {
 	w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":%q}}}`, id, word)
 }
 
-// question is the id of the question that comes next.
+// question returns the id of the next question.
 func (w wordClient) question() string {
 	w.t.Helper()
 	return jsonMember(w.t, w.stdioClient.nextQuestion(), "id")
@@ -54,24 +54,24 @@ func (w wordClient) returns(id int, word string) {
 	w.t.Helper()
 	got := w.nextLine()
 	if jsonMember(w.t, got, "id") != strconv.Itoa(id) || !strings.Contains(got, `"text":"`+word+`"`) {
-		w.t.Fatalf("there came %s, want the result %q of call %d", got, word, id)
+		w.t.Fatalf("got %s, want the result %q of call %d", got, word, id)
 	}
 }
 
-// pings makes sure that messages are taken in.
+// pings checks that the server handles messages.
 func (w wordClient) pings() {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
 	w.expectLine(`{"jsonrpc":"2.0","id":"ping","result":{}}`)
 }
 
-// said is what the tool under test is called with.
+// said is the argument of the tool under test.
 type said struct {
 	Word string `json:"word,omitempty"`
 }
 
-// turning is a tool that asks for a word and returns it; with a word, it turns
-// to does first.
+// turning returns a tool that asks for a word and returns it. Called with a word, it
+// calls does first.
 func turning(does func(ctx context.Context, word string, yield generators.Yield)) *generators.Photon {
 	return generators.New("turning", func(ctx context.Context, in said, yield generators.Yield) (string, error) {
 		if in.Word != "" {
@@ -81,7 +81,7 @@ func turning(does func(ctx context.Context, word string, yield generators.Yield)
 	}, nil)
 }
 
-func TestAToolThatBlocksForOnceKeepsNobodyWaiting(t *testing.T) {
+func TestBlockingToolDelaysNoOtherCall(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	r := newTestServer(t, turning(func(context.Context, string, generators.Yield) { close(began); <-release }))
 	w := wordClientOf(t, r)
@@ -103,9 +103,8 @@ func TestAToolThatBlocksForOnceKeepsNobodyWaiting(t *testing.T) {
 	w.closeAndWait()
 }
 
-// TestToolsThatComputeKeepNobodyWaiting: as many as there are processors, without
-// a system call and without garbage.
-func TestToolsThatComputeKeepNobodyWaiting(t *testing.T) {
+// As many tools as there are processors compute, without a system call or garbage.
+func TestComputingToolsDelayNoOtherCall(t *testing.T) {
 	photon := generators.New("compute", func(ctx context.Context, _ none, _ generators.Yield) (string, error) {
 		var stopped atomic.Bool
 		defer context.AfterFunc(ctx, func() { stopped.Store(true) })()
@@ -126,7 +125,7 @@ func TestToolsThatComputeKeepNobodyWaiting(t *testing.T) {
 	w.closeAndWait()
 }
 
-func TestAToolThatEndsItsGoroutineKeepsNobodyWaiting(t *testing.T) {
+func TestExitingToolDelaysNoOtherCall(t *testing.T) {
 	r := newTestServer(t, turning(func(context.Context, string, generators.Yield) { runtime.Goexit() }))
 	w := wordClientOf(t, r)
 	w.call(1, "turning", "leave")
@@ -140,7 +139,7 @@ func TestAToolThatEndsItsGoroutineKeepsNobodyWaiting(t *testing.T) {
 	w.closeAndWait()
 }
 
-func TestAToolThatPanicsKeepsNobodyWaiting(t *testing.T) {
+func TestPanickingToolDelaysNoOtherCall(t *testing.T) {
 	r := newTestServer(t, turning(func(context.Context, string, generators.Yield) { panic("no") }))
 	w := wordClientOf(t, r)
 	w.call(1, "turning", "panic")
@@ -151,9 +150,9 @@ func TestAToolThatPanicsKeepsNobodyWaiting(t *testing.T) {
 	w.closeAndWait()
 }
 
-// TestToolsThatShareALock: a tool that holds a lock while it asks keeps others
-// that need it waiting, but not the client.
-func TestToolsThatShareALock(t *testing.T) {
+// A tool that holds a lock while it asks blocks others that need the lock, but not the
+// client.
+func TestToolsSharingLock(t *testing.T) {
 	var mu sync.Mutex
 	photon := generators.New("locked", func(_ context.Context, _ said, yield generators.Yield) (string, error) {
 		mu.Lock()
@@ -166,24 +165,24 @@ func TestToolsThatShareALock(t *testing.T) {
 	w.call(2, "locked")
 	w.pings()
 	w.reply(first, "one")
-	got := w.nextLine() + w.nextLine() // the result of the one and the question of the other, in any order
+	got := w.nextLine() + w.nextLine() // one tool's result and the other's question, in any order
 	second := regexp.MustCompile(`"[0-9a-f]{32}\.3"`).FindString(got)
 	if !strings.Contains(got, `"text":"one"`) || second == "" {
-		t.Fatalf("there came %s, want the result of call 1 and the question of call 2", got)
+		t.Fatalf("got %s, want the result of call 1 and the question of call 2", got)
 	}
 	w.reply(second, "two")
 	w.returns(2, "two")
 	w.closeAndWait()
 }
 
-// TestAnAnswerFromElsewhereEndsTheWait: the client says nothing meanwhile.
-func TestAnAnswerFromElsewhereEndsTheWait(t *testing.T) {
+// An answer from elsewhere ends the wait, although the client sends nothing.
+func TestAnswerFromElsewhereEndsWait(t *testing.T) {
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
 	r.answerInBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
-	for range 2 { // that the question is taken back, and the result
+	for range 2 { // the withdrawal and the result
 		w.nextLine()
 	}
 	w.pings()
@@ -193,9 +192,8 @@ func TestAnAnswerFromElsewhereEndsTheWait(t *testing.T) {
 	w.closeAndWait()
 }
 
-// TestHalfAMessageIsKept: what happens between the halves of a message does not
-// lose the first.
-func TestHalfAMessageIsKept(t *testing.T) {
+// What happens between the halves of a message does not lose the first half.
+func TestPartialMessageIsKept(t *testing.T) {
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
@@ -215,14 +213,14 @@ func TestHalfAMessageIsKept(t *testing.T) {
 	w.closeAndWait()
 }
 
-func TestACallCanBeCancelledWhileItAsks(t *testing.T) {
+func TestAskingCallCanBeCancelled(t *testing.T) {
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
 	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if got := w.nextLine(); !strings.Contains(got, "notifications/cancelled") {
-		t.Errorf("there came %s, want that the question is taken back", got)
+		t.Errorf("got %s, want that the question is withdrawn", got)
 	}
 	w.pings()
 	w.call(2, "turning")
@@ -231,7 +229,7 @@ func TestACallCanBeCancelledWhileItAsks(t *testing.T) {
 	w.closeAndWait()
 }
 
-func TestTheEndComesWhileAToolAsks(t *testing.T) {
+func TestInputEndsWhileToolAsks(t *testing.T) {
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
@@ -239,7 +237,7 @@ func TestTheEndComesWhileAToolAsks(t *testing.T) {
 	w.closeAndWait()
 }
 
-func TestManyAtOnceAreEachAnsweredTheirOwn(t *testing.T) {
+func TestConcurrentCallsGetOwnAnswers(t *testing.T) {
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	for trip := range 20 {

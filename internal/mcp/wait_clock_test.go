@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A client that answers is not silent, however long all its answers take.
+// A client that answers is not silent, however long all its answers take together.
 func TestAnswerRestartsWaitClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		effects := 0
@@ -54,7 +54,7 @@ func TestWaitingCallsSendKeepAlives(t *testing.T) {
 					}
 				}
 				if err := json.Unmarshal([]byte(told), &p); err != nil || p.Params.Progress <= last {
-					t.Fatalf("after %v it says %s", last, told)
+					t.Fatalf("after %v got %s", last, told)
 				}
 				last = p.Params.Progress
 			}
@@ -65,7 +65,7 @@ func TestWaitingCallsSendKeepAlives(t *testing.T) {
 	}
 }
 
-// Thousands that wait have one timer, and each its own time.
+// Thousands of waiting calls each have their own handoff time.
 func TestManyCallsWait(t *testing.T) {
 	const n = 2000
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestManyCallsWait(t *testing.T) {
 		for i := range n {
 			got := w.nextLine()
 			if late := time.Since(begun) - time.Duration(i+1)*time.Millisecond - 45*time.Second; jsonMember(t, got, "id") != fmt.Sprint(i+1) || late < 0 || late > 5*time.Millisecond {
-				t.Fatalf("after %s too long comes %s, want the result of %d", late, got, i+1)
+				t.Fatalf("after %s too long got %s, want the result of %d", late, got, i+1)
 			}
 		}
 		if open := r.engine.CountOpenAsks(operator); open != n {
@@ -93,7 +93,7 @@ func TestManyCallsWait(t *testing.T) {
 }
 
 // A modern client that wants neither progress nor log messages may be sent none.
-// Without a handoff it hears of the question when somebody else has answered.
+// Without a handoff, it receives nothing until someone else has answered.
 func TestModernClientWithoutLinksWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestServerOn(t, mcp.AskPolicy{Link: true, KeepAlive: 15 * time.Second}, runlog.NewMemory(), wordPhoton)
@@ -103,7 +103,7 @@ func TestModernClientWithoutLinksWaits(t *testing.T) {
 		answered := time.Now()
 		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
 		if got := w.nextLine(); jsonMember(t, got, "result", "structuredContent") != `"fish"` || time.Since(answered) > 0 {
-			t.Errorf("the first that it says is %s", got)
+			t.Errorf("the first message is %s", got)
 		}
 		w.closeAndWait()
 	})

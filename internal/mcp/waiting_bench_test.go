@@ -7,8 +7,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// BenchmarkWaitingCall says what a call costs that waits for an answer over
-// stdio: its heap and its stacks, of ten thousand.
+// BenchmarkWaitingCall measures the memory, heap and stacks, of each of ten thousand
+// calls that wait for an answer over stdio.
 func BenchmarkWaitingCall(b *testing.B) {
 	const n = 10_000
 	held := func() (heap, stack uint64) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A client that gives a call up stops the generator, whose defers run.
+// A client that cancels a call cancels the generator, whose deferred functions run.
 func checkCancelledCalls(t *testing.T, ctx context.Context, c *connectedClient) {
 	if c.library.sendsNoCancel && c.server != nil && c.version != version20260728 {
 		t.Skip("the library tells nobody")
@@ -29,12 +29,12 @@ func checkCancelledCalls(t *testing.T, ctx context.Context, c *connectedClient) 
 		}
 		return answer{Action: "cancel"}, ctx.Err()
 	}
-	if c.version != version20260728 { // from then on it waits for the answer
+	if c.version != version20260728 { // from then on, it waits for the response
 		c.checkCancelledCall(t, ctx, "slow_ask", begun)
 	}
 }
 
-// checkCancelledCall gives a call up once it has begun.
+// checkCancelledCall cancels a call after it has begun.
 func (c *connectedClient) checkCancelledCall(t *testing.T, ctx context.Context, tool string, begun <-chan struct{}) {
 	t.Helper()
 	name := t.Name() + tool
@@ -61,7 +61,7 @@ func (c *connectedClient) checkCancelledCall(t *testing.T, ctx context.Context, 
 	}
 }
 
-// What happens at once does not get mixed up.
+// Concurrent calls do not get mixed up.
 func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient) {
 	const calls = 20
 	var mu sync.Mutex
@@ -81,7 +81,7 @@ func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient)
 	c.person.elicit = func(ctx context.Context, q question) (answer, error) {
 		name, _ := strings.CutPrefix(q.Message, "Say ")
 		together.Done()
-		if c.library.name == "go-sdk" || c.version == version20260728 { // mcp-go asks one after the other
+		if c.library.name == "go-sdk" || c.version == version20260728 { // mcp-go asks its user one question at a time
 			together.Wait()
 		}
 		return newAccept(map[string]any{"text": name}), nil
@@ -114,7 +114,7 @@ func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient)
 	}
 }
 
-// Of 500 notifications none is lost, and none is out of order.
+// All 500 notifications arrive, in order.
 func checkProgressOrder(t *testing.T, ctx context.Context, c *connectedClient) {
 	const steps = 500
 	var told []float64
@@ -143,7 +143,7 @@ func checkProgressOrder(t *testing.T, ctx context.Context, c *connectedClient) {
 func checkResults(t *testing.T, ctx context.Context, c *connectedClient) {
 	names, err := c.listTools(ctx)
 	if c.library.name == "mcp-go" && c.version == version20260728 {
-		names, err = []string{"multiselect_titled"}, nil // it can't read an output schema with two types
+		names, err = []string{"multiselect_titled"}, nil // it can't decode an output schema with two types
 	}
 	if err != nil || !slices.Contains(names, "multiselect_titled") {
 		t.Errorf("the tools are %v, %v", names, err)

@@ -20,7 +20,7 @@ const (
 
 var protocolVersions = []string{version20250618, version20251125, version20260728}
 
-// connectedClient is a client of one library, over one transport, in one version.
+// A connectedClient is a client of one library, over one transport, in one version.
 type connectedClient struct {
 	libraryClient
 	library clientLibrary
@@ -33,14 +33,14 @@ type connectedClient struct {
 	browser  *http.Client
 }
 
-// openPages is where the client's person answers on Beam's pages.
+// openPages returns where the client's user answers on Beam's pages.
 func (c *connectedClient) openPages(ctx context.Context) (*pageUser, error) {
 	c.signInMu.Lock()
 	defer c.signInMu.Unlock()
 	if c.server != nil {
 		c.browser = c.server.browser
 	}
-	if c.browser == nil { // the sign-in address is used up at once
+	if c.browser == nil { // a sign-in address works only once
 		var err error
 		if c.browser, err = signIn(ctx, c.console); err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func (c *connectedClient) openPages(ctx context.Context) (*pageUser, error) {
 func runWithEveryClient(t *testing.T, persona func() *person, test func(t *testing.T, ctx context.Context, c *connectedClient)) {
 	t.Helper()
 	h := startServer(t)
-	t.Run("with", func(t *testing.T) { // ends before the host does
+	t.Run("with", func(t *testing.T) { // ends before the server does
 		for _, l := range clientLibraries {
 			for _, transport := range []string{"stdio", "http"} {
 				for _, version := range protocolVersions {
@@ -81,8 +81,7 @@ func newCapablePerson() *person {
 
 func nameArguments(name string) map[string]any { return map[string]any{"name": name} }
 
-// expectOutcome calls a tool that asks, and holds its outcome against what it should
-// be, as JSON.
+// expectOutcome calls a tool that asks, and compares its outcome, as JSON, with want.
 func (c *connectedClient) expectOutcome(t *testing.T, ctx context.Context, tool string, arguments map[string]any, want string) {
 	t.Helper()
 	r, err := c.callTool(ctx, tool, arguments, nil)
@@ -100,8 +99,8 @@ func equalJSON(a, b string) bool {
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// expectRefusal calls a tool that has to fail with words that contain all of want.
-// Before 2026-07-28 that is a result, and may be an error from then on.
+// expectRefusal calls a tool that must fail with a text that contains all of want.
+// Before 2026-07-28 the failure is a result; from then on it may be an error.
 func (c *connectedClient) expectRefusal(t *testing.T, ctx context.Context, tool string, want ...string) {
 	t.Helper()
 	r, err := c.callTool(ctx, tool, nil, nil)
@@ -119,11 +118,11 @@ func (c *connectedClient) expectRefusal(t *testing.T, ctx context.Context, tool 
 		said = r.text()
 	}
 	if c.library.name == "mcp-go" && c.version == version20260728 && strings.HasPrefix(said, "missing required client capability") {
-		return // it has words of its own for -32021, without the capability
+		return // its own text for -32021 does not name the capability
 	}
 	for _, w := range want {
 		if !strings.Contains(said, w) {
-			t.Errorf("%s failed with %q, want it to say %q", tool, said, w)
+			t.Errorf("%s failed with %q, want it to contain %q", tool, said, w)
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// Package interop holds the tests of Beam as an MCP server in which everything
-// is real: the process, its pipes and sockets, and the clients, which are the
-// official Go SDK's and mcp-go's. Those of the official TypeScript SDKs are
-// under interop/ at the top of the repository. What no client library sends is
-// sent byte by byte.
+// Package interop tests Beam as an MCP server with real processes, pipes and sockets.
+// The clients are those of the official Go SDK and of mcp-go; the tests with the
+// official TypeScript SDKs are in interop/ at the top of the repository. What no client
+// library sends, the tests send byte by byte.
 package interop

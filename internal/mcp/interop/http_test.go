@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A httpClient speaks HTTP to the endpoint, request by request.
+// An httpClient sends single HTTP requests to the endpoint.
 type httpClient struct {
 	t       *testing.T
 	ctx     context.Context
@@ -38,8 +38,8 @@ func newHTTPClient(t *testing.T, h *programServer, version string) *httpClient {
 	return v
 }
 
-// sendRequest sends a request with the headers that every client sends, but for those
-// changed; an empty one is left out. The body is closed with the test.
+// sendRequest sends a request with the headers that every client sends, except for
+// those given; it leaves out empty ones. The test closes the body at its end.
 func (v *httpClient) sendRequest(ctx context.Context, method, body string, changed map[string]string) *http.Response {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, v.url, strings.NewReader(body))
@@ -90,11 +90,11 @@ func (v *httpClient) expectStatus(r *http.Response, want int) string {
 	return string(body)
 }
 
-// An eventStream is a response of events.
+// An eventStream is a response of server-sent events.
 type eventStream struct {
 	t           *testing.T
 	reader      *bufio.Reader
-	lastEventID string // the last event's id
+	lastEventID string // id of the last event
 }
 
 func (v *httpClient) readEvents(r *http.Response) *eventStream {
@@ -106,7 +106,7 @@ func (v *httpClient) readEvents(r *http.Response) *eventStream {
 	return &eventStream{t: v.t, reader: bufio.NewReader(r.Body)}
 }
 
-// nextMessage is the next message.
+// nextMessage returns the next message.
 func (s *eventStream) nextMessage() serverMessage {
 	s.t.Helper()
 	for {
@@ -128,7 +128,7 @@ func (s *eventStream) nextMessage() serverMessage {
 	}
 }
 
-// nextMessageWithID skips messages until one is asked or answered.
+// nextMessageWithID returns the next request or response, and skips notifications.
 func (s *eventStream) nextMessageWithID() serverMessage {
 	s.t.Helper()
 	for {
@@ -170,7 +170,7 @@ func TestHTTPSessions(t *testing.T) {
 	}
 }
 
-// DELETE ends what the session has under way.
+// DELETE cancels the requests of the session.
 func TestHTTPDelete(t *testing.T) {
 	h := startServer(t)
 	v := newHTTPClient(t, h, version20251125)
@@ -182,8 +182,8 @@ func TestHTTPDelete(t *testing.T) {
 	v.expectStatus(v.postMessage(callLine("1", "await", `{"name":"deleted"}`), nil), http.StatusOK)
 }
 
-// A connection that is cut while a question is open: who resumes is asked with
-// the same request again, and the answer counts once.
+// The connection breaks while a question is open. A client that resumes is asked with
+// the same request again, and its answer counts once.
 func TestHTTPResume(t *testing.T) {
 	h := startServer(t)
 	for _, version := range []string{version20250618, version20251125} {
@@ -193,7 +193,7 @@ func TestHTTPResume(t *testing.T) {
 		first := s.nextMessage()
 		pull()
 		if first.Method != "elicitation/create" {
-			t.Fatalf("it said %s", first.line)
+			t.Fatalf("got %s", first.line)
 		}
 		run, _, _ := strings.Cut(s.lastEventID, ".")
 		again := v.readEvents(v.sendRequest(v.ctx, http.MethodGet, "", map[string]string{"Last-Event-ID": run + ".0"}))
@@ -201,7 +201,7 @@ func TestHTTPResume(t *testing.T) {
 			t.Errorf("resuming, it was asked %s, want %s", m.line, first.line)
 		}
 		v.expectStatus(v.postMessage(answerLine(first.ID, "Ada"), nil), http.StatusAccepted)
-		v.expectStatus(v.postMessage(answerLine(first.ID, "Eve"), nil), http.StatusAccepted) // too late, and ignored
+		v.expectStatus(v.postMessage(answerLine(first.ID, "Eve"), nil), http.StatusAccepted) // a late answer is ignored
 		second := again.nextMessageWithID()
 		if second.Params.Message != "How many, Ada?" {
 			t.Fatalf("the second question is %s", second.line)
@@ -213,7 +213,7 @@ func TestHTTPResume(t *testing.T) {
 	}
 }
 
-// A round is a request of 2026-07-28, and what it came to.
+// A roundTrip is a request of 2026-07-28 and its outcome.
 type roundTripResult struct {
 	Type     string                     `json:"resultType"`
 	State    string                     `json:"requestState"`
@@ -236,7 +236,7 @@ func (v *httpClient) callRoundTrip(tool, arguments, state, responses string) (ro
 			Code int `json:"code"`
 		} `json:"error"`
 	}
-	if _, data, ok := strings.Cut(body, "data: "); ok { // a stream of one message
+	if _, data, ok := strings.Cut(body, "data: "); ok { // a stream with one message
 		body = data
 	}
 	if err := json.NewDecoder(strings.NewReader(body)).Decode(&m); err != nil {
@@ -245,7 +245,7 @@ func (v *httpClient) callRoundTrip(tool, arguments, state, responses string) (ro
 	return m.Result, m.Error.Code
 }
 
-// A lost response loses nothing and spends nothing twice.
+// A lost response loses no answer and uses none twice.
 func TestHTTPRetry(t *testing.T) {
 	h := startServer(t)
 	v := newHTTPClient(t, h, version20260728)
@@ -254,7 +254,7 @@ func TestHTTPRetry(t *testing.T) {
 	if one.Type != "input_required" || one.Requests["confirm"] == nil {
 		t.Fatalf("the first round is %+v", one)
 	}
-	same, _ := v.callRoundTrip("spend", args, one.State, `{}`) // without an answer it is asked again
+	same, _ := v.callRoundTrip("spend", args, one.State, `{}`) // a question without an answer is asked again
 	if same.Type != "input_required" || same.Requests["confirm"] == nil {
 		t.Errorf("without an answer: %+v", same)
 	}
@@ -305,8 +305,8 @@ func TestHTTPStates(t *testing.T) {
 	}
 }
 
-// A client of 2026-07-28 that closes the stream ends a call that nobody could
-// take up again.
+// A client of 2026-07-28 that closes the stream cancels a call that nobody could
+// resume.
 func TestHTTPModernDisconnect(t *testing.T) {
 	h := startServer(t)
 	v := newHTTPClient(t, h, version20260728)

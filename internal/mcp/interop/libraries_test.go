@@ -25,7 +25,7 @@ type libraryClient interface {
 	callTool(ctx context.Context, tool string, args map[string]any, token any) (*toolResult, error)
 }
 
-// A toolResult is that of a tool.
+// A toolResult is the result of a tool.
 type toolResult struct {
 	Content []struct {
 		Type, Text string
@@ -34,7 +34,7 @@ type toolResult struct {
 	IsError    bool            `json:"isError"`
 }
 
-// text is what the result says last.
+// text returns the text of the last content block.
 func (r *toolResult) text() string {
 	if len(r.Content) == 0 {
 		return ""
@@ -186,7 +186,7 @@ func connectMCPGo(t *testing.T, h *programServer, c *programtest.Console, versio
 			// answer is lost.
 			transport.WithHTTPBasicClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}),
 		}
-		if version != version20260728 { // it would not ask for that version
+		if version != version20260728 { // it would not request that version
 			o = append(o, transport.WithContinuousListening())
 		}
 		if to, err = transport.NewStreamableHTTP(h.url, o...); err != nil {
@@ -239,7 +239,7 @@ func (c mcpGoClient) callTool(ctx context.Context, tool string, args map[string]
 	return convertResult(c.CallTool(ctx, r))
 }
 
-// handleNotification is told every notification by mcp-go.
+// handleNotification receives every notification from mcp-go.
 func (p *person) handleNotification(n libtypes.JSONRPCNotification) {
 	get := func(name string) any { return n.Params.AdditionalFields[name] }
 	switch n.Method {

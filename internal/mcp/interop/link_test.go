@@ -13,12 +13,12 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// askURLPattern is where a question is answered, as people are told it.
+// askURLPattern matches the address of a question's page.
 var askURLPattern = regexp.MustCompile(`http://[^\s]+/asks/([0-9a-f]{32}\.[0-9]+)`)
 
-// Clients that declare nothing are told where to answer; their calls end, and
-// go on with beam_resume. They have seen the list of tools before, since some
-// hold results against it.
+// Clients without capabilities get links. Their calls end, and they resume them with
+// beam_resume. They have listed the tools before, since some validate results against
+// the list.
 func TestLinks(t *testing.T) {
 	t.Setenv("BEAM_ASK_FALLBACK", "link")
 	t.Setenv("BEAM_ASK_HANDOFF", "300ms")
@@ -53,10 +53,10 @@ func checkLinkedCall(t *testing.T, ctx context.Context, c *connectedClient) {
 		t.Fatalf("the call ended with %+v, %v", r, err)
 	}
 	if link := <-told; !askURLPattern.MatchString(link) {
-		t.Errorf("it was told %q, want the address", link)
+		t.Errorf("got %q, want the address", link)
 	}
 	if again := <-told; !strings.HasPrefix(again, "Waiting for an answer") || !askURLPattern.MatchString(again) {
-		t.Errorf("then it was told %q, want that it waits", again)
+		t.Errorf("then got %q, want that it waits", again)
 	}
 	found := askURLPattern.FindStringSubmatch(r.text())
 	if found == nil {
@@ -71,7 +71,7 @@ func checkLinkedCall(t *testing.T, ctx context.Context, c *connectedClient) {
 		return r
 	}
 	if r := resume(); r.IsError || !askURLPattern.MatchString(r.text()) {
-		t.Errorf("while nobody answers, it says %+v", r)
+		t.Errorf("while nobody answers, got %+v", r)
 	}
 	desk, err := c.openPages(ctx)
 	if err != nil {

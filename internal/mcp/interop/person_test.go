@@ -15,19 +15,20 @@ import (
 	"sync"
 )
 
-// A person is who answers at a client: what it declares that it can ask, and
-// what comes of it.
+// A person is the user of a client: what the client declares for them, and how they
+// answer.
 type person struct {
 	forms, urls, sampling, roots bool
 
-	// elicit answers. It may be called from several goroutines.
+	// elicit returns the answer. It may be called concurrently.
 	elicit     func(ctx context.Context, q question) (answer, error)
 	mu         sync.Mutex
 	asked      []question
 	onProgress func(progress)
 }
 
-// setOnProgress has all progress told to f, in the order in which the library tells it.
+// setOnProgress makes f receive all progress, in the order in which the library reports
+// it.
 func (p *person) setOnProgress(f func(progress)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +65,8 @@ func answerCancel(context.Context, question) (answer, error)  { return answer{Ac
 
 func newAccept(content map[string]any) answer { return answer{"accept", content} }
 
-// answerQuestion puts a question to the person. The schema is anything that has its JSON.
+// answerQuestion asks the person a question. The schema is any value whose JSON is the
+// schema.
 func (p *person) answerQuestion(ctx context.Context, mode, message, url string, schema any) (answer, error) {
 	q := question{Mode: mode, Message: message, URL: url}
 	if raw, err := json.Marshal(schema); err == nil {
@@ -79,7 +81,7 @@ func (p *person) answerQuestion(ctx context.Context, mode, message, url string, 
 	return p.elicit(ctx, q)
 }
 
-// takeQuestions are those asked since the last time.
+// takeQuestions returns the questions since the last call.
 func (p *person) takeQuestions() []question {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +90,7 @@ func (p *person) takeQuestions() []question {
 	return asked
 }
 
-// formAnswers is what people fill in, by field.
+// formAnswers are the values that people fill in, by field.
 var formAnswers = map[string]any{
 	"text": "Ada", "confirm": true, "select": "pear", "select_titled": "g",
 	"multiselect": []string{"apple", "plum"}, "multiselect_titled": []string{"r", "b"},
@@ -96,8 +98,8 @@ var formAnswers = map[string]any{
 	"name": "Ada", "mail": "ada@example.com", "age": 36, "plan": "pro", "news": false,
 }
 
-// fillForm fills in whatever form is asked. In forms of 2025-06-18 each of several
-// choices is a field of its own.
+// fillForm fills in any form. In forms of 2025-06-18, each choice of a multiple choice
+// is a field of its own.
 func fillForm(_ context.Context, q question) (answer, error) {
 	properties, _ := q.Schema["properties"].(map[string]any)
 	content := map[string]any{}
@@ -116,10 +118,10 @@ func fillForm(_ context.Context, q question) (answer, error) {
 	return newAccept(content), nil
 }
 
-// A pageUser is where a person answers on Beam's own page.
+// A pageUser answers on Beam's pages.
 type pageUser struct{ browser *http.Client }
 
-// answerToolQuestion answers at the address of a question.
+// answerToolQuestion answers on the page of a tool's question.
 func (d *pageUser) answerToolQuestion(ctx context.Context, tool, address string) error {
 	page, err := d.browser.Get(address)
 	if err != nil {
@@ -154,7 +156,8 @@ func (d *pageUser) answerToolQuestion(ctx context.Context, tool, address string)
 	return nil
 }
 
-// pageForm is what the page of a tool's question posts.
+// pageForm returns the body that the page of a tool's question posts, and its content
+// type.
 func pageForm(tool string) (io.Reader, string) {
 	if tool != "file" {
 		return strings.NewReader(url.Values{"secret": {"hunter2"}}.Encode()), "application/x-www-form-urlencoded"

@@ -15,10 +15,10 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// waitTimeout bounds every wait for something that has to happen.
+// waitTimeout bounds every wait for an event that must happen.
 const waitTimeout = 15 * time.Second
 
-// programPath is the binary of ./photons.
+// programPath is the path of the binary built from ./photons.
 var programPath string
 
 func TestMain(m *testing.M) { os.Exit(runWithProgram(m)) }
@@ -44,27 +44,28 @@ func runWithProgram(m *testing.M) int {
 	return m.Run()
 }
 
-// stdioCommand is the program as an MCP client starts it. What it logs goes to
-// the console.
+// stdioCommand returns the program as an MCP client starts it. Its log goes to the
+// console.
 func stdioCommand(c *programtest.Console) *exec.Cmd {
 	cmd := newCommand("stdio", "--memory")
 	cmd.Stderr = c
 	return cmd
 }
 
-// newCommand is the program. It refuses what can't be asked, unless a test sets
-// otherwise. The race detector would have it sleep for a second at its end.
+// newCommand returns the program's command. It withdraws questions that the client
+// can't be asked, unless a test sets another policy. It turns off the race detector's
+// sleep at exit.
 func newCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command(programPath, args...)
 	cmd.Env = append([]string{"BEAM_ASK_FALLBACK=error"}, append(os.Environ(), "GORACE=atexit_sleep_ms=0 exitcode=66")...)
 	return cmd
 }
 
-// A programServer is the program as a server.
+// A programServer is the program running as a server.
 type programServer struct {
-	url     string // of the MCP endpoint
+	url     string // MCP endpoint
 	origin  string
-	browser *http.Client // the operator's
+	browser *http.Client // signed in as the operator
 	console *programtest.Console
 }
 
@@ -96,7 +97,7 @@ func startServer(t *testing.T) *programServer {
 	return h
 }
 
-// endProcess sends a signal and waits.
+// endProcess sends a signal to a process and waits for its end.
 func endProcess(cmd *exec.Cmd, s os.Signal) error {
 	if err := cmd.Process.Signal(s); err != nil {
 		return err
@@ -113,7 +114,7 @@ func expectNoRace(t *testing.T, c *programtest.Console) {
 	}
 }
 
-// signIn makes a browser the operator's.
+// signIn returns a browser that is signed in as the operator.
 func signIn(ctx context.Context, c *programtest.Console) (*http.Client, error) {
 	browser, err := c.SignIn(ctx)
 	if err == nil {

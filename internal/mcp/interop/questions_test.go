@@ -19,8 +19,8 @@ func checkEveryKind(t *testing.T, ctx context.Context, c *connectedClient) {
 	}
 }
 
-// Passwords, files, and what is open until it is done travel by URL only, and
-// are answered on Beam's page.
+// Passwords, files and questions with UntilDone are only sent as a URL, and answered on
+// Beam's page.
 func checkPageBeforeConsent(t *testing.T, ctx context.Context, c *connectedClient) {
 	checkPages(t, ctx, c, true)
 }
@@ -88,8 +88,8 @@ func checkDeclineAndCancel(t *testing.T, ctx context.Context, c *connectedClient
 	}
 }
 
-// An answer that does not fit is asked for again, saying why, three times at
-// most.
+// A question is asked again, with the reason, after an invalid answer, but at most
+// three times in total.
 func checkInvalidAnswers(t *testing.T, ctx context.Context, c *connectedClient) {
 	const hint = "must be three capital letters"
 	var tries []string
@@ -116,8 +116,8 @@ func checkInvalidAnswers(t *testing.T, ctx context.Context, c *connectedClient) 
 	}
 }
 
-// Nothing is asked that the client did not declare. The error names what it
-// lacks.
+// Beam asks nothing that needs a capability which the client did not declare. The error
+// names the missing capability.
 func TestMissingCapabilities(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		runWithEveryClient(t, func() *person { return &person{} }, func(t *testing.T, ctx context.Context, c *connectedClient) {
@@ -149,11 +149,11 @@ func TestMissingCapabilities(t *testing.T) {
 	})
 }
 
-// A question whose own time runs out is withdrawn.
+// A question whose own timeout expires is withdrawn.
 func checkTimeout(t *testing.T, ctx context.Context, c *connectedClient) {
 	withdrawn := make(chan struct{})
 	c.person.elicit = func(ctx context.Context, _ question) (answer, error) {
-		if c.version == version20260728 || c.library.name == "mcp-go" { // which tells its handler nothing
+		if c.version == version20260728 || c.library.name == "mcp-go" { // it does not tell its handler
 			return newAccept(map[string]any{"text": "too late"}), nil
 		}
 		<-ctx.Done()

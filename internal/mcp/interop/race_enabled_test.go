@@ -2,5 +2,5 @@
 
 package interop_test
 
-// The program is built as its tests are.
+// The tests build the program with the race detector, too.
 const race = true

@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// A stdioClient is the program over stdio, line by line.
+// A stdioClient runs the program over stdio and reads its output line by line.
 type stdioClient struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -62,7 +62,7 @@ func newStdioClient(t *testing.T) *stdioClient {
 	return w
 }
 
-// sendLines sends lines as they are.
+// sendLines sends lines unchanged.
 func (w *stdioClient) sendLines(lines ...string) {
 	w.t.Helper()
 	if _, err := io.WriteString(w.in, strings.Join(lines, "\n")+"\n"); err != nil {
@@ -70,7 +70,7 @@ func (w *stdioClient) sendLines(lines ...string) {
 	}
 }
 
-// A serverMessage is a message of the program.
+// A serverMessage is a message from the program.
 type serverMessage struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -88,8 +88,8 @@ type serverMessage struct {
 	line string
 }
 
-// nextMessage is the program's next message. That nothing else is on stdout is what
-// every test of the wire checks by it.
+// nextMessage returns the program's next message. By calling it, each of these tests
+// also checks that stdout contains nothing else.
 func (w *stdioClient) nextMessage() serverMessage {
 	w.t.Helper()
 	select {
@@ -113,7 +113,7 @@ func (w *stdioClient) expectError(id string, code int) {
 	w.t.Helper()
 	m := w.nextMessage()
 	if m.Error == nil || m.Error.Code != code || string(m.ID) != id {
-		w.t.Errorf("it said %s, want the error %d with the id %q", m.line, code, id)
+		w.t.Errorf("got %s, want the error %d with the id %q", m.line, code, id)
 	}
 }
 
@@ -122,7 +122,7 @@ func (w *stdioClient) expectResult(id string) json.RawMessage {
 	w.t.Helper()
 	m := w.nextMessage()
 	if m.Result == nil || string(m.ID) != id {
-		w.t.Errorf("it said %s, want the result of %s", m.line, id)
+		w.t.Errorf("got %s, want the result of %s", m.line, id)
 	}
 	return m.Result
 }
@@ -132,12 +132,12 @@ func (w *stdioClient) expectQuestion() json.RawMessage {
 	w.t.Helper()
 	m := w.nextMessage()
 	if m.Method != "elicitation/create" || len(m.ID) == 0 {
-		w.t.Fatalf("it said %s, want a question", m.line)
+		w.t.Fatalf("got %s, want a question", m.line)
 	}
 	return m.ID
 }
 
-// closeAndWait closes stdin and expects the program to end well, at once.
+// closeAndWait closes stdin and expects the program to exit successfully at once.
 func (w *stdioClient) closeAndWait() {
 	w.t.Helper()
 	w.in.Close()
@@ -228,14 +228,13 @@ func TestWireLines(t *testing.T) {
 	if m := w.nextMessage(); m.Error == nil || m.Error.Code != -32600 {
 		t.Errorf("a huge line was answered with %s", m.line)
 	}
-	io.WriteString(w.in, `{"jsonrpc":"2.0","id":7,"method":"ping"}`) // without an end
+	io.WriteString(w.in, `{"jsonrpc":"2.0","id":7,"method":"ping"}`) // without a newline
 	w.in.Close()
 	w.expectResult("7")
 	w.waitForExit()
 }
 
-// What a client sends in one breath is served in order, as far as order
-// matters.
+// Messages that a client sends all at once are served in order where order matters.
 func TestWirePipelined(t *testing.T) {
 	t.Parallel()
 	w := newStdioClient(t)
@@ -267,11 +266,11 @@ func TestWireDuplicateID(t *testing.T) {
 	id := w.expectQuestion()
 	w.sendLines(callLine("1", "string", `{}`))
 	w.expectError("1", -32600)
-	w.sendLines(answerLine(id, "x"), answerLine(id, "y")) // only one counts
+	w.sendLines(answerLine(id, "x"), answerLine(id, "y")) // only the first counts
 	if r := w.expectResult("1"); !strings.Contains(string(r), `"value":"x"`) {
 		t.Errorf("the result is %s", r)
 	}
-	w.sendLines(callLine("1", "string", `{}`)) // now it is free again
+	w.sendLines(callLine("1", "string", `{}`)) // the id is free again
 	w.expectResult("1")
 	w.closeAndWait()
 }
@@ -287,7 +286,7 @@ func TestWireBatches(t *testing.T) {
 		t.Errorf("the batch was answered with %s", line)
 	}
 	w.sendLines("["+initializedLine+"]", `{"jsonrpc":"2.0","id":3,"method":"ping"}`)
-	w.expectResult("3") // a batch of notifications has no answer
+	w.expectResult("3") // a batch of notifications gets no response
 	w.closeAndWait()
 	w = newInitializedClient(t, version20250618)
 	w.sendLines(batch)
@@ -309,8 +308,8 @@ func TestWireProgressComesFirst(t *testing.T) {
 	w.closeAndWait()
 }
 
-// A cancelled call is not answered, its defers run, and its question is taken
-// back.
+// A cancelled call gets no response, its deferred functions run, and its question is
+// withdrawn.
 func TestWireCancelled(t *testing.T) {
 	t.Parallel()
 	w := newInitializedClient(t, version20251125)
@@ -318,14 +317,14 @@ func TestWireCancelled(t *testing.T) {
 	id := w.expectQuestion()
 	w.sendLines(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if m := w.nextMessage(); m.Method != "notifications/cancelled" || string(m.Params.RequestID) != string(id) {
-		t.Errorf("it said %s, want the question %s taken back", m.line, id)
+		t.Errorf("got %s, want the question %s withdrawn", m.line, id)
 	}
 	w.sendLines(callLine("2", "await", `{"name":"a"}`))
 	w.expectResult("2")
 	w.sendLines(answerLine(id, "too late"), callLine("3", "hurried", `{}`))
 	id = w.expectQuestion()
 	if m := w.nextMessage(); m.Method != "notifications/cancelled" || string(m.Params.RequestID) != string(id) {
-		t.Errorf("it said %s, want the question %s taken back", m.line, id)
+		t.Errorf("got %s, want the question %s withdrawn", m.line, id)
 	}
 	if r := w.expectResult("3"); !strings.Contains(string(r), `"timeout"`) {
 		t.Errorf("the result is %s", r)
@@ -333,8 +332,8 @@ func TestWireCancelled(t *testing.T) {
 	w.closeAndWait()
 }
 
-// However it is told to end, the program ends at once and well, and runs the
-// defers of what waits.
+// However it is told to end, the program exits successfully at once, and runs the
+// deferred functions of waiting generators.
 func TestWireEnd(t *testing.T) {
 	for name, end := range map[string]func(*stdioClient){
 		"EOF":     func(w *stdioClient) { w.in.Close() },
@@ -347,7 +346,7 @@ func TestWireEnd(t *testing.T) {
 				w := newInitializedClient(t, version20251125)
 				if tool != "" {
 					w.sendLines(callLine("1", tool, `{"name":"a"}`))
-					w.nextMessage() // it has begun
+					w.nextMessage() // the call has begun
 				}
 				end(w)
 				w.waitForExit()
@@ -364,7 +363,7 @@ func TestWireEnd(t *testing.T) {
 	}
 }
 
-// A client that takes nothing any more is as good as gone.
+// A client that stops reading counts as gone.
 func TestWireClosedStdout(t *testing.T) {
 	t.Parallel()
 	w := newInitializedClient(t, version20251125)

@@ -11,12 +11,12 @@ import (
 
 var actions = []string{"accept", "decline", "cancel"}
 
-// An answerCase is who answers, and when.
+// An answerCase is one way in which a question is answered: by whom, and when.
 type answerCase struct {
 	name    string
 	handoff time.Duration
 	test    func(t *testing.T, b *testBeam, c *caller, action string)
-	// appliesTo tells for which callers there is such a thing.
+	// appliesTo reports whether the case exists for a kind of caller.
 	appliesTo func(callerKind) bool
 }
 
@@ -25,7 +25,8 @@ const neverHandOff, soonHandOff = time.Hour, 100 * time.Millisecond
 func appliesToAll(callerKind) bool     { return true }
 func appliesToAsked(k callerKind) bool { return k.canBeAsked }
 
-// appliesToHandedOff: a caller whose question is its call's result waits for nothing.
+// appliesToHandedOff excludes callers whose question is their call's result: their
+// calls do not wait.
 func appliesToHandedOff(k callerKind) bool { return !k.canBeAsked || k.version != version20260728 }
 
 var answerCases = []answerCase{
@@ -56,7 +57,8 @@ func TestAnswersByEveryRoute(t *testing.T) {
 	}
 }
 
-// wantOutcome is the outcome of an action, and what a browser's page says of it.
+// wantOutcome returns the outcome of an action, and what the browser's page says about
+// it.
 func wantOutcome(action, word string) (outcome, page string) {
 	switch action {
 	case "accept":
@@ -74,8 +76,8 @@ func expectEqual(t *testing.T, what, got, want string) {
 	}
 }
 
-// The caller answers; the browser sees that it did. What a caller accepts that
-// was asked to open a page, is given there.
+// The caller answers, and the browser shows it. If the caller was asked to open a page
+// and accepts, the answer is given on the page.
 func answerByCaller(t *testing.T, b *testBeam, c *caller, action string) {
 	p := b.newOperatorBrowser()
 	id := p.awaitOpenAsk()
@@ -94,23 +96,23 @@ func answerByCaller(t *testing.T, b *testBeam, c *caller, action string) {
 		p.expectPage(id, page+"by the MCP client")
 	}
 	if p.postAnswer(id, "accept", "late") {
-		t.Error("the browser's late answer was taken")
+		t.Error("the browser's late answer was recorded")
 	}
 	b.expectNoOutcome()
 }
 
-// The browser answers; the caller's question is taken back, and a late answer
-// of its changes nothing.
+// The browser answers. The caller's question is withdrawn, and its late answer has no
+// effect.
 func answerByBrowser(t *testing.T, b *testBeam, c *caller, action string) {
 	p := b.newOperatorBrowser()
 	id := p.awaitOpenAsk()
 	outcome, page := wantOutcome(action, "browser")
 	if !p.postAnswer(id, action, "browser") {
-		t.Error("the browser's answer was not taken")
+		t.Error("the browser's answer was not recorded")
 	}
 	expectEqual(t, "what the tool got", b.nextOutcome(), outcome)
 	if c.requestState != "" {
-		c.sendAnswer("accept", "late") // its retry gets the run as it is
+		c.sendAnswer("accept", "late") // its retry gets the current state of the run
 	}
 	expectEqual(t, "the result", c.awaitResult().text(), outcome)
 	c.expectSettlementNotice(action)
@@ -121,12 +123,12 @@ func answerByBrowser(t *testing.T, b *testBeam, c *caller, action string) {
 	b.expectNoOutcome()
 }
 
-// Both answer at once: one wins, and everybody says which.
+// Both answer at once. One wins, and both see which.
 func answerByBoth(t *testing.T, b *testBeam, c *caller, action string) {
 	p := b.newOperatorBrowser()
 	id := p.awaitOpenAsk()
 	if c.opensPage && action == "accept" {
-		// The caller's accept is no answer, so that two browsers race.
+		// The caller's accept is not an answer, so two browsers race instead.
 		other := b.newOperatorBrowser()
 		c.sendAnswer(action, "")
 		raceAnswers(t, b, func() bool { return p.postAnswer(id, action, "browser") }, func() bool { return other.postAnswer(id, action, "caller") }, action, c)
@@ -138,8 +140,8 @@ func answerByBoth(t *testing.T, b *testBeam, c *caller, action string) {
 	p.expectPage(id, page)
 }
 
-// raceAnswers lets two answer, and expects the tool to have got the answer of the one
-// that won, which for the caller is the one of the browser that was refused.
+// raceAnswers lets two answer at once, and expects the tool to get the winner's answer.
+// The caller has won if the browser was refused.
 func raceAnswers(t *testing.T, b *testBeam, first, second func() bool, action string, c *caller) {
 	t.Helper()
 	var both sync.WaitGroup
@@ -156,8 +158,8 @@ func raceAnswers(t *testing.T, b *testBeam, first, second func() bool, action st
 	expectEqual(t, "the result", c.awaitResult().text(), outcome)
 }
 
-// Nobody answers: the call ends with the link, the question stays open, and
-// its owner can see it, where a stranger is asked to sign in.
+// Nobody answers. The call ends with the link, the question stays open, and its owner
+// can see it, but a stranger is asked to sign in.
 func leaveUnanswered(t *testing.T, b *testBeam, c *caller, action string) {
 	p := b.newOperatorBrowser()
 	id := p.awaitOpenAsk()
@@ -173,7 +175,7 @@ func leaveUnanswered(t *testing.T, b *testBeam, c *caller, action string) {
 	}
 }
 
-// expectHandoff is the result of a call that nobody answered.
+// expectHandoff expects the result of a call that nobody answered.
 func expectHandoff(t *testing.T, b *testBeam, c *caller) *toolResult {
 	t.Helper()
 	r := c.awaitResult()
@@ -182,13 +184,13 @@ func expectHandoff(t *testing.T, b *testBeam, c *caller) *toolResult {
 		t.Errorf("the result says %q, want where to answer and how to go on", text)
 	}
 	if c.canBeAsked {
-		c.expectSettlementNotice("") // it was taken back
+		c.expectSettlementNotice("") // it was withdrawn
 	}
 	return r
 }
 
-// The browser answers when the call has ended; a late answer of the caller's is
-// none. Resuming gives the result.
+// The browser answers after the call has ended, and the caller's late answer has no
+// effect. Resuming returns the result.
 func answerAfterHandoff(t *testing.T, b *testBeam, c *caller, action string) {
 	p := b.newOperatorBrowser()
 	id := p.awaitOpenAsk()
@@ -198,7 +200,7 @@ func answerAfterHandoff(t *testing.T, b *testBeam, c *caller, action string) {
 	}
 	outcome, page := wantOutcome(action, "browser")
 	if !p.postAnswer(id, action, "browser") {
-		t.Error("the browser's answer was not taken")
+		t.Error("the browser's answer was not recorded")
 	}
 	expectEqual(t, "what the tool got", b.nextOutcome(), outcome)
 	c.callResumeTool(r)
@@ -206,9 +208,9 @@ func answerAfterHandoff(t *testing.T, b *testBeam, c *caller, action string) {
 	p.expectPage(id, page+"in the browser")
 }
 
-// The call is resumed, and answered by the link while it waits. A caller that
-// can be asked is asked again, and answers itself; if the machine is so slow
-// that it is handed off before, once more.
+// The call is resumed, and the browser answers while it waits. A caller that can be
+// asked is asked again, and answers itself. On a slow machine it may be handed off
+// before, and is then resumed once more.
 func answerWhileResumed(t *testing.T, b *testBeam, c *caller, action string) {
 	p := b.newOperatorBrowser()
 	id := p.awaitOpenAsk()

@@ -72,7 +72,8 @@ func newTestBeam(t testing.TB, asking mcp.AskPolicy) *testBeam {
 	return b
 }
 
-// newPhotons ask for a word, in a form or as a secret, and note what they get.
+// newPhotons returns photons that ask for a word, in a form or as a secret, and record
+// the outcome.
 func (b *testBeam) newPhotons() []*generators.Photon {
 	asker := func(name string, prompt *ask.Prompt[string]) *generators.Photon {
 		return generators.New(name, func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
@@ -86,7 +87,7 @@ func (b *testBeam) newPhotons() []*generators.Photon {
 	}
 }
 
-// describeOutcome is what a question came to, in a word.
+// describeOutcome returns the outcome of a question as text.
 func describeOutcome(word string, err error) string {
 	switch {
 	case err == nil:
@@ -99,7 +100,7 @@ func describeOutcome(word string, err error) string {
 	return err.Error()
 }
 
-// nextOutcome is the one outcome that the tool had.
+// nextOutcome returns the only outcome that the tool had.
 func (b *testBeam) nextOutcome() string {
 	b.t.Helper()
 	var first string
@@ -112,7 +113,7 @@ func (b *testBeam) nextOutcome() string {
 	return first
 }
 
-// expectNoOutcome expects the tool to have no (other) answer.
+// expectNoOutcome expects no further outcome.
 func (b *testBeam) expectNoOutcome() {
 	b.t.Helper()
 	select {
@@ -122,20 +123,20 @@ func (b *testBeam) expectNoOutcome() {
 	}
 }
 
-// A browser is a person at Beam's pages.
+// A browser is a user of Beam's pages.
 type browser struct {
 	beam   *testBeam
 	client *http.Client
 }
 
-// newStranger is a browser that has not signed in.
+// newStranger returns a browser that is not signed in.
 func (b *testBeam) newStranger() *browser {
 	jar, err := cookiejar.New(nil)
 	must(b.t, err)
 	return &browser{b, &http.Client{Jar: jar, Timeout: waitTimeout}}
 }
 
-// newOperatorBrowser is a browser of the operator's.
+// newOperatorBrowser returns a browser that is signed in as the operator.
 func (b *testBeam) newOperatorBrowser() *browser {
 	p := b.newStranger()
 	r, err := p.client.Get(b.origin + b.site.SignInPath())
@@ -144,7 +145,7 @@ func (b *testBeam) newOperatorBrowser() *browser {
 	return p
 }
 
-// awaitOpenAsk is the id of the only open question, as the inbox has it.
+// awaitOpenAsk waits until the inbox has one question and returns its id.
 func (p *browser) awaitOpenAsk() string {
 	p.beam.t.Helper()
 	for deadline := time.Now().Add(waitTimeout); ; {
@@ -160,7 +161,7 @@ func (p *browser) awaitOpenAsk() string {
 		if time.Now().After(deadline) {
 			p.beam.t.Fatalf("the inbox has %d questions, want 1", len(list.Asks))
 		}
-		time.Sleep(time.Millisecond) // nothing tells a script of a change
+		time.Sleep(time.Millisecond) // scripts get no notification of changes
 	}
 }
 
@@ -177,8 +178,8 @@ func (p *browser) getPage(path, accept string) string {
 	return string(body)
 }
 
-// postAnswer posts the question's form, and tells whether it was taken: else it
-// was settled already.
+// postAnswer posts the question's form. It reports whether the answer was recorded;
+// otherwise the question was settled already.
 func (p *browser) postAnswer(id, action, word string) bool {
 	p.beam.t.Helper()
 	form := strings.NewReader(url.Values{"word": {word}}.Encode())
@@ -186,7 +187,7 @@ func (p *browser) postAnswer(id, action, word string) bool {
 	must(p.beam.t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "text/html")
-	response, err := p.client.Do(r) // which follows to the run's page
+	response, err := p.client.Do(r) // follows the redirect to the run's page
 	must(p.beam.t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -197,7 +198,7 @@ func (p *browser) postAnswer(id, action, word string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// expectPage expects the page of the question to say what became of it.
+// expectPage expects the question's page to contain want.
 func (p *browser) expectPage(id, want string) {
 	p.beam.t.Helper()
 	if page := p.getPage("/asks/"+id, "text/html"); !strings.Contains(page, want) {

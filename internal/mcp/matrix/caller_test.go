@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A callerKind of caller is what a client said that it can do.
+// A callerKind is a protocol version and the capabilities that a client declares.
 type callerKind struct {
 	name         string
-	version      string // of the protocol
+	version      string // of MCP
 	capabilities string
-	tool         string // that asks what this kind is there for
-	canBeAsked   bool   // it is asked; else it is given the link alone
-	opensPage    bool   // it is asked to open Beam's page
+	tool         string // asks the kind of question that this caller is for
+	canBeAsked   bool   // otherwise it gets only the link
+	opensPage    bool   // its question is a request to open Beam's page
 }
 
 const (
@@ -21,8 +21,7 @@ const (
 	version20260728 = "2026-07-28"
 )
 
-// callerKinds are the callers. One whose calls are tasks belongs here, too, with a
-// caller of its own.
+// callerKinds are the kinds of callers.
 var callerKinds = []callerKind{
 	{name: "none", version: version20251125, capabilities: `{}`, tool: "word"},
 	{name: "forms", version: version20251125, capabilities: `{"elicitation":{}}`, tool: "word", canBeAsked: true},
@@ -31,17 +30,17 @@ var callerKinds = []callerKind{
 	{name: "MRTR that can't be asked", version: version20260728, capabilities: `{}`, tool: "word"},
 }
 
-// A caller is a client with one call under way.
+// A caller is a client with one call in progress.
 type caller struct {
 	callerKind
 	*testClient
 	lastID        int
-	question      serverMessage // that it was asked, or told the link
-	requestState  string        // the requestState of its last round
+	question      serverMessage // the question or the link
+	requestState  string        // of its last round trip
 	notifications []serverMessage
 }
 
-// startCall connects, calls the tool, and waits until it is asked or told the link.
+// startCall connects, calls the tool, and waits for the question or the link.
 func (k callerKind) startCall(w *testClient) *caller {
 	c := &caller{callerKind: k, testClient: w}
 	if k.version != version20260728 {
@@ -83,8 +82,8 @@ func (c *caller) awaitQuestion() {
 	}
 }
 
-// awaitResult waits for the response to the last request, and notes what comes before
-// it. Progress goes without saying.
+// awaitResult waits for the response to the last request. It collects the notifications
+// before it, except progress.
 func (c *caller) awaitResult() *toolResult {
 	c.t.Helper()
 	for {
@@ -99,7 +98,7 @@ func (c *caller) awaitResult() *toolResult {
 	}
 }
 
-// sendAnswer sends an answer by the protocol's own way.
+// sendAnswer sends an answer over MCP.
 func (c *caller) sendAnswer(action, word string) {
 	a := map[string]any{"action": action}
 	if action == "accept" {
@@ -114,9 +113,9 @@ func (c *caller) sendAnswer(action, word string) {
 	c.sendToolCall(c.tool, `{}`, fmt.Sprintf(`,"requestState":%q,"inputResponses":{"word":%s}`, c.requestState, raw))
 }
 
-// expectSettlementNotice expects the caller to have been told that somebody else has settled its
-// question, if it was asked and its version has a way to say so. One that
-// opened a page is told that the page is complete.
+// expectSettlementNotice expects that the caller was notified that its question is
+// settled, if it was asked and its version has such a notification. A caller that
+// opened a page is notified that the elicitation is complete.
 func (c *caller) expectSettlementNotice(action string) {
 	c.t.Helper()
 	if !c.canBeAsked || c.version == version20260728 {
@@ -124,16 +123,16 @@ func (c *caller) expectSettlementNotice(action string) {
 	}
 	done := false
 	for _, m := range c.notifications {
-		taken := m.Method == "notifications/cancelled" && string(m.Params.RequestID) == string(c.question.ID)
+		withdrawn := m.Method == "notifications/cancelled" && string(m.Params.RequestID) == string(c.question.ID)
 		complete := c.opensPage && action == "accept" && m.Method == "notifications/elicitation/complete"
-		done = done || taken || complete
+		done = done || withdrawn || complete
 	}
 	if !done {
-		c.t.Errorf("%s was not told that its question is settled, but %v", c.name, c.notifications)
+		c.t.Errorf("%s was not notified that its question is settled: %v", c.name, c.notifications)
 	}
 }
 
-// callResumeTool takes the run up that a result handed off.
+// callResumeTool resumes the run of a call that was handed off.
 func (c *caller) callResumeTool(handedOff *toolResult) {
 	c.sendToolCall("beam_resume", fmt.Sprintf(`{"run":%q}`, handedOff.Meta.Waiting.Run), "")
 }

@@ -1,4 +1,4 @@
-// Package matrix holds Beam to what it promises of every question: however it
-// travels and whoever answers it, the tool gets one answer, the first, and
-// everybody else who was asked is told.
+// Package matrix tests what Beam promises of every question: however it travels and
+// whoever answers it, the tool gets only the first answer, and everyone else who was
+// asked is notified.
 package matrix

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A serverMessage is a JSON-RPC message of the server.
+// A serverMessage is a JSON-RPC message from the server.
 type serverMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -52,18 +52,18 @@ func (r *toolResult) text() string {
 	return r.Content[len(r.Content)-1].Text
 }
 
-// A testClient carries messages over one of the transports. Those that come are in
-// the order in which they came.
+// A testClient exchanges messages over one of the transports. It receives them in
+// order.
 type testClient struct {
 	t        testing.TB
 	sendLine func(line string)
 	received chan string
 }
 
-// transports are the ways to reach a Beam's MCP server.
+// transports connect to a Beam's MCP server.
 var transports = map[string]func(*testBeam) *testClient{"stdio": connectStdio, "http": connectHTTP}
 
-// nextMessage is the next message, of any kind.
+// nextMessage returns the next message of any kind.
 func (w *testClient) nextMessage() serverMessage {
 	w.t.Helper()
 	select {
@@ -77,12 +77,12 @@ func (w *testClient) nextMessage() serverMessage {
 		}
 		return m
 	case <-time.After(waitTimeout):
-		w.t.Fatal("the server said nothing")
+		w.t.Fatal("the server sent nothing")
 	}
 	return serverMessage{}
 }
 
-// connectStdio connects over pipes of the system.
+// connectStdio connects over OS pipes.
 func connectStdio(b *testBeam) *testClient {
 	inR, inW, err := os.Pipe()
 	must(b.t, err)
@@ -115,8 +115,8 @@ func connectStdio(b *testBeam) *testClient {
 	return w
 }
 
-// connectHTTP connects over HTTP: a request for each message, whose response may
-// be a stream.
+// connectHTTP connects over HTTP. Each message is a request, whose response may be a
+// stream.
 func connectHTTP(b *testBeam) *testClient {
 	w := &testClient{t: b.t, received: make(chan string, 1000)}
 	var reading sync.WaitGroup
@@ -163,7 +163,7 @@ func (w *testClient) newHTTPRequest(address, line string) *http.Request {
 	return r
 }
 
-// readResponse takes in what a response holds, until it ends.
+// readResponse reads a response's messages until it ends.
 func (w *testClient) readResponse(r *http.Response) {
 	defer r.Body.Close()
 	if r.Header.Get("Content-Type") == "application/json" {

@@ -8,13 +8,13 @@ import (
 
 var serverNames = []string{"pipe", "beam", "mcp-go", "go-sdk"}
 
-// callsPerProcess is how many rounds a process makes before another takes its place:
-// where the system happens to lay one out makes it some percent faster or slower
-// as long as it lives.
+// callsPerProcess is how many calls a process makes before another replaces it. Where
+// the system happens to place a process in memory makes it some percent faster or
+// slower as long as it lives.
 const callsPerProcess = 500
 
-// BenchmarkAsk takes turns, so that a machine that slows down slows all of
-// them: tools/call, elicitation, answer, result over stdio.
+// BenchmarkAsk measures a tools/call with an elicitation over stdio. The servers take
+// turns, so that a machine that slows down slows all of them.
 func BenchmarkAsk(b *testing.B) {
 	peers := map[string]*peer{}
 	times, uses := map[string][]time.Duration{}, map[string]*cpuUsage{}
@@ -38,7 +38,7 @@ func BenchmarkAsk(b *testing.B) {
 		slices.Sort(t)
 		return float64(t[int(q*float64(len(t)-1))].Nanoseconds()) / 1e3
 	}
-	b.ReportMetric(0, "ns/op") // of all four together, which says nothing
+	b.ReportMetric(0, "ns/op") // the time of all four together means nothing
 	for _, name := range serverNames {
 		b.ReportMetric(at(name, .5), name+"-p50-µs")
 		b.ReportMetric(at(name, .99), name+"-p99-µs")
@@ -51,9 +51,9 @@ func BenchmarkAsk(b *testing.B) {
 	b.ReportMetric(at("beam", .5)/at("pipe", .5), "beam/pipe")
 }
 
-// replacePeer ends a process, if there is one, and starts another, which has made its
-// first rounds. What those took is subtracted from use, and what the old one took
-// in all is added.
+// replacePeer ends a process, if there is one, and starts another, which makes some
+// calls to warm up. It subtracts their CPU usage from use, and adds what the old
+// process used in total.
 func replacePeer(tb testing.TB, old *peer, name string, use *cpuUsage) *peer {
 	tb.Helper()
 	if old != nil {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// cpuUsage is what processes took: time of processors, and how often a thread of
-// theirs went to sleep.
+// cpuUsage is the CPU time of processes, and how often one of their threads went to
+// sleep.
 type cpuUsage struct {
 	cpu    time.Duration
 	sleeps float64
 }
 
-// add adds what a process took so far, so many times. Threads that have ended
-// don't count.
+// add adds what a process has used so far, multiplied by times. It does not count
+// threads that have ended.
 func (u *cpuUsage) add(p *peer, times int) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", p.cmd.Process.Pid))
 	for _, task := range tasks {

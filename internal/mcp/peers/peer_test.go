@@ -58,8 +58,7 @@ func (p *peer) writeLine(line string) {
 	}
 }
 
-// readMessage is the next request or response. A client that lets questions wait for
-// long is told so in between.
+// readMessage returns the next request or response. It skips notifications.
 func (p *peer) readMessage() string {
 	for {
 		line, err := p.out.ReadString('\n')
@@ -80,7 +79,7 @@ func answerLine(question string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"fish"}}}`, messageID(question))
 }
 
-// completeCall makes one call, from the request to the result.
+// completeCall makes one call, from request to result.
 func (p *peer) completeCall(id int) {
 	p.writeLine(callLine(id, "ask"))
 	p.writeLine(answerLine(p.readMessage()))
@@ -89,8 +88,8 @@ func (p *peer) completeCall(id int) {
 	}
 }
 
-// memory is a figure of the process's memory, in bytes: VmRSS is what is resident,
-// VmHWM the most that ever was.
+// memory returns one of the process's memory figures, in bytes: VmRSS is the resident
+// memory, VmHWM its peak.
 func (p *peer) memory(figure string) float64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

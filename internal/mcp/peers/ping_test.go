@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// BenchmarkPing says how long a ping takes that comes a millisecond after the call
-// of a tool that is slow for once: 20 quick calls, one of 300 ms, and the ping.
-// The aim is less than 2 ms.
+// BenchmarkPing measures a ping that is sent a millisecond after a call of a tool that
+// is slow for once: 20 quick calls, one of 300 ms, then the ping. The goal is less than
+// 2 ms.
 func BenchmarkPing(b *testing.B) {
 	names := []string{"beam", "mcp-go", "go-sdk"}
 	peers, took := map[string]*peer{}, map[string][]time.Duration{}
@@ -29,7 +29,7 @@ func BenchmarkPing(b *testing.B) {
 	}
 }
 
-// pings is how often it is measured: five times at least.
+// pings returns how many pings to measure, at least five.
 func pings(b *testing.B) int { return max(b.N, 5) }
 
 // ping makes the calls, and returns how long the ping took.
@@ -39,7 +39,7 @@ func (p *peer) ping(tb testing.TB) time.Duration {
 		p.readMessage()
 	}
 	p.writeLine(`{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"quick","arguments":{"ms":300}}}`)
-	time.Sleep(time.Millisecond) // what is measured comes that much later
+	time.Sleep(time.Millisecond) // the ping comes this much later
 	begun := time.Now()
 	p.writeLine(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
 	first := p.readMessage()
@@ -47,7 +47,7 @@ func (p *peer) ping(tb testing.TB) time.Duration {
 	second := p.readMessage()
 	for i, id := range []string{`"id":"ping"`, `"id":"slow"`} {
 		if got := []string{first, second}[i]; !strings.Contains(got, id) {
-			tb.Fatalf("%d. there came %s, want %s", i+1, got, id)
+			tb.Fatalf("%d. got %s, want %s", i+1, got, id)
 		}
 	}
 	return took

@@ -1,7 +1,7 @@
-// Package peers measures Beam's stdio server beside others, in one run: a bare
-// pipe that only scans lines, which is the floor, and the stdio servers of
-// mcp-go and of the official Go SDK. Each is a process of its own. Beam's is
-// there twice: with all in memory, and with a durable tool and a data folder.
+// Package peers compares Beam's stdio server with others in one run: a bare pipe that
+// only scans lines, which is the lower bound, and the stdio servers of mcp-go and of
+// the official Go SDK. Each is a process of its own. Beam runs twice: with everything
+// in memory, and with a durable tool and a data folder.
 package peers
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Each server has a tool, ask, that asks for a word and returns it, and one that
-// is quick, as a rule. The pipe has the first alone.
+// Each server has a tool, ask, that asks for a word and returns it, and a tool that is
+// usually quick. The pipe has only the first.
 var servers = map[string]func(){"pipe": serveMinimal, "beam": serveBeam, "durable": serveDurable, "mcp-go": serveMCPGo, "go-sdk": serveGoSDK}
 
 const wordSchema = `{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}`
@@ -39,8 +39,7 @@ func TestMain(m *testing.M) {
 
 type none struct{}
 
-// A pause is what the tool quick is called with: milliseconds for which it is
-// not quick for once.
+// A pause is the argument of the tool quick: the milliseconds for which it sleeps.
 type pause struct {
 	MS int `json:"ms,omitempty"`
 }
@@ -104,8 +103,8 @@ func serveGoSDK() {
 	}
 }
 
-// serveMinimal answers as a server would, without looking at what it reads beyond the
-// id: what two processes and a line each way cost at least.
+// serveMinimal responds like a server, but decodes only the id of what it reads. It
+// measures the minimum cost of two processes and a line in each direction.
 func serveMinimal() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// alternations is how often each server is measured, in turns; the figures are the
-// medians of that.
+// alternations is how often each server is measured, in turns. The reported figures are
+// medians.
 const alternations = 5
 
-// BenchmarkWaiting has 10,000 calls wait for an answer on one session, makes a
-// quick call among them, and answers all. mcp-go stops at a hundred, so it is
-// left out. The aims are that Beam, with all in memory, takes less memory at most
-// than go-sdk, and less time until all are asked and answered: both ratios below 1.
+// BenchmarkWaiting makes 10,000 calls wait for an answer on one session, makes a quick
+// call meanwhile, and answers all. It leaves out mcp-go, which stops at a hundred. The
+// goals are that Beam, with everything in memory, has a lower peak of memory than
+// go-sdk, and takes less time until all calls have asked and all are answered: both
+// ratios below 1.
 func BenchmarkWaiting(b *testing.B) {
 	names := []string{"beam", "durable", "go-sdk"}
 	all := map[string][]float64{}
@@ -40,7 +41,7 @@ func BenchmarkWaiting(b *testing.B) {
 	b.ReportMetric(median("beam-both-s")/median("go-sdk-both-s"), "beam/go-sdk-time")
 }
 
-// medianCallTime is how long a call takes that asks nothing, in the median.
+// medianCallTime returns the median time of a call that asks nothing.
 func (p *peer) medianCallTime() time.Duration {
 	var took []time.Duration
 	for range 500 {
@@ -53,7 +54,7 @@ func (p *peer) medianCallTime() time.Duration {
 	return took[len(took)/2]
 }
 
-// measureWaitingCalls are the figures of a server before which n calls wait.
+// measureWaitingCalls returns the figures of a server with n waiting calls.
 func measureWaitingCalls(b *testing.B, p *peer, n int) map[string]float64 {
 	idle := p.memory("VmRSS:")
 	alone := p.medianCallTime()
@@ -71,8 +72,8 @@ func measureWaitingCalls(b *testing.B, p *peer, n int) map[string]float64 {
 	asked := time.Since(begun)
 	sent.Wait()
 	settled := p.memory("VmRSS:")
-	for range 20 { // memory is given back when nothing goes on
-		time.Sleep(250 * time.Millisecond) // the runtime tells nobody when it has
+	for range 20 { // an idle server returns memory to the system
+		time.Sleep(250 * time.Millisecond) // there is no event for that
 		settled = min(settled, p.memory("VmRSS:"))
 	}
 	among := p.medianCallTime()

@@ -18,7 +18,7 @@ type personForm struct {
 	News bool   `json:"news,omitempty" default:"true"`
 }
 
-// colors have titles, for the questions that want them.
+// colors have titles, for questions that show them.
 var colors = []ask.Choice{{Value: "r", Title: "Red"}, {Value: "g", Title: "Green"}, {Value: "b", Title: "Blue"}}
 
 func newSamplePrompt(key string) *ask.Prompt[ask.SampleResult] {
@@ -27,7 +27,7 @@ func newSamplePrompt(key string) *ask.Prompt[ask.SampleResult] {
 	})
 }
 
-// askingPhotons are the photons that ask one question, or several.
+// askingPhotons returns the photons that ask one or several questions.
 func askingPhotons() []*generators.Photon {
 	day := func(s string) time.Time { d, _ := time.Parse(time.DateOnly, s); return d }
 	return []*generators.Photon{
@@ -92,8 +92,8 @@ func askingPhotons() []*generators.Photon {
 			n, err := ask.Integer(yield, "integer", "How many, "+name+"?", ask.Range(1, 9))
 			return outcomeOf(fmt.Sprint(name, " ", n), err)
 		}),
-		// echo asks for what it was called with, so that nobody gets another's
-		// answer unnoticed.
+		// echo asks for its own argument, so that a test notices an answer that went to
+		// another call.
 		newPhoton("echo", func(_ context.Context, in nameArgs, yield generators.Yield) (outcome, error) {
 			for i := range 5 {
 				yield(generators.Progress(float64(i), 5, in.Name))

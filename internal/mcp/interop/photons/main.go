@@ -1,6 +1,6 @@
-// Command photons is a program that the interoperation tests call through real
-// clients: a photon for each kind of question, and for each way in which a call
-// can go.
+// Command photons is the program that the interoperation tests call through real
+// clients. It has a photon for each kind of question, and for each way in which a call
+// can end.
 package main
 
 import (
@@ -16,14 +16,14 @@ func main() { beam.Main(append(askingPhotons(), workingPhotons()...)...) }
 
 type none struct{}
 
-// outcome is how a question went.
+// outcome is the outcome of a question.
 type outcome struct {
 	Outcome string `json:"outcome" enum:"accepted,declined,cancelled,timeout"`
 	Value   any    `json:"value,omitempty"`
 }
 
-// outcomeOf is the outcome of a question. What is no answer of the person fails
-// the photon, with Beam's own words.
+// outcomeOf returns the outcome of a question. If the user gave no answer, the photon
+// fails with Beam's own error.
 func outcomeOf(value any, err error) (outcome, error) {
 	switch {
 	case err == nil:
@@ -38,12 +38,12 @@ func outcomeOf(value any, err error) (outcome, error) {
 	return outcome{}, err
 }
 
-// newPhoton is a photon without options.
+// newPhoton returns a photon without options.
 func newPhoton[In, Out any](name string, fn generators.Func[In, Out]) *generators.Photon {
 	return generators.New(name, fn, &generators.Options{Description: "Interoperation: " + name + "."})
 }
 
-// newAskingPhoton is a photon that asks one question.
+// newAskingPhoton returns a photon that asks one question.
 func newAskingPhoton[T any](name string, p *ask.Prompt[T]) *generators.Photon {
 	return newPhoton(name, func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 		v, err := p.Ask(yield)

@@ -24,7 +24,7 @@ type point struct {
 	Z string `json:"z,omitempty"`
 }
 
-// workingPhotons are the photons that ask nothing.
+// workingPhotons returns the photons that ask nothing.
 func workingPhotons() []*generators.Photon {
 	return []*generators.Photon{
 		newPhoton("string", func(context.Context, none, generators.Yield) (string, error) { return "a string", nil }),
@@ -55,14 +55,14 @@ func workingPhotons() []*generators.Photon {
 			yield(generators.File("data.bin", "application/octet-stream", []byte{0, 1, 2}))
 			return "made", nil
 		}),
-		// slow works until it is stopped.
+		// slow works until it is cancelled.
 		newPhoton("slow", func(ctx context.Context, in nameArgs, yield generators.Yield) (string, error) {
 			defer markDeferred(in.Name)
 			yield(generators.Progress(1, 2, "begun"))
 			<-ctx.Done()
 			return "", ctx.Err()
 		}),
-		// await waits until a mark was set, and count tells how often it was.
+		// await waits until a mark is set, and count returns how often it was set.
 		newPhoton("await", func(ctx context.Context, in nameArgs, _ generators.Yield) (string, error) {
 			return in.Name, marks.wait(ctx, in.Name)
 		}),
@@ -72,13 +72,13 @@ func workingPhotons() []*generators.Photon {
 	}
 }
 
-// markDeferred is what a defer does, for the tests to see.
+// markDeferred records that a deferred function ran, for the tests.
 func markDeferred(name string) {
 	marks.set(name)
 	fmt.Fprintln(os.Stderr, "left", name)
 }
 
-// marks tell what happened, by name.
+// marks record what happened, by name.
 var marks = markBoard{changed: make(chan struct{}), counts: map[string]int{}}
 
 type markBoard struct {
