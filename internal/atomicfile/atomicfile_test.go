@@ -25,7 +25,7 @@ func TestWrite(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("its mode is %v, want 0600; %v", info.Mode(), err)
 	}
-	// A folder can't be replaced by a file: it stays, and nothing else does.
+	// A folder can't be replaced by a file. The temporary file is removed.
 	taken := filepath.Join(dir, "taken")
 	if err := os.Mkdir(taken, 0o700); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What a process left that was killed while it wrote goes; nothing else does.
+// Sweep removes incomplete files, and nothing else.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"keys", "keys.partial-12", "partial"} {
@@ -61,7 +61,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%q is left, want %q; %v", names, want, err)
 	}
 	if err := atomicfile.Sweep(filepath.Join(dir, "none")); err != nil {
-		t.Errorf("of a folder that isn't there it says %v", err)
+		t.Errorf("sweeping a folder that doesn't exist: %v", err)
 	}
 }
 

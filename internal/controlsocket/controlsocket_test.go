@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// serveIn serves echoes in a folder until the test ends.
+// serveIn serves an echo handler in a folder until the test ends.
 func serveIn(t *testing.T, dir string) *Server {
 	t.Helper()
 	s, err := Listen(dir)
@@ -68,7 +68,7 @@ func TestDialAndServe(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	if _, _, err := Dial(t.Context(), dir, "echo", nil); !errors.Is(err, ErrNoListener) {
-		t.Errorf("of a folder without a socket, it says %v", err)
+		t.Errorf("without a socket, the error is %v", err)
 	}
 	s := serveIn(t, dir)
 	for want, reason := range map[string]Reason{"no": Unsupported, "tea": UnknownOperation} {
@@ -82,11 +82,11 @@ func TestRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	if _, _, err := Dial(t.Context(), dir, "echo", nil); !errors.Is(err, ErrNoListener) {
-		t.Errorf("of one that has ended, it says %v", err)
+		t.Errorf("after the server closed, the error is %v", err)
 	}
 }
 
-// What a hostile or foreign process says is answered, and costs nothing.
+// Invalid and hostile requests are refused cheaply.
 func TestFirstLines(t *testing.T) {
 	dir := t.TempDir()
 	serveIn(t, dir)
@@ -111,7 +111,7 @@ func TestFirstLines(t *testing.T) {
 	}
 }
 
-// An owner of another version is told from one that refuses.
+// A version mismatch is distinguished from other refusals.
 func TestAnotherVersionOwns(t *testing.T) {
 	dir := t.TempDir()
 	l, err := listenUnix(dir)
@@ -138,7 +138,7 @@ func TestAnotherVersionOwns(t *testing.T) {
 	}
 }
 
-// The socket of a process that was killed is in nobody's way.
+// Listen replaces the socket of a process that was killed.
 func TestAStaleSocket(t *testing.T) {
 	dir := t.TempDir()
 	l, err := listenUnix(dir)
@@ -171,7 +171,7 @@ func TestTheSocketIsItsUsersAlone(t *testing.T) {
 	}
 }
 
-// Handlers are told of the end, and who ignores it is hung up on.
+// Close waits for handlers, and closes the connections of those that don't return.
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Listen(dir)
@@ -196,14 +196,14 @@ func TestClose(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-reading; err == nil {
-		t.Error("it reads on")
+		t.Error("the handler still reads")
 	}
 	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("the joiner reads on")
+		t.Error("the client still reads")
 	}
 }
 
-// A pointer that somebody put there leads nowhere.
+// A socket path that Beam didn't write is refused.
 func TestAForeignPointer(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, pointerFileName), []byte("/var/run/docker.sock\n"), 0o600); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// What is to stay free is more than there is, and half of it is less.
+// The space to leave free is more than the free space, and half of it is less.
 func TestReserve(t *testing.T) {
 	dir := t.TempDir()
 	free, err := freeSpace(dir)
@@ -19,25 +19,25 @@ func TestReserve(t *testing.T) {
 	}
 	d := NewDisk(dir, free+free/2)
 	if err := d.Reserve(1); !errors.Is(err, runlog.ErrDiskFull) {
-		t.Errorf("Take: %v", err)
+		t.Errorf("Reserve: %v", err)
 	}
 	if err := d.CheckFree(); !errors.Is(err, runlog.ErrDiskFull) {
-		t.Errorf("Ready: %v", err)
+		t.Errorf("CheckFree: %v", err)
 	}
 	if err := d.ReserveEssential(1); err != nil {
-		t.Errorf("TakeSpare: %v", err)
+		t.Errorf("ReserveEssential: %v", err)
 	}
 	if err := NewDisk(dir, 4*free).ReserveEssential(1); !errors.Is(err, runlog.ErrDiskFull) {
-		t.Errorf("TakeSpare beyond its half: %v", err)
+		t.Errorf("ReserveEssential of more than half: %v", err)
 	}
 	none := NewDisk(dir, 0)
 	if err := errors.Join(none.Reserve(1), none.CheckFree()); err != nil {
-		t.Errorf("with room: %v", err)
+		t.Errorf("with enough space: %v", err)
 	}
 }
 
 func TestWrapDiskFull(t *testing.T) {
-	for _, err := range []error{syscall.ENOSPC, fmt.Errorf("writing: %w", syscall.EDQUOT), errors.New("the engine: " + syscall.ENOSPC.Error())} {
+	for _, err := range []error{syscall.ENOSPC, fmt.Errorf("writing: %w", syscall.EDQUOT), errors.New("NATS server: " + syscall.ENOSPC.Error())} {
 		if got := WrapDiskFull(err); !errors.Is(got, runlog.ErrDiskFull) {
 			t.Errorf("%v is %v", err, got)
 		}

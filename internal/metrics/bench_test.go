@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// What metrics cost: the same with and without.
+// BenchmarkAsk measures an ask with and without metrics.
 func BenchmarkEvents(b *testing.B) {
 	const events = 100_000
 	burst := generators.New("burst", func(_ context.Context, _ none, yield generators.Yield) (none, error) {
@@ -50,7 +50,7 @@ func BenchmarkAsk(b *testing.B) {
 	})
 }
 
-// BenchmarkScrape is a scrape while so many questions are open.
+// BenchmarkScrape measures a scrape with a number of open questions.
 func BenchmarkScrape(b *testing.B) {
 	question := generators.New("question", func(_ context.Context, _ none, yield generators.Yield) (bool, error) {
 		return ask.Confirm(yield, "go", "Go on?")

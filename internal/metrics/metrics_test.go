@@ -39,12 +39,12 @@ var greeterPhoton = generators.New("greeter", func(_ context.Context, _ none, yi
 	return fmt.Sprint(name, sure), err
 }, &generators.Options{Durable: true})
 
-// patientPhoton gives its question up after a minute.
+// patientPhoton asks a question that expires after a minute.
 var patientPhoton = generators.New("patient", func(_ context.Context, _ none, yield generators.Yield) (bool, error) {
 	return ask.Confirm(yield, "go", "Go on?", ask.Timeout(time.Minute))
 }, nil)
 
-// testMetrics is an engine with its metrics.
+// testMetrics is an engine with metrics.
 type testMetrics struct {
 	*engine.Engine
 	*metrics.Metrics
@@ -110,7 +110,7 @@ func (b *testMetrics) answerRun(id string, action ask.Action, content, surface s
 	synctest.Wait()
 }
 
-// scrape is what a Prometheus server gets.
+// scrape returns the metrics that a Prometheus server gets.
 func (b *testMetrics) scrape() map[string]*dto.MetricFamily {
 	b.t.Helper()
 	if b.served == nil {
@@ -126,8 +126,8 @@ func (b *testMetrics) scrape() map[string]*dto.MetricFamily {
 	return families
 }
 
-// metricValue is that of the metric whose labels have the values given, in the order
-// of their names; of a histogram it is the count. It is -1 if there is none.
+// metricValue returns the value of the metric with the given label values, in the
+// order of their names; for a histogram, its count. It returns -1 if there is none.
 func metricValue(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
 	for _, m := range families[name].GetMetric() {
 		var got []string
@@ -194,8 +194,8 @@ func TestWhatRunsDoIsCounted(t *testing.T) {
 	})
 }
 
-// After a restart the counts are those of the log, what was counted begins anew,
-// and what is taken up again is a replay.
+// After a restart, gauges are correct, counters begin at zero, and resumed runs count
+// as replays.
 func TestARestartCountsWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
 	})
 }
 
-// However many photons there are, a metric has a bounded number of labels.
+// The number of label values is limited, however many photons there are.
 func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
 	m := metrics.New("test")
 	for i := range 1000 {
@@ -320,7 +320,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 	})
 }
 
-// idleWaiter waits, and does nothing when woken.
+// idleWaiter is a waiter that does nothing.
 type idleWaiter struct{}
 
 func (idleWaiter) Wake() {}

@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// TestEntriesRoundTrip through JSON, as an engine on disk keeps them.
+// TestEntriesRoundTrip encodes entries as JSON and decodes them.
 func TestEntriesRoundTrip(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	q := &ask.Question{Kind: ask.KindText, Message: "m", Fields: ask.Fields{{Name: "k", Type: "string", Required: true}}}
@@ -49,7 +49,7 @@ func TestEntryOfAnotherType(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if !runlog.Kind("status").IsEvent() || !runlog.Kind("artifact").IsEvent() {
-		t.Error("a status or an artifact is no event")
+		t.Error("IsEvent is false for a status or an artifact")
 	}
 }
 

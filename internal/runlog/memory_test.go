@@ -18,7 +18,7 @@ func BenchmarkMemory(b *testing.B) {
 	runlogtest.RunBenchmarks(b, func(*testing.B) runlog.Log { return runlog.NewMemory() })
 }
 
-// TestMemoryWakesItsFollowers: they wait, and don't look again and again.
+// TestMemoryWakesItsFollowers checks that followers wait for appends and don't poll.
 func TestMemoryWakesItsFollowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := runlog.NewMemory()
@@ -51,20 +51,20 @@ func TestMemoryWakesItsFollowers(t *testing.T) {
 	})
 }
 
-// TestMemoryBeginsAgainWhileDeleting: a run that is deleted and begun at once
-// is in one of the two states, never in between.
+// TestMemoryBeginsAgainWhileDeleting deletes and starts a run concurrently: it must
+// either exist or not.
 func TestMemoryBeginsAgainWhileDeleting(t *testing.T) {
 	l := runlog.NewMemory()
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range 4 {
-		all.Go(func() {
+		wg.Go(func() {
 			for range 500 {
 				if _, err := l.Append(t.Context(), "r", 0, runlog.Entry{Kind: "status"}); err != nil && err.Error() == runlog.ErrNotFound.Error() {
 					t.Error("a run that begins was not found")
 				}
 			}
 		})
-		all.Go(func() {
+		wg.Go(func() {
 			for range 500 {
 				if err := l.Delete(t.Context(), "r"); err != nil {
 					t.Error(err)
@@ -72,5 +72,5 @@ func TestMemoryBeginsAgainWhileDeleting(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 }

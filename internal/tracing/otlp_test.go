@@ -21,8 +21,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// traceOneRun opens a tracer as the environment says, makes a span, and closes it. It
-// returns what is said of that.
+// traceOneRun opens a tracer with settings from the environment, records a span, and
+// closes it. It returns what was logged.
 func traceOneRun(t *testing.T) string {
 	t.Helper()
 	var logged strings.Builder
@@ -120,7 +120,7 @@ func TestWhatTheCollectorAnswers(t *testing.T) {
 	}
 }
 
-// A collector that was busy gets the same spans again.
+// Spans are sent again if the collector was busy.
 func TestSpansAreSentAgain(t *testing.T) {
 	var tries atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

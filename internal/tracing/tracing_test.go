@@ -49,8 +49,8 @@ func TestWhatIsMalformedIsAsAbsent(t *testing.T) {
 	}
 }
 
-// Whatever a caller says, what a log keeps of it is small, and read back as it
-// was.
+// The trace context that the log stores is small, whatever the caller sends, and
+// decodes to the same context.
 func FuzzContextWithTrace(f *testing.F) {
 	f.Add(testTraceparent, "a=1,b@c=2", "k=v;p=1,l=%20")
 	f.Add("00-", "=", ",")
@@ -67,8 +67,8 @@ func FuzzContextWithTrace(f *testing.F) {
 	})
 }
 
-// A run that was started while nothing was traced makes no spans; an answer
-// whose request is in a trace does.
+// A run that was started without tracing has no spans, except for answers whose
+// requests are traced.
 func TestARunWithoutATraceMakesNoSpans(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	tracer := newTracer(sdk.WithSyncer(spans))
@@ -87,7 +87,7 @@ func TestARunWithoutATraceMakesNoSpans(t *testing.T) {
 	}
 }
 
-// A trace that its caller doesn't sample isn't sampled here.
+// A trace that the caller doesn't sample isn't sampled.
 func TestWhatIsNotSampledIsNotSent(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	tracer := newTracer(sdk.WithSyncer(spans))

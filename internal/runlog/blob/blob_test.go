@@ -137,7 +137,7 @@ func TestTheFolderIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// What a process left that was killed while a blob came in goes; blobs don't.
+// Sweep removes incomplete blobs, and leaves complete ones.
 func TestSweep(t *testing.T) {
 	s, dir := openStore(t)
 	digest := mustPut(t, s, testRunID, "content")

@@ -21,7 +21,7 @@ func numberedEntry(n int) runlog.Entry {
 	return runlog.Entry{Kind: "status", Data: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))}
 }
 
-// countEntries is a run's entries, held to their numbers.
+// countEntries counts a run's entries after an ordinal, and checks their numbers.
 func countEntries(t *testing.T, l runlog.Log, run string, after uint64) int {
 	t.Helper()
 	n := int(after)
@@ -49,9 +49,9 @@ func appendNumbered(t *testing.T, l runlog.Log, run string, after, last int) {
 	}
 }
 
-// TestReopened: all is there, and goes on; names that are no tokens of subjects
-// too.
-func TestReopened(t *testing.T) {
+// TestReopen checks that runs survive reopening and continue, including runs whose
+// ids aren't valid tokens of subjects.
+func TestReopen(t *testing.T) {
 	dir := t.TempDir()
 	ids := []string{"7f3c", "a.b", "*", ">", "", "ü ö", "=7f3c", strings.Repeat("x", 300)}
 	for round := range 3 {
@@ -84,8 +84,8 @@ func TestReopened(t *testing.T) {
 	}
 }
 
-// TestFromTheMiddle of a long run, with what is remembered of it and without.
-func TestFromTheMiddle(t *testing.T) {
+// TestReadFromTheMiddle reads parts of a long run, with and without its cached tail.
+func TestReadFromTheMiddle(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 2 {
 		l := openLog(t, jetstream.Options{Dir: dir})
@@ -102,8 +102,8 @@ func TestFromTheMiddle(t *testing.T) {
 	}
 }
 
-// TestClosedWhileFollowed: followers hear of it.
-func TestClosedWhileFollowed(t *testing.T) {
+// TestCloseWhileFollowed checks that closing the log ends followers with ErrClosed.
+func TestCloseWhileFollowed(t *testing.T) {
 	l := openLog(t, jetstream.Options{Dir: t.TempDir()})
 	appendNumbered(t, l, "r", 0, 1)
 	var last error
@@ -117,8 +117,8 @@ func TestClosedWhileFollowed(t *testing.T) {
 	}
 }
 
-// TestTooLarge: refused whole, and the run goes on.
-func TestTooLarge(t *testing.T) {
+// TestTooLargeAppend checks that a refused append adds nothing.
+func TestTooLargeAppend(t *testing.T) {
 	l := openLog(t, jetstream.Options{Dir: t.TempDir()})
 	half := runlog.Entry{Kind: "chunk", Data: json.RawMessage(`"` + strings.Repeat("x", jetstream.MaxAppendBytes/2) + `"`)}
 	if _, err := l.Append(t.Context(), "r", 0, half, half); !errors.Is(err, jetstream.ErrAppendTooLarge) {
@@ -140,8 +140,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestOtherFormats are refused, and left as they are.
-func TestOtherFormats(t *testing.T) {
+// TestOtherFormatsAreRefused checks that other formats are refused and not changed.
+func TestOtherFormatsAreRefused(t *testing.T) {
 	for content, want := range map[string]error{"3\n": jetstream.ErrNewerFormat, "x": jetstream.ErrCorrupt, "": jetstream.ErrCorrupt} {
 		dir := t.TempDir()
 		l := openLog(t, jetstream.Options{Dir: dir})
@@ -163,17 +163,17 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestDamaged: said when opening, and not made good by forgetting.
-func TestDamaged(t *testing.T) {
+// TestDamageIsReported checks that Open reports damage instead of dropping runs.
+func TestDamageIsReported(t *testing.T) {
 	const stream = "jetstream/$G/streams/runs"
 	for name, damage := range map[string]func(t *testing.T, dir string){
 		"no format":       func(t *testing.T, dir string) { removeFile(t, filepath.Join(dir, "format")) },
 		"no description":  func(t *testing.T, dir string) { removeFile(t, filepath.Join(dir, stream, "meta.inf")) },
-		"bad description": func(t *testing.T, dir string) { overwriteByte(t, filepath.Join(dir, stream, "meta.inf"), 20) },
-		"a bad message":   func(t *testing.T, dir string) { overwriteByte(t, filepath.Join(dir, stream, "msgs/1.blk"), 5_000) },
+		"bad description": func(t *testing.T, dir string) { invertBytes(t, filepath.Join(dir, stream, "meta.inf"), 20) },
+		"a bad message":   func(t *testing.T, dir string) { invertBytes(t, filepath.Join(dir, stream, "msgs/1.blk"), 5_000) },
 		"a bad end": func(t *testing.T, dir string) {
 			path := filepath.Join(dir, stream, "msgs/1.blk")
-			overwriteByte(t, path, fileSize(t, path)-300)
+			invertBytes(t, path, fileSize(t, path)-300)
 		},
 		"no stream":        func(t *testing.T, dir string) { removeFile(t, filepath.Join(dir, stream)) },
 		"no stream at all": func(t *testing.T, dir string) { removeFile(t, filepath.Join(dir, "jetstream")) },
@@ -202,15 +202,15 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestTornLastBlock: what a crash leaves of an append that was not acknowledged is cut
-// off, and told.
+// TestTornLastBlock checks that an incomplete append at the end is discarded, and
+// logged.
 func TestTornLastBlock(t *testing.T) {
 	for _, index := range []bool{true, false} {
 		dir := t.TempDir()
 		l := openLog(t, jetstream.Options{Dir: dir})
 		appendNumbered(t, l, "r", 0, 3)
 		appendNumbered(t, l, "r", 3, 6)
-		dir = crashed(t, dir)
+		dir = copyFolder(t, dir)
 		msgs := filepath.Join(dir, "jetstream/$G/streams/runs/msgs")
 		if err := os.Truncate(filepath.Join(msgs, "1.blk"), int64(fileSize(t, filepath.Join(msgs, "1.blk"))-10)); err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestTornLastBlock(t *testing.T) {
 			t.Errorf("%d entries are left", n)
 		}
 		if !strings.Contains(told.String(), "incomplete append") {
-			t.Errorf("it is told: %s", &told)
+			t.Errorf("the logger got: %s", &told)
 		}
 		appendNumbered(t, l, "r", 3, 7)
 		if n := countEntries(t, l, "r", 0); n != 7 {
@@ -233,8 +233,9 @@ func TestTornLastBlock(t *testing.T) {
 	}
 }
 
-// crashed is a copy of a log's folder, as the end of the process leaves it.
-func crashed(t *testing.T, dir string) string {
+// copyFolder copies the folder of an open log, which leaves the copy as a killed
+// process would.
+func copyFolder(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "log")
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
@@ -259,8 +260,8 @@ func removeFile(t *testing.T, path string) {
 	}
 }
 
-// overwriteByte flips a few bytes of a file.
-func overwriteByte(t *testing.T, path string, at int) {
+// invertBytes inverts a few bytes of a file.
+func invertBytes(t *testing.T, path string, at int) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil || len(raw) < at+20 {
@@ -274,7 +275,7 @@ func overwriteByte(t *testing.T, path string, at int) {
 	}
 }
 
-// mountSmallDisk is a folder on a file system of a few megabytes.
+// mountSmallDisk returns a folder on a file system of a few megabytes.
 func mountSmallDisk(t *testing.T, mib int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -289,8 +290,8 @@ func mountSmallDisk(t *testing.T, mib int) string {
 	return dir
 }
 
-// TestDiskFull: said at once, nothing is lost, and it goes on when there is room;
-// whether it was seen coming or the engine ran into it.
+// TestDiskFull checks that a full disk is reported at once, that nothing is lost, and
+// that appends succeed once there is space, both with and without reserved space.
 func TestDiskFull(t *testing.T) {
 	for name, spare := range map[string]int64{"seen coming": 1 << 20, "run into": -1 << 50} {
 		t.Run(name, func(t *testing.T) {
@@ -332,7 +333,8 @@ func TestDiskFull(t *testing.T) {
 
 var largeEntry = runlog.Entry{Kind: "chunk", Data: json.RawMessage(`"` + strings.Repeat("x", 8_000) + `"`)}
 
-// countFollowed tells how many entries a follower of the run saw by its end, each once.
+// countFollowed returns a channel that receives the number of entries that a follower
+// got by the end of the run.
 func countFollowed(t *testing.T, l *jetstream.Log) <-chan int {
 	seen := make(chan int, 1)
 	go func() {
@@ -349,7 +351,8 @@ func countFollowed(t *testing.T, l *jetstream.Log) <-chan int {
 	return seen
 }
 
-// fillDisk appends until there is no room, and returns how many were acknowledged.
+// fillDisk appends until the disk is full, and returns the number of acknowledged
+// entries.
 func fillDisk(t *testing.T, l *jetstream.Log) (last int) {
 	t.Helper()
 	last = 1
@@ -365,7 +368,7 @@ func fillDisk(t *testing.T, l *jetstream.Log) (last int) {
 	}
 }
 
-// appendAfterFreeing ends the run as soon as that is possible, and returns its length.
+// appendAfterFreeing ends the run as soon as possible, and returns its length.
 func appendAfterFreeing(t *testing.T, l *jetstream.Log) int {
 	t.Helper()
 	for range 100 {
@@ -376,7 +379,7 @@ func appendAfterFreeing(t *testing.T, l *jetstream.Log) int {
 		}
 		time.Sleep(50 * time.Millisecond) // room is looked at so often
 	}
-	t.Fatal("it doesn't go on")
+	t.Fatal("appends still fail")
 	return 0
 }
 

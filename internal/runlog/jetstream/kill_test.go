@@ -18,7 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// writerDirVar, if set, makes this program one that appends until it is killed.
+// writerDirVar, if set, makes this program append to a log until it is killed.
 const writerDirVar = "BEAM_TEST_WRITER_FOLDER"
 
 func TestMain(m *testing.M) {
@@ -36,15 +36,15 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	status := m.Run()
-	_ = os.RemoveAll(thirtyDir)
+	_ = os.RemoveAll(fixtureDir)
 	os.Exit(status)
 }
 
-// ackedAppend is what the writer records: the entry's ordinal, and the first and
-// last of its append.
+// ackedAppend is the data of the writer's entries: the entry's ordinal, and the first
+// and last ordinal of its append.
 type ackedAppend struct{ N, First, Last uint64 }
 
-// appendForever says on stdout what was acknowledged, once it was.
+// appendForever appends to random runs, and prints each acknowledged append.
 func appendForever(dir string, always bool) error {
 	l, err := jetstream.Open(context.Background(), jetstream.Options{Dir: dir, SyncAlways: always})
 	if err != nil {
@@ -82,10 +82,9 @@ func appendRun(l *jetstream.Log, run string, appends int) error {
 	return nil
 }
 
-// TestKill: what was acknowledged is there after kill -9 at any moment, whole
-// appends and no part of one, and the log goes on from there. The kernel has
-// what the process wrote, so both modes keep all of it; only a power failure
-// tells them apart.
+// TestKill checks that after kill -9 at any moment, the log contains all acknowledged
+// appends and no part of another, and accepts further appends. The kernel has what
+// the process wrote, so SyncAlways makes no difference here.
 func TestKill(t *testing.T) {
 	rounds := 4
 	if testing.Short() {
@@ -163,7 +162,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged map[string]uint64) {
 	}
 	for run, last := range found {
 		if _, err := l.Append(t.Context(), run, last, runlog.NewEntry("status", ackedAppend{last + 1, last + 1, last + 1})); err != nil {
-			t.Errorf("it doesn't go on: %v", err)
+			t.Errorf("appending failed: %v", err)
 		}
 		acknowledged[run] = last + 1
 		break

@@ -102,10 +102,10 @@ var smallEntry = runlog.Entry{Kind: "status", Data: json.RawMessage(`"` + string
 
 func fillMany(l *jetstream.Log, n int, figures map[string]float64) error {
 	begun := time.Now()
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	failed := make(chan error, 8)
 	for w := range 8 {
-		all.Go(func() {
+		wg.Go(func() {
 			for i := w; i < n-1000; i += 8 {
 				if _, err := appendWaitingRun(l, i); err != nil {
 					failed <- err
@@ -114,7 +114,7 @@ func fillMany(l *jetstream.Log, n int, figures map[string]float64) error {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	select {
 	case err := <-failed:
 		return err
@@ -134,7 +134,7 @@ func fillMany(l *jetstream.Log, n int, figures map[string]float64) error {
 	return nil
 }
 
-// appendWaitingRun begins a run that waits, and tells how long each append took.
+// appendWaitingRun starts a run that waits, and returns how long each append took.
 func appendWaitingRun(l *jetstream.Log, i int) ([]time.Duration, error) {
 	t0 := time.Now()
 	_, err := l.Append(context.Background(), runID(i), 0, smallEntry, smallEntry)
@@ -145,8 +145,7 @@ func appendWaitingRun(l *jetstream.Log, i int) ([]time.Duration, error) {
 	return []time.Duration{t1.Sub(t0), time.Since(t1)}, err
 }
 
-// useMany lists, reads all, and goes on with some that nobody has touched for
-// long.
+// useMany lists and reads all runs, and appends to some.
 func useMany(l *jetstream.Log, n int, figures map[string]float64) error {
 	begun := time.Now()
 	found := 0
@@ -205,7 +204,7 @@ func percentiles(figures map[string]float64, name string, took []time.Duration) 
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// residentMB is what is left when what is free was given back.
+// residentMB returns the resident memory after freeing what can be freed.
 func residentMB() float64 {
 	debug.FreeOSMemory()
 	return statusMB("VmRSS:")
@@ -218,7 +217,7 @@ func statusMB(field string) float64 {
 	return kb / 1024
 }
 
-// BenchmarkAppendLatency is one append at a time, each to another run.
+// BenchmarkAppendLatency appends to one run after another.
 func BenchmarkAppendLatency(b *testing.B) {
 	for name, always := range map[string]bool{"interval": false, "always": true} {
 		b.Run(name, func(b *testing.B) {

@@ -9,13 +9,13 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// newPendingAppend makes a message of one entry, as the stream acknowledges it.
+// newPendingAppend returns an acknowledged message of one entry.
 func newPendingAppend(run string, seq uint64, size int) *pendingAppend {
 	e := runlog.Entry{Seq: seq, Kind: "status", Data: json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}
 	return &pendingAppend{run: run, firstSeq: seq, tail: runTail{streamSeq: seq, lastSeq: seq}, payload: encodeMessage(run, seq-1, []runlog.Entry{e})}
 }
 
-func TestRecentHasRunsFromTheirBeginning(t *testing.T) {
+func TestRecentCacheHoldsWholeRuns(t *testing.T) {
 	var c recentCache
 	for seq := range uint64(3) {
 		c.add(newPendingAppend("whole", seq+1, 10))
@@ -43,7 +43,7 @@ func TestRecentHasRunsFromTheirBeginning(t *testing.T) {
 	}
 }
 
-func TestRecentIsBounded(t *testing.T) {
+func TestRecentCacheIsBounded(t *testing.T) {
 	var c recentCache
 	for n := range 1000 {
 		run := fmt.Sprint(n)
@@ -63,6 +63,6 @@ func TestRecentIsBounded(t *testing.T) {
 		}
 	}
 	if _, ok := c.entriesAfter("0", 0); ok {
-		t.Error("the first of 1,000 runs is there still")
+		t.Error("the first of 1,000 runs is still cached")
 	}
 }

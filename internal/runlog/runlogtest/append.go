@@ -13,7 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// testOrdinals: 1, 2, 3, whatever the batches, for each run of its own.
+// testOrdinals checks that each run has the ordinals 1, 2, 3 and so on, whatever the
+// size of the appends.
 func testOrdinals(t *testing.T, l runlog.Log) {
 	a, b := newRunID(), newRunID()
 	appendNumbered(t, l, a, 0, 10, 1)
@@ -28,8 +29,9 @@ func testOrdinals(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testContentKept: what was appended is what is read; a time that is missing is set.
-func testContentKept(t *testing.T, l runlog.Log) {
+// testContentUnchanged checks that entries are read as they were appended, and that a
+// missing time is set.
+func testContentUnchanged(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	at := time.Date(2026, 5, 1, 12, 0, 0, 123456789, time.FixedZone("", 7200))
 	given := []runlog.Entry{
@@ -69,7 +71,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// testImmutable: what the caller does with its slices afterwards is its affair.
+// testImmutable checks that writes to the caller's slices don't affect the log.
 func testImmutable(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	mine := numberedEntries(1, 3)
@@ -84,15 +86,15 @@ func testImmutable(t *testing.T, l runlog.Log) {
 		}
 		kept := slices.Clone(batch)
 		appendNumbered(t, l, run, 3, 4, 1)
-		_ = append(batch, numberedEntry(7)) // who reads may append to what it got
+		_ = append(batch, numberedEntry(7)) // a reader may append to a batch
 		appendNumbered(t, l, run, 4, 6, 1)
 		checkNumbers(t, kept)
 	}
 	checkNumbers(t, readAll(t, l, run, 0))
 }
 
-// testConflict: an append that is not the next is refused and adds nothing; the
-// error says what is last.
+// testConflict checks that an append with a wrong ordinal adds nothing, and that the
+// error contains the last ordinal.
 func testConflict(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 3, 3)
@@ -111,17 +113,16 @@ func testConflict(t *testing.T, l runlog.Log) {
 	mustAppend(t, l, run, 3, numberedEntry(4))
 }
 
-// testOneWins: of several that append at once after the same entry, exactly one
-// gets through; the losers are told how far the run has come, and may try
-// again.
-func testOneWins(t *testing.T, l runlog.Log) {
+// testOneAppendWins checks that exactly one of several concurrent appends after the
+// same entry succeeds, and that the errors of the others contain the last ordinal.
+func testOneAppendWins(t *testing.T, l runlog.Log) {
 	const writers, rounds = 8, 10
 	run := newRunID()
 	var mu sync.Mutex
 	wins := make(map[uint64]int)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for w := range writers {
-		all.Go(func() {
+		wg.Go(func() {
 			after := uint64(0)
 			for range rounds {
 				for {
@@ -143,7 +144,7 @@ func testOneWins(t *testing.T, l runlog.Log) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	if n := len(readAll(t, l, run, 0)); n != writers*rounds || len(wins) != writers*rounds {
 		t.Errorf("%d entries, %d ordinals won, want %d", n, len(wins), writers*rounds)
 	}
@@ -154,13 +155,13 @@ func testOneWins(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testWholeBatches: the entries of one append stand together.
+// testWholeBatches checks that the entries of one append are adjacent.
 func testWholeBatches(t *testing.T, l runlog.Log) {
 	const writers, rounds, size = 4, 8, 25
 	run := newRunID()
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for w := range writers {
-		all.Go(func() {
+		wg.Go(func() {
 			after := uint64(0)
 			for r := 0; r < rounds; {
 				batch := make([]runlog.Entry, size)
@@ -179,7 +180,7 @@ func testWholeBatches(t *testing.T, l runlog.Log) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	got := readAll(t, l, run, 0)
 	if len(got) != writers*rounds*size {
 		t.Fatalf("%d entries, want %d", len(got), writers*rounds*size)
@@ -197,7 +198,7 @@ func testWholeBatches(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testAppendNothing adds nothing, and begins no run.
+// testAppendNothing checks that appending no entries doesn't start a run.
 func testAppendNothing(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	if last, err := l.Append(t.Context(), run, 0); err != nil || last != 0 {

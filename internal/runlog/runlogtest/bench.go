@@ -7,8 +7,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// RunBenchmarks measures a log. Each benchmark opens one of its own; whoever opens it
-// closes it with b.Cleanup.
+// RunBenchmarks measures a log. Each benchmark calls open for a log of its own; open
+// must close it with b.Cleanup.
 func RunBenchmarks(b *testing.B, open func(b *testing.B) runlog.Log) {
 	b.Run("Append", func(b *testing.B) { benchAppend(b, open(b), 1) })
 	b.Run("AppendBatchOf64", func(b *testing.B) { benchAppend(b, open(b), 64) })
@@ -19,7 +19,7 @@ func RunBenchmarks(b *testing.B, open func(b *testing.B) runlog.Log) {
 	}
 }
 
-// benchAppend is an entry, in appends of so many.
+// benchAppend measures an entry, in appends of a given size.
 func benchAppend(b *testing.B, l runlog.Log, size int) {
 	run, batch := newRunID(), numberedEntries(1, size)
 	b.ReportAllocs()
@@ -52,13 +52,13 @@ func benchRead(b *testing.B, l runlog.Log) {
 	}
 }
 
-// benchFollow is an entry on its way from the writer to all followers.
+// benchFollow measures the delivery of an entry to all followers.
 func benchFollow(b *testing.B, l runlog.Log, followers int) {
 	run := newRunID()
 	appendNumbered(b, l, run, 0, 1, 1)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range followers {
-		all.Go(func() {
+		wg.Go(func() {
 			for _, err := range l.Follow(b.Context(), run, 0) {
 				if err != nil {
 					b.Error(err)
@@ -76,5 +76,5 @@ func benchFollow(b *testing.B, l runlog.Log, followers int) {
 	if _, err := l.Append(b.Context(), run, uint64(b.N+1), finishedEntry); err != nil {
 		b.Fatal(err)
 	}
-	all.Wait()
+	wg.Wait()
 }

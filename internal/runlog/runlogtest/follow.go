@@ -9,8 +9,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// followToEnd returns what a follower sees until the run's end, having checked that
-// it is all there, once, in order.
+// followToEnd returns what a follower gets until the end of the run. It checks that
+// no entry is missing, repeated or out of order.
 func followToEnd(t testing.TB, l runlog.Log, run string, after uint64) []runlog.Entry {
 	var all []runlog.Entry
 	for batch, err := range l.Follow(testContext(t), run, after) {
@@ -25,14 +25,14 @@ func followToEnd(t testing.TB, l runlog.Log, run string, after uint64) []runlog.
 	return all
 }
 
-// testFollowWhileAppending: from anywhere, whatever the writer is doing.
+// testFollowWhileAppending follows a run from several ordinals during appends.
 func testFollowWhileAppending(t *testing.T, l runlog.Log) {
 	const last = 3000
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 500, 100)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for _, after := range []uint64{0, 1, 250, 499, 500, 501, 1500, 2999} {
-		all.Go(func() {
+		wg.Go(func() {
 			if n := len(followToEnd(t, l, run, after)); n != last+1-int(after) {
 				t.Errorf("from %d: %d entries, want %d", after, n, last+1-int(after))
 			}
@@ -44,17 +44,18 @@ func testFollowWhileAppending(t *testing.T, l runlog.Log) {
 		at = min(last, at+step)
 	}
 	mustAppend(t, l, run, last, finishedEntry)
-	all.Wait()
+	wg.Wait()
 }
 
-// testSlowFollower doesn't slow the writer, and misses nothing.
+// testSlowFollower checks that a slow follower doesn't slow appends, and misses
+// nothing.
 func testSlowFollower(t *testing.T, l runlog.Log) {
 	const last = 4 * runlog.MaxBatchEntries
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 1, 1)
 	asleep, awake := make(chan struct{}), make(chan struct{})
-	var all sync.WaitGroup
-	all.Go(func() {
+	var wg sync.WaitGroup
+	wg.Go(func() {
 		seen := uint64(0)
 		for batch, err := range l.Follow(testContext(t), run, 0) {
 			if err != nil {
@@ -83,19 +84,19 @@ func testSlowFollower(t *testing.T, l runlog.Log) {
 		t.Errorf("another follower saw %d entries of 2", n)
 	}
 	close(awake)
-	all.Wait()
+	wg.Wait()
 }
 
-// testManyFollowers of one run and of many.
+// testManyFollowers follows several runs, each several times.
 func testManyFollowers(t *testing.T, l runlog.Log) {
 	const each, last = 20, 200
 	ids := make([]string, 10)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for i := range ids {
 		ids[i] = newRunID()
 		appendNumbered(t, l, ids[i], 0, 1, 1)
 		for range each {
-			all.Go(func() {
+			wg.Go(func() {
 				if n := len(followToEnd(t, l, ids[i], 0)); n != last+1 {
 					t.Errorf("run %d: %d entries, want %d", i, n, last+1)
 				}
@@ -103,15 +104,15 @@ func testManyFollowers(t *testing.T, l runlog.Log) {
 		}
 	}
 	for _, run := range ids {
-		all.Go(func() {
+		wg.Go(func() {
 			appendNumbered(t, l, run, 1, last, 13)
 			mustAppend(t, l, run, last, finishedEntry)
 		})
 	}
-	all.Wait()
+	wg.Wait()
 }
 
-// testFollowFinished ends after the last entry, also for who comes late.
+// testFollowFinished checks that Follow ends after the last entry of a finished run.
 func testFollowFinished(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 4, 4)
@@ -123,7 +124,7 @@ func testFollowFinished(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testFollowResumed: who breaks off may go on from there.
+// testFollowResumed checks that a follower that stops can resume.
 func testFollowResumed(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 10, 1)
@@ -144,14 +145,14 @@ func testFollowResumed(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testFollowDeleted: the follower's loop ends, and says nothing.
+// testFollowDeleted checks that deleting a run ends its followers without an error.
 func testFollowDeleted(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 3, 3)
 	seen := make(chan struct{})
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range 5 {
-		all.Go(func() {
+		wg.Go(func() {
 			n := 0
 			for batch, err := range l.Follow(testContext(t), run, 0) {
 				if err != nil {
@@ -172,11 +173,11 @@ func testFollowDeleted(t *testing.T, l runlog.Log) {
 	if err := l.Delete(t.Context(), run); err != nil {
 		t.Error(err)
 	}
-	all.Wait()
+	wg.Wait()
 }
 
-// testFollowContext: the end of ctx is an error, whether there is something to
-// read or not.
+// testFollowContext checks that Follow yields ctx's error, while reading and while
+// waiting.
 func testFollowContext(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 2*runlog.MaxBatchEntries, 500)
@@ -202,11 +203,11 @@ func testFollowContext(t *testing.T, l runlog.Log) {
 		end = err
 	}
 	if !errors.Is(end, context.Canceled) {
-		t.Errorf("ended before it began, it says %v", end)
+		t.Errorf("with a canceled context, it ended with %v", end)
 	}
 }
 
-// testFollowNotFound: a run that is not there says so, once.
+// testFollowNotFound checks that Follow yields one error if the run doesn't exist.
 func testFollowNotFound(t *testing.T, l runlog.Log) {
 	deleted := newRunID()
 	appendNumbered(t, l, deleted, 0, 1, 1)

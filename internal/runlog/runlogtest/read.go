@@ -9,7 +9,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// testReadBatches reads long runs in parts, from anywhere.
+// testReadBatches reads a long run from several ordinals.
 func testReadBatches(t *testing.T, l runlog.Log) {
 	const last = 2*runlog.MaxBatchEntries + 100
 	run := newRunID()
@@ -25,7 +25,7 @@ func testReadBatches(t *testing.T, l runlog.Log) {
 	if all := readAll(t, l, newRunID(), 0); len(all) != 0 {
 		t.Errorf("a run that doesn't exist has %d entries", len(all))
 	}
-	// An iterator may be used twice, and tells each time what is there then.
+	// An iterator may be used twice, and yields what is there at that time.
 	seq := l.Read(testContext(t), run, last)
 	for range 2 {
 		n := 0
@@ -44,8 +44,8 @@ func testReadBatches(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testReadEnds: with what was there when it began, where it is left, or with
-// ctx.
+// testReadEnds checks that Read ends with the entries that existed when it began,
+// when the loop is left, or with ctx's error.
 func testReadEnds(t *testing.T, l runlog.Log) {
 	run := newRunID()
 	appendNumbered(t, l, run, 0, 2*runlog.MaxBatchEntries, 500)
@@ -55,7 +55,7 @@ func testReadEnds(t *testing.T, l runlog.Log) {
 			t.Fatal(err)
 		}
 		if seen += len(batch); seen > 20*runlog.MaxBatchEntries {
-			t.Fatal("it goes on as long as somebody writes")
+			t.Fatal("Read doesn't end during appends")
 		}
 		appendNumbered(t, l, run, last, last+500, 500)
 		last += 500
@@ -91,7 +91,7 @@ func listRuns(t *testing.T, l runlog.Log) []string {
 	return ids
 }
 
-// testRuns: each once, whether it has ended or not.
+// testRuns checks that Runs yields each run once, finished or not.
 func testRuns(t *testing.T, l runlog.Log) {
 	if ids := listRuns(t, l); len(ids) != 0 {
 		t.Errorf("a new log has the runs %q", ids)
@@ -114,7 +114,8 @@ func testRuns(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testDelete: the run is forgotten, at once and for good, and no other one.
+// testDelete checks that a run is deleted at once and for good, and that others
+// remain.
 func testDelete(t *testing.T, l runlog.Log) {
 	gone, kept := newRunID(), newRunID()
 	appendNumbered(t, l, gone, 0, 5, 5)
@@ -131,20 +132,19 @@ func testDelete(t *testing.T, l runlog.Log) {
 		}
 	}
 	if err := l.Delete(t.Context(), newRunID()); err != nil {
-		t.Errorf("deleting what never was: %v", err)
+		t.Errorf("deleting a run that never existed: %v", err)
 	}
 	if _, err := l.Append(t.Context(), gone, 5, numberedEntry(6)); err == nil {
-		t.Error("a run that was deleted goes on")
+		t.Error("appended to a deleted run")
 	}
 	checkNumbers(t, readAll(t, l, kept, 0))
 	appendNumbered(t, l, kept, 5, 6, 1)
-	appendNumbered(t, l, gone, 0, 2, 1) // it is as if it had never been
+	appendNumbered(t, l, gone, 0, 2, 1) // the run can start again
 	checkNumbers(t, readAll(t, l, gone, 0))
 }
 
-// testReadInterleaved: runs whose entries came far apart, with those of others
-// in between, are read from anywhere, be they short or long, and one that was
-// deleted and begun again has nothing of what it was.
+// testReadInterleaved reads short and long runs whose entries are interleaved, from
+// several ordinals. One of them was deleted and started again.
 func testReadInterleaved(t *testing.T, l runlog.Log) {
 	const rounds, many = 100, 20
 	ids := make([]string, many)

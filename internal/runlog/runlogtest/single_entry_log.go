@@ -7,18 +7,18 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// SingleEntryLog is a log that reads another one in batches of one entry, as one that
-// comes over a network may. What reads logs must not rely on larger ones.
+// SingleEntryLog wraps a log and yields batches of one entry, as a log on a network
+// may. Readers of logs must not rely on larger batches.
 type SingleEntryLog struct{ runlog.Log }
 
 var _ runlog.Log = SingleEntryLog{}
 
-// Read implements [log.Log].
+// Read implements [runlog.Log].
 func (c SingleEntryLog) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]runlog.Entry, error] {
 	return splitBatches(c.Log.Read(ctx, run, after))
 }
 
-// Follow implements [log.Log].
+// Follow implements [runlog.Log].
 func (c SingleEntryLog) Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]runlog.Entry, error] {
 	return splitBatches(c.Log.Follow(ctx, run, after))
 }

@@ -1,4 +1,4 @@
-// Package logtest holds what every log must keep: one suite for all engines.
+// Package runlogtest holds the test suite that every [runlog.Log] must pass.
 package runlogtest
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// RunSuite holds a log against the contract of [log.Log]. Each test opens one of its
-// own; whoever opens it closes it with t.Cleanup.
+// RunSuite tests a log against the contract of [runlog.Log]. Each test calls open for
+// a log of its own; open must close it with t.Cleanup.
 func RunSuite(t *testing.T, open func(t *testing.T) runlog.Log) {
 	tests := []struct {
 		name string
 		test func(t *testing.T, l runlog.Log)
 	}{
 		{"Append/Ordinals", testOrdinals},
-		{"Append/Kept", testContentKept},
+		{"Append/Kept", testContentUnchanged},
 		{"Append/Immutable", testImmutable},
 		{"Append/Conflict", testConflict},
-		{"Append/OneWins", testOneWins},
+		{"Append/OneWins", testOneAppendWins},
 		{"Append/WholeBatches", testWholeBatches},
 		{"Append/Nothing", testAppendNothing},
 		{"Read/Batches", testReadBatches},
@@ -47,24 +47,25 @@ func RunSuite(t *testing.T, open func(t *testing.T) runlog.Log) {
 	}
 }
 
-// testTimeout is how long a test waits for what should come at once.
+// testTimeout is how long a test waits for something that should happen at once.
 const testTimeout = 30 * time.Second
 
-// testContext is a context that ends the test rather than let it hang.
+// testContext returns a context with a deadline, so that a test fails rather than
+// hangs.
 func testContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// newRunID is the id of a run that no other test has.
+// newRunID returns a random run id.
 func newRunID() string {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it doesn't fail
 	return hex.EncodeToString(id)
 }
 
-// numberedEntry is one whose data is its number.
+// numberedEntry returns an entry whose data is n.
 func numberedEntry(n int) runlog.Entry {
 	return runlog.Entry{Kind: "status", Data: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))}
 }
@@ -79,7 +80,8 @@ func numberedEntries(from, to int) []runlog.Entry {
 
 var finishedEntry = runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed})
 
-// appendNumbered appends entries whose numbers are their ordinals, up to last.
+// appendNumbered appends the entries after+1 to last, numbered by their ordinals, in
+// batches.
 func appendNumbered(t testing.TB, l runlog.Log, run string, after, last, batch int) {
 	t.Helper()
 	for after < last {
@@ -97,8 +99,8 @@ func mustAppend(t testing.TB, l runlog.Log, run string, after uint64, all ...run
 	}
 }
 
-// readAll returns the entries of a run after an ordinal, having checked their
-// order and the size of the batches.
+// readAll returns the entries of a run after an ordinal. It checks their order and
+// the size of the batches.
 func readAll(t testing.TB, l runlog.Log, run string, after uint64) []runlog.Entry {
 	t.Helper()
 	var all []runlog.Entry
@@ -113,8 +115,8 @@ func readAll(t testing.TB, l runlog.Log, run string, after uint64) []runlog.Entr
 	return all
 }
 
-// checkBatch reports a batch that is too large or empty, or does not follow
-// after.
+// checkBatch checks that a batch follows the ordinal after, and is neither empty nor
+// too large.
 func checkBatch(t testing.TB, batch []runlog.Entry, after uint64) {
 	t.Helper()
 	if len(batch) == 0 || len(batch) > runlog.MaxBatchEntries {
@@ -122,13 +124,13 @@ func checkBatch(t testing.TB, batch []runlog.Entry, after uint64) {
 	}
 	for i, e := range batch {
 		if want := after + uint64(i) + 1; e.Seq != want {
-			t.Errorf("entry %d came where %d should", e.Seq, want)
+			t.Errorf("got entry %d, want %d", e.Seq, want)
 			return
 		}
 	}
 }
 
-// checkNumbers reports entries of which the number is not the ordinal.
+// checkNumbers checks that the entries' numbers are their ordinals.
 func checkNumbers(t testing.TB, all []runlog.Entry) {
 	t.Helper()
 	for _, e := range all {
@@ -139,7 +141,7 @@ func checkNumbers(t testing.TB, all []runlog.Entry) {
 	}
 }
 
-// asConflict is the ConflictError that an append must have failed with.
+// asConflict returns err as a ConflictError, which it must be.
 func asConflict(t testing.TB, err error) *runlog.ConflictError {
 	t.Helper()
 	var c *runlog.ConflictError

@@ -21,64 +21,66 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// damages are what may happen to the blocks of a log, of which there are four.
-var damages = map[string]func(t *testing.T, msgs string){
-	"the first block cut to a quarter": func(t *testing.T, msgs string) { cut(t, msgs, "1.blk", fileSize(t, filepath.Join(msgs, "1.blk"))/4) },
+// blockDamages are kinds of damage to a log with four blocks.
+var blockDamages = map[string]func(t *testing.T, msgs string){
+	"the first block cut to a quarter": func(t *testing.T, msgs string) {
+		truncateFile(t, msgs, "1.blk", fileSize(t, filepath.Join(msgs, "1.blk"))/4)
+	},
 	"the first block cut at the end of a record": func(t *testing.T, msgs string) {
-		cut(t, msgs, "1.blk", records(t, msgs, "1.blk")[3])
+		truncateFile(t, msgs, "1.blk", recordEnds(t, msgs, "1.blk")[3])
 	},
 	"the first block gone":  func(t *testing.T, msgs string) { removeFile(t, filepath.Join(msgs, "1.blk")) },
 	"the middle block gone": func(t *testing.T, msgs string) { removeFile(t, filepath.Join(msgs, "2.blk")) },
 	"the middle block cut at the end of a record": func(t *testing.T, msgs string) {
-		cut(t, msgs, "2.blk", records(t, msgs, "2.blk")[5])
+		truncateFile(t, msgs, "2.blk", recordEnds(t, msgs, "2.blk")[5])
 	},
 	"the last block gone": func(t *testing.T, msgs string) { removeFile(t, filepath.Join(msgs, "4.blk")) },
 	"the last block cut at the end of a record": func(t *testing.T, msgs string) {
-		ends := records(t, msgs, "4.blk")
-		cut(t, msgs, "4.blk", ends[len(ends)-2])
+		ends := recordEnds(t, msgs, "4.blk")
+		truncateFile(t, msgs, "4.blk", ends[len(ends)-2])
 	},
-	"a bit of the last record flipped": func(t *testing.T, msgs string) { flip(t, filepath.Join(msgs, "4.blk"), -50) },
-	"a bit in the middle flipped":      func(t *testing.T, msgs string) { flip(t, filepath.Join(msgs, "2.blk"), 5_000) },
+	"a bit of the last record flipped": func(t *testing.T, msgs string) { flipBit(t, filepath.Join(msgs, "4.blk"), -50) },
+	"a bit in the middle flipped":      func(t *testing.T, msgs string) { flipBit(t, filepath.Join(msgs, "2.blk"), 5_000) },
 }
 
-// TestWhole: each damage is refused with its place, and nothing in the folder is
-// touched, after a clean stop and after a crash that followed the mark.
-func TestWhole(t *testing.T) {
-	clean, killed := thirty(t)
-	for name, damage := range damages {
+// TestDamagedBlocksAreRefused checks that Open reports each kind of damage and changes
+// nothing, after a clean stop and after a kill that followed the mark.
+func TestDamagedBlocksAreRefused(t *testing.T) {
+	clean, killed := thirtyRunDirs(t)
+	for name, damage := range blockDamages {
 		for how, from := range map[string]string{"stopped": clean, "killed": killed} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
-				dir := crashed(t, from)
-				damage(t, filepath.Join(dir, folderSyncer))
-				refused(t, dir)
+				dir := copyFolder(t, from)
+				damage(t, filepath.Join(dir, messagesPath))
+				wantRefused(t, dir)
 			})
 		}
 	}
 }
 
-// TestUnmarked: a folder whose mark is gone, or can't be read, is refused.
-func TestUnmarked(t *testing.T) {
-	clean, killed := thirty(t)
+// TestDamagedMarkIsRefused checks that Open refuses a missing or unreadable mark.
+func TestDamagedMarkIsRefused(t *testing.T) {
+	clean, killed := thirtyRunDirs(t)
 	for _, from := range []string{clean, killed} {
 		for name, damage := range map[string]func(t *testing.T, path string){
 			"gone":    removeFile,
-			"empty":   func(t *testing.T, path string) { cut(t, filepath.Dir(path), filepath.Base(path), 0) },
-			"flipped": func(t *testing.T, path string) { flip(t, path, 20) },
+			"empty":   func(t *testing.T, path string) { truncateFile(t, filepath.Dir(path), filepath.Base(path), 0) },
+			"flipped": func(t *testing.T, path string) { flipBit(t, path, 20) },
 		} {
 			t.Run(name, func(t *testing.T) {
-				dir := crashed(t, from)
+				dir := copyFolder(t, from)
 				damage(t, filepath.Join(dir, "high-water-mark"))
-				refused(t, dir)
+				wantRefused(t, dir)
 			})
 		}
 	}
 }
 
-// refused opens a damaged log.
-func refused(t *testing.T, dir string) {
+// wantRefused checks that Open refuses a damaged log and doesn't change it.
+func wantRefused(t *testing.T, dir string) {
 	t.Helper()
-	before := digests(t, dir)
+	before := fileDigests(t, dir)
 	l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
 	if err == nil {
 		l.Close()
@@ -86,32 +88,32 @@ func refused(t *testing.T, dir string) {
 	if t.Log(err); !errors.Is(err, jetstream.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
-	if after := digests(t, dir); !maps.Equal(before, after) {
+	if after := fileDigests(t, dir); !maps.Equal(before, after) {
 		t.Errorf("it is changed:\n%v\n%v", before, after)
 	}
 }
 
-const folderSyncer = "jetstream/$G/streams/runs/msgs"
+const messagesPath = "jetstream/$G/streams/runs/msgs"
 
-// thirty are folders of thirty runs that wait, in four blocks: one that was
-// closed, and one whose process was killed. Tests change copies of them.
-func thirty(t *testing.T) (clean, killed string) {
+// thirtyRunDirs returns two folders with thirty waiting runs in four blocks: of a log
+// that was closed, and of one whose process was killed. Tests must copy them.
+func thirtyRunDirs(t *testing.T) (clean, killed string) {
 	t.Helper()
-	dir, err := thirtyRuns()
+	dir, err := makeThirtyRuns()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "clean"), filepath.Join(dir, "killed")
 }
 
-// thirtyDir is where they are, if there are any; TestMain removes it.
-var thirtyDir string
+// fixtureDir holds these folders once they exist. TestMain removes it.
+var fixtureDir string
 
-var thirtyRuns = sync.OnceValues(func() (dir string, err error) {
+var makeThirtyRuns = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "beam-test-"); err != nil {
 		return "", err
 	}
-	thirtyDir = dir
+	fixtureDir = dir
 	clean := filepath.Join(dir, "clean")
 	l, err := jetstream.Open(context.Background(), jetstream.Options{Dir: clean})
 	if err != nil {
@@ -133,14 +135,14 @@ var thirtyRuns = sync.OnceValues(func() (dir string, err error) {
 	if err := l.Close(); err != nil {
 		return dir, err
 	}
-	if n, _ := filepath.Glob(filepath.Join(clean, folderSyncer, "*.blk")); len(n) != 4 {
+	if n, _ := filepath.Glob(filepath.Join(clean, messagesPath, "*.blk")); len(n) != 4 {
 		return dir, fmt.Errorf("its blocks are %v", n)
 	}
 	return dir, nil
 })
 
-// digests are those of all files in a folder.
-func digests(t *testing.T, dir string) map[string]string {
+// fileDigests returns the digests of all files in a folder.
+func fileDigests(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
@@ -158,9 +160,8 @@ func digests(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// records are where the records of a block end: they begin with their length, and
-// each has its subject.
-func records(t *testing.T, msgs, name string) (ends []int) {
+// recordEnds returns the offsets at which the records of a block end.
+func recordEnds(t *testing.T, msgs, name string) (ends []int) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(msgs, name))
 	if err != nil {
@@ -176,15 +177,15 @@ func records(t *testing.T, msgs, name string) (ends []int) {
 	return ends
 }
 
-func cut(t *testing.T, msgs, name string, at int) {
+func truncateFile(t *testing.T, msgs, name string, at int) {
 	t.Helper()
 	if err := os.Truncate(filepath.Join(msgs, name), int64(at)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// flip flips one bit, counted from the end if at is negative.
-func flip(t *testing.T, path string, at int) {
+// flipBit flips one bit at an offset, which is relative to the end if negative.
+func flipBit(t *testing.T, path string, at int) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -199,8 +200,8 @@ func flip(t *testing.T, path string, at int) {
 	}
 }
 
-// TestOld: a folder of format 1 has no mark, and gets one.
-func TestOld(t *testing.T) {
+// TestFormat1IsUpgraded checks that a folder of format 1 gets a mark.
+func TestFormat1IsUpgraded(t *testing.T) {
 	dir := t.TempDir()
 	l := openLog(t, jetstream.Options{Dir: dir})
 	appendNumbered(t, l, "r", 0, 3)
@@ -213,19 +214,19 @@ func TestOld(t *testing.T) {
 	if n := countEntries(t, l, "r", 0); n != 3 {
 		t.Errorf("%d entries", n)
 	}
-	killed := crashed(t, dir)
-	removeFile(t, filepath.Join(killed, folderSyncer, "1.blk"))
-	refused(t, killed)
+	killed := copyFolder(t, dir)
+	removeFile(t, filepath.Join(killed, messagesPath, "1.blk"))
+	wantRefused(t, killed)
 	l.Close()
-	removeFile(t, filepath.Join(dir, folderSyncer, "1.blk"))
-	refused(t, dir)
+	removeFile(t, filepath.Join(dir, messagesPath, "1.blk"))
+	wantRefused(t, dir)
 }
 
-// TestDeleted: what was deleted isn't missed, wherever a crash comes, and none of
-// it comes back.
-func TestDeleted(t *testing.T) {
-	clean, _ := thirty(t)
-	clean = crashed(t, clean)
+// TestDeletedRunsStayDeleted checks that deletions aren't taken for damage or undone,
+// wherever a crash happens.
+func TestDeletedRunsStayDeleted(t *testing.T) {
+	clean, _ := thirtyRunDirs(t)
+	clean = copyFolder(t, clean)
 	l := openLog(t, jetstream.Options{Dir: clean})
 	for n := range 29 { // the first two blocks are emptied and removed
 		if err := l.Delete(t.Context(), fmt.Sprint("run", n)); err != nil {
@@ -242,50 +243,50 @@ func TestDeleted(t *testing.T) {
 		if n%5 != 3 && n != 28 {
 			continue
 		}
-		killed := openLog(t, jetstream.Options{Dir: crashed(t, clean)})
-		if runs := len(runsOf(t, killed)); runs != 29-n+(n+4)/7 {
+		killed := openLog(t, jetstream.Options{Dir: copyFolder(t, clean)})
+		if runs := len(listRuns(t, killed)); runs != 29-n+(n+4)/7 {
 			t.Errorf("after %d deletions there are %d runs", n+1, runs)
 		}
 		killed.Close()
 	}
 	l.Close()
 	l = openLog(t, jetstream.Options{Dir: clean})
-	if runs := runsOf(t, l); len(runs) != 5 {
+	if runs := listRuns(t, l); len(runs) != 5 {
 		t.Errorf("there are %v", runs)
 	}
-	for _, run := range runsOf(t, l) {
+	for _, run := range listRuns(t, l) {
 		if err := l.Delete(t.Context(), run); err != nil {
 			t.Fatal(err)
 		}
 	}
-	killed := crashed(t, clean)
+	killed := copyFolder(t, clean)
 	l.Close()
 	for _, dir := range []string{clean, killed} {
-		if runs := runsOf(t, openLog(t, jetstream.Options{Dir: dir})); len(runs) != 0 {
+		if runs := listRuns(t, openLog(t, jetstream.Options{Dir: dir})); len(runs) != 0 {
 			t.Errorf("there are %v", runs)
 		}
 	}
 }
 
-// TestHalfDeleted: a deletion that was noted, and then the process ended, is
-// completed.
-func TestHalfDeleted(t *testing.T) {
-	clean, killed := thirty(t)
+// TestInterruptedDeletionIsCompleted checks that a recorded deletion is completed at
+// the next start.
+func TestInterruptedDeletionIsCompleted(t *testing.T) {
+	clean, killed := thirtyRunDirs(t)
 	for _, from := range []string{clean, killed} {
-		dir := crashed(t, from)
+		dir := copyFolder(t, from)
 		l := openLog(t, jetstream.Options{Dir: dir})
 		if err := l.RecordDeletion(t.Context(), "run7"); err != nil {
 			t.Fatal(err)
 		}
-		dir = crashed(t, dir)
+		dir = copyFolder(t, dir)
 		l = openLog(t, jetstream.Options{Dir: dir})
-		if runs := runsOf(t, l); len(runs) != 29 || slices.Contains(runs, "run7") {
+		if runs := listRuns(t, l); len(runs) != 29 || slices.Contains(runs, "run7") {
 			t.Errorf("there are %v", runs)
 		}
 	}
 }
 
-func runsOf(t *testing.T, l *jetstream.Log) (runs []string) {
+func listRuns(t *testing.T, l *jetstream.Log) (runs []string) {
 	t.Helper()
 	for run, err := range l.Runs(t.Context()) {
 		if err != nil {
@@ -296,16 +297,16 @@ func runsOf(t *testing.T, l *jetstream.Log) (runs []string) {
 	return runs
 }
 
-// TestRecover: what can be read goes on, what is broken is moved aside as it
-// was, and runs with a hole end.
+// TestRecover checks that readable runs continue, that the damaged log is moved away
+// unchanged, and that runs with missing entries fail.
 func TestRecover(t *testing.T) {
-	clean, killed := thirty(t)
-	for name, damage := range damages {
+	clean, killed := thirtyRunDirs(t)
+	for name, damage := range blockDamages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := crashed(t, map[bool]string{true: clean, false: killed}[len(name)%2 == 0])
-			damage(t, filepath.Join(dir, folderSyncer))
-			before := digests(t, dir)
+			dir := copyFolder(t, map[bool]string{true: clean, false: killed}[len(name)%2 == 0])
+			damage(t, filepath.Join(dir, messagesPath))
+			before := fileDigests(t, dir)
 			report, err := jetstream.Check(dir)
 			if err != nil || !errors.Is(report.Damage, jetstream.ErrCorrupt) {
 				t.Fatalf("%+v, %v", report, err)
@@ -315,15 +316,15 @@ func TestRecover(t *testing.T) {
 			if err != nil || recovered.Summary() != report.Summary() || len(recovered.Headless)+recovered.Runs > 30 {
 				t.Fatalf("%+v, %v", recovered, err)
 			}
-			if after := digests(t, filepath.Join(recovered.DamagedDir, "log")); !maps.Equal(before, after) {
-				t.Errorf("what is aside is changed:\n%v\n%v", before, after)
+			if after := fileDigests(t, filepath.Join(recovered.DamagedDir, "log")); !maps.Equal(before, after) {
+				t.Errorf("the damaged log was changed:\n%v\n%v", before, after)
 			}
 			if again, err := jetstream.Check(dir); err != nil || again.Damage != nil || again.Runs != report.Runs {
 				t.Errorf("then: %+v, %v", again, err)
 			}
 			l := openLog(t, jetstream.Options{Dir: dir})
 			ended := 0
-			for _, run := range runsOf(t, l) {
+			for _, run := range listRuns(t, l) {
 				n := uint64(0)
 				finished := false
 				for batch, err := range l.Read(t.Context(), run, 0) {
@@ -347,15 +348,15 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestHole: a reader or a follower that comes to a hole gets an error with its
-// place, and no silence. Folders without a mark may have one.
-func TestHole(t *testing.T) {
-	clean, _ := thirty(t)
-	for name, damage := range damages {
+// TestMissingEntriesAreReported checks that readers and followers get an error when
+// entries are missing, which Open can't detect without a mark.
+func TestMissingEntriesAreReported(t *testing.T) {
+	clean, _ := thirtyRunDirs(t)
+	for name, damage := range blockDamages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := crashed(t, clean)
-			damage(t, filepath.Join(dir, folderSyncer))
+			dir := copyFolder(t, clean)
+			damage(t, filepath.Join(dir, messagesPath))
 			removeFile(t, filepath.Join(dir, "high-water-mark"))
 			if err := os.WriteFile(filepath.Join(dir, "format"), []byte("1\n"), 0o600); err != nil {
 				t.Fatal(err)
