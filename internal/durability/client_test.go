@@ -56,7 +56,7 @@ func (c *client) request(t testing.TB, method, params string) string {
 	t.Helper()
 	c.last++
 	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`+"\n", c.last, method, params)
-	for late := time.After(patience); ; {
+	for late := time.After(waitTimeout); ; {
 		select {
 		case line := <-c.lines:
 			var m struct {
@@ -79,7 +79,7 @@ func (c *client) request(t testing.TB, method, params string) string {
 const extension = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 
 // begin calls a photon as a task of a protocol version, and returns its run.
-func (c *client) begin(t testing.TB, photon, version string) string {
+func (c *client) startTask(t testing.TB, photon, version string) string {
 	t.Helper()
 	var m struct {
 		Result struct {
@@ -99,7 +99,7 @@ func (c *client) begin(t testing.TB, photon, version string) string {
 }
 
 // taskEnds checks that a task that has ended says so, with its result.
-func (c *client) taskEnds(t *testing.T, r made) {
+func (c *client) checkTaskResult(t *testing.T, r archivedRun) {
 	t.Helper()
 	params := fmt.Sprintf(`"taskId":%q`, r.ID)
 	method := "tasks/result"

@@ -17,7 +17,7 @@ type disk struct {
 	t    *testing.T
 	dir  string // the folder
 	root *inode
-	open map[int]*opened // by file descriptor
+	open map[int]*openFile // by file descriptor
 	// version counts what the disk was given.
 	version int
 	// pending are syncs that have begun, with what they promise.
@@ -32,7 +32,7 @@ type inode struct {
 }
 
 // An opened file has a position.
-type opened struct {
+type openFile struct {
 	*inode
 	at           int
 	append, sync bool
@@ -46,10 +46,10 @@ type snapshot struct {
 }
 
 func newDisk(t *testing.T, dir string) *disk {
-	return &disk{t: t, dir: dir, root: newFolder(), open: map[int]*opened{}, pending: map[*call]*snapshot{}}
+	return &disk{t: t, dir: dir, root: newFolderInode(), open: map[int]*openFile{}, pending: map[*call]*snapshot{}}
 }
 
-func newFolder() *inode {
+func newFolderInode() *inode {
 	return &inode{folder: true, names: map[string]*inode{}, synced: map[string]*inode{}}
 }
 
@@ -58,7 +58,7 @@ func (d *disk) restart() { clear(d.open) }
 
 // at resolves a path: the folder that it is in, and its name there. The folder
 // is nil if the path leads elsewhere.
-func (d *disk) at(fd int, path string) (*inode, string) {
+func (d *disk) resolvePath(fd int, path string) (*inode, string) {
 	in := d.root
 	if filepath.IsAbs(path) {
 		var ok bool
@@ -80,35 +80,35 @@ func (d *disk) at(fd int, path string) (*inode, string) {
 }
 
 // enter takes what holds from a call's beginning.
-func (d *disk) enter(c *call) {
+func (d *disk) beginCall(c *call) {
 	switch c.name {
 	case "close":
-		delete(d.open, c.number(0)) // it may be another's before the call has returned
+		delete(d.open, c.intArg(0)) // it may be another's before the call has returned
 	case "fsync", "fdatasync":
-		if o := d.open[c.number(0)]; o != nil {
+		if o := d.open[c.intArg(0)]; o != nil {
 			d.pending[c] = &snapshot{o.inode, maps.Clone(o.names), slices.Clone(o.data)}
 		}
 	}
 }
 
 // syncs reports whether a call that has returned brings something to the disk.
-func (d *disk) syncs(c *call) bool {
-	o := d.open[c.number(0)]
+func (d *disk) isSync(c *call) bool {
+	o := d.open[c.intArg(0)]
 	return c.ret >= 0 && (d.pending[c] != nil || o != nil && o.sync && strings.Contains(c.name, "write"))
 }
 
 // exit takes what a call did.
-func (d *disk) exit(c *call) {
+func (d *disk) endCall(c *call) {
 	if c.ret < 0 {
 		delete(d.pending, c)
 		return
 	}
-	o := d.open[c.number(0)]
+	o := d.open[c.intArg(0)]
 	switch c.name {
 	case "openat":
-		d.opens(c)
+		d.openPath(c)
 	case "fcntl":
-		if o != nil && (c.has(1, "F_DUPFD") || c.has(1, "F_DUPFD_CLOEXEC")) {
+		if o != nil && (c.hasFlag(1, "F_DUPFD") || c.hasFlag(1, "F_DUPFD_CLOEXEC")) {
 			d.open[c.ret] = o
 		}
 	case "lseek":
@@ -126,12 +126,12 @@ func (d *disk) exit(c *call) {
 		}
 	case "pwrite64":
 		if o != nil {
-			o.write(c.args[1][:c.ret], c.number(3))
+			o.write(c.args[1][:c.ret], c.intArg(3))
 			d.flush(o)
 		}
 	case "ftruncate":
 		if o != nil {
-			o.truncate(c.number(1))
+			o.truncate(c.intArg(1))
 		}
 	case "fsync", "fdatasync":
 		s := d.pending[c]
@@ -141,15 +141,15 @@ func (d *disk) exit(c *call) {
 			d.version++
 		}
 	case "mkdirat":
-		if in, name := d.at(c.number(0), c.args[1]); in != nil {
-			in.names[name] = newFolder()
+		if in, name := d.resolvePath(c.intArg(0), c.args[1]); in != nil {
+			in.names[name] = newFolderInode()
 		}
 	case "unlinkat":
-		if in, name := d.at(c.number(0), c.args[1]); in != nil {
+		if in, name := d.resolvePath(c.intArg(0), c.args[1]); in != nil {
 			delete(in.names, name)
 		}
 	case "renameat", "renameat2":
-		d.renames(c)
+		d.renamePath(c)
 	case "close":
 	default:
 		inside := func(s string) bool { return strings.HasPrefix(s, d.dir) }
@@ -159,8 +159,8 @@ func (d *disk) exit(c *call) {
 	}
 }
 
-func (d *disk) opens(c *call) {
-	in, name := d.at(c.number(0), c.args[1])
+func (d *disk) openPath(c *call) {
+	in, name := d.resolvePath(c.intArg(0), c.args[1])
 	if in == nil {
 		return
 	}
@@ -168,22 +168,22 @@ func (d *disk) opens(c *call) {
 	if name != "" && name != "." {
 		f = in.names[name]
 	}
-	if f == nil && !c.has(2, "O_CREAT") {
+	if f == nil && !c.hasFlag(2, "O_CREAT") {
 		return // something that the model doesn't have: a socket
 	}
 	if f == nil {
 		f = &inode{}
 		in.names[name] = f
 	}
-	if c.has(2, "O_TRUNC") {
+	if c.hasFlag(2, "O_TRUNC") {
 		f.truncate(0)
 	}
-	d.open[c.ret] = &opened{inode: f, append: c.has(2, "O_APPEND"), sync: c.has(2, "O_SYNC") || c.has(2, "O_DSYNC")}
+	d.open[c.ret] = &openFile{inode: f, append: c.hasFlag(2, "O_APPEND"), sync: c.hasFlag(2, "O_SYNC") || c.hasFlag(2, "O_DSYNC")}
 }
 
-func (d *disk) renames(c *call) {
-	from, old := d.at(c.number(0), c.args[1])
-	to, name := d.at(c.number(2), c.args[3])
+func (d *disk) renamePath(c *call) {
+	from, old := d.resolvePath(c.intArg(0), c.args[1])
+	to, name := d.resolvePath(c.intArg(2), c.args[3])
 	if from == nil || to == nil {
 		d.t.Fatalf("a file comes from elsewhere or goes there: %q", c.args)
 	}
@@ -207,7 +207,7 @@ func (f *inode) truncate(n int) {
 }
 
 // flush has the disk hold what was written, if the file was opened so.
-func (d *disk) flush(o *opened) {
+func (d *disk) flush(o *openFile) {
 	if o.sync {
 		o.kept = slices.Clone(o.data)
 		d.version++

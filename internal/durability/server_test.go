@@ -23,10 +23,10 @@ import (
 )
 
 // patience bounds every wait for something that has to happen.
-const patience = 60 * time.Second
+const waitTimeout = 60 * time.Second
 
 // run runs a command to its end.
-func run(t testing.TB, bin string, args ...string) {
+func runCommand(t testing.TB, bin string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v: %s", bin, strings.Join(args, " "), err, out)
@@ -52,18 +52,18 @@ type owner struct {
 }
 
 // start starts beam serve. Without a token, a session can own runs, too.
-func start(t testing.TB, bin, token, env string, args ...string) *server {
+func startServer(t testing.TB, bin, token, env string, args ...string) *server {
 	t.Helper()
 	if token != "" {
 		args = append(args, "--token", token)
 	}
 	cmd := exec.Command(bin, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(os.Environ(), env)
-	return launch(t, cmd, token)
+	return startCommand(t, cmd, token)
 }
 
 // launch starts a command that is, or runs, beam serve.
-func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
+func startCommand(t testing.TB, cmd *exec.Cmd, token string) *server {
 	t.Helper()
 	out := programtest.NewConsole()
 	s := &server{t: t, cmd: cmd, err: programtest.NewConsole(), token: token, end: make(chan struct{})}
@@ -71,7 +71,7 @@ func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	go func() {
 		_ = s.cmd.Wait()
@@ -97,7 +97,7 @@ func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
 }
 
 // as is the server as an owner sees it; nil if nobody can be that owner now.
-func (s *server) as(t testing.TB, name string) *server {
+func (s *server) asOwner(t testing.TB, name string) *server {
 	if name == "session" && s.token != "" || name == "token" && s.token == "" {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (s *server) signal(sig syscall.Signal) {
 func (s *server) stop() { s.signal(syscall.SIGTERM) }
 
 // logged are the lines that have a text.
-func (s *server) logged(text string) string {
+func (s *server) loggedLines(text string) string {
 	var lines []string
 	for line := range strings.Lines(s.err.String()) {
 		if strings.Contains(line, text) {
@@ -126,7 +126,7 @@ func (s *server) logged(text string) string {
 }
 
 // do makes a request and returns the whole answer, which has to be a success.
-func (s *server) do(method, path, mediaType string, body io.Reader, header ...string) []byte {
+func (s *server) mustDo(method, path, mediaType string, body io.Reader, header ...string) []byte {
 	s.t.Helper()
 	raw, err := s.try(method, path, mediaType, body, header...)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *server) do(method, path, mediaType string, body io.Reader, header ...st
 }
 
 func (s *server) try(method, path, mediaType string, body io.Reader, header ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), waitTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, s.origin+path, body)
 	if err != nil {
@@ -164,10 +164,10 @@ func (s *server) try(method, path, mediaType string, body io.Reader, header ...s
 const asJSON = "application/json"
 
 // begin starts a run, and returns its id, which the key makes the same each time.
-func (s *server) begin(photon, args, key string) string {
+func (s *server) startRun(photon, args, key string) string {
 	s.t.Helper()
 	var begun struct{ ID string }
-	s.decode(s.do("POST", "/photons/"+photon+"/runs", asJSON, strings.NewReader(args), "Idempotency-Key", key), &begun)
+	s.decode(s.mustDo("POST", "/photons/"+photon+"/runs", asJSON, strings.NewReader(args), "Idempotency-Key", key), &begun)
 	return begun.ID
 }
 
@@ -185,17 +185,17 @@ type state struct {
 	Asks                     []struct{ ID, Key string }
 }
 
-func (s *server) get(id string) (r state) {
+func (s *server) getRun(id string) (r state) {
 	s.t.Helper()
-	s.decode(s.do("GET", "/runs/"+id, asJSON, nil, "Accept", asJSON), &r)
+	s.decode(s.mustDo("GET", "/runs/"+id, asJSON, nil, "Accept", asJSON), &r)
 	return r
 }
 
 // until waits until a run asks for something; an empty key waits for its end.
-func (s *server) until(id, key string) state {
+func (s *server) waitForAsk(id, key string) state {
 	s.t.Helper()
 	for began := time.Now(); ; {
-		r := s.get(id)
+		r := s.getRun(id)
 		for _, a := range r.Asks {
 			if a.Key == key {
 				return r
@@ -204,63 +204,63 @@ func (s *server) until(id, key string) state {
 		switch {
 		case key == "" && r.State != "running" && r.State != "waiting":
 			return r
-		case time.Since(began) > patience:
+		case time.Since(began) > waitTimeout:
 			s.t.Fatalf("the run is %+v, want the question %q; the server says\n%s", r, key, s.err)
 		}
 	}
 }
 
 // reply answers a run's question, once it is asked.
-func (s *server) reply(id string, a reply) {
+func (s *server) answerAsk(id string, a reply) {
 	s.t.Helper()
 	ask := ""
-	for _, open := range s.until(id, a.Key).Asks {
+	for _, open := range s.waitForAsk(id, a.Key).Asks {
 		if open.Key == a.Key {
 			ask = open.ID
 		}
 	}
 	switch {
 	case a.File != "":
-		s.handIn(ask, a.File)
+		s.uploadFile(ask, a.File)
 	case a.Result != "":
-		s.do("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":%s}`, ask, a.Result)))
+		s.mustDo("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":%s}`, ask, a.Result)))
 	case a.Action != "":
-		s.do("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":%q}}`, ask, a.Action)))
+		s.mustDo("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":%q}}`, ask, a.Action)))
 	case strings.HasPrefix(a.Content, `{"secret"`):
 		var content struct{ Secret string }
 		s.decode([]byte(a.Content), &content)
-		s.do("POST", "/mcp/request?action=accept&ask="+ask, "application/x-www-form-urlencoded", strings.NewReader("secret="+content.Secret))
+		s.mustDo("POST", "/mcp/request?action=accept&ask="+ask, "application/x-www-form-urlencoded", strings.NewReader("secret="+content.Secret))
 	default:
-		s.do("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, ask, a.Content)))
+		s.mustDo("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, ask, a.Content)))
 	}
 }
 
 // handed is the content of every file that is handed in.
-var handed = strings.Repeat("0123456789", 40_000)
+var uploadContent = strings.Repeat("0123456789", 40_000)
 
-func (s *server) handIn(ask, name string) {
+func (s *server) uploadFile(ask, name string) {
 	s.t.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	part, err := w.CreateFormFile("file", name)
 	if err == nil {
-		_, err = io.WriteString(part, handed)
+		_, err = io.WriteString(part, uploadContent)
 	}
 	if err = errors.Join(err, w.Close()); err != nil {
 		s.t.Fatal(err)
 	}
-	s.do("POST", "/mcp/request?action=accept&ask="+ask, w.FormDataContentType(), &form)
+	s.mustDo("POST", "/mcp/request?action=accept&ask="+ask, w.FormDataContentType(), &form)
 }
 
 // told is all that a run's stream says.
-func (s *server) told(id string) string {
+func (s *server) readStream(id string) string {
 	s.t.Helper()
-	return string(s.do("GET", "/runs/"+id+"/events", "", nil))
+	return string(s.mustDo("GET", "/runs/"+id+"/events", "", nil))
 }
 
 // sum is the SHA-256 of what a path has.
-func (s *server) sum(path string) string {
+func (s *server) digestOf(path string) string {
 	s.t.Helper()
-	sum := sha256.Sum256(s.do("GET", path, "", nil))
+	sum := sha256.Sum256(s.mustDo("GET", path, "", nil))
 	return hex.EncodeToString(sum[:])
 }

@@ -17,7 +17,7 @@ type call struct {
 
 // replay tells a recorder what a trace has, in order: enter when a call begins,
 // exit when it ends. Calls of several threads overlap.
-func replay(t *testing.T, r io.Reader, enter, exit func(*call)) {
+func replayTrace(t *testing.T, r io.Reader, enter, exit func(*call)) {
 	t.Helper()
 	begun := make(map[string]*call) // by thread
 	lines := bufio.NewReaderSize(r, 1<<20)
@@ -42,20 +42,20 @@ func replay(t *testing.T, r io.Reader, enter, exit func(*call)) {
 			}
 			_, rest, _ = strings.Cut(resumed, ">")
 		} else {
-			c = parse(t, rest)
+			c = parseCall(t, rest)
 			enter(c)
 			if strings.HasSuffix(rest, "<unfinished ...>") {
 				begun[thread] = c
 				continue
 			}
 		}
-		c.ret = returned(rest)
+		c.ret = returnValue(rest)
 		exit(c)
 	}
 }
 
 // returned is what a call returned: what follows the last equals sign.
-func returned(line string) int {
+func returnValue(line string) int {
 	text := line[strings.LastIndex(line, " = ")+3:]
 	text, _, _ = strings.Cut(text, " ")
 	n, err := strconv.Atoi(text)
@@ -66,7 +66,7 @@ func returned(line string) int {
 }
 
 // parse reads a call up to its return value.
-func parse(t *testing.T, line string) *call {
+func parseCall(t *testing.T, line string) *call {
 	t.Helper()
 	name, rest, ok := strings.Cut(line, "(")
 	if !ok {
@@ -80,7 +80,7 @@ func parse(t *testing.T, line string) *call {
 			return c
 		case strings.HasPrefix(rest, `"`):
 			end := strings.IndexByte(rest[1:], '"') + 1
-			c.args = append(c.args, unhex(t, rest[1:end]))
+			c.args = append(c.args, decodeHex(t, rest[1:end]))
 			rest = rest[end+1:]
 			if strings.HasPrefix(rest, "...") {
 				t.Fatalf("strace cut off what was written: %.200s", line)
@@ -101,7 +101,7 @@ func parse(t *testing.T, line string) *call {
 }
 
 // unhex decodes what strace -xx writes: \x and two digits a byte.
-func unhex(t *testing.T, s string) string {
+func decodeHex(t *testing.T, s string) string {
 	t.Helper()
 	b := make([]byte, len(s)/4)
 	for i := range b {
@@ -118,7 +118,7 @@ func nibble(c byte) byte {
 }
 
 // number is the argument at i, or -1.
-func (c *call) number(i int) int {
+func (c *call) intArg(i int) int {
 	if i >= len(c.args) {
 		return -1
 	}
@@ -130,6 +130,6 @@ func (c *call) number(i int) int {
 }
 
 // has tells whether one of the flags at i is set.
-func (c *call) has(i int, flag string) bool {
+func (c *call) hasFlag(i int, flag string) bool {
 	return i < len(c.args) && strings.Contains("|"+c.args[i]+"|", "|"+flag+"|")
 }

@@ -53,7 +53,7 @@ func checkSleeps(t *testing.T, path string) {
 		if !ok {
 			return true
 		}
-		if at := files.Position(call.Pos()); calls(call, "time", "Sleep") && !commented[at.Line] && !commented[at.Line-1] {
+		if at := files.Position(call.Pos()); isCallTo(call, "time", "Sleep") && !commented[at.Line] && !commented[at.Line-1] {
 			t.Errorf("%s: a sleep outside a synctest bubble: wait for what is to happen, or say why that can't be", at)
 		}
 		return !entersBubble(call)
@@ -64,11 +64,11 @@ func checkSleeps(t *testing.T, path string) {
 // bubble: it is to synctest, or to one of the helpers named here.
 func entersBubble(call *ast.CallExpr) bool {
 	helper, ok := call.Fun.(*ast.Ident)
-	return calls(call, "synctest", "Test") || ok && (strings.HasSuffix(helper.Name, "WithFakeClock"))
+	return isCallTo(call, "synctest", "Test") || ok && (strings.HasSuffix(helper.Name, "WithFakeClock"))
 }
 
 // calls reports whether a call is to a package's function.
-func calls(call *ast.CallExpr, pkg, function string) bool {
+func isCallTo(call *ast.CallExpr, pkg, function string) bool {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || selector.Sel.Name != function {
 		return false
