@@ -1,15 +1,15 @@
-// Package durability holds data folders against what docs/operations.md
-// promises of them: those that earlier versions wrote, those that a power failure
-// leaves, and those of a process that was killed. It knows nothing of the files
-// in them: it goes through the program's flags, its HTTP interface and MCP, and
-// relies on what docs/http.md and docs/mcp.md promise.
+// Package durability checks that data folders keep what docs/operations.md
+// promises of them: folders that earlier versions wrote, that a power failure
+// leaves, and that a killed process leaves. It doesn't know the files in them:
+// it uses the program's flags, its HTTP interface and MCP, and relies on
+// docs/http.md and docs/mcp.md.
 package durability
 
-// The folders under testdata, one a commit, hold runs in every state, as that
-// commit's program left them when it was killed, when it was stopped, and in a
-// backup. The test opens each with the program of today, answers what waits and
-// lets it end. If a later version shows a run in another way on purpose, the
-// expectation here changes; the archives never do.
+// Each folder under testdata belongs to a commit. It has runs in every state,
+// as that commit's program left them when it was killed, when it was stopped,
+// and in a backup. The test opens each with the current program, answers the
+// open questions and lets every run end. If a later version shows a run
+// differently on purpose, the expectation here changes; the archives never do.
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ import (
 	"testing"
 )
 
-// A manifest says what an archive holds, and what is to come of it.
+// A manifest describes the runs in an archive and how they must end.
 type manifest struct {
 	Commit string
 	Token  string
@@ -30,7 +30,7 @@ type manifest struct {
 	Runs   []archivedRun
 }
 
-// made is one run.
+// An archivedRun is a run in an archive.
 type archivedRun struct {
 	scenario
 	ID     string
@@ -38,13 +38,14 @@ type archivedRun struct {
 	Bodies map[string]string // SHA-256 by path, of artifacts
 }
 
-// A reply is to the question with a key. The default action is to accept.
+// A reply answers the question with a key. The default action is accept.
 type reply struct {
 	Key, Action, Content, File string
 	Result                     string // instead of an action and content, for what a model or a client is asked
 }
 
-// build builds the program with the photons of the kept folders, once.
+// buildPhotons builds the program with the photons of the archived folders,
+// once, and returns its path.
 func buildPhotons(t *testing.T) string {
 	t.Helper()
 	bin, err := photonsBinary()
@@ -105,10 +106,11 @@ func TestOldFolders(t *testing.T) {
 	}
 }
 
-// forEver keeps runs that ended long ago.
+// retainForever is a retention for runs that ended long ago.
 const retainForever = "5000w"
 
-// open starts the program on a folder, and has all that waits in it end.
+// checkFolder starts the program on a folder, checks its runs, and finishes
+// those that wait.
 func (m *manifest) checkFolder(t *testing.T, bin, data, kind string) {
 	s := startServer(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
 	for _, r := range m.Runs {
@@ -132,7 +134,7 @@ func (m *manifest) checkFolder(t *testing.T, bin, data, kind string) {
 	if errs := s.loggedLines("level=ERROR"); errs != "" {
 		t.Errorf("it logs %s", errs)
 	}
-	// And all of it is there once more after a restart.
+	// Everything must be there again after a restart.
 	s.stop()
 	s = startServer(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
 	for _, r := range m.Runs {
@@ -142,8 +144,8 @@ func (m *manifest) checkFolder(t *testing.T, bin, data, kind string) {
 	}
 }
 
-// before checks a run as it is found. What is answered in advance may have
-// gone on since.
+// checkFoundRun checks a run as it is found. A run that was answered in advance
+// may have continued since.
 func (m *manifest) checkFoundRun(s *server, r archivedRun, kind string) {
 	if s == nil || r.Restless || r.Stray && kind == "stopped" {
 		return
@@ -164,7 +166,7 @@ func (m *manifest) checkFoundRun(s *server, r archivedRun, kind string) {
 	}
 }
 
-// after answers what is left, and checks the end.
+// finishRun gives a run the replies that are left and checks its end.
 func (m *manifest) finishRun(s *server, r archivedRun, kind string) {
 	s.t.Helper()
 	if !r.Stray || kind != "stopped" {
@@ -187,10 +189,10 @@ func (m *manifest) finishRun(s *server, r archivedRun, kind string) {
 	}
 }
 
-// key is the idempotency key with which a run is begun.
+// idempotencyKey returns the idempotency key of the request that starts a run.
 func (m *manifest) idempotencyKey(sc scenario) string { return m.Commit + ", " + sc.Name }
 
-// runs is how many runs there are, of all owners.
+// countRuns returns the number of runs of all owners.
 func (s *server) countRuns() (n int) {
 	s.t.Helper()
 	for line := range strings.Lines(string(s.mustDo("GET", "/metrics", "", nil))) {
@@ -203,7 +205,7 @@ func (s *server) countRuns() (n int) {
 	return n
 }
 
-// ends waits until the run has ended as it should.
+// checkEnd waits until the run has ended and checks how.
 func (s *server) checkEnd(r archivedRun) {
 	s.t.Helper()
 	now := s.waitForAsk(r.ID, "")

@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// A disk is the file system below a folder as POSIX promises it and no better:
-// what a file holds reaches the disk when the file is synced, what a folder
-// names when the folder is. Everything else is lost with the power.
+// A disk models the file system below a folder as POSIX promises it and no
+// better: a file's content reaches the disk when the file is synced, and a
+// folder's names when the folder is. Everything else is lost in a power
+// failure.
 type disk struct {
 	t    *testing.T
 	dir  string // the folder
@@ -24,21 +25,22 @@ type disk struct {
 	pending map[*call]*snapshot
 }
 
-// An inode is a file or a folder: as programs see it, and as the disk has it.
+// An inode is a file or a folder, both as programs see it and as the disk has
+// it.
 type inode struct {
 	folder        bool
 	names, synced map[string]*inode
 	data, kept    []byte
 }
 
-// An opened file has a position.
+// An openFile has a position.
 type openFile struct {
 	*inode
 	at           int
 	append, sync bool
 }
 
-// A snapshot is what a sync makes last: what there was when it began.
+// A snapshot is what a sync makes durable: the content when the sync began.
 type snapshot struct {
 	inode *inode
 	names map[string]*inode
@@ -53,11 +55,11 @@ func newFolderInode() *inode {
 	return &inode{folder: true, names: map[string]*inode{}, synced: map[string]*inode{}}
 }
 
-// restart forgets what the process had open.
+// restart closes the process's open files.
 func (d *disk) restart() { clear(d.open) }
 
-// at resolves a path: the folder that it is in, and its name there. The folder
-// is nil if the path leads elsewhere.
+// resolvePath returns the folder that a path is in and its name there. The
+// folder is nil if the path is outside the disk.
 func (d *disk) resolvePath(fd int, path string) (*inode, string) {
 	in := d.root
 	if filepath.IsAbs(path) {
@@ -79,7 +81,7 @@ func (d *disk) resolvePath(fd int, path string) (*inode, string) {
 	return in, parts[len(parts)-1]
 }
 
-// enter takes what holds from a call's beginning.
+// beginCall records what holds from the beginning of a call.
 func (d *disk) beginCall(c *call) {
 	switch c.name {
 	case "close":
@@ -91,13 +93,13 @@ func (d *disk) beginCall(c *call) {
 	}
 }
 
-// syncs reports whether a call that has returned brings something to the disk.
+// isSync reports whether a call that has returned makes something durable.
 func (d *disk) isSync(c *call) bool {
 	o := d.open[c.intArg(0)]
 	return c.ret >= 0 && (d.pending[c] != nil || o != nil && o.sync && strings.Contains(c.name, "write"))
 }
 
-// exit takes what a call did.
+// endCall applies what a call did.
 func (d *disk) endCall(c *call) {
 	if c.ret < 0 {
 		delete(d.pending, c)
@@ -206,7 +208,8 @@ func (f *inode) truncate(n int) {
 	f.write("", n)
 }
 
-// flush has the disk hold what was written, if the file was opened so.
+// flush makes a write durable at once if the file was opened with O_SYNC or
+// O_DSYNC.
 func (d *disk) flush(o *openFile) {
 	if o.sync {
 		o.kept = slices.Clone(o.data)
@@ -214,7 +217,7 @@ func (d *disk) flush(o *openFile) {
 	}
 }
 
-// A loss says what of the unsynced survives.
+// A loss selects which unsynced changes survive.
 type loss int
 
 const (
@@ -222,7 +225,7 @@ const (
 	names               // files that were made, renamed and removed, with what was synced of their contents
 )
 
-// restore makes a folder of what the disk has after a loss of power.
+// restore creates a folder with what the disk has after a power failure.
 func (f *inode) restore(t *testing.T, dir string, l loss) {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// left are the files below a folder that were not written to the end.
+// unfinishedFiles returns the files below a folder that were not completely
+// written.
 func unfinishedFiles(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -33,7 +34,8 @@ func unfinishedFiles(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// comes waits until a file that is not written to the end is there.
+// waitForUnfinishedFile waits until there is a file that isn't completely
+// written.
 func waitForUnfinishedFile(t *testing.T, dir string) {
 	t.Helper()
 	for began := time.Now(); len(unfinishedFiles(t, dir)) == 0; {
@@ -43,8 +45,8 @@ func waitForUnfinishedFile(t *testing.T, dir string) {
 	}
 }
 
-// A program that is killed while it gives a file its name leaves another one. The
-// next start removes it, wherever in the folder that is.
+// A program that is killed before it renames a file leaves a temporary file.
+// The next start removes it, wherever it is in the folder.
 func TestKilledBeforeRename(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not there to kill at a system call")
@@ -71,8 +73,8 @@ func TestKilledBeforeRename(t *testing.T) {
 	}
 }
 
-// A file that was being handed in when the program was killed is not kept, and
-// the question for it stays open.
+// A file that was being uploaded when the program was killed isn't kept, and
+// its question stays open.
 func TestKilledDuringUpload(t *testing.T) {
 	bin, data := buildPhotons(t), filepath.Join(t.TempDir(), "data")
 	s := startServer(t, bin, "", "TEST_SEAT=", "--data", data)
@@ -111,13 +113,13 @@ func TestKilledDuringUpload(t *testing.T) {
 	s.checkEnd(archivedRun{scenario: scenario{Name: "vault", End: "completed", Tells: []string{"f.txt: 400000 bytes"}}, ID: id})
 }
 
-// another tells whether there is a file that was not there before.
+// hasNewFile reports whether there is a file now that was not there before.
 func hasNewFile(before, now []string) bool {
 	return slices.ContainsFunc(now, func(f string) bool { return !slices.Contains(before, f) })
 }
 
-// A backup that is killed leaves a part of one, which the next one to the same
-// file removes; and not that of another that is being written.
+// A backup that is killed leaves an incomplete file. The next backup to the
+// same file removes it, but not that of another backup in progress.
 func TestKilledDuringBackup(t *testing.T) {
 	bin, dir := buildPhotons(t), t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")

@@ -15,37 +15,37 @@ import (
 	"time"
 )
 
-// A loss of power is simulated: strace records every call with which the real
-// program, with --sync always, changes files and syncs them, and every answer
-// that it gives a client. A model of the disk (disk_test.go) replays the record,
-// and after each sync the folder is made anew of what had been synced until
-// then: what was not is dropped, and so are names of files that were made,
-// renamed or removed since their folder was synced. (A second kind of loss keeps
-// the names, as some file systems would.) The real program is started on each
-// such folder, and has to go on with every run that it said was started, and
-// with no question that it said was answered open again.
-//
-// Where syncs fall differs from record to record; what is asked of each does not.
-// With BEAM_TEST_LONG set, the power is cut at every one of them, in a workload
-// for which the log needs a second file; otherwise at each eighth of a short one.
+// A power failure is simulated: strace records every call with which the real
+// program, with --sync always, changes files and syncs them, and every response
+// that it sends a client. A model of the disk (disk_test.go) replays the trace.
+// After each sync, a folder is created from what has been synced until then:
+// unsynced content is dropped, as are unsynced changes of names. (A second kind
+// of loss keeps the names, as some file systems would.) The real program is
+// started on each such folder. It must continue every run whose start it had
+// acknowledged, and no question whose answer it had acknowledged may be open
+// again. Syncs are at other places in every trace, but the requirements are the
+// same. With BEAM_TEST_LONG set, the power is cut at every sync, in a workload
+// for which the log needs a second file; otherwise at every eighth sync of a
+// short workload.
 
-// What a client was told, in the order of the program's answers.
+// An acknowledgment is a response that a client received.
 type acknowledgment struct {
 	status string // 201 or 202
 	run    *workloadRun
 	key    string // of the question that was answered
 }
 
-// work is a run of the workload.
+// A workloadRun is a run of the workload.
 type workloadRun struct {
 	id, photon string
 	answers    []reply
 	tells      []string
 }
 
-// recorded are the calls that change files, and write, which answers clients.
+// tracedCalls lists the system calls that change files, and write, which sends
+// responses.
 const tracedCalls = "openat,close,write,pwrite64,fsync,fdatasync,ftruncate,lseek,fcntl,mkdirat,unlinkat,renameat,renameat2," +
-	// None of these is expected; the disk says so if one comes.
+	// None of these is expected; the disk fails the test if one occurs.
 	"?open,?creat,?mkdir,?rmdir,?unlink,?rename,?link,linkat,symlinkat,truncate,fallocate,pwritev,pwritev2,writev,copy_file_range,sendfile,splice,sync_file_range"
 
 func TestPowerLoss(t *testing.T) {
@@ -68,7 +68,7 @@ func TestPowerLoss(t *testing.T) {
 	t.Logf("the power was cut %d times at %d moments, in the course of %d runs and answers, with %d files of the log", w.cuts, w.moments, len(w.acknowledged), len(files))
 }
 
-// A workload is what is recorded.
+// A workload starts and answers runs under strace, and replays the traces.
 type workload struct {
 	t                  *testing.T
 	bin                string
@@ -83,7 +83,7 @@ type workload struct {
 	acknowledgedBefore int
 }
 
-// serve starts the program under strace.
+// startTraced starts the program under strace.
 func (w *workload) startTraced() *server {
 	w.t.Helper()
 	trace := filepath.Join(w.t.TempDir(), "trace")
@@ -94,7 +94,8 @@ func (w *workload) startTraced() *server {
 	return startCommand(w.t, cmd, "")
 }
 
-// ends ends the program that strace runs.
+// killTraced sends a signal to the program that strace runs, and waits until it
+// has exited.
 func (w *workload) killTraced(s *server, sig syscall.Signal) {
 	w.t.Helper()
 	pid := s.cmd.Process.Pid
@@ -112,7 +113,8 @@ func (w *workload) killTraced(s *server, sig syscall.Signal) {
 	<-s.end
 }
 
-// play has runs of each kind begin, be answered, and go on after a restart.
+// runWorkload starts runs of each kind, answers them and continues them after a
+// restart.
 func (w *workload) runWorkload(rounds int) {
 	s := w.startTraced()
 	interview := w.startRun(s, "interview", interviewAnswers, interviewTells)
@@ -142,7 +144,7 @@ func (w *workload) startRun(s *server, photon string, answers []reply, tells []s
 	return r
 }
 
-// answer answers a run's question, if it has as many.
+// answerRun answers a run's nth question, if it has that many.
 func (w *workload) answerRun(s *server, r *workloadRun, n int) {
 	w.t.Helper()
 	if n < len(r.answers) {
@@ -151,8 +153,8 @@ func (w *workload) answerRun(s *server, r *workloadRun, n int) {
 	}
 }
 
-// cut replays the record and cuts the power before each sync has its effect:
-// with all that was acknowledged since the last one.
+// replayTraces replays the traces and cuts the power before each sync takes
+// effect: with everything that was acknowledged since the last one.
 func (w *workload) replayTraces() {
 	d := newDisk(w.t, w.root)
 	w.version, w.acknowledgedBefore = -1, -1
@@ -182,8 +184,8 @@ func (w *workload) replayTraces() {
 	}
 }
 
-// loses checks both kinds of loss at this moment, unless nothing came to the disk
-// or to a client since the last.
+// checkLosses checks both kinds of loss at this moment, unless neither the disk
+// nor a client has received anything since the last.
 func (w *workload) checkLosses(d *disk, told int) {
 	if d.version == w.version && told == w.acknowledgedBefore {
 		return
@@ -202,8 +204,8 @@ func (w *workload) checkLosses(d *disk, told int) {
 	}
 }
 
-// check starts the program on a folder, holds it against what clients were told,
-// and lets all runs end.
+// checkAfterLoss starts the program on a folder, compares it with what was
+// acknowledged, and finishes all runs.
 func checkAfterLoss(t *testing.T, bin, data string, told []acknowledgment) {
 	s := startServer(t, bin, "", "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
 	answered := make(map[*workloadRun]map[string]bool)
@@ -228,8 +230,8 @@ func checkAfterLoss(t *testing.T, bin, data string, told []acknowledgment) {
 	}
 }
 
-// finishes answers what was not answered before, and reports whether the run
-// ended without another question.
+// finishRun answers the questions that were not answered before, and reports
+// whether the run ended without another question.
 func (s *server) finishRun(r *workloadRun, keys map[string]bool) bool {
 	for began := time.Now(); ; {
 		now := s.getRun(r.id)

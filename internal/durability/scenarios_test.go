@@ -1,7 +1,7 @@
 package durability
 
-// A scenario is a run: how it is brought to where it waits or ends, and what is
-// left to do when its folder is opened later.
+// A scenario describes a run: how it comes to wait or end, and what is left to
+// do when its folder is opened later.
 type scenario struct {
 	Name, Photon, Args string
 	Owner              string  // operator, token or session; nobody can act as the last later: a cookie expires
@@ -18,7 +18,7 @@ type scenario struct {
 	Restless bool // it goes on by itself: its state in the folder is not the one that is found
 }
 
-// interviewed are an interview's answers, in order.
+// interviewAnswers are the answers to an interview, in order.
 var interviewAnswers = []reply{
 	{Key: "name", Content: `{"name":"Ada"}`},
 	{Key: "guests", Content: `{"guests":3}`},
@@ -41,7 +41,7 @@ func newInterview(name, owner string, cold bool, n int) scenario {
 	}
 }
 
-// interviewTells is what an interview tells, and brings at the end.
+// interviewTells has texts of an interview's events and result.
 var interviewTells = []string{
 	`looking around`, `still looking`, `a third`, `"tables":4`, `no soup`, `a toast`, `two`,
 	`small.txt`, `large.txt`, `seat seat 12; no table by the window`,
@@ -50,7 +50,7 @@ var interviewTells = []string{
 	`"first":"one"`, `"second":true`, `"sure":true`,
 }
 
-// kept are what a vault is given, and what it says in the end.
+// vaultAnswers are the answers to a vault.
 var vaultAnswers = []reply{{Key: "secret", Content: `{"secret":"xyzzy-plugh"}`}, {Key: "file", File: "f.txt"}, {Key: "lock", Content: `{"lock":true}`}}
 
 func newVault(name string, cold bool, n int) scenario {
@@ -66,7 +66,7 @@ func newTask(name, owner, task string, made, left []reply, end string, tells ...
 
 func taskAnswer(w string) []reply { return []reply{{Key: "word", Content: `{"word":"` + w + `"}`}} }
 
-// scenarios are all runs of a folder.
+// scenarios returns all runs of a folder.
 func scenarios() []scenario {
 	beside := []reply{{Key: "right", Content: `{"right":"a tree"}`}, {Key: "left", Content: `{"left":"a house"}`}}
 	poem := []reply{

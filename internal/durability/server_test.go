@@ -22,10 +22,10 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// patience bounds every wait for something that has to happen.
+// waitTimeout bounds every wait for an event that must happen.
 const waitTimeout = 60 * time.Second
 
-// run runs a command to its end.
+// runCommand runs a command until it exits.
 func runCommand(t testing.TB, bin string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
@@ -33,7 +33,7 @@ func runCommand(t testing.TB, bin string, args ...string) {
 	}
 }
 
-// A server is beam serve as somebody sees it.
+// A server is a running beam serve, as seen by one of its owners.
 type server struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -45,13 +45,13 @@ type server struct {
 	me     owner
 }
 
-// An owner is a client with what it is known by.
+// An owner is a client and its credentials.
 type owner struct {
 	*http.Client
 	bearer string
 }
 
-// start starts beam serve. Without a token, a session can own runs, too.
+// startServer starts beam serve. Without a token, a session can own runs, too.
 func startServer(t testing.TB, bin, token, env string, args ...string) *server {
 	t.Helper()
 	if token != "" {
@@ -62,7 +62,7 @@ func startServer(t testing.TB, bin, token, env string, args ...string) *server {
 	return startCommand(t, cmd, token)
 }
 
-// launch starts a command that is, or runs, beam serve.
+// startCommand starts a command that is, or runs, beam serve.
 func startCommand(t testing.TB, cmd *exec.Cmd, token string) *server {
 	t.Helper()
 	out := programtest.NewConsole()
@@ -96,7 +96,8 @@ func startCommand(t testing.TB, cmd *exec.Cmd, token string) *server {
 	return s
 }
 
-// as is the server as an owner sees it; nil if nobody can be that owner now.
+// asOwner returns the server as an owner sees it, or nil if nobody can be that
+// owner now.
 func (s *server) asOwner(t testing.TB, name string) *server {
 	if name == "session" && s.token != "" || name == "token" && s.token == "" {
 		return nil
@@ -106,7 +107,7 @@ func (s *server) asOwner(t testing.TB, name string) *server {
 	return &seen
 }
 
-// signal ends the program, and waits for it.
+// signal sends the program a signal and waits until it has exited.
 func (s *server) signal(sig syscall.Signal) {
 	_ = s.cmd.Process.Signal(sig) // it may have ended
 	<-s.end
@@ -114,7 +115,7 @@ func (s *server) signal(sig syscall.Signal) {
 
 func (s *server) stop() { s.signal(syscall.SIGTERM) }
 
-// logged are the lines that have a text.
+// loggedLines returns the log lines that contain a text.
 func (s *server) loggedLines(text string) string {
 	var lines []string
 	for line := range strings.Lines(s.err.String()) {
@@ -125,7 +126,8 @@ func (s *server) loggedLines(text string) string {
 	return strings.Join(lines, "")
 }
 
-// do makes a request and returns the whole answer, which has to be a success.
+// mustDo makes a request and returns the response body. It fails the test
+// unless the response is a success.
 func (s *server) mustDo(method, path, mediaType string, body io.Reader, header ...string) []byte {
 	s.t.Helper()
 	raw, err := s.try(method, path, mediaType, body, header...)
@@ -163,7 +165,7 @@ func (s *server) try(method, path, mediaType string, body io.Reader, header ...s
 
 const asJSON = "application/json"
 
-// begin starts a run, and returns its id, which the key makes the same each time.
+// startRun starts a run and returns its id, which is the same for the same key.
 func (s *server) startRun(photon, args, key string) string {
 	s.t.Helper()
 	var begun struct{ ID string }
@@ -178,7 +180,7 @@ func (s *server) decode(raw []byte, v any) {
 	}
 }
 
-// A state is what the server tells of a run.
+// A state is a run as the server describes it.
 type state struct {
 	ID, Photon, State, Error string
 	Last                     int
@@ -191,7 +193,8 @@ func (s *server) getRun(id string) (r state) {
 	return r
 }
 
-// until waits until a run asks for something; an empty key waits for its end.
+// waitForAsk waits until a run asks the question with a key, or has ended if
+// the key is empty.
 func (s *server) waitForAsk(id, key string) state {
 	s.t.Helper()
 	for began := time.Now(); ; {
@@ -210,7 +213,7 @@ func (s *server) waitForAsk(id, key string) state {
 	}
 }
 
-// reply answers a run's question, once it is asked.
+// answerAsk answers a run's question once it is asked.
 func (s *server) answerAsk(id string, a reply) {
 	s.t.Helper()
 	ask := ""
@@ -235,7 +238,7 @@ func (s *server) answerAsk(id string, a reply) {
 	}
 }
 
-// handed is the content of every file that is handed in.
+// uploadContent is the content of every file that is uploaded.
 var uploadContent = strings.Repeat("0123456789", 40_000)
 
 func (s *server) uploadFile(ask, name string) {
@@ -252,13 +255,13 @@ func (s *server) uploadFile(ask, name string) {
 	s.mustDo("POST", "/mcp/request?action=accept&ask="+ask, w.FormDataContentType(), &form)
 }
 
-// told is all that a run's stream says.
+// readStream returns everything in a run's stream.
 func (s *server) readStream(id string) string {
 	s.t.Helper()
 	return string(s.mustDo("GET", "/runs/"+id+"/events", "", nil))
 }
 
-// sum is the SHA-256 of what a path has.
+// digestOf returns the SHA-256 of the content at a path.
 func (s *server) digestOf(path string) string {
 	s.t.Helper()
 	sum := sha256.Sum256(s.mustDo("GET", path, "", nil))

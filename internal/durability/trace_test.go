@@ -15,8 +15,8 @@ type call struct {
 	ret  int      // -1 if it failed
 }
 
-// replay tells a recorder what a trace has, in order: enter when a call begins,
-// exit when it ends. Calls of several threads overlap.
+// replayTrace calls enter when a call in a trace begins, and exit when it ends,
+// in order. Calls of several threads overlap.
 func replayTrace(t *testing.T, r io.Reader, enter, exit func(*call)) {
 	t.Helper()
 	begun := make(map[string]*call) // by thread
@@ -54,7 +54,8 @@ func replayTrace(t *testing.T, r io.Reader, enter, exit func(*call)) {
 	}
 }
 
-// returned is what a call returned: what follows the last equals sign.
+// returnValue returns what a call returned: the number after the last equals
+// sign.
 func returnValue(line string) int {
 	text := line[strings.LastIndex(line, " = ")+3:]
 	text, _, _ = strings.Cut(text, " ")
@@ -65,7 +66,7 @@ func returnValue(line string) int {
 	return n
 }
 
-// parse reads a call up to its return value.
+// parseCall parses a call up to its return value.
 func parseCall(t *testing.T, line string) *call {
 	t.Helper()
 	name, rest, ok := strings.Cut(line, "(")
@@ -100,7 +101,7 @@ func parseCall(t *testing.T, line string) *call {
 	return c
 }
 
-// unhex decodes what strace -xx writes: \x and two digits a byte.
+// decodeHex decodes the output of strace -xx: \x and two digits for each byte.
 func decodeHex(t *testing.T, s string) string {
 	t.Helper()
 	b := make([]byte, len(s)/4)
@@ -117,7 +118,7 @@ func nibble(c byte) byte {
 	return c - '0'
 }
 
-// number is the argument at i, or -1.
+// intArg returns the argument at i, or -1 if it isn't a number.
 func (c *call) intArg(i int) int {
 	if i >= len(c.args) {
 		return -1
@@ -129,7 +130,7 @@ func (c *call) intArg(i int) int {
 	return int(n)
 }
 
-// has tells whether one of the flags at i is set.
+// hasFlag reports whether the argument at i has a flag.
 func (c *call) hasFlag(i int, flag string) bool {
 	return i < len(c.args) && strings.Contains("|"+c.args[i]+"|", "|"+flag+"|")
 }

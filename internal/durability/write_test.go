@@ -63,8 +63,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// buildOf builds a commit's programs: with the photons of the tests, and with
-// those that it ships.
+// buildCommit builds a commit's programs: with the photons of the tests, and
+// with those that it ships.
 func buildCommit(t *testing.T, commit string) (photons, beam string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func buildCommit(t *testing.T, commit string) (photons, beam string) {
 	return filepath.Join(dir, "bin", "photons"), filepath.Join(dir, "bin", "beam")
 }
 
-// write makes the runs that are evicted, or the others.
+// writeRuns brings about the runs that are evicted, or the others.
 func (m *manifest) writeRuns(t *testing.T, bin, token, env string, cold bool, data string) *server {
 	t.Helper()
 	args := []string{"--data", data}
@@ -107,7 +107,7 @@ func (m *manifest) writeRuns(t *testing.T, bin, token, env string, cold bool, da
 	return s
 }
 
-// play brings a run to where it is to be kept.
+// playScenario brings a run to the state in which it is archived.
 func (s *server) playScenario(r *archivedRun) {
 	s.t.Helper()
 	for _, a := range r.Made {
@@ -131,7 +131,8 @@ func (s *server) playScenario(r *archivedRun) {
 	}
 }
 
-// bodies are the digests of what a run's page links to.
+// artifactDigests returns the digests of the artifacts that a run's page links
+// to.
 func (s *server) artifactDigests(id string) map[string]string {
 	all := make(map[string]string)
 	r := s.getRun(id)
@@ -144,7 +145,7 @@ func (s *server) artifactDigests(id string) map[string]string {
 	return all
 }
 
-// evicted waits until no run is held in memory.
+// waitForEviction waits until no run is resident.
 func (s *server) waitForEviction() {
 	s.t.Helper()
 	for began := time.Now(); !strings.Contains(string(s.mustDo("GET", "/metrics", "", nil)), "\nbeam_runs_hot 0\n"); {
@@ -154,7 +155,7 @@ func (s *server) waitForEviction() {
 	}
 }
 
-// pack writes a folder's files to an archive.
+// packFolder writes a folder's files to an archive.
 func packFolder(t *testing.T, dir, file string) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -202,7 +203,7 @@ func packFolder(t *testing.T, dir, file string) {
 	}
 }
 
-// unpack makes a folder of an archive.
+// unpackArchive extracts an archive to a folder.
 func unpackArchive(t *testing.T, file, dir string) {
 	t.Helper()
 	f, err := os.Open(file)
