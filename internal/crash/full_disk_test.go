@@ -22,7 +22,7 @@ import (
 )
 
 // A smallDisk is a program whose data is on a file system of its own, of a few
-// megabytes, which only it and its children see.
+// megabytes, which only the program and its children see.
 type smallDisk struct {
 	*program
 	shell *exec.Cmd // holds the file system
@@ -31,14 +31,14 @@ type smallDisk struct {
 	warns *programtest.Console
 }
 
-// mountScript mounts the file system and runs the program whenever it is told to. It
-// says the program's id first.
+// mountScript mounts the file system and runs the program whenever it reads a
+// line. It first prints the program's process id.
 const mountScript = `mount -t tmpfs -o size=$1,mode=0700 beam-test "$2" || exit 3
 shift 2; echo mounted
 while read -r _; do "$@" & echo $!; wait; echo ended; done`
 
-// newSmallDisk starts a program in a mount namespace, and unless we are root a
-// user namespace, of its own.
+// newSmallDisk starts the script in a mount namespace of its own and, unless we
+// are root, in a user namespace of its own.
 func newSmallDisk(t *testing.T, bin, size string) *smallDisk {
 	t.Helper()
 	data := t.TempDir()
@@ -76,7 +76,7 @@ func newSmallDisk(t *testing.T, bin, size string) *smallDisk {
 	return d
 }
 
-// startProgram starts the program, and returns what ends it.
+// startProgram starts the program and returns a function that stops it.
 func (d *smallDisk) startProgram() (end func()) {
 	d.t.Helper()
 	fmt.Fprintln(d.stdin)
@@ -97,7 +97,7 @@ func (d *smallDisk) startProgram() (end func()) {
 	return end
 }
 
-// expectLine returns the rest of the next line, which has to begin with a text.
+// expectLine returns the rest of the next line, which must begin with a text.
 func (d *smallDisk) expectLine(begin string) string {
 	d.t.Helper()
 	line, err := d.out.ReadString('\n')
@@ -108,7 +108,7 @@ func (d *smallDisk) expectLine(begin string) string {
 	return rest
 }
 
-// fillDisk leaves so many bytes free, if there are more.
+// fillDisk fills the disk up to that many free bytes.
 func (d *smallDisk) fillDisk(free int64) {
 	d.t.Helper()
 	var s syscall.Statfs_t
@@ -132,7 +132,7 @@ func (d *smallDisk) removeBallast() {
 	}
 }
 
-// doOnce makes a request once and returns its status and body.
+// doOnce makes a request without retrying and returns its status and body.
 func (c *client) doOnce(method, path, body string, header ...string) (int, string) {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://"+c.program.addr+path, strings.NewReader(body))
@@ -166,7 +166,7 @@ func (c *client) startRun(photon, args string) string {
 	return started.ID
 }
 
-// runState is how a run stands, and its first open question.
+// runState returns a run's state and its first open question.
 func (c *client) runState(id string) (state string, last int, ask string) {
 	c.t.Helper()
 	status, body := c.doOnce("GET", "/runs/"+id, "", "Accept", "application/json")
@@ -196,7 +196,8 @@ func (c *client) waitUntil(what string, there func() bool) {
 	c.t.Fatalf("within 30 seconds, not %s: %s", what, runs)
 }
 
-// checkRefused holds what is refused on a full disk against the words for it.
+// checkRefused checks that requests are refused on a full disk, with the right
+// messages.
 func (c *client) checkRefused(what string, status int, body string) {
 	c.t.Helper()
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, "disk is full") || !strings.Contains(body, "16 MiB free") {
@@ -204,8 +205,8 @@ func (c *client) checkRefused(what string, status int, body string) {
 	}
 }
 
-// standsStill waits until a tool has said more than there was room for.
-func (d *smallDisk) standsStill() {
+// waitForStall waits until writes are stalled because the disk is full.
+func (d *smallDisk) waitForStall() {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	defer cancel()
@@ -214,10 +215,10 @@ func (d *smallDisk) standsStill() {
 	}
 }
 
-// The disk gets full while a tool tells something, a question is open and a file
-// is handed in. New runs, answers and files are refused with words that say why,
-// the tool waits, and when there is room all go on, also in a program that was
-// started on the full disk.
+// The disk gets full while a tool reports events, a question is open and a file
+// is being uploaded. New runs, answers and files are refused with messages that
+// say why, and the tool waits. When there is room, all continue, also in a
+// program that was started on the full disk.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -241,7 +242,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	asked, file := c.waitForAsk(wizard), c.waitForAsk(table)
 	d.fillDisk(minFree + 1<<20)
 	burst := c.startRun("burst", fmt.Sprintf(`{"events":%d}`, events))
-	d.standsStill()
+	d.waitForStall()
 	d.fillDisk(minFree) // what is too little for a batch may do for a start
 	var status int
 	var body string
@@ -297,7 +298,7 @@ func (c *client) waitForAsk(id string) (ask string) {
 	return ask
 }
 
-// uploadFile hands in a table of so many bytes.
+// uploadFile uploads a table of that many bytes.
 func (c *client) uploadFile(ask string, size int) (status int, body string) {
 	c.t.Helper()
 	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\n" +

@@ -1,5 +1,5 @@
-// Package crash kills the real program, with the real signal, at moments that
-// nobody chose, and holds what is left against what was promised.
+// Package crash kills the real program, with the real signal, at random
+// moments, and checks that what is left is what was promised.
 package crash
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// killCount is how often the program is killed; BEAM_KILLS sets another number.
+// killCount is how often the program is killed. BEAM_KILLS overrides it.
 func killCount(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("BEAM_KILLS")); err == nil {
 		return n
@@ -39,13 +39,13 @@ func killCount(t *testing.T) int {
 	return 10
 }
 
-// answers are what every client says.
+// answers are the answers that every client gives.
 var answers = map[string]string{
 	"name": `{"name":"Ada"}`, "account": `{"email":"ada@example.org","role":"admin"}`, "confirm": `{"confirm":true}`,
 	"preferences": `{"outputFormat":"json"}`,
 }
 
-// A program is the one that is killed, and started anew at the same address.
+// A program is killed and restarted at the same address.
 type program struct {
 	t         *testing.T
 	bin, data string
@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// bins is the folder that the program is built in.
+// bins is the folder for the built program.
 var bins string
 
 // build builds the program, once for all tests.
@@ -75,7 +75,7 @@ var build = sync.OnceValues(func() (bin string, err error) {
 	return bin, nil
 })
 
-// buildProgram is the program.
+// buildProgram builds the program and returns its path.
 func buildProgram(t *testing.T) string {
 	t.Helper()
 	bin, err := build()
@@ -115,14 +115,14 @@ func (p *program) kill() {
 	p.cmd.Wait()
 }
 
-// A client starts wizards, follows them to their end over every crash, and
-// answers what they ask. It keeps what it was told.
+// A client starts wizards, follows them to their end across crashes, and
+// answers their questions. It keeps what it received.
 type client struct {
 	t       *testing.T
 	program *program
 	http    *http.Client
-	// eventData is each event's data by its id: an id that is told again must say
-	// the same.
+	// eventData has each event's data by its id: an event that is sent again must
+	// be the same.
 	eventData map[string]string
 	// thinkTime is how long an answer takes.
 	thinkTime time.Duration
@@ -136,7 +136,7 @@ func newClient(t *testing.T, p *program) *client {
 	return &client{t: t, program: p, http: &http.Client{Jar: jar, Transport: &http.Transport{}}, eventData: map[string]string{}}
 }
 
-// doRetrying makes a request until the program is there to answer it.
+// doRetrying makes a request and retries it while the program is down.
 func (c *client) doRetrying(ctx context.Context, method, path, body string, header ...string) (*http.Response, error) {
 	for {
 		r, err := http.NewRequestWithContext(ctx, method, "http://"+c.program.addr+path, strings.NewReader(body))
@@ -162,8 +162,8 @@ func (c *client) doRetrying(ctx context.Context, method, path, body string, head
 	}
 }
 
-// completeRun runs one photon from its start to its result. The start has a key, so
-// that repeating it after a crash starts no second run.
+// completeRun runs a photon from start to result. The start has an idempotency
+// key, so that repeating it after a crash doesn't start a second run.
 func (c *client) completeRun(ctx context.Context, photon, args, key string) (id, result string, err error) {
 	r, err := c.doRetrying(ctx, "POST", "/photons/"+photon+"/runs", args, "Idempotency-Key", key)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *client) completeRun(ctx context.Context, photon, args, key string) (id,
 	return started.ID, result, nil
 }
 
-// followEvents reads a stream until it ends, answering what it asks.
+// followEvents reads a stream until it ends, and answers the questions in it.
 func (c *client) followEvents(ctx context.Context, path, after string) (result, last string, err error) {
 	var header []string
 	if after != "" {
@@ -231,8 +231,8 @@ func (c *client) followEvents(ctx context.Context, path, after string) (result, 
 	return "", last, ctx.Err()
 }
 
-// events yields the ids and data of the events of a stream. One that broke off
-// before its empty line is none.
+// events yields the ids and data of the events of a stream. An event that is
+// cut off before its empty line isn't yielded.
 func events(r io.Reader) iter.Seq2[string, string] {
 	return func(yield func(id, data string) bool) {
 		id, data := "", ""
@@ -252,7 +252,7 @@ func events(r io.Reader) iter.Seq2[string, string] {
 	}
 }
 
-// answerAsk answers until it is known to be recorded.
+// answerAsk answers a question until the answer is known to be recorded.
 func (c *client) answerAsk(ctx context.Context, id, key string) error {
 	select {
 	case <-ctx.Done():
@@ -314,9 +314,9 @@ func TestKilledRepeatedly(t *testing.T) {
 	checkLog(t, filepath.Join(p.data, "log"), results)
 }
 
-// checkLog reads all logs: ordinals without gaps, one answer a question, one finish
-// a run, one record a step, and the result that the client was told, made of the
-// answers that were given and the number that was recorded.
+// checkLog reads all logs and checks them: ordinals without gaps, one answer
+// for each question, one end for each run, one record for each step, and the
+// result that the client received, made of its answers and the recorded number.
 func checkLog(t *testing.T, dir string, results map[string]string) {
 	t.Helper()
 	l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
@@ -362,7 +362,7 @@ func checkLog(t *testing.T, dir string, results map[string]string) {
 	}
 }
 
-// A runChecker is what the entries of a run add up to.
+// A runChecker checks the entries of one run.
 type runChecker struct {
 	last     uint64
 	asked    map[uint64]bool // false once it is settled

@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// A resourceSeries is something that is measured again and again, and must not rise for
-// ever.
+// A resourceSeries has repeated measurements of a resource, which must not grow
+// forever.
 type resourceSeries struct {
 	name string
 	unit float64 // of the table's figures
-	// slack is what it may rise by over the second half of the time, if that is
-	// more than a tenth of its median: what comes and goes by itself.
+	// slack is how much the values may grow over the second half of the time, if
+	// that is more than a tenth of their median: ordinary variation.
 	slack  float64
 	values []float64
 }
 
-// growth tells by how much the second half of the values rises from its beginning
-// to its end, and whether that is too much.
+// growth returns how much the second half of the values grows from its
+// beginning to its end, and reports whether that is too much.
 func (l *resourceSeries) growth() (by float64, tooMuch bool) {
 	half := l.values[len(l.values)/2:]
 	if len(half) < 2 {
@@ -28,9 +28,9 @@ func (l *resourceSeries) growth() (by float64, tooMuch bool) {
 	return by, by > max(l.slack, median(half)/10)
 }
 
-// slope is that of the line through values at 0, 1, 2 and so on: the median of the
-// slopes between any two (Theil and Sen), which a moment of much going on does not
-// bend.
+// slope returns the slope of the line through values at 0, 1, 2 and so on: the
+// median of the slopes between any two (the Theil–Sen estimator), which is
+// robust against short peaks.
 func slope(values []float64) float64 {
 	var all []float64
 	for i, v := range values {

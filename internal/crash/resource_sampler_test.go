@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// resourceSampler are what is watched of a program.
+// A resourceSampler measures the resources of a program.
 type resourceSampler struct {
 	program         *program
 	http            *http.Client
@@ -36,7 +36,7 @@ func newResourceSampler(p *program) *resourceSampler {
 	}}
 }
 
-// sample measures all of them now.
+// sample measures all resources now.
 func (l *resourceSampler) sample() error {
 	proc := fmt.Sprintf("/proc/%d", l.program.cmd.Process.Pid)
 	raw, err := os.ReadFile(proc + "/statm")
@@ -63,7 +63,7 @@ func (l *resourceSampler) sample() error {
 	return nil
 }
 
-// diskUsage is what a folder takes of the disk, and how many files it has.
+// diskUsage returns the size of a folder on the disk and its number of files.
 func diskUsage(dir string) (bytes, files float64) {
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -78,7 +78,7 @@ func diskUsage(dir string) (bytes, files float64) {
 	return bytes, files
 }
 
-// readGoroutines reads the program's own metrics.
+// readGoroutines reads the number of goroutines from the program's metrics.
 func (l *resourceSampler) readGoroutines() (float64, error) {
 	r, err := l.http.Get("http://" + l.program.addr + "/metrics")
 	if err != nil {
@@ -98,7 +98,8 @@ func (l *resourceSampler) readGoroutines() (float64, error) {
 	return n, err
 }
 
-// table shows some twenty of the samples, and the trend of each level.
+// table returns a table of some twenty of the samples and the growth of each
+// resource.
 func (l *resourceSampler) table() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)

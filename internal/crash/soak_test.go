@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// How the program is soaked: SOAK_MINUTES, without which it isn't, and SOAK_RATE,
-// the runs that begin in a second.
+// SOAK_MINUTES is how long the soak test runs; without it, the test is skipped.
+// SOAK_RATE is the number of runs started each second.
 func soakSettings(t *testing.T) (d time.Duration, rate int) {
 	minutes, err := strconv.ParseFloat(os.Getenv("SOAK_MINUTES"), 64)
 	if err != nil || minutes <= 0 {
@@ -31,19 +31,19 @@ func soakSettings(t *testing.T) (d time.Duration, rate int) {
 	return time.Duration(minutes * float64(time.Minute)), rate
 }
 
-// retentionDelay is how long it takes until as many runs are deleted as end: finished
-// runs are kept for a minute, and looked through every quarter of one.
+// retentionDelay is the time until as many runs are deleted as end: finished
+// runs are kept for a minute, and checked every quarter of one.
 const retentionDelay = 90 * time.Second
 
-// sessionCount are so many owners.
+// sessionCount is the number of sessions, each of which is an owner.
 const sessionCount = 4
 
-// maxConcurrentRuns are the most runs that go on at the same time: who waits for slow ones
+// maxConcurrentRuns bounds the runs in progress, so that waiting for slow ones
 // doesn't make them slower.
 const maxConcurrentRuns = 1000
 
-// The program takes runs for a long time: what it holds in memory and on disk
-// must not rise for ever once finished runs are deleted as others end.
+// The program handles runs for a long time. Its memory and disk usage must not
+// grow forever once finished runs are deleted as fast as others end.
 func TestSoak(t *testing.T) {
 	d, rate := soakSettings(t)
 	p := &program{t: t, bin: buildProgram(t), data: filepath.Join(t.TempDir(), "data")}
@@ -104,7 +104,7 @@ func checkGrowth(t *testing.T, l *resourceSampler) {
 	}
 }
 
-// newSession is a client with a session of its own.
+// newSession returns a client with a session of its own.
 func newSession(t *testing.T, p *program) *http.Client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -119,7 +119,7 @@ func newSession(t *testing.T, p *program) *http.Client {
 	return c
 }
 
-// A loadGenerator is the runs that clients start, follow and answer.
+// A loadGenerator starts, follows and answers runs as clients do.
 type loadGenerator struct {
 	t         *testing.T
 	program   *program
@@ -135,7 +135,8 @@ type loadGenerator struct {
 	rotatedAt    time.Time
 }
 
-// generate begins runs at a rate until ctx ends, and returns when all have ended.
+// generate starts runs at a rate until ctx ends, and returns when all have
+// ended.
 func (l *loadGenerator) generate(ctx context.Context, rate int) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -162,9 +163,9 @@ func (l *loadGenerator) generate(ctx context.Context, rate int) {
 	}
 }
 
-// completeRun runs the nth run. Most ask once; of each hundred, five are wizards, which
-// ask three times and have a step, five tell a hundred events, and one person
-// thinks for twenty seconds.
+// completeRun runs the nth run. Most ask once. Of each hundred, five are
+// wizards, which ask three times and have a step, five report a hundred events,
+// and one has a person who thinks for twenty seconds.
 func (l *loadGenerator) completeRun(n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -194,7 +195,8 @@ func (l *loadGenerator) completeRun(n int) {
 	}
 }
 
-// addResult remembers the results of the last half minute: older runs may be deleted.
+// addResult keeps the results of the last half minute: older runs may have been
+// deleted.
 func (l *loadGenerator) addResult(id, result string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,7 +206,7 @@ func (l *loadGenerator) addResult(id, result string) {
 	l.results[id] = result
 }
 
-// recentResults are the results that are kept of late.
+// recentResults returns the results that are kept.
 func (l *loadGenerator) recentResults() map[string]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

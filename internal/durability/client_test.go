@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A client is an MCP client with its beam stdio, which acts as the operator.
+// A client is an MCP client that runs beam stdio and acts as the operator.
 type client struct {
 	in    io.WriteCloser
 	lines chan string // closed at the end of stdout
@@ -56,7 +56,7 @@ func (c *client) request(t testing.TB, method, params string) string {
 	t.Helper()
 	c.last++
 	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`+"\n", c.last, method, params)
-	for late := time.After(patience); ; {
+	for late := time.After(waitTimeout); ; {
 		select {
 		case line := <-c.lines:
 			var m struct {
@@ -75,11 +75,11 @@ func (c *client) request(t testing.TB, method, params string) string {
 	}
 }
 
-// extension is the _meta of a client of 2026-07-28 that takes tasks.
+// extension is the _meta of a client of 2026-07-28 that supports tasks.
 const extension = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 
-// begin calls a photon as a task of a protocol version, and returns its run.
-func (c *client) begin(t testing.TB, photon, version string) string {
+// startTask calls a photon as a task in a protocol version and returns its run.
+func (c *client) startTask(t testing.TB, photon, version string) string {
 	t.Helper()
 	var m struct {
 		Result struct {
@@ -98,8 +98,9 @@ func (c *client) begin(t testing.TB, photon, version string) string {
 	return m.Result.TaskID
 }
 
-// taskEnds checks that a task that has ended says so, with its result.
-func (c *client) taskEnds(t *testing.T, r made) {
+// checkTaskResult checks that the task of a run has ended as it should, with
+// its result.
+func (c *client) checkTaskResult(t *testing.T, r archivedRun) {
 	t.Helper()
 	params := fmt.Sprintf(`"taskId":%q`, r.ID)
 	method := "tasks/result"

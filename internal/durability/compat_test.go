@@ -1,15 +1,15 @@
-// Package durability holds data folders against what docs/operations.md
-// promises of them: those that earlier versions wrote, those that a power failure
-// leaves, and those of a process that was killed. It knows nothing of the files
-// in them: it goes through the program's flags, its HTTP interface and MCP, and
-// relies on what docs/http.md and docs/mcp.md promise.
+// Package durability checks that data folders keep what docs/operations.md
+// promises of them: folders that earlier versions wrote, that a power failure
+// leaves, and that a killed process leaves. It doesn't know the files in them:
+// it uses the program's flags, its HTTP interface and MCP, and relies on
+// docs/http.md and docs/mcp.md.
 package durability
 
-// The folders under testdata, one a commit, hold runs in every state, as that
-// commit's program left them when it was killed, when it was stopped, and in a
-// backup. The test opens each with the program of today, answers what waits and
-// lets it end. If a later version shows a run in another way on purpose, the
-// expectation here changes; the archives never do.
+// Each folder under testdata belongs to a commit. It has runs in every state,
+// as that commit's program left them when it was killed, when it was stopped,
+// and in a backup. The test opens each with the current program, answers the
+// open questions and lets every run end. If a later version shows a run
+// differently on purpose, the expectation here changes; the archives never do.
 
 import (
 	"encoding/json"
@@ -22,56 +22,57 @@ import (
 	"testing"
 )
 
-// A manifest says what an archive holds, and what is to come of it.
+// A manifest describes the runs in an archive and how they must end.
 type manifest struct {
 	Commit string
 	Token  string
 	Seat   string
-	Runs   []made
+	Runs   []archivedRun
 }
 
-// made is one run.
-type made struct {
+// An archivedRun is a run in an archive.
+type archivedRun struct {
 	scenario
 	ID     string
 	State  string            // as the old version told it
 	Bodies map[string]string // SHA-256 by path, of artifacts
 }
 
-// A reply is to the question with a key. The default action is to accept.
+// A reply answers the question with a key. The default action is accept.
 type reply struct {
 	Key, Action, Content, File string
 	Result                     string // instead of an action and content, for what a model or a client is asked
 }
 
-// build builds the program with the photons of the kept folders, once.
-func build(t *testing.T) string {
+// buildPhotons builds the program with the photons of the archived folders,
+// once, and returns its path.
+func buildPhotons(t *testing.T) string {
 	t.Helper()
-	bin, err := built()
+	bin, err := photonsBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return bin
 }
 
-var built = sync.OnceValues(func() (string, error) {
-	bin := filepath.Join(buildFolder, "photons")
+var photonsBinary = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(buildDir, "photons")
 	if out, err := exec.Command("go", "build", "-o", bin, "./photons").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return bin, nil
 })
 
-var buildFolder string
+var buildDir string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		var err error
-		if buildFolder, err = os.MkdirTemp("", "beam-durability-"); err != nil {
+		if buildDir, err = os.MkdirTemp("", "beam-durability-"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		defer os.RemoveAll(buildFolder)
+		defer os.RemoveAll(buildDir)
 		return m.Run()
 	}())
 }
@@ -81,7 +82,7 @@ func TestOldFolders(t *testing.T) {
 	if err != nil || len(all) == 0 {
 		t.Fatal("there is nothing to open", err)
 	}
-	bin := build(t)
+	bin := buildPhotons(t)
 	for _, file := range all {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -95,60 +96,61 @@ func TestOldFolders(t *testing.T) {
 			t.Run(m.Commit+"/"+kind, func(t *testing.T) {
 				data := filepath.Join(t.TempDir(), "data")
 				if kind == "backup" {
-					run(t, bin, "restore", filepath.Join(filepath.Dir(file), "backup"), "--data", data)
+					runCommand(t, bin, "restore", filepath.Join(filepath.Dir(file), "backup"), "--data", data)
 				} else {
-					unpack(t, filepath.Join(filepath.Dir(file), kind+".tar.gz"), data)
+					unpackArchive(t, filepath.Join(filepath.Dir(file), kind+".tar.gz"), data)
 				}
-				m.open(t, bin, data, kind)
+				m.checkFolder(t, bin, data, kind)
 			})
 		}
 	}
 }
 
-// forEver keeps runs that ended long ago.
-const forEver = "5000w"
+// retainForever is a retention for runs that ended long ago.
+const retainForever = "5000w"
 
-// open starts the program on a folder, and has all that waits in it end.
-func (m *manifest) open(t *testing.T, bin, data, kind string) {
-	s := start(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", forEver)
+// checkFolder starts the program on a folder, checks its runs, and finishes
+// those that wait.
+func (m *manifest) checkFolder(t *testing.T, bin, data, kind string) {
+	s := startServer(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
 	for _, r := range m.Runs {
-		m.before(s.as(t, r.Owner), r, kind)
+		m.checkFoundRun(s.asOwner(t, r.Owner), r, kind)
 	}
 	c := startClient(t, bin, "--data", data)
 	for _, r := range m.Runs {
-		if s := s.as(t, r.Owner); s != nil {
+		if s := s.asOwner(t, r.Owner); s != nil {
 			t.Run(r.Name, func(t *testing.T) {
 				s.t = t
-				m.after(s, r, kind)
+				m.finishRun(s, r, kind)
 				if r.Task != "" {
-					c.taskEnds(t, r)
+					c.checkTaskResult(t, r)
 				}
 			})
 		}
 	}
-	if n := s.runs(); n != len(m.Runs) {
+	if n := s.countRuns(); n != len(m.Runs) {
 		t.Errorf("there are %d runs, want %d", n, len(m.Runs))
 	}
-	if errs := s.logged("level=ERROR"); errs != "" {
+	if errs := s.loggedLines("level=ERROR"); errs != "" {
 		t.Errorf("it logs %s", errs)
 	}
-	// And all of it is there once more after a restart.
+	// Everything must be there again after a restart.
 	s.stop()
-	s = start(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", forEver)
+	s = startServer(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
 	for _, r := range m.Runs {
-		if s := s.as(t, r.Owner); s != nil && r.End != "" {
-			s.ends(r)
+		if s := s.asOwner(t, r.Owner); s != nil && r.End != "" {
+			s.checkEnd(r)
 		}
 	}
 }
 
-// before checks a run as it is found. What is answered in advance may have
-// gone on since.
-func (m *manifest) before(s *server, r made, kind string) {
+// checkFoundRun checks a run as it is found. A run that was answered in advance
+// may have continued since.
+func (m *manifest) checkFoundRun(s *server, r archivedRun, kind string) {
 	if s == nil || r.Restless || r.Stray && kind == "stopped" {
 		return
 	}
-	now := s.get(r.ID)
+	now := s.getRun(r.ID)
 	if now.State != r.State || now.Photon != r.Photon {
 		s.t.Errorf("%s is %s of %s, want %s of %s: %s", r.Name, now.State, now.Photon, r.State, r.Photon, now.Error)
 	}
@@ -164,36 +166,36 @@ func (m *manifest) before(s *server, r made, kind string) {
 	}
 }
 
-// after answers what is left, and checks the end.
-func (m *manifest) after(s *server, r made, kind string) {
+// finishRun gives a run the replies that are left and checks its end.
+func (m *manifest) finishRun(s *server, r archivedRun, kind string) {
 	s.t.Helper()
 	if !r.Stray || kind != "stopped" {
 		for _, a := range r.Left {
-			s.reply(r.ID, a)
+			s.answerAsk(r.ID, a)
 		}
 	}
 	if r.End != "" {
-		s.ends(r)
+		s.checkEnd(r)
 	}
 	if r.Task == "" {
-		if id := s.begin(r.Photon, r.Args, m.key(r.scenario)); id != r.ID {
+		if id := s.startRun(r.Photon, r.Args, m.idempotencyKey(r.scenario)); id != r.ID {
 			s.t.Errorf("the request that began %s, repeated, begins %s", r.ID, id)
 		}
 	}
 	for path, want := range r.Bodies {
-		if got := s.sum(path); got != want {
+		if got := s.digestOf(path); got != want {
 			s.t.Errorf("%s has the SHA-256 %s, want %s", path, got, want)
 		}
 	}
 }
 
-// key is the idempotency key with which a run is begun.
-func (m *manifest) key(sc scenario) string { return m.Commit + ", " + sc.Name }
+// idempotencyKey returns the idempotency key of the request that starts a run.
+func (m *manifest) idempotencyKey(sc scenario) string { return m.Commit + ", " + sc.Name }
 
-// runs is how many runs there are, of all owners.
-func (s *server) runs() (n int) {
+// countRuns returns the number of runs of all owners.
+func (s *server) countRuns() (n int) {
 	s.t.Helper()
-	for line := range strings.Lines(string(s.do("GET", "/metrics", "", nil))) {
+	for line := range strings.Lines(string(s.mustDo("GET", "/metrics", "", nil))) {
 		if strings.HasPrefix(line, "beam_runs{") {
 			var some int
 			fmt.Sscan(line[strings.LastIndex(line, " "):], &some)
@@ -203,14 +205,14 @@ func (s *server) runs() (n int) {
 	return n
 }
 
-// ends waits until the run has ended as it should.
-func (s *server) ends(r made) {
+// checkEnd waits until the run has ended and checks how.
+func (s *server) checkEnd(r archivedRun) {
 	s.t.Helper()
-	now := s.until(r.ID, "")
+	now := s.waitForAsk(r.ID, "")
 	if now.State != r.End || !strings.Contains(now.Error, r.Error) {
 		s.t.Errorf("%s ended as %s %q, want %s %q", r.Name, now.State, now.Error, r.End, r.Error)
 	}
-	told := s.told(r.ID)
+	told := s.readStream(r.ID)
 	for _, want := range r.Tells {
 		if !strings.Contains(told, want) {
 			s.t.Errorf("%s tells nothing of %s: %s", r.Name, want, told)

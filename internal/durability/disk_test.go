@@ -10,35 +10,37 @@ import (
 	"testing"
 )
 
-// A disk is the file system below a folder as POSIX promises it and no better:
-// what a file holds reaches the disk when the file is synced, what a folder
-// names when the folder is. Everything else is lost with the power.
+// A disk models the file system below a folder as POSIX promises it and no
+// better: a file's content reaches the disk when the file is synced, and a
+// folder's names when the folder is. Everything else is lost in a power
+// failure.
 type disk struct {
 	t    *testing.T
 	dir  string // the folder
 	root *inode
-	open map[int]*opened // by file descriptor
+	open map[int]*openFile // by file descriptor
 	// version counts what the disk was given.
 	version int
 	// pending are syncs that have begun, with what they promise.
 	pending map[*call]*snapshot
 }
 
-// An inode is a file or a folder: as programs see it, and as the disk has it.
+// An inode is a file or a folder, both as programs see it and as the disk has
+// it.
 type inode struct {
 	folder        bool
 	names, synced map[string]*inode
 	data, kept    []byte
 }
 
-// An opened file has a position.
-type opened struct {
+// An openFile has a position.
+type openFile struct {
 	*inode
 	at           int
 	append, sync bool
 }
 
-// A snapshot is what a sync makes last: what there was when it began.
+// A snapshot is what a sync makes durable: the content when the sync began.
 type snapshot struct {
 	inode *inode
 	names map[string]*inode
@@ -46,19 +48,19 @@ type snapshot struct {
 }
 
 func newDisk(t *testing.T, dir string) *disk {
-	return &disk{t: t, dir: dir, root: newFolder(), open: map[int]*opened{}, pending: map[*call]*snapshot{}}
+	return &disk{t: t, dir: dir, root: newFolderInode(), open: map[int]*openFile{}, pending: map[*call]*snapshot{}}
 }
 
-func newFolder() *inode {
+func newFolderInode() *inode {
 	return &inode{folder: true, names: map[string]*inode{}, synced: map[string]*inode{}}
 }
 
-// restart forgets what the process had open.
+// restart closes the process's open files.
 func (d *disk) restart() { clear(d.open) }
 
-// at resolves a path: the folder that it is in, and its name there. The folder
-// is nil if the path leads elsewhere.
-func (d *disk) at(fd int, path string) (*inode, string) {
+// resolvePath returns the folder that a path is in and its name there. The
+// folder is nil if the path is outside the disk.
+func (d *disk) resolvePath(fd int, path string) (*inode, string) {
 	in := d.root
 	if filepath.IsAbs(path) {
 		var ok bool
@@ -79,36 +81,36 @@ func (d *disk) at(fd int, path string) (*inode, string) {
 	return in, parts[len(parts)-1]
 }
 
-// enter takes what holds from a call's beginning.
-func (d *disk) enter(c *call) {
+// beginCall records what holds from the beginning of a call.
+func (d *disk) beginCall(c *call) {
 	switch c.name {
 	case "close":
-		delete(d.open, c.number(0)) // it may be another's before the call has returned
+		delete(d.open, c.intArg(0)) // it may be another's before the call has returned
 	case "fsync", "fdatasync":
-		if o := d.open[c.number(0)]; o != nil {
+		if o := d.open[c.intArg(0)]; o != nil {
 			d.pending[c] = &snapshot{o.inode, maps.Clone(o.names), slices.Clone(o.data)}
 		}
 	}
 }
 
-// syncs reports whether a call that has returned brings something to the disk.
-func (d *disk) syncs(c *call) bool {
-	o := d.open[c.number(0)]
+// isSync reports whether a call that has returned makes something durable.
+func (d *disk) isSync(c *call) bool {
+	o := d.open[c.intArg(0)]
 	return c.ret >= 0 && (d.pending[c] != nil || o != nil && o.sync && strings.Contains(c.name, "write"))
 }
 
-// exit takes what a call did.
-func (d *disk) exit(c *call) {
+// endCall applies what a call did.
+func (d *disk) endCall(c *call) {
 	if c.ret < 0 {
 		delete(d.pending, c)
 		return
 	}
-	o := d.open[c.number(0)]
+	o := d.open[c.intArg(0)]
 	switch c.name {
 	case "openat":
-		d.opens(c)
+		d.openPath(c)
 	case "fcntl":
-		if o != nil && (c.has(1, "F_DUPFD") || c.has(1, "F_DUPFD_CLOEXEC")) {
+		if o != nil && (c.hasFlag(1, "F_DUPFD") || c.hasFlag(1, "F_DUPFD_CLOEXEC")) {
 			d.open[c.ret] = o
 		}
 	case "lseek":
@@ -126,12 +128,12 @@ func (d *disk) exit(c *call) {
 		}
 	case "pwrite64":
 		if o != nil {
-			o.write(c.args[1][:c.ret], c.number(3))
+			o.write(c.args[1][:c.ret], c.intArg(3))
 			d.flush(o)
 		}
 	case "ftruncate":
 		if o != nil {
-			o.truncate(c.number(1))
+			o.truncate(c.intArg(1))
 		}
 	case "fsync", "fdatasync":
 		s := d.pending[c]
@@ -141,15 +143,15 @@ func (d *disk) exit(c *call) {
 			d.version++
 		}
 	case "mkdirat":
-		if in, name := d.at(c.number(0), c.args[1]); in != nil {
-			in.names[name] = newFolder()
+		if in, name := d.resolvePath(c.intArg(0), c.args[1]); in != nil {
+			in.names[name] = newFolderInode()
 		}
 	case "unlinkat":
-		if in, name := d.at(c.number(0), c.args[1]); in != nil {
+		if in, name := d.resolvePath(c.intArg(0), c.args[1]); in != nil {
 			delete(in.names, name)
 		}
 	case "renameat", "renameat2":
-		d.renames(c)
+		d.renamePath(c)
 	case "close":
 	default:
 		inside := func(s string) bool { return strings.HasPrefix(s, d.dir) }
@@ -159,8 +161,8 @@ func (d *disk) exit(c *call) {
 	}
 }
 
-func (d *disk) opens(c *call) {
-	in, name := d.at(c.number(0), c.args[1])
+func (d *disk) openPath(c *call) {
+	in, name := d.resolvePath(c.intArg(0), c.args[1])
 	if in == nil {
 		return
 	}
@@ -168,22 +170,22 @@ func (d *disk) opens(c *call) {
 	if name != "" && name != "." {
 		f = in.names[name]
 	}
-	if f == nil && !c.has(2, "O_CREAT") {
+	if f == nil && !c.hasFlag(2, "O_CREAT") {
 		return // something that the model doesn't have: a socket
 	}
 	if f == nil {
 		f = &inode{}
 		in.names[name] = f
 	}
-	if c.has(2, "O_TRUNC") {
+	if c.hasFlag(2, "O_TRUNC") {
 		f.truncate(0)
 	}
-	d.open[c.ret] = &opened{inode: f, append: c.has(2, "O_APPEND"), sync: c.has(2, "O_SYNC") || c.has(2, "O_DSYNC")}
+	d.open[c.ret] = &openFile{inode: f, append: c.hasFlag(2, "O_APPEND"), sync: c.hasFlag(2, "O_SYNC") || c.hasFlag(2, "O_DSYNC")}
 }
 
-func (d *disk) renames(c *call) {
-	from, old := d.at(c.number(0), c.args[1])
-	to, name := d.at(c.number(2), c.args[3])
+func (d *disk) renamePath(c *call) {
+	from, old := d.resolvePath(c.intArg(0), c.args[1])
+	to, name := d.resolvePath(c.intArg(2), c.args[3])
 	if from == nil || to == nil {
 		d.t.Fatalf("a file comes from elsewhere or goes there: %q", c.args)
 	}
@@ -206,15 +208,16 @@ func (f *inode) truncate(n int) {
 	f.write("", n)
 }
 
-// flush has the disk hold what was written, if the file was opened so.
-func (d *disk) flush(o *opened) {
+// flush makes a write durable at once if the file was opened with O_SYNC or
+// O_DSYNC.
+func (d *disk) flush(o *openFile) {
 	if o.sync {
 		o.kept = slices.Clone(o.data)
 		d.version++
 	}
 }
 
-// A loss says what of the unsynced survives.
+// A loss selects which unsynced changes survive.
 type loss int
 
 const (
@@ -222,7 +225,7 @@ const (
 	names               // files that were made, renamed and removed, with what was synced of their contents
 )
 
-// restore makes a folder of what the disk has after a loss of power.
+// restore creates a folder with what the disk has after a power failure.
 func (f *inode) restore(t *testing.T, dir string, l loss) {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// left are the files below a folder that were not written to the end.
-func left(t *testing.T, dir string) (all []string) {
+// unfinishedFiles returns the files below a folder that were not completely
+// written.
+func unfinishedFiles(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		name := filepath.Base(path)
@@ -33,52 +34,53 @@ func left(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// comes waits until a file that is not written to the end is there.
-func comes(t *testing.T, dir string) {
+// waitForUnfinishedFile waits until there is a file that isn't completely
+// written.
+func waitForUnfinishedFile(t *testing.T, dir string) {
 	t.Helper()
-	for began := time.Now(); len(left(t, dir)) == 0; {
-		if time.Since(began) > patience {
+	for began := time.Now(); len(unfinishedFiles(t, dir)) == 0; {
+		if time.Since(began) > waitTimeout {
 			t.Fatal("nothing is being written")
 		}
 	}
 }
 
-// A program that is killed while it gives a file its name leaves another one. The
-// next start removes it, wherever in the folder that is.
+// A program that is killed before it renames a file leaves a temporary file.
+// The next start removes it, wherever it is in the folder.
 func TestKilledBeforeRename(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not there to kill at a system call")
 	}
-	bin := build(t)
+	bin := buildPhotons(t)
 	for _, name := range []string{"session-keys.json", "log/format", "log/jetstream/$G/streams/runs/meta.inf"} {
 		data := filepath.Join(t.TempDir(), "data")
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=renameat", "-P", filepath.Join(data, name),
 			"-e", "inject=renameat:signal=KILL", bin, "serve", "--addr", "127.0.0.1:0", "--data", data)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 		out, err := cmd.CombinedOutput()
-		if err == nil || ctx.Err() != nil || len(left(t, data)) == 0 {
+		if err == nil || ctx.Err() != nil || len(unfinishedFiles(t, data)) == 0 {
 			t.Fatalf("the program is not killed before it names %s, or leaves nothing: %v, %s", name, err, out)
 		}
-		s := start(t, bin, "", "TEST_SEAT=", "--data", data)
-		if l := left(t, data); len(l) > 0 {
+		s := startServer(t, bin, "", "TEST_SEAT=", "--data", data)
+		if l := unfinishedFiles(t, data); len(l) > 0 {
 			t.Errorf("killed before it names %s, it leaves %v", name, l)
 		}
-		s.until(s.begin("vault", "{}", "vault"), "secret")
+		s.waitForAsk(s.startRun("vault", "{}", "vault"), "secret")
 		s.stop()
 	}
 }
 
-// A file that was being handed in when the program was killed is not kept, and
-// the question for it stays open.
+// A file that was being uploaded when the program was killed isn't kept, and
+// its question stays open.
 func TestKilledDuringUpload(t *testing.T) {
-	bin, data := build(t), filepath.Join(t.TempDir(), "data")
-	s := start(t, bin, "", "TEST_SEAT=", "--data", data)
-	id := s.begin("vault", "{}", "vault")
-	s.reply(id, kept[0])
-	ask := s.until(id, "file").Asks[0].ID
+	bin, data := buildPhotons(t), filepath.Join(t.TempDir(), "data")
+	s := startServer(t, bin, "", "TEST_SEAT=", "--data", data)
+	id := s.startRun("vault", "{}", "vault")
+	s.answerAsk(id, vaultAnswers[0])
+	ask := s.waitForAsk(id, "file").Asks[0].ID
 	r, w := io.Pipe()
 	sent := make(chan struct{})
 	go func() {
@@ -94,43 +96,43 @@ func TestKilledDuringUpload(t *testing.T) {
 			t.Errorf("half a file is answered with %s", response.Status)
 		}
 	}()
-	io.WriteString(w, "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\n"+handed)
-	comes(t, data)
+	io.WriteString(w, "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f.txt\"\r\n\r\n"+uploadContent)
+	waitForUnfinishedFile(t, data)
 	s.signal(syscall.SIGKILL)
 	w.Close()
 	<-sent
-	if len(left(t, data)) == 0 {
+	if len(unfinishedFiles(t, data)) == 0 {
 		t.Fatal("the program that was killed left nothing: that shows nothing")
 	}
-	s = start(t, bin, "", "TEST_SEAT=", "--data", data)
-	if l := left(t, data); len(l) > 0 {
+	s = startServer(t, bin, "", "TEST_SEAT=", "--data", data)
+	if l := unfinishedFiles(t, data); len(l) > 0 {
 		t.Errorf("%v is left", l)
 	}
-	s.reply(id, kept[1])
-	s.reply(id, kept[2])
-	s.ends(made{scenario: scenario{Name: "vault", End: "completed", Tells: []string{"f.txt: 400000 bytes"}}, ID: id})
+	s.answerAsk(id, vaultAnswers[1])
+	s.answerAsk(id, vaultAnswers[2])
+	s.checkEnd(archivedRun{scenario: scenario{Name: "vault", End: "completed", Tells: []string{"f.txt: 400000 bytes"}}, ID: id})
 }
 
-// another tells whether there is a file that was not there before.
-func another(before, now []string) bool {
+// hasNewFile reports whether there is a file now that was not there before.
+func hasNewFile(before, now []string) bool {
 	return slices.ContainsFunc(now, func(f string) bool { return !slices.Contains(before, f) })
 }
 
-// A backup that is killed leaves a part of one, which the next one to the same
-// file removes; and not that of another that is being written.
+// A backup that is killed leaves an incomplete file. The next backup to the
+// same file removes it, but not that of another backup in progress.
 func TestKilledDuringBackup(t *testing.T) {
-	bin, dir := build(t), t.TempDir()
+	bin, dir := buildPhotons(t), t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
-	s := start(t, bin, "", "TEST_SEAT=", "--data", data)
+	s := startServer(t, bin, "", "TEST_SEAT=", "--data", data)
 	begin := func() *exec.Cmd {
 		t.Helper()
-		before := left(t, dir)
+		before := unfinishedFiles(t, dir)
 		b := exec.Command(bin, "backup", file, "--data", data)
 		if err := b.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for began := time.Now(); !another(before, left(t, dir)); {
-			if time.Since(began) > patience {
+		for began := time.Now(); !hasNewFile(before, unfinishedFiles(t, dir)); {
+			if time.Since(began) > waitTimeout {
 				t.Fatal("no backup is begun")
 			}
 		}
@@ -142,13 +144,13 @@ func TestKilledDuringBackup(t *testing.T) {
 	killed := begin()
 	killed.Process.Kill()
 	killed.Wait()
-	first := left(t, dir)
+	first := unfinishedFiles(t, dir)
 	waits := begin()
-	if now := left(t, dir); len(first) != 1 || len(now) != 1 || now[0] == first[0] {
+	if now := unfinishedFiles(t, dir); len(first) != 1 || len(now) != 1 || now[0] == first[0] {
 		t.Errorf("one was killed, and left %v; while the next is written, there is %v", first, now)
 	}
 	other := begin()
-	if now := left(t, dir); len(now) != 2 {
+	if now := unfinishedFiles(t, dir); len(now) != 2 {
 		t.Errorf("while two are written, there is %v", now)
 	}
 	if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
@@ -159,8 +161,8 @@ func TestKilledDuringBackup(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if now := left(t, dir); len(now) > 0 {
+	if now := unfinishedFiles(t, dir); len(now) > 0 {
 		t.Errorf("%v is left", now)
 	}
-	run(t, bin, "restore", file, "--data", filepath.Join(dir, "again"))
+	runCommand(t, bin, "restore", file, "--data", filepath.Join(dir, "again"))
 }

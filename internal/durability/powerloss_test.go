@@ -15,87 +15,88 @@ import (
 	"time"
 )
 
-// A loss of power is simulated: strace records every call with which the real
-// program, with --sync always, changes files and syncs them, and every answer
-// that it gives a client. A model of the disk (disk_test.go) replays the record,
-// and after each sync the folder is made anew of what had been synced until
-// then: what was not is dropped, and so are names of files that were made,
-// renamed or removed since their folder was synced. (A second kind of loss keeps
-// the names, as some file systems would.) The real program is started on each
-// such folder, and has to go on with every run that it said was started, and
-// with no question that it said was answered open again.
-//
-// Where syncs fall differs from record to record; what is asked of each does not.
-// With BEAM_TEST_LONG set, the power is cut at every one of them, in a workload
-// for which the log needs a second file; otherwise at each eighth of a short one.
+// A power failure is simulated: strace records every call with which the real
+// program, with --sync always, changes files and syncs them, and every response
+// that it sends a client. A model of the disk (disk_test.go) replays the trace.
+// After each sync, a folder is created from what has been synced until then:
+// unsynced content is dropped, as are unsynced changes of names. (A second kind
+// of loss keeps the names, as some file systems would.) The real program is
+// started on each such folder. It must continue every run whose start it had
+// acknowledged, and no question whose answer it had acknowledged may be open
+// again. Syncs are at other places in every trace, but the requirements are the
+// same. With BEAM_TEST_LONG set, the power is cut at every sync, in a workload
+// for which the log needs a second file; otherwise at every eighth sync of a
+// short workload.
 
-// What a client was told, in the order of the program's answers.
-type acknowledged struct {
+// An acknowledgment is a response that a client received.
+type acknowledgment struct {
 	status string // 201 or 202
-	run    *work
+	run    *workloadRun
 	key    string // of the question that was answered
 }
 
-// work is a run of the workload.
-type work struct {
+// A workloadRun is a run of the workload.
+type workloadRun struct {
 	id, photon string
 	answers    []reply
 	tells      []string
 }
 
-// recorded are the calls that change files, and write, which answers clients.
-const recorded = "openat,close,write,pwrite64,fsync,fdatasync,ftruncate,lseek,fcntl,mkdirat,unlinkat,renameat,renameat2," +
-	// None of these is expected; the disk says so if one comes.
+// tracedCalls lists the system calls that change files, and write, which sends
+// responses.
+const tracedCalls = "openat,close,write,pwrite64,fsync,fdatasync,ftruncate,lseek,fcntl,mkdirat,unlinkat,renameat,renameat2," +
+	// None of these is expected; the disk fails the test if one occurs.
 	"?open,?creat,?mkdir,?rmdir,?unlink,?rename,?link,linkat,symlinkat,truncate,fallocate,pwritev,pwritev2,writev,copy_file_range,sendfile,splice,sync_file_range"
 
 func TestPowerLoss(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not there to record what reaches the disk")
 	}
-	bin := build(t)
+	bin := buildPhotons(t)
 	root := t.TempDir()
 	w := &workload{t: t, bin: bin, root: root, data: filepath.Join(root, "state", "beam"), every: 8}
 	long, rounds := os.Getenv("BEAM_TEST_LONG") != "", 1
 	if long {
 		w.every, rounds = 1, 14 // what so many record fills more than one of the log's files
 	}
-	w.play(rounds)
+	w.runWorkload(rounds)
 	files, err := filepath.Glob(filepath.Join(w.data, "log", "jetstream", "*", "streams", "*", "msgs", "*.blk"))
 	if err != nil || long && len(files) < 2 {
 		t.Errorf("the log has the files %v, want more than one; %v", files, err)
 	}
-	w.cut()
-	t.Logf("the power was cut %d times at %d moments, in the course of %d runs and answers, with %d files of the log", w.cuts, w.moments, len(w.told), len(files))
+	w.replayTraces()
+	t.Logf("the power was cut %d times at %d moments, in the course of %d runs and answers, with %d files of the log", w.cuts, w.moments, len(w.acknowledged), len(files))
 }
 
-// A workload is what is recorded.
+// A workload starts and answers runs under strace, and replays the traces.
 type workload struct {
-	t       *testing.T
-	bin     string
-	root    string // below which the disk begins
-	data    string
-	traces  []string
-	told    []acknowledged
-	every   int // of how many moments the power is cut at one
-	moments int
-	cuts    int
-	version int // of the disk, at the last moment, and what was told then
-	had     int
+	t                  *testing.T
+	bin                string
+	root               string // below which the disk begins
+	data               string
+	traces             []string
+	acknowledged       []acknowledgment
+	every              int // of how many moments the power is cut at one
+	moments            int
+	cuts               int
+	version            int // of the disk, at the last moment, and what was told then
+	acknowledgedBefore int
 }
 
-// serve starts the program under strace.
-func (w *workload) serve() *server {
+// startTraced starts the program under strace.
+func (w *workload) startTraced() *server {
 	w.t.Helper()
 	trace := filepath.Join(w.t.TempDir(), "trace")
 	w.traces = append(w.traces, trace)
-	cmd := exec.Command("strace", "-f", "-qq", "-xx", "-s", "33554432", "-e", "signal=none", "--seccomp-bpf", "-e", "trace="+recorded, "-o", trace,
-		w.bin, "serve", "--addr", "127.0.0.1:0", "--data", w.data, "--sync", "always", "--hot-for", "50ms", "--keep-for", forEver)
+	cmd := exec.Command("strace", "-f", "-qq", "-xx", "-s", "33554432", "-e", "signal=none", "--seccomp-bpf", "-e", "trace="+tracedCalls, "-o", trace,
+		w.bin, "serve", "--addr", "127.0.0.1:0", "--data", w.data, "--sync", "always", "--hot-for", "50ms", "--keep-for", retainForever)
 	cmd.Env = append(os.Environ(), "TEST_SEAT=seat 12")
-	return launch(w.t, cmd, "")
+	return startCommand(w.t, cmd, "")
 }
 
-// ends ends the program that strace runs.
-func (w *workload) ends(s *server, sig syscall.Signal) {
+// killTraced sends a signal to the program that strace runs, and waits until it
+// has exited.
+func (w *workload) killTraced(s *server, sig syscall.Signal) {
 	w.t.Helper()
 	pid := s.cmd.Process.Pid
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -112,50 +113,51 @@ func (w *workload) ends(s *server, sig syscall.Signal) {
 	<-s.end
 }
 
-// play has runs of each kind begin, be answered, and go on after a restart.
-func (w *workload) play(rounds int) {
-	s := w.serve()
-	interview := w.begin(s, "interview", interviewed, interviewTells)
-	vault := w.begin(s, "vault", kept, []string{"f.txt: 400000 bytes"})
-	for n := range len(interviewed) - 2 {
-		w.answer(s, interview, n)
-		w.answer(s, vault, n)
+// runWorkload starts runs of each kind, answers them and continues them after a
+// restart.
+func (w *workload) runWorkload(rounds int) {
+	s := w.startTraced()
+	interview := w.startRun(s, "interview", interviewAnswers, interviewTells)
+	vault := w.startRun(s, "vault", vaultAnswers, []string{"f.txt: 400000 bytes"})
+	for n := range len(interviewAnswers) - 2 {
+		w.answerRun(s, interview, n)
+		w.answerRun(s, vault, n)
 	}
 	for range rounds {
-		w.answer(s, w.begin(s, "task", word(strings.Repeat("long ", 40_000)), []string{"long long"}), 0)
+		w.answerRun(s, w.startRun(s, "task", taskAnswer(strings.Repeat("long ", 40_000)), []string{"long long"}), 0)
 	}
-	w.ends(s, syscall.SIGTERM)
-	s = w.serve()
-	w.answer(s, interview, len(interviewed)-2)
-	w.answer(s, w.begin(s, "task", word("short"), []string{"short"}), 0)
-	w.answer(s, interview, len(interviewed)-1)
-	s.until(interview.id, "")
-	w.answer(s, w.begin(s, "vault", kept, []string{"f.txt: 400000 bytes"}), 0)
-	w.ends(s, syscall.SIGKILL)
+	w.killTraced(s, syscall.SIGTERM)
+	s = w.startTraced()
+	w.answerRun(s, interview, len(interviewAnswers)-2)
+	w.answerRun(s, w.startRun(s, "task", taskAnswer("short"), []string{"short"}), 0)
+	w.answerRun(s, interview, len(interviewAnswers)-1)
+	s.waitForAsk(interview.id, "")
+	w.answerRun(s, w.startRun(s, "vault", vaultAnswers, []string{"f.txt: 400000 bytes"}), 0)
+	w.killTraced(s, syscall.SIGKILL)
 }
 
-func (w *workload) begin(s *server, photon string, answers []reply, tells []string) *work {
+func (w *workload) startRun(s *server, photon string, answers []reply, tells []string) *workloadRun {
 	w.t.Helper()
-	r := &work{photon: photon, answers: answers, tells: tells}
-	r.id = s.begin(photon, "{}", fmt.Sprint(len(w.told)))
-	w.told = append(w.told, acknowledged{"201", r, ""})
+	r := &workloadRun{photon: photon, answers: answers, tells: tells}
+	r.id = s.startRun(photon, "{}", fmt.Sprint(len(w.acknowledged)))
+	w.acknowledged = append(w.acknowledged, acknowledgment{"201", r, ""})
 	return r
 }
 
-// answer answers a run's question, if it has as many.
-func (w *workload) answer(s *server, r *work, n int) {
+// answerRun answers a run's nth question, if it has that many.
+func (w *workload) answerRun(s *server, r *workloadRun, n int) {
 	w.t.Helper()
 	if n < len(r.answers) {
-		s.reply(r.id, r.answers[n])
-		w.told = append(w.told, acknowledged{"202", r, r.answers[n].Key})
+		s.answerAsk(r.id, r.answers[n])
+		w.acknowledged = append(w.acknowledged, acknowledgment{"202", r, r.answers[n].Key})
 	}
 }
 
-// cut replays the record and cuts the power before each sync has its effect:
-// with all that was acknowledged since the last one.
-func (w *workload) cut() {
+// replayTraces replays the traces and cuts the power before each sync takes
+// effect: with everything that was acknowledged since the last one.
+func (w *workload) replayTraces() {
 	d := newDisk(w.t, w.root)
-	w.version, w.had = -1, -1
+	w.version, w.acknowledgedBefore = -1, -1
 	told := 0
 	for _, trace := range w.traces {
 		f, err := os.Open(trace)
@@ -163,32 +165,32 @@ func (w *workload) cut() {
 			w.t.Fatal(err)
 		}
 		d.restart()
-		replay(w.t, f, func(c *call) {
-			d.enter(c)
-			if c.name == "write" && d.open[c.number(0)] == nil && told < len(w.told) && strings.HasPrefix(c.args[1], "HTTP/1.1 "+w.told[told].status) {
+		replayTrace(w.t, f, func(c *call) {
+			d.beginCall(c)
+			if c.name == "write" && d.open[c.intArg(0)] == nil && told < len(w.acknowledged) && strings.HasPrefix(c.args[1], "HTTP/1.1 "+w.acknowledged[told].status) {
 				told++
 			}
 		}, func(c *call) {
-			if d.syncs(c) {
-				w.loses(d, told)
+			if d.isSync(c) {
+				w.checkLosses(d, told)
 			}
-			d.exit(c)
+			d.endCall(c)
 		})
 		f.Close()
-		w.loses(d, told)
+		w.checkLosses(d, told)
 	}
-	if told != len(w.told) {
-		w.t.Errorf("of %d answers of the program, the record has %d", len(w.told), told)
+	if told != len(w.acknowledged) {
+		w.t.Errorf("of %d answers of the program, the record has %d", len(w.acknowledged), told)
 	}
 }
 
-// loses checks both kinds of loss at this moment, unless nothing came to the disk
-// or to a client since the last.
-func (w *workload) loses(d *disk, told int) {
-	if d.version == w.version && told == w.had {
+// checkLosses checks both kinds of loss at this moment, unless neither the disk
+// nor a client has received anything since the last.
+func (w *workload) checkLosses(d *disk, told int) {
+	if d.version == w.version && told == w.acknowledgedBefore {
 		return
 	}
-	w.version, w.had = d.version, told
+	w.version, w.acknowledgedBefore = d.version, told
 	if w.moments++; w.moments%w.every != 0 {
 		return
 	}
@@ -197,16 +199,16 @@ func (w *workload) loses(d *disk, told int) {
 		w.t.Run(fmt.Sprintf("%d", w.cuts), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "disk")
 			d.root.restore(t, dir, kind)
-			check(t, w.bin, filepath.Join(dir, "state", "beam"), w.told[:told])
+			checkAfterLoss(t, w.bin, filepath.Join(dir, "state", "beam"), w.acknowledged[:told])
 		})
 	}
 }
 
-// check starts the program on a folder, holds it against what clients were told,
-// and lets all runs end.
-func check(t *testing.T, bin, data string, told []acknowledged) {
-	s := start(t, bin, "", "TEST_SEAT=taken twice", "--data", data, "--keep-for", forEver)
-	answered := make(map[*work]map[string]bool)
+// checkAfterLoss starts the program on a folder, compares it with what was
+// acknowledged, and finishes all runs.
+func checkAfterLoss(t *testing.T, bin, data string, told []acknowledgment) {
+	s := startServer(t, bin, "", "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
+	answered := make(map[*workloadRun]map[string]bool)
 	for _, a := range told {
 		if answered[a.run] == nil {
 			answered[a.run] = make(map[string]bool)
@@ -222,17 +224,17 @@ func check(t *testing.T, bin, data string, told []acknowledged) {
 		if !keys[r.answers[0].Key] {
 			tells = nil // its seat may have been reserved by the program that lost power, or not
 		}
-		if s.finishes(r, keys) {
-			s.ends(made{scenario: scenario{Name: r.photon, End: "completed", Tells: tells}, ID: r.id})
+		if s.finishRun(r, keys) {
+			s.checkEnd(archivedRun{scenario: scenario{Name: r.photon, End: "completed", Tells: tells}, ID: r.id})
 		}
 	}
 }
 
-// finishes answers what was not answered before, and reports whether the run
-// ended without another question.
-func (s *server) finishes(r *work, keys map[string]bool) bool {
+// finishRun answers the questions that were not answered before, and reports
+// whether the run ended without another question.
+func (s *server) finishRun(r *workloadRun, keys map[string]bool) bool {
 	for began := time.Now(); ; {
-		now := s.get(r.id)
+		now := s.getRun(r.id)
 		if now.State != "running" && now.State != "waiting" {
 			return true
 		}
@@ -242,10 +244,10 @@ func (s *server) finishes(r *work, keys map[string]bool) bool {
 				return false
 			}
 			n := slices.IndexFunc(r.answers, func(r reply) bool { return r.Key == a.Key })
-			s.reply(r.id, r.answers[n])
+			s.answerAsk(r.id, r.answers[n])
 			keys[a.Key] = true
 		}
-		if time.Since(began) > patience {
+		if time.Since(began) > waitTimeout {
 			s.t.Errorf("the run of %s is %+v; %s", r.photon, now, s.err)
 			return false
 		}

@@ -1,7 +1,7 @@
 package durability
 
-// A scenario is a run: how it is brought to where it waits or ends, and what is
-// left to do when its folder is opened later.
+// A scenario describes a run: how it comes to wait or end, and what is left to
+// do when its folder is opened later.
 type scenario struct {
 	Name, Photon, Args string
 	Owner              string  // operator, token or session; nobody can act as the last later: a cookie expires
@@ -18,8 +18,8 @@ type scenario struct {
 	Restless bool // it goes on by itself: its state in the folder is not the one that is found
 }
 
-// interviewed are an interview's answers, in order.
-var interviewed = []reply{
+// interviewAnswers are the answers to an interview, in order.
+var interviewAnswers = []reply{
 	{Key: "name", Content: `{"name":"Ada"}`},
 	{Key: "guests", Content: `{"guests":3}`},
 	{Key: "price", Content: `{"price":12.5}`},
@@ -34,14 +34,14 @@ var interviewed = []reply{
 	{Key: "sure", Content: `{"sure":true}`},
 }
 
-func interviews(name, owner string, cold bool, n int) scenario {
+func newInterview(name, owner string, cold bool, n int) scenario {
 	return scenario{
 		Name: name, Photon: "interview", Args: "{}", Owner: owner, Cold: cold,
-		Made: interviewed[:n], Left: interviewed[n:], End: "completed", Tells: interviewTells,
+		Made: interviewAnswers[:n], Left: interviewAnswers[n:], End: "completed", Tells: interviewTells,
 	}
 }
 
-// interviewTells is what an interview tells, and brings at the end.
+// interviewTells has texts of an interview's events and result.
 var interviewTells = []string{
 	`looking around`, `still looking`, `a third`, `"tables":4`, `no soup`, `a toast`, `two`,
 	`small.txt`, `large.txt`, `seat seat 12; no table by the window`,
@@ -50,23 +50,23 @@ var interviewTells = []string{
 	`"first":"one"`, `"second":true`, `"sure":true`,
 }
 
-// kept are what a vault is given, and what it says in the end.
-var kept = []reply{{Key: "secret", Content: `{"secret":"xyzzy-plugh"}`}, {Key: "file", File: "f.txt"}, {Key: "lock", Content: `{"lock":true}`}}
+// vaultAnswers are the answers to a vault.
+var vaultAnswers = []reply{{Key: "secret", Content: `{"secret":"xyzzy-plugh"}`}, {Key: "file", File: "f.txt"}, {Key: "lock", Content: `{"lock":true}`}}
 
-func vaults(name string, cold bool, n int) scenario {
+func newVault(name string, cold bool, n int) scenario {
 	return scenario{
 		Name: name, Photon: "vault", Args: "{}", Owner: "operator", Cold: cold,
-		Made: kept[:n], Left: kept[n:], End: "completed", Tells: []string{"f.txt: 400000 bytes a914dccc192cb6f3 under 39f0f400b745f8cb"},
+		Made: vaultAnswers[:n], Left: vaultAnswers[n:], End: "completed", Tells: []string{"f.txt: 400000 bytes a914dccc192cb6f3 under 39f0f400b745f8cb"},
 	}
 }
 
-func words(name, owner, task string, made, left []reply, end string, tells ...string) scenario {
+func newTask(name, owner, task string, made, left []reply, end string, tells ...string) scenario {
 	return scenario{Name: name, Photon: "task", Args: "{}", Owner: owner, Task: task, Made: made, Left: left, End: end, Tells: tells}
 }
 
-func word(w string) []reply { return []reply{{Key: "word", Content: `{"word":"` + w + `"}`}} }
+func taskAnswer(w string) []reply { return []reply{{Key: "word", Content: `{"word":"` + w + `"}`}} }
 
-// scenarios are all runs of a folder.
+// scenarios returns all runs of a folder.
 func scenarios() []scenario {
 	beside := []reply{{Key: "right", Content: `{"right":"a tree"}`}, {Key: "left", Content: `{"left":"a house"}`}}
 	poem := []reply{
@@ -75,21 +75,21 @@ func scenarios() []scenario {
 	}
 	patience := []reply{{Key: "patience", Content: `{"patience":"very"}`}}
 	return []scenario{
-		interviews("asks first, hot", "operator", false, 0),
-		interviews("asks first, cold", "operator", true, 0),
-		interviews("asks for a form, cold", "operator", true, 7),
-		interviews("asks two at once, one answered", "operator", false, 9),
-		interviews("asks to open an address, cold", "operator", true, 10),
-		interviews("completed", "operator", true, 12),
-		interviews("of a token, hot", "token", false, 5),
-		interviews("of a token, completed", "token", false, 12),
-		interviews("of a session, cold", "session", true, 3),
-		interviews("of a session, completed", "session", true, 12),
-		vaults("asks for a secret, hot", false, 0),
-		vaults("asks for a file, cold", true, 1),
-		vaults("has a secret and a file, cold", true, 2),
-		vaults("has a secret and a file, hot", false, 2),
-		vaults("locked", false, 3),
+		newInterview("asks first, hot", "operator", false, 0),
+		newInterview("asks first, cold", "operator", true, 0),
+		newInterview("asks for a form, cold", "operator", true, 7),
+		newInterview("asks two at once, one answered", "operator", false, 9),
+		newInterview("asks to open an address, cold", "operator", true, 10),
+		newInterview("completed", "operator", true, 12),
+		newInterview("of a token, hot", "token", false, 5),
+		newInterview("of a token, completed", "token", false, 12),
+		newInterview("of a session, cold", "session", true, 3),
+		newInterview("of a session, completed", "session", true, 12),
+		newVault("asks for a secret, hot", false, 0),
+		newVault("asks for a file, cold", true, 1),
+		newVault("has a secret and a file, cold", true, 2),
+		newVault("has a secret and a file, hot", false, 2),
+		newVault("locked", false, 3),
 		{Name: "two goroutines, cold", Photon: "crowd", Args: "{}", Owner: "operator", Cold: true, Made: beside[:1], Left: beside[1:], End: "completed", Tells: []string{"a house and a tree"}},
 		{Name: "two goroutines, hot", Photon: "crowd", Args: "{}", Owner: "operator", Left: beside, End: "completed", Tells: []string{"a house and a tree"}},
 		{Name: "asks for folders", Photon: "model", Args: "{}", Owner: "operator", Left: poem, End: "completed", Tells: []string{"roses in 2 folders"}},
@@ -99,14 +99,14 @@ func scenarios() []scenario {
 		{Name: "declined", Photon: "patient", Args: "{}", Owner: "operator", Made: []reply{{Key: "patience", Action: "decline"}}, End: "failed", Error: "declined"},
 		{Name: "dismissed", Photon: "patient", Args: "{}", Owner: "operator", Made: []reply{{Key: "patience", Action: "cancel"}}, End: "failed"},
 		{Name: "stopped", Photon: "patient", Args: "{}", Owner: "operator", Stop: true, End: "stopped"},
-		{Name: "failed", Photon: "task", Args: "{}", Owner: "operator", Made: word("fail"), End: "failed", Error: "a word that fails"},
+		{Name: "failed", Photon: "task", Args: "{}", Owner: "operator", Made: taskAnswer("fail"), End: "failed", Error: "a word that fails"},
 		{Name: "interrupted", Photon: "brief", Args: "{}", Owner: "operator", Restless: true, End: "interrupted"},
 		{Name: "in a step", Photon: "worker", Args: "{}", Owner: "operator", Restless: true, End: "completed", Tells: []string{"seat 12 done"}},
 		{Name: "answered without its photon", Photon: "patient", Args: "{}", Owner: "operator", Stray: true, Left: patience, End: "completed", Tells: []string{"very"}},
-		words("task, waiting", "operator", "2025-11-25", nil, word("fish"), "completed", "fish"),
-		words("task, completed", "operator", "2025-11-25", word("bird"), nil, "completed", "bird"),
-		words("task, failed", "operator", "2025-11-25", word("fail"), nil, "failed"),
-		words("extension's task, waiting", "operator", "2026-07-28", nil, word("frog"), "completed", "frog"),
-		words("extension's task, completed", "operator", "2026-07-28", word("toad"), nil, "completed", "toad"),
+		newTask("task, waiting", "operator", "2025-11-25", nil, taskAnswer("fish"), "completed", "fish"),
+		newTask("task, completed", "operator", "2025-11-25", taskAnswer("bird"), nil, "completed", "bird"),
+		newTask("task, failed", "operator", "2025-11-25", taskAnswer("fail"), nil, "failed"),
+		newTask("extension's task, waiting", "operator", "2026-07-28", nil, taskAnswer("frog"), "completed", "frog"),
+		newTask("extension's task, completed", "operator", "2026-07-28", taskAnswer("toad"), nil, "completed", "toad"),
 	}
 }

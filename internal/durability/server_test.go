@@ -22,18 +22,18 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// patience bounds every wait for something that has to happen.
-const patience = 60 * time.Second
+// waitTimeout bounds every wait for an event that must happen.
+const waitTimeout = 60 * time.Second
 
-// run runs a command to its end.
-func run(t testing.TB, bin string, args ...string) {
+// runCommand runs a command until it exits.
+func runCommand(t testing.TB, bin string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v: %s", bin, strings.Join(args, " "), err, out)
 	}
 }
 
-// A server is beam serve as somebody sees it.
+// A server is a running beam serve, as seen by one of its owners.
 type server struct {
 	t      testing.TB
 	cmd    *exec.Cmd
@@ -45,25 +45,25 @@ type server struct {
 	me     owner
 }
 
-// An owner is a client with what it is known by.
+// An owner is a client and its credentials.
 type owner struct {
 	*http.Client
 	bearer string
 }
 
-// start starts beam serve. Without a token, a session can own runs, too.
-func start(t testing.TB, bin, token, env string, args ...string) *server {
+// startServer starts beam serve. Without a token, a session can own runs, too.
+func startServer(t testing.TB, bin, token, env string, args ...string) *server {
 	t.Helper()
 	if token != "" {
 		args = append(args, "--token", token)
 	}
 	cmd := exec.Command(bin, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(os.Environ(), env)
-	return launch(t, cmd, token)
+	return startCommand(t, cmd, token)
 }
 
-// launch starts a command that is, or runs, beam serve.
-func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
+// startCommand starts a command that is, or runs, beam serve.
+func startCommand(t testing.TB, cmd *exec.Cmd, token string) *server {
 	t.Helper()
 	out := programtest.NewConsole()
 	s := &server{t: t, cmd: cmd, err: programtest.NewConsole(), token: token, end: make(chan struct{})}
@@ -71,7 +71,7 @@ func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	go func() {
 		_ = s.cmd.Wait()
@@ -96,8 +96,9 @@ func launch(t testing.TB, cmd *exec.Cmd, token string) *server {
 	return s
 }
 
-// as is the server as an owner sees it; nil if nobody can be that owner now.
-func (s *server) as(t testing.TB, name string) *server {
+// asOwner returns the server as an owner sees it, or nil if nobody can be that
+// owner now.
+func (s *server) asOwner(t testing.TB, name string) *server {
 	if name == "session" && s.token != "" || name == "token" && s.token == "" {
 		return nil
 	}
@@ -106,7 +107,7 @@ func (s *server) as(t testing.TB, name string) *server {
 	return &seen
 }
 
-// signal ends the program, and waits for it.
+// signal sends the program a signal and waits until it has exited.
 func (s *server) signal(sig syscall.Signal) {
 	_ = s.cmd.Process.Signal(sig) // it may have ended
 	<-s.end
@@ -114,8 +115,8 @@ func (s *server) signal(sig syscall.Signal) {
 
 func (s *server) stop() { s.signal(syscall.SIGTERM) }
 
-// logged are the lines that have a text.
-func (s *server) logged(text string) string {
+// loggedLines returns the log lines that contain a text.
+func (s *server) loggedLines(text string) string {
 	var lines []string
 	for line := range strings.Lines(s.err.String()) {
 		if strings.Contains(line, text) {
@@ -125,8 +126,9 @@ func (s *server) logged(text string) string {
 	return strings.Join(lines, "")
 }
 
-// do makes a request and returns the whole answer, which has to be a success.
-func (s *server) do(method, path, mediaType string, body io.Reader, header ...string) []byte {
+// mustDo makes a request and returns the response body. It fails the test
+// unless the response is a success.
+func (s *server) mustDo(method, path, mediaType string, body io.Reader, header ...string) []byte {
 	s.t.Helper()
 	raw, err := s.try(method, path, mediaType, body, header...)
 	if err != nil {
@@ -136,7 +138,7 @@ func (s *server) do(method, path, mediaType string, body io.Reader, header ...st
 }
 
 func (s *server) try(method, path, mediaType string, body io.Reader, header ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), waitTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, s.origin+path, body)
 	if err != nil {
@@ -163,11 +165,11 @@ func (s *server) try(method, path, mediaType string, body io.Reader, header ...s
 
 const asJSON = "application/json"
 
-// begin starts a run, and returns its id, which the key makes the same each time.
-func (s *server) begin(photon, args, key string) string {
+// startRun starts a run and returns its id, which is the same for the same key.
+func (s *server) startRun(photon, args, key string) string {
 	s.t.Helper()
 	var begun struct{ ID string }
-	s.decode(s.do("POST", "/photons/"+photon+"/runs", asJSON, strings.NewReader(args), "Idempotency-Key", key), &begun)
+	s.decode(s.mustDo("POST", "/photons/"+photon+"/runs", asJSON, strings.NewReader(args), "Idempotency-Key", key), &begun)
 	return begun.ID
 }
 
@@ -178,24 +180,25 @@ func (s *server) decode(raw []byte, v any) {
 	}
 }
 
-// A state is what the server tells of a run.
+// A state is a run as the server describes it.
 type state struct {
 	ID, Photon, State, Error string
 	Last                     int
 	Asks                     []struct{ ID, Key string }
 }
 
-func (s *server) get(id string) (r state) {
+func (s *server) getRun(id string) (r state) {
 	s.t.Helper()
-	s.decode(s.do("GET", "/runs/"+id, asJSON, nil, "Accept", asJSON), &r)
+	s.decode(s.mustDo("GET", "/runs/"+id, asJSON, nil, "Accept", asJSON), &r)
 	return r
 }
 
-// until waits until a run asks for something; an empty key waits for its end.
-func (s *server) until(id, key string) state {
+// waitForAsk waits until a run asks the question with a key, or has ended if
+// the key is empty.
+func (s *server) waitForAsk(id, key string) state {
 	s.t.Helper()
 	for began := time.Now(); ; {
-		r := s.get(id)
+		r := s.getRun(id)
 		for _, a := range r.Asks {
 			if a.Key == key {
 				return r
@@ -204,63 +207,63 @@ func (s *server) until(id, key string) state {
 		switch {
 		case key == "" && r.State != "running" && r.State != "waiting":
 			return r
-		case time.Since(began) > patience:
+		case time.Since(began) > waitTimeout:
 			s.t.Fatalf("the run is %+v, want the question %q; the server says\n%s", r, key, s.err)
 		}
 	}
 }
 
-// reply answers a run's question, once it is asked.
-func (s *server) reply(id string, a reply) {
+// answerAsk answers a run's question once it is asked.
+func (s *server) answerAsk(id string, a reply) {
 	s.t.Helper()
 	ask := ""
-	for _, open := range s.until(id, a.Key).Asks {
+	for _, open := range s.waitForAsk(id, a.Key).Asks {
 		if open.Key == a.Key {
 			ask = open.ID
 		}
 	}
 	switch {
 	case a.File != "":
-		s.handIn(ask, a.File)
+		s.uploadFile(ask, a.File)
 	case a.Result != "":
-		s.do("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":%s}`, ask, a.Result)))
+		s.mustDo("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":%s}`, ask, a.Result)))
 	case a.Action != "":
-		s.do("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":%q}}`, ask, a.Action)))
+		s.mustDo("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":%q}}`, ask, a.Action)))
 	case strings.HasPrefix(a.Content, `{"secret"`):
 		var content struct{ Secret string }
 		s.decode([]byte(a.Content), &content)
-		s.do("POST", "/mcp/request?action=accept&ask="+ask, "application/x-www-form-urlencoded", strings.NewReader("secret="+content.Secret))
+		s.mustDo("POST", "/mcp/request?action=accept&ask="+ask, "application/x-www-form-urlencoded", strings.NewReader("secret="+content.Secret))
 	default:
-		s.do("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, ask, a.Content)))
+		s.mustDo("POST", "/mcp/request", asJSON, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, ask, a.Content)))
 	}
 }
 
-// handed is the content of every file that is handed in.
-var handed = strings.Repeat("0123456789", 40_000)
+// uploadContent is the content of every file that is uploaded.
+var uploadContent = strings.Repeat("0123456789", 40_000)
 
-func (s *server) handIn(ask, name string) {
+func (s *server) uploadFile(ask, name string) {
 	s.t.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	part, err := w.CreateFormFile("file", name)
 	if err == nil {
-		_, err = io.WriteString(part, handed)
+		_, err = io.WriteString(part, uploadContent)
 	}
 	if err = errors.Join(err, w.Close()); err != nil {
 		s.t.Fatal(err)
 	}
-	s.do("POST", "/mcp/request?action=accept&ask="+ask, w.FormDataContentType(), &form)
+	s.mustDo("POST", "/mcp/request?action=accept&ask="+ask, w.FormDataContentType(), &form)
 }
 
-// told is all that a run's stream says.
-func (s *server) told(id string) string {
+// readStream returns everything in a run's stream.
+func (s *server) readStream(id string) string {
 	s.t.Helper()
-	return string(s.do("GET", "/runs/"+id+"/events", "", nil))
+	return string(s.mustDo("GET", "/runs/"+id+"/events", "", nil))
 }
 
-// sum is the SHA-256 of what a path has.
-func (s *server) sum(path string) string {
+// digestOf returns the SHA-256 of the content at a path.
+func (s *server) digestOf(path string) string {
 	s.t.Helper()
-	sum := sha256.Sum256(s.do("GET", path, "", nil))
+	sum := sha256.Sum256(s.mustDo("GET", path, "", nil))
 	return hex.EncodeToString(sum[:])
 }

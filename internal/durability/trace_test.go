@@ -15,9 +15,9 @@ type call struct {
 	ret  int      // -1 if it failed
 }
 
-// replay tells a recorder what a trace has, in order: enter when a call begins,
-// exit when it ends. Calls of several threads overlap.
-func replay(t *testing.T, r io.Reader, enter, exit func(*call)) {
+// replayTrace calls enter when a call in a trace begins, and exit when it ends,
+// in order. Calls of several threads overlap.
+func replayTrace(t *testing.T, r io.Reader, enter, exit func(*call)) {
 	t.Helper()
 	begun := make(map[string]*call) // by thread
 	lines := bufio.NewReaderSize(r, 1<<20)
@@ -42,20 +42,21 @@ func replay(t *testing.T, r io.Reader, enter, exit func(*call)) {
 			}
 			_, rest, _ = strings.Cut(resumed, ">")
 		} else {
-			c = parse(t, rest)
+			c = parseCall(t, rest)
 			enter(c)
 			if strings.HasSuffix(rest, "<unfinished ...>") {
 				begun[thread] = c
 				continue
 			}
 		}
-		c.ret = returned(rest)
+		c.ret = returnValue(rest)
 		exit(c)
 	}
 }
 
-// returned is what a call returned: what follows the last equals sign.
-func returned(line string) int {
+// returnValue returns what a call returned: the number after the last equals
+// sign.
+func returnValue(line string) int {
 	text := line[strings.LastIndex(line, " = ")+3:]
 	text, _, _ = strings.Cut(text, " ")
 	n, err := strconv.Atoi(text)
@@ -65,8 +66,8 @@ func returned(line string) int {
 	return n
 }
 
-// parse reads a call up to its return value.
-func parse(t *testing.T, line string) *call {
+// parseCall parses a call up to its return value.
+func parseCall(t *testing.T, line string) *call {
 	t.Helper()
 	name, rest, ok := strings.Cut(line, "(")
 	if !ok {
@@ -80,7 +81,7 @@ func parse(t *testing.T, line string) *call {
 			return c
 		case strings.HasPrefix(rest, `"`):
 			end := strings.IndexByte(rest[1:], '"') + 1
-			c.args = append(c.args, unhex(t, rest[1:end]))
+			c.args = append(c.args, decodeHex(t, rest[1:end]))
 			rest = rest[end+1:]
 			if strings.HasPrefix(rest, "...") {
 				t.Fatalf("strace cut off what was written: %.200s", line)
@@ -100,8 +101,8 @@ func parse(t *testing.T, line string) *call {
 	return c
 }
 
-// unhex decodes what strace -xx writes: \x and two digits a byte.
-func unhex(t *testing.T, s string) string {
+// decodeHex decodes the output of strace -xx: \x and two digits for each byte.
+func decodeHex(t *testing.T, s string) string {
 	t.Helper()
 	b := make([]byte, len(s)/4)
 	for i := range b {
@@ -117,8 +118,8 @@ func nibble(c byte) byte {
 	return c - '0'
 }
 
-// number is the argument at i, or -1.
-func (c *call) number(i int) int {
+// intArg returns the argument at i, or -1 if it isn't a number.
+func (c *call) intArg(i int) int {
 	if i >= len(c.args) {
 		return -1
 	}
@@ -129,7 +130,7 @@ func (c *call) number(i int) int {
 	return int(n)
 }
 
-// has tells whether one of the flags at i is set.
-func (c *call) has(i int, flag string) bool {
+// hasFlag reports whether the argument at i has a flag.
+func (c *call) hasFlag(i int, flag string) bool {
 	return i < len(c.args) && strings.Contains("|"+c.args[i]+"|", "|"+flag+"|")
 }

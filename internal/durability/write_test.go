@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-var commit = flag.String("write", "", "commit whose program is to write testdata/COMMIT")
+var writeCommit = flag.String("write", "", "commit whose program is to write testdata/COMMIT")
 
 // TestWrite makes the archives of a commit, with the program of that commit:
 //
@@ -26,34 +26,34 @@ var commit = flag.String("write", "", "commit whose program is to write testdata
 //
 // The photons are those of the working tree: their source has to compile there.
 func TestWrite(t *testing.T) {
-	if *commit == "" {
+	if *writeCommit == "" {
 		t.Skip("it is written once a version, by -write COMMIT")
 	}
-	photons, beam := buildOf(t, *commit)
-	to := filepath.Join("testdata", *commit)
+	photons, beam := buildCommit(t, *writeCommit)
+	to := filepath.Join("testdata", *writeCommit)
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	m := &manifest{Commit: *commit, Token: "a token of the tests", Seat: "seat 12"}
+	m := &manifest{Commit: *writeCommit, Token: "a token of the tests", Seat: "seat 12"}
 	t.Setenv("TEST_HOLD", "1")
 	env := "TEST_SEAT=" + m.Seat
-	m.write(t, photons, "", env, true, data).stop()
-	s := m.write(t, photons, m.Token, env, false, data)
-	run(t, photons, "backup", filepath.Join(to, "backup"), "--data", data)
+	m.writeRuns(t, photons, "", env, true, data).stop()
+	s := m.writeRuns(t, photons, m.Token, env, false, data)
+	runCommand(t, photons, "backup", filepath.Join(to, "backup"), "--data", data)
 	s.signal(syscall.SIGKILL)
-	pack(t, data, filepath.Join(to, "killed.tar.gz"))
+	packFolder(t, data, filepath.Join(to, "killed.tar.gz"))
 
-	s = start(t, beam, m.Token, env, "--data", data)
+	s = startServer(t, beam, m.Token, env, "--data", data)
 	for _, r := range m.Runs {
 		if r.Stray {
 			for _, a := range r.Left {
-				s.reply(r.ID, a)
+				s.answerAsk(r.ID, a)
 			}
 		}
 	}
 	s.stop()
-	pack(t, data, filepath.Join(to, "stopped.tar.gz"))
+	packFolder(t, data, filepath.Join(to, "stopped.tar.gz"))
 	raw, err := json.MarshalIndent(m, "", "\t")
 	if err != nil {
 		t.Fatal(err)
@@ -63,9 +63,9 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// buildOf builds a commit's programs: with the photons of the tests, and with
-// those that it ships.
-func buildOf(t *testing.T, commit string) (photons, beam string) {
+// buildCommit builds a commit's programs: with the photons of the tests, and
+// with those that it ships.
+func buildCommit(t *testing.T, commit string) (photons, beam string) {
 	t.Helper()
 	dir := t.TempDir()
 	const here = "internal/durability/photons"
@@ -77,85 +77,86 @@ func buildOf(t *testing.T, commit string) (photons, beam string) {
 	return filepath.Join(dir, "bin", "photons"), filepath.Join(dir, "bin", "beam")
 }
 
-// write makes the runs that are evicted, or the others.
-func (m *manifest) write(t *testing.T, bin, token, env string, cold bool, data string) *server {
+// writeRuns brings about the runs that are evicted, or the others.
+func (m *manifest) writeRuns(t *testing.T, bin, token, env string, cold bool, data string) *server {
 	t.Helper()
 	args := []string{"--data", data}
 	if cold {
 		args = append(args, "--hot-for", "10ms")
 	}
-	s := start(t, bin, token, env, args...)
+	s := startServer(t, bin, token, env, args...)
 	c := startClient(t, bin, "--data", data)
 	for _, sc := range scenarios() {
 		if sc.Cold != cold {
 			continue
 		}
-		s := s.as(t, sc.Owner)
-		r := made{scenario: sc}
+		s := s.asOwner(t, sc.Owner)
+		r := archivedRun{scenario: sc}
 		switch {
 		case sc.Task != "":
-			r.ID = c.begin(t, sc.Photon, sc.Task)
+			r.ID = c.startTask(t, sc.Photon, sc.Task)
 		default:
-			r.ID = s.begin(sc.Photon, sc.Args, m.key(sc))
+			r.ID = s.startRun(sc.Photon, sc.Args, m.idempotencyKey(sc))
 		}
-		s.play(&r)
+		s.playScenario(&r)
 		m.Runs = append(m.Runs, r)
 	}
 	if cold {
-		s.evicted()
+		s.waitForEviction()
 	}
 	return s
 }
 
-// play brings a run to where it is to be kept.
-func (s *server) play(r *made) {
+// playScenario brings a run to the state in which it is archived.
+func (s *server) playScenario(r *archivedRun) {
 	s.t.Helper()
 	for _, a := range r.Made {
-		s.reply(r.ID, a)
+		s.answerAsk(r.ID, a)
 	}
 	if r.Stop {
-		s.do("POST", "/runs/"+r.ID+"/cancel", asJSON, nil)
+		s.mustDo("POST", "/runs/"+r.ID+"/cancel", asJSON, nil)
 	}
 	switch {
 	case len(r.Left) > 0:
-		r.State = s.until(r.ID, r.Left[0].Key).State
+		r.State = s.waitForAsk(r.ID, r.Left[0].Key).State
 	case r.Restless && r.Photon == "brief":
-		r.State = s.until(r.ID, "word").State
+		r.State = s.waitForAsk(r.ID, "word").State
 	case r.Restless:
-		r.State = s.get(r.ID).State
+		r.State = s.getRun(r.ID).State
 	default:
-		r.State = s.until(r.ID, "").State
+		r.State = s.waitForAsk(r.ID, "").State
 	}
 	if r.Owner == "operator" && r.Photon == "interview" && r.State != "waiting" {
-		r.Bodies = s.bodies(r.ID)
+		r.Bodies = s.artifactDigests(r.ID)
 	}
 }
 
-// bodies are the digests of what a run's page links to.
-func (s *server) bodies(id string) map[string]string {
+// artifactDigests returns the digests of the artifacts that a run's page links
+// to.
+func (s *server) artifactDigests(id string) map[string]string {
 	all := make(map[string]string)
-	r := s.get(id)
+	r := s.getRun(id)
 	for n := range r.Last {
 		path := fmt.Sprintf("/runs/%s/artifacts/%d", id, n+1)
 		if _, err := s.try("GET", path, "", nil); err == nil {
-			all[path] = s.sum(path)
+			all[path] = s.digestOf(path)
 		}
 	}
 	return all
 }
 
-// evicted waits until no run is held in memory.
-func (s *server) evicted() {
+// waitForEviction waits until no run is resident.
+func (s *server) waitForEviction() {
 	s.t.Helper()
-	for began := time.Now(); !strings.Contains(string(s.do("GET", "/metrics", "", nil)), "\nbeam_runs_hot 0\n"); {
-		if time.Since(began) > patience {
+	for began := time.Now(); !strings.Contains(string(s.mustDo("GET", "/metrics", "", nil)), "\nbeam_runs_hot 0\n"); {
+		if time.Since(began) > waitTimeout {
 			s.t.Fatal("runs are not evicted")
 		}
 	}
 }
 
-// pack writes a folder's files to an archive.
-func pack(t *testing.T, dir, file string) {
+// packFolder writes a folder's files to an archive.
+func packFolder(t *testing.T, dir, file string) {
 	t.Helper()
 	var buf bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
@@ -202,8 +203,8 @@ func pack(t *testing.T, dir, file string) {
 	}
 }
 
-// unpack makes a folder of an archive.
-func unpack(t *testing.T, file, dir string) {
+// unpackArchive extracts an archive to a folder.
+func unpackArchive(t *testing.T, file, dir string) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {

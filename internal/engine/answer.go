@@ -14,8 +14,8 @@ import (
 
 // OpenAsk returns an open question. The error is [ErrAskNotFound], [ErrForbidden],
 // [ErrSettled] if the question is no longer open, or the log's.
-func (e *Engine) OpenAsk(ctx context.Context, who Caller, askID string) (OpenAsk, error) {
-	r, seq, err := e.findAsk(who, askID)
+func (e *Engine) OpenAsk(ctx context.Context, caller Caller, askID string) (OpenAsk, error) {
+	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
 		return OpenAsk{}, err
 	}
@@ -27,12 +27,12 @@ func (e *Engine) OpenAsk(ctx context.Context, who Caller, askID string) (OpenAsk
 	return OpenAsk{}, r.classifyClosedAsk(ctx, seq)
 }
 
-func (e *Engine) findAsk(who Caller, askID string) (*trackedRun, uint64, error) {
+func (e *Engine) findAsk(caller Caller, askID string) (*trackedRun, uint64, error) {
 	id, seq, ok := runlog.SplitAskID(askID)
 	if !ok {
 		return nil, 0, ErrAskNotFound
 	}
-	r, err := e.findRun(who, id)
+	r, err := e.findRun(caller, id)
 	if errors.Is(err, ErrRunNotFound) {
 		err = ErrAskNotFound
 	}
@@ -58,12 +58,12 @@ func (r *trackedRun) classifyClosedAsk(ctx context.Context, seq uint64) error {
 // submitted the answer is recorded with it. The error is [ErrAskNotFound],
 // [ErrForbidden], [ErrSettled], the log's, or a [*generators.InvalidError] with a
 // message for each invalid field, after which the question is still open.
-func (e *Engine) Answer(ctx context.Context, who Caller, askID string, a ask.Answer, surface string) (err error) {
-	open, err := e.OpenAsk(ctx, who, askID)
+func (e *Engine) Answer(ctx context.Context, caller Caller, askID string, a ask.Answer, surface string) (err error) {
+	open, err := e.OpenAsk(ctx, caller, askID)
 	if err != nil {
 		return err
 	}
-	r, seq, err := e.findAsk(who, askID)
+	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func asSettledError(err error) error {
 // Upload stores a file for an open file question and returns its digest, for an
 // [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
 // the question allows, the error is a [*generators.InvalidError].
-func (e *Engine) Upload(ctx context.Context, who Caller, askID string, content io.Reader) (digest string, size int64, err error) {
-	open, err := e.OpenAsk(ctx, who, askID)
+func (e *Engine) Upload(ctx context.Context, caller Caller, askID string, content io.Reader) (digest string, size int64, err error) {
+	open, err := e.OpenAsk(ctx, caller, askID)
 	if err != nil {
 		return "", 0, err
 	}

@@ -102,21 +102,21 @@ func New(o Options) *Engine {
 // generator's context, after which the generator's deferred functions run.
 // Canceling a run that has ended is not an error. The error is [ErrRunNotFound],
 // [ErrForbidden], or the log's.
-func (e *Engine) Cancel(ctx context.Context, who Caller, id string) error {
-	r, err := e.findRun(who, id)
+func (e *Engine) Cancel(ctx context.Context, caller Caller, id string) error {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err
 	}
 	return r.stopRun()
 }
 
-// findRun returns a run if who may access it.
-func (e *Engine) findRun(who Caller, id string) (*trackedRun, error) {
+// findRun returns a run if caller may access it.
+func (e *Engine) findRun(caller Caller, id string) (*trackedRun, error) {
 	r := e.index.lookup(id)
 	switch {
 	case r == nil:
 		return nil, ErrRunNotFound
-	case !who.Owns(r.owner()):
+	case !caller.Owns(r.owner()):
 		return nil, ErrForbidden
 	}
 	return r, nil

@@ -26,8 +26,8 @@ type idleTimeout struct {
 // restart, a durable run has none until it is set again. Setting the timeout of
 // a run that has ended, or while the engine is closing, does nothing. The error
 // is [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) SetIdleTimeout(who Caller, id string, timeout time.Duration) error {
-	r, err := e.findRun(who, id)
+func (e *Engine) SetIdleTimeout(caller Caller, id string, timeout time.Duration) error {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func (e *Engine) SetIdleTimeout(who Caller, id string, timeout time.Duration) er
 
 // ClearIdleTimeout removes the timeout that [Engine.SetIdleTimeout] has set, if
 // any. The error is [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) ClearIdleTimeout(who Caller, id string) error {
-	r, err := e.findRun(who, id)
+func (e *Engine) ClearIdleTimeout(caller Caller, id string) error {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err
 	}

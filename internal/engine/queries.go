@@ -13,8 +13,8 @@ import (
 // Follow yields a run's entries after an ordinal, both the existing ones and
 // those appended later, until the run ends; see [runlog.Log]. The error is
 // [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) Follow(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
-	r, err := e.findRun(who, id)
+func (e *Engine) Follow(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (r *trackedRun) waitUntilIndexed() {
 
 // Read yields a run's existing entries after an ordinal. The error is
 // [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) Read(ctx context.Context, who Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
-	r, err := e.findRun(who, id)
+func (e *Engine) Read(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry,
 
 // Info returns one run, with its open questions. The error is [ErrRunNotFound],
 // [ErrForbidden], or the log's.
-func (e *Engine) Info(who Caller, id string) (Info, error) {
-	r, err := e.findRun(who, id)
+func (e *Engine) Info(caller Caller, id string) (Info, error) {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return Info{}, err
 	}
@@ -94,9 +94,9 @@ func (e *Engine) Info(who Caller, id string) (Info, error) {
 // Runs returns the caller's runs, newest first: at most limit (0 means all) of
 // those for which keep returns true (nil means all). keep is called without
 // Asks, which may have to be read from the log.
-func (e *Engine) Runs(who Caller, limit int, keep func(Info) bool) []Info {
+func (e *Engine) Runs(caller Caller, limit int, keep func(Info) bool) []Info {
 	var infos []Info
-	for r := range e.index.runsNewestFirst(who.uniqueOwners()) {
+	for r := range e.index.runsNewestFirst(caller.uniqueOwners()) {
 		info, ok := r.listInfo(keep)
 		if !ok {
 			continue
@@ -127,9 +127,9 @@ func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 
 // Inbox returns the caller's open questions, oldest first, at most limit (0 means
 // all).
-func (e *Engine) Inbox(who Caller, limit int) []OpenAsk {
+func (e *Engine) Inbox(caller Caller, limit int) []OpenAsk {
 	var open []OpenAsk
-	for a := range e.index.asksOldestFirst(who.uniqueOwners()) {
+	for a := range e.index.asksOldestFirst(caller.uniqueOwners()) {
 		if o, ok := a.openAskForInbox(); ok {
 			open = append(open, o)
 		}
@@ -157,9 +157,9 @@ func (a *openAsk) openAskForInbox() (o OpenAsk, ok bool) {
 }
 
 // CountOpenAsks counts the caller's open questions.
-func (e *Engine) CountOpenAsks(who Caller) int {
+func (e *Engine) CountOpenAsks(caller Caller) int {
 	n := 0
-	for _, owner := range who.uniqueOwners() {
+	for _, owner := range caller.uniqueOwners() {
 		n += e.index.countOpenAsks(owner)
 	}
 	return n
@@ -167,9 +167,9 @@ func (e *Engine) CountOpenAsks(who Caller) int {
 
 // Watch yields once immediately and then after every change of the caller's lists,
 // until ctx ends. Changes during the loop's body count as one.
-func (e *Engine) Watch(ctx context.Context, who Caller) iter.Seq[struct{}] {
+func (e *Engine) Watch(ctx context.Context, caller Caller) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
-		changed, remove := e.index.addWatcher(who.uniqueOwners())
+		changed, remove := e.index.addWatcher(caller.uniqueOwners())
 		defer remove()
 		for yield(struct{}{}) {
 			select {
@@ -185,8 +185,8 @@ func (e *Engine) Watch(ctx context.Context, who Caller) iter.Seq[struct{}] {
 // the reader, which the caller must close; for any other the reader is nil and
 // the body is in the artifact. The error is [ErrRunNotFound], [ErrForbidden], the
 // log's, or the file system's.
-func (e *Engine) OpenArtifact(ctx context.Context, who Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
-	if _, err := e.findRun(who, id); err != nil {
+func (e *Engine) OpenArtifact(ctx context.Context, caller Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
+	if _, err := e.findRun(caller, id); err != nil {
 		return nil, nil, err
 	}
 	if seq == 0 {

@@ -38,8 +38,8 @@ const MaxRetention = time.Hour
 // however many other runs end: a client has the run's id and will come back for
 // the result. The promise isn't recorded and ends with the process. The error is
 // [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) RetainAfterEnd(who Caller, id string, after time.Duration) error {
-	r, err := e.findRun(who, id)
+func (e *Engine) RetainAfterEnd(caller Caller, id string, after time.Duration) error {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err
 	}

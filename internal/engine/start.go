@@ -25,12 +25,12 @@ type StartRequest struct {
 	RetainFor time.Duration
 }
 
-// Start starts a run, which belongs to who, and returns without waiting for it.
+// Start starts a run, which belongs to caller, and returns without waiting for it.
 // The error is [ErrForbidden], [ErrPhotonNotFound], a [*generators.InvalidError]
 // with every violation, [ErrIdempotencyKeyReused], [ErrTooManyRuns],
 // [ErrClosing], or the log's.
-func (e *Engine) Start(ctx context.Context, who Caller, req StartRequest) (_ Info, err error) {
-	if who.Owner() == "" {
+func (e *Engine) Start(ctx context.Context, caller Caller, req StartRequest) (_ Info, err error) {
+	if caller.Owner() == "" {
 		return Info{}, ErrForbidden
 	}
 	photon, ok := e.photons.Lookup(req.Photon)
@@ -41,7 +41,7 @@ func (e *Engine) Start(ctx context.Context, who Caller, req StartRequest) (_ Inf
 	if err != nil {
 		return Info{}, err
 	}
-	started := newStarted(photon, who, args, req)
+	started := newStarted(photon, caller, args, req)
 	r := newTrackedRun(e, photon, started)
 	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
 	defer func() { done(err) }()
@@ -63,10 +63,10 @@ func (e *Engine) Start(ctx context.Context, who Caller, req StartRequest) (_ Inf
 	return info, nil
 }
 
-func newStarted(p *generators.Photon, who Caller, args json.RawMessage, req StartRequest) runlog.Started {
+func newStarted(p *generators.Photon, caller Caller, args json.RawMessage, req StartRequest) runlog.Started {
 	return runlog.Started{
 		Photon: p.Name(), Title: p.Title(), Durable: p.Options().Durable, Version: p.Options().Version,
-		Owner: who.Owner(), Surface: req.Surface, Args: args, IdempotencyKey: req.IdempotencyKey,
+		Owner: caller.Owner(), Surface: req.Surface, Args: args, IdempotencyKey: req.IdempotencyKey,
 		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
 	}
 }

@@ -13,8 +13,8 @@ type Waiter interface {
 // AddWaiter wakes w once the run has an entry after an ordinal. If the run already
 // has one, AddWaiter returns true and doesn't add w. A waiter follows a waiting
 // run without a goroutine. The error is [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) AddWaiter(who Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
-	r, err := e.findRun(who, id)
+func (e *Engine) AddWaiter(caller Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
+	r, err := e.findRun(caller, id)
 	if err != nil {
 		return false, err
 	}

@@ -15,8 +15,8 @@ import (
 // of the error that the generator receives, which is [ask.ErrUnsupported] or
 // [ask.ErrInvalid]. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled],
 // or the log's.
-func (e *Engine) Withdraw(ctx context.Context, who Caller, askID string, reason runlog.WithdrawReason, text string) error {
-	r, seq, err := e.findAsk(who, askID)
+func (e *Engine) Withdraw(ctx context.Context, caller Caller, askID string, reason runlog.WithdrawReason, text string) error {
+	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
 		return err
 	}

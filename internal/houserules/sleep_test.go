@@ -1,4 +1,4 @@
-// Package houserules holds the repository's own rules as tests.
+// Package houserules tests the repository's own rules.
 package houserules
 
 import (
@@ -13,10 +13,9 @@ import (
 
 const root = "../.."
 
-// A test that sleeps is slow, and fails on a machine that is slower. Tests wait
-// for what is to happen, or run in a synctest bubble, where time takes none. A
-// sleep elsewhere says why it is there, in a comment on its line or the one
-// before.
+// A test that sleeps is slow, and fails on a slower machine. Tests wait for an
+// event, or run in a synctest bubble, where time is simulated. Any other sleep
+// needs a comment with its reason, on its line or the line before.
 func TestSleepsHaveReasons(t *testing.T) {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -34,7 +33,7 @@ func TestSleepsHaveReasons(t *testing.T) {
 	}
 }
 
-// checkSleeps reports the sleeps of a file that have no reason.
+// checkSleeps reports the sleeps in a file that have no reason.
 func checkSleeps(t *testing.T, path string) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -53,22 +52,23 @@ func checkSleeps(t *testing.T, path string) {
 		if !ok {
 			return true
 		}
-		if at := files.Position(call.Pos()); calls(call, "time", "Sleep") && !commented[at.Line] && !commented[at.Line-1] {
+		if at := files.Position(call.Pos()); isCallTo(call, "time", "Sleep") && !commented[at.Line] && !commented[at.Line-1] {
 			t.Errorf("%s: a sleep outside a synctest bubble: wait for what is to happen, or say why that can't be", at)
 		}
 		return !entersBubble(call)
 	})
 }
 
-// entersBubble reports whether the functions that a call is given run in a
-// bubble: it is to synctest, or to one of the helpers named here.
+// entersBubble reports whether the function literals in a call's arguments run
+// in a bubble: the call is to synctest.Test or to one of the helpers listed
+// here.
 func entersBubble(call *ast.CallExpr) bool {
 	helper, ok := call.Fun.(*ast.Ident)
-	return calls(call, "synctest", "Test") || ok && (strings.HasSuffix(helper.Name, "WithFakeClock"))
+	return isCallTo(call, "synctest", "Test") || ok && (strings.HasSuffix(helper.Name, "WithFakeClock"))
 }
 
-// calls reports whether a call is to a package's function.
-func calls(call *ast.CallExpr, pkg, function string) bool {
+// isCallTo reports whether a call is to a function of a package.
+func isCallTo(call *ast.CallExpr, pkg, function string) bool {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || selector.Sel.Name != function {
 		return false

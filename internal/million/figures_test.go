@@ -18,8 +18,9 @@ func percentiles(figures map[string]float64, name string, took []time.Duration) 
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// residentMB is the process's resident memory in MB, after what is free was given
-// back. What the log's engine keeps in pools goes at the third collection.
+// residentMB returns the process's resident memory in MB after freeing what can
+// be freed. It needs three collections because of the pools of the log's NATS
+// server.
 func residentMB() float64 {
 	for range 3 {
 		debug.FreeOSMemory()
@@ -27,14 +28,14 @@ func residentMB() float64 {
 	return statusMB("VmRSS:")
 }
 
-// cpuTime is the processor time that the process has taken.
+// cpuTime returns the processor time that the process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it can't fail
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// statusMB is a field of the process's status, in MB.
+// statusMB returns a field of /proc/self/status, in MB.
 func statusMB(field string) float64 {
 	raw, _ := os.ReadFile("/proc/self/status")
 	_, after, _ := bytes.Cut(raw, []byte(field))

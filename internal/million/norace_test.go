@@ -2,4 +2,4 @@
 
 package million
 
-const racing = false
+const raceEnabled = false

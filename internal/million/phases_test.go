@@ -37,21 +37,21 @@ type input struct {
 	What string `json:"what"`
 }
 
-// A phase is one process's work. It says what it measured as JSON on its
+// A phase is the work of one process. It prints its measurements as JSON to its
 // standard output.
 type phase struct {
-	dir     string
-	runs    int
-	maxResident     int // how many may wait in memory
-	log     *jetstream.Log
-	engine  *engine.Engine
-	figures map[string]float64
+	dir         string
+	runs        int
+	maxResident int // how many may wait in memory
+	log         *jetstream.Log
+	engine      *engine.Engine
+	figures     map[string]float64
 }
 
 func runPhase(name, dir string, n int) error {
 	p := &phase{dir: dir, runs: n, maxResident: 250, figures: make(map[string]float64)}
 	limits := engine.Limits{MaxActivePerOwner: n + 1}
-	if name == "hot" {
+	if name == "resident" {
 		p.maxResident, limits.ResidentFor = n+1, time.Hour
 	}
 	limits.MaxResident = p.maxResident
@@ -59,7 +59,7 @@ func runPhase(name, dir string, n int) error {
 		return err
 	}
 	switch name {
-	case "filled", "hot":
+	case "filled", "resident":
 		if err := p.startRuns(); err != nil {
 			return err
 		}
@@ -75,10 +75,10 @@ func runPhase(name, dir string, n int) error {
 		}
 		return p.closeAndExit()
 	}
-	return fmt.Errorf("there is no phase %q", name)
+	return fmt.Errorf("unknown phase %q", name)
 }
 
-// openEngine brings the engine up on the folder.
+// openEngine opens an engine on the folder.
 func (p *phase) openEngine(limits engine.Limits) error {
 	began := time.Now()
 	photons, err := generators.NewRegistry(waiterPhoton)
@@ -105,12 +105,12 @@ func (p *phase) openEngine(limits engine.Limits) error {
 	return nil
 }
 
-// ownerCount share the runs.
+// ownerCount is the number of owners that share the runs.
 const ownerCount = 100
 
 func ownerOf(i int) engine.Caller { return engine.Caller{fmt.Sprintf("session:%032d", i%ownerCount)} }
 
-// countWaiting counts the runs that wait.
+// countWaiting returns the number of waiting runs.
 func (p *phase) countWaiting() (n int) {
 	for i := range ownerCount {
 		n += p.engine.CountOpenAsks(ownerOf(i))
@@ -118,35 +118,35 @@ func (p *phase) countWaiting() (n int) {
 	return n
 }
 
-// waitForAll is an error unless all runs wait, within a while.
+// waitForAll returns an error unless all runs wait within a minute.
 func (p *phase) waitForAll() error {
-	err := until(func() bool { return p.countWaiting() == p.runs })
+	err := waitUntil(func() bool { return p.countWaiting() == p.runs })
 	if err != nil {
 		return fmt.Errorf("%d of %d runs wait", p.countWaiting(), p.runs)
 	}
 	return nil
 }
 
-// until waits for what an engine tells nobody of. It is an error if that takes
-// long.
-func until(there func() bool) error {
-	for end := time.Now().Add(time.Minute); !there(); {
+// waitUntil polls until a condition is true: the engine has no event for it. It
+// returns an error after a minute.
+func waitUntil(condition func() bool) error {
+	for end := time.Now().Add(time.Minute); !condition(); {
 		if time.Now().After(end) {
-			return errors.New("a minute was not enough")
+			return errors.New("timed out after a minute")
 		}
 		time.Sleep(time.Millisecond) // there is no event to wait for
 	}
 	return nil
 }
 
-// startRuns starts the runs, and waits until they do.
+// startRuns starts the runs and waits until all of them wait for an answer.
 func (p *phase) startRuns() error {
 	const writers = 8
 	began := time.Now()
 	failed := make(chan error, writers)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for w := range writers {
-		all.Go(func() {
+		wg.Go(func() {
 			for i := w; i < p.runs; i += writers {
 				args := json.RawMessage(fmt.Sprintf(`{"what":"number %d"}`, i))
 				if _, err := p.engine.Start(context.Background(), ownerOf(i), engine.StartRequest{Photon: "waiter", Args: args, Surface: "http"}); err != nil {
@@ -156,7 +156,7 @@ func (p *phase) startRuns() error {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	select {
 	case err := <-failed:
 		return err
@@ -166,15 +166,15 @@ func (p *phase) startRuns() error {
 		return err
 	}
 	p.figures["runs/s"] = float64(p.runs) / time.Since(began).Seconds()
-	return until(func() bool { return p.engine.Counts().Resident <= p.maxResident }) // those that are too many are let go
+	return waitUntil(func() bool { return p.engine.Counts().Resident <= p.maxResident }) // the excess runs are evicted
 }
 
-// asksFile has the asks that were open when the process was killed, of runs that
-// had been answered.
+// asksFile is the path of a file with the asks that are open when the process
+// is killed, of runs that had been answered.
 func (p *phase) asksFile() string { return filepath.Join(p.dir, "asks.json") }
 
-// answerSample answers runs at random: one after the other, and many at once. Then it
-// looks at lists.
+// answerSample answers random runs, first one at a time and then many at once,
+// and measures the lists.
 func (p *phase) answerSample() error {
 	if err := p.waitForAll(); err != nil {
 		return err
@@ -205,13 +205,13 @@ func (p *phase) answerSample() error {
 	return os.WriteFile(p.asksFile(), raw, 0o600)
 }
 
-// pickedRun is a run that is to be answered.
+// A pickedRun is a run to answer.
 type pickedRun struct {
 	caller engine.Caller
 	id     string
 }
 
-// pickRuns picks so many runs at random, each once, that nobody has answered yet.
+// pickRuns picks n distinct random runs that have not been answered.
 func (p *phase) pickRuns(n int) []pickedRun {
 	var all []pickedRun
 	for i := range ownerCount {
@@ -223,14 +223,14 @@ func (p *phase) pickRuns(n int) []pickedRun {
 	return all[:min(n, len(all))]
 }
 
-// answerRuns answers runs, so many at once, and measures how long it takes until
-// each asks its next question. It returns those.
+// answerRuns answers runs, width at a time, and measures the time until each
+// asks its next question. It returns those questions' ids.
 func (p *phase) answerRuns(runs []pickedRun, name string, width int) ([]string, error) {
 	took, asks := make([]time.Duration, len(runs)), make([]string, len(runs))
 	failed := make(chan error, width)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for w := range width {
-		all.Go(func() {
+		wg.Go(func() {
 			for i := w; i < len(runs); i += width {
 				began := time.Now()
 				next, err := p.answerAndFollow(runs[i])
@@ -242,7 +242,7 @@ func (p *phase) answerRuns(runs []pickedRun, name string, width int) ([]string, 
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	close(failed)
 	percentiles(p.figures, name, took)
 	return asks, <-failed
@@ -274,7 +274,7 @@ func (p *phase) answerAndFollow(r pickedRun) (string, error) {
 	return "", fmt.Errorf("run %s ended", r.id)
 }
 
-// measureLists measures pages of 50.
+// measureLists measures pages of 50 items.
 func (p *phase) measureLists() {
 	var runs, inbox []time.Duration
 	for i := range ownerCount {
@@ -289,8 +289,8 @@ func (p *phase) measureLists() {
 	percentiles(p.figures, "page-of-asks", inbox)
 }
 
-// checkRecovered finds every run waiting, those that were answered at their second
-// question.
+// checkRecovered checks that every run waits, and that those that were answered
+// wait at their second question.
 func (p *phase) checkRecovered() error {
 	if err := p.waitForAll(); err != nil {
 		return err
@@ -315,7 +315,7 @@ func (p *phase) checkRecovered() error {
 	return nil
 }
 
-// closeAndExit says what was measured, and closes.
+// closeAndExit closes the engine, prints the measurements and exits.
 func (p *phase) closeAndExit() error {
 	p.figures["resident-MB"] = residentMB()
 	began := time.Now()
@@ -333,7 +333,7 @@ func (p *phase) closeAndExit() error {
 	return nil
 }
 
-// killProcess says what was measured, and ends without another word.
+// killProcess prints the measurements and kills the process.
 func (p *phase) killProcess() error {
 	if err := p.printFigures(); err != nil {
 		return err

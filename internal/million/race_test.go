@@ -2,5 +2,6 @@
 
 package million
 
-// racing: the race detector takes many times the memory and the time.
-const racing = true
+// raceEnabled is set because the race detector takes many times the memory and
+// the time.
+const raceEnabled = true

@@ -1,6 +1,6 @@
-// Package million has a great many runs wait for their answers at once, in the
-// real engine on the durable log, each phase in a process of its own, and
-// measures what that takes. docs/benchmarks.md has the figures.
+// Package million measures a great many runs that wait for answers, in the real
+// engine on the durable log. Each phase runs in a process of its own. The
+// results are in docs/benchmarks.md.
 package million
 
 import (
@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// What tells a process of this program which phase it is.
+// The environment of a phase's process.
 const (
 	phaseVar = "BEAM_MILLION_PHASE"
 	dirVar   = "BEAM_MILLION_FOLDER"
@@ -28,16 +28,16 @@ func TestMain(m *testing.M) {
 		if err == nil {
 			err = runPhase(phase, os.Getenv(dirVar), n)
 		}
-		fmt.Fprintln(os.Stderr, phase, err) // a phase that is done is killed, or ends
+		fmt.Fprintln(os.Stderr, phase, err) // a successful phase exits or is killed instead
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
 
-// runCounts are how many runs wait. BEAM_MILLION adds a million, which takes some
-// minutes and 2 GB of the disk.
+// runCounts returns the numbers of waiting runs to test. If BEAM_MILLION is
+// set, they include a million, which takes some minutes and 2 GB of disk space.
 func runCounts(t *testing.T) []int {
-	if testing.Short() || racing {
+	if testing.Short() || raceEnabled {
 		return []int{1_000}
 	}
 	all := []int{10_000, 100_000}
@@ -47,8 +47,8 @@ func runCounts(t *testing.T) []int {
 	return all
 }
 
-// Limits of what runs that wait may take. Time is held to its aim only where
-// the machine was set aside for it.
+// Limits of the memory of waiting runs. Times are checked only if BEAM_MILLION
+// is set, on a machine without other load.
 const (
 	baseMB        = 200   // of a process with few runs, or the 10,000 whose generators wait
 	evictedBytes  = 1_200 // more for each that waits
@@ -59,8 +59,9 @@ const (
 	maxAnswerMs   = 50       // ms until a run has gone on, at the 99th percentile
 )
 
-// TestWaitingRuns are all there, and few bytes each, when they were started,
-// after a restart, after answers at random, and after a kill -9.
+// TestWaitingRuns checks that all runs are there, and use few bytes each, after
+// they were started, after a restart, after random answers, and after a kill
+// -9.
 func TestWaitingRuns(t *testing.T) {
 	for _, n := range runCounts(t) {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -71,8 +72,8 @@ func TestWaitingRuns(t *testing.T) {
 				for name, most := range map[string]float64{
 					"resident-MB": baseMB + float64(n)*evictedBytes/(1<<20), "at-most-MB": peakMB + float64(n)*peakBytes/(1<<20),
 				} {
-					if f[name] > most && !racing {
-						t.Errorf("%s: %s is %.0f, and may be %.0f", phase, name, f[name], most)
+					if f[name] > most && !raceEnabled {
+						t.Errorf("%s: %s is %.0f, want at most %.0f", phase, name, f[name], most)
 					}
 				}
 				if os.Getenv("BEAM_MILLION") == "" {
@@ -89,17 +90,17 @@ func TestWaitingRuns(t *testing.T) {
 	}
 }
 
-// TestResidentWaitingRuns: their generators wait in memory.
+// TestResidentWaitingRuns measures runs whose generators wait in memory.
 func TestResidentWaitingRuns(t *testing.T) {
 	n := min(runCounts(t)[len(runCounts(t))-1], 100_000)
-	f := runPhaseInChild(t, "hot", t.TempDir(), n)
-	logFigures(t, "hot", f)
+	f := runPhaseInChild(t, "resident", t.TempDir(), n)
+	logFigures(t, "resident", f)
 	if each := (f["resident-MB"] - f["empty-MB"]) * (1 << 20) / float64(n); n >= 10_000 && each > residentBytes {
-		t.Errorf("a run that waits in memory takes %.0f bytes, and may take %d", each, residentBytes)
+		t.Errorf("a run that waits in memory takes %.0f bytes, want at most %d", each, residentBytes)
 	}
 }
 
-// runPhaseInChild performs a phase in a process of its own.
+// runPhaseInChild runs a phase in a child process and returns its measurements.
 func runPhaseInChild(t *testing.T, phase, dir string, n int) map[string]float64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -1,5 +1,5 @@
-// Package programtest is for tests that start programs: it waits for what they
-// print, and signs in with it.
+// Package programtest helps tests that start programs: it waits for their
+// output and signs in as the operator.
 package programtest
 
 import (
@@ -20,7 +20,7 @@ type Console struct {
 	changed chan struct{} // closed and replaced with each write
 }
 
-// NewConsole returns one on which nothing was printed.
+// NewConsole returns an empty console.
 func NewConsole() *Console { return &Console{changed: make(chan struct{})} }
 
 // Write implements [io.Writer].
@@ -33,15 +33,15 @@ func (c *Console) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is all that was printed.
+// String returns everything that was printed.
 func (c *Console) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.text.String()
 }
 
-// WaitForLine waits for a line that has a text in it, and returns what follows it in
-// that line.
+// WaitForLine waits for a line that contains text and returns the rest of the
+// line after it. The error says what was printed instead, when ctx ends.
 func (c *Console) WaitForLine(ctx context.Context, text string) (string, error) {
 	for {
 		c.mu.Lock()
@@ -60,13 +60,13 @@ func (c *Console) WaitForLine(ctx context.Context, text string) (string, error) 
 	}
 }
 
-// WaitForBaseURL waits until a Beam says where it listens.
+// WaitForBaseURL waits until Beam prints the URL at which it listens.
 func (c *Console) WaitForBaseURL(ctx context.Context) (string, error) {
 	return c.WaitForLine(ctx, "Beam listens on ")
 }
 
-// SignIn makes a browser the operator's, once, with the address that a Beam
-// prints.
+// SignIn returns a browser that is signed in as the operator, with the one-time
+// URL that Beam prints.
 func (c *Console) SignIn(ctx context.Context) (*http.Client, error) {
 	address, err := c.WaitForLine(ctx, "Sign in as its operator, once: ")
 	if err != nil {
