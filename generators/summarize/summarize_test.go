@@ -63,7 +63,7 @@ func TestASummaryWithoutAnEnd(t *testing.T) {
 
 func TestNoSummary(t *testing.T) {
 	image := photontest.Accept(`{"role":"assistant","model":"m","content":{"type":"image","data":"eA==","mimeType":"image/png"}}`)
-	if p := play(t, `{}`, sampleText, image); p.Err == nil || p.Err.Error() != "the model wrote no text" {
+	if p := play(t, `{}`, sampleText, image); p.Err == nil || p.Err.Error() != "the model returned no text" {
 		t.Errorf("a picture: %s, %v", p.Result, p.Err)
 	}
 	for want, line := range map[error]photontest.Response{
