@@ -54,9 +54,9 @@ func TestAPersonWritesIt(t *testing.T) {
 	}
 }
 
-func TestASummaryWithoutAnEnd(t *testing.T) {
+func TestIncompleteSummary(t *testing.T) {
 	p := play(t, `{}`, sampleText, photontest.Accept(strings.Replace(model, "endTurn", "maxTokens", 1)))
-	if s := p.Statuses(); p.Err != nil || len(s) != 2 || !strings.Contains(s[1], "no end") {
+	if s := p.Statuses(); p.Err != nil || len(s) != 2 || !strings.Contains(s[1], "is incomplete") {
 		t.Errorf("statuses %q, %v", s, p.Err)
 	}
 }
