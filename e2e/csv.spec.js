@@ -65,7 +65,7 @@ test("a file of another kind is refused beside the field, and a CSV file mends i
 });
 
 for (const [name, { file, says }] of Object.entries({
-  "a picture that is called CSV": { file: { ...files.png, name: "dot.csv" }, says: "no CSV file but a PNG image" },
+  "a picture that is called CSV": { file: { ...files.png, name: "dot.csv" }, says: "not a CSV file but a PNG image" },
   "an empty file": { file: files.empty, says: "the file is empty" },
 })) {
   test(`${name} fails the run, which says why`, async ({ page }) => {

@@ -18,7 +18,7 @@ test("from the start to the result by keyboard alone", async ({ page }) => {
   await page.keyboard.press("Tab");
   await expect(focused(page)).toHaveText("Skip to the page");
   await page.keyboard.press("Enter");
-  await tabTo(page, "Set-up wizard");
+  await tabTo(page, "Setup wizard");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/photons\/wizard$/);
   await tabTo(page, "Run");

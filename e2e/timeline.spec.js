@@ -87,7 +87,7 @@ test("a run is run again with the same input, or with another", async ({ page })
   const before = page.url();
   await page.getByRole("button", { name: "Run again", exact: true }).click();
   await expect(page).not.toHaveURL(before);
-  await expect(dialog(page)).toContainText("Shall it go on?");
+  await expect(dialog(page)).toContainText("Continue?");
   await press(dialog(page), "Yes");
   await expectResult(page, { action: "accept", answer: true });
   await page.getByRole("link", { name: "Edit and run again" }).click();

@@ -12,14 +12,13 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A Schema is a JSON Schema (draft 2020-12) that values can be held against.
-// It is immutable.
+// A Schema is a JSON Schema (draft 2020-12) that validates values. It is immutable.
 type Schema struct {
 	raw      json.RawMessage
 	doc      *infer.Schema
 	compiled *validator.Schema
-	// acceptsEmpty: an empty object is valid as it is, which is what tools without
-	// arguments are called with.
+	// acceptsEmpty is true if an empty object, the input of tools without arguments,
+	// is valid and has no defaults to fill in.
 	acceptsEmpty bool
 }
 
@@ -27,14 +26,14 @@ var emptyObject = json.RawMessage("{}")
 
 // SchemaFor returns the schema of a Go type. Structs become objects that allow
 // no other properties; fields tagged omitempty or omitzero are optional. These
-// struct tags say more, each named as the JSON Schema keyword that it sets:
+// struct tags add rules; each is named after the JSON Schema keyword that it sets:
 //
 //	title, description, format, pattern, default
 //	minimum, maximum, multipleOf          of numbers
 //	minLength, maxLength                  of strings, in characters
 //	minItems, maxItems                    of slices
 //	enum:"dev,prod"                       the choices; of a slice, those of its items
-//	enumTitles:"Development,Production"   what people read instead
+//	enumTitles:"Development,Production"   the titles that people read instead
 //
 // A value that a tag can't set, or a type that JSON Schema can't describe, is
 // an error that names the field.
@@ -42,9 +41,8 @@ func SchemaFor[T any]() (*Schema, error) {
 	return inferSchema(reflect.TypeFor[T](), false)
 }
 
-// ParseSchema reads a schema from its JSON. Refused are references to other
-// documents, and schemas of more than 1 MB, 10,000 parts or 100 levels or whose
-// references go in a circle.
+// ParseSchema parses a schema. It returns an error for references to other documents,
+// cyclic references, and schemas of more than 1 MB, 10,000 parts or 100 levels.
 func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	if s, ok := parsedSchemas.get(raw); ok {
 		return s, nil
@@ -106,17 +104,17 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("a reference to another document (%s) is not followed", url)
 }
 
-// MarshalJSON returns the schema itself.
+// MarshalJSON returns the text of the schema.
 func (s *Schema) MarshalJSON() ([]byte, error) { return s.raw, nil }
 
 // Document returns the schema as a tree, its own properties in the order of the
 // struct's fields or of the schema's text. It must not be changed.
 func (s *Schema) Document() *infer.Schema { return s.doc }
 
-// Check decodes a JSON value, fills in the defaults of missing properties and
-// holds the value against all of the schema. Whole numbers are returned without
-// a fraction or exponent, as Go's integers want them. The error is an
-// [*InvalidError] with every violation.
+// Check decodes a JSON value, fills in the defaults of missing properties, validates
+// the value and returns it. Whole numbers are returned without a fraction or exponent,
+// so that they decode as Go integers. The error is an [*InvalidError] with every
+// violation.
 func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
 	if s.acceptsEmpty && bytes.Equal(value, emptyObject) {
 		return value, nil
@@ -136,8 +134,7 @@ func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(tree)
 }
 
-// Validate holds a JSON value against all of the schema. The error is an
-// [*InvalidError] with every violation.
+// Validate validates a JSON value. The error is an [*InvalidError] with every violation.
 func (s *Schema) Validate(value json.RawMessage) error {
 	tree, err := decodeTree(value)
 	if err != nil {
@@ -149,8 +146,8 @@ func (s *Schema) Validate(value json.RawMessage) error {
 	return nil
 }
 
-// parsedSchemas remembers schemas by their text: asks of one photon have the same one
-// every time, and compiling costs more than checking an answer.
+// parsedSchemas caches schemas by their text: the questions of a photon have the same
+// schemas every time, and compiling one costs more than checking an answer.
 var parsedSchemas schemaCache
 
 type schemaCache struct {
@@ -158,8 +155,8 @@ type schemaCache struct {
 	byText map[string]*Schema
 }
 
-// The cache is emptied when it holds this many schemas, and keeps none longer
-// than this.
+// The cache is cleared when it holds maxCachedSchemas, and holds no schema longer than
+// maxCachedSchemaLen bytes.
 const (
 	maxCachedSchemas   = 512
 	maxCachedSchemaLen = 64 << 10

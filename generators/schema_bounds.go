@@ -12,16 +12,16 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What ParseSchema accepts. A schema may come from anywhere, and compiling one
-// and holding a value against it must not take long.
+// The limits of ParseSchema. A schema may come from anywhere; compiling it and
+// validating a value must not take long.
 const (
 	maxSchemaLen   = 1 << 20 // bytes
 	maxSchemaDepth = 100     // objects and lists within each other
 	maxSchemaNodes = 10_000  // objects and lists in all
-	maxSchemaWork  = 10_000  // subschemas that one place of a value is held against
+	maxSchemaWork  = 10_000  // subschemas that apply to one place of a value
 )
 
-// checkSchemaText refuses a schema's text that is not fit to be parsed.
+// checkSchemaText returns an error if the text of a schema exceeds the limits.
 func checkSchemaText(raw []byte) error {
 	if len(raw) > maxSchemaLen {
 		return fmt.Errorf("the schema has %d bytes; at most %d are accepted", len(raw), maxSchemaLen)
@@ -51,7 +51,7 @@ func checkSchemaText(raw []byte) error {
 }
 
 // findHugeNumbers reports the numbers that only arbitrary precision can hold:
-// computing with 1e999999 takes for ever. They would not fit a float64 either.
+// computing with 1e999999 takes too long. They don't fit a float64 either.
 func findHugeNumbers(tree any, path string) []FieldError {
 	var errs []FieldError
 	switch v := tree.(type) {
@@ -71,7 +71,7 @@ func findHugeNumbers(tree any, path string) []FieldError {
 	return errs[:min(len(errs), maxViolations)]
 }
 
-// isOrdinaryNumber allows as many digits as a float64 has at its most.
+// isOrdinaryNumber reports whether n has no more digits than a float64 can have.
 func isOrdinaryNumber(n string) bool {
 	const digits, exponent = 400, 330
 	if len(n) > digits {
@@ -85,8 +85,8 @@ func isOrdinaryNumber(n string) bool {
 	return err == nil && -exponent < size && size < exponent
 }
 
-// checkSchemaWork refuses a schema that refers to itself without end, and one whose
-// references multiply, so that one value would be held against it for ages.
+// checkSchemaWork returns an error if a schema refers to itself endlessly, or if its
+// references multiply so that validating one value would take too long.
 func checkSchemaWork(s *validator.Schema) error {
 	work := make(map[*validator.Schema]int)
 	queue, seen := []*validator.Schema{s}, map[*validator.Schema]bool{s: true}
@@ -105,14 +105,14 @@ func checkSchemaWork(s *validator.Schema) error {
 	return nil
 }
 
-// countSubschemas counts the subschemas that hold for the same place as s. In work, those
-// that are being counted have a negative count.
+// countSubschemas counts the subschemas that apply to the same place as s. In work,
+// schemas that are being counted have a negative count.
 func countSubschemas(s *validator.Schema, work map[*validator.Schema]int) error {
 	switch n := work[s]; {
 	case n > 0:
 		return nil
 	case n < 0:
-		return errors.New("the schema refers to itself in a circle")
+		return errors.New("the schema refers to itself in a cycle")
 	}
 	work[s] = -1
 	sum := 1
@@ -121,14 +121,14 @@ func countSubschemas(s *validator.Schema, work map[*validator.Schema]int) error 
 			return err
 		}
 		if sum += work[next]; sum > maxSchemaWork {
-			return errors.New("the schema's references multiply without measure")
+			return errors.New("the schema's references multiply too much")
 		}
 	}
 	work[s] = sum
 	return nil
 }
 
-// subschemasInPlace lists the subschemas that hold for the same place of a value as s.
+// subschemasInPlace returns the subschemas that apply to the same place of a value as s.
 func subschemasInPlace(s *validator.Schema) []*validator.Schema {
 	all := slices.Concat([]*validator.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
 	all = slices.AppendSeq(all, maps.Values(s.DependentSchemas))
@@ -141,7 +141,7 @@ func subschemasInPlace(s *validator.Schema) []*validator.Schema {
 	return dropNil(all)
 }
 
-// subschemasOfParts lists the subschemas that hold for the parts of a value.
+// subschemasOfParts returns the subschemas that apply to the parts of a value.
 func subschemasOfParts(s *validator.Schema) []*validator.Schema {
 	all := slices.Concat([]*validator.Schema{s.PropertyNames, s.UnevaluatedProperties, s.UnevaluatedItems, s.Contains, s.Items2020, s.ContentSchema}, s.PrefixItems)
 	all = slices.AppendSeq(all, maps.Values(s.Properties))
@@ -152,7 +152,8 @@ func subschemasOfParts(s *validator.Schema) []*validator.Schema {
 	return dropNil(all)
 }
 
-// schemasIn reads the fields that hold a schema, several, or something else.
+// schemasIn returns the schemas in a field that holds one schema, several, or something
+// else.
 func schemasIn(v any) []*validator.Schema {
 	switch v := v.(type) {
 	case *validator.Schema:

@@ -1,5 +1,5 @@
-// Package bookdinner ships the photon book_dinner: arguments, a question, and a
-// step whose outcome must not change when the run is taken up again.
+// Package bookdinner provides the photon book_dinner: arguments, a question, and a step
+// whose outcome must not change when the run is replayed.
 package bookdinner
 
 import (
@@ -15,11 +15,11 @@ import (
 // Photon books a table at a restaurant that doesn't exist.
 var Photon = generators.New("book_dinner", book, &generators.Options{
 	Title:       "Book dinner",
-	Description: "Books a table for dinner at Chez Claude, asking for how many. A demonstration: no restaurant hears of it.",
+	Description: "Asks for the number of guests and books a table for dinner at Chez Claude. A demonstration: the restaurant doesn't exist.",
 	Durable:     true,
 })
 
-// Dinner is when the table is wanted.
+// Dinner is the time of the reservation.
 type Dinner struct {
 	Date string `json:"date" title:"Date" description:"The day, such as 2026-11-22" format:"date"`
 	Time string `json:"time" title:"Time" description:"The time of day, such as 19:00" pattern:"^([01]\\d|2[0-3]):[0-5]\\d$"`
@@ -28,7 +28,7 @@ type Dinner struct {
 func book(_ context.Context, in Dinner, yield generators.Yield) (string, error) {
 	at, err := time.Parse(time.DateOnly+" 15:04", in.Date+" "+in.Time)
 	if err != nil {
-		return "", fmt.Errorf("%s %s is no date and time such as 2026-11-22 19:00: %w", in.Date, in.Time, err)
+		return "", fmt.Errorf("%s %s is not a date and time such as 2026-11-22 19:00: %w", in.Date, in.Time, err)
 	}
 	yield(generators.Status("Checking availability for your reservation..."))
 	guests, err := ask.Integer(yield, "partySize", "How many people will be dining?",
@@ -53,7 +53,7 @@ func countPeople(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// formatDay is a date as it is said: November 22nd.
+// formatDay formats a date as people say it: November 22nd.
 func formatDay(t time.Time) string {
 	suffix := "th"
 	if d := t.Day(); d < 11 || d > 13 {

@@ -1,5 +1,5 @@
-// Package burst ships the photon burst: as many events as one wishes, as fast as
-// they are taken. Surfaces and their limits are measured with it.
+// Package burst provides the photon burst, which sends any number of events as fast as
+// they are received. It serves to measure surfaces and their limits.
 package burst
 
 import (
@@ -12,35 +12,35 @@ import (
 // Photon yields numbered events without a pause.
 var Photon = generators.New("burst", yieldEvents, &generators.Options{
 	Title:       "Burst of events",
-	Description: "Tells up to 100,000 numbered events at once, every tenth of them a progress and the others statuses, and returns how many there were. For trying out surfaces and clients.",
+	Description: "Sends up to 100,000 numbered events without a pause, every tenth a progress event and the others statuses, and returns their number. For testing surfaces and clients.",
 	ReadOnly:    true,
 	Idempotent:  true,
 	Durable:     true,
 })
 
-// Input is how many events to tell.
+// Input is the number of events to send.
 type Input struct {
-	Events int `json:"events,omitempty" title:"Events" description:"How many, from 1 to 100,000" minimum:"1" maximum:"100000" default:"10000"`
+	Events int `json:"events,omitempty" title:"Events" description:"The number of events, 1 to 100,000" minimum:"1" maximum:"100000" default:"10000"`
 }
 
-// Output is how many events were told.
+// Output is the number of events sent.
 type Output struct {
 	Events int `json:"events"`
 }
 
 func yieldEvents(ctx context.Context, in Input, yield generators.Yield) (Output, error) {
-	var told Output
-	for told.Events < in.Events {
-		if !yield(nthEvent(told.Events+1, in.Events)) {
-			return told, ctx.Err()
+	var sent Output
+	for sent.Events < in.Events {
+		if !yield(nthEvent(sent.Events+1, in.Events)) {
+			return sent, ctx.Err()
 		}
-		told.Events++
+		sent.Events++
 	}
-	return told, nil
+	return sent, nil
 }
 
-// nthEvent is the nth of so many events. All bear their number, so that whoever
-// reads them can tell whether one is missing or out of place.
+// nthEvent returns the nth of so many events. Each contains its number, so that readers
+// can detect missing and misplaced events.
 func nthEvent(n, of int) generators.Event {
 	text := fmt.Sprintf("event %d", n)
 	if n%10 == 0 {

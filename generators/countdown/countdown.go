@@ -1,5 +1,5 @@
-// Package countdown ships the photon countdown, which works for a known time,
-// tells how far it is, and does nothing else.
+// Package countdown provides the photon countdown, which works for a given time and
+// reports its progress.
 package countdown
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Photon counts down. It isn't durable: a countdown that was cut off is over.
+// Photon counts down. It isn't durable: an interrupted countdown is over.
 var Photon = generators.New("countdown", countDown, &generators.Options{
 	Title:       "Countdown",
-	Description: "Counts down the seconds, telling its progress ten times a second, and can be stopped at any moment. For trying out surfaces and clients.",
+	Description: "Counts down the seconds, reports its progress ten times a second, and can be stopped at any time. For testing surfaces and clients.",
 	ReadOnly:    true,
 	Idempotent:  true,
 })
@@ -21,13 +21,13 @@ var Photon = generators.New("countdown", countDown, &generators.Options{
 // tick is the time from one progress event to the next.
 const tick = time.Second / 10
 
-// Input is what to count down from.
+// Input is the time to count down.
 type Input struct {
 	Seconds int `json:"seconds,omitempty" title:"Seconds" description:"How long it takes, from 1 second to an hour" minimum:"1" maximum:"3600" default:"10"`
 }
 
 func countDown(ctx context.Context, in Input, yield generators.Yield) (string, error) {
-	began, total := time.Now(), time.Duration(in.Seconds)*time.Second
+	start, total := time.Now(), time.Duration(in.Seconds)*time.Second
 	ticks := time.NewTicker(tick)
 	defer ticks.Stop()
 	yield(progressEvent(0, total))
@@ -37,9 +37,9 @@ func countDown(ctx context.Context, in Input, yield generators.Yield) (string, e
 			return "", ctx.Err()
 		case <-ticks.C:
 		}
-		// The clock says how far it is, not the ticks: those that nobody took in
-		// time are left out, and it lasts no longer for it.
-		gone := min(time.Since(began).Truncate(tick), total)
+		// Measure the time instead of counting ticks: the ticker drops ticks that
+		// aren't received in time, and the countdown must not take longer for it.
+		gone := min(time.Since(start).Truncate(tick), total)
 		yield(progressEvent(gone, total))
 		if gone == total {
 			return "lift-off", nil
@@ -47,8 +47,8 @@ func countDown(ctx context.Context, in Input, yield generators.Yield) (string, e
 	}
 }
 
-// progressEvent is told in seconds.
+// progressEvent returns the progress in seconds.
 func progressEvent(gone, total time.Duration) generators.Event {
-	left := (total - gone + time.Second - 1) / time.Second // begun seconds count
+	left := (total - gone + time.Second - 1) / time.Second // rounded up
 	return generators.Progress(gone.Seconds(), total.Seconds(), fmt.Sprintf("%d s left", left))
 }

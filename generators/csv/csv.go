@@ -32,9 +32,9 @@ const (
 
 // A Choice is what to make of the file. Its choices are made from the file.
 type Choice struct {
-	Columns []string `json:"columns" title:"Columns" description:"What to summarise: 1 to 20 columns" minItems:"1" maxItems:"20"`
+	Columns []string `json:"columns" title:"Columns" description:"The columns to summarize, 1 to 20" minItems:"1" maxItems:"20"`
 	Summary string   `json:"summary" title:"Summary" enum:"count,sum,mean,min,max" enumTitles:"Count of filled cells,Sum,Mean,Smallest,Largest"`
-	GroupBy string   `json:"groupBy,omitempty" title:"Group by" description:"Leave it blank for one value over all rows"`
+	GroupBy string   `json:"groupBy,omitempty" title:"Group by" description:"Leave blank for one value over all rows"`
 }
 
 // A Summary is what came out.
@@ -59,7 +59,7 @@ type Value struct {
 }
 
 func summarizeFile(ctx context.Context, _ struct{}, yield generators.Yield) (Summary, error) {
-	handle, err := ask.File(yield, "file", "Which CSV file shall be summarised?", ask.MaxSize(maxSize),
+	handle, err := ask.File(yield, "file", "Which CSV file should be summarized?", ask.MaxSize(maxSize),
 		ask.Accepting(".csv", ".tsv", ".txt", "text/csv", "text/tab-separated-values", "text/plain"))
 	if err != nil {
 		return Summary{}, err
@@ -103,7 +103,7 @@ func askChoice(yield generators.Yield, found *tableInfo) (Choice, error) {
 		preset, summary = names[:1], "count"
 	}
 	columns := ask.Choices(names...)
-	return ask.Form[Choice](yield, "summary", fmt.Sprintf("What shall be made of the %s?", humanize.Count(found.rows, "row")),
+	return ask.Form[Choice](yield, "summary", fmt.Sprintf("How should the %s be summarized?", humanize.Count(found.rows, "row")),
 		ask.Choose("columns", columns...), ask.Preset("columns", preset), ask.Preset("summary", summary),
 		ask.Choose("groupBy", columns...))
 }

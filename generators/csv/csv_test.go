@@ -49,7 +49,7 @@ func TestQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	photontest.Golden(t, "file", rules)
-	if got := p.Asked["summary"].Message; got != "What shall be made of the 4 rows?" {
+	if got := p.Asked["summary"].Message; got != "How should the 4 rows be summarized?" {
 		t.Errorf("the message is %q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // expectedFormat is what every refusal ends with.
-const expectedFormat = "Wanted is text with a row of column names and below it a row for each record, the cells divided by commas, semicolons, tabs or |"
+const expectedFormat = "Expected is text with a row of column names, followed by one row per record, with cells separated by commas, semicolons, tabs or |"
 
 func emptyFileError() error { return errors.New("the file is empty. " + expectedFormat) }
 
@@ -19,7 +19,7 @@ func notCSVError(what, remedy string) error {
 	if remedy != "" {
 		what += ". " + remedy
 	}
-	return fmt.Errorf("this is no CSV file but %s. %s", what, expectedFormat)
+	return fmt.Errorf("this is not a CSV file but %s. %s", what, expectedFormat)
 }
 
 // rejectOtherFormats knows files of other kinds by how they begin.
@@ -112,7 +112,7 @@ func (g dialect) rejectProse() error {
 	if !prose {
 		return nil
 	}
-	return notCSVError("running text: no comma, semicolon, tab or | divides its lines in the same way", "")
+	return notCSVError("plain text: no comma, semicolon, tab or | separates its lines consistently", "")
 }
 
 // proseCounts counts what tells prose from a table.

@@ -53,7 +53,7 @@ func (s *tableInfo) warnings() []string {
 		add("The first row has %s and most others have %s: the columns without a name are numbered.", humanize.Count(s.headerCells, "cell"), humanize.Thousands(s.width()))
 	}
 	if s.rows == 0 {
-		add("There are column names but no rows below them: there is nothing to summarise.")
+		add("There are column names but no rows below them: there is nothing to summarize.")
 	}
 	if s.raggedRows > 0 {
 		add("%s of %s %s not have %s. Missing cells count as blank, and those beyond the last column are left out.",
@@ -63,7 +63,7 @@ func (s *tableInfo) warnings() []string {
 		add("%s without any content %s left out.", humanize.Count(s.blankRows, "row"), humanize.Plural(s.blankRows, "is", "are"))
 	}
 	if s.width() > len(s.columns) {
-		add("Only the first %s are looked at.", humanize.Count(len(s.columns), "column"))
+		add("Only the first %s are read.", humanize.Count(len(s.columns), "column"))
 	}
 	return all
 }

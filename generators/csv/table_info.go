@@ -51,7 +51,7 @@ func (f *file) scanWith(l layout) (*tableInfo, error) {
 		s.columns, s.headerRead = newColumns(nil, l.cells), true
 	}
 	var err error
-	s.blankRows, err = f.eachRecord(l, "looking at the rows", func(record []string) {
+	s.blankRows, err = f.eachRecord(l, "reading the rows", func(record []string) {
 		if !s.headerRead {
 			s.columns, s.headerRead, s.headerCells = newColumns(record, l.cells), true, len(record)
 			return

@@ -63,7 +63,7 @@ func analyzeFolder(ctx context.Context, in Input, yield generators.Yield) (Repor
 	if r.Files == 0 {
 		return r, nil
 	}
-	if r.List, err = ask.Select(yield, "list", found.describe()+". What shall be listed?", listChoices(), ask.Title("List")); err != nil {
+	if r.List, err = ask.Select(yield, "list", found.describe()+". What should be listed?", listChoices(), ask.Title("List")); err != nil {
 		return Report{}, err
 	}
 	r.Items = found.showList(yield, r.List)
@@ -79,7 +79,7 @@ func scanFolder(ctx context.Context, folder string, yield generators.Yield) (*sc
 	}
 	defer dir.Close()
 	w := &walker{ctx: ctx, yield: yield, reportInterval: time.Second / 10, scan: newScan(name, time.Now())}
-	yield(generators.Statusf("looking through %s", w.scan.displayName()))
+	yield(generators.Statusf("scanning %s", w.scan.displayName()))
 	if err := w.walk(dir); err != nil {
 		return nil, err
 	}

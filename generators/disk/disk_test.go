@@ -60,10 +60,10 @@ func TestWhatIsShown(t *testing.T) {
 	root := newSampleFolder(t)
 	p := play(t, root, `{}`, chooseList("largest"))
 	said := strings.Join(p.Statuses(), "\n")
-	if want := "looking through the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; said != want {
+	if want := "scanning the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; said != want {
 		t.Errorf("said was\n%s\nwant\n%s", said, want)
 	}
-	if q := p.Asked["list"].Message; q != "7 files in 5 folders, 5.0 MB. What shall be listed?" {
+	if q := p.Asked["list"].Message; q != "7 files in 5 folders, 5.0 MB. What should be listed?" {
 		t.Errorf("the message is %q", q)
 	}
 	table := artifacts[generators.Table](t, p, generators.TableType)["Largest files"]

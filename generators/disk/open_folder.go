@@ -17,12 +17,12 @@ import (
 func openFolder(ctx context.Context, folder string) (*os.Root, string, error) {
 	allowed, ok := generators.Root(ctx)
 	if !ok {
-		return nil, "", errors.New("no folder may be read here: whoever runs Beam allows one with --root FOLDER")
+		return nil, "", errors.New("no folder may be read here: the operator can allow one with --root FOLDER")
 	}
 	name := path.Clean(filepath.ToSlash(folder))
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return nil, "", fmt.Errorf("the folder %q is not below the one that Beam may read: "+
-			"wanted is a path that begins there, such as photos/2026", folder)
+			"use a path relative to that folder, such as photos/2026", folder)
 	}
 	root, err := os.OpenRoot(allowed)
 	if err != nil {

@@ -160,6 +160,6 @@ func (f *scan) warnings() []string {
 	add(f.links, "1 symbolic link is not followed", "symbolic links are not followed")
 	add(f.unreadable, "1 file or folder can't be read and is left out", "files or folders can't be read and are left out")
 	add(f.devices, "1 pipe, socket or device is left out", "pipes, sockets or devices are left out")
-	add(f.tooDeep, "1 folder is too deep down to be looked into", "folders are too deep down to be looked into")
+	add(f.tooDeep, "1 folder is nested too deeply and is skipped", "folders are nested too deeply and are skipped")
 	return all
 }

@@ -124,7 +124,7 @@ func TestDeepFolders(t *testing.T) {
 	if len(got.Items) != 1 || got.Bytes != 4 || got.Folders != 257 {
 		t.Errorf("got %+v", got)
 	}
-	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "too deep down") {
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "nested too deeply") {
 		t.Errorf("warned was %q", got.Warnings)
 	}
 }

@@ -1,5 +1,5 @@
-// Package githubuser ships the photon github_user: one question, one answer.
-// It is short so that it can be copied.
+// Package githubuser provides the photon github_user, which asks one question. It is a
+// short example to copy.
 package githubuser
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Photon asks for a GitHub user name and returns where its profile is.
+// Photon asks for a GitHub user name and returns the address of the profile.
 var Photon = generators.New("github_user", findProfile, &generators.Options{
 	Title:       "GitHub profile",
 	Description: "Asks for a GitHub user name and returns the address of its profile. Nothing is sent to GitHub.",
@@ -18,7 +18,7 @@ var Photon = generators.New("github_user", findProfile, &generators.Options{
 	Durable:     true,
 })
 
-// Profile is where a GitHub user is found.
+// Profile is a GitHub user's profile.
 type Profile struct {
 	Name string `json:"name"`
 	URL  string `json:"url" format:"uri"`

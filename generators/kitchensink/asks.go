@@ -9,8 +9,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Signup is the form: every kind of field that a form has. Pointers tell a
-// field that was left blank from an answer that is zero.
+// Signup is a form with every kind of field. Pointers distinguish a blank field from a
+// zero answer.
 type Signup struct {
 	Name       string   `json:"name" title:"Name" description:"As you want to be called" minLength:"1" maxLength:"80"`
 	Email      string   `json:"email" title:"E-mail" format:"email" maxLength:"254"`
@@ -27,28 +27,28 @@ type Both struct {
 	Environment string `json:"environment"`
 }
 
-// FileInfo is what is told of a file that was handed in.
+// FileInfo describes the file of an answer.
 type FileInfo struct {
 	Name      string `json:"name"`
 	Size      int64  `json:"size"`
 	MediaType string `json:"mediaType"`
 }
 
-// SecretInfo is what is told of a secret: its length in characters.
+// SecretInfo describes a secret by its length in characters.
 type SecretInfo struct {
 	Length int `json:"length"`
 }
 
-// askQuestion asks the question of the given kind, keyed by it, and returns the answer
-// as it goes into the result.
+// askQuestion asks the question of the given kind, which is also its key, and returns the
+// answer for the result.
 func askQuestion(yield generators.Yield, kind string) (any, error) {
 	switch kind {
 	case "text":
-		return asAny(ask.Text(yield, kind, "What shall the project be called?", ask.Title("Project name"), ask.Length(2, 40)))
+		return asAny(ask.Text(yield, kind, "What is the project called?", ask.Title("Project name"), ask.Length(2, 40)))
 	case "secret":
 		return askSecret(yield, kind)
 	case "confirm":
-		return asAny(ask.Confirm(yield, kind, "Shall it go on?"))
+		return asAny(ask.Confirm(yield, kind, "Continue?"))
 	case "select":
 		return asAny(ask.Select(yield, kind, "Which environment?", environments(), ask.Title("Environment")))
 	case "multiselect":
@@ -63,7 +63,7 @@ func askQuestion(yield generators.Yield, kind string) (any, error) {
 			time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)))
 		return day.Format(time.DateOnly), err
 	case "datetime":
-		moment, err := ask.DateTime(yield, kind, "When shall it begin?", ask.Title("Begin"))
+		moment, err := ask.DateTime(yield, kind, "When does it begin?", ask.Title("Begin"))
 		return moment.Format(time.RFC3339Nano), err
 	case "file":
 		return askFile(yield, kind)
@@ -74,25 +74,25 @@ func askQuestion(yield generators.Yield, kind string) (any, error) {
 	case "all":
 		return askBoth(yield)
 	}
-	return nil, fmt.Errorf("there is no question of the kind %q", kind) // the input schema has refused it before
+	return nil, fmt.Errorf("there is no question of the kind %q", kind) // the input schema rejects it
 }
 
 func asAny[T any](v T, err error) (any, error) { return v, err }
 
 func askSecret(yield generators.Yield, key string) (any, error) {
-	word, err := ask.Secret(yield, key, "What is the pass phrase? Only its length is told.", ask.Title("Pass phrase"))
+	word, err := ask.Secret(yield, key, "What is the passphrase? Only its length is returned.", ask.Title("Passphrase"))
 	return SecretInfo{Length: utf8.RuneCountInString(word)}, err
 }
 
 func askFile(yield generators.Yield, key string) (any, error) {
-	f, err := ask.File(yield, key, "Which file? Up to 1 MB of any type; it isn't read.", ask.MaxSize(1<<20))
+	f, err := ask.File(yield, key, "Which file? Any type, up to 1 MB. Its content is not read.", ask.MaxSize(1<<20))
 	return FileInfo{Name: f.Name, Size: f.Size, MediaType: f.MediaType}, err
 }
 
 func askBoth(yield generators.Yield) (any, error) {
 	var b Both
 	err := ask.All(yield,
-		ask.ForText("name", "What shall the project be called?", ask.Title("Project name"), ask.Length(2, 40)).Into(&b.Name),
+		ask.ForText("name", "What is the project called?", ask.Title("Project name"), ask.Length(2, 40)).Into(&b.Name),
 		ask.ForSelect("environment", "Which environment?", environments(), ask.Title("Environment")).Into(&b.Environment))
 	return b, err
 }

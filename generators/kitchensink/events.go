@@ -10,7 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// allEvents is everything that a photon can show, the same in every run.
+// allEvents returns every kind of event, the same in every run.
 func allEvents() []generators.Event {
 	var all []generators.Event
 	for _, part := range [][]generators.Event{statuses(), progress(), logs(), chunks(), artifacts()} {
@@ -21,23 +21,23 @@ func allEvents() []generators.Event {
 
 func statuses() []generators.Event {
 	return []generators.Event{
-		generators.Status("This is a status that informs."),
-		generators.StatusAt(generators.Success, "This one tells of a success."),
+		generators.Status("This status informs."),
+		generators.StatusAt(generators.Success, "This one reports a success."),
 		generators.StatusAt(generators.Warning, "This one warns."),
-		generators.StatusAt(generators.Error, "This one tells of an error. The run goes on."),
-		generators.Toast(generators.Info, "This is a passing notice."),
+		generators.StatusAt(generators.Error, "This one reports an error. The run continues."),
+		generators.Toast(generators.Info, "This is a toast."),
 	}
 }
 
 func progress() []generators.Event {
-	all := []generators.Event{generators.Busy("counting what there is to do")}
+	all := []generators.Event{generators.Busy("counting the work")}
 	for done := range 6 {
 		all = append(all, generators.Progress(float64(done), 5, fmt.Sprintf("%d of 5", done)))
 	}
 	return all
 }
 
-// logs has a line of each of MCP's levels, with and without a logger's name.
+// logs returns a line for each of MCP's levels, with and without the name of a logger.
 func logs() []generators.Event {
 	all := []generators.Event{generators.Log(generators.Info, "a plain line without a logger's name")}
 	for i, level := range []generators.Level{

@@ -1,6 +1,6 @@
-// Package kitchensink ships the photon kitchen-sink, which shows everything that
-// a surface has to show and asks any kind of question that there is. It never
-// waits but for an answer, so that surfaces can be tested and measured with it.
+// Package kitchensink provides the photon kitchen-sink, which yields every kind of event
+// and asks any kind of question. It waits only for answers, so that it can serve to test
+// and measure surfaces.
 package kitchensink
 
 import (
@@ -11,23 +11,22 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Photon yields every kind of event, asks the question that it is told to ask,
-// and returns what the person did with it.
+// Photon yields every kind of event, asks the chosen question, and returns the outcome.
 var Photon = generators.New("kitchen-sink", runKitchenSink, &generators.Options{
 	Title:       "Kitchen sink",
-	Description: "Shows every kind of event and artifact, then asks one question of the kind you choose. For trying out surfaces and clients.",
+	Description: "Shows every kind of event and artifact, then asks one question of the kind you choose. For testing surfaces and clients.",
 	ReadOnly:    true,
 	Idempotent:  true,
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Signup]},
 })
 
-// Choice is which question to ask.
+// Choice is the question to ask.
 type Choice struct {
 	Ask string `json:"ask,omitempty" title:"Question" description:"The kind of question to ask" enum:"text,secret,confirm,select,multiselect,number,integer,date,datetime,file,form,url,all" default:"form"`
 }
 
-// Outcome is what the person did. Answer is there only if they accepted.
+// Outcome is the person's response. Answer is set only if they accepted.
 type Outcome struct {
 	Action string `json:"action" enum:"accept,decline,cancel,timeout"`
 	Answer any    `json:"answer,omitempty"`
@@ -49,10 +48,9 @@ func runKitchenSink(ctx context.Context, in Choice, yield generators.Yield) (Out
 	return Outcome{}, err
 }
 
-// unansweredAction names what a person, or the clock, made of a question instead of
-// answering it. It is empty for every other error, and for several errors of
-// which one is another. Of several it names a decline before a cancel, and both
-// before a time-out.
+// unansweredAction returns "decline", "cancel" or "timeout" for the error of an
+// unanswered question, and the empty string for any other error. If err joins several
+// errors, any other error comes first, then a decline, a cancel and a timeout.
 func unansweredAction(err error) string {
 	errs := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

@@ -1,5 +1,5 @@
-// Package parallel ships the photon parallel: three questions that are open at
-// once, while a progress bar runs.
+// Package parallel provides the photon parallel, which asks three questions at once
+// while a progress bar runs.
 package parallel
 
 import (
@@ -13,13 +13,13 @@ import (
 // Photon asks three questions at once.
 var Photon = generators.New("parallel", askAll, &generators.Options{
 	Title:       "Three questions at once",
-	Description: "Asks for a name, a color and a number at once, in any order, while a progress bar runs, and returns the answers. For trying out surfaces and clients.",
+	Description: "Asks for a name, a color and a number at once, in any order, while a progress bar runs, and returns the answers. For testing surfaces and clients.",
 	ReadOnly:    true,
 	Idempotent:  true,
 	Durable:     true,
 })
 
-// Answers are what the three questions brought.
+// Answers are the answers to the three questions.
 type Answers struct {
 	Name   string `json:"name"`
 	Color  string `json:"color" enum:"red,green,blue"`
@@ -47,7 +47,7 @@ func colorChoices() []ask.Choice {
 	return []ask.Choice{{Value: "red", Title: "Red"}, {Value: "green", Title: "Green"}, {Value: "blue", Title: "Blue"}}
 }
 
-// unansweredError is what [ask.All] returned, in one line.
+// unansweredError formats the error of [ask.All] in one line.
 type unansweredError struct{ error }
 
 func (e unansweredError) Error() string {

@@ -8,18 +8,18 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// The bar shows for how long the questions have been open. When it is full it
-// stands still: they may be open for days, and what is told is recorded.
+// The bar shows how long the questions have been open. It stops when it is full: they
+// may stay open for days, and every event is recorded.
 const (
 	barDuration = time.Minute
 	barInterval = time.Second / 4
 )
 
-// startBar sets a progress bar going; ok is false if the run has stopped. It
-// ends when finish is called, which returns when it has.
+// startBar starts a progress bar. The caller must call finish, which stops the bar and
+// waits for it to end. startBar reports false if the run has stopped.
 func startBar(yield generators.Yield) (finish func(), ok bool) {
-	// What comes before and after the questions is told by the generator itself,
-	// so that it has the same place among them in every run.
+	// The generator itself sends the events before and after the questions, so that
+	// their order is the same in every run.
 	if !yield(generators.Progress(0, barDuration.Seconds(), "three questions are open")) {
 		return nil, false
 	}
@@ -37,7 +37,7 @@ func startBar(yield generators.Yield) (finish func(), ok bool) {
 	}, true
 }
 
-// runBar moves the bar until the questions are settled or the run ends.
+// runBar advances the bar until the questions are settled or the run ends.
 func runBar(ctx context.Context, yield generators.Yield, settled <-chan struct{}) {
 	ticks := time.NewTicker(barInterval)
 	defer ticks.Stop()

@@ -1,4 +1,4 @@
-// Package preferences ships the photon ask_user_preferences: one form.
+// Package preferences provides the photon ask_user_preferences, which asks one form.
 package preferences
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Photon asks how an operation shall behave and returns what was chosen.
+// Photon asks for preferences for an operation and returns them.
 var Photon = generators.New("ask_user_preferences", askPreferences, &generators.Options{
 	Title:       "User preferences",
 	Description: "Ask user for their preferences via elicitation",
@@ -19,8 +19,8 @@ var Photon = generators.New("ask_user_preferences", askPreferences, &generators.
 	Forms:       []func() error{ask.Fits[Preferences]},
 })
 
-// Preferences are what the form asks for. What was left blank is left out of
-// their JSON; timestamps that were switched off are not blank.
+// Preferences are the fields of the form. Their JSON omits blank fields, but not
+// timestamps that were switched off.
 type Preferences struct {
 	OutputFormat      string `json:"outputFormat" title:"Output Format" description:"How should results be formatted?" enum:"json,markdown,plain"`
 	Verbosity         string `json:"verbosity,omitempty" title:"Verbosity Level" enum:"minimal,normal,verbose"`
@@ -28,10 +28,10 @@ type Preferences struct {
 }
 
 func askPreferences(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
-	chosen, err := ask.Form[Preferences](yield, "preferences", "Please configure your preferences for this operation:")
+	preferences, err := ask.Form[Preferences](yield, "preferences", "Please configure your preferences for this operation:")
 	if err != nil {
 		return "", err
 	}
-	text, err := json.MarshalIndent(chosen, "", "  ")
+	text, err := json.MarshalIndent(preferences, "", "  ")
 	return "User preferences: " + string(text), err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/generators/wizard"
 )
 
-// Photons returns them all, by name.
+// Photons returns all of them in the order of their names.
 func Photons() []*generators.Photon {
 	return []*generators.Photon{
 		preferences.Photon,

@@ -54,16 +54,16 @@ func TestAPersonWritesIt(t *testing.T) {
 	}
 }
 
-func TestASummaryWithoutAnEnd(t *testing.T) {
+func TestIncompleteSummary(t *testing.T) {
 	p := play(t, `{}`, sampleText, photontest.Accept(strings.Replace(model, "endTurn", "maxTokens", 1)))
-	if s := p.Statuses(); p.Err != nil || len(s) != 2 || !strings.Contains(s[1], "no end") {
+	if s := p.Statuses(); p.Err != nil || len(s) != 2 || !strings.Contains(s[1], "is incomplete") {
 		t.Errorf("statuses %q, %v", s, p.Err)
 	}
 }
 
 func TestNoSummary(t *testing.T) {
 	image := photontest.Accept(`{"role":"assistant","model":"m","content":{"type":"image","data":"eA==","mimeType":"image/png"}}`)
-	if p := play(t, `{}`, sampleText, image); p.Err == nil || p.Err.Error() != "the model wrote no text" {
+	if p := play(t, `{}`, sampleText, image); p.Err == nil || p.Err.Error() != "the model returned no text" {
 		t.Errorf("a picture: %s, %v", p.Result, p.Err)
 	}
 	for want, line := range map[error]photontest.Response{

@@ -1,6 +1,5 @@
-// Package wizard ships the photon wizard: several questions in turn, and a side
-// effect between them that happens once even if the process restarts while a
-// question waits.
+// Package wizard provides the photon wizard: several questions in turn, and a side effect
+// between them that happens once even if the process restarts while a question is open.
 package wizard
 
 import (
@@ -13,10 +12,10 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Photon asks three questions and draws a number between the second and third.
+// Photon asks three questions and reserves a number between the second and the third.
 var Photon = generators.New("wizard", runWizard, &generators.Options{
-	Title:       "Set-up wizard",
-	Description: "Asks for a name, then for an account, reserves a number and has all of it confirmed. A demonstration: no account is made.",
+	Title:       "Setup wizard",
+	Description: "Asks for a name and an account, reserves a number, and asks for confirmation. A demonstration: it creates no account.",
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Account]},
 })
@@ -27,7 +26,7 @@ type Account struct {
 	Role  string `json:"role" title:"Role" enum:"viewer,editor,admin" enumTitles:"Viewer,Editor,Administrator"`
 }
 
-// Registration is all that was answered, and the number that was drawn.
+// Registration is the answers and the reserved number.
 type Registration struct {
 	Name        string `json:"name"`
 	Email       string `json:"email"`
@@ -42,7 +41,7 @@ func runWizard(_ context.Context, _ struct{}, yield generators.Yield) (Registrat
 	if r.Name, err = ask.Text(yield, "name", "What is your name?", ask.Title("Name"), ask.Length(1, 80)); err != nil {
 		return r, err
 	}
-	account, err := ask.Form[Account](yield, "account", "Which account shall "+r.Name+" get?")
+	account, err := ask.Form[Account](yield, "account", "Which account should "+r.Name+" get?")
 	if err != nil {
 		return r, err
 	}
@@ -52,12 +51,12 @@ func runWizard(_ context.Context, _ struct{}, yield generators.Yield) (Registrat
 	}
 	yield(generators.Status("reserved " + r.Reservation))
 	r.Confirmed, err = ask.Confirm(yield, "confirm",
-		fmt.Sprintf("%s <%s>, as %s, with reservation %s: is that right?", r.Name, r.Email, r.Role, r.Reservation),
-		ask.Title("All of it is right"), ask.Verbs("Confirm", "Not so"))
+		fmt.Sprintf("%s <%s>, as %s, with reservation %s: is this correct?", r.Name, r.Email, r.Role, r.Reservation),
+		ask.Title("Everything is correct"), ask.Verbs("Confirm", "Reject"))
 	return r, err
 }
 
-// drawNumber draws eight digits that can't be guessed.
+// drawNumber returns eight random digits that can't be guessed.
 func drawNumber(context.Context) (string, error) {
 	n, err := rand.Int(rand.Reader, big.NewInt(100_000_000))
 	if err != nil {

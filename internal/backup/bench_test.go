@@ -14,7 +14,7 @@ func BenchmarkWrite(b *testing.B) {
 	const runs = 10_000
 	p := newFilledParts(b)
 	for i := range runs {
-		_, err := p.Log.Append(b.Context(), fmt.Sprintf("%032x", i), 0, runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "wizard", Title: "Set-up wizard", Owner: "operator"}),
+		_, err := p.Log.Append(b.Context(), fmt.Sprintf("%032x", i), 0, runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "wizard", Title: "Setup wizard", Owner: "operator"}),
 			runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}), runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name"}))
 		if err != nil {
 			b.Fatal(err)
