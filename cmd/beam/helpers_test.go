@@ -20,15 +20,15 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// waitTimeout bounds every wait for something that has to happen.
+// waitTimeout bounds every wait for something that must happen.
 const waitTimeout = 20 * time.Second
 
-// A program is a Beam as a process of its own.
+// A program is a Beam in a process of its own.
 type program struct {
 	t       testing.TB
 	cmd     *exec.Cmd
 	console *programtest.Console
-	exited  chan struct{} // closed when it has ended
+	exited  chan struct{} // closed when the process has ended
 }
 
 // startProgram starts one of the programs that TestMain names.
@@ -46,7 +46,7 @@ func startProgram(t testing.TB, prepare func(*exec.Cmd), name string, args ...st
 	return p
 }
 
-// noPreparation leaves a command as it is.
+// noPreparation leaves a command unchanged.
 func noPreparation(*exec.Cmd) {}
 
 func (p *program) signal(s syscall.Signal) {
@@ -56,8 +56,8 @@ func (p *program) signal(s syscall.Signal) {
 	}
 }
 
-// waitForOutput waits for a line on stderr that has a text in it, and returns what follows
-// it there.
+// waitForOutput waits for a line on stderr that contains text, and returns what
+// follows text in the line.
 func (p *program) waitForOutput(text string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), waitTimeout)
@@ -69,19 +69,19 @@ func (p *program) waitForOutput(text string) string {
 	return rest
 }
 
-// waitForExit waits for the program's end, and returns how long that took.
+// waitForExit waits until the program ends, and returns how long that took.
 func (p *program) waitForExit(within time.Duration) time.Duration {
 	p.t.Helper()
-	began := time.Now()
+	start := time.Now()
 	select {
 	case <-p.exited:
 	case <-time.After(within):
-		p.t.Fatalf("it has not ended within %s; it says:\n%s", within, p.console)
+		p.t.Fatalf("the program has not ended within %s; its output:\n%s", within, p.console)
 	}
-	return time.Since(began)
+	return time.Since(start)
 }
 
-// A server is beam serve, and its operator's browser.
+// A server is a beam serve process with its operator's browser.
 type server struct {
 	*program
 	baseURL string
@@ -109,7 +109,7 @@ func startServerProgram(t testing.TB, name string, args ...string) *server {
 	return s
 }
 
-// getJSON decodes what a path has as JSON.
+// getJSON requests a path as JSON and decodes the response.
 func (s *server) getJSON(path string, v any) {
 	s.t.Helper()
 	r, err := http.NewRequest("GET", s.baseURL+path, nil)
@@ -127,7 +127,7 @@ func (s *server) getJSON(path string, v any) {
 	}
 }
 
-// startRun starts a run, and returns its id.
+// startRun starts a run and returns its id.
 func (s *server) startRun(photon string) string {
 	s.t.Helper()
 	r, err := s.browser.Post(s.baseURL+"/photons/"+photon+"/runs", "application/json", strings.NewReader("{}"))
@@ -142,14 +142,14 @@ func (s *server) startRun(photon string) string {
 	return begun.ID
 }
 
-// A runInfo is what the server tells of one.
+// A runInfo is the JSON of a run.
 type runInfo struct {
 	ID, Photon, State, Error string
 	Asks                     []struct{ ID, Key string }
 }
 
-// waitForAsk waits until a run asks for something, by its key, and returns the
-// question's id; an empty key waits for its end.
+// waitForAsk waits until a run has an open question with the given key, and returns
+// the question's id. With an empty key, it waits until the run has ended.
 func (s *server) waitForAsk(id, key string) string {
 	s.t.Helper()
 	for began := time.Now(); ; {
@@ -166,7 +166,7 @@ func (s *server) waitForAsk(id, key string) string {
 	}
 }
 
-// readStream is all that a run's stream says.
+// readStream returns a run's whole stream.
 func (s *server) readStream(id string) string {
 	s.t.Helper()
 	r, err := s.browser.Get(s.baseURL + "/runs/" + id + "/events")
@@ -200,7 +200,7 @@ func (s *server) uploadFile(ask, content string) {
 	r.Body.Close()
 }
 
-// waitForAsks waits until the inbox has so many questions, and returns their ids.
+// waitForAsks waits until the inbox has n questions, and returns their ids.
 func (s *server) waitForAsks(n int) []string {
 	s.t.Helper()
 	for began := time.Now(); ; {
@@ -229,7 +229,7 @@ func (s *server) answer(ask, content string) {
 	r.Body.Close()
 }
 
-// A mcpClient is an MCP client with its beam stdio.
+// An mcpClient is an MCP client with its beam stdio process.
 type mcpClient struct {
 	*program
 	in    io.WriteCloser
@@ -262,7 +262,7 @@ func startMCPClient(t testing.TB, name string, args ...string) *mcpClient {
 	return c
 }
 
-// A rpcMessage is a message of the program.
+// An rpcMessage is a message from the program.
 type rpcMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -274,7 +274,8 @@ type rpcMessage struct {
 	Error  *struct{ Message string }
 }
 
-// waitForMessage is the next message that fits, the first of which must come soon.
+// waitForMessage returns the next message that fits; it must arrive within
+// waitTimeout.
 func (c *mcpClient) waitForMessage(what string, fits func(rpcMessage) bool) rpcMessage {
 	c.t.Helper()
 	timeout := time.After(waitTimeout)
@@ -299,7 +300,7 @@ func (c *mcpClient) waitForMethod(name string) rpcMessage {
 	return c.waitForMessage(name, func(m rpcMessage) bool { return m.Method == name })
 }
 
-// waitForResponse is that to the request with the raw id.
+// waitForResponse waits for the response to the request with the raw id.
 func (c *mcpClient) waitForResponse(id string) rpcMessage {
 	c.t.Helper()
 	return c.waitForMessage("the response to "+id, func(m rpcMessage) bool { return m.Method == "" && string(m.ID) == id })
@@ -329,7 +330,7 @@ func (c *mcpClient) answer(question rpcMessage, content string) {
 	c.writeLines(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":%s}}`, question.ID, content))
 }
 
-// closeAndWait closes stdin, and expects the program to end within two seconds.
+// closeAndWait closes stdin and expects the program to end within two seconds.
 func (c *mcpClient) closeAndWait() {
 	c.t.Helper()
 	c.in.Close()
