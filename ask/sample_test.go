@@ -15,7 +15,7 @@ var greeting = ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.
 // TestASampleRequestIsMCPs: its JSON is the params of sampling/createMessage,
 // and nothing of it is lost when they come from elsewhere.
 func TestASampleRequestIsMCPs(t *testing.T) {
-	half, heat := 0.5, 0.0
+	half, temperature := 0.5, 0.0
 	request := ask.SampleRequest{
 		Messages: []ask.SampleMessage{
 			ask.FromUser(ask.TextBlock("What is <this>?"), ask.ImageBlock([]byte("png"), "image/png")),
@@ -25,7 +25,7 @@ func TestASampleRequestIsMCPs(t *testing.T) {
 			ask.FromUser(ask.TextBlock("")),
 		},
 		ModelPreferences: &ask.ModelPreferences{Hints: []ask.ModelHint{{Name: "small"}}, CostPriority: &half},
-		SystemPrompt:     "Be brief.", IncludeContext: "none", Temperature: &heat, MaxTokens: 100,
+		SystemPrompt:     "Be brief.", IncludeContext: "none", Temperature: &temperature, MaxTokens: 100,
 		StopSequences: []string{"END"}, Metadata: json.RawMessage(`{"user":"u"}`),
 		Tools: []json.RawMessage{json.RawMessage(`{"name":"look","inputSchema":{"type":"object"},"annotations":{"x":1}}`)}, ToolChoice: &ask.ToolChoice{Mode: "auto"},
 	}

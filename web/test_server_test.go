@@ -117,8 +117,8 @@ func (w *testServer) trackConnection(c net.Conn, state http.ConnState) {
 // waitForNoConnections waits until the server has no connection left.
 func (w *testServer) waitForNoConnections() {
 	w.t.Helper()
-	patience := time.NewTimer(w.waitTimeout)
-	defer patience.Stop()
+	timer := time.NewTimer(w.waitTimeout)
+	defer timer.Stop()
 	for {
 		w.mu.Lock()
 		n := len(w.open)
@@ -128,7 +128,7 @@ func (w *testServer) waitForNoConnections() {
 		}
 		select {
 		case <-w.ended:
-		case <-patience.C:
+		case <-timer.C:
 			w.t.Fatalf("%d connections are still open", n)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// runBeam runs a command to its end, and returns what it says on stdout and
-// stderr.
+// runBeam runs a command that must exit with the given status, and returns its
+// stdout and stderr.
 func runBeam(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("beam", args...).CombinedOutput()
@@ -32,10 +32,9 @@ func runBeam(t *testing.T, status int, args ...string) string {
 	return string(out)
 }
 
-// Runs that wait when they are backed up are answered where they are restored,
-// with the secrets and the files that they were given; and so are those that
-// were in the middle of something.
-func TestBackupWhileRunsGoOn(t *testing.T) {
+// A run that waits when it is backed up can be answered where it is restored, with
+// its secrets and files; a run that works when it is backed up continues there.
+func TestBackupWhileRunsContinue(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "backup")
 	s := startServerProgram(t, "vaults", "--data", filepath.Join(dir, "data"))
@@ -98,7 +97,7 @@ func TestBackupWhileRunsGoOn(t *testing.T) {
 	again.waitForAsk(vault, "")
 }
 
-// finishWizards brings what a backup has of some wizards to their ends.
+// finishWizards answers the questions of the wizards that a backup has.
 func finishWizards(t *testing.T, s *server, wizards []string) {
 	t.Helper()
 	var all struct{ Runs []runInfo }
@@ -134,9 +133,9 @@ func finishWizards(t *testing.T, s *server, wizards []string) {
 	t.Logf("%d runs were restored of %d, with %d questions to answer", len(there), len(wizards)+1, open)
 }
 
-// Without a Beam, a backup is the same; and one that a Beam breaks off takes no
-// other's place.
-func TestBackupWithoutABeam(t *testing.T) {
+// A backup is the same if no Beam owns the folder. A backup that fails doesn't
+// replace an older one.
+func TestBackupWithoutOwner(t *testing.T) {
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
 	s := startServer(t, "--data", data)
@@ -161,8 +160,8 @@ func TestBackupWithoutABeam(t *testing.T) {
 	again.getJSON("/runs/"+id, &runInfo{})
 }
 
-// An owner that ends in the middle of a backup leaves none.
-func TestABackupBreaksOff(t *testing.T) {
+// If the owner ends in the middle of a backup, there is no backup file.
+func TestOwnerEndsDuringBackup(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServerProgram(t, "vaults", "--data", data)
 	vault := s.startRun("vault")
@@ -192,8 +191,8 @@ func TestABackupBreaksOff(t *testing.T) {
 	}
 }
 
-// A restore that is killed in the middle leaves nothing that is used.
-func TestARestoreIsKilled(t *testing.T) {
+// No Beam uses what a killed restore has left.
+func TestRestoreKilled(t *testing.T) {
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
 	s := startServer(t, "--data", data)
@@ -228,8 +227,8 @@ func TestARestoreIsKilled(t *testing.T) {
 	runBeam(t, 1, "restore", file, "--data", again)
 }
 
-// Without room, nothing is restored, and that is said.
-func TestRestoreToAFullDisk(t *testing.T) {
+// If the disk is full, nothing is restored, and an error says so.
+func TestRestoreToFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	data, file, small := filepath.Join(dir, "data"), filepath.Join(dir, "backup"), filepath.Join(dir, "small")
 	if err := os.Mkdir(small, 0o700); err != nil {

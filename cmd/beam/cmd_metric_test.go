@@ -15,8 +15,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// cmdMetric ADDRESS NAME VALUE [LABEL=VALUE...] scrapes a server until a metric has
-// a value; that of a histogram is how often it observed something.
+// cmdMetric implements metric ADDRESS NAME VALUE [LABEL=VALUE...], which scrapes a
+// server until a metric has a value. The value of a histogram is its count.
 func cmdMetric(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: metric address name value label=value...")

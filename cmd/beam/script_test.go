@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"beam": main,
-		// Other people's programs.
+		// Programs of other photons.
 		"hello": func() { beam.Main(generators.New("hello", hello, nil)) },
 		"vaults": func() {
 			beam.Main(append(shipped.Photons(), generators.New("vault", vault, &generators.Options{Durable: true}))...)
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The scripts run the real program, with curl for a client.
+// The scripts run the real program, with curl as the client.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptServersKey is the key under which a script's servers are kept.
+// scriptServersKey is the key of a script's servers in its environment's values.
 type scriptServersKey struct{}
 
 type scriptServer struct {
@@ -95,8 +95,8 @@ func serverNamed(ts *testscript.TestScript, name string) *scriptServer {
 
 var listeningLine = regexp.MustCompile(`^Beam listens on (http://\S+)`)
 
-// cmdServe NAME ARGS... starts beam serve on a free port and sets $NAME to its
-// address, and $NAME_SIGNIN to its sign-in address.
+// cmdServe implements serve NAME ARGS..., which starts beam serve on a free port
+// and sets $NAME to its address and $NAME_SIGNIN to its sign-in address.
 func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: serve name args...")
@@ -134,7 +134,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// findLine reads lines up to one that matches, and returns its group.
+// findLine reads lines until one matches, and returns the match's first group.
 func findLine(ts *testscript.TestScript, lines *bufio.Reader, want *regexp.Regexp) string {
 	for {
 		line, err := lines.ReadString('\n')
@@ -147,14 +147,15 @@ func findLine(ts *testscript.TestScript, lines *bufio.Reader, want *regexp.Regex
 	}
 }
 
-// cmdSignal NAME SIGNAL sends SIGTERM, SIGINT or SIGKILL to a server.
+// cmdSignal implements signal NAME SIGNAL, which sends TERM, INT or KILL to a
+// server.
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "KILL": syscall.SIGKILL}
 	ts.Check(serverNamed(ts, args[0]).Process.Signal(signals[args[1]]))
 }
 
-// cmdEnded NAME [SECONDS] waits until a server has ended with exit status 0, or,
-// negated, with another one.
+// cmdEnded implements ended NAME [TIME], which waits until a server has ended
+// with exit status 0 or, negated, with another one.
 func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 	limit := 10 * time.Second
 	if len(args) > 1 {
@@ -172,7 +173,8 @@ func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdCapture VAR REGEXP sets a variable to the group that matches in stdout.
+// cmdCapture implements capture VAR REGEXP, which sets a variable to the first
+// group of the match in stdout.
 func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: capture var regexp")

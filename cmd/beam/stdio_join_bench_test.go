@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What a question costs over stdio: asked by the process that the client
-// started, and by the one that it joined.
+// BenchmarkAsk measures a question over stdio that the client's own process asks,
+// and one that the owner asks which the process joined.
 func BenchmarkAsk(b *testing.B) {
 	for name, joins := range map[string]bool{"direct": false, "joined": true} {
 		b.Run(name, func(b *testing.B) {

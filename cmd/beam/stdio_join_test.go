@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A client whose beam stdio joins beam serve has its runs and questions there:
-// whoever answers first wins, and the run outlives the client.
+// If beam stdio joins beam serve, the client's runs and questions are there: the
+// first answer wins, and the run outlives the client.
 func TestStdioJoinsTheOwner(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
@@ -55,8 +55,8 @@ func TestStdioJoinsTheOwner(t *testing.T) {
 	}
 }
 
-// Whoever is asked on a page is sent to the owner's, and invited by the process
-// that the client started.
+// Links to questions lead to the owner's pages; the process that the client
+// started prints the sign-in address.
 func TestStdioLinksToTheOwnersPages(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
@@ -70,9 +70,9 @@ func TestStdioLinksToTheOwnersPages(t *testing.T) {
 	c.closeAndWait()
 }
 
-// A client outlives the Beam that serves it: what was pending gets an error,
-// and what comes then is served by its own process.
-func TestTheOwnerIsKilled(t *testing.T) {
+// A client's session outlives the Beam that serves it: pending calls return an
+// error, and its own process serves later ones.
+func TestOwnerKilled(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -115,9 +115,9 @@ func TestTheOwnerIsKilled(t *testing.T) {
 	}
 }
 
-// When the client's process is killed, its durable runs wait on, and nobody could
-// come back to the others.
-func TestAJoinedProcessIsKilled(t *testing.T) {
+// When the client's process is killed, its durable runs keep waiting; the others,
+// to which nobody could return, are stopped.
+func TestJoinedProcessKilled(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -142,8 +142,8 @@ func TestAJoinedProcessIsKilled(t *testing.T) {
 	}
 }
 
-// A client that leaves does not wait for an owner that does not move.
-func TestTheOwnerIsFrozen(t *testing.T) {
+// A client that leaves does not wait for an owner that doesn't respond.
+func TestOwnerFrozen(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -157,9 +157,8 @@ func TestTheOwnerIsFrozen(t *testing.T) {
 	}
 }
 
-// A client that asks for nothing while its Beam is started anew joins the new
-// one.
-func TestTheOwnerIsStartedAnew(t *testing.T) {
+// An idle client joins the new owner when its Beam is restarted.
+func TestOwnerRestarted(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -180,8 +179,8 @@ func TestTheOwnerIsStartedAnew(t *testing.T) {
 	c.closeAndWait()
 }
 
-// Of two clients without beam serve, one owns the folder. When it leaves, the
-// other goes on.
+// Of two clients without beam serve, one process owns the folder. When that client
+// leaves, the other continues.
 func TestClientsShareAFolder(t *testing.T) {
 	data := t.TempDir()
 	one := startMCPClient(t, "beam", "--data", data)
@@ -213,8 +212,8 @@ func TestClientsShareAFolder(t *testing.T) {
 	two.closeAndWait()
 }
 
-// A program of other photons is not served by a Beam that has not got them.
-func TestStdioOfOtherPhotonsIsOnItsOwn(t *testing.T) {
+// A program whose photons the owner doesn't have works on its own.
+func TestStdioWithOtherPhotons(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	startServer(t)
@@ -233,8 +232,8 @@ func TestStdioOfOtherPhotonsIsOnItsOwn(t *testing.T) {
 	c.waitForOutput("it doesn't offer hello as this program does. Stop that one, or choose another folder")
 }
 
-// The path of a folder may be longer than that of a socket.
-func TestAFolderWithALongPath(t *testing.T) {
+// A folder's path may be longer than a socket's can be.
+func TestFolderWithLongPath(t *testing.T) {
 	data := filepath.Join(t.TempDir(), strings.Repeat("long/", 40))
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		t.Fatal(err)
@@ -258,8 +257,8 @@ func TestAFolderWithALongPath(t *testing.T) {
 	c.closeAndWait()
 }
 
-// However often the owner is killed, and whoever owns the folder then, every
-// request of every client is answered, with a result or an error.
+// However often the owner is killed, every request of every client gets a result
+// or an error.
 func TestNoRequestHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

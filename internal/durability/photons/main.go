@@ -27,7 +27,7 @@ func main() {
 	beam.Main(
 		generators.New("interview", interview, durable),
 		generators.New("vault", vault, durable),
-		generators.New("crowd", crowd, durable),
+		generators.New("crowd", askConcurrently, durable),
 		generators.New("model", model, durable),
 		generators.New("patient", patient, durable),
 		generators.New("worker", worker, durable),
@@ -159,8 +159,8 @@ func vault(_ context.Context, _ none, yield generators.Yield) (string, error) {
 	return fmt.Sprintf("%s: %d bytes %x under %x", file.Name, n, sum.Sum(nil)[:8], under[:8]), err
 }
 
-// crowd asks from two goroutines at once.
-func crowd(_ context.Context, _ none, yield generators.Yield) (string, error) {
+// askConcurrently asks from two goroutines at once.
+func askConcurrently(_ context.Context, _ none, yield generators.Yield) (string, error) {
 	var all sync.WaitGroup
 	answers, errs := make([]string, 2), make([]error, 2)
 	for i, key := range []string{"left", "right"} {

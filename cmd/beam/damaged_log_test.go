@@ -14,9 +14,9 @@ import (
 
 const firstBlock = "log/jetstream/$G/streams/runs/msgs/1.blk"
 
-// A log of which a part is gone is refused, and nothing in the folder is touched;
-// check says what is wrong, and --accept-loss goes on with what can be read.
-func TestADamagedLog(t *testing.T) {
+// Beam refuses a log that lost a part, and changes nothing in the folder; check
+// says what is wrong, and --accept-loss continues with what can be read.
+func TestDamagedLog(t *testing.T) {
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	var runs []string
@@ -83,7 +83,8 @@ func TestADamagedLog(t *testing.T) {
 	}
 }
 
-// acceptLoss starts a Beam on a damaged folder, and answers what is left.
+// acceptLoss starts a Beam on a damaged folder and answers the remaining
+// questions.
 func acceptLoss(t *testing.T, dir string, runs []string) {
 	t.Helper()
 	s := startServer(t, "--data", dir, "--accept-loss")
