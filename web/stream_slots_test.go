@@ -46,7 +46,7 @@ func readLineWith(lines *bufio.Scanner, text string) bool {
 	return false
 }
 
-const reconnectSoon = "_soon: true"
+const reconnectSoon = "_reconnecting: true"
 
 func TestOnlySomePagesOfABrowserKeepTheirStream(t *testing.T) {
 	p := newSite(t, "").newSession()

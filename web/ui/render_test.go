@@ -20,7 +20,7 @@ func TestMarkdown(t *testing.T) {
 		"#### deep":                          "<h2>deep</h2>\n",
 		"<b>raw</b> & <script>x</script>":    "<p>raw &amp; x</p>\n",
 		"![alt](data:image/png;base64,aaaa)": "<p>alt</p>\n",
-		"![](https://e.example/x.png)":       `<p><a href="https://e.example/x.png" rel="nofollow noreferrer noopener" target="_blank">picture</a></p>` + "\n",
+		"![](https://e.example/x.png)":       `<p><a href="https://e.example/x.png" rel="nofollow noreferrer noopener" target="_blank">image</a></p>` + "\n",
 		"[x](javascript:alert(1)) [y](/runs/1) [z](mailto:a@b.example)": `<p>x y <a href="mailto:a@b.example" rel="nofollow noreferrer">z</a></p>` + "\n",
 		"www.example.com":           `<p><a href="http://www.example.com" rel="nofollow noreferrer noopener" target="_blank">www.example.com</a></p>` + "\n",
 		"`<a data-on:click=\"x\">`": "<p><code>&lt;a data-on:click=&#34;x&#34;&gt;</code></p>\n",
@@ -91,7 +91,7 @@ func TestTables(t *testing.T) {
 		big.Rows = append(big.Rows, make([]any, 100))
 	}
 	v := newTableView("t", big)
-	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.omittedNote() != "The first 200 of 1,000 rows, the first 60 of 100 columns. Copied or downloaded, it is whole." {
+	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.omittedNote() != "Showing the first 200 of 1,000 rows and the first 60 of 100 columns. Copy or download the table to get all of it." {
 		t.Errorf("%d rows of %d columns: %s", len(v.rows), len(v.columns), v.omittedNote())
 	}
 	raw, _ := json.Marshal(generators.Table{Columns: []string{"a", "b", "c"}, Rows: [][]any{{1, "x"}, {nil, "y", true, "more"}, {2.50, 3}}})
