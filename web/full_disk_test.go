@@ -41,7 +41,7 @@ func TestAFullDiskSaysHowMuchIsLeftFree(t *testing.T) {
 	for what, res := range map[string]*http.Response{"a start": p.requestJSON("POST", "/photons/none/runs", "{}"), "readiness": p.requestJSON("GET", "/readyz", "")} {
 		expectStatus(t, res, http.StatusServiceUnavailable)
 		said := readText(t, res)
-		for _, want := range []string{"The disk is full", "16 MiB free", "Make room", "goes on by itself"} {
+		for _, want := range []string{"The disk is full", "16 MiB free", "Free some space", "continues by itself"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: %s, want %q", what, said, want)
 			}
