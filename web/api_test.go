@@ -22,7 +22,7 @@ func TestStartFollowAnswerResumeResult(t *testing.T) {
 	second := p.follow(run.Events, q.id, isElicitation)
 	q2 := second[len(second)-1]
 	if second[0].msg.Method != "notifications/cancelled" || second[0].msg.Params["requestId"] != q.msg.ID {
-		t.Errorf("after the answer came %+v", second[0])
+		t.Errorf("after the answer, got %+v", second[0])
 	}
 	expectStatus(t, p.answerRPC(q2.msg.ID, acceptResult(`{"email":"ada@example.org","role":"admin"}`)), http.StatusAccepted)
 
@@ -37,7 +37,7 @@ func TestStartFollowAnswerResumeResult(t *testing.T) {
 		t.Errorf("the result is %+v", last)
 	}
 
-	// From the start, the stream tells it all again, settled questions too.
+	// From the start, the stream repeats everything, including closed questions.
 	again := p.follow(run.Events, "", nil)
 	seen := slices.Concat(first, second, third, rest)
 	if len(again) != len(seen) {
@@ -51,7 +51,7 @@ func TestStartFollowAnswerResumeResult(t *testing.T) {
 		}
 		lastID = id
 	}
-	// There is nothing more, and a reader is told not to come back.
+	// There is nothing more, and the client is told not to reconnect.
 	expectStatus(t, p.request("GET", run.Events, "", "Last-Event-ID", again[len(again)-1].id), http.StatusNoContent)
 }
 
@@ -64,7 +64,7 @@ func TestResumeFromEveryEventMissesAndRepeatsNothing(t *testing.T) {
 	for i, e := range all[:len(all)-1] {
 		rest := p.follow(run.Events, e.id, nil)
 		if len(rest) != len(all)-i-1 || rest[0].id != all[i+1].id {
-			t.Fatalf("after %s came %d messages, want %d", e.id, len(rest), len(all)-i-1)
+			t.Fatalf("after %s, got %d messages, want %d", e.id, len(rest), len(all)-i-1)
 		}
 	}
 	byQuery := p.follow(run.Events+"?after="+all[2].id, "", nil)
@@ -90,7 +90,7 @@ func TestMethodsOfTheStreamAreMCPs(t *testing.T) {
 	if q.Params["mode"] != "url" || q.Params["url"] != p.URL+"/asks/"+q.ID || q.Params["requestedSchema"] != nil {
 		t.Errorf("a secret is asked by %+v", q.Params)
 	}
-	// To accept the address is consent, not the answer.
+	// Accepting the URL is consent, not an answer.
 	expectStatus(t, p.answerRPC(q.ID, map[string]any{"action": "accept"}), http.StatusAccepted)
 	expectStatus(t, p.requestJSON("GET", "/asks/"+q.ID, ""), http.StatusOK)
 	const secret = "hunter2hunter2"

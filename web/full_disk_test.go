@@ -23,8 +23,8 @@ func (fullLog) Append(context.Context, string, uint64, ...runlog.Entry) (uint64,
 
 func (fullLog) Err() error { return fmt.Errorf("%w: /data has 9 KB left", runlog.ErrDiskFull) }
 
-// Who looks at the disk finds room on it: the words say why that is none, and
-// what to do.
+// TestAFullDiskSaysHowMuchIsLeftFree checks that the error explains why a disk with free
+// space counts as full, and what to do.
 func TestAFullDiskSaysHowMuchIsLeftFree(t *testing.T) {
 	registry, err := generators.NewRegistry(generators.New("none", func(context.Context, struct{}, generators.Yield) (string, error) { return "", nil }, nil))
 	if err != nil {
@@ -47,7 +47,7 @@ func TestAFullDiskSaysHowMuchIsLeftFree(t *testing.T) {
 			}
 		}
 		if strings.Contains(said, "/data") {
-			t.Errorf("%s tells where the data is: %s", what, said)
+			t.Errorf("%s reveals where the data is: %s", what, said)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// A thousand readers of one run are each told everything, once and in order,
-// whether they come before, while or after it is told.
+// TestAThousandFollowers checks that a thousand readers of one run each receive every
+// event once and in order, whether they connect before, during or after the run.
 func TestAThousandFollowers(t *testing.T) {
 	const followers, events = 1000, 300
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
@@ -54,8 +54,8 @@ func TestAThousandFollowers(t *testing.T) {
 	}
 }
 
-// followAll follows a run to its end. Where a reader is so slow that it is
-// dropped, as it may be on a busy machine, it comes back as browsers do.
+// followAll follows a run to its end. A reader that is dropped for being slow, which may
+// happen on a busy machine, reconnects as browsers do.
 func (p *browserSession) followAll(path string) []event {
 	p.t.Helper()
 	var all []event
@@ -79,7 +79,7 @@ func checkAllEvents(stream []event, events int) error {
 			continue
 		}
 		if text != fmt.Sprintf("event %d", next) {
-			return fmt.Errorf("%q came where event %d was due", text, next)
+			return fmt.Errorf("got %q, want event %d", text, next)
 		}
 		next++
 	}
@@ -89,7 +89,8 @@ func checkAllEvents(stream []event, events int) error {
 	return nil
 }
 
-// What one tool does to itself is nobody else's concern.
+// TestHostileToolsLeaveOthersAlone checks that a misbehaving photon doesn't affect other
+// runs.
 func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 	endless := generators.New("endless-talk", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		for yield(generators.Status("and another thing")) {

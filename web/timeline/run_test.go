@@ -18,7 +18,7 @@ import (
 
 var startTime = time.Date(2026, 3, 4, 19, 0, 0, 0, time.UTC)
 
-// logWriter makes the entries of a run, one a second.
+// A logWriter applies entries to a run, one per second.
 type logWriter struct {
 	run  *Run
 	last uint64
@@ -101,7 +101,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-func TestAnswersInWords(t *testing.T) {
+func TestAnswerValues(t *testing.T) {
 	form := &ask.Question{Kind: ask.KindForm, Fields: ask.Fields{
 		{Name: "name", Title: "Name", Type: "string"},
 		{Name: "age", Type: "integer"},
@@ -144,13 +144,13 @@ func TestAnswersInWords(t *testing.T) {
 	}
 }
 
-func TestPhases(t *testing.T) {
+func TestStatusDurations(t *testing.T) {
 	w := newLogWriter()
 	one := w.event(generators.Status("one")).Item
 	w.event(generators.Status("one"))
 	w.event(generators.Log(generators.Info, "a line ends no phase"))
 	if one.Duration() != 0 {
-		t.Errorf("a phase that goes on lasted %v", one.Duration())
+		t.Errorf("an open status has the duration %v", one.Duration())
 	}
 	c := w.event(generators.Status("two"))
 	if one.Duration() != 3*time.Second || len(c.AlsoChanged) != 1 || c.AlsoChanged[0] != one {
@@ -185,7 +185,7 @@ func TestRepeatedStatuses(t *testing.T) {
 		t.Errorf("the third equal status made %+v with count %d", c, first.Count)
 	}
 	if c := w.event(generators.StatusAt(generators.Warning, "again")); !c.Added {
-		t.Error("a status of another level was taken for the same")
+		t.Error("a status of another level was counted as a repetition")
 	}
 	if len(w.run.Items) != 3 || w.run.Events != 5 {
 		t.Errorf("%d items and %d events", len(w.run.Items), w.run.Events)
@@ -249,7 +249,7 @@ func TestArtifactsAreBounded(t *testing.T) {
 	}
 }
 
-func TestChunksGrowTogether(t *testing.T) {
+func TestChunksAreJoined(t *testing.T) {
 	w := newLogWriter()
 	first := w.event(generators.Chunk("a"))
 	c := w.event(generators.Chunk("b"))
@@ -318,7 +318,7 @@ func TestLargeData(t *testing.T) {
 	}
 }
 
-func TestBytes(t *testing.T) {
+func TestFormatBytes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 9960: "10 kB", 999_499: "999 kB", 999_600: "1.0 MB", 104857600: "105 MB", 5e15: "5.0 PB"} {
 		if got := FormatBytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)

@@ -9,7 +9,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A long conversation doesn't make a page that is as long, and says so.
+// TestALongConversationIsCut checks that a long conversation is cut, with a note.
 func TestALongConversationIsCut(t *testing.T) {
 	s := &ask.SampleRequest{MaxTokens: 1}
 	for i := range 25 {
