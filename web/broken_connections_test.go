@@ -239,7 +239,7 @@ func TestExcessiveRequestsAreRejected(t *testing.T) {
 			if !strings.Contains(fmt.Sprint(tt.want), fmt.Sprint(res.StatusCode)) {
 				t.Errorf("%s, want one of %d: %.300s", res.Status, tt.want, said)
 			}
-			if res.StatusCode >= 400 && len(said) > 4<<10+len(tt.body) { // an id is told back
+			if res.StatusCode >= 400 && len(said) > 4<<10+len(tt.body) { // an id is received back
 				t.Errorf("the error has %d bytes: %.300s", len(said), said)
 			}
 		})

@@ -30,7 +30,7 @@ func TestAThousandFollowers(t *testing.T) {
 	}, nil)
 	p := newSite(t, "", talker).newSession()
 	run := p.startRun("talker", "{}")
-	told := p.follow(run.Events, "", isElicitation)
+	received := p.follow(run.Events, "", isElicitation)
 
 	transport := &http.Transport{MaxConnsPerHost: 0}
 	defer transport.CloseIdleConnections()
@@ -44,7 +44,7 @@ func TestAThousandFollowers(t *testing.T) {
 			}
 		})
 		if i == followers/2 {
-			expectStatus(t, p.answerRPC(told[len(told)-1].msg.ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
+			expectStatus(t, p.answerRPC(received[len(received)-1].msg.ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
 		}
 	}
 	wg.Wait()
@@ -60,11 +60,11 @@ func (p *browserSession) followAll(path string) []event {
 	p.t.Helper()
 	var all []event
 	for after := ""; ; {
-		told, _ := p.tryFollow(path, after, nil)
-		all = append(all, told...)
-		if len(told) > 0 {
-			after = told[len(told)-1].id
-			if told[len(told)-1].msg.Result != nil {
+		received, _ := p.tryFollow(path, after, nil)
+		all = append(all, received...)
+		if len(received) > 0 {
+			after = received[len(received)-1].id
+			if received[len(received)-1].msg.Result != nil {
 				return all
 			}
 		}
@@ -115,7 +115,7 @@ func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 	p := newSite(t, "", endless, huge, crash, deaf).newSession()
 
 	bystander := p.startRun("wizard", "{}")
-	told := p.follow(bystander.Events, "", isElicitation)
+	received := p.follow(bystander.Events, "", isElicitation)
 	for name, want := range map[string]string{"endless-talk": "250000 events", "huge": "said", "crash": "panicked"} {
 		after := "0"
 		if name == "endless-talk" {
@@ -133,5 +133,5 @@ func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 	if !strings.Contains(string(mustMarshal(all[len(all)-1].msg.Result)), `"stopped"`) {
 		t.Errorf("a deaf tool was not stopped: %+v", all[len(all)-1])
 	}
-	expectStatus(t, p.answerRPC(told[len(told)-1].msg.ID, acceptResult(`{"name":"Ada"}`)), http.StatusAccepted)
+	expectStatus(t, p.answerRPC(received[len(received)-1].msg.ID, acceptResult(`{"name":"Ada"}`)), http.StatusAccepted)
 }

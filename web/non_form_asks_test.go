@@ -40,8 +40,8 @@ var nonFormPhotons = []*generators.Photon{
 func (p *browserSession) startAndReadRequest(photon, method string) (startedRun, message) {
 	p.t.Helper()
 	run := p.startRun(photon, "{}")
-	told := p.follow(run.Events, "", func(e event) bool { return e.msg.Method == method })
-	return run, told[len(told)-1].msg
+	received := p.follow(run.Events, "", func(e event) bool { return e.msg.Method == method })
+	return run, received[len(received)-1].msg
 }
 
 // runResult returns the result of a run, or its error.

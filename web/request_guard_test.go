@@ -88,8 +88,8 @@ func TestAForbiddenLinkOffersSignIn(t *testing.T) {
 	s := newSite(t, "")
 	owner, stranger := s.newSession(), s.newSession()
 	run := owner.startRun("wizard", "{}")
-	told := owner.follow(run.Events, "", isElicitation)
-	for _, path := range []string{run.URL, "/asks/" + told[len(told)-1].msg.ID} {
+	received := owner.follow(run.Events, "", isElicitation)
+	for _, path := range []string{run.URL, "/asks/" + received[len(received)-1].msg.ID} {
 		res := stranger.request("GET", path, "", "Accept", "text/html")
 		page := readText(t, res)
 		if res.StatusCode != 403 || !strings.Contains(page, "Sign in") || strings.Contains(page, "name?") {
@@ -185,9 +185,9 @@ func TestSigningInRedirectsToNoOtherHost(t *testing.T) {
 
 func TestASignInAddressRedirectsToTheRequestedPage(t *testing.T) {
 	s := newSite(t, "")
-	told := s.newSession()
-	run := told.startRun("wizard", "{}")
-	asked := told.follow(run.Events, "", isElicitation)
+	owner := s.newSession()
+	run := owner.startRun("wizard", "{}")
+	asked := owner.follow(run.Events, "", isElicitation)
 	page := "/asks/" + asked[len(asked)-1].msg.ID
 
 	p := s.newSession()

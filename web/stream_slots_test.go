@@ -113,20 +113,20 @@ func TestAPageWithoutASlotMissesNothing(t *testing.T) {
 		readLineWith(lines, "recent")
 	}
 	run := p.startRun("talker", "{}")
-	told := make(map[string]int)
+	received := make(map[string]int)
 	last, after := "1", ""
 	for range parts {
 		for _, e := range p.follow(run.Events, after, isElicitation) {
 			after = e.id
 		}
 		lines, leave := p.openStream(run.Events, last)
-		last = readPageStream(t, lines, told)
+		last = readPageStream(t, lines, received)
 		leave()
 		asked := decodeJSON[struct{ Asks []struct{ ID string } }](t, p.requestJSON("GET", run.URL, ""))
 		expectStatus(t, p.answerRPC(asked.Asks[0].ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
 	}
 	for i := range parts * events {
-		if n := told[fmt.Sprintf("said %d", i)]; n != 1 {
+		if n := received[fmt.Sprintf("said %d", i)]; n != 1 {
 			t.Fatalf("said %d was sent %d times", i, n)
 		}
 	}
@@ -138,7 +138,7 @@ func TestAPageWithoutASlotMissesNothing(t *testing.T) {
 var statusRow = regexp.MustCompile(`>\s*(said \d+)\s*<`)
 
 // readPageStream reads a stream to its end, counts the rows added, and returns the last id.
-func readPageStream(t *testing.T, lines *bufio.Scanner, told map[string]int) (last string) {
+func readPageStream(t *testing.T, lines *bufio.Scanner, received map[string]int) (last string) {
 	t.Helper()
 	asked, adds := false, false
 	for lines.Scan() {
@@ -151,7 +151,7 @@ func readPageStream(t *testing.T, lines *bufio.Scanner, told map[string]int) (la
 		}
 		for _, said := range statusRow.FindAllStringSubmatch(line, -1) {
 			if adds {
-				told[said[1]]++
+				received[said[1]]++
 			}
 		}
 		asked = asked || strings.Contains(line, reconnectSoon)

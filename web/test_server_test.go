@@ -161,8 +161,8 @@ func (g *rawClient) closeIdle() { g.client.CloseIdleConnections() }
 func (g *rawClient) startAndWait(photon, args string) (startedRun, string) {
 	g.t.Helper()
 	r := g.startRun(photon, args)
-	told := g.follow(r.Events, "", isElicitation)
-	return r, told[len(told)-1].msg.ID
+	received := g.follow(r.Events, "", isElicitation)
+	return r, received[len(received)-1].msg.ID
 }
 
 // expectServed checks that the playground still works.

@@ -2,10 +2,10 @@ package timeline
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // answerViews maps every kind of question to the text of its answers. Answers to
@@ -41,7 +41,7 @@ func answerValues(q *ask.Question, a ask.Answer) []Value {
 func fileValues(_ *ask.Question, a ask.Answer) []Value {
 	var vs []Value
 	for _, f := range a.Files {
-		vs = append(vs, Value{Label: f.Name, Text: FormatBytes(f.Size)})
+		vs = append(vs, Value{Label: f.Name, Text: humanize.Bytes(f.Size)})
 	}
 	return vs
 }
@@ -102,24 +102,4 @@ func choiceLabel(f *ask.Field, value string) string {
 		}
 	}
 	return value
-}
-
-// FormatBytes formats a size in powers of 1,000: "12 bytes", "3.4 MB".
-func FormatBytes(n int64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	if n < 1000 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	v, unit := float64(n), ""
-	for _, unit = range []string{"kB", "MB", "GB", "TB", "PB"} {
-		if v /= 1000; v < 999.5 {
-			break
-		}
-	}
-	if v < 9.95 {
-		return fmt.Sprintf("%.1f %s", v, unit)
-	}
-	return fmt.Sprintf("%.0f %s", v, unit)
 }

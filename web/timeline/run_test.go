@@ -318,10 +318,10 @@ func TestLargeData(t *testing.T) {
 	}
 }
 
-func TestFormatBytes(t *testing.T) {
+func TestFileSizes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 9960: "10 kB", 999_499: "999 kB", 999_600: "1.0 MB", 104857600: "105 MB", 5e15: "5.0 PB"} {
-		if got := FormatBytes(n); got != want {
-			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		if got := fileValues(nil, ask.Answer{Files: []ask.FileRef{{Size: n}}})[0].Text; got != want {
+			t.Errorf("a file of %d bytes has the size %q, want %q", n, got, want)
 		}
 	}
 }

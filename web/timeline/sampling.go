@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // samplingValues returns the text of a model's answer. It names blocks that are not text.
@@ -30,9 +31,9 @@ func BlocksText(blocks []ask.SampleBlock) string {
 		case ask.BlockText:
 			parts = append(parts, b.Text)
 		case ask.BlockImage:
-			parts = append(parts, fmt.Sprintf("[image, %s, %s]", b.MIMEType, FormatBytes(int64(len(b.Data)))))
+			parts = append(parts, fmt.Sprintf("[image, %s, %s]", b.MIMEType, humanize.Bytes(int64(len(b.Data)))))
 		case ask.BlockAudio:
-			parts = append(parts, fmt.Sprintf("[audio, %s, %s]", b.MIMEType, FormatBytes(int64(len(b.Data)))))
+			parts = append(parts, fmt.Sprintf("[audio, %s, %s]", b.MIMEType, humanize.Bytes(int64(len(b.Data)))))
 		case ask.BlockToolUse:
 			parts = append(parts, fmt.Sprintf("[tool call %s: %s]", b.Name, b.Input))
 		case ask.BlockToolResult:

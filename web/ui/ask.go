@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
 )
@@ -164,7 +165,7 @@ func (v *askView) fileHint() string {
 		parts = append(parts, strings.Join(rules.Types, ", "))
 	}
 	if rules.MaxSize > 0 {
-		parts = append(parts, "at most "+timeline.FormatBytes(rules.MaxSize)+eachSuffix(rules.Max))
+		parts = append(parts, "at most "+humanize.Bytes(rules.MaxSize)+eachSuffix(rules.Max))
 	}
 	return strings.Join(parts, " · ")
 }

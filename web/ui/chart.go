@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Limits on what a chart shows.
@@ -45,10 +46,10 @@ func newChartView(c generators.Chart) chartView {
 		}
 	}
 	if len(c.Series) > maxSeries {
-		v.note = "Showing the first " + groupThousands(maxSeries) + " of " + groupThousands(len(c.Series)) + " series. "
+		v.note = "Showing the first " + humanize.Thousands(maxSeries) + " of " + humanize.Thousands(len(c.Series)) + " series. "
 	}
 	if n > maxPoints {
-		v.note += "Showing the first " + groupThousands(maxPoints) + " of " + groupThousands(n) + " values."
+		v.note += "Showing the first " + humanize.Thousands(maxPoints) + " of " + humanize.Thousands(n) + " values."
 		n = maxPoints
 	}
 	v.chart.Labels = make([]string, n)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // hint describes the field's rules.
@@ -64,9 +65,9 @@ func formatRange(lo, hi int, one, many string) string {
 	case lo > 0 && hi > 0 && lo == hi:
 		return formatCount(lo, one, many)
 	case lo > 0 && hi == lo+1:
-		return fmt.Sprintf("%s or %s", groupThousands(lo), formatCount(hi, one, many))
+		return fmt.Sprintf("%s or %s", humanize.Thousands(lo), formatCount(hi, one, many))
 	case lo > 0 && hi > 0:
-		return fmt.Sprintf("%s to %s", groupThousands(lo), formatCount(hi, one, many))
+		return fmt.Sprintf("%s to %s", humanize.Thousands(lo), formatCount(hi, one, many))
 	case lo > 1:
 		return "at least " + formatCount(lo, one, many)
 	case hi > 0:
@@ -80,24 +81,7 @@ func (c *formControl) boundAttributes() map[string]any {
 	a := map[string]any{}
 	switch c.widget {
 	case "number":
-		a["inputmode"] = "decimal"
-		a["step"] = "any"
-		step := 0.0
-		if c.Type == "integer" {
-			step = 1
-			a["inputmode"] = "numeric"
-			a["step"] = "1"
-		}
-		if c.Step != nil && *c.Step > 0 {
-			step = *c.Step
-			a["step"] = formatNumber(step)
-		}
-		if c.Minimum != nil {
-			a["min"] = formatNumber(alignUp(*c.Minimum, step))
-		}
-		if c.Maximum != nil {
-			a["max"] = formatNumber(*c.Maximum)
-		}
+		c.addNumberBounds(a)
 	case "date":
 		setIfNotEmpty(a, "min", c.Earliest)
 		setIfNotEmpty(a, "max", c.Latest)
@@ -126,6 +110,27 @@ func (c *formControl) boundAttributes() map[string]any {
 		a["data-form-type"] = "other"
 	}
 	return a
+}
+
+func (c *formControl) addNumberBounds(a map[string]any) {
+	a["inputmode"] = "decimal"
+	a["step"] = "any"
+	step := 0.0
+	if c.Type == "integer" {
+		step = 1
+		a["inputmode"] = "numeric"
+		a["step"] = "1"
+	}
+	if c.Step != nil && *c.Step > 0 {
+		step = *c.Step
+		a["step"] = formatNumber(step)
+	}
+	if c.Minimum != nil {
+		a["min"] = formatNumber(alignUp(*c.Minimum, step))
+	}
+	if c.Maximum != nil {
+		a["max"] = formatNumber(*c.Maximum)
+	}
 }
 
 func setIfNotEmpty(a map[string]any, name, value string) {

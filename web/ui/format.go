@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
 )
@@ -168,19 +169,7 @@ func withdrawalReason(a *timeline.Ask) string {
 
 // formatCount formats a number with its noun.
 func formatCount(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return groupThousands(n) + " " + many
-}
-
-// groupThousands formats a number with thousands separators: 12,345.
-func groupThousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return humanize.Thousands(n) + " " + humanize.Plural(n, one, many)
 }
 
 // formatNumber formats a float without an exponent, unless it is very large or small,
@@ -196,7 +185,7 @@ func formatNumber(f float64) string {
 // formatAmount formats an amount: 48,219 or 1.5.
 func formatAmount(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return groupThousands(int(f))
+		return humanize.Thousands(int(f))
 	}
 	return formatNumber(math.Round(f*100) / 100)
 }

@@ -105,7 +105,7 @@ func TestPages(t *testing.T) {
 		lines[1].Input = "weather.csv · mean"
 		golden(t, "runs", Runs(c, RunsPage{Runs: lines}))
 		golden(t, "runs-empty", Runs(c, RunsPage{}))
-		golden(t, "runs-narrowed", Runs(c, RunsPage{State: "failed"}))
+		golden(t, "runs-filtered", Runs(c, RunsPage{State: "failed"}))
 		asks := []engine.OpenAsk{w.run.Open[0].OpenAsk, w.run.Open[1].OpenAsk}
 		asks[1].Deadline = now.Add(90 * time.Second)
 		golden(t, "inbox", Inbox(c, asks))

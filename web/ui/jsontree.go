@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Limits on what a JSON tree shows.
@@ -158,7 +160,7 @@ func emptyBrackets(open byte) string {
 
 func memberCount(n *jsonNode) string {
 	if n.open == '{' {
-		return "{" + groupThousands(len(n.members)) + "}"
+		return "{" + humanize.Thousands(len(n.members)) + "}"
 	}
-	return "[" + groupThousands(len(n.members)) + "]"
+	return "[" + humanize.Thousands(len(n.members)) + "]"
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Limits on what a table shows.
@@ -135,10 +136,10 @@ func cellText(v any) string {
 func (v tableView) omittedNote() string {
 	var parts []string
 	if v.totalRows > len(v.rows) {
-		parts = append(parts, "the first "+groupThousands(len(v.rows))+" of "+formatCount(v.totalRows, "row", "rows"))
+		parts = append(parts, "the first "+humanize.Thousands(len(v.rows))+" of "+formatCount(v.totalRows, "row", "rows"))
 	}
 	if v.totalColumns > len(v.columns) {
-		parts = append(parts, "the first "+groupThousands(len(v.columns))+" of "+formatCount(v.totalColumns, "column", "columns"))
+		parts = append(parts, "the first "+humanize.Thousands(len(v.columns))+" of "+formatCount(v.totalColumns, "column", "columns"))
 	}
 	if parts == nil {
 		return ""
