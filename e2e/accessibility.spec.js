@@ -47,7 +47,7 @@ test("the keyboard's map and the question before a stop are accessible", async (
   await askKitchenSink(page, "text");
   await press(dialog(page), "Later");
   await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
   await expectAccessible(page);
   await page.keyboard.press("Escape");
   await page.keyboard.press("s");

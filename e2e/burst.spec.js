@@ -16,7 +16,7 @@ test("ten thousand events are all told, in order, and clicks are answered meanwh
   await prepareBurst(page, 10_000);
   await runBurst(page);
   await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
   await page.keyboard.press("Escape");
   await expectEnd(page, "completed");
   await expect(result(page)).toContainText("10000");

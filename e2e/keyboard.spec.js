@@ -16,7 +16,7 @@ async function tabTo(page, name) {
 test("from the start to the result by keyboard alone", async ({ page }) => {
   await page.goto("/");
   await page.keyboard.press("Tab");
-  await expect(focused(page)).toHaveText("Skip to the page");
+  await expect(focused(page)).toHaveText("Skip to content");
   await page.keyboard.press("Enter");
   await tabTo(page, "Setup wizard");
   await page.keyboard.press("Enter");
@@ -98,6 +98,6 @@ test("from the start to the result by roles and names alone", async ({ page }) =
   await question.getByRole("button", { name: "Submit" }).click();
   await expect(page.getByRole("status")).toContainText("completed");
   await expect(page.getByRole("status")).toHaveCount(1);
-  await expect(page.getByRole("region", { name: "What happened" }).getByRole("listitem").last()).toContainText("ada@example.org");
+  await expect(page.getByRole("region", { name: "Timeline" }).getByRole("listitem").last()).toContainText("ada@example.org");
   await expect(page.getByRole("button", { name: "Run again" })).toBeVisible();
 });

@@ -61,7 +61,7 @@ test("eight pages of one browser are all live, and answer at once", async ({ con
     await press(dialog(page), "Cancel");
     await expect(result(page)).toHaveCount(1);
   }
-  await expect(inbox.getByRole("main")).toContainText("Nothing waits for you.");
+  await expect(inbox.getByRole("main")).toContainText("No questions are waiting for you.");
   await expect(home).toHaveTitle(/^(?!\()/);
 
   // Each row is there once, in its order, and nobody was told of a lost connection.

@@ -16,7 +16,7 @@ test("runs are narrowed to a state, and the list stays up to date", async ({ pag
   await list.getByRole("link", { name: "Completed", exact: true }).click();
   await expect(list.getByRole("main").locator(`a[href="${run}"]`)).toBeVisible();
   await list.goto("/runs?state=interrupted");
-  await expect(list.getByRole("main")).toContainText("No run is in this state.");
+  await expect(list.getByRole("main")).toContainText("No runs are in this state.");
 });
 
 test("every page's title counts what waits", async ({ page, context }) => {
@@ -40,7 +40,7 @@ test("photons are found as one types", async ({ page }) => {
   await expect(cards.filter({ visible: true })).toHaveCount(1);
   await expect(page).toHaveURL(/\?q=kitchen%20s$/);
   await page.keyboard.type("zzz");
-  await expect(page.getByRole("main")).toContainText("No photon has that");
+  await expect(page.getByRole("main")).toContainText("No photon’s name or description matches");
   await page.getByRole("searchbox").fill("");
   await expect(cards.filter({ visible: true })).toHaveCount(all);
 });
@@ -48,7 +48,7 @@ test("photons are found as one types", async ({ page }) => {
 test("the keys do what the map says, and nothing while one types", async ({ page }) => {
   await page.goto("/");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   for (const [key, url] of [["r", /\/runs$/], ["i", /\/asks$/], ["h", /\/$/]]) {

@@ -28,7 +28,7 @@ test.describe("a question on a page of its own", () => {
 
     await press(dialog(late), "Submit");
     await expect(late.getByRole("main")).toContainText("This question was answered over HTTP");
-    await late.getByRole("link", { name: "See the run" }).click();
+    await late.getByRole("link", { name: "View the run" }).click();
     await expectResult(late, { action: "accept", answer: 4 });
     await page.goto(`/asks/${id}`);
     await expect(page.getByRole("main")).toContainText("This question was answered over HTTP");
@@ -63,7 +63,7 @@ test.describe("a table that is shown in part", () => {
     await press(dialog(page), "Submit");
     await expectEnd(page, "completed");
     const part = page.locator(".artifact").filter({ has: page.locator(".left") }).filter({ has: page.getByRole("link", { name: /^Download/ }) }).last();
-    await expect(part).toContainText("The first 200 of");
+    await expect(part).toContainText("the first 200 of");
     const total = Number((await part.locator(".left").first().textContent()).match(/of ([\d,]+)/)[1].replace(",", ""));
     await part.getByRole("button", { name: "Copy as CSV" }).click();
     await expect(part.getByRole("button", { name: "Copied", exact: true })).toBeVisible();

@@ -101,7 +101,7 @@ test.describe("without Beam", () => {
     await picture(page, "run-disconnected");
 
     const again = await start("--addr", new URL(beam.url).host);
-    await expect(page.getByRole("heading", { name: "This run is gone" })).toBeVisible({ timeout: 20_000 });
+    await expect(page.getByRole("heading", { name: "This run no longer exists" })).toBeVisible({ timeout: 20_000 });
     await picture(page, "run-gone");
     await again.stop();
 

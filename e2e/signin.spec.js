@@ -15,7 +15,7 @@ test.describe("a sign-in address", () => {
       const late = await other.newPage();
       const answer = await late.goto(beam.signIn);
       expect(answer.status()).toBe(403);
-      await expect(late.getByRole("main")).toContainText("used already");
+      await expect(late.getByRole("main")).toContainText("already used");
     } finally {
       await other.close();
       await page.goto("about:blank");

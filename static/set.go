@@ -13,11 +13,10 @@ import (
 	"strings"
 )
 
-// Prefix is where the files live on the server.
+// Prefix is the path under which the server serves the files.
 const Prefix = "/static/"
 
-// A Set serves files under hashed names. It doesn't change once it is made, so
-// any number of goroutines may use it.
+// A Set serves files under hashed names. It is immutable and safe for concurrent use.
 type Set struct {
 	urls  map[string]string // by name
 	files map[string]*file  // by URL
@@ -26,15 +25,15 @@ type Set struct {
 type file struct {
 	contentType string
 	plain       []byte
-	gzipped     []byte // nil where it is no shorter
+	gzipped     []byte // nil unless it is shorter
 }
 
 var _ http.Handler = (*Set)(nil)
 
-// New makes a set of all files of fsys. References from a stylesheet to other
-// files of the set are rewritten to their hashed names; one that leads to no
-// file of the set is an error. A stylesheet that another one imports, without a
-// condition, is a part of that, and not in the set.
+// New returns a set of all files of fsys. It rewrites references from a stylesheet to
+// other files to their hashed names; a reference to a missing file is an error. It
+// inlines stylesheets that others import without a condition, and leaves them out of
+// the set.
 func New(fsys fs.FS) (*Set, error) {
 	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}, inlined: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -43,25 +42,25 @@ func New(fsys fs.FS) (*Set, error) {
 		}
 		return err
 	})
-	for name := range b.inlined { // the walk may have come to it first
+	for name := range b.inlined { // the walk may have added it first
 		delete(b.set.files, b.set.urls[name])
 		delete(b.set.urls, name)
 	}
 	return b.set, err
 }
 
-// URL returns the address of the named file, such as
+// URL returns the URL path of the named file, such as
 // "/static/beam.0f3a….css" for "beam.css", or "" if there is none.
 func (s *Set) URL(name string) string { return s.urls[name] }
 
-// Has tells whether there is a file of that name.
+// Has reports whether the set contains the named file.
 func (s *Set) Has(name string) bool { return s.urls[name] != "" }
 
-// ServeHTTP serves GET and HEAD of the addresses that URL returns.
+// ServeHTTP serves GET and HEAD requests for the paths that URL returns.
 func (s *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "only GET and HEAD are served here", http.StatusMethodNotAllowed)
+		http.Error(w, "only GET and HEAD are allowed", http.StatusMethodNotAllowed)
 		return
 	}
 	f, ok := s.files[r.URL.Path]
@@ -90,22 +89,23 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3). A star is taken for
-// no: the plain file is always right.
+// acceptsGzip reports whether Accept-Encoding (RFC 9110, section 12.5.3) allows gzip. It
+// ignores a wildcard: the plain file is always correct.
 func acceptsGzip(h http.Header) bool {
 	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		coding, weight, _ := strings.Cut(part, ";")
 		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
 			continue
 		}
-		q, weighed := strings.CutPrefix(strings.ToLower(strings.TrimSpace(weight)), "q=")
+		q, hasWeight := strings.CutPrefix(strings.ToLower(strings.TrimSpace(weight)), "q=")
 		v, err := strconv.ParseFloat(q, 64)
-		return !weighed || err == nil && v > 0
+		return !hasWeight || err == nil && v > 0
 	}
 	return false
 }
 
-// mediaTypes names the media types itself, since package mime asks the machine.
+// mediaTypes maps extensions to media types. Package mime is not used, since it reads
+// the configuration of the machine.
 var mediaTypes = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".ico":   "image/x-icon",
@@ -121,7 +121,7 @@ var mediaTypes = map[string]string{
 func newFile(name string, content []byte) (*file, error) {
 	contentType := mediaTypes[path.Ext(name)]
 	if contentType == "" {
-		return nil, fmt.Errorf("%s: no media type is known for its ending", name)
+		return nil, fmt.Errorf("%s: no media type is known for this extension", name)
 	}
 	gzipped, err := compress(content)
 	return &file{contentType, content, gzipped}, err
@@ -142,7 +142,7 @@ func compress(content []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// hashedURL puts a digest of the content before the name's ending.
+// hashedURL inserts a digest of the content before the name's extension.
 func hashedURL(name string, content []byte) string {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)

@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// A builder makes a set. A stylesheet's hashed name depends on what it refers
-// to, so that comes first.
+// A builder builds a set. It adds the files that a stylesheet refers to before the
+// stylesheet, whose hash depends on their names.
 type builder struct {
 	fsys        fs.FS
 	set         *Set
-	importChain []string        // the stylesheets that are being added, outermost first
-	inlined     map[string]bool // stylesheets that stand in others, and are not served
+	importChain []string        // the stylesheets being added, outermost first
+	inlined     map[string]bool // stylesheets that are part of others and not served
 }
 
-// add adds the named file, unless it is there, and returns its URL.
+// add adds the named file unless it was added before, and returns its URL.
 func (b *builder) add(name string) (string, error) {
 	if url := b.set.urls[name]; url != "" {
 		return url, nil
@@ -48,9 +48,9 @@ var (
 	cssReference = regexp.MustCompile(`(@import\s+["']|url\(\s*["']?)([^"')\s]+)(["']\s*;)?`)
 )
 
-// resolveReferences rewrites the references of a stylesheet, whose comments it drops:
-// what stands in a comment is no reference. A stylesheet that is imported
-// without a condition takes the place of its import, which saves a request.
+// resolveReferences rewrites the references of a stylesheet and removes its comments,
+// which may contain text that looks like a reference. It replaces an unconditional
+// import with the imported stylesheet, which saves a request.
 func (b *builder) resolveReferences(name string, css []byte) ([]byte, error) {
 	for _, outer := range b.importChain {
 		if outer == name {
@@ -67,18 +67,18 @@ func (b *builder) resolveReferences(name string, css []byte) ([]byte, error) {
 		if strings.HasPrefix(target, "#") || strings.HasPrefix(target, "data:") {
 			return match
 		}
-		put, err := b.replaceReference(path.Join(path.Dir(name), target), parts)
+		resolved, err := b.replaceReference(path.Join(path.Dir(name), target), parts)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s refers to %s: %w", name, target, err))
 			return match
 		}
-		return put
+		return resolved
 	})
 	return css, errors.Join(errs...)
 }
 
-// replaceReference is what stands for a reference to the named file, of which parts are
-// what reference matched.
+// replaceReference returns the replacement for a reference to the named file. Parts are
+// the submatches of cssReference.
 func (b *builder) replaceReference(name string, parts [][]byte) ([]byte, error) {
 	if bytes.HasPrefix(parts[1], []byte("@")) && len(parts[3]) > 0 {
 		css, err := fs.ReadFile(b.fsys, name)

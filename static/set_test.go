@@ -142,7 +142,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func TestAnImportWithoutConditionIsAPart(t *testing.T) {
+func TestUnconditionalImportsAreInlined(t *testing.T) {
 	pairs := []string{
 		"a.css", `@layer x, y; @import "css/b.css"; @import 'css/c.css' ; d{}`,
 		"css/b.css", `@layer x{e{background:url("../icons/e.svg")}}`,
@@ -169,7 +169,7 @@ func TestAnImportWithoutConditionIsAPart(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejects(t *testing.T) {
 	for name, c := range map[string]struct {
 		files fstest.MapFS
 		want  string
@@ -189,7 +189,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestThePagesHaveOneStylesheet(t *testing.T) {
+func TestAssetsHaveOneStylesheet(t *testing.T) {
 	set := Assets()
 	sheet, err := io.ReadAll(serve(set, "GET", set.URL("beam.css")).Body)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package static holds the files that Beam's pages load: the stylesheet, our
-// own script, the icons and the Datastar bundle. They are embedded in the program and served
-// under names that contain a digest of their content, so that a browser may
-// keep them for ever and never sees an old one beside a new page.
+// Package static holds the files that Beam's pages load: the stylesheet, the script,
+// the icons and the Datastar bundle. They are embedded in the program and served under
+// names that contain a digest of their content, so that browsers may cache them
+// indefinitely and never combine an old file with a new page.
 //
-// The bundle is not committed; `go generate ./static` fetches it. Without it
-// the package still compiles, and Has("vendor/datastar.js") says so.
+// The bundle is not committed; `go generate ./static` fetches it. Without it the
+// package still compiles, and Has("vendor/datastar.js") returns false.
 package static
 
 import (
@@ -18,8 +18,7 @@ import (
 //go:embed beam.css css *.js icons vendor
 var embedded embed.FS
 
-// Assets is the set of the embedded files. It is made once, when it is first
-// asked for.
+// Assets returns the set of embedded files, which the first call creates.
 var Assets = sync.OnceValue(func() *Set {
 	set, err := New(embedded)
 	if err != nil {

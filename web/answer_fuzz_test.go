@@ -6,8 +6,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// FuzzDecodeResponse: whatever arrives at /mcp/request is either refused or a
-// response to one question with one outcome.
+// FuzzDecodeResponse checks that a body is either rejected or a response to one question
+// with one outcome.
 func FuzzDecodeResponse(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `[]`, `null`, `"x"`, `{"jsonrpc":"2.0","id":"a.1","result":{"action":"accept","content":{"x":1}}}`,
@@ -26,7 +26,7 @@ func FuzzDecodeResponse(f *testing.F) {
 			return
 		}
 		if m.ID == nil || *m.ID == "" {
-			t.Error("taken without an id")
+			t.Error("accepted without an id")
 		}
 		a, err := m.toAnswer(ask.KindText)
 		if m.Result == nil && (err != nil || a.Action != ask.Cancel) {

@@ -22,7 +22,7 @@ func TestStartFollowAnswerResumeResult(t *testing.T) {
 	second := p.follow(run.Events, q.id, isElicitation)
 	q2 := second[len(second)-1]
 	if second[0].msg.Method != "notifications/cancelled" || second[0].msg.Params["requestId"] != q.msg.ID {
-		t.Errorf("after the answer came %+v", second[0])
+		t.Errorf("after the answer, got %+v", second[0])
 	}
 	expectStatus(t, p.answerRPC(q2.msg.ID, acceptResult(`{"email":"ada@example.org","role":"admin"}`)), http.StatusAccepted)
 
@@ -37,7 +37,7 @@ func TestStartFollowAnswerResumeResult(t *testing.T) {
 		t.Errorf("the result is %+v", last)
 	}
 
-	// From the start, the stream tells it all again, settled questions too.
+	// From the start, the stream repeats everything, including closed questions.
 	again := p.follow(run.Events, "", nil)
 	seen := slices.Concat(first, second, third, rest)
 	if len(again) != len(seen) {
@@ -51,20 +51,20 @@ func TestStartFollowAnswerResumeResult(t *testing.T) {
 		}
 		lastID = id
 	}
-	// There is nothing more, and a reader is told not to come back.
+	// There is nothing more, and the client is told not to reconnect.
 	expectStatus(t, p.request("GET", run.Events, "", "Last-Event-ID", again[len(again)-1].id), http.StatusNoContent)
 }
 
 func TestResumeFromEveryEventMissesAndRepeatsNothing(t *testing.T) {
 	p := newSite(t, "").newSession()
 	run := p.startRun("kitchen-sink", `{"ask":"text"}`)
-	told := p.follow(run.Events, "", isElicitation)
-	expectStatus(t, p.answerRPC(told[len(told)-1].msg.ID, acceptResult(`{"text":"hello"}`)), http.StatusAccepted)
+	received := p.follow(run.Events, "", isElicitation)
+	expectStatus(t, p.answerRPC(received[len(received)-1].msg.ID, acceptResult(`{"text":"hello"}`)), http.StatusAccepted)
 	all := p.follow(run.Events, "", nil)
 	for i, e := range all[:len(all)-1] {
 		rest := p.follow(run.Events, e.id, nil)
 		if len(rest) != len(all)-i-1 || rest[0].id != all[i+1].id {
-			t.Fatalf("after %s came %d messages, want %d", e.id, len(rest), len(all)-i-1)
+			t.Fatalf("after %s, got %d messages, want %d", e.id, len(rest), len(all)-i-1)
 		}
 	}
 	byQuery := p.follow(run.Events+"?after="+all[2].id, "", nil)
@@ -76,9 +76,9 @@ func TestResumeFromEveryEventMissesAndRepeatsNothing(t *testing.T) {
 func TestMethodsOfTheStreamAreMCPs(t *testing.T) {
 	p := newSite(t, "").newSession()
 	run := p.startRun("kitchen-sink", `{"ask":"secret"}`)
-	told := p.follow(run.Events, "", isElicitation)
+	received := p.follow(run.Events, "", isElicitation)
 	methods := map[string]int{}
-	for _, e := range told {
+	for _, e := range received {
 		methods[e.msg.Method]++
 	}
 	for _, want := range []string{"notifications/progress", "notifications/message", "elicitation/create"} {
@@ -86,11 +86,11 @@ func TestMethodsOfTheStreamAreMCPs(t *testing.T) {
 			t.Errorf("no %s among %v", want, methods)
 		}
 	}
-	q := told[len(told)-1].msg
+	q := received[len(received)-1].msg
 	if q.Params["mode"] != "url" || q.Params["url"] != p.URL+"/asks/"+q.ID || q.Params["requestedSchema"] != nil {
 		t.Errorf("a secret is asked by %+v", q.Params)
 	}
-	// To accept the address is consent, not the answer.
+	// Accepting the URL is consent, not an answer.
 	expectStatus(t, p.answerRPC(q.ID, map[string]any{"action": "accept"}), http.StatusAccepted)
 	expectStatus(t, p.requestJSON("GET", "/asks/"+q.ID, ""), http.StatusOK)
 	const secret = "hunter2hunter2"
@@ -110,8 +110,8 @@ func TestRefusals(t *testing.T) {
 	s := newSite(t, "")
 	p, stranger := s.newSession(), s.newSession()
 	run := p.startRun("kitchen-sink", `{"ask":"text"}`)
-	told := p.follow(run.Events, "", isElicitation)
-	id := told[len(told)-1].msg.ID
+	received := p.follow(run.Events, "", isElicitation)
+	id := received[len(received)-1].msg.ID
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	response := func(id, rest string) string { return `{"jsonrpc":"2.0","id":"` + id + `",` + rest + `}` }
 	yes := `"result":{"action":"accept","content":{"text":"hello"}}`
@@ -185,8 +185,8 @@ func TestRefusalsSayWhatWouldBeRight(t *testing.T) {
 		t.Errorf("arguments: %+v", bad)
 	}
 	run := p.startRun("kitchen-sink", `{"ask":"integer"}`)
-	told := p.follow(run.Events, "", isElicitation)
-	id := told[len(told)-1].msg.ID
+	received := p.follow(run.Events, "", isElicitation)
+	id := received[len(received)-1].msg.ID
 	wrong := decodeJSON[body](t, p.answerRPC(id, acceptResult(`{"integer":21}`)))
 	if wrong.ID != id || wrong.Error.Code != -32602 || wrong.Error.Data.Fields[0].Message != "must be at most 20" {
 		t.Errorf("an answer: %+v", wrong)
@@ -196,8 +196,8 @@ func TestRefusalsSayWhatWouldBeRight(t *testing.T) {
 func TestErrorResponseCancels(t *testing.T) {
 	p := newSite(t, "").newSession()
 	run := p.startRun("kitchen-sink", `{"ask":"text"}`)
-	told := p.follow(run.Events, "", isElicitation)
-	expectStatus(t, p.requestJSON("POST", "/mcp/request", `{"jsonrpc":"2.0","id":"`+told[len(told)-1].msg.ID+`","error":{"code":-1,"message":"no"}}`), 202)
+	received := p.follow(run.Events, "", isElicitation)
+	expectStatus(t, p.requestJSON("POST", "/mcp/request", `{"jsonrpc":"2.0","id":"`+received[len(received)-1].msg.ID+`","error":{"code":-1,"message":"no"}}`), 202)
 	all := p.follow(run.Events, "", nil)
 	result := all[len(all)-1].msg.Result["structuredContent"].(map[string]any)
 	if result["action"] != "cancel" {

@@ -15,14 +15,14 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// handleArtifact serves an artifact's body: pictures to be shown, everything as a
-// download. What a tool made is never a page of ours.
-func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
+// handleArtifact serves an artifact's body as an image or a download. The headers keep
+// a browser from treating it as a page of this site.
+func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
 		return errPageNotFound
 	}
-	a, large, err := s.engine.OpenArtifact(r.Context(), who, r.PathValue("id"), seq)
+	a, large, err := s.engine.OpenArtifact(r.Context(), caller, r.PathValue("id"), seq)
 	if err != nil {
 		return err
 	}
@@ -36,14 +36,14 @@ func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, who engi
 	h.Set("Content-Type", responseMediaType(a.MediaType))
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(a)}))
-	// Whoever takes nothing of it must not keep it open for ever.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer has one
+	// A client that reads nothing must not keep the connection open indefinitely.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
 	http.ServeContent(w, r, "", time.Time{}, body)
 	return nil
 }
 
-// responseMediaType is the media type that an artifact is served with: its own if it
-// is a picture, else one that no browser shows.
+// responseMediaType returns the media type to serve an artifact with: its own for an
+// image, else one that browsers don't render.
 func responseMediaType(declared string) string {
 	t, _, err := mime.ParseMediaType(declared)
 	switch {
@@ -59,7 +59,7 @@ func responseMediaType(declared string) string {
 	return "application/octet-stream"
 }
 
-// downloadName makes a title a name to save under.
+// downloadName returns a file name for an artifact.
 func downloadName(a *generators.Artifact) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) {

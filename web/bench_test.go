@@ -18,7 +18,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// endlessPhoton asks for a text again and again.
+// endlessPhoton asks for a text repeatedly.
 var endlessPhoton = generators.New("endless", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 	for {
 		if _, err := ask.Text(yield, "text", "And?"); err != nil {
@@ -27,9 +27,9 @@ var endlessPhoton = generators.New("endless", func(_ context.Context, _ struct{}
 	}
 }, nil)
 
-// BenchmarkAskOverHTTP is the round trip of an ask on loopback, from the event
-// that tells the question to the one that tells what came of the answer, and
-// the same through a bare net/http handler, in turns.
+// BenchmarkAskOverHTTP measures the round trip of an ask on loopback, from the event with
+// the question to the event with the outcome, and alternates with the same through a
+// bare net/http handler.
 func BenchmarkAskOverHTTP(b *testing.B) {
 	ours, bare := newBeamRoundTrips(b, newSite(b, "", endlessPhoton)), newBareRoundTrips(b)
 	var oursTook, bareTook []time.Duration
@@ -74,7 +74,7 @@ func (t *roundTrips) measure() time.Duration {
 	return time.Since(began)
 }
 
-// readQuestion reads up to the next question.
+// readQuestion reads to the next question.
 func (t *roundTrips) readQuestion() []byte {
 	for {
 		line, err := t.lines.ReadBytes('\n')
@@ -109,8 +109,7 @@ func newBeamRoundTrips(b *testing.B, s *site) *roundTrips {
 	return t
 }
 
-// newBareRoundTrips does the same with nothing but net/http: no log, no session, no
-// check of anything.
+// newBareRoundTrips does the same with only net/http: no log, no session, no checks.
 func newBareRoundTrips(b *testing.B) *roundTrips {
 	answers := make(chan struct{})
 	mux := http.NewServeMux()
@@ -160,7 +159,7 @@ func newBareRoundTrips(b *testing.B) *roundTrips {
 	return t
 }
 
-// BenchmarkRunPage is a run's page with its open question, from the request to
+// BenchmarkRunPage measures the page of a run with an open question, from the request to
 // the last byte, compressed as for a browser.
 func BenchmarkRunPage(b *testing.B) {
 	p := newSite(b, "").newSession()

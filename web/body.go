@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// What a request may carry, in bytes, and how long it may take to arrive: files
-// may take longer, at a rate that is no fault of the line.
+// Limits on a request's body. Uploads may take longer than bodyTimeout if they keep up
+// bodyRate.
 const (
-	maxBody     = 1 << 20
+	maxBody     = 1 << 20 // bytes
 	bodyTimeout = 30 * time.Second
-	bodyRate    = 16 << 10 // bytes a second
+	bodyRate    = 16 << 10 // bytes per second
 )
 
-// limitBodyTime bounds how long the body of a request takes to arrive, whether anybody
-// reads it or not: the server reads what is left before it lets go of the
-// connection. Once it has all arrived the bound is off, since a stream may
-// follow.
+// limitBodyTime limits how long a request's body may take to arrive, even if the handler
+// doesn't read it: the server reads the rest before it reuses the connection. It clears
+// the deadline at the end of the body, since a stream may follow.
 func limitBodyTime(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 {
 		return
@@ -34,7 +33,7 @@ type deadlineBody struct {
 	ctl *http.ResponseController
 }
 
-// setDeadline sets the deadline; not every writer has one.
+// setDeadline sets the read deadline, if the writer supports one.
 func (b *deadlineBody) setDeadline(t time.Time) { _ = b.ctl.SetReadDeadline(t) }
 
 func (b *deadlineBody) Read(p []byte) (int, error) {
@@ -45,12 +44,12 @@ func (b *deadlineBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limitBodySize bounds the body of a request in size.
+// limitBodySize limits the size of a request's body.
 func limitBodySize(w http.ResponseWriter, r *http.Request, bytes int64) {
 	r.Body = http.MaxBytesReader(w, r.Body, bytes)
 }
 
-// readBody reads a bounded body.
+// readBody reads a body of at most maxBody bytes.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	limitBodySize(w, r, maxBody)
 	body, err := io.ReadAll(r.Body)
@@ -60,16 +59,16 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// bodyError makes an error of reading a request its sender's: it was too
-// large, or ended early, came too slowly, or is not what it says it is.
+// bodyError turns an error from reading a body into one that blames the request: too
+// large, truncated, too slow or malformed.
 func bodyError(err error) error {
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return err
 	}
-	return statusErrorf(http.StatusBadRequest, "The request's body could not be read: it is malformed, or ended too early.")
+	return statusErrorf(http.StatusBadRequest, "The request body is malformed or incomplete.")
 }
 
-// parseForm parses a bounded, URL-encoded form.
+// parseForm parses a URL-encoded form of at most maxBody bytes.
 func parseForm(w http.ResponseWriter, r *http.Request) error {
 	limitBodySize(w, r, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -78,7 +77,7 @@ func parseForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Media types of bodies.
+// Media types of request bodies.
 const (
 	jsonType      = "application/json"
 	formType      = "application/x-www-form-urlencoded"
@@ -94,5 +93,5 @@ func mediaType(r *http.Request) string {
 }
 
 func unsupportedMediaType(r *http.Request, want string) error {
-	return statusErrorf(http.StatusUnsupportedMediaType, "The body's Content-Type must be %s, not %q.", want, r.Header.Get("Content-Type"))
+	return statusErrorf(http.StatusUnsupportedMediaType, "The Content-Type must be %s, not %q.", want, r.Header.Get("Content-Type"))
 }

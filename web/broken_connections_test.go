@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// maxOpenStreams is how many connections this process can have with itself, of the
-// number wanted: each has two ends.
+// maxOpenStreams returns how many of the wanted connections this process can open to
+// itself: each takes two file descriptors.
 func maxOpenStreams(t *testing.T, wanted int) int {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -32,8 +32,8 @@ func maxOpenStreams(t *testing.T, wanted int) int {
 	return wanted
 }
 
-// TestTenThousandStreams are opened, and while they stand everybody is served;
-// when their readers are gone, nothing is left of them.
+// TestTenThousandStreams checks that the server still serves others while ten thousand
+// streams are open, and that it releases their resources afterwards.
 func TestTenThousandStreams(t *testing.T) {
 	w := newTCPTestServer(t)
 	g := w.newRawClient()
@@ -66,14 +66,13 @@ func TestTenThousandStreams(t *testing.T) {
 	g.closeIdle()
 	w.waitForNoConnections()
 	clear(open)
-	// The Go runtime keeps what describes a goroutine, about 500 bytes, for the
-	// next one.
+	// The Go runtime keeps the descriptor of a goroutine, about 500 bytes, for reuse.
 	before.expectReleased(t, 8<<20+int64(n)*2*500)
 	res := g.answerRPC(id, acceptResult(`{"name":"Ada"}`))
 	expectStatus(t, res, http.StatusAccepted)
 }
 
-// readUntil reads until a text has come.
+// readUntil reads until it has read a text.
 func readUntil(t *testing.T, c net.Conn, want string) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -88,8 +87,8 @@ func readUntil(t *testing.T, c net.Conn, want string) {
 	}
 }
 
-// A connection may break at any moment, as if its cable were pulled or its
-// program ended: nothing is left of it, and the question it was about is open.
+// TestConnectionsCutInEveryPhase cuts connections at every phase of a request, and checks
+// that the server releases their resources and that the question stays open.
 func TestConnectionsCutInEveryPhase(t *testing.T) {
 	w := newTCPTestServer(t)
 	g := w.newRawClient()
@@ -151,8 +150,8 @@ func TestConnectionsCutInEveryPhase(t *testing.T) {
 	g.expectServed()
 }
 
-// An id that was guessed leads nowhere, and one that was overheard leads
-// strangers to nothing but the advice to sign in.
+// TestGuessedAndOverheardIDs checks that a guessed id is not found and that an
+// overheard one only leads to the sign-in page.
 func TestGuessedAndOverheardIDs(t *testing.T) {
 	w := newTCPTestServer(t)
 	owner, stranger := w.newRawClient(), w.newRawClient()
@@ -186,15 +185,16 @@ func TestGuessedAndOverheardIDs(t *testing.T) {
 				t.Errorf("%s %s: %s, want %d", tt.method, fill.Replace(tt.path), res.Status, want)
 			}
 			if said := readText(t, res); strings.Contains(said, "wizard") || strings.Contains(said, "name") {
-				t.Errorf("%s %s tells a stranger: %s", tt.method, tt.path, said)
+				t.Errorf("%s %s reveals to a stranger: %s", tt.method, tt.path, said)
 			}
 		}
 	}
 	expectStatus(t, owner.answerRPC(id, acceptResult(`{"name":"Ada"}`)), http.StatusAccepted)
 }
 
-// What is too large, too deep or too many is refused, soon and in few words.
-func TestWhatIsTooMuchIsRefused(t *testing.T) {
+// TestExcessiveRequestsAreRejected checks that requests that are too large, too deep or
+// too many get a fast and short error.
+func TestExcessiveRequestsAreRejected(t *testing.T) {
 	w := newTCPTestServer(t)
 	g := w.newRawClient()
 	_, id := g.startAndWait("wizard", "{}")
@@ -239,8 +239,8 @@ func TestWhatIsTooMuchIsRefused(t *testing.T) {
 			if !strings.Contains(fmt.Sprint(tt.want), fmt.Sprint(res.StatusCode)) {
 				t.Errorf("%s, want one of %d: %.300s", res.Status, tt.want, said)
 			}
-			if res.StatusCode >= 400 && len(said) > 4<<10+len(tt.body) { // an id is told back
-				t.Errorf("the refusal has %d bytes: %.300s", len(said), said)
+			if res.StatusCode >= 400 && len(said) > 4<<10+len(tt.body) { // an id is received back
+				t.Errorf("the error has %d bytes: %.300s", len(said), said)
 			}
 		})
 	}
@@ -248,7 +248,7 @@ func TestWhatIsTooMuchIsRefused(t *testing.T) {
 	w.waitForNoConnections()
 	before.expectReleased(t, 16<<20)
 
-	// One that doesn't end is cut off where it is too large.
+	// An endless body is cut off at the limit.
 	c := g.sendRaw("POST /mcp/request HTTP/1.1\r\n{cookie}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 	go func() {
 		for {

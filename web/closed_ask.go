@@ -10,48 +10,46 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// findSettledAsk finds a question that was open once, with what became of it; nil
-// if there is none.
-func (s *Server) findSettledAsk(r *http.Request, who engine.Caller, id string) (*timeline.Ask, error) {
-	of, _, ok := runlog.SplitAskID(id)
+// findSettledAsk returns a closed question with its outcome; nil if there is none.
+func (s *Server) findSettledAsk(r *http.Request, caller engine.Caller, id string) (*timeline.Ask, error) {
+	run, _, ok := runlog.SplitAskID(id)
 	if !ok {
 		return nil, nil
 	}
-	told, err := s.loadTimeline(r, who, of)
+	view, err := s.loadTimeline(r, caller, run)
 	if errors.Is(err, engine.ErrRunNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return told.Ask(id), nil
+	return view.Ask(id), nil
 }
 
-// renderClosedAsk shows, on the page of a question, what became of it.
-func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, who engine.Caller, id string, status int) error {
-	a, err := s.findSettledAsk(r, who, id)
+// renderClosedAsk renders the page of a closed question.
+func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller engine.Caller, id string, status int) error {
+	a, err := s.findSettledAsk(r, caller, id)
 	switch {
 	case err != nil:
 		return err
 	case a == nil:
 		return engine.ErrAskNotFound
 	}
-	return s.render(w, r, status, ui.AskClosedPage(s.newChrome(r, who, a.Title), a))
+	return s.render(w, r, status, ui.AskClosedPage(s.newChrome(r, caller, a.Title), a))
 }
 
-// renderUnanswerable tells a page why a question can't be answered any more: one with
-// script in the question's place, which is a patch, one without on a page of its
-// own. Everybody else gets the error.
-func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, who engine.Caller, id string, err error) error {
+// renderUnanswerable says why a question can no longer be answered: as a patch for a
+// page with script, as a whole page for a browser without. Other clients get the error.
+func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, caller engine.Caller, id string, err error) error {
 	settled := errors.Is(err, engine.ErrSettled)
 	switch {
 	case settled && wantsHTML(r):
-		return s.renderClosedAsk(w, r, who, id, http.StatusConflict)
+		return s.renderClosedAsk(w, r, caller, id, http.StatusConflict)
 	case !isDatastarRequest(r):
 		return err
 	}
 	if settled {
-		if a, _ := s.findSettledAsk(r, who, id); a != nil {
+		if a, _ := s.findSettledAsk(r, caller, id); a != nil {
 			return s.render(w, r, http.StatusOK, ui.AskClosedInDock(a))
 		}
 	}
@@ -59,13 +57,14 @@ func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, who 
 	return s.render(w, r, http.StatusOK, ui.AskUnavailable(engine.OpenAsk{ID: id}, text))
 }
 
-// closedAskPatches are the patches of the page of a question: what became of it.
-func (s *Server) closedAskPatches(r *http.Request, who engine.Caller, id string) []ui.Patch {
-	_, err := s.engine.OpenAsk(r.Context(), who, id)
+// closedAskPatches returns the patches that show the outcome on the page of a closed
+// question; none while the question is open.
+func (s *Server) closedAskPatches(r *http.Request, caller engine.Caller, id string) []ui.Patch {
+	_, err := s.engine.OpenAsk(r.Context(), caller, id)
 	if !errors.Is(err, engine.ErrSettled) {
 		return nil
 	}
-	a, err := s.findSettledAsk(r, who, id)
+	a, err := s.findSettledAsk(r, caller, id)
 	if err != nil || a == nil {
 		return nil
 	}

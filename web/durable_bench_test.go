@@ -10,14 +10,13 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// tripsPerTurn is how many round trips a log makes before the next one's: each finds the
-// processor as the one before left it, and waiting for a disk leaves it cold.
+// tripsPerTurn is how many round trips a log makes before the next log's turn, so that
+// each finds the caches warm.
 const tripsPerTurn = 20
 
-// BenchmarkAskByLog is the round trip of an ask over HTTP on loopback, with each
-// log, in turns: an answer and the next question are recorded in it. Beside them
-// is what the disk takes for two writes of as many bytes, as the log that syncs
-// always can't take less.
+// BenchmarkAskByLog measures the round trip of an ask over HTTP on loopback, which records
+// an answer and the next question, with each log in turns. For comparison it measures two
+// synced writes of as many bytes, the lower bound for a log that always syncs.
 func BenchmarkAskByLog(b *testing.B) {
 	memory := newBeamRoundTrips(b, newSiteOn(b, runlog.NewMemory(), "", endlessPhoton))
 	interval := newBeamRoundTrips(b, newSiteOn(b, newDurableLog(b, false), "", endlessPhoton))
@@ -51,7 +50,7 @@ func newDurableLog(b *testing.B, syncAlways bool) runlog.Log {
 	return l
 }
 
-// syncedFile is a file that is written to and synced.
+// A syncedFile syncs after each write.
 type syncedFile struct {
 	b *testing.B
 	f *os.File

@@ -15,11 +15,11 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// A callerHandler serves a request of a known caller. What it returns becomes the
-// response, unless it has begun one.
+// A callerHandler serves a request of an authenticated caller. An error that it returns
+// becomes the response; it must not return one after starting a response.
 type callerHandler func(http.ResponseWriter, *http.Request, engine.Caller) error
 
-// A statusError is a refusal with a status of its own and words for the caller.
+// A statusError is an error with an HTTP status and a message for the caller.
 type statusError struct {
 	status int
 	text   string
@@ -32,11 +32,11 @@ func statusErrorf(status int, format string, args ...any) error {
 }
 
 var (
-	errPageNotFound   = statusErrorf(http.StatusNotFound, "There is nothing at this address.")
-	errSignInRequired = statusErrorf(http.StatusUnauthorized, "Sign in first: send the token as Authorization: Bearer, or open /login in a browser.")
+	errPageNotFound   = statusErrorf(http.StatusNotFound, "Page not found.")
+	errSignInRequired = statusErrorf(http.StatusUnauthorized, "Sign in first: send the header Authorization: Bearer TOKEN, or open /login in a browser.")
 )
 
-// errorStatuses maps the engine's refusals to HTTP statuses.
+// errorStatuses maps errors to HTTP statuses.
 var errorStatuses = []struct {
 	err    error
 	status int
@@ -54,11 +54,11 @@ var errorStatuses = []struct {
 	{runlog.ErrUncertain, http.StatusServiceUnavailable},
 }
 
-// diskFullText says what is true of a disk that df says has some room.
-var diskFullText = fmt.Sprintf("The disk is full: Beam leaves its last %d MiB free. Make room on it, and all goes on by itself.", diskspace.DefaultMinFree>>20)
+// diskFullText explains why writes fail although df reports free space.
+var diskFullText = fmt.Sprintf("The disk is full: Beam keeps %d MiB free. Free some space, and Beam continues by itself.", diskspace.DefaultMinFree>>20)
 
-// classifyError returns the status of an error and what the caller may read of it.
-// Causes that are our own are for the log only.
+// classifyError returns the HTTP status of an error and the message for the caller.
+// Internal causes go to the log only.
 func classifyError(err error) (status int, text string, fields []generators.FieldError) {
 	var own *statusError
 	var invalid *generators.InvalidError
@@ -67,9 +67,9 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	case errors.As(err, &own):
 		return own.status, own.text, nil
 	case errors.As(err, &invalid):
-		return http.StatusUnprocessableEntity, "Some values don't fit.", invalid.Fields
+		return http.StatusUnprocessableEntity, "Some values are invalid.", invalid.Fields
 	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large: at most %d bytes are taken.", large.Limit), nil
+		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large. The limit is %d bytes.", large.Limit), nil
 	case errors.Is(err, runlog.ErrDiskFull):
 		return http.StatusServiceUnavailable, diskFullText, nil
 	}
@@ -78,12 +78,12 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 			return s.status, asSentence(s.err.Error()), nil
 		}
 	}
-	return http.StatusInternalServerError, "Something went wrong on our side; the log says what.", nil
+	return http.StatusInternalServerError, "Internal error. See the log for details.", nil
 }
 
 func asSentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
-// writeError writes an error in the form that the request wants: a page, or JSON.
+// writeError writes an error as a page or as JSON, as the request prefers.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status, text, fields := classifyError(err)
 	if status == http.StatusInternalServerError {
@@ -104,13 +104,13 @@ type errorJSON struct {
 	Fields  []generators.FieldError `json:"fields,omitempty"`
 }
 
-// wantsHTML tells a browser that navigates from a script.
+// wantsHTML reports whether the request is a browser's navigation.
 func wantsHTML(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return strings.Contains(accept, "text/html") && r.Header.Get("Datastar-Request") == ""
 }
 
-// wantsJSON tells a script that asks for JSON.
+// wantsJSON reports whether the client asks for JSON.
 func wantsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
@@ -119,7 +119,7 @@ func wantsJSON(r *http.Request) bool {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		status, raw = http.StatusInternalServerError, []byte(`{"error":{"message":"the response has no JSON form"}}`)
+		status, raw = http.StatusInternalServerError, []byte(`{"error":{"message":"the response could not be encoded"}}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

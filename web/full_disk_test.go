@@ -23,8 +23,8 @@ func (fullLog) Append(context.Context, string, uint64, ...runlog.Entry) (uint64,
 
 func (fullLog) Err() error { return fmt.Errorf("%w: /data has 9 KB left", runlog.ErrDiskFull) }
 
-// Who looks at the disk finds room on it: the words say why that is none, and
-// what to do.
+// TestAFullDiskSaysHowMuchIsLeftFree checks that the error explains why a disk with free
+// space counts as full, and what to do.
 func TestAFullDiskSaysHowMuchIsLeftFree(t *testing.T) {
 	registry, err := generators.NewRegistry(generators.New("none", func(context.Context, struct{}, generators.Yield) (string, error) { return "", nil }, nil))
 	if err != nil {
@@ -41,13 +41,13 @@ func TestAFullDiskSaysHowMuchIsLeftFree(t *testing.T) {
 	for what, res := range map[string]*http.Response{"a start": p.requestJSON("POST", "/photons/none/runs", "{}"), "readiness": p.requestJSON("GET", "/readyz", "")} {
 		expectStatus(t, res, http.StatusServiceUnavailable)
 		said := readText(t, res)
-		for _, want := range []string{"The disk is full", "16 MiB free", "Make room", "goes on by itself"} {
+		for _, want := range []string{"The disk is full", "16 MiB free", "Free some space", "continues by itself"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: %s, want %q", what, said, want)
 			}
 		}
 		if strings.Contains(said, "/data") {
-			t.Errorf("%s tells where the data is: %s", what, said)
+			t.Errorf("%s reveals where the data is: %s", what, said)
 		}
 	}
 }

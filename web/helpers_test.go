@@ -21,7 +21,7 @@ import (
 	"github.com/photon-beam/beam/web"
 )
 
-// site is a playground on a real listener.
+// A site is a playground on a real listener.
 type site struct {
 	*httptest.Server
 	t      testing.TB
@@ -61,7 +61,7 @@ func newSiteOn(t testing.TB, runs runlog.Log, token string, photons ...*generato
 	return s
 }
 
-// browserSession is somebody with a browser session of their own.
+// A browserSession is a client with its own browser session.
 type browserSession struct {
 	*site
 	client *http.Client
@@ -124,7 +124,7 @@ func decodeJSON[T any](t testing.TB, res *http.Response) (v T) {
 
 type startedRun struct{ ID, URL, Events string }
 
-// startRun starts a run and returns its addresses.
+// startRun starts a run and returns its URLs.
 func (p *browserSession) startRun(photon, args string) startedRun {
 	p.t.Helper()
 	res := p.requestJSON("POST", "/photons/"+photon+"/runs", args)
@@ -134,7 +134,7 @@ func (p *browserSession) startRun(photon, args string) startedRun {
 	return decodeJSON[startedRun](p.t, res)
 }
 
-// event is one server-sent event with a JSON-RPC message.
+// An event is a server-sent event with a JSON-RPC message.
 type event struct {
 	id  string
 	msg message
@@ -148,7 +148,7 @@ type message struct {
 	Result  map[string]any
 }
 
-// follow reads a stream until stop is true or it ends.
+// follow reads a stream until stop returns true or it ends.
 func (p *browserSession) follow(path, after string, stop func(event) bool) []event {
 	p.t.Helper()
 	events, err := p.tryFollow(path, after, stop)
@@ -172,8 +172,8 @@ func (p *browserSession) tryFollow(path, after string, stop func(event) bool) ([
 	return readEvents(p.t, res.Body, stop)
 }
 
-// readEvents reads a stream until stop is true or it ends. The error is what
-// broke it off.
+// readEvents reads a stream until stop returns true or it ends. It returns the error that
+// ended it.
 func readEvents(t testing.TB, r io.Reader, stop func(event) bool) (events []event, err error) {
 	t.Helper()
 	var e event

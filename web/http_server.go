@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// How long a client may take. What is read of a body is bounded where it is
-// read; a stream bounds each of its writes itself.
+// Limits on slow clients. Handlers limit how long they read a body; streams limit each
+// of their writes.
 const (
 	headerTimeout   = 10 * time.Second
-	idleTimeout     = 2 * time.Minute  // between two requests of a connection
-	responseTimeout = 10 * time.Minute // to take a whole response, such as a large file
+	idleTimeout     = 2 * time.Minute  // between two requests on a connection
+	responseTimeout = 10 * time.Minute // to read a whole response, such as a large file
 	maxHeader       = 64 << 10         // bytes
 )
 
-// NewHTTPServer returns an HTTP server for the playground, with the bounds that keep
-// slow and broken clients from taking up room for ever. Its caller listens.
+// NewHTTPServer returns an HTTP server for s with limits that protect it from slow and
+// broken clients. The caller listens.
 func (s *Server) NewHTTPServer() *http.Server {
 	return &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

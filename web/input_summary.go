@@ -14,26 +14,26 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// inputSummaries are runs' inputs in few words, for lists in which many runs of a photon
-// stand. A run's input never changes, so it is read once.
+// inputSummaries caches summaries of runs' inputs, which distinguish the runs of a
+// photon in lists. A run's input never changes. It is safe for concurrent use.
 type inputSummaries struct {
 	mu    sync.Mutex
-	byRun map[string]string // by run
+	byRun map[string]string
 }
 
-// maxInputSummaries bounds what is remembered.
+// maxInputSummaries is the most summaries cached.
 const maxInputSummaries = 2000
 
 func newInputSummaries() *inputSummaries { return &inputSummaries{byRun: make(map[string]string)} }
 
 func (c *inputSummaries) get(id string, read func() (string, bool)) string {
 	c.mu.Lock()
-	words, ok := c.byRun[id]
+	summary, ok := c.byRun[id]
 	c.mu.Unlock()
 	if ok {
-		return words
+		return summary
 	}
-	if words, ok = read(); !ok {
+	if summary, ok = read(); !ok {
 		return ""
 	}
 	c.mu.Lock()
@@ -41,23 +41,22 @@ func (c *inputSummaries) get(id string, read func() (string, bool)) string {
 	if len(c.byRun) >= maxInputSummaries {
 		clear(c.byRun)
 	}
-	c.byRun[id] = words
-	return words
+	c.byRun[id] = summary
+	return summary
 }
 
-// runLines are runs as lists show them.
-func (s *Server) runLines(who engine.Caller, infos []engine.Info) []ui.RunLine {
+// runLines returns runs with the summaries of their inputs.
+func (s *Server) runLines(caller engine.Caller, infos []engine.Info) []ui.RunLine {
 	list := make([]ui.RunLine, len(infos))
 	for i, info := range infos {
-		list[i] = ui.RunLine{Info: info, Input: s.inputSummaries.get(info.ID, func() (string, bool) { return s.summarizeInput(who, info) })}
+		list[i] = ui.RunLine{Info: info, Input: s.inputSummaries.get(info.ID, func() (string, bool) { return s.summarizeInput(caller, info) })}
 	}
 	return list
 }
 
-// summarizeInput says in few words what a run was started with; false if its log does not
-// say yet.
-func (s *Server) summarizeInput(who engine.Caller, info engine.Info) (string, bool) {
-	batches, err := s.engine.Read(context.Background(), who, info.ID, 0)
+// summarizeInput summarizes a run's input; ok is false if its log doesn't contain it yet.
+func (s *Server) summarizeInput(caller engine.Caller, info engine.Info) (summary string, ok bool) {
+	batches, err := s.engine.Read(context.Background(), caller, info.ID, 0)
 	if err != nil {
 		return "", false
 	}
@@ -65,21 +64,21 @@ func (s *Server) summarizeInput(who engine.Caller, info engine.Info) (string, bo
 		if err != nil || len(batch) == 0 {
 			break
 		}
-		begun, err := runlog.Decode[runlog.Started](batch[0])
+		started, err := runlog.Decode[runlog.Started](batch[0])
 		if err != nil {
 			break
 		}
 		p, _ := s.photons.Lookup(info.Photon)
-		return summarizeArguments(p, begun.Args), true
+		return summarizeArguments(p, started.Args), true
 	}
 	return "", false
 }
 
-// maxSummaryLength bounds an input in words, in characters.
+// maxSummaryLength is the longest summary, in characters.
 const maxSummaryLength = 60
 
-// summarizeArguments are the values of arguments in the order of the photon's form, but for
-// those that are secret.
+// summarizeArguments joins the values of arguments, without secrets, in the order of the
+// photon's form.
 func summarizeArguments(p *generators.Photon, raw json.RawMessage) string {
 	var args map[string]json.RawMessage
 	if p == nil || json.Unmarshal(raw, &args) != nil {
@@ -89,21 +88,21 @@ func summarizeArguments(p *generators.Photon, raw json.RawMessage) string {
 	if err != nil {
 		return ""
 	}
-	var words []string
+	var values []string
 	for _, f := range fields {
 		value, ok := args[f.Name]
 		if !ok || f.Format == ask.FormatSecret {
 			continue
 		}
-		if word := summarizeArgument(&f, value); word != "" {
-			words = append(words, word)
+		if text := summarizeArgument(&f, value); text != "" {
+			values = append(values, text)
 		}
 	}
-	short := []rune(strings.Join(words, " · "))
-	if len(short) > maxSummaryLength {
-		return string(short[:maxSummaryLength]) + "…"
+	summary := []rune(strings.Join(values, " · "))
+	if len(summary) > maxSummaryLength {
+		return string(summary[:maxSummaryLength]) + "…"
 	}
-	return string(short)
+	return string(summary)
 }
 
 func summarizeArgument(f *ask.Field, value json.RawMessage) string {

@@ -11,14 +11,14 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// signInCodes are the single-use codes that make a browser the operator's.
+// signInCodes are the single-use codes that sign a browser in as the operator. It is
+// safe for concurrent use.
 type signInCodes struct {
 	mu    sync.Mutex
-	codes map[[sha256.Size]byte]time.Time // when each was made
+	codes map[[sha256.Size]byte]time.Time // when each was issued, by its hash
 }
 
-// A code that nobody used is worth nothing after a day, and no more than this
-// many are kept.
+// Limits on unused codes.
 const (
 	signInCodeLifetime = 24 * time.Hour
 	maxSignInCodes     = 100
@@ -37,29 +37,29 @@ func (s *signInCodes) issue() string {
 	return code
 }
 
-// redeem uses a code up.
+// redeem consumes a code and reports whether it was valid.
 func (s *signInCodes) redeem(code string) bool {
 	key := sha256.Sum256([]byte(code))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	made, ok := s.codes[key]
+	issued, ok := s.codes[key]
 	delete(s.codes, key)
-	return ok && time.Since(made) < signInCodeLifetime
+	return ok && time.Since(issued) < signInCodeLifetime
 }
 
-// SignInPath is a new address, to be appended to the server's own, that makes
-// the first browser that opens it the operator's.
+// SignInPath returns a new single-use path. The first browser that opens it is signed in
+// as the operator.
 func (s *Server) SignInPath() string { return "/login?code=" + s.signInCodes.issue() }
 
-// handleLogin redeems a sign-in address, or says how to sign in.
+// handleLogin redeems a sign-in code, or says how to sign in.
 func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	code := r.URL.Query().Get("code")
-	if code == "" || r.Method == http.MethodHead { // a checker of links uses nothing up
+	if code == "" || r.Method == http.MethodHead { // a link checker must not consume the code
 		return s.renderLogin(w, r, http.StatusOK, "", nextPath(r))
 	}
 	if !s.signInCodes.redeem(code) {
-		return s.renderLogin(w, r, http.StatusForbidden, "This sign-in address was used already or is too old. The command "+s.program+" open makes a new one.", nextPath(r))
+		return s.renderLogin(w, r, http.StatusForbidden, "This sign-in address was already used or has expired. To get a new one, run "+s.program+" open.", nextPath(r))
 	}
 	if err := s.sessions.grant(w, r, "operator", true); err != nil {
 		return err
@@ -74,12 +74,12 @@ func (s *Server) handleTokenLogin(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	if !s.sessions.matchesToken(r.PostForm.Get("token")) {
-		return s.renderLogin(w, r, http.StatusForbidden, "That is not the token that this Beam was started with.", nextPath(r))
+		return s.renderLogin(w, r, http.StatusForbidden, "Wrong token.", nextPath(r))
 	}
 	if err := s.sessions.grant(w, r, "bearer", s.sessions.tokenOwner); err != nil {
 		return err
 	}
-	s.sessions.takeReturnPath(w, r, "") // the form knew it
+	s.sessions.takeReturnPath(w, r, "") // the form has the path
 	http.Redirect(w, r, nextPath(r), http.StatusSeeOther)
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// A thousand readers of one run are each told everything, once and in order,
-// whether they come before, while or after it is told.
+// TestAThousandFollowers checks that a thousand readers of one run each receive every
+// event once and in order, whether they connect before, during or after the run.
 func TestAThousandFollowers(t *testing.T) {
 	const followers, events = 1000, 300
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
@@ -30,7 +30,7 @@ func TestAThousandFollowers(t *testing.T) {
 	}, nil)
 	p := newSite(t, "", talker).newSession()
 	run := p.startRun("talker", "{}")
-	told := p.follow(run.Events, "", isElicitation)
+	received := p.follow(run.Events, "", isElicitation)
 
 	transport := &http.Transport{MaxConnsPerHost: 0}
 	defer transport.CloseIdleConnections()
@@ -44,7 +44,7 @@ func TestAThousandFollowers(t *testing.T) {
 			}
 		})
 		if i == followers/2 {
-			expectStatus(t, p.answerRPC(told[len(told)-1].msg.ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
+			expectStatus(t, p.answerRPC(received[len(received)-1].msg.ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
 		}
 	}
 	wg.Wait()
@@ -54,17 +54,17 @@ func TestAThousandFollowers(t *testing.T) {
 	}
 }
 
-// followAll follows a run to its end. Where a reader is so slow that it is
-// dropped, as it may be on a busy machine, it comes back as browsers do.
+// followAll follows a run to its end. A reader that is dropped for being slow, which may
+// happen on a busy machine, reconnects as browsers do.
 func (p *browserSession) followAll(path string) []event {
 	p.t.Helper()
 	var all []event
 	for after := ""; ; {
-		told, _ := p.tryFollow(path, after, nil)
-		all = append(all, told...)
-		if len(told) > 0 {
-			after = told[len(told)-1].id
-			if told[len(told)-1].msg.Result != nil {
+		received, _ := p.tryFollow(path, after, nil)
+		all = append(all, received...)
+		if len(received) > 0 {
+			after = received[len(received)-1].id
+			if received[len(received)-1].msg.Result != nil {
 				return all
 			}
 		}
@@ -79,7 +79,7 @@ func checkAllEvents(stream []event, events int) error {
 			continue
 		}
 		if text != fmt.Sprintf("event %d", next) {
-			return fmt.Errorf("%q came where event %d was due", text, next)
+			return fmt.Errorf("got %q, want event %d", text, next)
 		}
 		next++
 	}
@@ -89,7 +89,8 @@ func checkAllEvents(stream []event, events int) error {
 	return nil
 }
 
-// What one tool does to itself is nobody else's concern.
+// TestHostileToolsLeaveOthersAlone checks that a misbehaving photon doesn't affect other
+// runs.
 func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 	endless := generators.New("endless-talk", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		for yield(generators.Status("and another thing")) {
@@ -114,7 +115,7 @@ func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 	p := newSite(t, "", endless, huge, crash, deaf).newSession()
 
 	bystander := p.startRun("wizard", "{}")
-	told := p.follow(bystander.Events, "", isElicitation)
+	received := p.follow(bystander.Events, "", isElicitation)
 	for name, want := range map[string]string{"endless-talk": "250000 events", "huge": "said", "crash": "panicked"} {
 		after := "0"
 		if name == "endless-talk" {
@@ -132,5 +133,5 @@ func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 	if !strings.Contains(string(mustMarshal(all[len(all)-1].msg.Result)), `"stopped"`) {
 		t.Errorf("a deaf tool was not stopped: %+v", all[len(all)-1])
 	}
-	expectStatus(t, p.answerRPC(told[len(told)-1].msg.ID, acceptResult(`{"name":"Ada"}`)), http.StatusAccepted)
+	expectStatus(t, p.answerRPC(received[len(received)-1].msg.ID, acceptResult(`{"name":"Ada"}`)), http.StatusAccepted)
 }

@@ -6,27 +6,27 @@ import (
 	"github.com/photon-beam/beam/sse"
 )
 
-// messageStream are what a stream sends, bit by bit.
+// A messageStream yields the messages of a stream in batches.
 type messageStream = iter.Seq2[[]sse.Message, error]
 
-// mergeStreams tells two things' steps as they come. It ends with the first of them,
-// if the second goes on and on, or else with both.
-func mergeStreams(first, second messageStream, goesOn bool) messageStream {
+// mergeStreams merges two streams as their messages arrive. It ends with first if
+// secondIsEndless, else with both.
+func mergeStreams(first, second messageStream, secondIsEndless bool) messageStream {
 	return func(yield func([]sse.Message, error) bool) {
-		ended := make(chan struct{})
-		defer close(ended)
-		one, two := startStream(ended, first), startStream(ended, second)
-		for one != nil || two != nil && !goesOn {
+		done := make(chan struct{})
+		defer close(done)
+		a, b := startStream(done, first), startStream(done, second)
+		for a != nil || b != nil && !secondIsEndless {
 			var s streamItem
 			var more bool
 			select {
-			case s, more = <-one:
+			case s, more = <-a:
 				if !more {
-					one = nil
+					a = nil
 				}
-			case s, more = <-two:
+			case s, more = <-b:
 				if !more {
-					two = nil
+					b = nil
 				}
 			}
 			if more && !yield(s.messages, s.err) {
@@ -41,19 +41,18 @@ type streamItem struct {
 	err      error
 }
 
-// startStream runs steps in a goroutine of their own until it ends or nobody takes
-// them any more.
-func startStream(ended <-chan struct{}, run messageStream) <-chan streamItem {
-	taken := make(chan streamItem)
+// startStream runs a stream in a goroutine until it ends or done is closed.
+func startStream(done <-chan struct{}, run messageStream) <-chan streamItem {
+	items := make(chan streamItem)
 	go func() {
-		defer close(taken)
+		defer close(items)
 		for messages, err := range run {
 			select {
-			case taken <- streamItem{messages, err}:
-			case <-ended:
+			case items <- streamItem{messages, err}:
+			case <-done:
 				return
 			}
 		}
 	}()
-	return taken
+	return items
 }

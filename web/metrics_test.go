@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/web"
 )
 
-// newMetricsSite is a playground with metrics, which may need a token.
+// newMetricsSite returns a playground with metrics and an optional token.
 func newMetricsSite(t *testing.T, token string) *browserSession {
 	t.Helper()
 	registry, err := generators.NewRegistry()
@@ -52,7 +52,7 @@ func TestWhoMayScrape(t *testing.T) {
 			res := p.request("GET", "/metrics", "", tt.headers...)
 			expectStatus(t, res, tt.want)
 			if got := strings.Contains(readText(t, res), "beam_runs{"); got != (tt.want == http.StatusOK) {
-				t.Errorf("metrics are told: %v", got)
+				t.Errorf("the metrics are %v", got)
 			}
 			if res.Header.Get("Set-Cookie") != "" {
 				t.Error("a scrape began a session")

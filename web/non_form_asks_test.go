@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// newAskPhoton is a photon that asks one question and returns what it got.
+// newAskPhoton returns a photon that asks one question and returns the answer.
 func newAskPhoton[T any](name string, fn func(generators.Yield) (T, error)) *generators.Photon {
 	return generators.New(name, func(_ context.Context, _ struct{}, yield generators.Yield) (map[string]any, error) {
 		v, err := fn(yield)
@@ -36,15 +36,15 @@ var nonFormPhotons = []*generators.Photon{
 	}),
 }
 
-// startAndReadRequest starts a photon and returns its run and the request that it makes.
+// startAndReadRequest starts a photon and returns its run and its first request.
 func (p *browserSession) startAndReadRequest(photon, method string) (startedRun, message) {
 	p.t.Helper()
 	run := p.startRun(photon, "{}")
-	told := p.follow(run.Events, "", func(e event) bool { return e.msg.Method == method })
-	return run, told[len(told)-1].msg
+	received := p.follow(run.Events, "", func(e event) bool { return e.msg.Method == method })
+	return run, received[len(received)-1].msg
 }
 
-// runResult is what the run returned, or its error.
+// runResult returns the result of a run, or its error.
 func (p *browserSession) runResult(run startedRun) any {
 	p.t.Helper()
 	all := p.follow(run.Events, "", nil)
@@ -110,7 +110,7 @@ func TestRootsOverHTTP(t *testing.T) {
 	}
 }
 
-// To accept an address is consent; done is said on Beam's page.
+// Accepting a URL is consent; the person confirms completion on Beam's page.
 func TestAnAddressIsOpenUntilTheyAreDone(t *testing.T) {
 	p := newSite(t, "", nonFormPhotons...).newSession()
 	run, q := p.startAndReadRequest("opener", "elicitation/create")

@@ -13,65 +13,64 @@ import (
 	"github.com/photon-beam/beam/sse"
 )
 
-// A pageStream is one request of an open page for what is new. With a seat it goes
-// on until the page is closed or another needs the seat; without one it tells
-// what there is, and the page comes back in a moment.
+// A pageStream is a request of an open page for its updates. With a slot it stays open
+// until the page is closed or another page needs the slot. Without a slot it sends the
+// current updates and ends, and the page reconnects after reconnectDelay.
 type pageStream struct {
 	ctx         context.Context
 	hasSlot     bool
-	reconnected bool // the page was here before
+	reconnected bool // the page had a stream before
 	release     func()
 }
 
-// reconnectDelay is how soon a page without a seat looks in again.
+// reconnectDelay is how long a page without a slot waits before it reconnects.
 const reconnectDelay = time.Second
 
-func (s *Server) openPageStream(parent context.Context, r *http.Request, who engine.Caller) *pageStream {
-	v := &pageStream{reconnected: r.Header.Get("Last-Event-ID") != ""}
-	v.ctx, v.release, v.hasSlot = s.streamSlots.acquire(parent, who[len(who)-1], v.reconnected)
-	return v
+func (s *Server) openPageStream(parent context.Context, r *http.Request, caller engine.Caller) *pageStream {
+	p := &pageStream{reconnected: r.Header.Get("Last-Event-ID") != ""}
+	p.ctx, p.release, p.hasSlot = s.streamSlots.acquire(parent, caller[len(caller)-1], p.reconnected)
+	return p
 }
 
-// withSignals makes a visit's stream of what it tells: before that, that the page is
-// connected, which it may have been waiting for, and where it is; after it, if
-// it is to come back, that the connection is not lost.
-func (v *pageStream) withSignals(at sse.Message, told messageStream) messageStream {
+// withSignals adds signals around updates: first that the page is connected, with its
+// position; at the end, if the page is to reconnect, that the connection is not lost.
+func (p *pageStream) withSignals(position sse.Message, updates messageStream) messageStream {
 	return func(yield func([]sse.Message, error) bool) {
-		if !yield([]sse.Message{signalsMessage(at, `{_away: false}`)}, nil) {
+		if !yield([]sse.Message{signalsMessage(position, `{_disconnected: false}`)}, nil) {
 			return
 		}
-		for messages, err := range told {
-			if err != nil && v.slotRevoked() {
+		for messages, err := range updates {
+			if err != nil && p.slotRevoked() {
 				break
 			}
 			if !yield(messages, err) || err != nil {
 				return
 			}
 		}
-		if !v.hasSlot || v.slotRevoked() {
-			bye := signalsMessage(sse.Message{Retry: reconnectDelay}, `{_soon: true}`)
-			yield([]sse.Message{bye}, nil)
+		if !p.hasSlot || p.slotRevoked() {
+			last := signalsMessage(sse.Message{Retry: reconnectDelay}, `{_reconnecting: true}`)
+			yield([]sse.Message{last}, nil)
 		}
 	}
 }
 
-// slotRevoked tells whether the page is asked to give up its seat.
-func (v *pageStream) slotRevoked() bool { return errors.Is(context.Cause(v.ctx), errSlotRevoked) }
+// slotRevoked reports whether the page lost its slot to a newer page.
+func (p *pageStream) slotRevoked() bool { return errors.Is(context.Cause(p.ctx), errSlotRevoked) }
 
-// signalsMessage makes a message set signals of the page.
+// signalsMessage returns m as a message that sets signals of the page.
 func signalsMessage(m sse.Message, object string) sse.Message {
 	m.Type, m.Data = string(datastar.EventTypePatchSignals), []byte(datastar.SignalsDatalineLiteral+object)
 	return m
 }
 
-// resumePosition is where in a run's log a page is: where it was rendered, or what
-// came to it last.
+// resumePosition returns the position of a page in a run's log: where it was rendered,
+// or the last event that it received.
 func resumePosition(r *http.Request) (sse.Message, error) {
 	last := r.Header.Get("Last-Event-ID")
-	whole, torn := strings.CutSuffix(last, sse.PartialMark)
-	if torn {
-		r.Header.Set("Last-Event-ID", whole)
+	id, partial := strings.CutSuffix(last, sse.PartialMark)
+	if partial {
+		r.Header.Set("Last-Event-ID", id)
 	}
 	after, err := sse.ResumeAfter(r)
-	return sse.Message{ID: after, Partial: torn}, err
+	return sse.Message{ID: after, Partial: partial}, err
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// patchRenderer renders a run as changes of its page. It folds the log from its
-// beginning, silently up to where the page already is. A page whose connection
-// broke within a batch is shown the whole run again: morphing what is there
-// already changes nothing.
+// A patchRenderer renders a run's entries as patches of its page. It folds the log from
+// the beginning and renders nothing up to the page's position. If the connection broke
+// within a batch, it renders the whole run again; morphing unchanged elements has no
+// effect.
 type patchRenderer struct {
 	ctx     context.Context
-	after   uint64 // where the page is
-	until   uint64 // where the log was when the page came
-	partial bool   // the page may have some of what comes after
+	after   uint64 // the page's position
+	until   uint64 // the end of the log when the page connected
+	partial bool   // the page may have received part of the next batch
 	run     *timeline.Run
-	// framePatches makes the patches of what stands around the page.
+	// framePatches returns the patches of the bar and the sidebar.
 	framePatches func() []ui.Patch
 	started      bool
 	pending      []timeline.Change
@@ -56,14 +56,14 @@ func (p *patchRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
 	if err != nil || len(messages) == 0 {
 		return nil, err
 	}
-	// Who gets the first has got something, and who gets the last has got all.
+	// The first message marks the batch as partially received, the last as complete.
 	messages[0].ID, messages[0].Partial = max(p.after, 1), true
 	messages = append(messages, sse.Message{ID: p.run.LastSeq})
 	p.started, p.pending, p.after = true, p.pending[:0], p.run.LastSeq
 	return messages, nil
 }
 
-// affectsOtherPages tells whether changes concern more than the run's own page.
+// affectsOtherPages reports whether changes affect more than the run's own page.
 func affectsOtherPages(changes []timeline.Change) bool {
 	return slices.ContainsFunc(changes, func(c timeline.Change) bool { return c.StateChanged || c.AsksChanged })
 }
@@ -80,7 +80,7 @@ func encodePatches(ctx context.Context, list []ui.Patch) ([]sse.Message, error) 
 	return messages, nil
 }
 
-// encodePatch is one datastar-patch-elements event.
+// encodePatch encodes a patch as a datastar-patch-elements event.
 func encodePatch(ctx context.Context, p ui.Patch) (sse.Message, error) {
 	var b strings.Builder
 	if p.Selector != "" {
@@ -101,8 +101,8 @@ func encodePatch(ctx context.Context, p ui.Patch) (sse.Message, error) {
 	return sse.Message{Type: string(datastar.EventTypePatchElements), Data: []byte(b.String())}, nil
 }
 
-// renderHTML renders a component. A lone carriage return would end a line of
-// the stream, so it becomes a line feed.
+// renderHTML renders a component. It replaces carriage returns, which would end a line
+// of the stream, with line feeds.
 func renderHTML(ctx context.Context, c templ.Component) (string, error) {
 	var b bytes.Buffer
 	if err := c.Render(ctx, &b); err != nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Who speaks JSON-RPC is refused in JSON-RPC, whatever is wrong.
+// TestARefusedAnswerIsAJSONRPCError checks that a JSON-RPC client always gets JSON-RPC
+// errors.
 func TestARefusedAnswerIsAJSONRPCError(t *testing.T) {
 	p := newSite(t, "").newSession()
 	for _, tt := range []struct {
@@ -39,7 +40,8 @@ func TestAnIdempotencyKeyIsBounded(t *testing.T) {
 	expectStatus(t, p.requestJSON("POST", "/photons/wizard/runs", "{}", "Idempotency-Key", strings.Repeat("k", 256)), http.StatusBadRequest)
 }
 
-// Runs of one photon are told apart by what they were started with.
+// TestAListTellsRunsInputs checks that lists distinguish the runs of a photon by their
+// inputs.
 func TestAListTellsRunsInputs(t *testing.T) {
 	p := newSite(t, "").newSession()
 	p.startRun("burst", `{"events":4321}`)

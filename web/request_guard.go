@@ -8,38 +8,37 @@ import (
 	"strings"
 )
 
-// contentSecurityPolicy is the content security policy of every page: our own files only.
-// Datastar compiles the expressions in our own attributes, hence unsafe-eval.
+// contentSecurityPolicy allows only this site's own files. Datastar compiles the
+// expressions in attributes, which needs unsafe-eval.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guardRequests refuses, before any routing, requests that name another host (DNS
-// rebinding) and requests that another site's page made (cross-site request
-// forgery), sets the headers that every response has, and bounds how long the
-// request may take to arrive.
+// guardRequests rejects, before routing, requests for another host (DNS rebinding) and
+// requests from another site's page (cross-site request forgery). It sets the headers of
+// every response and limits how long the request may take to arrive.
 func (s *Server) guardRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		limitBodyTime(w, r)
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentSecurityPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
-		// Not no-referrer: browsers then say "Origin: null" of our own forms.
+		// Not no-referrer, which makes browsers send "Origin: null" for this site's forms.
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		if !s.isAllowedHost(r.Host) {
-			s.writeError(w, r, statusErrorf(http.StatusForbidden, "The host %q is not one that Beam answers to; allow it with --allow-host.", r.Host))
+			s.writeError(w, r, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host.", r.Host))
 			return
 		}
 		if needsSameOrigin(r) && !isSameOrigin(r) {
-			s.writeError(w, r, statusErrorf(http.StatusForbidden, "This request came from another site's page."))
+			s.writeError(w, r, statusErrorf(http.StatusForbidden, "Cross-site requests are not allowed."))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// isAllowedHost holds the Host header against the allowlist.
+// isAllowedHost reports whether the Host header names an allowed host.
 func (s *Server) isAllowedHost(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
@@ -53,8 +52,8 @@ func (s *Server) isAllowedHost(hostport string) bool {
 	return slices.Contains(s.hosts, host)
 }
 
-// needsSameOrigin tells requests that change something, and those whose response is
-// a stream that a foreign page could keep open.
+// needsSameOrigin reports whether the request changes something or opens a stream, which
+// another site's page could keep open.
 func needsSameOrigin(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return true
@@ -63,12 +62,12 @@ func needsSameOrigin(r *http.Request) bool {
 	return p == "/mcp" || p == "/updates" || strings.HasSuffix(p, "/events")
 }
 
-// isSameOrigin tells whether a request comes from one of our own pages, or from
-// no page at all, as a script's does.
+// isSameOrigin reports whether a request comes from this site's pages or from no page at
+// all, such as a script.
 func isSameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
-		return true // the browser says so itself, and TLS may end before us
+		return true // trust the browser: a proxy may terminate TLS, which changes the scheme
 	case "":
 	default:
 		return false
@@ -88,5 +87,5 @@ func requestScheme(r *http.Request) string {
 	return "http"
 }
 
-// baseURL is what addresses of this server begin with, as the caller sees it.
+// baseURL returns the URL of this server as the client reaches it.
 func baseURL(r *http.Request) string { return requestScheme(r) + "://" + r.Host }

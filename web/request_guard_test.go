@@ -84,12 +84,12 @@ func TestTheSessionCookieIsGuarded(t *testing.T) {
 	}
 }
 
-func TestWhoCameByALinkMaySignIn(t *testing.T) {
+func TestAForbiddenLinkOffersSignIn(t *testing.T) {
 	s := newSite(t, "")
 	owner, stranger := s.newSession(), s.newSession()
 	run := owner.startRun("wizard", "{}")
-	told := owner.follow(run.Events, "", isElicitation)
-	for _, path := range []string{run.URL, "/asks/" + told[len(told)-1].msg.ID} {
+	received := owner.follow(run.Events, "", isElicitation)
+	for _, path := range []string{run.URL, "/asks/" + received[len(received)-1].msg.ID} {
 		res := stranger.request("GET", path, "", "Accept", "text/html")
 		page := readText(t, res)
 		if res.StatusCode != 403 || !strings.Contains(page, "Sign in") || strings.Contains(page, "name?") {
@@ -98,7 +98,7 @@ func TestWhoCameByALinkMaySignIn(t *testing.T) {
 	}
 }
 
-func TestCheckersOfLinksUseNothingUp(t *testing.T) {
+func TestLinkCheckersDoNotConsumeCodes(t *testing.T) {
 	s := newSite(t, "")
 	path := s.web.SignInPath()
 	expectStatus(t, s.newSession().request("HEAD", path, ""), 200)
@@ -123,7 +123,7 @@ func TestTheSignInAddressWorksOnce(t *testing.T) {
 	expectStatus(t, other.requestJSON("GET", run.URL, ""), 200) // it is the operator's, too
 }
 
-func TestSigningInKeepsWhatTheSessionHad(t *testing.T) {
+func TestSigningInKeepsTheSession(t *testing.T) {
 	s := newSite(t, "")
 	p := s.newSession()
 	run := p.startRun("wizard", "{}")
@@ -161,14 +161,14 @@ func TestWithATokenNothingIsServedWithoutIt(t *testing.T) {
 	expectStatus(t, p.requestJSON("GET", run.URL, ""), 200) // the token's holder sees the token's runs
 }
 
-// foreignTargets is where signing in must not lead.
+// foreignTargets are return paths that signing in must not redirect to.
 var foreignTargets = []string{
 	"https://evil.example", "//evil.example", "///evil.example", "https:evil.example", "https:/evil.example", "HTTPS://evil.example",
 	`/\evil.example`, `\\evil.example`, `\/evil.example`, `/\/evil.example`, "/\t/evil.example", "/\n/evil.example", "/\r/evil.example", "\t//evil.example",
 	" //evil.example", "/\x00/evil.example", "javascript:alert(1)", "data:text/html,x", "evil", "?x", "",
 }
 
-func TestSigningInLeadsToNoOtherHost(t *testing.T) {
+func TestSigningInRedirectsToNoOtherHost(t *testing.T) {
 	s := newSite(t, "s3cret")
 	for _, next := range foreignTargets {
 		query := "/login?" + url.Values{"next": {next}}.Encode()
@@ -183,11 +183,11 @@ func TestSigningInLeadsToNoOtherHost(t *testing.T) {
 	}
 }
 
-func TestASignInAddressLeadsToWhatWasWanted(t *testing.T) {
+func TestASignInAddressRedirectsToTheRequestedPage(t *testing.T) {
 	s := newSite(t, "")
-	told := s.newSession()
-	run := told.startRun("wizard", "{}")
-	asked := told.follow(run.Events, "", isElicitation)
+	owner := s.newSession()
+	run := owner.startRun("wizard", "{}")
+	asked := owner.follow(run.Events, "", isElicitation)
 	page := "/asks/" + asked[len(asked)-1].msg.ID
 
 	p := s.newSession()
@@ -199,14 +199,14 @@ func TestASignInAddressLeadsToWhatWasWanted(t *testing.T) {
 	if to := p.request("GET", s.web.SignInPath()+"&next=/asks", "").Header.Get("Location"); to != "/asks" {
 		t.Errorf("the second address led to %s, too", to)
 	}
-	// It is another browser's, and stays so for the operator: who signs in again for it is not sent there for ever.
+	// The run belongs to another browser, so signing in again as the operator must not redirect to it.
 	expectStatus(t, p.request("GET", page, "", "Accept", "text/html"), http.StatusForbidden)
 	if to := p.request("GET", s.web.SignInPath(), "").Header.Get("Location"); to != "/" {
 		t.Errorf("the operator was led to %s", to)
 	}
 }
 
-func TestWithATokenASignInAddressLeadsToWhatWasWanted(t *testing.T) {
+func TestWithATokenASignInAddressRedirectsToTheRequestedPage(t *testing.T) {
 	s := newSite(t, "s3cret")
 	p := s.newSession()
 	expectStatus(t, p.request("GET", "/runs?state=failed", "", "Accept", "text/html"), http.StatusSeeOther)
@@ -215,7 +215,7 @@ func TestWithATokenASignInAddressLeadsToWhatWasWanted(t *testing.T) {
 	}
 }
 
-func TestWhatIsSaidToBeWantedLeadsToNoOtherHost(t *testing.T) {
+func TestAForgedReturnPathRedirectsToNoOtherHost(t *testing.T) {
 	s := newSite(t, "s3cret")
 	res := s.newSession().request("GET", "/runs", "", "Accept", "text/html")
 	if len(res.Cookies()) != 1 {
@@ -240,7 +240,7 @@ func TestWhatIsSaidToBeWantedLeadsToNoOtherHost(t *testing.T) {
 	}
 }
 
-// cookieSafe drops what no client sends in a cookie.
+// cookieSafe removes the characters that clients don't send in cookies.
 func cookieSafe(r rune) rune {
 	if r < ' ' || r == '\\' || r == ';' || r == ',' || r == '"' {
 		return -1

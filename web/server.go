@@ -1,6 +1,6 @@
-// Package web is the playground: pages that show runs and ask questions, and
-// the HTTP interface that scripts use. It renders what the log says and keeps
-// no state of its own but browser sessions.
+// Package web serves the playground: pages that show runs and ask questions, and the
+// HTTP interface for scripts. It renders the log and keeps no state of its own but
+// browser sessions.
 package web
 
 import (
@@ -19,31 +19,30 @@ import (
 	"github.com/photon-beam/beam/static"
 )
 
-// Config sets up a server. Engine, Photons and Keys are required.
+// Config configures a server. Engine, Photons and Keys are required.
 type Config struct {
 	Engine  *engine.Engine
 	Photons *generators.Registry
 	Keys    Keys
-	// Hosts are the host names that requests may name besides the loopback
-	// ones; a port is not compared.
+	// Hosts are the host names that requests may name besides those of the loopback
+	// interface. Ports are not compared.
 	Hosts []string
-	// Token, if set, must be presented by everybody: as a Bearer token, or by
+	// Token, if set, is required from every client: as a Bearer token, or from
 	// browsers at /login.
 	Token string
-	// Ready tells why the server should get no requests now; nil if there is
-	// never a reason but its end.
+	// Ready returns an error while the server can't serve requests; nil if it always
+	// can until it closes.
 	Ready func() error
 	// MCP serves the MCP endpoint; nil if there is none.
 	MCP MCPHandler
 	// Metrics serves the metrics; nil if there are none.
 	Metrics http.Handler
-	// Program is what the person types to start this, for the sign-in page; empty
-	// is beam.
+	// Program is the name of the command, for the sign-in page. It defaults to beam.
 	Program string
 	Logger  *slog.Logger // nil discards
 }
 
-// Server serves the playground.
+// A Server serves the playground. It is safe for concurrent use.
 type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
@@ -61,7 +60,7 @@ type Server struct {
 	mcpHandler MCPHandler
 	// metricsHandler serves the metrics; nil if there are none.
 	metricsHandler http.Handler
-	// streamsContext ends the streams.
+	// streamsContext is done when the server closes, which ends the streams.
 	streamsContext context.Context
 	closeStreams   context.CancelFunc
 }
@@ -85,14 +84,13 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// HasScript tells whether the pages have their script: the Datastar bundle is
-// not part of the source tree. Without it they still work, plainly.
+// HasScript reports whether the Datastar bundle is present, which is not part of the
+// source tree. Pages work without it, but don't update themselves.
 func (s *Server) HasScript() bool { return s.assets.Has(datastarBundle) }
 
 const datastarBundle = "vendor/datastar.js"
 
-// Close ends all streams, so that the HTTP server can shut down. Their readers
-// come back, to whoever listens then.
+// Close ends all streams, so that the HTTP server can shut down.
 func (s *Server) Close() { s.closeStreams() }
 
 // ServeHTTP implements [http.Handler].
@@ -133,7 +131,7 @@ func writeOK(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ok\n"))
 }
 
-// handleReady is not ready once the engine takes no more runs, or while they can't be
+// handleReady fails once the engine accepts no more runs, and while runs can't be
 // recorded.
 func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) error {
 	select {
@@ -146,29 +144,29 @@ func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) error {
 			return err
 		} else if err != nil {
 			s.logger.Error("not ready", "err", err)
-			return statusErrorf(http.StatusServiceUnavailable, "Runs can't be recorded now; the log says why.")
+			return statusErrorf(http.StatusServiceUnavailable, "Runs can't be recorded. See the log for details.")
 		}
 	}
 	writeOK(w, r)
 	return nil
 }
 
-// handleUnmatched answers what no route matches. A known address that is asked with
-// another method is told which it takes.
+// handleUnmatched handles requests that match no route. For a known path it returns the
+// methods allowed.
 func handleUnmatched(mux *http.ServeMux) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		var takes []string
+		var allowed []string
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			other := r.Clone(r.Context())
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "/" {
-				takes = append(takes, method)
+				allowed = append(allowed, method)
 			}
 		}
-		if takes == nil {
+		if allowed == nil {
 			return errPageNotFound
 		}
-		w.Header().Set("Allow", strings.Join(takes, ", "))
-		return statusErrorf(http.StatusMethodNotAllowed, "This address takes %s, not %s.", strings.Join(takes, " and "), r.Method)
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		return statusErrorf(http.StatusMethodNotAllowed, "This URL allows %s, not %s.", strings.Join(allowed, " and "), r.Method)
 	}
 }

@@ -6,76 +6,25 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gorilla/securecookie"
 	gorilla "github.com/gorilla/sessions"
 
-	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// Operator owns the runs of the person whose machine it is.
+// Operator is the owner of the runs of this machine's operator.
 const Operator = "operator"
 
-// Keys sign and encrypt browser sessions.
-type Keys struct {
-	ID      string `json:"id"` // names the cookie, since ports share cookies
-	Signing []byte `json:"signing"`
-	Sealing []byte `json:"sealing"`
-}
-
-// NewKeys makes keys that end with the process.
-func NewKeys() Keys {
-	k := Keys{ID: strings.ToLower(rand.Text()[:8]), Signing: make([]byte, 32), Sealing: make([]byte, 32)}
-	rand.Read(k.Signing)
-	rand.Read(k.Sealing)
-	return k
-}
-
-// KeysFile is the name of the file in which a folder holds keys.
-const KeysFile = "session-keys.json"
-
-// LoadKeys reads the keys from a folder, or makes them there, readable by their
-// owner alone.
-func LoadKeys(dir string) (Keys, error) {
-	file := filepath.Join(dir, KeysFile)
-	raw, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return createKeys(file)
-	}
-	if err != nil {
-		return Keys{}, err
-	}
-	var k Keys
-	if err := json.Unmarshal(raw, &k); err != nil || k.ID == "" || len(k.Signing) != 32 || len(k.Sealing) != 32 {
-		return Keys{}, errors.New(file + " does not hold session keys; remove it, and browsers will have to sign in again")
-	}
-	return k, nil
-}
-
-func createKeys(file string) (Keys, error) {
-	k := NewKeys()
-	raw, err := json.Marshal(k)
-	if err != nil {
-		return Keys{}, err
-	}
-	return k, atomicfile.Write(file, raw) // on a full disk, a part of it would be taken for damage at the next start
-}
-
-// sessions knows who makes a request.
+// sessions identifies the callers of requests.
 type sessions struct {
 	store      *gorilla.CookieStore
 	cookieName string
 	token      string
-	// tokenOwner owns the runs of who presents the token.
+	// tokenOwner owns the runs of callers that present the token.
 	tokenOwner string
 }
 
@@ -96,8 +45,8 @@ func newSessions(k Keys, token string) *sessions {
 	return s
 }
 
-// jsonSerializer writes what a session holds as JSON, which every request reads
-// ten times as fast as securecookie's own gob. Its keys are strings.
+// jsonSerializer encodes sessions, whose keys are strings, as JSON. Decoding it, which
+// every request does, is ten times as fast as securecookie's default, gob.
 type jsonSerializer struct{}
 
 var _ securecookie.Serializer = jsonSerializer{}
@@ -105,7 +54,7 @@ var _ securecookie.Serializer = jsonSerializer{}
 func (jsonSerializer) Serialize(src any) ([]byte, error) {
 	values, ok := src.(map[any]any)
 	if !ok {
-		return nil, fmt.Errorf("a session holds a map, not %T", src)
+		return nil, fmt.Errorf("can't encode a session of type %T", src)
 	}
 	plain := make(map[string]any, len(values))
 	for k, v := range values {
@@ -117,7 +66,7 @@ func (jsonSerializer) Serialize(src any) ([]byte, error) {
 func (jsonSerializer) Deserialize(raw []byte, dst any) error {
 	values, ok := dst.(*map[any]any)
 	if !ok {
-		return fmt.Errorf("a session is read into a map, not %T", dst)
+		return fmt.Errorf("can't decode a session into a %T", dst)
 	}
 	var plain map[string]any
 	if err := json.Unmarshal(raw, &plain); err != nil {
@@ -130,8 +79,8 @@ func (jsonSerializer) Deserialize(raw []byte, dst any) error {
 	return nil
 }
 
-// identify tells who makes a request. A browser that comes for the first time is
-// given a session, unless a token is needed: then the error is errSignIn.
+// identify returns the caller of a request. It creates a session for a new browser,
+// unless a token is required: then the error is errSignInRequired.
 func (s *sessions) identify(w http.ResponseWriter, r *http.Request) (engine.Caller, error) {
 	if presented, ok := bearerToken(r); ok {
 		if !s.matchesToken(presented) {
@@ -153,18 +102,18 @@ func (s *sessions) identify(w http.ResponseWriter, r *http.Request) (engine.Call
 }
 
 func (s *sessions) callerOf(session *gorilla.Session) engine.Caller {
-	var who engine.Caller
+	var caller engine.Caller
 	if session.Values["operator"] == true {
-		who = append(who, Operator)
+		caller = append(caller, Operator)
 	}
 	if s.tokenOwner != "" && session.Values["bearer"] == s.tokenOwner {
-		who = append(who, s.tokenOwner)
+		caller = append(caller, s.tokenOwner)
 	}
 	id, _ := session.Values["id"].(string)
-	return append(who, "session:"+id)
+	return append(caller, "session:"+id)
 }
 
-// load returns the request's session; a cookie that can't be read is as none.
+// load returns the request's session, or a new one if its cookie can't be read.
 func (s *sessions) load(r *http.Request) *gorilla.Session {
 	session, err := s.store.New(r, s.cookieName)
 	if err != nil {
@@ -186,10 +135,11 @@ func (s *sessions) save(w http.ResponseWriter, r *http.Request, session *gorilla
 	return s.store.Save(r, w, session)
 }
 
-// grant marks the browser as the operator's or as the token's holder.
-func (s *sessions) grant(w http.ResponseWriter, r *http.Request, what string, value any) error {
+// grant stores a value in the browser's session that marks it as the operator's or as a
+// holder of the token.
+func (s *sessions) grant(w http.ResponseWriter, r *http.Request, key string, value any) error {
 	session := s.load(r)
-	session.Values[what] = value
+	session.Values[key] = value
 	return s.save(w, r, session)
 }
 
@@ -200,39 +150,4 @@ func (s *sessions) matchesToken(presented string) bool {
 func bearerToken(r *http.Request) (string, bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return token, ok && strings.EqualFold(scheme, "Bearer")
-}
-
-// authenticated adapts a handler: it finds out who calls, and writes the error that
-// the handler returns.
-func (s *Server) authenticated(h callerHandler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := s.sessions.identify(w, r)
-		if errors.Is(err, errSignInRequired) && wantsHTML(r) && r.Method == http.MethodGet {
-			s.sessions.saveReturnPath(w, r, r.URL.RequestURI())
-			http.Redirect(w, r, loginURL(r.URL.RequestURI()), http.StatusSeeOther)
-			return
-		}
-		if err == nil {
-			err = h(w, r, who)
-		}
-		if errors.Is(err, engine.ErrForbidden) && wantsHTML(r) && r.Method == http.MethodGet {
-			// A link carries no authority: whose it is may sign in.
-			if !slices.Contains(who, Operator) { // who is one has no use for a sign-in address
-				s.sessions.saveReturnPath(w, r, r.URL.RequestURI())
-			}
-			err = s.renderLogin(w, r, http.StatusForbidden, "This belongs to somebody else. Sign in as its owner to see it.", r.URL.RequestURI())
-		}
-		if err != nil {
-			s.writeError(w, r, err)
-		}
-	})
-}
-
-// unauthenticated adapts a handler that anybody may call.
-func (s *Server) unauthenticated(h func(http.ResponseWriter, *http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := h(w, r); err != nil {
-			s.writeError(w, r, err)
-		}
-	})
 }

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Slow clients are tried in a bubble, where a minute takes no time, on pipes,
-// which have no buffers: a reader that stops stops the writer at once.
+// These tests run in a synctest bubble, where waiting takes no time, over pipes, which
+// have no buffers: a reader that stops blocks the writer at once.
 
-// pipeListener is a listener whose connections are pipes.
+// A pipeListener is a listener whose connections are pipes.
 type pipeListener struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -45,7 +45,7 @@ func (p *pipeListener) dial() (net.Conn, error) {
 	}
 }
 
-// runInBubble runs a test on a ward in a bubble.
+// runInBubble runs a test with a test server in a bubble.
 func runInBubble(t *testing.T, test func(t *testing.T, w *testServer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,8 +54,8 @@ func runInBubble(t *testing.T, test func(t *testing.T, w *testServer)) {
 	})
 }
 
-// sendSlowly sends a byte a second until the other side hangs up, and returns how
-// long that took.
+// sendSlowly sends a byte per second until the server closes the connection, and returns
+// how long that took.
 func sendSlowly(t *testing.T, c net.Conn, first, rest string) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -82,7 +82,7 @@ func sendSlowly(t *testing.T, c net.Conn, first, rest string) time.Duration {
 	return time.Since(began)
 }
 
-// Whatever a client dribbles, it is cut off, and nobody else waits for it.
+// TestSlowRequestsAreCut checks that a slow request is cut off and delays no other.
 func TestSlowRequestsAreCut(t *testing.T) {
 	const endless = "Content-Length: 100000\r\n"
 	tests := []struct {
@@ -113,7 +113,7 @@ func TestSlowRequestsAreCut(t *testing.T) {
 					first := strings.NewReplacer("{cookie}", "Host: localhost\r\nCookie: "+g.cookie, "{ask}", id).Replace(tt.first)
 					wg.Go(func() {
 						if took := sendSlowly(t, c, first, tt.rest); took > 45*time.Second {
-							t.Errorf("it went on for %v", took)
+							t.Errorf("it took %v", took)
 						}
 					})
 				}
@@ -126,8 +126,8 @@ func TestSlowRequestsAreCut(t *testing.T) {
 	}
 }
 
-// An upload may take long as long as it goes on; one that stops is cut off and
-// leaves nothing behind.
+// TestAStalledUploadIsCut checks that an upload may take long while data arrives, and that
+// a stalled one is cut off and leaves nothing behind.
 func TestAStalledUploadIsCut(t *testing.T) {
 	runInBubble(t, func(t *testing.T, w *testServer) {
 		g := w.newRawClient()
@@ -146,8 +146,8 @@ func TestAStalledUploadIsCut(t *testing.T) {
 	})
 }
 
-// Readers that stop reading are dropped; those that read miss nothing, and are
-// told no later for it.
+// TestSlowReadersAreDropped checks that readers that stop reading are dropped, and that
+// the others miss nothing and are not delayed.
 func TestSlowReadersAreDropped(t *testing.T) {
 	const stalled, reading, events = 40, 5, 8_000
 	runInBubble(t, func(t *testing.T, w *testServer) {
@@ -198,7 +198,7 @@ func TestSlowReadersAreDropped(t *testing.T) {
 	})
 }
 
-// A download that nobody takes is given up.
+// TestAStalledDownloadIsCut checks that a download that nobody reads is cut off.
 func TestAStalledDownloadIsCut(t *testing.T) {
 	runInBubble(t, func(t *testing.T, w *testServer) {
 		g := w.newRawClient()

@@ -14,12 +14,12 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// timeZoneField is the form field in which a browser says its time zone.
+// timeZoneField is the form field that holds the browser's time zone.
 const timeZoneField = "beam:tz"
 
-// handleStart begins a run: of a form, whose browser is sent to the run's page, or of
-// JSON arguments, which are answered with the run's addresses.
-func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
+// handleStart starts a run from a form, and redirects to the run's page, or from JSON
+// arguments, and responds with the run's URLs.
+func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
 	photon, ok := s.photons.Lookup(r.PathValue("name"))
 	if !ok {
 		return engine.ErrPhotonNotFound
@@ -29,22 +29,22 @@ func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, who engine.
 	}
 	switch mediaType(r) {
 	case jsonType:
-		return s.startFromJSON(w, r, who, photon)
+		return s.startFromJSON(w, r, caller, photon)
 	case formType:
-		return s.startFromForm(w, r, who, photon)
+		return s.startFromForm(w, r, caller, photon)
 	}
 	return unsupportedMediaType(r, jsonType+" or "+formType)
 }
 
-func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, who engine.Caller, p *generators.Photon) error {
+func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller engine.Caller, p *generators.Photon) error {
 	args, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
 	if len(args) > 0 && !json.Valid(args) {
-		return statusErrorf(http.StatusBadRequest, "The body is not JSON.")
+		return statusErrorf(http.StatusBadRequest, "The body is not valid JSON.")
 	}
-	info, err := s.engine.Start(r.Context(), who, engine.StartRequest{
+	info, err := s.engine.Start(r.Context(), caller, engine.StartRequest{
 		Photon: p.Name(), Args: args, Surface: "http", IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, who engin
 	return nil
 }
 
-func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, who engine.Caller, p *generators.Photon) error {
+func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller engine.Caller, p *generators.Photon) error {
 	if err := parseForm(w, r); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, who engin
 	if err != nil {
 		return err
 	}
-	info, err := s.engine.Start(r.Context(), who, engine.StartRequest{
+	info, err := s.engine.Start(r.Context(), caller, engine.StartRequest{
 		Photon: p.Name(), Args: decodeArguments(r.PostForm, fields), Surface: "browser",
 		IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	})
@@ -73,7 +73,7 @@ func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, who engin
 	if errors.As(err, &invalid) && !wantsJSON(r) {
 		page := newPhotonPage(p, fields)
 		page.Values, page.Errors = refillValues(r.PostForm, fields), invalid.Fields
-		return s.render(w, r, http.StatusUnprocessableEntity, ui.PhotonDetails(s.newChrome(r, who, p.Title()), page))
+		return s.render(w, r, http.StatusUnprocessableEntity, ui.PhotonDetails(s.newChrome(r, caller, p.Title()), page))
 	}
 	if err != nil {
 		return err
@@ -82,8 +82,8 @@ func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, who engin
 	return nil
 }
 
-// refillValues are the values to fill a refused form in with: those that it had, or
-// those of the run that was to be run again.
+// refillValues returns the values to show in a rejected form: those that were posted, or
+// the arguments of the run to repeat.
 func refillValues(form url.Values, fields ask.Fields) url.Values {
 	var args map[string]json.RawMessage
 	if json.Unmarshal([]byte(form.Get(argumentsField)), &args) != nil {
@@ -99,8 +99,8 @@ func refillValues(form url.Values, fields ask.Fields) url.Values {
 	return values
 }
 
-// formTimeZone is the time zone that a form was filled in in: UTC, if the form doesn't
-// say, as a page without script has it.
+// formTimeZone returns the time zone of a form's times: UTC if the form has none, as on
+// a page without script.
 func formTimeZone(form url.Values) *time.Location {
 	if l, err := time.LoadLocation(form.Get(timeZoneField)); err == nil {
 		return l
@@ -108,20 +108,20 @@ func formTimeZone(form url.Values) *time.Location {
 	return time.UTC
 }
 
-// maxIdempotencyKey bounds an Idempotency-Key, in bytes: it stays in the log.
+// maxIdempotencyKey is the longest Idempotency-Key, in bytes. The log keeps the key.
 const maxIdempotencyKey = 255
 
 // handleCancel stops a run.
-func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
+func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
 	id := r.PathValue("id")
-	if err := s.engine.Cancel(r.Context(), who, id); err != nil {
+	if err := s.engine.Cancel(r.Context(), caller, id); err != nil {
 		return err
 	}
 	return redirectOrAccept(w, r, "/runs/"+id)
 }
 
-// redirectOrAccept answers a request that changed something: a browser without script goes
-// to a page, everybody else has learnt it from the stream.
+// redirectOrAccept responds to a request that changed something: it redirects a browser
+// without script. Other clients learn of the change from the stream.
 func redirectOrAccept(w http.ResponseWriter, r *http.Request, page string) error {
 	if wantsHTML(r) {
 		http.Redirect(w, r, page, http.StatusSeeOther)

@@ -14,22 +14,22 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// handleEvents streams a run: JSON-RPC messages, or patches for a page.
-func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
-	at, err := resumePosition(r)
+// handleEvents streams a run as JSON-RPC messages, or as patches for a page.
+func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+	position, err := resumePosition(r)
 	if err != nil {
 		return statusErrorf(http.StatusBadRequest, "%v.", err)
 	}
 	id := r.PathValue("id")
-	info, err := s.engine.Info(who, id)
+	info, err := s.engine.Info(caller, id)
 	if errors.Is(err, engine.ErrRunNotFound) && isDatastarRequest(r) {
 		return s.render(w, r, http.StatusOK, ui.RunGone(id))
 	}
 	if err != nil {
 		return err
 	}
-	if info.State.Ended() && at.ID >= info.LastSeq && !at.Partial {
-		w.WriteHeader(http.StatusNoContent) // tells an EventSource not to come back
+	if info.State.Ended() && position.ID >= info.LastSeq && !position.Partial {
+		w.WriteHeader(http.StatusNoContent) // stops an EventSource from reconnecting
 		return nil
 	}
 	if r.Method == http.MethodHead {
@@ -38,9 +38,9 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, who engine
 	ctx, cancel := s.withClosing(r.Context(), finalEventsGrace)
 	defer cancel()
 	if isDatastarRequest(r) {
-		return s.streamRunPatches(ctx, w, r, who, info, at)
+		return s.streamRunPatches(ctx, w, r, caller, info, position)
 	}
-	batches, err := s.engine.Follow(ctx, who, id, at.ID)
+	batches, err := s.engine.Follow(ctx, caller, id, position.ID)
 	if err != nil {
 		return err
 	}
@@ -49,51 +49,51 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, who engine
 	return nil
 }
 
-// streamRunPatches keeps a run's page up to date, and what stands around it as other
-// runs come and go.
-func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter, r *http.Request, who engine.Caller, info engine.Info, at sse.Message) error {
-	v := s.openPageStream(parent, r, who)
-	defer v.release()
-	batches, err := s.readOrFollow(v, who, info, at)
+// streamRunPatches keeps a run's page up to date, including the bar and the sidebar,
+// which show other runs.
+func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter, r *http.Request, caller engine.Caller, info engine.Info, position sse.Message) error {
+	p := s.openPageStream(parent, r, caller)
+	defer p.release()
+	batches, err := s.readOrFollow(p, caller, info, position)
 	if err != nil {
 		return err
 	}
-	around := func() []ui.Patch { return ui.FramePatches(s.newChrome(r, who, "")) }
-	render := &patchRenderer{ctx: v.ctx, after: at.ID, until: info.LastSeq, partial: at.Partial, run: timeline.New(info.ID), framePatches: around}
-	told := mergeStreams(sse.RenderBatches(v.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), s.watchPatches(v, who, 0, around), v.hasSlot)
-	s.logStreamEnd(v.ctx, sse.WriteBatches(w, v.withSignals(at, told)), "run", info.ID)
+	framePatches := func() []ui.Patch { return ui.FramePatches(s.newChrome(r, caller, "")) }
+	render := &patchRenderer{ctx: p.ctx, after: position.ID, until: info.LastSeq, partial: position.Partial, run: timeline.New(info.ID), framePatches: framePatches}
+	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), s.watchPatches(p, caller, 0, framePatches), p.hasSlot)
+	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "run", info.ID)
 	return nil
 }
 
-// readOrFollow are the entries of a run's log, from the beginning, that a visit is
-// for: none, if it only looks in and nothing is new.
-func (s *Server) readOrFollow(v *pageStream, who engine.Caller, info engine.Info, at sse.Message) (iter.Seq2[[]runlog.Entry, error], error) {
+// readOrFollow returns the entries of a run's log from the beginning: it follows the log
+// if the page has a slot, else reads it, or returns no entries if none are new.
+func (s *Server) readOrFollow(p *pageStream, caller engine.Caller, info engine.Info, position sse.Message) (iter.Seq2[[]runlog.Entry, error], error) {
 	switch {
-	case v.hasSlot:
-		return s.engine.Follow(v.ctx, who, info.ID, 0)
-	case at.ID >= info.LastSeq && !at.Partial:
+	case p.hasSlot:
+		return s.engine.Follow(p.ctx, caller, info.ID, 0)
+	case position.ID >= info.LastSeq && !position.Partial:
 		return func(func([]runlog.Entry, error) bool) {}, nil
 	}
-	return s.engine.Read(v.ctx, who, info.ID, 0)
+	return s.engine.Read(p.ctx, caller, info.ID, 0)
 }
 
-// logStreamEnd logs how a stream ended: a reader that went away is no fault.
-func (s *Server) logStreamEnd(ctx context.Context, err error, about ...any) {
+// logStreamEnd logs how a stream ended. A disconnected client is not an error.
+func (s *Server) logStreamEnd(ctx context.Context, err error, attrs ...any) {
 	switch {
 	case err == nil:
 	case errors.Is(err, sse.ErrClientGone), ctx.Err() != nil:
-		s.logger.Debug("a reader went away", append(about, "err", err)...)
+		s.logger.Debug("client disconnected", append(attrs, "err", err)...)
 	default:
-		s.logger.Error("a stream broke off", append(about, "err", err)...)
+		s.logger.Error("stream failed", append(attrs, "err", err)...)
 	}
 }
 
-// finalEventsGrace is how long the stream of a run goes on after the server was told
-// to stop: the run has ended by then, and its follower is to be told.
+// finalEventsGrace is how long the stream of a run stays open after the server closes,
+// so that it can send the end of the run.
 const finalEventsGrace = 500 * time.Millisecond
 
-// withClosing ends a stream some time after the server is told to stop, so
-// that it does not wait for its readers.
+// withClosing returns a context that ends grace after the server closes, so that the
+// server doesn't wait for the readers of streams.
 func (s *Server) withClosing(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.streamsContext, func() { time.AfterFunc(grace, cancel) })

@@ -7,43 +7,42 @@ import (
 	"sync"
 )
 
-// maxStreamsPerBrowser is how many pages of one browser keep their stream. HTTP/1.1 gives a
-// browser six connections to a host: more open pages than that, each with a
-// stream, would leave none for what a person does.
+// maxStreamsPerBrowser is how many pages of one browser keep a stream. With HTTP/1.1 a
+// browser opens at most six connections to a host; more streams would leave none for
+// other requests.
 const maxStreamsPerBrowser = 4
 
-// streamSlots tell which of a browser's pages keep their stream. The others look in
-// now and then. The newest page is likely the one that is looked at, so it gets
-// a seat, and the oldest one rises for it; a page that comes back takes one only
-// if it is free.
+// streamSlots assigns the streams of each browser to its pages. Pages without a slot
+// poll. A new page, which is likely the visible one, takes the slot of the oldest page;
+// a reconnecting page gets a slot only if one is free. It is safe for concurrent use.
 type streamSlots struct {
 	mu        sync.Mutex
-	byBrowser map[string][]*streamSlot // by browser, the oldest first
+	byBrowser map[string][]*streamSlot // oldest first
 }
 
 type streamSlot struct{ revoke context.CancelCauseFunc }
 
-// errSlotRevoked is why a seated page's context ends if another needs the seat.
+// errSlotRevoked is the cause of a page's context when a newer page takes its slot.
 var errSlotRevoked = errors.New("a newer page needs the connection")
 
 func newStreamSlots() *streamSlots { return &streamSlots{byBrowser: make(map[string][]*streamSlot)} }
 
-// acquire seats a page of a browser. It keeps its seat until it calls leave, or the
-// context that is returned ends: because of its parent, or with the cause
-// errRise. It returns false if there is no seat; then leave does nothing.
-func (s *streamSlots) acquire(parent context.Context, browser string, again bool) (ctx context.Context, leave func(), ok bool) {
+// acquire gives a page of a browser a slot, which it holds until it calls release or ctx
+// ends, because of its parent or with the cause errSlotRevoked. If ok is false, the page
+// has no slot and release does nothing.
+func (s *streamSlots) acquire(parent context.Context, browser string, reconnected bool) (ctx context.Context, release func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	others := s.byBrowser[browser]
 	if len(others) >= maxStreamsPerBrowser {
-		if again {
+		if reconnected {
 			return parent, func() {}, false
 		}
 		others[0].revoke(errSlotRevoked)
 		others = slices.Delete(others, 0, 1)
 	}
-	ctx, rise := context.WithCancelCause(parent)
-	own := &streamSlot{rise}
+	ctx, revoke := context.WithCancelCause(parent)
+	own := &streamSlot{revoke}
 	s.byBrowser[browser] = append(others, own)
 	return ctx, func() { s.release(browser, own) }, true
 }
@@ -52,8 +51,8 @@ func (s *streamSlots) release(browser string, own *streamSlot) {
 	own.revoke(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left := slices.DeleteFunc(s.byBrowser[browser], func(other *streamSlot) bool { return other == own })
-	if s.byBrowser[browser] = left; len(left) == 0 {
+	remaining := slices.DeleteFunc(s.byBrowser[browser], func(other *streamSlot) bool { return other == own })
+	if s.byBrowser[browser] = remaining; len(remaining) == 0 {
 		delete(s.byBrowser, browser)
 	}
 }

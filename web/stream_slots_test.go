@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// openStream asks for a page's stream, as a page that is new or, with what came to it
-// last, as one that comes back.
+// openStream opens a page's stream, as a new page or, with the id of the last event, as a
+// reconnecting one.
 func (p *browserSession) openStream(path, last string) (lines *bufio.Scanner, leave func()) {
 	p.t.Helper()
 	ctx, cancel := context.WithCancel(p.t.Context())
@@ -36,7 +36,7 @@ func (p *browserSession) openStream(path, last string) (lines *bufio.Scanner, le
 	return lines, func() { cancel(); res.Body.Close() }
 }
 
-// readLineWith reads to a line that holds a text; false if there is none.
+// readLineWith reads to a line that contains a text; false if there is none.
 func readLineWith(lines *bufio.Scanner, text string) bool {
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), text) {
@@ -46,7 +46,7 @@ func readLineWith(lines *bufio.Scanner, text string) bool {
 	return false
 }
 
-const reconnectSoon = "_soon: true"
+const reconnectSoon = "_reconnecting: true"
 
 func TestOnlySomePagesOfABrowserKeepTheirStream(t *testing.T) {
 	p := newSite(t, "").newSession()
@@ -58,7 +58,7 @@ func TestOnlySomePagesOfABrowserKeepTheirStream(t *testing.T) {
 		lines, leave := p.openStream(run.Events, "")
 		defer leave()
 		if !readLineWith(lines, "Submit") {
-			t.Fatal("a page with a seat was not told the question")
+			t.Fatal("a page with a slot did not receive the question")
 		}
 		pages = append(pages, lines)
 	}
@@ -66,16 +66,16 @@ func TestOnlySomePagesOfABrowserKeepTheirStream(t *testing.T) {
 	lines, leave := p.openStream("/updates?page=asks", "1")
 	defer leave()
 	if !readLineWith(lines, "retry: 1000") || !readLineWith(lines, reconnectSoon) {
-		t.Error("a fifth page that comes back is not told to come back soon")
+		t.Error("a reconnecting fifth page is not told to reconnect soon")
 	}
 	readLineWith(lines, "nothing: it ends")
 
 	newest, leaveNewest := p.openStream("/updates?page=asks", "")
 	if !readLineWith(newest, `id="list"`) {
-		t.Error("the newest page was told nothing")
+		t.Error("the newest page received nothing")
 	}
 	if !readLineWith(pages[0], "retry: 1000") || !readLineWith(pages[0], reconnectSoon) {
-		t.Error("the oldest page does not rise for the newest, or is not told when to come back")
+		t.Error("the oldest page keeps its slot, or is not told when to reconnect")
 	}
 	leaveNewest()
 
@@ -85,12 +85,13 @@ func TestOnlySomePagesOfABrowserKeepTheirStream(t *testing.T) {
 		lines, leave := other.openStream("/updates?page=asks", "1")
 		defer leave()
 		if !readLineWith(lines, `id="list"`) {
-			t.Error("another browser's page was told nothing")
+			t.Error("another browser's page received nothing")
 		}
 	}
 }
 
-// A page without a seat is told everything once, in as many visits as it takes.
+// TestAPageWithoutASlotMissesNothing checks that a page without a slot receives everything
+// once, in as many requests as it takes.
 func TestAPageWithoutASlotMissesNothing(t *testing.T) {
 	const parts, events = 20, 30
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
@@ -112,33 +113,32 @@ func TestAPageWithoutASlotMissesNothing(t *testing.T) {
 		readLineWith(lines, "recent")
 	}
 	run := p.startRun("talker", "{}")
-	told := make(map[string]int)
+	received := make(map[string]int)
 	last, after := "1", ""
 	for range parts {
 		for _, e := range p.follow(run.Events, after, isElicitation) {
 			after = e.id
 		}
 		lines, leave := p.openStream(run.Events, last)
-		last = readPageStream(t, lines, told)
+		last = readPageStream(t, lines, received)
 		leave()
 		asked := decodeJSON[struct{ Asks []struct{ ID string } }](t, p.requestJSON("GET", run.URL, ""))
 		expectStatus(t, p.answerRPC(asked.Asks[0].ID, acceptResult(`{"go":true}`)), http.StatusAccepted)
 	}
 	for i := range parts * events {
-		if n := told[fmt.Sprintf("said %d", i)]; n != 1 {
-			t.Fatalf("said %d was told %d times", i, n)
+		if n := received[fmt.Sprintf("said %d", i)]; n != 1 {
+			t.Fatalf("said %d was sent %d times", i, n)
 		}
 	}
 	if strings.Contains(last, "+") {
-		t.Errorf("a visit that went well ends with the id %s", last)
+		t.Errorf("a complete stream ends with the id %s", last)
 	}
 }
 
 var statusRow = regexp.MustCompile(`>\s*(said \d+)\s*<`)
 
-// readPageStream reads a whole visit, counts the rows that it added, and returns its
-// last id.
-func readPageStream(t *testing.T, lines *bufio.Scanner, told map[string]int) (last string) {
+// readPageStream reads a stream to its end, counts the rows added, and returns the last id.
+func readPageStream(t *testing.T, lines *bufio.Scanner, received map[string]int) (last string) {
 	t.Helper()
 	asked, adds := false, false
 	for lines.Scan() {
@@ -151,18 +151,19 @@ func readPageStream(t *testing.T, lines *bufio.Scanner, told map[string]int) (la
 		}
 		for _, said := range statusRow.FindAllStringSubmatch(line, -1) {
 			if adds {
-				told[said[1]]++
+				received[said[1]]++
 			}
 		}
 		asked = asked || strings.Contains(line, reconnectSoon)
 	}
 	if !asked {
-		t.Error("a visit does not say to come back")
+		t.Error("a stream does not say to reconnect")
 	}
 	return last
 }
 
-// A page whose connection broke within a step is shown the whole run again.
+// TestAPartlyPatchedPageIsRedrawn checks that a page whose connection broke within a batch
+// gets the whole run again.
 func TestAPartlyPatchedPageIsRedrawn(t *testing.T) {
 	p := newSite(t, "").newSession()
 	p.request("GET", "/", "")
@@ -171,11 +172,11 @@ func TestAPartlyPatchedPageIsRedrawn(t *testing.T) {
 	lines, leave := p.openStream(run.Events, "1+")
 	defer leave()
 	if !readLineWith(lines, "mode inner") {
-		t.Error("the timeline is not told anew")
+		t.Error("the timeline is not sent again")
 	}
 	whole, leaveWhole := p.openStream(run.Events, "1")
 	defer leaveWhole()
 	if !readLineWith(whole, "mode append") {
-		t.Error("a page whose connection ended between two steps is not told the rest alone")
+		t.Error("a page whose connection ended between two batches does not get just the rest")
 	}
 }

@@ -22,13 +22,12 @@ import (
 	"github.com/photon-beam/beam/web"
 )
 
-// A testServer is a playground that listens as beam serve does, and counts its
-// connections.
+// A testServer is a playground that listens as beam serve does and counts its connections.
 type testServer struct {
 	*site
 	dial  func() (net.Conn, error)
 	blobs string
-	// waitTimeout is how long alone waits.
+	// waitTimeout is how long waitForNoConnections waits.
 	waitTimeout time.Duration
 
 	mu    sync.Mutex
@@ -71,7 +70,7 @@ func newTestServer(t testing.TB, l net.Listener, dial func() (net.Conn, error)) 
 	return w
 }
 
-// newTCPTestServer is a ward on the machine's own network.
+// newTCPTestServer returns a test server on the loopback interface.
 func newTCPTestServer(t testing.TB) *testServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -93,7 +92,7 @@ var chattyPhoton = generators.New("chatter", func(_ context.Context, in struct {
 	return "done", nil
 }, nil)
 
-// largeArtifactPhoton makes an artifact that no socket's buffers hold.
+// largeArtifactPhoton makes an artifact larger than any socket buffer.
 var largeArtifactPhoton = generators.New("maker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 	yield(&generators.Artifact{Title: "Large", MediaType: "application/octet-stream", Body: make([]byte, 32<<20)})
 	return "made", nil
@@ -114,7 +113,7 @@ func (w *testServer) trackConnection(c net.Conn, state http.ConnState) {
 	}
 }
 
-// waitForNoConnections waits until the server has no connection left.
+// waitForNoConnections waits until the server has no connections.
 func (w *testServer) waitForNoConnections() {
 	w.t.Helper()
 	timer := time.NewTimer(w.waitTimeout)
@@ -134,7 +133,7 @@ func (w *testServer) waitForNoConnections() {
 	}
 }
 
-// rawClient is a person of the ward, with a browser session.
+// A rawClient is a client of a test server, with a browser session.
 type rawClient struct {
 	*browserSession
 	server *testServer
@@ -155,18 +154,18 @@ func (w *testServer) newRawClient() *rawClient {
 	return g
 }
 
-// closeIdle closes the connections that the guest's browser keeps.
+// closeIdle closes the client's idle connections.
 func (g *rawClient) closeIdle() { g.client.CloseIdleConnections() }
 
 // startAndWait starts a run and returns it with its first question.
 func (g *rawClient) startAndWait(photon, args string) (startedRun, string) {
 	g.t.Helper()
 	r := g.startRun(photon, args)
-	told := g.follow(r.Events, "", isElicitation)
-	return r, told[len(told)-1].msg.ID
+	received := g.follow(r.Events, "", isElicitation)
+	return r, received[len(received)-1].msg.ID
 }
 
-// expectServed checks that the playground does what it is for.
+// expectServed checks that the playground still works.
 func (g *rawClient) expectServed() {
 	g.t.Helper()
 	r, id := g.startAndWait("wizard", "{}")
@@ -178,7 +177,7 @@ func (g *rawClient) expectServed() {
 	readText(g.t, res)
 }
 
-// sendRaw connects and sends a request's bytes. {cookie} stands for the session.
+// sendRaw connects and sends a request's bytes, with {cookie} replaced by the session.
 func (g *rawClient) sendRaw(request string) net.Conn {
 	g.t.Helper()
 	c, err := g.server.dial()
@@ -192,7 +191,7 @@ func (g *rawClient) sendRaw(request string) net.Conn {
 	return c
 }
 
-// partialUploads are the blobs that were never finished.
+// partialUploads returns the unfinished blobs.
 func (w *testServer) partialUploads() (found []string) {
 	_ = filepath.WalkDir(w.blobs, func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasPrefix(filepath.Base(path), "incoming-") {
@@ -203,7 +202,7 @@ func (w *testServer) partialUploads() (found []string) {
 	return found
 }
 
-// resourceUsage is what a server takes up.
+// resourceUsage is what a server uses.
 type resourceUsage struct {
 	goroutines int
 	heap       int64
@@ -217,7 +216,7 @@ func currentUsage() resourceUsage {
 	return resourceUsage{runtime.NumGoroutine(), int64(m.HeapAlloc)}
 }
 
-// expectReleased reports what is left of what hostile guests made the server take.
+// expectReleased checks that the server released what the clients made it allocate.
 func (before resourceUsage) expectReleased(t testing.TB, spare int64) {
 	t.Helper()
 	after := currentUsage()

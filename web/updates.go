@@ -10,9 +10,9 @@ import (
 	"github.com/photon-beam/beam/web/ui"
 )
 
-// handleUpdates keeps a page with a list up to date: it sends the list, and what
-// stands around every page, whenever one of the caller's runs has moved.
-func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, who engine.Caller) error {
+// handleUpdates keeps a page with a list up to date: it sends the list, the bar and the
+// sidebar whenever one of the caller's runs changes.
+func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
 	list, ok := s.listPatches(r)[r.URL.Query().Get("page")]
 	if !ok {
 		return statusErrorf(http.StatusBadRequest, "The parameter page must be home, runs, asks or ask.")
@@ -22,41 +22,43 @@ func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, who engin
 	}
 	ctx, cancel := s.withClosing(r.Context(), 0)
 	defer cancel()
-	v := s.openPageStream(ctx, r, who)
-	defer v.release()
-	at, err := resumePosition(r)
+	p := s.openPageStream(ctx, r, caller)
+	defer p.release()
+	position, err := resumePosition(r)
 	if err != nil {
 		return statusErrorf(http.StatusBadRequest, "%v.", err)
 	}
-	show := func() []ui.Patch { return append(ui.FramePatches(s.newChrome(r, who, "")), list(who)...) }
-	s.logStreamEnd(v.ctx, sse.WriteBatches(w, v.withSignals(at, withChecksumIDs(s.watchPatches(v, who, at.ID, show)))), "page", r.URL.Query().Get("page"))
+	render := func() []ui.Patch { return append(ui.FramePatches(s.newChrome(r, caller, "")), list(caller)...) }
+	updates := withChecksumIDs(s.watchPatches(p, caller, position.ID, render))
+	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "page", r.URL.Query().Get("page"))
 	return nil
 }
 
-// watchPatches are the steps of what changes as the caller's runs do. Each is summed
-// up: what the page has already is not told again.
-func (s *Server) watchPatches(v *pageStream, who engine.Caller, has uint64, show func() []ui.Patch) messageStream {
+// watchPatches streams the rendered patches each time the caller's runs change, unless
+// their checksum equals that of what the page has.
+func (s *Server) watchPatches(p *pageStream, caller engine.Caller, last uint64, render func() []ui.Patch) messageStream {
 	return func(yield func([]sse.Message, error) bool) {
-		for range s.engine.Watch(v.ctx, who) {
-			messages, err := encodePatches(v.ctx, show())
+		for range s.engine.Watch(p.ctx, caller) {
+			messages, err := encodePatches(p.ctx, render())
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if sum := checksum(messages); sum != has {
-				has = sum
+			if sum := checksum(messages); sum != last {
+				last = sum
 				if !yield(messages, nil) {
 					return
 				}
 			}
-			if !v.hasSlot || !sse.Sleep(v.ctx, listBatchInterval) {
+			if !p.hasSlot || !sse.Sleep(p.ctx, listBatchInterval) {
 				return
 			}
 		}
 	}
 }
 
-// withChecksumIDs has a page that comes back say what it has: each step's id is its sum.
+// withChecksumIDs ends each batch with its checksum as event id, so that a reconnecting
+// page reports what it has.
 func withChecksumIDs(list messageStream) messageStream {
 	return func(yield func([]sse.Message, error) bool) {
 		for messages, err := range list {
@@ -78,21 +80,21 @@ func checksum(messages []sse.Message) uint64 {
 	return max(sum.Sum64(), 1)
 }
 
-// listBatchInterval is how long changes of a list are collected.
+// listBatchInterval is how long a stream collects changes before it renders a list again.
 const listBatchInterval = 100 * time.Millisecond
 
-// listPatches make the patches of each page that has a list: that of runs may be
-// narrowed to a state, and that of one question lists just it.
+// listPatches returns a function for each page with a list that renders its patches. The
+// list of runs may be filtered by state; the page of one question has just that.
 func (s *Server) listPatches(r *http.Request) map[string]func(engine.Caller) []ui.Patch {
 	state := r.URL.Query().Get("state")
 	return map[string]func(engine.Caller) []ui.Patch{
 		"home": func(engine.Caller) []ui.Patch { return nil },
-		"runs": func(who engine.Caller) []ui.Patch {
-			return ui.ListPatches(ui.RunsList(s.runLines(who, s.engine.Runs(who, maxListedRuns, hasState(state))), state != ""))
+		"runs": func(caller engine.Caller) []ui.Patch {
+			return ui.ListPatches(ui.RunsList(s.runLines(caller, s.engine.Runs(caller, maxListedRuns, hasState(state))), state != ""))
 		},
-		"asks": func(who engine.Caller) []ui.Patch {
-			return ui.ListPatches(ui.InboxList(s.engine.Inbox(who, maxListedAsks)))
+		"asks": func(caller engine.Caller) []ui.Patch {
+			return ui.ListPatches(ui.InboxList(s.engine.Inbox(caller, maxListedAsks)))
 		},
-		"ask": func(who engine.Caller) []ui.Patch { return s.closedAskPatches(r, who, r.URL.Query().Get("ask")) },
+		"ask": func(caller engine.Caller) []ui.Patch { return s.closedAskPatches(r, caller, r.URL.Query().Get("ask")) },
 	}
 }

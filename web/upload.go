@@ -11,12 +11,12 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// multipartOverhead is what a multipart form may hold besides the files themselves.
+// multipartOverhead is how many bytes a multipart form may contain besides its files.
 const multipartOverhead = 1 << 20
 
-// storeUploads streams a form's files to the run's store, part by part. The answer
-// returned names those that were stored even if there is an error.
-func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, who engine.Caller, open engine.OpenAsk) (ask.Answer, error) {
+// storeUploads streams a form's files to the run's store. The answer returned contains
+// the stored files even if there is an error.
+func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk) (ask.Answer, error) {
 	a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{}}
 	if mediaType(r) != multipartType {
 		return a, unsupportedMediaType(r, multipartType)
@@ -40,9 +40,9 @@ func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, who engine
 			continue
 		}
 		if len(a.Files) > rules.Max {
-			return a, nil // too many already; Check says so
+			return a, nil // already too many; the answer's validation reports it
 		}
-		ref, err := s.storeUpload(w, r, who, open, part)
+		ref, err := s.storeUpload(w, r, caller, open, part)
 		if err != nil {
 			return a, err
 		}
@@ -50,32 +50,31 @@ func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, who engine
 	}
 }
 
-// maxDrain is how much of a body that is refused is read all the same. A browser
-// that is still sending takes no answer: it would find its connection reset,
-// and its person would not learn what was wrong.
+// maxDrain is how many bytes of a rejected body are read. A browser doesn't read the
+// response while it sends: without draining, it would see a connection reset instead of
+// the error.
 const maxDrain = 1 << 30
 
 func drainBody(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, newUploadReader(w, r.Body)) // what is wrong with it was said
+	_, _ = io.Copy(io.Discard, newUploadReader(w, r.Body)) // its error was reported already
 }
 
-func (s *Server) storeUpload(w http.ResponseWriter, r *http.Request, who engine.Caller, open engine.OpenAsk, part *multipart.Part) (ask.FileRef, error) {
+func (s *Server) storeUpload(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk, part *multipart.Part) (ask.FileRef, error) {
 	ref := ask.FileRef{Name: part.FileName(), MediaType: part.Header.Get("Content-Type")}
 	if ref.MediaType == "" {
 		ref.MediaType = "application/octet-stream"
 	}
 	content := newUploadReader(w, part)
 	var err error
-	ref.Digest, ref.Size, err = s.engine.Upload(r.Context(), who, open.ID, content)
+	ref.Digest, ref.Size, err = s.engine.Upload(r.Context(), caller, open.ID, content)
 	if content.err != nil {
 		err = bodyError(content.err)
 	}
 	return ref, err
 }
 
-// uploadReader gives a large body more time as long as it keeps coming, and
-// remembers what was wrong with it, so that a fault of the sender can be told
-// from one of the store.
+// An uploadReader extends the read deadline as long as data arrives, and keeps the error
+// of reading, to distinguish it from an error of the store.
 type uploadReader struct {
 	io.Reader
 	ctl      *http.ResponseController
@@ -87,12 +86,12 @@ func newUploadReader(w http.ResponseWriter, body io.Reader) *uploadReader {
 	return &uploadReader{Reader: body, ctl: http.NewResponseController(w), deadline: time.Now().Add(bodyTimeout)}
 }
 
-func (p *uploadReader) Read(b []byte) (int, error) {
-	_ = p.ctl.SetReadDeadline(p.deadline) // not every writer has one
-	n, err := p.Reader.Read(b)
-	p.deadline = p.deadline.Add(time.Duration(n) * time.Second / bodyRate)
+func (u *uploadReader) Read(b []byte) (int, error) {
+	_ = u.ctl.SetReadDeadline(u.deadline) // not every writer supports it
+	n, err := u.Reader.Read(b)
+	u.deadline = u.deadline.Add(time.Duration(n) * time.Second / bodyRate)
 	if err != nil && !errors.Is(err, io.EOF) {
-		p.err = err
+		u.err = err
 	}
 	return n, err
 }

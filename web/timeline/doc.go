@@ -1,5 +1,5 @@
 // Package timeline folds a run's log into what a page shows of it. It knows no
-// HTML: package ui renders what is here.
+// HTML: package ui renders it.
 //
-// What is kept is bounded, whatever a tool emits; what is not kept is counted.
+// What it keeps is bounded, whatever a photon emits; it counts what it drops.
 package timeline

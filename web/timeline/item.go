@@ -9,25 +9,36 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// Kind says what an [Item] is.
+// Kind is the kind of an [Item].
 type Kind string
 
 // The kinds of items.
 const (
-	Start    Kind = "start"    // who started the run, and with what
-	Status   Kind = "status"   // a sentence about what is going on
+	Start    Kind = "start"    // how the run was started, with its arguments
+	Status   Kind = "status"   // a sentence about the run's current activity
 	Log      Kind = "log"      // a log line
 	Chunk    Kind = "chunk"    // streamed text
-	Toast    Kind = "toast"    // a passing notice
+	Toast    Kind = "toast"    // a brief notification
 	Step     Kind = "step"     // a recorded side effect
-	Artifact Kind = "artifact" // something that was made
-	Asked    Kind = "ask"      // a question and, in time, its answer
+	Artifact Kind = "artifact" // something the run made
+	Asked    Kind = "ask"      // a question and, once given, its answer
 	Result   Kind = "result"   // how the run ended
+	Unknown  Kind = "unknown"  // an entry of a kind that this version doesn't know
 )
 
-// droppable tells which kinds are dropped, oldest first, when there are too many.
+// Kinds lists the kinds of items. Every renderer covers each of them.
+func Kinds() []Kind {
+	return []Kind{Start, Status, Log, Chunk, Toast, Step, Artifact, Asked, Result, Unknown}
+}
+
+// droppable reports whether items of this kind are dropped, oldest first, when there
+// are too many.
 func (k Kind) droppable() bool {
-	return k == Status || k == Log || k == Chunk || k == Toast || k == Step
+	switch k {
+	case Status, Log, Chunk, Toast, Step, Unknown:
+		return true
+	}
+	return false
 }
 
 // An Item is one row of the timeline. Later entries may change it.
@@ -35,30 +46,29 @@ type Item struct {
 	Seq  uint64 // of its first entry
 	Time time.Time
 	Kind Kind
-	// SameInstant says that it came with the row before, as far as clocks are shown: in
-	// the same tenth of a second.
+	// SameInstant reports that the item happened in the same tenth of a second as the
+	// row before it, which is as finely as the page shows time.
 	SameInstant bool
 
 	Level generators.Level // of a status, log line, toast or step
-	Text  string           // of a status, toast or step; the surface of a start; the error of a result
-	Count int              // how many equal statuses this stands for; 0 and 1 are one
-	Ended time.Time        // of a status: when what it says was over; zero while it goes on
+	Text  string           // of a status, toast or step; the surface of a start; the error of a result; the kind of an unknown entry
+	Count int              // how many equal statuses the row stands for; 0 and 1 both mean one
+	Ended time.Time        // of a status: when it stopped being current; zero while it is
 
 	Logger string          // of a log line
-	Data   json.RawMessage // of a log line; a start's arguments; a result's value
+	Data   json.RawMessage // of a log line or an unknown entry; a start's arguments; a result's value
 
 	State engine.State // of a result: how the run ended
-	Large bool         // its data was too large to be here
+	Large bool         // the data is too large to be in Data
 
 	Artifact *generators.Artifact
 	Ask      *Ask
 
 	text     []byte // of a chunk
-	CutBytes int    // how many bytes of a chunk's text, from its beginning, were not kept
+	CutBytes int    // how many bytes were cut from the beginning of a chunk's text
 }
 
-// Duration is how long what a status says went on, if that is long enough to be
-// told, and else 0.
+// Duration returns how long a status was in effect, or 0 if that was too short to show.
 func (i *Item) Duration() time.Duration {
 	if d := i.Ended.Sub(i.Time); i.Kind == Status && !i.Ended.IsZero() && d >= minShownDuration {
 		return d
@@ -66,26 +76,26 @@ func (i *Item) Duration() time.Duration {
 	return 0
 }
 
-// minShownDuration is the shortest phase that is told.
+// minShownDuration is the shortest duration of a status that is shown.
 const minShownDuration = 100 * time.Millisecond
 
-// ID is the item's id in a document: e-, and the ordinal of its first entry.
+// ID returns the item's id in a document: "e-" and the ordinal of its first entry.
 func (i *Item) ID() string { return "e-" + strconv.FormatUint(i.Seq, 10) }
 
-// ChunkText is what is kept of a chunk's text.
+// ChunkText returns what was kept of a chunk's text.
 func (i *Item) ChunkText() string { return string(i.text) }
 
-// ChunkLen is the length of [Item.ChunkText] in bytes.
+// ChunkLen returns the length of [Item.ChunkText] in bytes.
 func (i *Item) ChunkLen() int { return len(i.text) }
 
-// Progress is how far a run has come.
+// Progress is a run's progress.
 type Progress struct {
-	Done, Total float64 // a Total of 0 means that nobody knows
+	Done, Total float64 // a Total of 0 means unknown
 	Text        string
 	Updated     time.Time
 }
 
-// Fraction is how much is done, from 0 to 1; ok is false if nobody knows.
+// Fraction returns the completed share, from 0 to 1; ok is false if the total is unknown.
 func (p *Progress) Fraction() (f float64, ok bool) {
 	if p.Total <= 0 {
 		return 0, false

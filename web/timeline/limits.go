@@ -7,16 +7,16 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// What is kept of a run. The rest is counted.
+// Limits on what is kept of a run. What is dropped is counted.
 const (
-	maxDroppable        = 500       // statuses, log lines, chunks, toasts and steps
-	maxArtifacts        = 200       //
-	maxBodyBytes        = 8 << 20   // of all artifacts' bodies, in bytes
-	maxChunkBytes       = 256 << 10 // of all streamed text, in bytes
-	chunkBytesAfterTrim = 192 << 10 // what is left of it when it was too much
+	maxDroppable        = 500 // statuses, log lines, chunks, toasts, steps and unknown entries
+	maxArtifacts        = 200
+	maxBodyBytes        = 8 << 20   // of all artifacts' bodies
+	maxChunkBytes       = 256 << 10 // of all streamed text
+	chunkBytesAfterTrim = 192 << 10 // of all streamed text once it exceeded maxChunkBytes
 )
 
-// addItem appends an item and drops the oldest of its sort if there are too many.
+// addItem appends an item, and drops the oldest of its class if there are too many.
 func (r *Run) addItem(i *Item) Change {
 	c := Change{Item: i, Added: true}
 	if n := len(r.Items); n > 0 {
@@ -38,16 +38,16 @@ func (r *Run) addItem(i *Item) Change {
 	return c
 }
 
-// tenthsSinceStart is how many tenths of a second into the run something came.
+// tenthsSinceStart returns how many tenths of a second into the run t is.
 func (r *Run) tenthsSinceStart(t time.Time) int64 {
 	return int64(t.Sub(r.Started).Round(100*time.Millisecond) / (100 * time.Millisecond))
 }
 
-// dropOldest removes the oldest item of some kinds and returns its ordinal. No such
-// item stands before *from, which moves on.
-func (r *Run) dropOldest(from *int, kinds func(Kind) bool) uint64 {
+// dropOldest removes the oldest item whose kind matches and returns its ordinal. No
+// matching item precedes *from, which it advances.
+func (r *Run) dropOldest(from *int, matches func(Kind) bool) uint64 {
 	n := *from
-	for !kinds(r.Items[n].Kind) {
+	for !matches(r.Items[n].Kind) {
 		n++
 	}
 	i := r.Items[n]
@@ -71,8 +71,8 @@ func (r *Run) dropOldest(from *int, kinds func(Kind) bool) uint64 {
 	return i.Seq
 }
 
-// appendChunkText adds text to a chunk and returns the item that had to be shortened for
-// it, if any.
+// appendChunkText appends text to a chunk and returns the chunks that it had to trim
+// to stay within the limit.
 func (r *Run) appendChunkText(i *Item, text string) (shortened []*Item) {
 	i.text = append(i.text, text...)
 	r.chunkBytes += len(text)
@@ -92,7 +92,7 @@ func (r *Run) appendChunkText(i *Item, text string) (shortened []*Item) {
 	return shortened
 }
 
-// trimChunk cuts n bytes, at a character's end, off a chunk's beginning.
+// trimChunk cuts at least n bytes, up to a character boundary, from the beginning of a chunk.
 func (r *Run) trimChunk(i *Item, n int) {
 	n = min(n, len(i.text))
 	for n < len(i.text) && !utf8.RuneStart(i.text[n]) {
@@ -103,8 +103,8 @@ func (r *Run) trimChunk(i *Item, n int) {
 	r.chunkBytes -= n
 }
 
-// limitBody leaves out an artifact's body if there are too many bytes of them: it
-// can still be downloaded.
+// limitBody drops an artifact's body if the run's bodies exceed their limit. The
+// artifact can still be downloaded.
 func (r *Run) limitBody(a *generators.Artifact) {
 	if a.Size == 0 {
 		a.Size = int64(len(a.Body))
@@ -115,7 +115,7 @@ func (r *Run) limitBody(a *generators.Artifact) {
 	r.bodyBytes += len(a.Body)
 }
 
-// truncate cuts text to n bytes, at a character's end.
+// truncate cuts s to n bytes, at a character boundary.
 func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s

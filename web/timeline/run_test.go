@@ -18,7 +18,7 @@ import (
 
 var startTime = time.Date(2026, 3, 4, 19, 0, 0, 0, time.UTC)
 
-// logWriter makes the entries of a run, one a second.
+// A logWriter applies entries to a run, one per second.
 type logWriter struct {
 	run  *Run
 	last uint64
@@ -101,7 +101,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-func TestAnswersInWords(t *testing.T) {
+func TestAnswerValues(t *testing.T) {
 	form := &ask.Question{Kind: ask.KindForm, Fields: ask.Fields{
 		{Name: "name", Title: "Name", Type: "string"},
 		{Name: "age", Type: "integer"},
@@ -125,7 +125,7 @@ func TestAnswersInWords(t *testing.T) {
 		{secret, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"key":"hunter2"}`)}, ""},
 		{&ask.Question{Kind: ask.KindFile}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "a.csv", Size: 1234}}}, "a.csv=1.2 kB"},
 		{&ask.Question{Kind: ask.KindSample}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"model":"m-1","role":"assistant","content":[{"type":"text","text":"Hi"},{"type":"image","data":"eA==","mimeType":"image/png"},{"type":"audio","data":"eA==","mimeType":"audio/wav"},{"type":"tool_use","id":"1","name":"look","input":{}},{"type":"x"}]}`)},
-			"m-1=Hi\n[a picture, image/png, 1 byte]\n[a sound, audio/wav, 1 byte]\n[uses the tool look: {}]\n[a block of the type x]"},
+			"m-1=Hi\n[image, image/png, 1 byte]\n[audio, audio/wav, 1 byte]\n[tool call look: {}]\n[block of type x]"},
 		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[{"uri":"file:///a"},{"uri":"file:///b"}]}`)}, "Folders=file:///a\nfile:///b"},
 		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[]}`)}, "Folders=none"},
 		{form, ask.Answer{Action: ask.Decline}, ""},
@@ -144,13 +144,13 @@ func TestAnswersInWords(t *testing.T) {
 	}
 }
 
-func TestPhases(t *testing.T) {
+func TestStatusDurations(t *testing.T) {
 	w := newLogWriter()
 	one := w.event(generators.Status("one")).Item
 	w.event(generators.Status("one"))
 	w.event(generators.Log(generators.Info, "a line ends no phase"))
 	if one.Duration() != 0 {
-		t.Errorf("a phase that goes on lasted %v", one.Duration())
+		t.Errorf("an open status has the duration %v", one.Duration())
 	}
 	c := w.event(generators.Status("two"))
 	if one.Duration() != 3*time.Second || len(c.AlsoChanged) != 1 || c.AlsoChanged[0] != one {
@@ -185,7 +185,7 @@ func TestRepeatedStatuses(t *testing.T) {
 		t.Errorf("the third equal status made %+v with count %d", c, first.Count)
 	}
 	if c := w.event(generators.StatusAt(generators.Warning, "again")); !c.Added {
-		t.Error("a status of another level was taken for the same")
+		t.Error("a status of another level was counted as a repetition")
 	}
 	if len(w.run.Items) != 3 || w.run.Events != 5 {
 		t.Errorf("%d items and %d events", len(w.run.Items), w.run.Events)
@@ -249,7 +249,7 @@ func TestArtifactsAreBounded(t *testing.T) {
 	}
 }
 
-func TestChunksGrowTogether(t *testing.T) {
+func TestChunksAreJoined(t *testing.T) {
 	w := newLogWriter()
 	first := w.event(generators.Chunk("a"))
 	c := w.event(generators.Chunk("b"))
@@ -288,12 +288,11 @@ func TestChunksAreBounded(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadChangesNothing(t *testing.T) {
+func TestUndecodableEntriesChangeNothing(t *testing.T) {
 	w := newLogWriter()
 	for _, e := range []runlog.Entry{
 		{Kind: "status", Data: json.RawMessage(`{`)},
 		{Kind: "status", Data: json.RawMessage(`[]`)},
-		{Kind: "hologram", Data: json.RawMessage(`{}`)},
 		{Kind: runlog.KindAnswered, Data: json.RawMessage(`{"ask":99,"answer":{"action":"accept"}}`)},
 		{Kind: runlog.KindAsked, Data: json.RawMessage(`{"key":"a"}`)},
 	} {
@@ -306,7 +305,7 @@ func TestWhatCannotBeReadChangesNothing(t *testing.T) {
 	}
 	again := runlog.Entry{Seq: 1, Kind: "status", Data: json.RawMessage(`{"text":"old"}`)}
 	if c := w.run.Apply(again); c.Item != nil || len(w.run.Items) != 1 {
-		t.Error("an entry that was applied before was applied again")
+		t.Error("an entry was applied twice")
 	}
 }
 
@@ -319,10 +318,10 @@ func TestLargeData(t *testing.T) {
 	}
 }
 
-func TestBytes(t *testing.T) {
+func TestFileSizes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 9960: "10 kB", 999_499: "999 kB", 999_600: "1.0 MB", 104857600: "105 MB", 5e15: "5.0 PB"} {
-		if got := FormatBytes(n); got != want {
-			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		if got := fileValues(nil, ask.Answer{Files: []ask.FileRef{{Size: n}}})[0].Text; got != want {
+			t.Errorf("a file of %d bytes has the size %q, want %q", n, got, want)
 		}
 	}
 }

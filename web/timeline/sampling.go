@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// samplingValues says in words what a model answered. What is no text is named.
+// samplingValues returns the text of a model's answer. It names blocks that are not text.
 func samplingValues(content json.RawMessage) []Value {
 	var r ask.SampleResult
 	if json.Unmarshal(content, &r) != nil {
@@ -21,8 +22,8 @@ func samplingValues(content json.RawMessage) []Value {
 	return []Value{{Label: truncate(r.Model, maxValueLength), Text: truncate(BlocksText(blocks), maxValueLength)}}
 }
 
-// BlocksText is what the blocks of a message say, for people: text as it is, and of
-// anything else what it is.
+// BlocksText returns the text of a message's blocks, with a description in brackets for
+// each block that is not text.
 func BlocksText(blocks []ask.SampleBlock) string {
 	var parts []string
 	for i := range blocks {
@@ -30,21 +31,21 @@ func BlocksText(blocks []ask.SampleBlock) string {
 		case ask.BlockText:
 			parts = append(parts, b.Text)
 		case ask.BlockImage:
-			parts = append(parts, fmt.Sprintf("[a picture, %s, %s]", b.MIMEType, FormatBytes(int64(len(b.Data)))))
+			parts = append(parts, fmt.Sprintf("[image, %s, %s]", b.MIMEType, humanize.Bytes(int64(len(b.Data)))))
 		case ask.BlockAudio:
-			parts = append(parts, fmt.Sprintf("[a sound, %s, %s]", b.MIMEType, FormatBytes(int64(len(b.Data)))))
+			parts = append(parts, fmt.Sprintf("[audio, %s, %s]", b.MIMEType, humanize.Bytes(int64(len(b.Data)))))
 		case ask.BlockToolUse:
-			parts = append(parts, fmt.Sprintf("[uses the tool %s: %s]", b.Name, b.Input))
+			parts = append(parts, fmt.Sprintf("[tool call %s: %s]", b.Name, b.Input))
 		case ask.BlockToolResult:
-			parts = append(parts, fmt.Sprintf("[what the tool gave: %s]", b.Content))
+			parts = append(parts, fmt.Sprintf("[tool result: %s]", b.Content))
 		default:
-			parts = append(parts, fmt.Sprintf("[a block of the type %s]", b.Type))
+			parts = append(parts, fmt.Sprintf("[block of type %s]", b.Type))
 		}
 	}
 	return strings.Join(parts, "\n")
 }
 
-// rootsValues lists folders that were named.
+// rootsValues lists the roots in an answer.
 func rootsValues(content json.RawMessage) []Value {
 	var list struct{ Roots []ask.Root }
 	if json.Unmarshal(content, &list) != nil {

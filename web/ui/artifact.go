@@ -3,7 +3,7 @@ package ui
 import (
 	"bytes"
 	"image"
-	_ "image/gif" // formats whose sizes are known
+	_ "image/gif" // formats whose size newImageView can read
 	_ "image/jpeg"
 	_ "image/png"
 	"mime"
@@ -17,19 +17,18 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// downloadURL is where an artifact's content is.
+// downloadURL returns the URL of an artifact's content.
 func downloadURL(r *timeline.Run, i *timeline.Item) templ.SafeURL {
 	return templ.SafeURL("/runs/" + url.PathEscape(r.ID) + "/artifacts/" + strconv.FormatUint(i.Seq, 10))
 }
 
-// What an artifact can be shown as, besides a tableView, a chartView and a
-// templ.Component.
+// An artifact is shown as one of these, a tableView, a chartView or a templ.Component.
 type (
-	imageView       struct{ width, height int } // 0 if nobody knows
-	placeholderView string                      // why it is not shown
+	imageView       struct{ width, height int } // 0 if unknown
+	placeholderView string                      // why the artifact is not shown
 )
 
-// chooseView decides how an artifact is shown.
+// chooseView returns the view of an artifact.
 func chooseView(i *timeline.Item) any {
 	a := i.Artifact
 	media, _, err := mime.ParseMediaType(a.MediaType)
@@ -41,9 +40,9 @@ func chooseView(i *timeline.Item) any {
 	}
 	if len(a.Body) == 0 {
 		if a.Size == 0 && a.Digest == "" && !i.Large {
-			return placeholderView("It is empty.")
+			return placeholderView("This file is empty.")
 		}
-		return placeholderView("It is too large to be shown here.")
+		return placeholderView("This file is too large to show here.")
 	}
 	switch {
 	case media == generators.MarkdownType:
@@ -64,15 +63,16 @@ func chooseView(i *timeline.Item) any {
 	if language, ok := codeLanguage(media); ok {
 		return codeBlock(language, a.Body)
 	}
-	return placeholderView("This kind of file can’t be shown here.")
+	return placeholderView("This type of file can’t be shown here.")
 }
 
-// imageTypes are what browsers draw. An SVG in an <img> runs no script.
+// imageTypes are the media types that browsers show as images. An SVG in an <img> runs
+// no script.
 var imageTypes = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true, "image/svg+xml": true,
 }
 
-// codeLanguage is the language of a text's media type: text/x-go is "go".
+// codeLanguage returns the language of a text media type: "go" for text/x-go.
 func codeLanguage(media string) (string, bool) {
 	sub, ok := strings.CutPrefix(media, "text/")
 	if !ok {
@@ -81,7 +81,7 @@ func codeLanguage(media string) (string, bool) {
 	return strings.TrimPrefix(sub, "x-"), true
 }
 
-// newImageView finds a picture's size, so that the page doesn't jump when it comes.
+// newImageView reads an image's size, so that the layout doesn't shift when it loads.
 func newImageView(body []byte) imageView {
 	c, _, err := image.DecodeConfig(bytes.NewReader(body))
 	if err != nil {

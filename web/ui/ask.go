@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -12,20 +10,21 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// askView is a question as it is drawn.
+// An askView is a question prepared for rendering.
 type askView struct {
 	engine.OpenAsk
-	id            string // in the document
+	id            string // of the dialog
 	controls      []*formControl
-	generalErrors []string // what is wrong and belongs to no field
-	fileErrors    []string // what is wrong with the files
-	ownPage       bool     // it has a page of its own
-	noScript      bool     // no script: nothing can be put off
-	position      string   // "1 of 2", if there are several
+	generalErrors []string // errors that belong to no field
+	fileErrors    []string // errors in the uploaded files
+	ownPage       bool     // the question is alone on its page
+	noScript      bool     // the page has no script, so the question can't be postponed
+	position      string   // "1 of 2", if several questions are open
 }
 
 func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Values) *askView {
@@ -35,7 +34,7 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 	}
 	v.controls = newFormControls(v.id, v.Question.Fields, values, errs)
 	v.generalErrors = generalErrors(v.Question.Fields, errs)
-	if v.Question.Kind == ask.KindFile {
+	if v.view().files {
 		v.generalErrors = nil
 		for _, e := range errs {
 			if e.Field() == "file" {
@@ -51,26 +50,26 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 	return v
 }
 
-// AskForm is the dialog in which a question is answered. Its id is ask-, and
-// the ask's id with "-" for ".". Errors stand beside their fields. Values are
-// put back into the fields unless they are nil; a page that is patched keeps
-// what was typed by itself, so there they must be nil.
+// AskForm returns the dialog that answers a question. Its id is "ask-" and the ask's
+// id with "-" for ".". It shows errs beside their fields. Values that are not nil
+// fill the fields; they must be nil in a patch, since a patched page keeps what the
+// person typed.
 func AskForm(o engine.OpenAsk, errs []generators.FieldError, values url.Values) templ.Component {
 	return withoutReturns(askDialog(newAskView(o, errs, values)))
 }
 
-// AskUnavailable is shown in the place of a question that can't be answered any more;
-// message says why.
+// AskUnavailable returns the dialog that replaces a question that can no longer be
+// answered; message says why.
 func AskUnavailable(o engine.OpenAsk, message string) templ.Component {
 	return withoutReturns(askUnavailable(newAskView(o, nil, nil), message))
 }
 
-func (v *askView) actionURL(actionURL string) string {
-	return "/mcp/request?ask=" + sanitizeID(v.ID) + "&action=" + actionURL
+func (v *askView) actionURL(action string) string {
+	return "/mcp/request?ask=" + sanitizeID(v.ID) + "&action=" + action
 }
 
-// postExpression is the expression that submits a form; busy is the signal that says that
-// one is on its way.
+// postExpression returns the expression that submits a form unless a submission is in
+// flight, which the signal named busySignal says.
 func (v *askView) postExpression(action string) string {
 	return "$" + v.busySignal() + " || @post('" + v.actionURL(action) + "',{contentType:'form',retry:'never'})"
 }
@@ -80,16 +79,16 @@ func (v *askView) busySignal() string {
 	return "_busy" + strconv.FormatUint(seq, 10)
 }
 
-// maxEarlierAnswers is how many earlier answers stand beside a question.
+// maxEarlierAnswers is how many earlier answers are shown beside a question.
 const maxEarlierAnswers = 20
 
-// briefAnswers are answers in one line, the latest first.
+// briefAnswers returns the latest answers in one line, the latest first.
 func briefAnswers(list []*timeline.Ask) string {
 	var parts []string
 	for i := len(list) - 1; i >= 0 && len(parts) < 4; i-- {
 		if a := list[i]; len(a.Values) > 0 {
 			text, _, _ := strings.Cut(a.Values[0].Text, "\n")
-			if a.Question.Kind == ask.KindFile {
+			if questionViews[a.Question.Kind].files {
 				text = a.Values[0].Label
 			}
 			parts = append(parts, truncate(text, 40))
@@ -98,7 +97,7 @@ func briefAnswers(list []*timeline.Ask) string {
 	return strings.Join(parts, " · ")
 }
 
-// truncate is at most n characters of a text.
+// truncate cuts s to n characters.
 func truncate(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"
@@ -106,12 +105,11 @@ func truncate(s string, n int) string {
 	return s
 }
 
-// needsOwnPage tells whether the question can't be answered on a page with script.
+// needsOwnPage reports whether the question can't be answered on a page with script.
 func (v *askView) needsOwnPage() bool {
 	return !v.ownPage && !v.noScript && hasShadowingField(v.Question.Fields)
 }
 
-func (v *askView) isMultipart() bool { return v.Question.Kind == ask.KindFile }
 func (v *askView) isConfirmation() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
 }
@@ -142,28 +140,7 @@ func (v *askView) noLabel() string {
 	return "No"
 }
 
-// yesLabelFor makes a button's words of a destructive question: "Delete 3 files?" is
-// "Yes, delete 3 files".
-func yesLabelFor(question string) string {
-	const otherwise = "Yes, go ahead"
-	s, ok := strings.CutSuffix(strings.TrimSpace(question), "?")
-	for _, opening := range []string{"Shall I ", "Should I ", "Do you want to ", "Really ", "May I ", "Can I "} {
-		s = strings.TrimPrefix(s, opening)
-	}
-	first, _, _ := strings.Cut(strings.ToLower(s), " ")
-	if !ok || s == "" || len(s) > 40 || strings.ContainsAny(s, ".?!\n") || nonVerbs[first] {
-		return otherwise
-	}
-	return "Yes, " + strings.ToLower(s[:1]) + s[1:]
-}
-
-var nonVerbs = map[string]bool{
-	"are": true, "is": true, "am": true, "do": true, "does": true, "did": true, "have": true, "has": true, "shall": true,
-	"should": true, "will": true, "would": true, "can": true, "could": true, "may": true, "might": true, "must": true, "was": true, "were": true,
-	"what": true, "which": true, "who": true, "when": true, "where": true, "why": true, "how": true, "ok": true, "okay": true, "i": true, "you": true, "the": true, "this": true, "that": true, "sure": true, "yes": true, "no": true, "want": true,
-}
-
-// acceptAttribute is the accept attribute of a file input.
+// acceptAttribute returns the accept attribute of a file input.
 func (v *askView) acceptAttribute() string {
 	if v.Question.File == nil {
 		return ""
@@ -171,70 +148,7 @@ func (v *askView) acceptAttribute() string {
 	return strings.Join(v.Question.File.Types, ",")
 }
 
-// urlParts is a URL in the parts that its reader should tell apart.
-type urlParts struct {
-	link                string // the address itself; empty if it is no http or https address
-	before, host, after string // as it is shown
-	warnings            []string
-}
-
-func splitURL(s string) urlParts {
-	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return urlParts{before: escapeInvisible(s)}
-	}
-	a := urlParts{link: s, before: escapeInvisible(s)}
-	if before, after, ok := cutAroundHost(s, u); ok {
-		a.before, a.host, a.after = escapeInvisible(before), escapeInvisible(u.Host), escapeInvisible(after)
-	}
-	if u.User != nil {
-		a.warnings = append(a.warnings, "What stands before the @ is not the site. The site is "+escapeInvisible(u.Host)+".")
-	}
-	host := u.Hostname()
-	if strings.Contains("."+strings.ToLower(host), ".xn--") || strings.ContainsFunc(host, func(r rune) bool { return r > 127 }) {
-		a.warnings = append(a.warnings, "The site's name has letters that can look like others.")
-	}
-	if u.Scheme == "http" && !isLoopback(host) {
-		a.warnings = append(a.warnings, "The connection to this site is not encrypted.")
-	}
-	return a
-}
-
-// cutAroundHost cuts an address around its host, which stands after the scheme and
-// who signs in.
-func cutAroundHost(s string, u *url.URL) (before, after string, ok bool) {
-	authority := strings.Index(s, "//") + len("//")
-	end := len(s)
-	if n := strings.IndexAny(s[authority:], "/?#"); n >= 0 {
-		end = authority + n
-	}
-	at := strings.LastIndex(s[authority:end], "@") + 1 + authority
-	if s[at:end] != u.Host {
-		return "", "", false
-	}
-	return s[:at], s[end:], true
-}
-
-// escapeInvisible writes what can't be seen, or can reorder what stands around it, as it
-// travels: in percent signs.
-func escapeInvisible(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// fileHint says which files are wanted.
+// fileHint describes the files that the question accepts.
 func (v *askView) fileHint() string {
 	rules := v.Question.File
 	if rules == nil {
@@ -251,7 +165,7 @@ func (v *askView) fileHint() string {
 		parts = append(parts, strings.Join(rules.Types, ", "))
 	}
 	if rules.MaxSize > 0 {
-		parts = append(parts, "at most "+timeline.FormatBytes(rules.MaxSize)+eachSuffix(rules.Max))
+		parts = append(parts, "at most "+humanize.Bytes(rules.MaxSize)+eachSuffix(rules.Max))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -263,8 +177,8 @@ func eachSuffix(n int) string {
 	return ""
 }
 
-// fileDescriptionIDs are the ids of what describes the file input: what is wrong with
-// the choice, if anything, and what may be chosen.
+// fileDescriptionIDs returns the ids of the elements that describe the file input: its
+// error, if any, and its hint.
 func (v *askView) fileDescriptionIDs() string {
 	hint := v.id + "-file-hint"
 	if len(v.fileErrors) > 0 {

@@ -6,24 +6,25 @@ import (
 	"strconv"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// What a chart shows at most.
+// Limits on what a chart shows.
 const (
 	maxPoints    = 1000
 	maxSeries    = 12
-	seriesColors = 6 // then they begin again
+	seriesColors = 6 // the colors repeat after these
 )
 
-// chartView is a chart as it is drawn: once for wide screens and once for
-// narrow ones, so that its text has one size on both.
+// A chartView is a chart prepared for rendering, once for wide and once for narrow
+// screens so that its text has the same size on both.
 type chartView struct {
 	id    string
 	chart generators.Chart
-	note  string // what of it is not shown
+	note  string // how much of the data is shown, if not all
 }
 
-// parseChart reads the body of a chart; ok is false if it is none.
+// parseChart parses the body of a chart; ok is false if it is not one.
 func parseChart(id, title string, body []byte) (v chartView, ok bool) {
 	var c generators.Chart
 	if json.Unmarshal(body, &c) != nil || c.Kind != generators.Bars && c.Kind != generators.Lines {
@@ -34,8 +35,8 @@ func parseChart(id, title string, body []byte) (v chartView, ok bool) {
 	return v, true
 }
 
-// newChartView bounds a chart and gives every series a value for each label, NaN
-// where there is none.
+// newChartView limits a chart and gives every series a value for each label, NaN where
+// it has none.
 func newChartView(c generators.Chart) chartView {
 	v := chartView{chart: c}
 	n := len(c.Labels)
@@ -45,10 +46,10 @@ func newChartView(c generators.Chart) chartView {
 		}
 	}
 	if len(c.Series) > maxSeries {
-		v.note = "The first " + groupThousands(maxSeries) + " of " + groupThousands(len(c.Series)) + " series. "
+		v.note = "Showing the first " + humanize.Thousands(maxSeries) + " of " + humanize.Thousands(len(c.Series)) + " series. "
 	}
 	if n > maxPoints {
-		v.note += "The first " + groupThousands(maxPoints) + " of " + groupThousands(n) + " values."
+		v.note += "Showing the first " + humanize.Thousands(maxPoints) + " of " + humanize.Thousands(n) + " values."
 		n = maxPoints
 	}
 	v.chart.Labels = make([]string, n)
@@ -72,13 +73,13 @@ func newChartView(c generators.Chart) chartView {
 	return v
 }
 
-// isEmpty tells whether there is nothing to draw.
+// isEmpty reports whether there is nothing to plot.
 func (v chartView) isEmpty() bool {
 	lo, _ := v.valueRange()
 	return math.IsNaN(lo)
 }
 
-// valueRange is the least and the greatest value; NaN if there is none.
+// valueRange returns the least and the greatest value; NaN if there is none.
 func (v chartView) valueRange() (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
 	for _, s := range v.chart.Series {
@@ -97,10 +98,10 @@ func (v chartView) valueRange() (lo, hi float64) {
 	return lo, hi
 }
 
-// clampValue keeps a value where there are ticks beyond it.
+// clampValue limits a value so that an axis can extend beyond it.
 func clampValue(v float64) float64 { return math.Max(-1e300, math.Min(1e300, v)) }
 
-// description says in a sentence what the chart shows, for those who don't see it.
+// description describes the chart in a sentence, for screen readers.
 func (v chartView) description() string {
 	lo, hi := v.valueRange()
 	kind := "Bar chart"
@@ -111,7 +112,7 @@ func (v chartView) description() string {
 		formatCount(len(v.chart.Labels), "value", "values") + " each, from " + compactNumber(lo) + " to " + compactNumber(hi) + "."
 }
 
-// toTable is the chart's data.
+// toTable returns the chart's data as a table.
 func (v chartView) toTable(caption string) tableView {
 	first := v.chart.XTitle
 	if first == "" {
@@ -135,7 +136,7 @@ func (v chartView) toTable(caption string) tableView {
 	return newTableView(caption, t)
 }
 
-// axisScale maps values to pixels, along ticks that people like.
+// An axisScale maps values to pixels. Its ticks are round numbers.
 type axisScale struct {
 	min, max float64 // values
 	from, to float64 // pixels
@@ -143,7 +144,7 @@ type axisScale struct {
 	step     float64
 }
 
-// newScale spans from lo to hi with about n ticks at multiples of 1, 2 or 5
+// newScale returns a scale from lo to hi with about n ticks, at multiples of 1, 2 or 5
 // times a power of ten.
 func newScale(lo, hi float64, n int) axisScale {
 	if lo == hi { // also where both are 0
@@ -188,7 +189,7 @@ func (s axisScale) position(v float64) float64 {
 	return s.from + f*(s.to-s.from)
 }
 
-// tickLabel is a tick's number, as exact as the ticks are apart.
+// tickLabel formats a tick's value, as precisely as the ticks require.
 func (s axisScale) tickLabel(v float64) string {
 	if math.Abs(v) < s.step/1e6 {
 		return "0"
@@ -200,7 +201,7 @@ func (s axisScale) tickLabel(v float64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// compactNumber is a number in few characters: 950, 12.5k, 3M, 1T.
+// compactNumber formats a number in few characters: 950, 12.5k, 3M, 1T.
 func compactNumber(v float64) string {
 	abs := math.Abs(v)
 	if abs >= 1e15 || abs != 0 && abs < 1e-3 {

@@ -13,27 +13,27 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// Sizes of what is drawn, in pixels of the SVG's own.
+// Sizes in the SVG's own pixels.
 const (
-	charWidth  = 6.9 // of a character of the charts' text, on average
+	charWidth  = 6.9 // average width of a character
 	lineHeight = 16
 	plotGap    = 8
-	rowHeight  = 24 // of a lying bar
+	rowHeight  = 24 // of a horizontal bar
 )
 
-// chartDrawing is an SVG that is being written. Its marks have classes and
-// presentation attributes, no styles.
+// A chartDrawing writes a chart as SVG. It uses classes and presentation attributes,
+// no styles.
 type chartDrawing struct {
 	strings.Builder
 	view          chartView
 	width, height float64
 	narrow        bool
 	valueScale    axisScale // of the values
-	// the part that holds the marks
+	// The plot area.
 	left, top, right, bottom float64
 }
 
-// svg draws a chart at a width in pixels.
+// svg returns the chart as SVG, width pixels wide.
 func (v chartView) svg(title string, width float64, narrow bool) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		d := &chartDrawing{view: v, width: width, height: math.Round(width * 0.46), narrow: narrow}
@@ -59,15 +59,15 @@ func (d *chartDrawing) draw(title string) {
 		ticks = 4
 	}
 	d.valueScale = newScale(lo, hi, ticks)
-	lying := bars && d.hasHorizontalBars()
-	if lying {
+	horizontal := bars && d.hasHorizontalBars()
+	if horizontal {
 		d.layOutHorizontal()
 	} else {
 		d.layOutVertical()
 	}
 	d.openSVG(title)
 	switch {
-	case lying:
+	case horizontal:
 		d.drawHorizontalAxes()
 		d.drawHorizontalBars()
 	case bars:
@@ -83,7 +83,7 @@ func (d *chartDrawing) draw(title string) {
 func (d *chartDrawing) openSVG(title string) {
 	id, size := d.view.id, "wide"
 	if d.narrow {
-		size = "narrow"
+		size = "compact"
 	}
 	fmt.Fprintf(d, `<svg class="plot %s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-labelledby="%s-%s-title %s-%s-about" xmlns="http://www.w3.org/2000/svg">`,
 		size, formatPixels(d.width), formatPixels(d.height), formatPixels(d.width), formatPixels(d.height), id, size, id, size)
@@ -100,14 +100,14 @@ func (d *chartDrawing) drawBar(series, i int, x, y, w, h float64) {
 	d.WriteString("</rect>")
 }
 
-// drawTooltip is what a mark says when it is pointed at.
+// drawTooltip writes the tooltip of a mark.
 func (d *chartDrawing) drawTooltip(series, i int) {
 	s := d.view.chart.Series[series]
-	what := d.view.chart.Labels[i]
+	text := d.view.chart.Labels[i]
 	if !d.hasOneSeries() && s.Name != "" {
-		what += ", " + s.Name
+		text += ", " + s.Name
 	}
-	d.WriteString("<title>" + templ.EscapeString(what+": "+formatNumber(s.Values[i])) + "</title>")
+	d.WriteString("<title>" + templ.EscapeString(text+": "+formatNumber(s.Values[i])) + "</title>")
 }
 
 func (d *chartDrawing) drawLine(class string, x1, y1, x2, y2 float64) {
@@ -127,7 +127,7 @@ func gridClass(tick float64) string {
 	return "grid"
 }
 
-// formatPixels is a length with as many digits as the eye can tell.
+// formatPixels formats a length to a tenth of a pixel.
 func formatPixels(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
@@ -135,11 +135,11 @@ func formatPixels(v float64) string {
 	return trimZeros(strconv.FormatFloat(v, 'f', 1, 64))
 }
 
-// textWidth is about how wide a text is drawn.
+// textWidth estimates the width of a text.
 func textWidth(s string) float64 {
 	w := 0.0
 	for _, r := range s {
-		if r > 0x2e7f { // ideographs and pictures
+		if r > 0x2e7f { // ideographs and emoji
 			w += 2 * charWidth
 		} else {
 			w += charWidth
@@ -148,7 +148,7 @@ func textWidth(s string) float64 {
 	return w
 }
 
-// truncateToWidth cuts a text to a width.
+// truncateToWidth cuts a text to about a width.
 func truncateToWidth(s string, width float64) string {
 	if textWidth(s) <= width {
 		return s

@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// checkChart checks that a chart is well-formed XML, with every mark inside it and
-// no style, and returns it.
+// checkChart checks that a chart is well-formed XML with all marks inside it and no
+// styles, and returns it.
 func checkChart(t *testing.T, c generators.Chart) string {
 	t.Helper()
 	v := newChartView(c)
@@ -86,7 +86,7 @@ func TestCharts(t *testing.T) {
 				c := generators.Chart{Kind: kind, XTitle: long, YTitle: long, Labels: labels, Series: []generators.Series{{Name: name, Values: vs}}}
 				t.Run(name+" "+string(kind), func(t *testing.T) {
 					if svg := checkChart(t, c); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-						t.Errorf("a number is none: %s", svg)
+						t.Errorf("not a number: %s", svg)
 					}
 					c.Series = append(c.Series, generators.Series{Values: []float64{1, 2}}, generators.Series{})
 					checkChart(t, c)
@@ -143,7 +143,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestShort(t *testing.T) {
+func TestCompactNumber(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 7: "7", 12.5: "12.5", 950: "950", 4711: "4711", 9999: "9999", 12345: "12.3k", 254000: "254k", 1e6: "1M", 3.14159: "3.14", -12500: "-12.5k", 1e12: "1T", 1e15: "1e+15", 0.25: "0.25", 1e-9: "1e-09"} {
 		if got := compactNumber(v); got != want {
 			t.Errorf("short(%v) = %q, want %q", v, got, want)
@@ -163,7 +163,7 @@ func FuzzChart(f *testing.F) {
 	})
 }
 
-// dropUnprintable drops what XML has no form for; HTML has.
+// dropUnprintable removes the characters that XML can't represent.
 func dropUnprintable(r rune) rune {
 	if r < ' ' || r == 0xfffe || r == 0xffff || r == 0xfffd {
 		return -1

@@ -8,20 +8,20 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// AskClosedPage is the page of a question that was settled.
+// AskClosedPage is the page of a closed question.
 func AskClosedPage(c Chrome, a *timeline.Ask) templ.Component { return askClosedPage(c, a) }
 
-// AskClosed takes the place of a question on its own page.
+// AskClosed replaces a question on its own page.
 func AskClosed(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, true)) }
 
-// AskClosedInDock takes the place of a question on its run's page.
+// AskClosedInDock replaces a question on its run's page.
 func AskClosedInDock(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, false)) }
 
-// closedReason says in a sentence what became of a question.
+// closedReason describes the outcome of a question in a sentence.
 func closedReason(a *timeline.Ask) string {
-	how := describeOutcome(a)
-	if strings.HasPrefix(how, "expired") {
-		return "This question " + how + "."
+	outcome := describeOutcome(a)
+	if strings.HasPrefix(outcome, "expired") {
+		return "This question " + outcome + "."
 	}
-	return "This question was " + how + "."
+	return "This question was " + outcome + "."
 }

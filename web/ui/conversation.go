@@ -8,20 +8,20 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// conversationView is what a model is asked, as it is drawn.
+// A conversationView is a sampling request prepared for rendering.
 type conversationView struct {
 	turns   []conversationTurn
-	omitted int // how many earlier messages are not among the turns
+	omitted int // how many earlier messages are not shown
 	limits  string
 }
 
-// conversationTurn is a message.
+// A conversationTurn is one message.
 type conversationTurn struct{ speaker, text string }
 
-// A page shows so many messages, and so many characters of each.
+// Limits on the messages that a page shows.
 const (
 	maxTurns      = 20
-	maxTurnLength = 10_000
+	maxTurnLength = 10_000 // characters
 )
 
 func newConversationView(s *ask.SampleRequest) *conversationView {
@@ -30,21 +30,21 @@ func newConversationView(s *ask.SampleRequest) *conversationView {
 		c.turns = append(c.turns, conversationTurn{"System", truncate(s.SystemPrompt, maxTurnLength)})
 	}
 	for _, m := range s.Messages[c.omitted:] {
-		who := "User"
+		speaker := "User"
 		if m.Role == ask.RoleAssistant {
-			who = "Model"
+			speaker = "Model"
 		}
-		said := "[what can’t be shown]"
+		text := "[content that can’t be shown]"
 		if blocks, err := m.Blocks(); err == nil {
-			said = truncate(timeline.BlocksText(blocks), maxTurnLength)
+			text = truncate(timeline.BlocksText(blocks), maxTurnLength)
 		}
-		c.turns = append(c.turns, conversationTurn{who, said})
+		c.turns = append(c.turns, conversationTurn{speaker, text})
 	}
 	c.limits = "At most " + formatCount(s.MaxTokens, "token", "tokens") + "." + describeTools(s.Tools)
 	return c
 }
 
-// describeTools names the tools that the model may use.
+// describeTools lists the tools that the model may call.
 func describeTools(tools []json.RawMessage) string {
 	var names []string
 	for _, raw := range tools {

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// hint says in words what the field's rules are.
+// hint describes the field's rules.
 func (c *formControl) hint() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -43,7 +44,7 @@ func (c *formControl) hint() string {
 		add("%s", c.PatternHint)
 	}
 	if c.Type == "" {
-		add("as JSON")
+		add("JSON")
 	}
 	if len(parts) == 0 {
 		return ""
@@ -64,9 +65,9 @@ func formatRange(lo, hi int, one, many string) string {
 	case lo > 0 && hi > 0 && lo == hi:
 		return formatCount(lo, one, many)
 	case lo > 0 && hi == lo+1:
-		return fmt.Sprintf("%s or %s", groupThousands(lo), formatCount(hi, one, many))
+		return fmt.Sprintf("%s or %s", humanize.Thousands(lo), formatCount(hi, one, many))
 	case lo > 0 && hi > 0:
-		return fmt.Sprintf("%s to %s", groupThousands(lo), formatCount(hi, one, many))
+		return fmt.Sprintf("%s to %s", humanize.Thousands(lo), formatCount(hi, one, many))
 	case lo > 1:
 		return "at least " + formatCount(lo, one, many)
 	case hi > 0:
@@ -75,29 +76,12 @@ func formatRange(lo, hi int, one, many string) string {
 	return ""
 }
 
-// boundAttributes are the bounds of an <input>.
+// boundAttributes returns the attributes for the bounds of an <input>.
 func (c *formControl) boundAttributes() map[string]any {
 	a := map[string]any{}
 	switch c.widget {
 	case "number":
-		a["inputmode"] = "decimal"
-		a["step"] = "any"
-		step := 0.0
-		if c.Type == "integer" {
-			step = 1
-			a["inputmode"] = "numeric"
-			a["step"] = "1"
-		}
-		if c.Step != nil && *c.Step > 0 {
-			step = *c.Step
-			a["step"] = formatNumber(step)
-		}
-		if c.Minimum != nil {
-			a["min"] = formatNumber(alignUp(*c.Minimum, step))
-		}
-		if c.Maximum != nil {
-			a["max"] = formatNumber(*c.Maximum)
-		}
+		c.addNumberBounds(a)
 	case "date":
 		setIfNotEmpty(a, "min", c.Earliest)
 		setIfNotEmpty(a, "max", c.Latest)
@@ -108,16 +92,16 @@ func (c *formControl) boundAttributes() map[string]any {
 		if c.MinLength > 0 {
 			a["minlength"] = strconv.Itoa(c.MinLength)
 		}
-		// There is no maxlength: it cuts what is pasted, without a word. What is
-		// too long is refused, and says so.
+		// No maxlength: browsers silently truncate pasted text. The server rejects
+		// text that is too long, with a message.
 		if c.Pattern != "" && c.widget != textarea && c.Format != ask.FormatTime {
 			a["pattern"] = htmlPattern(c.Pattern)
 		}
 	}
 	if c.widget == "password" {
-		// A secret for a tool is nobody's password for this site. Browsers fill in
-		// and offer to save what is "off", and leave what is new alone; the rest
-		// are what password managers look at.
+		// A secret for a photon is not a password of this site. Browsers ignore
+		// "off" but neither fill nor save "new-password"; the other attributes
+		// address password managers.
 		a["autocomplete"] = "new-password"
 		a["spellcheck"] = "false"
 		a["data-1p-ignore"] = "true"
@@ -128,14 +112,35 @@ func (c *formControl) boundAttributes() map[string]any {
 	return a
 }
 
+func (c *formControl) addNumberBounds(a map[string]any) {
+	a["inputmode"] = "decimal"
+	a["step"] = "any"
+	step := 0.0
+	if c.Type == "integer" {
+		step = 1
+		a["inputmode"] = "numeric"
+		a["step"] = "1"
+	}
+	if c.Step != nil && *c.Step > 0 {
+		step = *c.Step
+		a["step"] = formatNumber(step)
+	}
+	if c.Minimum != nil {
+		a["min"] = formatNumber(alignUp(*c.Minimum, step))
+	}
+	if c.Maximum != nil {
+		a["max"] = formatNumber(*c.Maximum)
+	}
+}
+
 func setIfNotEmpty(a map[string]any, name, value string) {
 	if value != "" {
 		a[name] = value
 	}
 }
 
-// alignUp is the least multiple of step that is no less than lo: an input counts
-// its steps from min, and the rule from 0.
+// alignUp returns the least multiple of step that is at least lo: an input counts its
+// steps from min, while the rule counts from 0.
 func alignUp(lo, step float64) float64 {
 	if step <= 0 {
 		return lo
@@ -146,7 +151,8 @@ func alignUp(lo, step float64) float64 {
 	return lo
 }
 
-// htmlPattern makes a pattern that must match somewhere one that must match all.
+// htmlPattern converts a pattern that may match anywhere to one for the pattern
+// attribute, which must match the whole value.
 func htmlPattern(p string) string {
 	if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") && !strings.Contains(p, "|") {
 		return p

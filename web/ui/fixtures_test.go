@@ -17,7 +17,7 @@ import (
 
 const runID = "7f3c00000000000000000000000000a1"
 
-// logWriter makes the log of a run, as it is folded.
+// A logWriter applies entries to a run.
 type logWriter struct {
 	run     *timeline.Run
 	last    uint64
@@ -38,7 +38,7 @@ func (w *logWriter) add(e runlog.Entry) uint64 {
 	return w.last
 }
 
-// takeChanges returns what changed since it was called last.
+// takeChanges returns the changes since the last call.
 func (w *logWriter) takeChanges() []timeline.Change {
 	c := w.changes
 	w.changes = nil
@@ -75,7 +75,7 @@ func (w *logWriter) finish(status runlog.FinishStatus, result, problem string) {
 
 func (w *logWriter) openAsk() engine.OpenAsk { return w.run.Open[len(w.run.Open)-1].OpenAsk }
 
-// questions are one of each kind, and what is said of them.
+// questions returns one question of each kind, and variants.
 func questions() map[string]*ask.Question {
 	one := func(f ask.Field) ask.Fields { f.Name = "key"; f.Required = true; return ask.Fields{f} }
 	return map[string]*ask.Question{
@@ -119,7 +119,7 @@ func questions() map[string]*ask.Question {
 	}
 }
 
-// artifacts are one of each sort.
+// artifacts returns one artifact of each type.
 func artifacts() map[string]generators.Event {
 	return map[string]generators.Event{
 		"markdown": generators.Markdown("Report", "# Findings\n\nIt has **12** rows, see [there](https://example.com).\n\n### Next\n\n- [x] one\n\n```go\nvar x = 1\n```\n\n| a | b |\n|---|--:|\n| x | 1 |\n\n![a cat](https://example.com/cat.png)\n"),
@@ -145,7 +145,7 @@ func testChrome() Chrome {
 	}
 }
 
-// renderHTML is a component's HTML.
+// renderHTML returns a component's HTML.
 func renderHTML(t testing.TB, c templ.Component) string {
 	t.Helper()
 	var b strings.Builder

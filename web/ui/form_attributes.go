@@ -10,7 +10,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// ariaAttributes are the attributes that tie a control to its label, its rules and
+// ariaAttributes returns the attributes that tie a control to its label, its hint and
 // its errors.
 func ariaAttributes(f *formControl) templ.Attributes {
 	a := templ.Attributes{}
@@ -34,8 +34,8 @@ func (c *formControl) inputAttributes() templ.Attributes {
 	return a
 }
 
-// localTimeAttributes are the attributes that turn a moment and its bounds from UTC
-// into the time of whoever looks, where there is script.
+// localTimeAttributes returns the attributes that convert a time and its bounds from UTC
+// to the browser's time zone, on pages with script.
 func (c *formControl) localTimeAttributes() templ.Attributes {
 	a := templ.Attributes{}
 	if e := localTimeExpression(c.Earliest); e != "" {
@@ -50,8 +50,8 @@ func (c *formControl) localTimeAttributes() templ.Attributes {
 	return a
 }
 
-// localTimeExpression is the expression for a moment in the time zone of the browser.
-// Nothing of the text stands in it but the moment's number.
+// localTimeExpression returns an expression for a time in the browser's time zone; empty
+// if rfc3339 is not a time. It contains no part of the text, only a number.
 func localTimeExpression(rfc3339 string) string {
 	t, err := time.Parse(time.RFC3339, rfc3339)
 	if err != nil {
@@ -62,15 +62,28 @@ func localTimeExpression(rfc3339 string) string {
 
 func fragmentURL(id string) templ.SafeURL { return templ.SafeURL("#" + id) }
 
-func countErrors(list []*formControl, other, files []string) int {
-	n := len(other) + len(files)
+// errorHeading says how many fields, or problems if some belong to no field, the
+// person must fix; empty if there are none.
+func errorHeading(list []*formControl, other, files []string) string {
+	n := 0
 	for _, c := range list {
-		n += len(c.errors)
+		if c.hasErrors() {
+			n++
+		}
 	}
-	return n
+	if len(files) > 0 {
+		n++
+	}
+	switch {
+	case len(other) > 0:
+		return "Fix " + formatCount(n+len(other), "problem", "problems") + "."
+	case n > 0:
+		return "Fix " + formatCount(n, "field", "fields") + "."
+	}
+	return ""
 }
 
-// joinMessages joins messages about one field, such as "must be a number".
+// joinMessages joins the messages about one field, such as "must be a number".
 func joinMessages(messages []string) string { return capitalize(strings.Join(messages, "; ")) }
 
 func capitalize(s string) string {

@@ -12,17 +12,17 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// formControl is a field as it is drawn.
+// A formControl is a field prepared for rendering.
 type formControl struct {
 	*ask.Field
 	id         string
-	widget     string   // the kind of control, see widgetOf
-	values     []string // what is filled in
+	widget     string   // see widgetOf
+	values     []string // the values filled in
 	errors     []string
-	labelledBy string // id of what labels it, if it has no label of its own
+	labelledBy string // the id of the element that labels it, if not its own label
 }
 
-// The widgets other than the types of <input>.
+// The widgets that are not types of <input>.
 const (
 	textarea     = "textarea"
 	radios       = "radios"
@@ -31,18 +31,18 @@ const (
 	checkbox     = "checkbox"
 )
 
-// maxRadios is how many choices are all in sight; more are a select.
+// maxRadios is how many choices are radio buttons; more are a select.
 const maxRadios = 6
 
-// maxUnfilteredSelect is how many choices a select has without a filter.
+// maxUnfilteredSelect is the most choices of a select without a filter.
 const maxUnfilteredSelect = 20
 
-// needsFilter tells whether there are so many choices that one looks for one.
+// needsFilter reports whether there are enough choices to need a filter.
 func (c *formControl) needsFilter() bool {
 	return c.widget == checkboxes && len(c.Choices) > maxRadios || c.widget == selectWidget && len(c.Choices) > maxUnfilteredSelect
 }
 
-// newFormControls prepares a form's fields. Nil values fill in the defaults.
+// newFormControls prepares a form's fields. If values is nil, it fills in the defaults.
 func newFormControls(prefix string, fields ask.Fields, values url.Values, errs []generators.FieldError) []*formControl {
 	list := make([]*formControl, len(fields))
 	for i := range fields {
@@ -64,7 +64,7 @@ func newFormControls(prefix string, fields ask.Fields, values url.Values, errs [
 	return list
 }
 
-// generalErrors are those that belong to no field.
+// generalErrors returns the messages of the errors that belong to no field.
 func generalErrors(fields ask.Fields, errs []generators.FieldError) []string {
 	var other []string
 	for _, e := range errs {
@@ -106,7 +106,7 @@ func widgetOf(f *ask.Field) string {
 	return "text"
 }
 
-// DefaultValues are a field's default as a form posts it.
+// DefaultValues returns a field's default as a form would post it.
 func DefaultValues(f *ask.Field) []string {
 	if len(f.Default) == 0 || f.Format == ask.FormatSecret {
 		return nil
@@ -144,8 +144,8 @@ func DefaultValues(f *ask.Field) []string {
 	return []string{string(f.Default)}
 }
 
-// timestamp is what is filled in, if that is a moment in RFC 3339 and the control
-// is to show it in its reader's time; else empty.
+// timestamp returns the value of a datetime-local control if it is an RFC 3339 time,
+// which the page converts to the browser's time zone; else empty.
 func (c *formControl) timestamp() string {
 	if c.widget != "datetime-local" || len(c.values) == 0 {
 		return ""
@@ -157,7 +157,7 @@ func (c *formControl) timestamp() string {
 	return v
 }
 
-// datetimeLocal is a moment as an input of type datetime-local wants it, in UTC.
+// datetimeLocal formats an RFC 3339 time for an input of type datetime-local, in UTC.
 func datetimeLocal(rfc3339 string) string {
 	t, err := time.Parse(time.RFC3339, rfc3339)
 	if err != nil {
@@ -186,10 +186,10 @@ func (c *formControl) isChecked() bool {
 	return true
 }
 
-// choiceID is the id of one of the field's choices.
+// choiceID returns the id of one of the field's choices.
 func (c *formControl) choiceID(n int) string { return c.id + "-" + strconv.Itoa(n) }
 
-// describedBy lists the ids of what describes the field.
+// describedBy returns the ids of the elements that describe the field.
 func (c *formControl) describedBy() string {
 	var ids []string
 	if c.Description != "" {

@@ -2,10 +2,10 @@ package ui
 
 import "github.com/photon-beam/beam/ask"
 
-// hasShadowingField tells whether a field's name hides, in its form, a property of the
-// form that Datastar calls: an input named "closest" makes form.closest that
-// input. A name comes from a tool, and must be what is posted. Such a form is
-// shown on a page without script, where it is as good as any other.
+// hasShadowingField reports whether a field's name shadows a property of its form that
+// Datastar calls (DOM clobbering): an input named "closest" makes form.closest that
+// input. Names come from photons and must be posted as they are, so a form with such a
+// field is shown on a page without script, where it works like any other.
 func hasShadowingField(fields ask.Fields) bool {
 	for i := range fields {
 		if datastarFormProperties[fields[i].Name] {
@@ -15,7 +15,7 @@ func hasShadowingField(fields ask.Fields) bool {
 	return false
 }
 
-// datastarFormProperties are the properties that Datastar 1.0.2 uses of any element.
+// datastarFormProperties are the element properties that Datastar 1.0.2 uses.
 var datastarFormProperties = map[string]bool{
 	"addEventListener": true, "append": true, "appendChild": true, "attributes": true, "checkValidity": true,
 	"childNodes": true, "children": true, "cloneNode": true, "closest": true, "contains": true, "dataset": true,

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// formatOffset is how far into its run something happened: "0.3" seconds, "1:23",
+// formatOffset formats the time since the start of a run: "0.3" seconds, "1:23",
 // "1:02:03".
 func formatOffset(from, at time.Time) string {
 	d := max(at.Sub(from), 0)
@@ -25,7 +26,7 @@ func formatOffset(from, at time.Time) string {
 	return formatClock(d)
 }
 
-// formatClock is a duration as minutes and seconds, with hours if there are any.
+// formatClock formats a duration as minutes and seconds, with hours if there are any.
 func formatClock(d time.Duration) string {
 	s := int(d / time.Second)
 	if s >= 3600 {
@@ -34,7 +35,7 @@ func formatClock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// formatDuration is a duration in words: "0.4 s", "1 min 5 s", "3 h 20 min".
+// formatDuration formats a duration with units: "0.4 s", "1 min 5 s", "3 h 20 min".
 func formatDuration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < 100*time.Millisecond:
@@ -49,7 +50,7 @@ func formatDuration(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// formatAgo is how long something is past, roughly: "just now", "5 min ago".
+// formatAgo formats how long ago t was, roughly: "just now", "5 min ago".
 func formatAgo(t time.Time) string {
 	switch d := time.Since(t); {
 	case t.IsZero():
@@ -67,7 +68,7 @@ func formatAgo(t time.Time) string {
 	}
 }
 
-// formatAgoShort is [formatAgo] in few letters, for lists: "now", "5 min", "3 h".
+// formatAgoShort is a shorter [formatAgo] for lists: "now", "5 min", "3 h".
 func formatAgoShort(t time.Time) string {
 	switch s := strings.TrimSuffix(formatAgo(t), " ago"); {
 	case s == "just now":
@@ -79,7 +80,7 @@ func formatAgoShort(t time.Time) string {
 	}
 }
 
-// elapsedSince is how long a run has been going, or went on.
+// elapsedSince returns how long a run took, or has taken so far.
 func elapsedSince(started, ended time.Time) time.Duration {
 	switch {
 	case started.IsZero():
@@ -90,10 +91,10 @@ func elapsedSince(started, ended time.Time) time.Duration {
 	return max(ended.Sub(started), 0)
 }
 
-// formatTimestamp is a moment for a datetime attribute.
+// formatTimestamp formats a time for a datetime attribute.
 func formatTimestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// describeSurface says where something came from.
+// describeSurface describes the surface that started a run or answered.
 func describeSurface(name string) string {
 	switch name {
 	case "browser":
@@ -112,7 +113,7 @@ func describeSurface(name string) string {
 	return "by " + name
 }
 
-// describeAnswerer says where an answer came from.
+// describeAnswerer describes the surface that an answer came from.
 func describeAnswerer(name string) string {
 	if name == "mcp" {
 		return "by the MCP client"
@@ -120,7 +121,7 @@ func describeAnswerer(name string) string {
 	return describeSurface(name)
 }
 
-// stateLabel is a run's state for people.
+// stateLabel returns a run's state as the page shows it.
 func stateLabel(s engine.State) string {
 	if s == engine.Waiting {
 		return "waiting for an answer"
@@ -128,7 +129,7 @@ func stateLabel(s engine.State) string {
 	return string(s)
 }
 
-// describeOutcome is what became of a question, for people.
+// describeOutcome describes the outcome of a question.
 func describeOutcome(a *timeline.Ask) string {
 	by := describeAnswerer(a.By)
 	if !a.Settled.IsZero() && !a.Since.IsZero() {
@@ -137,7 +138,7 @@ func describeOutcome(a *timeline.Ask) string {
 	switch a.State {
 	case timeline.Answered:
 		if a.Secret() {
-			return strings.TrimSpace("answered "+by) + ", kept secret"
+			return strings.TrimSpace("answered "+by) + " (secret)"
 		}
 		return strings.TrimSpace("answered " + by)
 	case timeline.Declined:
@@ -149,42 +150,30 @@ func describeOutcome(a *timeline.Ask) string {
 	case timeline.Withdrawn:
 		return "withdrawn: " + withdrawalReason(a)
 	}
-	return "waits for an answer"
+	return "waiting for an answer"
 }
 
 func withdrawalReason(a *timeline.Ask) string {
-	why := "the run ended first"
+	reason := "the run ended first"
 	switch a.Reason {
 	case runlog.Unsupported:
-		why = "nobody could be asked"
+		reason = "nobody could be asked"
 	case runlog.Invalid:
-		why = "the answers did not fit"
+		reason = "the answers were invalid"
 	}
 	if a.Problem != "" {
-		why += " (" + strings.TrimSuffix(a.Problem, ".") + ")"
+		reason += " (" + strings.TrimSuffix(a.Problem, ".") + ")"
 	}
-	return why
+	return reason
 }
 
-// formatCount is a number with its noun.
+// formatCount formats a number with its noun.
 func formatCount(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return groupThousands(n) + " " + many
+	return humanize.Thousands(n) + " " + humanize.Plural(n, one, many)
 }
 
-// groupThousands writes thousands apart: 12,345.
-func groupThousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// formatNumber writes a float as people do: no exponent unless it is very large or
-// small, no digits that say nothing.
+// formatNumber formats a float without an exponent, unless it is very large or small,
+// and without trailing zeros.
 func formatNumber(f float64) string {
 	abs := math.Abs(f)
 	if abs != 0 && (abs >= 1e15 || abs < 1e-6) {
@@ -193,22 +182,23 @@ func formatNumber(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// formatAmount is a count as people read it: 48,219, and 1.5.
+// formatAmount formats an amount: 48,219 or 1.5.
 func formatAmount(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return groupThousands(int(f))
+		return humanize.Thousands(int(f))
 	}
 	return formatNumber(math.Round(f*100) / 100)
 }
 
-// formatPercent is a fraction as a whole percentage, 100 only when all is done.
+// formatPercent formats a fraction as a whole percentage, rounded down so that 100 %
+// means complete.
 func formatPercent(f float64) string {
 	p := int(math.Floor(f * 100))
 	return strconv.Itoa(p) + " %"
 }
 
-// askElementID is an ask's id as an id in the document. Ask ids are hexadecimal digits
-// and dots; anything else is dropped, as what comes out stands in code.
+// askElementID returns the id of an ask's dialog. It drops everything but hexadecimal
+// digits, dots and dashes, since the id becomes part of expressions.
 func askElementID(ask string) string {
 	return "ask-" + strings.Map(func(r rune) rune {
 		switch {
@@ -221,8 +211,8 @@ func askElementID(ask string) string {
 	}, ask)
 }
 
-// sanitizeID drops everything from an id but hexadecimal digits, dots and dashes, as
-// it stands in code that Datastar evaluates.
+// sanitizeID drops everything from an id but hexadecimal digits, dots and dashes, since
+// it becomes part of expressions that Datastar evaluates.
 func sanitizeID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r == '-' || r == '.' {

@@ -22,9 +22,9 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-var update = flag.Bool("update", false, "write the expected HTML anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden holds a component against testdata/NAME.html, a tag a line.
+// golden compares a component with testdata/NAME.html, which has one tag per line.
 func golden(t *testing.T, name string, c templ.Component) {
 	t.Helper()
 	got := splitTags(renderHTML(t, c))
@@ -56,14 +56,13 @@ func firstDifference(got, want string) string {
 			if i < len(w) {
 				expected = w[i]
 			}
-			return "line " + formatNumber(float64(i+1)) + " is\n" + g[i] + "\nnot\n" + expected + "\n(go test ./web/ui -update writes it anew)"
+			return "line " + formatNumber(float64(i+1)) + " is\n" + g[i] + "\nnot\n" + expected + "\n(go test ./web/ui -update rewrites it)"
 		}
 	}
 	return "it ends early"
 }
 
-// withFrozenClock runs a test on a clock that stands still, so that ages are the same
-// every time.
+// withFrozenClock runs a test with a stopped clock, so that ages don't change.
 func withFrozenClock(t *testing.T, test func(t *testing.T)) { synctest.Test(t, test) }
 
 func TestPages(t *testing.T) {
@@ -106,7 +105,7 @@ func TestPages(t *testing.T) {
 		lines[1].Input = "weather.csv · mean"
 		golden(t, "runs", Runs(c, RunsPage{Runs: lines}))
 		golden(t, "runs-empty", Runs(c, RunsPage{}))
-		golden(t, "runs-narrowed", Runs(c, RunsPage{State: "failed"}))
+		golden(t, "runs-filtered", Runs(c, RunsPage{State: "failed"}))
 		asks := []engine.OpenAsk{w.run.Open[0].OpenAsk, w.run.Open[1].OpenAsk}
 		asks[1].Deadline = now.Add(90 * time.Second)
 		golden(t, "inbox", Inbox(c, asks))
@@ -144,8 +143,8 @@ func TestAsks(t *testing.T) {
 }
 
 func TestArtifacts(t *testing.T) {
-	// The highlighter's expressions start a clock of their own, which a test on a
-	// clock that stands still would wait for.
+	// The highlighter's expressions start a clock goroutine, for which a test in a bubble
+	// would wait.
 	for _, kind := range slices.Sorted(maps.Keys(artifacts())) {
 		w := newLogWriter("{}")
 		w.events(artifacts()[kind])
@@ -153,7 +152,7 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// fullRun is a run with a row of every kind.
+// fullRun returns a run with a row of every kind.
 func fullRun() *logWriter {
 	w := newLogWriter(`{"plan":"team"}`)
 	w.events(generators.Status("looking"), generators.StatusAt(generators.Success, "found"), generators.StatusAt(generators.Warning, "late"), generators.StatusAt(generators.Error, "broken"))

@@ -10,22 +10,22 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// Longer code, or code with longer lines, is shown without colours: the
-// highlighter's expressions can take long.
+// Longer code, or code with longer lines, is not highlighted: the highlighter's regular
+// expressions can be slow.
 const (
 	maxHighlight = 64 << 10 // bytes
 	maxCodeLine  = 2000     // bytes
 	maxCode      = 512 << 10
 )
 
-// codeBlock is code in a language that the highlighter may know.
+// codeBlock renders source code, highlighted if the highlighter knows the language.
 func codeBlock(language string, source []byte) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		cut := len(source) > maxCode
-		if err := highlight(w, language, string(source[:min(len(source), maxCode)])); err != nil || !cut {
+		truncated := len(source) > maxCode
+		if err := highlight(w, language, string(source[:min(len(source), maxCode)])); err != nil || !truncated {
 			return err
 		}
-		_, err := io.WriteString(w, `<p class="faint">The rest is not shown. Download it to see all.</p>`)
+		_, err := io.WriteString(w, `<p class="faint">The rest is not shown. Download the file to see all of it.</p>`)
 		return err
 	})
 }
@@ -85,8 +85,8 @@ func longestLine(s string) int {
 	return longest
 }
 
-// tokenHTML is a token in a span of its class. The stylesheet knows few classes:
-// the rest is text like any other.
+// tokenHTML returns a token in a span with its class, or as text if the stylesheet has
+// no class for it.
 func tokenHTML(t chroma.Token) string {
 	text := templ.EscapeString(t.Value)
 	class := tokenClass(t.Type)

@@ -2,7 +2,8 @@ package ui
 
 import "math"
 
-// hasHorizontalBars tells whether the bars lie, so that their labels can be read.
+// hasHorizontalBars reports whether the bars are horizontal, which makes room for long
+// labels.
 func (d *chartDrawing) hasHorizontalBars() bool {
 	n := len(d.view.chart.Labels)
 	if n == 0 || n > 40 {
@@ -41,7 +42,7 @@ func (d *chartDrawing) layOutHorizontal() {
 	d.valueScale.from, d.valueScale.to = d.left, d.right
 }
 
-// drawHorizontalAxes draws the labels on the left and the values' axis below.
+// drawHorizontalAxes draws the labels on the left and the value axis below.
 func (d *chartDrawing) drawHorizontalAxes() {
 	for _, t := range d.valueScale.ticks {
 		x := d.valueScale.position(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// hostileTexts are texts that a hostile tool or person might send. Each holds the word
-// pwn, which no attribute that is code may have.
+// hostileTexts are texts that a hostile photon or person might send. Each contains "pwn",
+// which must not appear in any attribute that is code.
 var hostileTexts = []string{
 	`"><script>pwn(1)</script>`,
 	`'-pwn(1)-'`,
@@ -30,7 +30,7 @@ var hostileTexts = []string{
 	"pwn <!-- ${pwn} $pwn @post('pwn') {{pwn}} `pwn`",
 }
 
-// hostileRun has text of a stranger wherever text can be.
+// hostileRun returns a run with hostile text wherever there can be text.
 func hostileRun(s string) *logWriter {
 	w := newLogWriter("{}")
 	args, _ := json.Marshal(map[string]any{s: []any{s, map[string]string{s: s}}})
@@ -95,7 +95,7 @@ func hostileQuestions(s string) []*ask.Question {
 	}
 }
 
-// hostilePages are all that is rendered of strangers' text.
+// hostilePages returns every page and patch that renders untrusted text.
 func hostilePages(s string) map[string]templ.Component {
 	c := testChrome()
 	c.SearchQuery, c.Title = s, s
@@ -146,7 +146,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// checkHarmless parses HTML as a browser does and looks for what could run.
+// checkHarmless parses HTML as a browser does and checks that nothing in it can run.
 func checkHarmless(t *testing.T, what, text string) {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(text))
@@ -202,7 +202,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-func TestSecretsAreNotPutBack(t *testing.T) {
+func TestSecretsAreNotRenderedAgain(t *testing.T) {
 	w := newLogWriter("{}")
 	w.ask(questions()["secret"])
 	got := renderHTML(t, AskForm(w.openAsk(), []generators.FieldError{generators.At("key", "is too short")}, url.Values{"key": {"hunter2"}}))
@@ -214,7 +214,7 @@ func TestSecretsAreNotPutBack(t *testing.T) {
 	}
 }
 
-func TestPlainPagesDoWithoutScript(t *testing.T) {
+func TestPlainPagesNeedNoScript(t *testing.T) {
 	c := testChrome()
 	c.Script = ""
 	w := fullRun()
@@ -233,7 +233,7 @@ func TestPlainPagesDoWithoutScript(t *testing.T) {
 	}
 }
 
-func TestFormsWhoseNamesHideWhatScriptNeeds(t *testing.T) {
+func TestFormsWithShadowingFields(t *testing.T) {
 	w := newLogWriter("{}")
 	w.ask(&ask.Question{Kind: ask.KindForm, Message: "?", Fields: ask.Fields{{Name: "dataset", Type: "string"}}})
 	if got := renderHTML(t, AskForm(w.openAsk(), nil, nil)); strings.Contains(got, `name="dataset"`) || !strings.Contains(got, "/asks/"+runID) {

@@ -10,20 +10,22 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// What a JSON tree shows at most.
+// Limits on what a JSON tree shows.
 const (
 	maxNodes       = 2000
 	maxDepth       = 24
-	maxOpenMembers = 12   // objects and lists of up to so many members stand open
+	maxOpenMembers = 12   // objects and lists of at most this many members are expanded
 	maxOpenLevels  = 2    // down to this depth
 	maxScalar      = 2000 // bytes of one string
 	maxTree        = 1 << 20
 )
 
-// jsonTreeView shows any JSON value, its members in their order and its numbers
-// with all their digits. What is no JSON is shown as text.
+// jsonTreeView renders a JSON value. It keeps the order of members and all digits of
+// numbers, and shows invalid JSON as text.
 func jsonTreeView(raw []byte) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		node, ok := parseTree(raw)
@@ -32,16 +34,16 @@ func jsonTreeView(raw []byte) templ.Component {
 		}
 		var b strings.Builder
 		b.WriteString(`<div class="json">`)
-		left := maxNodes
-		writeNode(&b, "", false, node, 0, &left)
+		remaining := maxNodes
+		writeNode(&b, "", false, node, 0, &remaining)
 		b.WriteString(`</div>`)
 		_, err := io.WriteString(w, b.String())
 		return err
 	})
 }
 
-// jsonNode is a value of a JSON document: a scalar, or a list of members, which
-// in an object have names.
+// A jsonNode is a value of a JSON document: a scalar, or an object or list with its
+// members.
 type jsonNode struct {
 	open    byte // '{', '[' or 0
 	scalar  string
@@ -109,8 +111,8 @@ func newScalarNode(t json.Token) *jsonNode {
 	return &jsonNode{scalar: "null", class: "k"}
 }
 
-func writeNode(b *strings.Builder, name string, named bool, n *jsonNode, depth int, left *int) {
-	*left--
+func writeNode(b *strings.Builder, name string, named bool, n *jsonNode, depth int, remaining *int) {
+	*remaining--
 	if n.open == 0 || len(n.members) == 0 {
 		b.WriteString(`<div class="leaf">`)
 		writeName(b, name, named)
@@ -130,14 +132,14 @@ func writeNode(b *strings.Builder, name string, named bool, n *jsonNode, depth i
 	writeName(b, name, named)
 	b.WriteString(`<span class="faint">` + memberCount(n) + `</span></summary><div class="members">`)
 	for i, m := range n.members {
-		if *left <= 0 {
+		if *remaining <= 0 {
 			b.WriteString(`<div class="leaf faint">` + formatCount(len(n.members)-i, "more", "more") + `</div>`)
 			break
 		}
 		if n.open == '{' {
-			writeNode(b, n.names[i], true, m, depth+1, left)
+			writeNode(b, n.names[i], true, m, depth+1, remaining)
 		} else {
-			writeNode(b, strconv.Itoa(i), true, m, depth+1, left)
+			writeNode(b, strconv.Itoa(i), true, m, depth+1, remaining)
 		}
 	}
 	b.WriteString(`</div></details>`)
@@ -158,7 +160,7 @@ func emptyBrackets(open byte) string {
 
 func memberCount(n *jsonNode) string {
 	if n.open == '{' {
-		return "{" + groupThousands(len(n.members)) + "}"
+		return "{" + humanize.Thousands(len(n.members)) + "}"
 	}
-	return "[" + groupThousands(len(n.members)) + "]"
+	return "[" + humanize.Thousands(len(n.members)) + "]"
 }

@@ -20,13 +20,12 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxMarkdown is the longest document that is rendered, in bytes; longer ones
-// are shown as they are written.
+// maxMarkdown is the longest document that is rendered, in bytes. Longer ones are shown
+// as source.
 const maxMarkdown = 256 << 10
 
-// markdown renders a document of CommonMark with GitHub's additions. Raw HTML in
-// it is dropped, nothing is loaded from anywhere, and Datastar is told to leave
-// it alone. Its headings begin below the page's own.
+// markdown renders CommonMark with GitHub's extensions. It drops raw HTML, loads no
+// external content, and makes Datastar ignore the result. Its headings start at level 2.
 func markdown(source []byte) templ.Component {
 	if len(source) > maxMarkdown {
 		return codeBlock("markdown", source)
@@ -64,8 +63,8 @@ var converter = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// sanitizer lets through what goldmark and the code highlighter write, and no
-// picture, style, id or script.
+// sanitizer allows what goldmark and the code highlighter write, and no images, styles,
+// ids or scripts.
 var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code", "span",
@@ -82,15 +81,15 @@ var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
 	p.RequireParseableURLs(true)
 	p.RequireNoFollowOnLinks(true)
 	p.RequireNoReferrerOnLinks(true)
-	p.AddTargetBlankToFullyQualifiedLinks(true) // adds noopener, too
+	p.AddTargetBlankToFullyQualifiedLinks(true) // also adds noopener
 	return p
 })
 
-// headingLevels gives a document's headings levels without gaps, from 2 on.
+// headingLevels renumbers headings without gaps, starting at level 2.
 type headingLevels struct{}
 
 func (headingLevels) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Context) {
-	var open []int // the levels of the headings that this one stands under
+	var open []int // the levels of the enclosing headings
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		h, ok := n.(*ast.Heading)
 		if !ok || !entering {
@@ -105,8 +104,7 @@ func (headingLevels) Transform(doc *ast.Document, _ gmtext.Reader, _ parser.Cont
 	})
 }
 
-// blockRenderer renders what Beam has its own way for: code is highlighted, and a
-// picture is a link to it.
+// blockRenderer highlights code, and renders images as links and task boxes as text.
 type blockRenderer struct{}
 
 func (b blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
@@ -132,7 +130,7 @@ func (blockRenderer) renderCode(w util.BufWriter, source []byte, n ast.Node, ent
 	return ast.WalkSkipChildren, highlight(w, language, code.String())
 }
 
-// renderTask draws the box of a task: a control that can't be used is none.
+// renderTask renders the box of a task as a character, since a control would not work.
 func (blockRenderer) renderTask(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		box := "☐ "
@@ -151,7 +149,7 @@ func (blockRenderer) renderImage(w util.BufWriter, source []byte, n ast.Node, en
 	}
 	alt := strings.TrimSpace(plainText(n, source))
 	if alt == "" {
-		alt = "picture"
+		alt = "image"
 	}
 	if bytes.HasPrefix(img.Destination, []byte("http")) {
 		_, _ = w.WriteString(`<a href="`)
@@ -165,7 +163,7 @@ func (blockRenderer) renderImage(w util.BufWriter, source []byte, n ast.Node, en
 	return ast.WalkSkipChildren, nil
 }
 
-// plainText is the text below a node.
+// plainText returns the text below a node.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

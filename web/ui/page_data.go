@@ -8,30 +8,30 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// Chrome is what stands around every page.
+// Chrome is the data of the bar and the sidebar around every page.
 type Chrome struct {
-	Title      string // of the document, if the page has none of its own
+	Title      string // the document's title, if the page has none
 	Photons    []PhotonLink
 	RecentRuns []RunLine // newest first
-	OpenAsks   int       // questions that wait for this person
-	Operator   bool      // the person's machine, so that nothing is missing from the lists
-	SignedIn   bool      // there is something to sign out of
+	OpenAsks   int       // open questions that this person may answer
+	Operator   bool      // the person is the operator and sees all runs
+	SignedIn   bool      // the person can sign out
 
-	Script    string // address of the Datastar bundle; empty: the pages do without
-	OwnScript string // address of our own script, which does nothing without the other
-	Style     string // address of the stylesheet
-	Icon      string // address of the icon
+	Script    string // URL of the Datastar bundle; empty for pages without script
+	OwnScript string // URL of beam.js, which requires the Datastar bundle
+	Style     string // URL of the stylesheet
+	Icon      string // URL of the icon
 
 	SearchQuery string
 }
 
-// A RunLine is a run as lists show it, with its input in few words.
+// A RunLine is a run in a list, with a summary of its input.
 type RunLine struct {
 	engine.Info
 	Input string
 }
 
-// A PhotonLink is a photon in the list beside every page.
+// A PhotonLink is a photon in the sidebar.
 type PhotonLink struct {
 	Name    string
 	Title   string
@@ -44,11 +44,11 @@ type PhotonCard struct {
 	Title       string
 	Description string
 	Traits
-	// Hidden has it left out of sight: it is not what is searched for.
+	// Hidden hides a photon that doesn't match the search.
 	Hidden bool
 }
 
-// Traits are what a photon says about itself.
+// Traits are the properties that a photon declares.
 type Traits struct {
 	ReadOnly    bool
 	Destructive bool
@@ -57,23 +57,23 @@ type Traits struct {
 	Durable     bool
 }
 
-// PhotonPage is a photon with the form that starts a run of it.
+// PhotonPage is the data of a photon's page and its form.
 type PhotonPage struct {
 	Name        string
 	Title       string
 	Description string
 	Traits
 	Fields ask.Fields
-	// Values fill the fields in, in the place of their defaults, if not nil.
+	// Values fill the fields instead of their defaults, if not nil.
 	Values url.Values
 	Errors []generators.FieldError
 }
 
-// LoginPage is the sign-in page.
+// LoginPage is the data of the sign-in page.
 type LoginPage struct {
 	Error string
-	Next  string // where to go afterwards
-	Token bool   // a token may be typed in
-	// Program is what is typed to start the one that prints sign-in addresses.
+	Next  string // the path to open after signing in
+	Token bool   // the server accepts a token
+	// Program is the command that prints sign-in addresses.
 	Program string
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// AskPage is one question alone, on a page of its own. Errors and values are as
-// for [AskForm].
+// AskPage is the page of one question. Errors and values are as for [AskForm].
 func AskPage(c Chrome, o engine.OpenAsk, errs []generators.FieldError, values url.Values) templ.Component {
 	v := newAskView(o, errs, values)
 	v.ownPage = true
@@ -24,25 +23,25 @@ func AskPage(c Chrome, o engine.OpenAsk, errs []generators.FieldError, values ur
 type traitBadge struct{ label, tooltip, class string }
 
 func (t Traits) badges() []traitBadge {
-	var words []traitBadge
-	add := func(has bool, word, about, class string) {
+	var badges []traitBadge
+	add := func(has bool, label, tooltip, class string) {
 		if has {
-			words = append(words, traitBadge{word, about, class})
+			badges = append(badges, traitBadge{label, tooltip, class})
 		}
 	}
-	add(t.ReadOnly, "read-only", "It changes nothing", "")
-	add(t.Destructive, "destructive", "It may destroy something", "danger")
-	add(t.Idempotent, "idempotent", "Running it again with the same input changes nothing more", "")
-	add(t.OpenWorld, "open-world", "It reaches out beyond this machine", "")
-	add(t.Durable, "durable", "It goes on after a restart", "")
-	return words
+	add(t.ReadOnly, "read-only", "Changes nothing", "")
+	add(t.Destructive, "destructive", "May destroy something", "danger")
+	add(t.Idempotent, "idempotent", "Running it again with the same input has no further effect", "")
+	add(t.OpenWorld, "open-world", "Reaches beyond this machine", "")
+	add(t.Durable, "durable", "Continues after a restart", "")
+	return badges
 }
 
 func shortID(id string) string { return timeline.ShortID(id) }
 
 func firstQuestionText(r RunLine) string { return questionText(r.Asks[0]) }
 
-// questionText is what a question asks, in one line.
+// questionText returns the question's message, or its key if it has none.
 func questionText(o engine.OpenAsk) string {
 	if o.Question == nil || o.Question.Message == "" {
 		return o.Key
@@ -50,21 +49,21 @@ func questionText(o engine.OpenAsk) string {
 	return o.Question.Message
 }
 
-// shortcuts is what the page's own script does at which keys.
+// shortcuts are the keyboard shortcuts of beam.js.
 var shortcuts = []struct {
-	keys []string
-	then string // between the keys
-	does string
+	keys        []string
+	separator   string // between the keys
+	description string
 }{
 	{[]string{"/"}, "", "Find a photon"},
 	{[]string{"g", "h"}, "then", "Go to the photons"},
 	{[]string{"g", "r"}, "then", "Go to the runs"},
 	{[]string{"g", "i"}, "then", "Go to the inbox"},
-	{[]string{"j", "k"}, "and", "Next and previous question, or row"},
-	{[]string{"s"}, "", "Stop this run; asks before it does"},
-	{[]string{"Ctrl", "Enter"}, "+", "Submit, from any field of a form; ⌘ Enter on a Mac"},
-	{[]string{"Esc"}, "", "Put the question aside; what you typed stays"},
-	{[]string{"?"}, "", "Show this"},
+	{[]string{"j", "k"}, "and", "Next and previous question or row"},
+	{[]string{"s"}, "", "Stop this run, after confirmation"},
+	{[]string{"Ctrl", "Enter"}, "+", "Submit from any field of a form (⌘ Enter on a Mac)"},
+	{[]string{"Esc"}, "", "Postpone the question and keep the draft"},
+	{[]string{"?"}, "", "Show keyboard shortcuts"},
 }
 
 // A RunsPage is the list of runs in a state, or in any.
@@ -73,14 +72,14 @@ type RunsPage struct {
 	Runs  []RunLine
 }
 
-// RunStates are what the list of runs can be narrowed to.
+// RunStates are the states that the list of runs can be filtered by.
 var RunStates = []engine.State{engine.Running, engine.Waiting, engine.Completed, engine.Failed, engine.Stopped, engine.Interrupted}
 
 func runsURL(s engine.State) templ.SafeURL {
 	return templ.SafeURL("/runs?state=" + url.QueryEscape(string(s)))
 }
 
-// updatesQuery names what keeps the list of runs up to date.
+// updatesQuery returns the page parameter of the stream that updates the list of runs.
 func (p RunsPage) updatesQuery() string {
 	for _, s := range RunStates {
 		if string(s) == p.State {
@@ -90,7 +89,7 @@ func (p RunsPage) updatesQuery() string {
 	return "runs"
 }
 
-// millisUntil is how many milliseconds there are until then.
+// millisUntil returns the milliseconds until deadline, at least 0.
 func millisUntil(deadline time.Time) string {
 	return strconv.FormatInt(max(time.Until(deadline), 0).Milliseconds(), 10)
 }
@@ -104,7 +103,7 @@ func anyVisible(photons []PhotonCard) bool {
 	return false
 }
 
-// formatExpiry says when a question does.
+// formatExpiry says when a question expires.
 func formatExpiry(deadline time.Time) string {
 	d := time.Until(deadline)
 	if d <= 0 {

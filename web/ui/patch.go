@@ -12,9 +12,9 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// A Patch is one change to a page that is open: Mode is one of Datastar's
-// (outer, inner, append, remove), applied to what Selector finds. An outer
-// patch without a selector replaces the elements that have the ids of those in
+// A Patch is one change to an open page: Mode is one of Datastar's (outer, inner,
+// append, remove) and applies to the elements that match Selector. An outer patch
+// without a selector replaces the elements that have the same ids as those in
 // Component. A removal has no component.
 type Patch struct {
 	Selector  string
@@ -22,33 +22,33 @@ type Patch struct {
 	Component templ.Component
 }
 
-// maxToasts bounds the notices that one batch of changes brings up.
+// maxToasts is the most toasts that one batch of changes shows.
 const maxToasts = 3
 
-// BatchInterval is how long a page is busy with a batch of that many changes, so how
-// long whoever sends them should gather what comes before sending the next.
-// Patches that come faster than they can be drawn freeze the page.
+// BatchInterval estimates how long a page takes to render a batch of that many changes.
+// The sender collects changes for that long before it sends the next batch: patches that
+// arrive faster than they can be rendered freeze the page.
 func BatchInterval(changes int) time.Duration {
-	const frame, row, most = 16 * time.Millisecond, 300 * time.Microsecond, 200 * time.Millisecond
-	return min(frame+time.Duration(min(changes, 2000))*row, most)
+	const frame, row, limit = 16 * time.Millisecond, 300 * time.Microsecond, 200 * time.Millisecond
+	return min(frame+time.Duration(min(changes, 2000))*row, limit)
 }
 
-// FramePatches returns what changes around every page as runs come and go.
+// FramePatches returns the patches of the bar and the sidebar around every page.
 func FramePatches(c Chrome) []Patch {
 	b := &patchBatch{}
 	b.replace(InboxLink(c), RecentRuns(c))
 	return b.patches
 }
 
-// ListPatches returns what replaces a page's list: RunsList or AsksList.
+// ListPatches returns the patch that replaces a page's list, such as [RunsList].
 func ListPatches(list templ.Component) []Patch {
 	b := &patchBatch{}
 	b.replace(list)
 	return b.patches
 }
 
-// RunPatches returns what an open page of the run must change for a batch of
-// entries that were applied to r already.
+// RunPatches returns the patches of a run's page for a batch of changes, which were
+// applied to r already.
 func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
 	b := newPatchBatch(changes)
 	if b.stateChanged {
@@ -70,8 +70,8 @@ func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
 	return b.patches
 }
 
-// ResyncPatches returns what brings an open page of the run up to date, whatever it
-// shows: for a reader that comes back. What is being typed stays.
+// ResyncPatches returns the patches that bring a run's page up to date whatever it
+// shows, for a page that reconnects. They keep what the person is typing.
 func ResyncPatches(r *timeline.Run) []Patch {
 	b := &patchBatch{}
 	b.replace(RunHead(r), StateAnnouncement(r), DroppedNote(r.DroppedItems))
@@ -84,10 +84,10 @@ func ResyncPatches(r *timeline.Run) []Patch {
 	return b.patches
 }
 
-// isLive tells whether a page of a run in this state gets patches.
+// isLive reports whether a page of a run in this state receives patches.
 func isLive(s engine.State) bool { return !s.Ended() }
 
-// concat renders components one after another.
+// concat returns a component that renders components in order.
 func concat(cs ...templ.Component) templ.Component {
 	if len(cs) == 1 {
 		return cs[0]
@@ -102,7 +102,7 @@ func concat(cs ...templ.Component) templ.Component {
 	})
 }
 
-// escapedText is escaped text.
+// escapedText returns a component that renders escaped text.
 func escapedText(s string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, templ.EscapeString(s))
@@ -110,10 +110,9 @@ func escapedText(s string) templ.Component {
 	})
 }
 
-// withoutReturns renders a component without carriage returns. They end a line of a
-// server-sent event as line feeds do, but whoever splits text into lines may
-// only split at the latter, and what follows would be taken for a field of its
-// own, from a tool's mouth.
+// withoutReturns returns a component that renders c without carriage returns. A carriage
+// return ends a line of a server-sent event just as a line feed does; a sender that
+// splits only at line feeds would let a photon's text inject fields into the stream.
 func withoutReturns(c templ.Component) templ.Component {
 	if c == nil {
 		return nil

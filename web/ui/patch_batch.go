@@ -9,11 +9,11 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// patchBatch gathers what a batch of changes comes to.
+// A patchBatch collects the patches of a batch of changes.
 type patchBatch struct {
 	patches []Patch
 
-	changedRows []*timeline.Item // changed rows, in the order of their first change
+	changedRows []*timeline.Item // in the order of their first change
 	rowChanges  map[*timeline.Item]*rowChange
 	droppedRows []uint64
 	toasts      []templ.Component
@@ -23,7 +23,7 @@ type patchBatch struct {
 
 type rowChange struct {
 	added    bool
-	redraw   bool // more changed than text at the end
+	redraw   bool // more changed than text appended
 	appended strings.Builder
 }
 
@@ -65,33 +65,32 @@ func (b *patchBatch) recordRow(i *timeline.Item, c *timeline.Change) {
 	}
 }
 
-// recordDrop forgets a row that came and went within the batch, and has any other
-// one removed.
+// recordDrop records that a row was dropped.
 func (b *patchBatch) recordDrop(seq uint64) {
 	b.droppedRows = append(b.droppedRows, seq)
 }
 
-// patchRows patches the timeline, row by row however many they are: to draw it anew
-// has the browser compare old rows with new ones, which takes longer than to
-// remove some and append others, and undoes what a person did with one that stays.
+// patchRows patches the timeline row by row, however many rows changed. Rendering the
+// whole timeline would make the browser compare all rows, which is slower, and would
+// undo what the person did to the rows that stay.
 func (b *patchBatch) patchRows(r *timeline.Run) {
 	if len(b.droppedRows) > 0 {
 		b.replace(DroppedNote(r.DroppedItems))
 	}
-	gone := make(map[uint64]bool, len(b.droppedRows))
+	removed := make(map[uint64]bool, len(b.droppedRows))
 	for _, seq := range b.droppedRows {
-		gone[seq] = true
+		removed[seq] = true
 	}
 	b.changedRows = slices.DeleteFunc(b.changedRows, func(i *timeline.Item) bool {
-		if !gone[i.Seq] {
+		if !removed[i.Seq] {
 			return false
 		}
 		if b.rowChanges[i].added {
-			delete(gone, i.Seq) // the page never had it
+			delete(removed, i.Seq) // the page never showed it
 		}
 		return true
 	})
-	b.remove(gone)
+	b.remove(removed)
 	var added, changed []templ.Component
 	for _, i := range b.changedRows {
 		switch s := b.rowChanges[i]; {
@@ -111,21 +110,21 @@ func (b *patchBatch) patchRows(r *timeline.Run) {
 	}
 }
 
-func (b *patchBatch) remove(gone map[uint64]bool) {
-	if len(gone) == 0 {
+func (b *patchBatch) remove(rows map[uint64]bool) {
+	if len(rows) == 0 {
 		return
 	}
 	var ids []string
 	for _, seq := range b.droppedRows {
-		if gone[seq] {
+		if rows[seq] {
 			ids = append(ids, "#"+(&timeline.Item{Seq: seq}).ID())
 		}
 	}
 	b.add(strings.Join(ids, ","), "remove", nil)
 }
 
-// patchAsks patches the dock: forms that are there already are left alone, with what
-// is typed and what was found wrong in them.
+// patchAsks patches the dock. It leaves the forms already shown unchanged, with their
+// input and their errors.
 func (b *patchBatch) patchAsks(r *timeline.Run) {
 	var settled []string
 	answers := false

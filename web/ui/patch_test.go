@@ -17,8 +17,8 @@ import (
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// A document is a page that is open: patches are applied to it as Datastar
-// does, a morph being taken for a replacement.
+// A document is an open page. It applies patches as Datastar does, except that it
+// replaces elements instead of morphing them.
 type document struct {
 	t    *testing.T
 	root *html.Node
@@ -106,7 +106,7 @@ func (d *document) replaceElements(nodes []*html.Node) {
 	}
 }
 
-// outerHTML is a part of the page as HTML, texts that follow each other joined.
+// outerHTML returns a part of the page as HTML, with adjacent texts joined.
 func (d *document) outerHTML(id string) string {
 	n := d.byID(id)
 	if n == nil {
@@ -119,9 +119,9 @@ func (d *document) outerHTML(id string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// TestPatchesLeadToThePage applies what a page gets of random runs, cut into
-// random batches, and holds it against the page that a reload would show.
-func TestPatchesLeadToThePage(t *testing.T) {
+// TestPatchesMatchReload applies the patches of random runs in random batches, and
+// compares the page with the one that a reload would show.
+func TestPatchesMatchReload(t *testing.T) {
 	for seed := range uint64(10) {
 		withFrozenClock(t, func(t *testing.T) { checkRandomRun(t, rand.New(rand.NewPCG(seed, 1))) })
 	}
@@ -184,7 +184,7 @@ func addRandomEntries(w *logWriter, rnd *rand.Rand, n int) {
 	}
 }
 
-// expectSamePage compares what is shown with what a reload would show.
+// expectSamePage compares the page with the one that a reload would show.
 func expectSamePage(t *testing.T, d *document, r *timeline.Run) {
 	t.Helper()
 	fresh := openPage(t, r)
@@ -195,7 +195,7 @@ func expectSamePage(t *testing.T, d *document, r *timeline.Run) {
 	}
 }
 
-// differenceContext is where a text begins to differ from another.
+// differenceContext returns the part of a text where it starts to differ from another.
 func differenceContext(s, other string) string {
 	i := 0
 	for i < len(s) && i < len(other) && s[i] == other[i] {
@@ -204,7 +204,7 @@ func differenceContext(s, other string) string {
 	return "…" + s[max(0, i-200):min(len(s), i+400)]
 }
 
-func TestSyncLeadsToThePage(t *testing.T) {
+func TestResyncMatchesReload(t *testing.T) {
 	withFrozenClock(t, func(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(7, 7))
 		w := newLogWriter("{}")
@@ -220,7 +220,7 @@ func TestSyncLeadsToThePage(t *testing.T) {
 	})
 }
 
-// describePatches are the patches of a batch, in short.
+// describePatches summarizes the patches of a batch.
 func describePatches(ps []Patch) []string {
 	var list []string
 	for _, p := range ps {
@@ -263,7 +263,7 @@ func TestPatchesAreFew(t *testing.T) {
 	check("the end", "outer", "append #timeline", "outer", "remove #live")
 }
 
-func TestWhatCameAndWentIsNotPatched(t *testing.T) {
+func TestRowsAddedAndDroppedInABatchAreNotPatched(t *testing.T) {
 	w := newLogWriter("{}")
 	w.takeChanges()
 	seq := w.ask(questions()["text"])

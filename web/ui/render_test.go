@@ -20,7 +20,7 @@ func TestMarkdown(t *testing.T) {
 		"#### deep":                          "<h2>deep</h2>\n",
 		"<b>raw</b> & <script>x</script>":    "<p>raw &amp; x</p>\n",
 		"![alt](data:image/png;base64,aaaa)": "<p>alt</p>\n",
-		"![](https://e.example/x.png)":       `<p><a href="https://e.example/x.png" rel="nofollow noreferrer noopener" target="_blank">picture</a></p>` + "\n",
+		"![](https://e.example/x.png)":       `<p><a href="https://e.example/x.png" rel="nofollow noreferrer noopener" target="_blank">image</a></p>` + "\n",
 		"[x](javascript:alert(1)) [y](/runs/1) [z](mailto:a@b.example)": `<p>x y <a href="mailto:a@b.example" rel="nofollow noreferrer">z</a></p>` + "\n",
 		"www.example.com":           `<p><a href="http://www.example.com" rel="nofollow noreferrer noopener" target="_blank">www.example.com</a></p>` + "\n",
 		"`<a data-on:click=\"x\">`": "<p><code>&lt;a data-on:click=&#34;x&#34;&gt;</code></p>\n",
@@ -37,7 +37,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-func TestLongMarkdownIsShownAsItIs(t *testing.T) {
+func TestLongMarkdownIsShownAsSource(t *testing.T) {
 	got := renderHTML(t, markdown([]byte(strings.Repeat("> ", maxMarkdown))))
 	if !strings.HasPrefix(got, `<pre class="code"`) {
 		t.Errorf("it is %.60s", got)
@@ -91,7 +91,7 @@ func TestTables(t *testing.T) {
 		big.Rows = append(big.Rows, make([]any, 100))
 	}
 	v := newTableView("t", big)
-	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.omittedNote() != "The first 200 of 1,000 rows, the first 60 of 100 columns. Copied or downloaded, it is whole." {
+	if len(v.rows) != maxTableRows || len(v.columns) != maxTableCols || v.omittedNote() != "Showing the first 200 of 1,000 rows and the first 60 of 100 columns. Copy or download the table to get all of it." {
 		t.Errorf("%d rows of %d columns: %s", len(v.rows), len(v.columns), v.omittedNote())
 	}
 	raw, _ := json.Marshal(generators.Table{Columns: []string{"a", "b", "c"}, Rows: [][]any{{1, "x"}, {nil, "y", true, "more"}, {2.50, 3}}})
@@ -108,11 +108,11 @@ func TestTables(t *testing.T) {
 		}
 	}
 	if _, ok := parseTable("t", []byte(`[]`)); ok {
-		t.Error("a list was taken for a table")
+		t.Error("a list was rendered as a table")
 	}
 }
 
-func TestDeeds(t *testing.T) {
+func TestYesLabels(t *testing.T) {
 	for question, want := range map[string]string{
 		"Delete 3 environments?":    "Yes, delete 3 environments",
 		"Shall I wipe the disk?":    "Yes, wipe the disk",
@@ -130,7 +130,7 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
-func TestAddresses(t *testing.T) {
+func TestSplitURL(t *testing.T) {
 	for _, tt := range []struct {
 		in, shown string
 		link      bool
@@ -163,7 +163,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestTimesInWords(t *testing.T) {
+func TestFormatTimes(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 ms", 50 * time.Millisecond: "50 ms", 1500 * time.Millisecond: "1.5 s", 59990 * time.Millisecond: "0 min 59 s", 61 * time.Second: "1 min 1 s", 3 * time.Hour: "3 h 0 min", 80 * time.Hour: "3 days"} {
 		if got := formatDuration(d); got != want {
 			t.Errorf("took(%v) = %q, want %q", d, got, want)
@@ -226,8 +226,9 @@ func BenchmarkArtifacts(b *testing.B) {
 	}
 }
 
-// A moment that a link fills in is shown in the time of whoever looks.
-func TestAMomentIsShownInItsReadersTime(t *testing.T) {
+// TestTimesAreShownInTheReadersZone checks that a time from a link is converted to the
+// browser's time zone.
+func TestTimesAreShownInTheReadersZone(t *testing.T) {
 	fields := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
 	page := func(at string) string {
 		return renderHTML(t, PhotonDetails(Chrome{}, PhotonPage{Name: "p", Fields: fields, Values: url.Values{"at": {at}}}))
@@ -240,7 +241,8 @@ func TestAMomentIsShownInItsReadersTime(t *testing.T) {
 	}
 }
 
-// Whatever a list of objects holds, its table has a column for every member.
+// TestAListOfObjectsIsATable checks that a table has a column for every member of a list
+// of objects.
 func TestAListOfObjectsIsATable(t *testing.T) {
 	v, ok := tableOfObjects("Result", json.RawMessage(`[{"a":1,"b":"x"},{"b":"y","c":{"d":12345678901234567890}},{"a":null}]`))
 	var names []string

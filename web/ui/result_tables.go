@@ -6,8 +6,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// tableOfObjects reads a list of objects, which need not have the same members,
-// as a table; ok is false if it is anything else.
+// tableOfObjects converts a list of objects, which need not have the same members, to
+// a table; ok is false if raw is anything else.
 func tableOfObjects(caption string, raw json.RawMessage) (v tableView, ok bool) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return v, false
@@ -41,14 +41,14 @@ func tableOfObjects(caption string, raw json.RawMessage) (v tableView, ok bool) 
 		t.Rows = append(t.Rows, row)
 	}
 	v = newTableView(caption, t)
-	v.fullDataNote = "As JSON, it is whole."
+	v.fullDataNote = "The JSON below is complete."
 	return v, true
 }
 
-// maxNestedTables is how many tables are made of what stands in one result.
+// maxNestedTables is the most tables shown for one result.
 const maxNestedTables = 3
 
-// nestedTables are the lists of objects among an object's members.
+// nestedTables returns a table for each list of objects among an object's members.
 func nestedTables(raw json.RawMessage) []tableView {
 	o, ok := parseTree(raw)
 	var members map[string]json.RawMessage

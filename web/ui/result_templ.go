@@ -13,8 +13,8 @@ import (
 	"strconv"
 )
 
-// resultValue shows what a run returned: a list of objects as a table, all else
-// as a tree, with a table of each list of objects that stands in it.
+// resultValue shows what a run returned: a list of objects as a table, anything else
+// as a tree, followed by a table for each list of objects in it.
 func resultValue(id string, raw json.RawMessage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

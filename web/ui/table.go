@@ -7,32 +7,33 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// What a table shows at most.
+// Limits on what a table shows.
 const (
 	maxTableRows = 200
 	maxTableCols = 60
 	maxCell      = 500 // bytes
 )
 
-// tableView is a table as it is drawn.
+// A tableView is a table prepared for rendering.
 type tableView struct {
 	caption      string
 	columns      []tableColumn
 	rows         [][]string
-	totalRows    int    // rows there are
-	totalColumns int    // columns there are
-	fullDataNote string // where it is whole
+	totalRows    int    // rows in the data
+	totalColumns int    // columns in the data
+	fullDataNote string // where the whole table can be had
 }
 
 type tableColumn struct {
 	name    string
 	numeric bool
-	noWrap  bool // nothing in it is worth a line break
+	noWrap  bool // all cells are short
 }
 
-// parseTable reads the body of a table; ok is false if it is none.
+// parseTable parses the body of a table; ok is false if it is not one.
 func parseTable(caption string, body []byte) (v tableView, ok bool) {
 	var t generators.Table
 	if !decodeNumbers(body, &t) {
@@ -41,7 +42,7 @@ func parseTable(caption string, body []byte) (v tableView, ok bool) {
 	return newTableView(caption, t), true
 }
 
-// decodeNumbers decodes JSON, its numbers with all their digits.
+// decodeNumbers decodes JSON and keeps all digits of its numbers.
 func decodeNumbers(body []byte, to any) bool {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -49,7 +50,7 @@ func decodeNumbers(body []byte, to any) bool {
 }
 
 func newTableView(caption string, t generators.Table) tableView {
-	v := tableView{caption: caption, fullDataNote: "Copied or downloaded, it is whole.", totalRows: len(t.Rows), totalColumns: len(t.Columns)}
+	v := tableView{caption: caption, fullDataNote: "Copy or download the table to get all of it.", totalRows: len(t.Rows), totalColumns: len(t.Columns)}
 	for _, name := range t.Columns[:min(len(t.Columns), maxTableCols)] {
 		v.columns = append(v.columns, tableColumn{name: name})
 	}
@@ -72,7 +73,7 @@ func newTableView(caption string, t generators.Table) tableView {
 	return v
 }
 
-// isNumericColumn tells whether a column holds numbers and nothing else.
+// isNumericColumn reports whether a column holds only numbers.
 func isNumericColumn(rows [][]any, c int) bool {
 	some := false
 	for _, row := range rows {
@@ -97,8 +98,8 @@ func isNumericColumn(rows [][]any, c int) bool {
 	return some
 }
 
-// isDecimal tells whether a text is a number that people count with. What begins
-// with a needless 0, such as a postcode, is not.
+// isDecimal reports whether a text is a quantity. Text with a leading zero, such as a
+// postal code, is not.
 func isDecimal(s string) bool {
 	digits := strings.TrimPrefix(s, "-")
 	if strings.Trim(digits, "0123456789.") != "" || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
@@ -131,17 +132,17 @@ func cellText(v any) string {
 	return cellText(string(raw))
 }
 
-// omittedNote says what of a table is not shown.
+// omittedNote says how much of the table is shown, if not all.
 func (v tableView) omittedNote() string {
 	var parts []string
 	if v.totalRows > len(v.rows) {
-		parts = append(parts, "The first "+groupThousands(len(v.rows))+" of "+formatCount(v.totalRows, "row", "rows"))
+		parts = append(parts, "the first "+humanize.Thousands(len(v.rows))+" of "+formatCount(v.totalRows, "row", "rows"))
 	}
 	if v.totalColumns > len(v.columns) {
-		parts = append(parts, "the first "+groupThousands(len(v.columns))+" of "+formatCount(v.totalColumns, "column", "columns"))
+		parts = append(parts, "the first "+humanize.Thousands(len(v.columns))+" of "+formatCount(v.totalColumns, "column", "columns"))
 	}
 	if parts == nil {
 		return ""
 	}
-	return capitalize(strings.Join(parts, ", ")) + ". " + v.fullDataNote
+	return "Showing " + strings.Join(parts, " and ") + ". " + v.fullDataNote
 }

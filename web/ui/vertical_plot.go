@@ -22,8 +22,9 @@ func (d *chartDrawing) layOutVertical() {
 	d.valueScale.from, d.valueScale.to = d.bottom, d.top
 }
 
-// drawVerticalAxes draws the values' axis on the left and the labels below.
-func (d *chartDrawing) drawVerticalAxes(slots bool) {
+// drawVerticalAxes draws the value axis on the left and the labels below. Labels are
+// centered in their slots, or, if not centered, span the axis from edge to edge.
+func (d *chartDrawing) drawVerticalAxes(centered bool) {
 	for _, t := range d.valueScale.ticks {
 		y := d.valueScale.position(t)
 		d.drawLine(gridClass(t), d.left, y, d.right, y)
@@ -37,7 +38,7 @@ func (d *chartDrawing) drawVerticalAxes(slots bool) {
 	}
 	every := d.labelInterval()
 	for i := 0; i < len(d.view.chart.Labels); i += every {
-		anchor, x := "middle", d.categoryPosition(i, slots)
+		anchor, x := "middle", d.categoryPosition(i, centered)
 		l := truncateToWidth(d.view.chart.Labels[i], 0.9*float64(every)*math.Max(d.slotWidth(), 30))
 		half := textWidth(l) / 2
 		if x+half > d.width {
@@ -49,7 +50,7 @@ func (d *chartDrawing) drawVerticalAxes(slots bool) {
 	}
 }
 
-// labelInterval is how many labels are skipped to the next that is shown.
+// labelInterval returns n such that there is room for every nth label.
 func (d *chartDrawing) labelInterval() int {
 	widest := 0.0
 	for _, l := range d.view.chart.Labels {
@@ -62,10 +63,9 @@ func (d *chartDrawing) slotWidth() float64 {
 	return (d.right - d.left) / math.Max(float64(len(d.view.chart.Labels)), 1)
 }
 
-// categoryPosition is where the nth value stands: in the middle of its slot, or, for lines,
-// from edge to edge.
-func (d *chartDrawing) categoryPosition(i int, slots bool) float64 {
-	if slots || len(d.view.chart.Labels) < 2 {
+// categoryPosition returns the x coordinate of the ith value.
+func (d *chartDrawing) categoryPosition(i int, centered bool) float64 {
+	if centered || len(d.view.chart.Labels) < 2 {
 		return d.left + (float64(i)+0.5)*d.slotWidth()
 	}
 	const inset = 6

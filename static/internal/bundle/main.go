@@ -1,9 +1,9 @@
-// Command bundle puts the Datastar bundle, and its licence, into a folder.
+// Command bundle copies the Datastar bundle and its license to a folder.
 //
 //	bundle FOLDER
 //
-// It takes them out of the Go module that carries them, at the one version
-// that Beam's pages are written for, and refuses files with other digests.
+// It takes them from the Go module that contains them, at the version that Beam's
+// pages are written for, and rejects files whose digests differ.
 // `go generate ./static` runs it.
 package main
 
@@ -21,7 +21,7 @@ import (
 
 const module = "github.com/starfederation/datastar@v1.0.2"
 
-// A pinnedFile is a file of the module, where it goes, and the SHA-256 that it must have.
+// A pinnedFile is a file of the module, its destination, and its required SHA-256.
 type pinnedFile struct{ from, to, sha256 string }
 
 var pinnedFiles = []pinnedFile{
@@ -56,7 +56,7 @@ func run(folder string) error {
 // download returns the module's folder in the module cache.
 func download() (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
-	cmd.Dir = os.TempDir() // outside of any module, so that no go.sum changes
+	cmd.Dir = os.TempDir() // outside any module, so that no go.sum changes
 	cmd.Env = append(cmd.Environ(), "GOWORK=off")
 	out, err := cmd.Output()
 	var answer struct{ Dir, Error string }
@@ -70,10 +70,10 @@ func download() (string, error) {
 	return answer.Dir, nil
 }
 
-// sourceMap is dropped, since the map it names is not served.
+// sourceMap matches the reference to a source map, which is not served.
 var sourceMap = regexp.MustCompile(`(?m)^//# sourceMappingURL=.*\n?`)
 
-// copy checks the file and puts it in its place whole or not at all.
+// copy verifies the file and writes it atomically.
 func (p pinnedFile) copy(source, folder string) error {
 	content, err := os.ReadFile(filepath.Join(source, filepath.FromSlash(p.from)))
 	if err != nil {
@@ -83,9 +83,9 @@ func (p pinnedFile) copy(source, folder string) error {
 		return fmt.Errorf("%s of %s has the SHA-256 %x, not %s", p.from, module, sum, p.sha256)
 	}
 	to := filepath.Join(folder, p.to)
-	half := fmt.Sprintf("%s.%d", to, os.Getpid())
-	if err := os.WriteFile(half, sourceMap.ReplaceAll(content, nil), 0o644); err != nil {
+	temporary := fmt.Sprintf("%s.%d", to, os.Getpid())
+	if err := os.WriteFile(temporary, sourceMap.ReplaceAll(content, nil), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(half, to)
+	return os.Rename(temporary, to)
 }

@@ -1,0 +1,133 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/engine"
+)
+
+// rpcResponse is a JSON-RPC 2.0 response. Decoding is as strict as the specification.
+type rpcResponse struct {
+	Version string          `json:"jsonrpc"`
+	ID      *string         `json:"id"`
+	Result  json.RawMessage `json:"result"`
+	Error   json.RawMessage `json:"error"`
+	Method  *string         `json:"method"`
+}
+
+// elicitResult is MCP's ElicitResult.
+type elicitResult struct {
+	Action  ask.Action      `json:"action"`
+	Content json.RawMessage `json:"content"`
+}
+
+// decodeResponse decodes one JSON-RPC response. Its errors are meant for the client.
+func decodeResponse(body []byte) (rpcResponse, error) {
+	var m rpcResponse
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '[' {
+		return m, errors.New("batches are not supported: send one response per request")
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		return m, errors.New("the body must be a JSON-RPC response whose id is the question's id, a string")
+	}
+	if string(m.Result) == "null" {
+		m.Result = nil
+	}
+	switch {
+	case m.Version != "2.0":
+		return m, errors.New(`jsonrpc must be "2.0"`)
+	case m.Method != nil:
+		return m, errors.New("the body is a JSON-RPC request; only responses to questions are accepted")
+	case m.ID == nil || *m.ID == "":
+		return m, errors.New("id must be the id of the question")
+	case (m.Result == nil) == (len(m.Error) == 0):
+		return m, errors.New("exactly one of result and error is required")
+	}
+	return m, nil
+}
+
+// toAnswer converts a response to an answer. A JSON-RPC error cancels the question.
+// Results of sampling and roots requests have no action and accept the question.
+func (m rpcResponse) toAnswer(kind ask.Kind) (ask.Answer, error) {
+	if m.Result == nil {
+		return ask.Answer{Action: ask.Cancel}, nil
+	}
+	var e elicitResult
+	if err := json.Unmarshal(m.Result, &e); err != nil {
+		return ask.Answer{}, statusErrorf(http.StatusBadRequest, "the result must be an object as MCP defines it")
+	}
+	if e.Action == "" && (kind == ask.KindSample || kind == ask.KindRoots) {
+		return ask.Answer{Action: ask.Accept, Content: m.Result}, nil
+	}
+	return ask.Answer{Action: e.Action, Content: e.Content}, nil
+}
+
+func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		s.writeRPCError(w, r, nil, err)
+		return nil
+	}
+	m, err := decodeResponse(body)
+	if err != nil {
+		s.writeRPCError(w, r, nil, statusErrorf(http.StatusBadRequest, "%v", err))
+		return nil
+	}
+	if err := s.recordAnswer(r, caller, *m.ID, m); err != nil {
+		s.writeRPCError(w, r, m.ID, err)
+		return nil
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// recordAnswer records a response as the question's answer. The exception is an accept
+// without content of a URL mode request: it only means that the person agreed to open
+// the URL, which doesn't answer a secret, a file, or a URL with UntilDone.
+func (s *Server) recordAnswer(r *http.Request, caller engine.Caller, id string, m rpcResponse) error {
+	open, err := s.engine.OpenAsk(r.Context(), caller, id)
+	if err != nil {
+		return err
+	}
+	kind := open.Question.Kind
+	a, err := m.toAnswer(kind)
+	if err != nil {
+		return err
+	}
+	if a.Action == ask.Accept && (open.Question.UntilDone || len(a.Content) == 0 && (kind == ask.KindSecret || kind == ask.KindFile)) {
+		return nil
+	}
+	if a.Action == ask.Accept && kind == ask.KindFile {
+		return statusErrorf(http.StatusUnprocessableEntity, "Upload the file as multipart/form-data to /mcp/request?ask=%s&action=accept, in the part %q.", id, "file")
+	}
+	return s.engine.Answer(r.Context(), caller, id, a, "http")
+}
+
+// JSON-RPC error codes for invalid requests.
+const (
+	rpcInvalidRequest = -32600
+	rpcInvalidParams  = -32602
+)
+
+// writeRPCError writes an error as a JSON-RPC error response.
+func (s *Server) writeRPCError(w http.ResponseWriter, r *http.Request, id *string, err error) {
+	status, text, fields := classifyError(err)
+	code := rpcInvalidParams
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		code = rpcInvalidRequest
+	case http.StatusInternalServerError:
+		code = -32603
+		s.logger.Error("recording an answer", "path", r.URL.Path, "err", err)
+	}
+	e := map[string]any{"code": code, "message": text}
+	if fields != nil {
+		e["data"] = map[string]any{"fields": fields}
+	}
+	writeJSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
+}

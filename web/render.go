@@ -1,0 +1,58 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/ui"
+)
+
+// render writes a component after rendering all of it, so that an error results in an
+// error page instead of a truncated one.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+	var b bytes.Buffer
+	if err := c.Render(r.Context(), &b); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Add("Vary", "Accept, Cookie")
+	w.WriteHeader(status)
+	_, err := w.Write(b.Bytes())
+	if err != nil {
+		s.logger.Debug("writing a page", "path", r.URL.Path, "err", err)
+	}
+	return nil
+}
+
+// newChrome returns the bar and the sidebar of a page.
+func (s *Server) newChrome(r *http.Request, caller engine.Caller, title string) ui.Chrome {
+	c := ui.Chrome{
+		Title: title, Style: s.assets.URL("beam.css"), Icon: s.assets.URL("icons/beam.svg"), Script: s.assets.URL(datastarBundle), OwnScript: s.assets.URL("beam.js"),
+		OpenAsks: s.engine.CountOpenAsks(caller), Operator: caller.Owns(Operator),
+	}
+	if caller == nil {
+		return c
+	}
+	current := strings.TrimPrefix(r.URL.Path, "/photons/")
+	for _, p := range s.photonsByTitle() {
+		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
+	}
+	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
+	return c
+}
+
+// photonsByTitle returns all photons, sorted by title.
+func (s *Server) photonsByTitle() []*generators.Photon {
+	all := slices.Clone(s.photons.All())
+	slices.SortStableFunc(all, func(a, b *generators.Photon) int {
+		return strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
+	})
+	return all
+}

@@ -1,0 +1,105 @@
+package timeline
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/humanize"
+)
+
+// answerViews maps every kind of question to the text of its answers. Answers to
+// any other kind are shown as JSON.
+var answerViews = map[ask.Kind]func(*ask.Question, ask.Answer) []Value{
+	ask.KindText:        fieldValues,
+	ask.KindSecret:      func(*ask.Question, ask.Answer) []Value { return nil },
+	ask.KindConfirm:     fieldValues,
+	ask.KindSelect:      fieldValues,
+	ask.KindMultiSelect: fieldValues,
+	ask.KindNumber:      fieldValues,
+	ask.KindInteger:     fieldValues,
+	ask.KindDate:        fieldValues,
+	ask.KindDateTime:    fieldValues,
+	ask.KindFile:        fileValues,
+	ask.KindForm:        fieldValues,
+	ask.KindURL:         fieldValues,
+	ask.KindSample:      func(_ *ask.Question, a ask.Answer) []Value { return samplingValues(a.Content) },
+	ask.KindRoots:       func(_ *ask.Question, a ask.Answer) []Value { return rootsValues(a.Content) },
+}
+
+// answerValues returns an answer as text.
+func answerValues(q *ask.Question, a ask.Answer) []Value {
+	if values, ok := answerViews[q.Kind]; ok {
+		return values(q, a)
+	}
+	if len(a.Content) == 0 {
+		return nil
+	}
+	return []Value{{Label: string(q.Kind), Text: truncate(string(a.Content), maxValueLength)}}
+}
+
+func fileValues(_ *ask.Question, a ask.Answer) []Value {
+	var vs []Value
+	for _, f := range a.Files {
+		vs = append(vs, Value{Label: f.Name, Text: humanize.Bytes(f.Size)})
+	}
+	return vs
+}
+
+// fieldValues returns the values of a form's fields, without those of secret fields.
+func fieldValues(q *ask.Question, a ask.Answer) []Value {
+	content := map[string]json.RawMessage{}
+	if json.Unmarshal(a.Content, &content) != nil {
+		return nil
+	}
+	var vs []Value
+	for i := range q.Fields {
+		f := &q.Fields[i]
+		if raw, ok := content[f.Name]; ok && f.Format != ask.FormatSecret {
+			vs = append(vs, Value{Label: f.Label(), Text: formatValue(q, f, raw)})
+		}
+	}
+	return vs
+}
+
+// maxValueLength limits the text of one value, in bytes.
+const maxValueLength = 2000
+
+func formatValue(q *ask.Question, f *ask.Field, raw json.RawMessage) string {
+	var list []string
+	var text string
+	var yes bool
+	switch {
+	case f.Type == "boolean" && json.Unmarshal(raw, &yes) == nil:
+		return yesNo(q, yes)
+	case json.Unmarshal(raw, &text) == nil:
+		return truncate(choiceLabel(f, text), maxValueLength)
+	case json.Unmarshal(raw, &list) == nil:
+		for i, v := range list {
+			list[i] = choiceLabel(f, v)
+		}
+		return truncate(strings.Join(list, ", "), maxValueLength)
+	}
+	return truncate(string(raw), maxValueLength)
+}
+
+func yesNo(q *ask.Question, yes bool) string {
+	switch {
+	case yes && q.Kind == ask.KindConfirm && q.Yes != "":
+		return q.Yes
+	case !yes && q.Kind == ask.KindConfirm && q.No != "":
+		return q.No
+	case yes:
+		return "Yes"
+	}
+	return "No"
+}
+
+func choiceLabel(f *ask.Field, value string) string {
+	for _, c := range f.Choices {
+		if c.Value == value {
+			return c.Label()
+		}
+	}
+	return value
+}

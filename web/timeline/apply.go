@@ -1,0 +1,205 @@
+package timeline
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A Change describes what an entry changed. Its items show their state after all
+// entries applied since.
+type Change struct {
+	Seq             uint64  // the entry's ordinal
+	Item            *Item   // the row that was added or changed; nil if none was
+	Added           bool    // Item is new
+	Appended        string  // Item is a chunk, and all that changed is that this text was appended
+	AlsoChanged     []*Item // other rows that changed
+	Dropped         uint64  // the ordinal of the row that was dropped; 0 if none was
+	StateChanged    bool    // the run's state changed
+	ProgressChanged bool
+	AsksChanged     bool // a question was opened or closed
+}
+
+// appliers maps every kind of entry, and with them every kind of event, to the
+// function that folds it into a run. Apply shows entries of any other kind as JSON.
+var appliers = map[runlog.Kind]func(*Run, runlog.Entry) Change{
+	runlog.KindStarted:   decoded((*Run).applyStarted),
+	runlog.KindClaimed:   decoded((*Run).applyClaimed),
+	runlog.KindAsked:     decoded((*Run).applyAsked),
+	runlog.KindAnswered:  decoded((*Run).applyAnswered),
+	runlog.KindWithdrawn: decoded((*Run).applyWithdrawn),
+	runlog.KindStepped:   decoded((*Run).applyStepped),
+	runlog.KindFinished:  decoded((*Run).applyFinished),
+	"status":             decoded((*Run).applyStatus),
+	"progress":           decoded((*Run).applyProgress),
+	"log":                decoded((*Run).applyLog),
+	"chunk":              decoded((*Run).applyChunk),
+	"toast":              decoded((*Run).applyToast),
+	"artifact":           decoded((*Run).applyArtifact),
+	"result":             (*Run).applyUnknown, // a log records a result as KindFinished
+}
+
+// Apply folds the next entry of the log. It ignores entries that were applied before
+// and those of a known kind that it can't decode.
+func (r *Run) Apply(e runlog.Entry) Change {
+	if e.Seq <= r.LastSeq {
+		return Change{Seq: e.Seq}
+	}
+	r.LastSeq = e.Seq
+	if e.Kind.IsEvent() {
+		r.Events++
+	}
+	full := r.isProgressComplete(e)
+	apply, ok := appliers[e.Kind]
+	if !ok {
+		apply = (*Run).applyUnknown
+	}
+	c := apply(r, e)
+	c.Seq = e.Seq
+	if full {
+		r.Progress, c.ProgressChanged = nil, true
+	}
+	return c
+}
+
+// isProgressComplete reports whether the progress was complete before e. Complete
+// progress is hidden as soon as any other entry follows.
+func (r *Run) isProgressComplete(e runlog.Entry) bool {
+	return r.Progress != nil && r.Progress.Total > 0 && r.Progress.Done >= r.Progress.Total && e.Kind != "progress"
+}
+
+// decoded adapts a fold over an entry's decoded data.
+func decoded[T any](fold func(*Run, runlog.Entry, T) Change) func(*Run, runlog.Entry) Change {
+	return func(r *Run, e runlog.Entry) Change {
+		var data T
+		if len(e.Data) > 0 && json.Unmarshal(e.Data, &data) != nil {
+			return Change{}
+		}
+		return fold(r, e, data)
+	}
+}
+
+// applyUnknown shows an entry of an unknown kind as JSON.
+func (r *Run) applyUnknown(e runlog.Entry) Change {
+	return r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Unknown, Text: string(e.Kind), Data: e.Data, Large: e.Blob != ""})
+}
+
+func (r *Run) applyStarted(e runlog.Entry, d runlog.Started) Change {
+	r.Photon, r.Title, r.Surface, r.Durable = d.Photon, d.Title, d.Surface, d.Durable
+	r.Started, r.Args = e.Time, d.Args
+	if r.Title == "" {
+		r.Title = d.Photon
+	}
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Start, Text: d.Surface, Data: d.Args, Large: e.Blob != ""})
+	c.StateChanged = true
+	return c
+}
+
+// applyClaimed shows that a run was resumed. The first claim is not shown.
+func (r *Run) applyClaimed(e runlog.Entry, d runlog.Claimed) Change {
+	if d.Epoch <= 1 {
+		return Change{}
+	}
+	return r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Debug, Text: "resumed"})
+}
+
+func (r *Run) applyStepped(e runlog.Entry, d runlog.Stepped) Change {
+	r.recordSpent(d.TimeSpent)
+	i := &Item{Seq: e.Seq, Time: e.Time, Kind: Step, Level: generators.Debug, Text: d.Key}
+	if d.Error != "" {
+		i.Level, i.Text = generators.Warning, d.Key+": "+d.Error
+	}
+	return r.addItem(i)
+}
+
+func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
+	r.State, r.Ended = engine.State(d.Status), e.Time
+	if d.Status == "" { // the data is in a blob, which only a large result causes
+		r.State = engine.Completed
+	}
+	r.Result, r.Error, r.Progress = d.Result, d.Error, nil
+	r.recordSpent(d.TimeSpent)
+	var also []*Item
+	for _, a := range slices.Clone(r.Open) {
+		if _, seq, ok := runlog.SplitAskID(a.ID); ok {
+			if i := r.closeAsk(seq); i != nil {
+				i.Ask.applyWithdrawal(runlog.Withdrawn{Reason: runlog.RunEnded}, e.Time)
+				also = append(also, i)
+			}
+		}
+	}
+	asked := len(also) > 0
+	also = append(also, r.endStatus(e.Time)...)
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Text: d.Error, Data: d.Result, Large: e.Blob != ""})
+	c.StateChanged, c.ProgressChanged, c.AsksChanged, c.AlsoChanged = true, true, asked, also
+	return c
+}
+
+func (r *Run) recordSpent(d ask.Millis) { r.Spent = max(r.Spent, time.Duration(d)) }
+
+func (r *Run) applyStatus(e runlog.Entry, d generators.StatusEvent) Change {
+	if n := len(r.Items); n > 0 {
+		if i := r.Items[n-1]; i.Kind == Status && i.Text == d.Text && i.Level == d.Level {
+			i.Count = max(i.Count, 1) + 1
+			return Change{Item: i}
+		}
+	}
+	ended := r.endStatus(e.Time)
+	r.openStatus = &Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: d.Level, Text: d.Text}
+	c := r.addItem(r.openStatus)
+	c.AlsoChanged = ended
+	return c
+}
+
+// endStatus ends the status in effect and returns its row if its duration is shown.
+func (r *Run) endStatus(at time.Time) []*Item {
+	i := r.openStatus
+	if i == nil {
+		return nil
+	}
+	r.openStatus, i.Ended = nil, at
+	if i.Duration() == 0 {
+		return nil
+	}
+	return []*Item{i}
+}
+
+func (r *Run) applyProgress(e runlog.Entry, d generators.ProgressEvent) Change {
+	r.Progress = &Progress{Done: d.Done, Total: d.Total, Text: d.Text, Updated: e.Time}
+	return Change{ProgressChanged: true}
+}
+
+func (r *Run) applyLog(e runlog.Entry, d struct {
+	Level  generators.Level `json:"level"`
+	Logger string           `json:"logger"`
+	Data   json.RawMessage  `json:"data"`
+}) Change {
+	return r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Log, Level: d.Level, Logger: d.Logger, Data: d.Data})
+}
+
+func (r *Run) applyChunk(e runlog.Entry, d generators.ChunkEvent) Change {
+	var c Change
+	if n := len(r.Items); n > 0 && r.Items[n-1].Kind == Chunk {
+		c = Change{Item: r.Items[n-1], Appended: d.Text}
+	} else {
+		c = r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Chunk})
+	}
+	if c.AlsoChanged = r.appendChunkText(c.Item, d.Text); slices.Contains(c.AlsoChanged, c.Item) {
+		c.Appended = "" // its beginning was cut
+	}
+	return c
+}
+
+func (r *Run) applyToast(e runlog.Entry, d generators.ToastEvent) Change {
+	return r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Toast, Level: d.Level, Text: d.Text})
+}
+
+func (r *Run) applyArtifact(e runlog.Entry, d generators.Artifact) Change {
+	r.limitBody(&d)
+	return r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Artifact, Artifact: &d, Large: e.Blob != ""})
+}

@@ -1,0 +1,45 @@
+package timeline
+
+import (
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+func TestEveryEventKindHasAnApplier(t *testing.T) {
+	for _, kind := range generators.Kinds() {
+		if appliers[runlog.Kind(kind)] == nil {
+			t.Errorf("appliers has no entry for the event kind %q", kind)
+		}
+	}
+}
+
+func TestEveryAskKindHasAnAnswerView(t *testing.T) {
+	for _, kind := range ask.Kinds() {
+		if answerViews[kind] == nil {
+			t.Errorf("answerViews has no entry for the ask kind %q", kind)
+		}
+	}
+}
+
+func TestUnknownEntryIsShownAsJSON(t *testing.T) {
+	w := newLogWriter()
+	c := w.add(runlog.Entry{Kind: "hologram", Data: []byte(`{"a":1}`)})
+	if !c.Added || c.Item.Kind != Unknown || c.Item.Text != "hologram" || string(c.Item.Data) != `{"a":1}` {
+		t.Errorf("the entry became %+v, want an item of kind unknown with the entry's kind and data", c.Item)
+	}
+	if w.run.Events != 1 {
+		t.Errorf("counted %d events, want 1", w.run.Events)
+	}
+}
+
+func TestAnswerOfUnknownKindIsShownAsJSON(t *testing.T) {
+	w := newLogWriter()
+	seq := w.ask(&ask.Question{Kind: "hologram"})
+	c := w.answer(seq, ask.Answer{Action: ask.Accept, Content: []byte(`{"a":1}`)})
+	if v := c.Item.Ask.Values; len(v) != 1 || v[0].Label != "hologram" || v[0].Text != `{"a":1}` {
+		t.Errorf("the answer's values are %v", v)
+	}
+}

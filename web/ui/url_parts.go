@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// urlParts are the parts of a URL that the page distinguishes.
+type urlParts struct {
+	link                string // the URL itself; empty unless it is an http or https URL
+	before, host, after string // as displayed
+	warnings            []string
+}
+
+func splitURL(s string) urlParts {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return urlParts{before: escapeInvisible(s)}
+	}
+	a := urlParts{link: s, before: escapeInvisible(s)}
+	if before, after, ok := cutAroundHost(s, u); ok {
+		a.before, a.host, a.after = escapeInvisible(before), escapeInvisible(u.Host), escapeInvisible(after)
+	}
+	if u.User != nil {
+		a.warnings = append(a.warnings, "The text before the @ is not the site. The site is "+escapeInvisible(u.Host)+".")
+	}
+	host := u.Hostname()
+	if strings.Contains("."+strings.ToLower(host), ".xn--") || strings.ContainsFunc(host, func(r rune) bool { return r > 127 }) {
+		a.warnings = append(a.warnings, "The site's name contains letters that can look like others.")
+	}
+	if u.Scheme == "http" && !isLoopback(host) {
+		a.warnings = append(a.warnings, "The connection to this site is not encrypted.")
+	}
+	return a
+}
+
+// cutAroundHost cuts a URL around its host, which follows the scheme and the user
+// information.
+func cutAroundHost(s string, u *url.URL) (before, after string, ok bool) {
+	authority := strings.Index(s, "//") + len("//")
+	end := len(s)
+	if n := strings.IndexAny(s[authority:], "/?#"); n >= 0 {
+		end = authority + n
+	}
+	at := strings.LastIndex(s[authority:end], "@") + 1 + authority
+	if s[at:end] != u.Host {
+		return "", "", false
+	}
+	return s[:at], s[end:], true
+}
+
+// escapeInvisible percent-encodes bytes that are invisible or can reorder the text
+// around them.
+func escapeInvisible(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
