@@ -13,8 +13,7 @@ func writePropertiesAsObjects(schema json.RawMessage) json.RawMessage {
 		return schema
 	}
 	var out []byte
-	copied := 0
-	d := json.NewDecoder(bytes.NewReader(schema))
+	d, copied := json.NewDecoder(bytes.NewReader(schema)), 0
 	// The decoder's position: for each open object or array, the name of the current
 	// member, and whether the next token is a name.
 	var path []string

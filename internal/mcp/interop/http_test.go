@@ -213,7 +213,7 @@ func TestHTTPResume(t *testing.T) {
 	}
 }
 
-// A roundTrip is a request of 2026-07-28 and its outcome.
+// A roundTripResult is a request of 2026-07-28 and its outcome.
 type roundTripResult struct {
 	Type     string                     `json:"resultType"`
 	State    string                     `json:"requestState"`
