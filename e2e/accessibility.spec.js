@@ -1,10 +1,9 @@
-// Every page and every kind of question, for people who use more than a mouse
-// and eyes; light, dark and in forced colours.
+// Every page and every kind of question is accessible, in light, dark and forced colors.
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { kinds } from "./support/question-kinds.js";
 import { dataset } from "./support/datasets.js";
-import { askKitchenSink, dialog, expectEnd, field, press, set, startRun, stop } from "./support/run-page.js";
+import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
 for (const path of ["/", "/photons/kitchen-sink", "/photons/book_dinner", "/photons/csv", "/runs", "/runs?state=failed", "/asks", "/?q=csv", "/?q=nothing+like+it"]) {
   test(`${path} is accessible`, async ({ page }) => {
@@ -21,13 +20,13 @@ for (const kind of [...Object.keys(kinds), "all"]) {
   });
 }
 
-test("refused fields, a parked question and lists with runs are accessible", async ({ page }) => {
+test("rejected fields, a postponed question and lists with runs are accessible", async ({ page }) => {
   await askKitchenSink(page, "form");
-  await press(dialog(page), "Submit");
+  await pressButton(dialog(page), "Submit");
   await expect(page.locator('[aria-invalid="true"]').first()).toBeVisible();
   await expectAccessible(page);
 
-  await press(dialog(page), "Later");
+  await pressButton(dialog(page), "Later");
   await expect(dialog(page)).toBeHidden();
   await expectAccessible(page);
   for (const path of ["/runs", "/asks"]) {
@@ -38,14 +37,14 @@ test("refused fields, a parked question and lists with runs are accessible", asy
 
 test("a finished run is accessible", async ({ page }) => {
   await askKitchenSink(page, "confirm");
-  await press(dialog(page), "Yes");
+  await pressButton(dialog(page), "Yes");
   await expectEnd(page, "completed");
   await expectAccessible(page);
 });
 
-test("the keyboard's map and the question before a stop are accessible", async ({ page }) => {
+test("the shortcuts and the confirmation of a stop are accessible", async ({ page }) => {
   await askKitchenSink(page, "text");
-  await press(dialog(page), "Later");
+  await pressButton(dialog(page), "Later");
   await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
   await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
   await expectAccessible(page);
@@ -57,8 +56,8 @@ test("the keyboard's map and the question before a stop are accessible", async (
 
 test("earlier answers, and a question that was answered elsewhere, are accessible", async ({ page }) => {
   await startRun(page, "wizard");
-  await set(dialog(page), "name", "Ada");
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "name", "Ada");
+  await pressButton(dialog(page), "Submit");
   await expect(field(dialog(page), "email")).toBeVisible();
   await page.locator("#earlier summary").click();
   await expectAccessible(page);
@@ -70,15 +69,15 @@ test("earlier answers, and a question that was answered elsewhere, are accessibl
 
 test("a table, a chart and a long list of choices are accessible", async ({ page }) => {
   await startRun(page, "csv");
-  await set(dialog(page), "file", { path: dataset("us-employment.csv") });
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "file", { path: dataset("us-employment.csv") });
+  await pressButton(dialog(page), "Submit");
   await dialog(page).getByRole("searchbox").first().fill("mining");
   await expect(dialog(page)).toContainText("1 of 24");
   await expectAccessible(page);
   await dialog(page).getByRole("searchbox").first().fill("");
-  await set(dialog(page), "columns", ["construction"]);
-  await set(dialog(page), "summary", "mean");
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "columns", ["construction"]);
+  await fillField(dialog(page), "summary", "mean");
+  await pressButton(dialog(page), "Submit");
   await expectEnd(page, "completed");
   await page.getByRole("columnheader").getByRole("button").last().click();
   await expectAccessible(page);

@@ -1,15 +1,15 @@
-// The main job: a person hands in a real file, is asked about it, and gets a
-// table and a chart. What they say is held against a second computation.
+// The main use: a person uploads a real file, answers questions about it, and gets a
+// table and a chart, which the test compares with its own computation.
 import { readFileSync } from "node:fs";
 import { csvParse } from "d3-dsv";
 import { test, expect } from "./support/fixtures.js";
 import { dataset } from "./support/datasets.js";
 import { files } from "./support/question-kinds.js";
-import { dialog, expectEnd, expectError, expectResult, press, result, set, startRun } from "./support/run-page.js";
+import { dialog, expectEnd, expectError, expectResult, pressButton, result, fillField, startRun } from "./support/run-page.js";
 
-async function handIn(page, file) {
-  await set(dialog(page), "file", typeof file === "string" ? { path: dataset(file) } : file);
-  await press(dialog(page), "Submit");
+async function uploadFile(page, file) {
+  await fillField(dialog(page), "file", typeof file === "string" ? { path: dataset(file) } : file);
+  await pressButton(dialog(page), "Submit");
 }
 
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
@@ -20,7 +20,7 @@ const summaries = {
   max: { title: "Largest value", of: (numbers) => numbers.reduce((a, b) => Math.max(a, b)) },
 };
 
-// expected computes what the photon should return.
+// expected computes the expected result.
 function expected({ file, columns, summary, groupBy }) {
   const rows = csvParse(readFileSync(dataset(file), "utf8"));
   const groups = groupBy ? [...new Set(rows.map((row) => row[groupBy]))].sort() : [undefined];
@@ -42,11 +42,11 @@ for (const job of [
 ]) {
   test(`${job.file} becomes a table and a chart`, async ({ page }) => {
     await startRun(page, "csv");
-    await handIn(page, job.file);
-    await set(dialog(page), "columns", job.columns);
-    await set(dialog(page), "summary", job.summary);
-    if (job.groupBy) await set(dialog(page), "groupBy", job.groupBy);
-    await press(dialog(page), "Submit");
+    await uploadFile(page, job.file);
+    await fillField(dialog(page), "columns", job.columns);
+    await fillField(dialog(page), "summary", job.summary);
+    if (job.groupBy) await fillField(dialog(page), "groupBy", job.groupBy);
+    await pressButton(dialog(page), "Submit");
 
     await expectResult(page, expected(job));
     const title = new RegExp(`^${summaries[job.summary].title} of ${job.columns.join(", ")}`);
@@ -56,23 +56,23 @@ for (const job of [
   });
 }
 
-test("a file of another kind is refused beside the field, and a CSV file mends it", async ({ page }) => {
+test("a file of another type is rejected beside the field, and then a CSV file is accepted", async ({ page }) => {
   await startRun(page, "csv");
-  await handIn(page, files.png);
+  await uploadFile(page, files.png);
   await expectError(dialog(page), "file", /dot\.png is not accepted/);
-  await handIn(page, "stocks.csv");
+  await uploadFile(page, "stocks.csv");
   await expect(dialog(page).locator('[name="columns"]').first()).toBeVisible();
 });
 
-for (const [name, { file, says }] of Object.entries({
-  "a picture that is called CSV": { file: { ...files.png, name: "dot.csv" }, says: "not a CSV file but a PNG image" },
-  "an empty file": { file: files.empty, says: "the file is empty" },
+for (const [name, { file, text }] of Object.entries({
+  "an image named .csv": { file: { ...files.png, name: "dot.csv" }, text: "not a CSV file but a PNG image" },
+  "an empty file": { file: files.empty, text: "the file is empty" },
 })) {
-  test(`${name} fails the run, which says why`, async ({ page }) => {
+  test(`${name} fails the run with a reason`, async ({ page }) => {
     await startRun(page, "csv");
-    await handIn(page, file);
+    await uploadFile(page, file);
     await expectEnd(page, "failed");
     await expect(result(page)).toContainText(`${file.name}: `);
-    await expect(result(page)).toContainText(says);
+    await expect(result(page)).toContainText(text);
   });
 }

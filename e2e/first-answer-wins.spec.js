@@ -1,43 +1,42 @@
-// A person in the browser and an MCP client, asked the same question at once:
-// the first answer wins, and the other is told. See internal/mcp/matrix for
-// every other case.
+// A person in the browser and an MCP client are asked the same question: the first
+// answer wins, and the other side learns of it. See internal/mcp/matrix for all cases.
 import { test, expect } from "./support/fixtures.js";
-import { callTool, ways } from "./support/mcp-clients.js";
-import { dialog, field, press, set } from "./support/run-page.js";
+import { callTool, transports } from "./support/mcp-clients.js";
+import { dialog, field, pressButton, fillField } from "./support/run-page.js";
 
 const asked = { elicitation: { form: {}, url: {} } };
 const accept = (integer) => ({ action: "accept", content: { integer } });
 
-// openInInbox follows the inbox's only question to where it is answered.
+// openInInbox opens the inbox's only question.
 async function openInInbox(page) {
   await page.goto(new URL("/asks", page.url()).href);
   await page.getByRole("main").locator('a[href^="/runs/"]').first().click();
   await expect(dialog(page)).toBeVisible();
 }
 
-for (const [way, connect] of Object.entries(ways)) {
-  test.describe(way, () => {
+for (const [name, connect] of Object.entries(transports)) {
+  test.describe(name, () => {
     let beam;
     test.afterEach(async ({ context }) => {
       for (const page of context.pages()) await page.goto("about:blank");
       await beam.end();
     });
 
-    test("the browser is first, and the client's question is taken back", async ({ page }) => {
+    test("the browser is first, and the client's request is cancelled", async ({ page }) => {
       const shown = Promise.withResolvers();
-      const takenBack = Promise.withResolvers();
+      const cancelled = Promise.withResolvers();
       beam = await connect(asked, (_, { signal }) => {
         shown.resolve();
-        signal.addEventListener("abort", () => takenBack.resolve(signal.reason));
+        signal.addEventListener("abort", () => cancelled.resolve(signal.reason));
         return new Promise(() => {});
       });
       await page.goto(await beam.signIn);
       const call = callTool(beam.client, { ask: "integer" });
       await shown.promise;
       await openInInbox(page);
-      await set(dialog(page), "integer", 4);
-      await press(dialog(page), "Submit");
-      expect(String(await takenBack.promise)).toContain("answered elsewhere");
+      await fillField(dialog(page), "integer", 4);
+      await pressButton(dialog(page), "Submit");
+      expect(String(await cancelled.promise)).toContain("answered elsewhere");
       expect((await call).structuredContent).toMatchObject({ action: "accept", answer: 4 });
       await expect(dialog(page)).toHaveCount(0);
     });
@@ -53,14 +52,14 @@ for (const [way, connect] of Object.entries(ways)) {
       await inbox.goto(new URL("/asks", page.url()).href);
       await expect(inbox.getByRole("main").locator('a[href^="/runs/"]')).not.toHaveCount(0);
       await openInInbox(page);
-      await set(dialog(page), "integer", 7);
+      await fillField(dialog(page), "integer", 7);
       answer.resolve(accept(4));
       expect((await call).structuredContent).toMatchObject({ action: "accept", answer: 4 });
       await expect(page.getByRole("main")).toContainText("This question was answered by the MCP client");
       await expect(inbox.getByRole("main").locator('a[href^="/runs/"]')).toHaveCount(0);
     });
 
-    test("both are at once, and agree on who was first", async ({ page }) => {
+    test("both answer at once, and agree on who was first", async ({ page }) => {
       const answer = Promise.withResolvers();
       const shown = Promise.withResolvers();
       beam = await connect(asked, () => (shown.resolve(), answer.promise));
@@ -68,7 +67,7 @@ for (const [way, connect] of Object.entries(ways)) {
       const call = callTool(beam.client, { ask: "integer" });
       await shown.promise;
       await openInInbox(page);
-      await set(dialog(page), "integer", 7);
+      await fillField(dialog(page), "integer", 7);
       await field(dialog(page), "integer").focus();
       await Promise.all([page.keyboard.press("Enter"), answer.resolve(accept(4))]);
       const { answer: first } = (await call).structuredContent;
@@ -80,7 +79,7 @@ for (const [way, connect] of Object.entries(ways)) {
     test.describe("a client that can't be asked", () => {
       test.use({ tolerated: [/status of 403/] }); // the sign-in page
 
-      test("gives the link, and its call ends with the answer", async ({ page }) => {
+      test("gets the link, and its call ends with the answer", async ({ page }) => {
         const link = Promise.withResolvers();
         beam = await connect({});
         const call = callTool(beam.client, { ask: "integer" }, {
@@ -96,9 +95,9 @@ for (const [way, connect] of Object.entries(ways)) {
           await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
         });
         await page.goto(await beam.signIn);
-        await expect(page).toHaveURL(address); // and its owner is asked nothing
-        await set(dialog(page), "integer", 4);
-        await press(dialog(page), "Submit");
+        await expect(page).toHaveURL(address); // the owner need not confirm anything
+        await fillField(dialog(page), "integer", 4);
+        await pressButton(dialog(page), "Submit");
         expect((await call).structuredContent).toMatchObject({ action: "accept", answer: 4 });
       });
     });

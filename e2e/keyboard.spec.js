@@ -1,16 +1,16 @@
-// The whole main job without a mouse, and as a screen reader tells it.
+// A whole run without a mouse, and as a screen reader presents it.
 import { test, expect } from "./support/fixtures.js";
 import { expectEnd, result } from "./support/run-page.js";
 
 const focused = (page) => page.locator(":focus");
 
-/** tabTo presses Tab until what has the focus has that name. */
+/** tabTo presses Tab until the element with a name has the focus. */
 async function tabTo(page, name) {
   for (let n = 0; n < 60; n++) {
     if (await focused(page).evaluateAll((all, wanted) => all.some((e) => (e.labels?.[0] ?? e).textContent.trim() === wanted), name)) return;
     await page.keyboard.press("Tab");
   }
-  throw new Error(`no Tab leads to ${name}`);
+  throw new Error(`Tab does not reach ${name}`);
 }
 
 test("from the start to the result by keyboard alone", async ({ page }) => {

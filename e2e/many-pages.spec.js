@@ -1,12 +1,12 @@
-// Eight pages of one browser, all in sight. HTTP/1.1 lets a browser have six
-// connections to a host, so not every page can keep a stream.
+// Eight open pages of one browser. With HTTP/1.1 a browser opens at most six connections
+// to a host, so not every page can keep a stream.
 import { test, expect } from "./support/fixtures.js";
-import { dialog, expectEnd, press, result, set, startRun, stop } from "./support/run-page.js";
+import { dialog, expectEnd, pressButton, result, fillField, startRun, stop } from "./support/run-page.js";
 
 const photons = ["wizard", "wizard", "wizard", "countdown", "wizard", "countdown"];
 
-/** awayNotes counts how often a page has said that its connection was lost. */
-const awayNotes = (page) =>
+/** countLosses counts how often a page reports a lost connection. */
+const countLosses = (page) =>
   page.addInitScript(() => {
     globalThis.losses = 0;
     addEventListener("DOMContentLoaded", () => {
@@ -15,11 +15,11 @@ const awayNotes = (page) =>
     });
   });
 
-test("eight pages of one browser are all live, and answer at once", async ({ context }) => {
+test("eight pages of one browser all update, and respond at once", async ({ context }) => {
   const pages = [];
   const opened = async (go) => {
     const page = await context.newPage();
-    await awayNotes(page);
+    await countLosses(page);
     await go(page);
     pages.push(page);
     return page;
@@ -32,7 +32,7 @@ test("eight pages of one browser are all live, and answer at once", async ({ con
   const inbox = await opened((page) => page.goto("/asks"));
   expect(pages.length).toBe(8);
 
-  // What goes on is seen on all of them.
+  // All pages update.
   for (const [n, page] of runs.entries()) {
     if (photons[n] === "countdown") {
       const bar = page.getByRole("progressbar");
@@ -44,27 +44,27 @@ test("eight pages of one browser are all live, and answer at once", async ({ con
   await expect(inbox.getByRole("main").getByRole("listitem")).toHaveCount(asked);
   await expect(home).toHaveTitle(new RegExp(`^\\(${asked}\\) `));
 
-  // Every post is answered, on the first page as on the last, and seen elsewhere.
+  // Every page can post, and the others show the effect.
   for (const [n, page] of runs.entries()) {
-    await page.bringToFront(); // the others are drawn a few times a second only
+    await page.bringToFront(); // browsers throttle background pages
     if (photons[n] === "countdown") {
       await stop(page);
       await expectEnd(page, "stopped");
       continue;
     }
-    await set(dialog(page), "name", `Ada ${n}`);
+    await fillField(dialog(page), "name", `Ada ${n}`);
     const posted = page.waitForResponse((response) => response.request().method() === "POST");
-    await press(dialog(page), "Submit");
+    await pressButton(dialog(page), "Submit");
     await posted;
     await expect(dialog(page)).toContainText("E-mail");
     await expect(page.locator("#timeline")).toContainText(`Ada ${n}`);
-    await press(dialog(page), "Cancel");
+    await pressButton(dialog(page), "Cancel");
     await expect(result(page)).toHaveCount(1);
   }
   await expect(inbox.getByRole("main")).toContainText("No questions are waiting for you.");
   await expect(home).toHaveTitle(/^(?!\()/);
 
-  // Each row is there once, in its order, and nobody was told of a lost connection.
+  // Each row appears once, in order, and no page reported a lost connection.
   for (const page of runs) {
     const ids = await page.locator("#timeline > li").evaluateAll((rows) => rows.map((row) => Number(row.id.slice(2))));
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));

@@ -1,8 +1,8 @@
-// Finding one's way: the list of runs, the search, the inbox's count, the keys.
+// Navigation: the list of runs, the search, the inbox count, the shortcuts.
 import { test, expect } from "./support/fixtures.js";
-import { askKitchenSink, dialog, expectEnd, field, press, stop } from "./support/run-page.js";
+import { askKitchenSink, dialog, expectEnd, field, pressButton, stop } from "./support/run-page.js";
 
-test("runs are narrowed to a state, and the list stays up to date", async ({ page, context }) => {
+test("runs are filtered by state, and the list stays up to date", async ({ page, context }) => {
   await askKitchenSink(page, "confirm");
   const run = new URL(page.url()).pathname;
   const list = await context.newPage();
@@ -10,7 +10,7 @@ test("runs are narrowed to a state, and the list stays up to date", async ({ pag
   await list.getByRole("link", { name: "Waiting", exact: true }).click();
   await expect(list).toHaveURL(/\?state=waiting$/);
   await expect(list.getByRole("main").locator(`a[href="${run}"]`)).toBeVisible();
-  await press(dialog(page), "Yes");
+  await pressButton(dialog(page), "Yes");
   await expectEnd(page, "completed");
   await expect(list.getByRole("main").locator(`a[href="${run}"]`)).toHaveCount(0);
   await list.getByRole("link", { name: "Completed", exact: true }).click();
@@ -19,7 +19,7 @@ test("runs are narrowed to a state, and the list stays up to date", async ({ pag
   await expect(list.getByRole("main")).toContainText("No runs are in this state.");
 });
 
-test("every page's title counts what waits", async ({ page, context }) => {
+test("every page's title counts the open questions", async ({ page, context }) => {
   const home = await context.newPage();
   await home.goto("/");
   await expect(home).toHaveTitle(/^(?!\()/);
@@ -31,7 +31,7 @@ test("every page's title counts what waits", async ({ page, context }) => {
   await expect(home).toHaveTitle(/^(?!\()/);
 });
 
-test("photons are found as one types", async ({ page }) => {
+test("photons are filtered while typing", async ({ page }) => {
   await page.goto("/");
   const cards = page.locator(".cards > li");
   const all = await cards.count();
@@ -45,7 +45,7 @@ test("photons are found as one types", async ({ page }) => {
   await expect(cards.filter({ visible: true })).toHaveCount(all);
 });
 
-test("the keys do what the map says, and nothing while one types", async ({ page }) => {
+test("shortcuts work as documented, and not while typing", async ({ page }) => {
   await page.goto("/");
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
@@ -77,7 +77,7 @@ test("the keys do what the map says, and nothing while one types", async ({ page
   await expectEnd(page, "stopped");
 });
 
-test("single keys can be switched off", async ({ page }) => {
+test("single-key shortcuts can be turned off", async ({ page }) => {
   await page.goto("/");
   await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
   await page.getByRole("checkbox", { name: /shortcuts/ }).uncheck();

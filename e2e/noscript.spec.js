@@ -1,21 +1,21 @@
-// Without script the pages still do the whole main job.
+// Pages work without script.
 import { test, expect } from "./support/fixtures.js";
 import { dataset } from "./support/datasets.js";
-import { result, set, startRun } from "./support/run-page.js";
+import { result, fillField, startRun } from "./support/run-page.js";
 
-// A refused form is a whole page then, with the status that says so.
+// Without script, a rejected form is a whole page with status 422.
 test.use({ javaScriptEnabled: false, tolerated: [/status of 422/] });
 
 test("a run is started, asked, answered and read without script", async ({ page }) => {
   await startRun(page, "kitchen-sink", { ask: "text" });
   await until(page, page.locator('[name="text"]'));
 
-  await set(page, "text", "A");
+  await fillField(page, "text", "A");
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await expect(page.locator('[name="text"]')).toHaveAttribute("aria-invalid", "true");
   await expect(page.locator('[name="text"]')).toHaveValue("A");
 
-  await set(page, "text", "Ada");
+  await fillField(page, "text", "Ada");
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await until(page, result(page));
   await expect(result(page)).toContainText("Ada");
@@ -24,11 +24,11 @@ test("a run is started, asked, answered and read without script", async ({ page 
 test("a CSV file becomes a table and a chart without script", async ({ page }) => {
   await startRun(page, "csv");
   await until(page, page.locator('[name="file"]'));
-  await set(page, "file", { path: dataset("seattle-weather.csv") });
+  await fillField(page, "file", { path: dataset("seattle-weather.csv") });
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await until(page, page.locator('[name="columns"]').first());
-  await set(page, "columns", ["wind"]);
-  await set(page, "summary", "mean");
+  await fillField(page, "columns", ["wind"]);
+  await fillField(page, "summary", "mean");
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await until(page, result(page));
   await expect(page.getByRole("table", { name: "Mean of wind" })).toBeVisible();
@@ -51,7 +51,7 @@ test("Stop works without script", async ({ page }) => {
   await until(page, page.getByText(/stopped/i).first());
 });
 
-// until reads the page again until something is there.
+// until reloads the page until a locator is visible.
 async function until(page, locator) {
   await expect(async () => {
     if (!(await locator.isVisible())) await page.reload();

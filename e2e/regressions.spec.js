@@ -1,9 +1,8 @@
-// Small things that people notice: what is late, what is partly there, what is
-// in the wrong time or shown too long.
+// Regressions: late answers, truncated tables, time zones, stale progress.
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { dataset } from "./support/datasets.js";
-import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, field, press, set, startRun, stop } from "./support/run-page.js";
+import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
 const openAsks = async (page) => (await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json()).asks;
 const answer = (page, id, content) =>
@@ -12,13 +11,13 @@ const answer = (page, id, content) =>
 test.describe("a question on a page of its own", () => {
   test.use({ tolerated: [/status of 409|ERR_FAILED/] });
 
-  test("is told how it was answered elsewhere, at once, or when one is late", async ({ page, context }) => {
+  test("shows an answer given elsewhere, at once or after a late submission", async ({ page, context }) => {
     await askKitchenSink(page, "integer");
     const [{ id }] = await openAsks(page);
     const late = await context.newPage();
     await late.route("**/updates*", (route) => route.abort());
     await late.goto(`/asks/${id}`);
-    await set(dialog(late), "integer", "7");
+    await fillField(dialog(late), "integer", "7");
     const alone = await context.newPage();
     await alone.goto(`/asks/${id}`);
     await answer(page, id, { integer: 4 });
@@ -26,7 +25,7 @@ test.describe("a question on a page of its own", () => {
     await expect(alone.getByRole("button", { name: "Submit" })).toHaveCount(0);
     await expectAccessible(alone);
 
-    await press(dialog(late), "Submit");
+    await pressButton(dialog(late), "Submit");
     await expect(late.getByRole("main")).toContainText("This question was answered over HTTP");
     await late.getByRole("link", { name: "View the run" }).click();
     await expectResult(late, { action: "accept", answer: 4 });
@@ -35,15 +34,15 @@ test.describe("a question on a page of its own", () => {
   });
 });
 
-test("a question that was put aside and answered elsewhere says so", async ({ page }) => {
+test("a postponed question that was answered elsewhere shows a note", async ({ page }) => {
   await askKitchenSink(page, "integer");
   const [{ id }] = await openAsks(page);
-  await press(dialog(page), "Later");
+  await pressButton(dialog(page), "Later");
   await answer(page, id, { integer: 4 });
   await expect(page.locator(".closed-note")).toContainText("This question was answered over HTTP");
 });
 
-test("a secret is offered to no password manager", async ({ page }) => {
+test("password managers ignore a secret", async ({ page }) => {
   await askKitchenSink(page, "secret");
   const secret = field(dialog(page), "secret");
   await expect(secret).toHaveAttribute("type", "password");
@@ -51,16 +50,16 @@ test("a secret is offered to no password manager", async ({ page }) => {
   await expect(secret).toHaveAttribute("data-1p-ignore", "true");
 });
 
-test.describe("a table that is shown in part", () => {
+test.describe("a truncated table", () => {
   test.use({ contextOptions: { permissions: ["clipboard-read", "clipboard-write"], reducedMotion: "reduce" } });
 
-  test("is copied whole", async ({ page }) => {
+  test("is copied completely", async ({ page }) => {
     await startRun(page, "csv");
-    await set(dialog(page), "file", { path: dataset("seattle-weather.csv") });
-    await press(dialog(page), "Submit");
-    await set(dialog(page), "columns", ["wind"]);
-    await set(dialog(page), "groupBy", "date");
-    await press(dialog(page), "Submit");
+    await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
+    await pressButton(dialog(page), "Submit");
+    await fillField(dialog(page), "columns", ["wind"]);
+    await fillField(dialog(page), "groupBy", "date");
+    await pressButton(dialog(page), "Submit");
     await expectEnd(page, "completed");
     const part = page.locator(".artifact").filter({ has: page.locator(".left") }).filter({ has: page.getByRole("link", { name: /^Download/ }) }).last();
     await expect(part).toContainText("the first 200 of");
@@ -72,28 +71,28 @@ test.describe("a table that is shown in part", () => {
   });
 });
 
-test("a bar that is full leaves with the next thing", async ({ page }) => {
+test("a complete progress bar disappears with the next event", async ({ page }) => {
   await askKitchenSink(page, "text");
   await expect(dialog(page)).toBeVisible();
   await expect(page.locator("#progress")).toBeHidden();
 });
 
-test("an upload tells how far it is, and Stop ends it", async ({ page, context }) => {
+test("an upload shows its progress, and Stop ends it", async ({ page, context }) => {
   await startRun(page, "csv");
   const cdp = await context.newCDPSession(page);
   await cdp.send("Network.enable");
   await cdp.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 200_000 });
-  await set(dialog(page), "file", { name: "large.csv", mimeType: "text/csv", buffer: Buffer.from(`a,b\n${"1,2\n".repeat(2_000_000)}`) });
-  const cut = page.waitForEvent("requestfailed", (request) => request.url().includes("/mcp/request"));
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "file", { name: "large.csv", mimeType: "text/csv", buffer: Buffer.from(`a,b\n${"1,2\n".repeat(2_000_000)}`) });
+  const aborted = page.waitForEvent("requestfailed", (request) => request.url().includes("/mcp/request"));
+  await pressButton(dialog(page), "Submit");
   await expect(dialog(page).getByRole("progressbar", { name: "Sent" })).toBeVisible();
   await expect(dialog(page)).toContainText(/Sending … \d+ %/);
   await stop(page);
-  await cut;
+  await aborted;
   await expectEnd(page, "stopped");
 });
 
-test("runs of one photon are told apart by their input", async ({ page }) => {
+test("lists distinguish runs of one photon by their input", async ({ page }) => {
   for (const kind of ["text", "select"]) await askKitchenSink(page, kind);
   await page.goto("/runs");
   const main = page.getByRole("main");
@@ -101,10 +100,10 @@ test("runs of one photon are told apart by their input", async ({ page }) => {
   await expect(page.locator("#recent")).toContainText("select");
 });
 
-test.describe("what does not fit any more", () => {
+test.describe("invalid arguments of an earlier run", () => {
   test.use({ tolerated: [/status of 422/] });
 
-  test("is shown in the form when it is run again", async ({ page }) => {
+  test("are shown in the form when the run is repeated", async ({ page }) => {
     await page.goto("/photons/book_dinner");
     await page.evaluate(() => {
       const form = document.querySelector("form.sheet");
@@ -120,10 +119,10 @@ test.describe("what does not fit any more", () => {
 test.describe("in another time zone", () => {
   test.use({ timezoneId: "America/New_York" });
 
-  test("a moment is one of that zone", async ({ page }) => {
+  test("a time is in that zone", async ({ page }) => {
     await askKitchenSink(page, "datetime");
-    await set(dialog(page), "datetime", "2026-05-17T18:30");
-    await press(dialog(page), "Submit");
+    await fillField(dialog(page), "datetime", "2026-05-17T18:30");
+    await pressButton(dialog(page), "Submit");
     await expectResult(page, { answer: "2026-05-17T18:30:00-04:00" });
   });
 });

@@ -1,9 +1,9 @@
-// What Beam looks like: pictures of its states in e2e/screenshots/.
+// Screenshots of pages and questions in e2e/screenshots/.
 import { test, expect } from "./support/fixtures.js";
 import { dataset } from "./support/datasets.js";
 import { kinds } from "./support/question-kinds.js";
-import { picture } from "./support/screenshots.js";
-import { askKitchenSink, dialog, expectEnd, press, set, startRun, stop } from "./support/run-page.js";
+import { takeScreenshot } from "./support/screenshots.js";
+import { askKitchenSink, dialog, expectEnd, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
 for (const [name, path] of Object.entries({
   start: "/",
@@ -13,7 +13,7 @@ for (const [name, path] of Object.entries({
 })) {
   test(name, async ({ page }) => {
     await page.goto(path);
-    await picture(page, name);
+    await takeScreenshot(page, name);
   });
 }
 
@@ -21,39 +21,39 @@ for (const kind of [...Object.keys(kinds), "all"]) {
   test(`ask ${kind}`, async ({ page }) => {
     await askKitchenSink(page, kind);
     await expect(dialog(page).first()).toBeVisible();
-    await picture(page, `ask-${kind}`);
+    await takeScreenshot(page, `ask-${kind}`);
   });
 }
 
-test("a form refused, parked, stopped", async ({ page }) => {
+test("a form rejected, postponed, stopped", async ({ page }) => {
   await askKitchenSink(page, "form");
-  await press(dialog(page), "Submit");
+  await pressButton(dialog(page), "Submit");
   await expect(page.locator('[aria-invalid="true"]').first()).toBeVisible();
-  await picture(page, "form-refused");
-  await press(dialog(page), "Later");
-  await picture(page, "form-parked");
+  await takeScreenshot(page, "form-refused");
+  await pressButton(dialog(page), "Later");
+  await takeScreenshot(page, "form-parked");
   await page.goto("/asks");
-  await picture(page, "asks");
+  await takeScreenshot(page, "asks");
   await page.goBack();
-  await press(dialog(page), "Later");
+  await pressButton(dialog(page), "Later");
   await stop(page);
   await expectEnd(page, "stopped");
-  await picture(page, "stopped");
+  await takeScreenshot(page, "stopped");
   await page.goto("/runs");
-  await picture(page, "runs");
+  await takeScreenshot(page, "runs");
 });
 
 test("csv from the file to the chart", async ({ page }) => {
   await startRun(page, "csv");
-  await picture(page, "csv-file");
-  await set(dialog(page), "file", { path: dataset("seattle-weather.csv") });
-  await press(dialog(page), "Submit");
-  await set(dialog(page), "columns", ["precipitation", "wind"]);
-  await set(dialog(page), "summary", "mean");
-  await set(dialog(page), "groupBy", "weather");
-  await picture(page, "csv-form");
-  await press(dialog(page), "Submit");
+  await takeScreenshot(page, "csv-file");
+  await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
+  await pressButton(dialog(page), "Submit");
+  await fillField(dialog(page), "columns", ["precipitation", "wind"]);
+  await fillField(dialog(page), "summary", "mean");
+  await fillField(dialog(page), "groupBy", "weather");
+  await takeScreenshot(page, "csv-form");
+  await pressButton(dialog(page), "Submit");
   await expectEnd(page, "completed");
   await page.getByRole("main").getByRole("img").last().scrollIntoViewIfNeeded();
-  await picture(page, "csv-result");
+  await takeScreenshot(page, "csv-result");
 });

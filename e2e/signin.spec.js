@@ -1,4 +1,4 @@
-// Signing in as the operator, and how Beam ends.
+// Signing in as the operator, and shutting down.
 import { test, expect } from "./support/fixtures.js";
 import { start } from "./support/beam.js";
 import { askKitchenSink, dialog, expectEnd } from "./support/run-page.js";
@@ -25,12 +25,12 @@ test.describe("a sign-in address", () => {
 });
 
 test.describe("SIGTERM", () => {
-  // The page tries to reach the Beam that has gone.
+  // The page tries to reconnect to the stopped server.
   test.use({ tolerated: [/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING/] });
 
-  test("ends Beam in good order while a question is open, and the page says so", async ({ page }) => {
+  test("ends Beam cleanly while a question is open, and the page shows it", async ({ page }) => {
     const beam = await start();
-    const stream = page.waitForResponse(/\/events/); // once it is open, it is told how the run ends
+    const stream = page.waitForResponse(/\/events/); // once open, the stream delivers the end of the run
     await askKitchenSink(page, "text", beam.url);
     await expect(dialog(page)).toBeVisible();
     await stream;

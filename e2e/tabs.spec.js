@@ -1,13 +1,13 @@
-// A run is the same run wherever it is looked at.
+// A run is the same in every tab.
 import { test, expect, watch } from "./support/fixtures.js";
-import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, press, set, startRun, stop } from "./support/run-page.js";
+import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
 test("a reload shows the same open question", async ({ page }) => {
   await askKitchenSink(page, "text");
   await expect(dialog(page)).toBeVisible();
   await page.reload();
-  await set(dialog(page), "text", "Ada");
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "text", "Ada");
+  await pressButton(dialog(page), "Submit");
   await expectResult(page, { action: "accept", answer: "Ada" });
 });
 
@@ -15,9 +15,9 @@ test("a second tab shows the same open question, and an answer there closes it h
   await askKitchenSink(page, "select");
   const second = await context.newPage();
   await second.goto(page.url());
-  await set(dialog(page), "select", "dev");
-  await set(dialog(second), "select", "prod");
-  await press(dialog(second), "Submit");
+  await fillField(dialog(page), "select", "dev");
+  await fillField(dialog(second), "select", "prod");
+  await pressButton(dialog(second), "Submit");
   await expect(dialog(page)).toBeHidden();
   await expectResult(page, { action: "accept", answer: "prod" });
   await expectResult(second, { action: "accept", answer: "prod" });
@@ -36,7 +36,7 @@ test("an answer by JSON-RPC closes the question on the page", async ({ page }) =
   expect((await page.request.post("/mcp/request", { data: answer })).status()).toBe(409);
 });
 
-test("what is typed here survives what happens meanwhile", async ({ page, context }) => {
+test("a draft survives events that arrive meanwhile", async ({ page, context }) => {
   await askKitchenSink(page, "all");
   const name = dialog(page).filter({ has: page.locator('[name="name"]') });
   await name.locator('[name="name"]').pressSequentially("Ada L");
@@ -44,21 +44,21 @@ test("what is typed here survives what happens meanwhile", async ({ page, contex
   const second = await context.newPage();
   await second.goto(page.url());
   const elsewhere = dialog(second).filter({ has: second.locator('[name="environment"]') });
-  await press(dialog(second).filter({ has: second.locator('[name="name"]') }), "Later");
-  await set(elsewhere, "environment", "prod");
-  await press(elsewhere, "Submit");
+  await pressButton(dialog(second).filter({ has: second.locator('[name="name"]') }), "Later");
+  await fillField(elsewhere, "environment", "prod");
+  await pressButton(elsewhere, "Submit");
   await expect(elsewhere).toBeHidden();
 
   await expectSet(name, "name", "Ada L");
   await expect(name.locator('[name="name"]')).toBeFocused();
-  await press(name, "Submit");
+  await pressButton(name, "Submit");
   await expectResult(page, { action: "accept", answer: { name: "Ada L", environment: "prod" } });
 });
 
-test("a finished run, read again, is whole", async ({ page }) => {
+test("a finished run is complete after a reload", async ({ page }) => {
   await askKitchenSink(page, "integer");
-  await set(dialog(page), "integer", 4);
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "integer", 4);
+  await pressButton(dialog(page), "Submit");
   await expectResult(page, { action: "accept", answer: 4 });
   await page.reload();
   await expectResult(page, { action: "accept", answer: 4 });
@@ -75,7 +75,7 @@ test("the inbox leads to the open question", async ({ page }) => {
 
 test("Stop ends the run and withdraws the question", async ({ page }) => {
   await askKitchenSink(page, "text");
-  await press(dialog(page), "Later");
+  await pressButton(dialog(page), "Later");
   await stop(page);
   await expectEnd(page, "stopped");
   await expect(page.getByRole("link", { name: /^Answer/ })).toHaveCount(0);
@@ -85,7 +85,7 @@ test("Stop in one tab closes the question in the other", async ({ page, context 
   await askKitchenSink(page, "form");
   const second = await context.newPage();
   await second.goto(page.url());
-  await press(dialog(second), "Later");
+  await pressButton(dialog(second), "Later");
   await stop(second);
   await expect(dialog(page)).toBeHidden();
   await expectEnd(page, "stopped");

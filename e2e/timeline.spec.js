@@ -1,9 +1,9 @@
-// The timeline while it grows and when it is done.
+// The timeline during and after a run.
 import { test, expect } from "./support/fixtures.js";
 import { dataset } from "./support/datasets.js";
-import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, press, set, startRun, stop } from "./support/run-page.js";
+import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
-test("log lines are filtered by level, and stay so", async ({ page }) => {
+test("log lines are filtered by level, also after a reload", async ({ page }) => {
   await askKitchenSink(page, "text");
   const line = (level) => page.locator("#timeline .r-log").filter({ hasText: `level ${level}` });
   const levels = page.getByRole("combobox", { name: "Log lines" });
@@ -17,7 +17,7 @@ test("log lines are filtered by level, and stay so", async ({ page }) => {
   await expect(line("debug")).toBeVisible();
 });
 
-test("the page keeps to the newest row until one scrolls up", async ({ page }) => {
+test("the page follows the newest row until the person scrolls up", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 500 });
   await askKitchenSink(page, "text");
   const atEnd = () => page.evaluate(() => innerHeight + scrollY >= document.documentElement.scrollHeight - 48);
@@ -27,8 +27,8 @@ test("the page keeps to the newest row until one scrolls up", async ({ page }) =
 
   await page.evaluate(() => scrollTo(0, 0));
   await expect(follow).toHaveAttribute("aria-pressed", "false");
-  await set(dialog(page), "text", "Ada");
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "text", "Ada");
+  await pressButton(dialog(page), "Submit");
   await expectEnd(page, "completed");
   expect(await atEnd()).toBe(false);
   const newer = page.getByRole("button", { name: /^\d+ new$/ });
@@ -38,7 +38,7 @@ test("the page keeps to the newest row until one scrolls up", async ({ page }) =
   await expect(newer).toBeHidden();
 });
 
-test("elapsed time ticks, and each phase tells how long it lasted", async ({ page }) => {
+test("elapsed time ticks", async ({ page }) => {
   await startRun(page, "countdown", { seconds: "60" });
   const elapsed = page.locator(".elapsed");
   await expect(elapsed).toHaveText("0:02");
@@ -51,12 +51,12 @@ test.describe("a table", () => {
 
   test("is sorted and copied", async ({ page }) => {
     await startRun(page, "csv");
-    await set(dialog(page), "file", { path: dataset("seattle-weather.csv") });
-    await press(dialog(page), "Submit");
-    await set(dialog(page), "columns", ["wind"]);
-    await set(dialog(page), "summary", "mean");
-    await set(dialog(page), "groupBy", "weather");
-    await press(dialog(page), "Submit");
+    await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
+    await pressButton(dialog(page), "Submit");
+    await fillField(dialog(page), "columns", ["wind"]);
+    await fillField(dialog(page), "summary", "mean");
+    await fillField(dialog(page), "groupBy", "weather");
+    await pressButton(dialog(page), "Submit");
     await expectEnd(page, "completed");
 
     const artifact = page.locator(".artifact").filter({ has: page.getByRole("table", { name: /^Mean of wind/ }) }).first();
@@ -80,22 +80,22 @@ test.describe("a table", () => {
   });
 });
 
-test("a run is run again with the same input, or with another", async ({ page }) => {
+test("a run is repeated with the same input or another", async ({ page }) => {
   await askKitchenSink(page, "confirm");
-  await press(dialog(page), "Yes");
+  await pressButton(dialog(page), "Yes");
   await expectEnd(page, "completed");
   const before = page.url();
   await page.getByRole("button", { name: "Run again", exact: true }).click();
   await expect(page).not.toHaveURL(before);
   await expect(dialog(page)).toContainText("Continue?");
-  await press(dialog(page), "Yes");
+  await pressButton(dialog(page), "Yes");
   await expectResult(page, { action: "accept", answer: true });
   await page.getByRole("link", { name: "Edit and run again" }).click();
   await expect(page).toHaveURL(/\/photons\/kitchen-sink\?ask=confirm/);
   await expectSet(page.getByRole("main"), "ask", "confirm");
 });
 
-/** drawn waits until the page has been drawn so many times. */
+/** drawn waits for a number of frames. */
 const drawn = (page, frames) =>
   page.evaluate(
     (left) => new Promise((done) => {
@@ -105,7 +105,7 @@ const drawn = (page, frames) =>
     frames,
   );
 
-test("nothing jumps while a run is watched", async ({ page }) => {
+test("the layout does not shift during a run", async ({ page }) => {
   await page.addInitScript(() => {
     globalThis.shifts = [];
     new PerformanceObserver((list) => {

@@ -1,15 +1,15 @@
-// One question after another, with a side effect in between that happens once.
+// Several questions in a row, with a side effect that happens once.
 import { test, expect } from "./support/fixtures.js";
-import { dialog, expectResult, press, result, set, startRun } from "./support/run-page.js";
+import { dialog, expectResult, pressButton, result, fillField, startRun } from "./support/run-page.js";
 
 test("a name, a form, a confirmation, and one reservation", async ({ page }) => {
   await startRun(page, "wizard");
-  await set(dialog(page), "name", "Ada");
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "name", "Ada");
+  await pressButton(dialog(page), "Submit");
 
-  await set(dialog(page), "email", "ada@example.org");
-  await set(dialog(page), "role", "editor");
-  await press(dialog(page), "Submit");
+  await fillField(dialog(page), "email", "ada@example.org");
+  await fillField(dialog(page), "role", "editor");
+  await pressButton(dialog(page), "Submit");
 
   const reserved = page.locator("#timeline .r-status").filter({ hasText: "reserved" });
   await expect(reserved).toHaveCount(1);
@@ -18,7 +18,7 @@ test("a name, a form, a confirmation, and one reservation", async ({ page }) => 
   await page.reload();
   await expect(reserved).toContainText(reservation);
 
-  await press(dialog(page), "Confirm");
+  await pressButton(dialog(page), "Confirm");
   await expectResult(page, {
     name: "Ada",
     email: "ada@example.org",
@@ -30,6 +30,6 @@ test("a name, a form, a confirmation, and one reservation", async ({ page }) => 
 
 test("a question that is declined ends the wizard", async ({ page }) => {
   await startRun(page, "wizard");
-  await press(dialog(page), "Decline");
+  await pressButton(dialog(page), "Decline");
   await expect(result(page)).toContainText("declined");
 });

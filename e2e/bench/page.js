@@ -1,12 +1,12 @@
-// Measures the page against the real binary in a real Chromium, and prints a
-// table: `make bench-page`. Nothing fails here: a slow machine is no defect.
+// Measures the page against the real binary in a real Chromium and prints a table:
+// `make bench-page`. It never fails, since a slow machine is not a defect.
 import { cpus } from "node:os";
 import { readFileSync } from "node:fs";
 import { chromium } from "@playwright/test";
 import build from "../support/build.js";
 import { start } from "../support/beam.js";
 import { prepareBurst, runBurst, shown } from "../support/burst.js";
-import { stalls, watchStalls, weight } from "../support/page-timing.js";
+import { readStalls, watchStalls, measurePage } from "../support/page-timing.js";
 
 const rounds = 5, starts = Number(process.env.STARTS || 20);
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
@@ -20,7 +20,7 @@ const say = (what, figure, aim = "") => {
 build();
 console.log(`${cpus().length} cores, ${cpus()[0].model}; Node ${process.version}\n\n| what | figure | aim |\n|---|---|---|`);
 
-await process_();
+await measureProcess();
 const beam = await start();
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-background-networking"] });
 try {
@@ -32,8 +32,8 @@ try {
   await beam.stop();
 }
 
-/** process_ measures the program: how soon it listens, and what it holds when idle. */
-async function process_() {
+/** measureProcess measures how soon the program listens and its memory when idle. */
+async function measureProcess() {
   const took = [], held = [];
   for (let n = 0; n < starts; n++) {
     const begun = performance.now();
@@ -52,7 +52,7 @@ async function fresh() {
   return context;
 }
 
-/** pages measures a first visit: what is loaded, from where, and how soon it can be used. */
+/** pages measures a first visit: what the browser loads, from where, and how soon the page is usable. */
 async function pages() {
   for (const [name, path] of [["the first page", "/"], ["a photon's page", "/photons/kitchen-sink"], ["a run's page", null]]) {
     const ready = [], bytes = [], shifts = [];
@@ -74,7 +74,7 @@ async function pages() {
       }));
       await frames(page, 60);
       bytes.push(loaded / 1000);
-      shifts.push((await stalls(page)).shift);
+      shifts.push((await readStalls(page)).shift);
       await context.close();
     }
     say(`${name}: scripts have run and something is drawn`, ms(ready), "300 ms");
@@ -90,13 +90,13 @@ function frames(page, n) {
   }), n);
 }
 
-/** started starts a run as a script does, for a context whose session it is to be. */
+/** started starts a run over HTTP in the session of a context. */
 async function started(context, photon, args) {
   await context.request.get("/");
   return (await (await context.request.post(`/photons/${photon}/runs`, { data: args })).json()).url;
 }
 
-/** burst measures from the click on Run to the end of the burst in the page, and a click on the way. */
+/** burst measures the time from the click on Run until the page shows the end of the burst, and a click meanwhile. */
 async function burst(events, aim) {
   const took = [], clicks = [], longest = { frame: 0, task: 0 };
   let nodes = 0, heap = 0, complete = true;
@@ -105,7 +105,7 @@ async function burst(events, aim) {
     await context.addInitScript(noteClicksAndEnd);
     const page = await context.newPage();
     await prepareBurst(page, events);
-    const before = await weight(page);
+    const before = await measurePage(page);
     const run = page.waitForURL(/\/runs\//, { waitUntil: "commit" });
     await runBurst(page);
     await run;
@@ -113,9 +113,9 @@ async function burst(events, aim) {
     await page.waitForFunction(() => globalThis.done, null, { timeout: 60_000 });
     took.push(await page.evaluate(() => done - Number(sessionStorage.getItem("bench:clicked"))));
     clicks.push(await page.evaluate(() => answered));
-    const s = await stalls(page);
+    const s = await readStalls(page);
     for (const kind of ["frame", "task"]) longest[kind] = Math.max(longest[kind], s[kind]);
-    const now = await weight(page);
+    const now = await measurePage(page);
     nodes = Math.max(nodes, now.nodes);
     heap = Math.max(heap, now.heap - before.heap);
     const { numbers, hidden, rows: inSight } = await shown(page);
@@ -130,7 +130,7 @@ async function burst(events, aim) {
   say(`${name}: nodes in the page; memory of its script more than before`, `${nodes.toLocaleString("en")}; ${(heap / 1e6).toFixed(1)} MB`, "bounded");
 }
 
-/** noteClicksAndEnd runs in the page. Two documents have one clock. */
+/** noteClicksAndEnd runs in the page. Both documents share a clock. */
 function noteClicksAndEnd() {
   const clock = () => performance.timeOrigin + performance.now();
   addEventListener("click", (event) => event.target.closest?.("form.sheet button") && sessionStorage.setItem("bench:clicked", clock()), true);

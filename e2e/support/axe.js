@@ -1,25 +1,25 @@
-// Accessibility, as axe-core sees it: nothing may be found.
+// Accessibility checks with axe-core.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { expect } from "./fixtures.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-const looks = {
+const colorSchemes = {
   light: { colorScheme: "light", forcedColors: "none" },
   dark: { colorScheme: "dark", forcedColors: "none" },
-  "forced colours": { colorScheme: "dark", forcedColors: "active" },
+  "forced colors": { colorScheme: "dark", forcedColors: "active" },
 };
 
-/** expectAccessible expects axe to find nothing wrong with a page, light, dark and in forced colours. */
+/** expectAccessible expects axe to find no violations on a page, in light, dark and forced colors. */
 export async function expectAccessible(page) {
-  for (const [name, media] of Object.entries(looks)) {
+  for (const [name, media] of Object.entries(colorSchemes)) {
     await page.emulateMedia(media);
     const { violations } = await page.evaluate(`(async () => {
       ${axe}
       return axe.run({ resultTypes: ["violations"] });
     })()`);
-    expect(violations.map(summary), `what axe finds, ${name}`).toEqual([]);
+    expect(violations.map(summary), `axe violations, ${name}`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: null, forcedColors: null });
 }

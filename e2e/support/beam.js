@@ -1,4 +1,4 @@
-// Starts the real binary and stops it again.
+// Starts and stops the real binary.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,12 +7,12 @@ const startsWithin = 15_000; // milliseconds
 const stopsWithin = 15_000;
 
 /**
- * start runs beam on a free port and waits until it says where.
+ * start runs beam on a free port and waits until it prints its address.
  *
- * @param {...string} args further flags; the log is in memory unless they hold --data
+ * @param {...string} args further flags; the log is in memory unless they include --data
  * @returns {Promise<{url: string, pid: number, signIn: string, stop: () => Promise<void>, kill: () => Promise<void>}>}
- *   its address, its process, the single-use address to sign in at, and functions
- *   that end it: with SIGTERM, throwing if it doesn't end well, or at once
+ *   its address, its process, the single-use sign-in address, and functions that end
+ *   it: stop with SIGTERM, which throws if it doesn't exit cleanly, and kill with SIGKILL
  */
 export async function start(...args) {
   const store = args.includes("--data") ? [] : ["--memory"];
@@ -25,8 +25,8 @@ export async function start(...args) {
 
   const signIn = await Promise.race([
     signInAddress(child),
-    exit.then((status) => Promise.reject(new Error(`it ended with ${status}`))),
-    after(startsWithin).then(() => Promise.reject(new Error("it said nowhere to sign in"))),
+    exit.then((status) => Promise.reject(new Error(`it exited with ${status}`))),
+    after(startsWithin).then(() => Promise.reject(new Error("it printed no sign-in address"))),
   ]).catch((err) => {
     child.kill("SIGKILL");
     throw new Error(`beam did not start: ${err.message}\n${log}`);
@@ -44,12 +44,12 @@ export async function start(...args) {
       const status = await Promise.race([exit, after(stopsWithin)]);
       if (status === 0) return;
       child.kill("SIGKILL");
-      throw new Error(`beam ${status === undefined ? "did not end" : `ended with ${status}`}\n${log}`);
+      throw new Error(`beam ${status === undefined ? "did not exit" : `exited with ${status}`}\n${log}`);
     },
   };
 }
 
-// signInAddress reads what beam prints until there is an address to sign in at.
+// signInAddress reads beam's output until it contains a sign-in address.
 function signInAddress(child) {
   return new Promise((resolve) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
@@ -59,7 +59,7 @@ function signInAddress(child) {
   });
 }
 
-// after resolves to nothing; it doesn't keep the process alive.
+// after resolves after some time. It doesn't keep the process alive.
 function after(milliseconds) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

@@ -1,4 +1,4 @@
-// Builds the binary that the journeys run against, unless BEAM names one.
+// Builds the binary under test, unless BEAM names one.
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
-// A burst of numbered events, and what a page shows of it.
+// A burst of numbered events, and how a page shows it.
 
-/** prepareBurst opens the form of a burst of so many events. */
+/** prepareBurst opens the form of the photon burst, filled in with a number of events. */
 export async function prepareBurst(page, events, base = "") {
   await page.goto(`${base}/photons/burst?events=${events}`);
 }
@@ -8,8 +8,8 @@ export async function prepareBurst(page, events, base = "") {
 export const runBurst = (page) => page.getByRole("button", { name: "Run", exact: true }).click({ noWaitAfter: true });
 
 /**
- * shown is what a page shows of a burst: the numbers of the statuses in its
- * timeline, how many earlier ones it counts, and whether the run has ended.
+ * shown returns what a page shows of a burst: the numbers of the statuses in its
+ * timeline, how many earlier rows it counts, and whether the run has ended.
  */
 export const shown = (page) =>
   page.evaluate(() => ({

@@ -1,4 +1,4 @@
-// A reporter whose last line counts: "journeys: N passed, N failed".
+// A reporter that ends with a count: "journeys: N passed, N failed".
 export default class Count {
   passed = 0;
   failed = 0;

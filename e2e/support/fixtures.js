@@ -1,5 +1,5 @@
-// What every journey starts from: a running Beam of the worker's own, and a
-// page that tolerates no error and no other host.
+// The fixtures of every test: a running Beam for each worker, and a page on which
+// errors and requests to other hosts fail the test.
 import { test as base, expect } from "@playwright/test";
 import { start } from "./beam.js";
 
@@ -17,31 +17,31 @@ export const test = base.extend({
 
   baseURL: async ({ beam }, use) => use(beam.url),
 
-  // tolerated lists what a journey makes the console say on purpose.
+  // tolerated lists patterns of console messages that a test expects.
   tolerated: [[], { option: true }],
 
   context: async ({ context, baseURL, tolerated }, use) => {
-    const wrong = watch(context, baseURL);
+    const violations = watch(context, baseURL);
     await use(context);
-    expect(wrong.filter((what) => !tolerated.some((pattern) => pattern.test(what)))).toEqual([]);
+    expect(violations.filter((what) => !tolerated.some((pattern) => pattern.test(what)))).toEqual([]);
   },
 });
 
 /**
  * watch collects what must not happen in a context: console errors, exceptions,
- * and requests to another host, which are not let through either.
+ * and requests to other hosts.
  */
 export function watch(context, baseURL) {
-  const wrong = [];
+  const violations = [];
   context.on("console", (message) => {
-    if (message.type() === "error") wrong.push(`console: ${message.text()}`);
+    if (message.type() === "error") violations.push(`console: ${message.text()}`);
   });
-  context.on("weberror", (event) => wrong.push(`exception: ${event.error()?.stack}`));
+  context.on("weberror", (event) => violations.push(`exception: ${event.error()?.stack}`));
   context.on("request", (request) => {
     const url = new URL(request.url());
     if (url.protocol.startsWith("http") && url.hostname !== new URL(baseURL).hostname) {
-      wrong.push(`request to another host: ${url}`);
+      violations.push(`request to another host: ${url}`);
     }
   });
-  return wrong;
+  return violations;
 }

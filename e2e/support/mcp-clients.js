@@ -1,4 +1,4 @@
-// The official TypeScript client, which drives the same Beam as the browser.
+// The official TypeScript MCP client, connected to the same Beam as the browser.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -14,12 +14,12 @@ const { StreamableHTTPClientTransport } = require("@modelcontextprotocol/sdk/cli
 const { ElicitRequestSchema } = require("@modelcontextprotocol/sdk/types.js");
 
 /**
- * ways are the transports. Each connects a client to a Beam of its own.
+ * transports maps each transport to a function that connects a client to a new Beam.
  *
- * @returns {Promise<{client, signIn: Promise<string>, end: Function}>} the client,
- *   the single-use address to sign in at, once the pages are up, and what ends both
+ * @returns {Promise<{client, signIn: Promise<string>, end: Function}>} the client, the
+ *   single-use sign-in address once the pages are up, and a function that ends both
  */
-export const ways = {
+export const transports = {
   async "over HTTP"(capabilities, elicit) {
     const beam = await start();
     const client = await connect(new StreamableHTTPClientTransport(new URL("/mcp", beam.url)), capabilities, elicit);
@@ -27,8 +27,7 @@ export const ways = {
     return { client, signIn: Promise.resolve(beam.signIn), end };
   },
 
-  // The client's Beam joins the one that has the data folder, whose pages they
-  // are.
+  // The client's Beam joins the server that owns the data folder and serves the pages.
   async "over stdio, beside a server"(capabilities, elicit) {
     const folder = await mkdtemp(join(tmpdir(), "beam-e2e-"));
     const beam = await start("--data", folder);
@@ -42,7 +41,7 @@ export const ways = {
     return { client, signIn: Promise.resolve(beam.signIn), end };
   },
 
-  // Its pages come up with the first question that needs one.
+  // The pages start with the first question that needs one.
   async "over stdio"(capabilities, elicit) {
     const transport = new StdioClientTransport({ command: process.env.BEAM, args: ["stdio", "--memory"], stderr: "pipe" });
     const signIn = new Promise((resolve) => {
@@ -66,5 +65,5 @@ async function connect(transport, capabilities, elicit) {
   return client;
 }
 
-/** callTool calls the kitchen sink. */
+/** callTool calls the photon kitchen-sink. */
 export const callTool = (client, args, options) => client.callTool({ name: "kitchen-sink", arguments: args }, undefined, options);

@@ -1,8 +1,8 @@
-// How a page bears what comes: its longest stall, and when it was done.
+// How responsive a page is: its longest stalls and its size.
 
 /**
- * watchStalls has every page of a context note the longest time between two
- * frames and the longest task, from its first frame on, and every layout shift.
+ * watchStalls records, on every page of a context, the longest time between two frames,
+ * the longest task, and the sum of layout shifts.
  */
 export const watchStalls = (context) =>
   context.addInitScript(() => {
@@ -19,10 +19,10 @@ export const watchStalls = (context) =>
     requestAnimationFrame(frame);
   });
 
-export const stalls = (page) => page.evaluate(() => globalThis.stalls);
+export const readStalls = (page) => page.evaluate(() => globalThis.stalls);
 
-/** weight is how many elements a page holds, and how many bytes its script does. */
-export async function weight(page) {
+/** measurePage returns the number of nodes of a page and the size of its heap in bytes. */
+export async function measurePage(page) {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("HeapProfiler.collectGarbage");
   const { metrics } = await cdp.send("Performance.enable").then(() => cdp.send("Performance.getMetrics"));

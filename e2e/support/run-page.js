@@ -1,10 +1,10 @@
-// What a person does with a run's page.
+// What a person does on a run's page.
 import { expect } from "./fixtures.js";
 
 /** startRun fills in a photon's form, presses Run and waits for the run's page. */
 export async function startRun(page, photon, input = {}, base = "") {
   await page.goto(`${base}/photons/${photon}`);
-  for (const [name, value] of Object.entries(input)) await set(page.getByRole("main"), name, value);
+  for (const [name, value] of Object.entries(input)) await fillField(page.getByRole("main"), name, value);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect(page).toHaveURL(/\/runs\/[^/]+$/);
 }
@@ -12,27 +12,27 @@ export async function startRun(page, photon, input = {}, base = "") {
 /** askKitchenSink starts a run that asks one kind of question. */
 export const askKitchenSink = (page, kind, base) => startRun(page, "kitchen-sink", { ask: kind }, base);
 
-/** dialog is the open question, or the one of several that says something. */
-export function dialog(page, says) {
+/** dialog returns the open questions, or those that contain a text. */
+export function dialog(page, text) {
   const dialogs = page.getByRole("dialog");
-  return says ? dialogs.filter({ hasText: says }) : dialogs;
+  return text ? dialogs.filter({ hasText: text }) : dialogs;
 }
 
-/** press presses a button of a question. */
-export const press = (question, verb) =>
-  question.getByRole("button", { name: verb, exact: true }).click();
+/** pressButton presses a button of a question. */
+export const pressButton = (question, name) =>
+  question.getByRole("button", { name, exact: true }).click();
 
-/** field is the control, or the first of the boxes, with that name. */
+/** field returns the control, or the first of several, with a name. */
 export const field = (scope, name) => scope.locator(`[name="${name}"]`).first();
 
-/** boxes are the radio buttons or checkboxes with that name. */
+/** boxes returns the radio buttons or checkboxes with a name. */
 const boxes = (scope, name) => scope.locator(`input[name="${name}"]`);
 
 /**
- * set fills in a control: text, a choice, a list of choices, a boolean, or a
- * file ({path} or Playwright's {name, mimeType, buffer}).
+ * fillField fills in a control with a text, a choice, a list of choices, a boolean or
+ * a file ({path} or Playwright's {name, mimeType, buffer}).
  */
-export async function set(scope, name, value) {
+export async function fillField(scope, name, value) {
   const control = field(scope, name);
   await expect(control).toBeAttached();
   const kind = await control.evaluate((e) => (e.tagName === "INPUT" ? e.type : e.tagName));
@@ -57,7 +57,7 @@ async function check(boxes, value) {
   }
 }
 
-/** expectSet expects a control to hold what set put into it. */
+/** expectSet expects a control to have the value that fillField sets. */
 export async function expectSet(scope, name, value) {
   const control = field(scope, name);
   const kind = await control.evaluate((e) => (e.tagName === "INPUT" ? e.type : e.tagName));
@@ -87,37 +87,37 @@ export async function expectSet(scope, name, value) {
  * expectError expects a control to be marked as wrong and to say why. Of
  * several boxes it is their group that says so.
  */
-export async function expectError(scope, name, says) {
+export async function expectError(scope, name, text) {
   const control = field(scope, name);
   if (["radio", "checkbox"].includes(await control.getAttribute("type"))) {
-    return expect(control.locator("xpath=ancestor::fieldset[1]")).toHaveAccessibleDescription(says);
+    return expect(control.locator("xpath=ancestor::fieldset[1]")).toHaveAccessibleDescription(text);
   }
   await expect(control).toHaveAttribute("aria-invalid", "true");
-  await expect(control).toHaveAccessibleDescription(says);
+  await expect(control).toHaveAccessibleDescription(text);
 }
 
-/** reopen brings a parked question up again from its row in the timeline. */
+/** reopen reopens a postponed question from its row in the timeline. */
 export const reopen = (page) => page.getByRole("link", { name: /^Answer/ }).click();
 
 /** stop presses Stop. */
 export const stop = (page) => page.getByRole("button", { name: "Stop", exact: true }).click();
 
-/** result is the timeline's last row, which tells how the run ended. */
+/** result returns the timeline's last row, which shows how the run ended. */
 export const result = (page) => page.locator("#timeline .r-result");
 
-/** expectEnd expects the run to have come to an end, such as "completed". */
+/** expectEnd expects the run to end in a state, such as "completed". */
 export async function expectEnd(page, state) {
   await expect(result(page)).toContainText(state);
   await expect(page.getByRole("button", { name: "Stop", exact: true })).toHaveCount(0);
 }
 
-/** expectResult expects the run to be completed, with this among its result. */
+/** expectResult expects the run to complete with a result that contains want. */
 export async function expectResult(page, want) {
   await expectEnd(page, "completed");
   expect(await result(page).locator(".json > *").evaluate(readTree)).toMatchObject(want);
 }
 
-// readTree reads the JSON that a tree shows. It runs in the page.
+// readTree parses the JSON that a tree shows. It runs in the page.
 function readTree(node) {
   if (node.matches(".leaf")) return JSON.parse(node.lastChild.textContent);
   const members = Array.from(node.querySelector(":scope > .members").children, (member) => [

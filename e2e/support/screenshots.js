@@ -1,11 +1,11 @@
-// Pictures of a page's state, for people to look at; nothing compares them.
+// Screenshots for people to look at. No test compares them.
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../screenshots/", import.meta.url));
 const sizes = { phone: { width: 390, height: 844 }, laptop: { width: 1280, height: 800 } };
 
-/** picture takes e2e/screenshots/NAME-SIZE-SCHEME.png in both sizes, light and dark. */
-export async function picture(page, name) {
+/** takeScreenshot writes e2e/screenshots/NAME-SIZE-SCHEME.png in both sizes, light and dark. */
+export async function takeScreenshot(page, name) {
   const before = page.viewportSize();
   for (const [size, viewport] of Object.entries(sizes)) {
     await page.setViewportSize(viewport);
