@@ -37,7 +37,7 @@ for (const [way, connect] of Object.entries(ways)) {
       await openInInbox(page);
       await set(dialog(page), "integer", 4);
       await press(dialog(page), "Submit");
-      expect(String(await takenBack.promise)).toContain("answered elsewhere");
+      expect(String(await takenBack.promise)).toContain("answered from browser");
       expect((await call).structuredContent).toMatchObject({ action: "accept", answer: 4 });
       await expect(dialog(page)).toHaveCount(0);
     });

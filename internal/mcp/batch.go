@@ -17,7 +17,7 @@ var errInitializeInBatch = rpcErrorf(mcp.INVALID_REQUEST, "initialize is not par
 // splitBatch takes a batch apart. Only 2025-03-26 has batches; later versions
 // dropped them.
 func splitBatch(raw []byte, c *client) ([]json.RawMessage, *rpcError) {
-	if c == nil || c.versionAtLeast(version20250618) {
+	if c == nil || c.VersionAtLeast(version20250618) {
 		return nil, rpcErrorf(mcp.INVALID_REQUEST, "batches are taken from clients of protocol version %s only, after initialize", version20250326)
 	}
 	var parts []json.RawMessage

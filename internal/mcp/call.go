@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -48,17 +49,18 @@ type call struct {
 	// sent after it was taken back.
 	sendMu sync.Mutex
 
-	mu            sync.Mutex
-	sender        messageSender   // the stream of the request, or the one that resumed it
-	pending       pendingRequests // questions that the client was asked
-	waitClock     waitClock
-	lacks         []*missingCapability // what the client lacked for questions
-	linked        map[uint64]struct{}  // questions that it was told the address of, as it can't be asked
-	progress      float64              // the highest that was told
-	runEnded      bool                 // the run has ended
-	handedOff     bool                 // the call was handed off: its run is not the call's to end
-	askingStopped bool                 // nothing is asked any more
-	linksSent     bool                 // the client was told where to answer what it is silent on
+	mu                 sync.Mutex
+	sender             messageSender   // the stream of the request, or the one that resumed it
+	pending            pendingRequests // questions that the client was asked
+	waitClock          waitClock
+	lacks              []*missingCapability // what the client lacked for questions
+	linked             map[uint64]struct{}  // questions that it was told the address of, as it can't be asked
+	progress           float64              // the last that was sent
+	unrecordedProgress bool                 // progress was sent that the log does not have
+	runEnded           bool                 // the run has ended
+	handedOff          bool                 // the call was handed off: its run is not the call's to end
+	askingStopped      bool                 // nothing is asked any more
+	linksSent          bool                 // the client was told where to answer what it is silent on
 }
 
 // serveToolCall serves tools/call.
@@ -89,7 +91,7 @@ func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, 
 		return
 	}
 	switch {
-	case rc.client.isModern():
+	case rc.client.IsModern():
 		rc.session.apart(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
 	case rc.session.steps == nil:
 		answer(c.serveSync(p, rc.inFlight))
@@ -127,10 +129,10 @@ func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, afte
 	c.sender = out
 	c.mu.Unlock()
 	f := c.newFollower(out, inFlight)
-	f.notifier.resumeProgress()
 	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.internalErrorReply(err)
 	}
+	f.resumeProgress()
 	c.restartWaitClock() // it was away, and not silent
 	if r, over := f.repeatHandoff(); over {
 		return r
@@ -165,7 +167,7 @@ func (c *call) startErrorReply(err error) reply {
 	var why *toolResult
 	switch {
 	case errors.As(err, &invalid):
-		why = invalidArgumentsResult(c.photon.Name(), invalid)
+		why = msg.InvalidArgumentsResult(c.photon.Name(), invalid)
 	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing):
 		why = errorResult("The tool was not started: " + err.Error() + ".")
 	case errors.Is(err, runlog.ErrDiskFull):
@@ -175,7 +177,7 @@ func (c *call) startErrorReply(err error) reply {
 	default:
 		return c.internalErrorReply(err)
 	}
-	if c.isTask && !c.client.isModern() { // whose only result is a task
+	if c.isTask && !c.client.IsModern() { // whose only result is a task
 		return errorReply(c.requestID, rpcErrorf(mcp.INVALID_PARAMS, "%s", *why.Content[0].Text))
 	}
 	return c.resultReply(why, "")
@@ -258,13 +260,6 @@ func (c *call) numberSuffix() string {
 	return "@" + strconv.FormatUint(uint64(c.number), 10)
 }
 
-// rpcError is the error that MCP 2026-07-28 has for a missing capability.
-func (m *missingCapability) rpcError() *rpcError {
-	e := rpcErrorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "%s", m.Error())
-	e.Data = map[string]any{"requiredCapabilities": m.required}
-	return e
-}
-
 // resultReply is a reply with the tool's result.
 func (c *call) resultReply(result *toolResult, cursor string) reply {
 	e := c.server.newResultBase(c.client, "complete")
@@ -272,8 +267,8 @@ func (c *call) resultReply(result *toolResult, cursor string) reply {
 		maps.Copy(said, e.Meta)
 		e.Meta = said
 	}
-	result.resultBase = e
-	if c.isTask && !c.client.isModern() {
+	result.ResultBase = e
+	if c.isTask && !c.client.IsModern() {
 		result.Meta = relatedTaskMeta(c.runID)
 	}
 	return reply{message: encodeResult(c.requestID, result), cursor: cursor}

@@ -117,7 +117,7 @@ func (f *follower) sendKeepAlive(waited time.Duration) error {
 			text += ": " + address
 		}
 	}
-	return f.sendUnrecorded(f.notifier.buildStatusNotification(text))
+	return f.sendUnrecorded(f.buildStatusNotification(text))
 }
 
 // sendUnrecorded sends what is no entry of the log, unless the call is over: then its
@@ -147,7 +147,7 @@ func (f *follower) sendAskLink(askID, message string) error {
 		return nil
 	}
 	text := fmt.Sprintf("Answer at %s: %s", address, message)
-	return f.sendUnrecorded(f.notifier.buildStatusNotification(text), f.notifier.buildLogNotification(generators.Notice, "", text))
+	return f.sendUnrecorded(f.buildStatusNotification(text), f.translator().LogMessage(generators.Notice, text, "log"))
 }
 
 // sendAskLinks tells a client that is silent where else its questions can be
@@ -174,13 +174,4 @@ func (f *follower) sendAskLinks(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// askPageURL is the address of a question's page. It carries no authority.
-func (c *call) askPageURL(askID string) (string, error) {
-	origin, err := c.session.pageBaseURL()
-	if err != nil {
-		return "", err
-	}
-	return origin + "/asks/" + askID, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // The protocol's versions that this server speaks, oldest first. The modern
@@ -26,39 +27,9 @@ var supportedVersions = []string{version20260728, version20251125, version202506
 // A client is who sends a request and what they said they can do. It is
 // immutable.
 type client struct {
-	caller       engine.Caller
-	version      string
-	capabilities mcp.ClientCapabilities
-	// logLevel is the lowest level of the log messages that the client wants; see
-	// severity. Nothing is sent if it is silent.
-	logLevel severity
+	caller engine.Caller
+	msg.Client
 }
-
-func (c *client) isModern() bool { return mcp.IsModernProtocol(c.version) }
-
-// versionAtLeast tells whether the client speaks that version or a newer one. Versions
-// are dates.
-func (c *client) versionAtLeast(version string) bool { return c.version >= version }
-
-// supportsForms tells whether the client shows forms: elicitation without a mode means
-// forms only (MCP 2025-11-25, Elicitation, Capabilities).
-func (c *client) supportsForms() bool {
-	e := c.capabilities.Elicitation
-	return c.versionAtLeast(version20250618) && e != nil && (e.Form != nil || e.URL == nil)
-}
-
-func (c *client) supportsURLs() bool {
-	e := c.capabilities.Elicitation
-	return c.versionAtLeast(version20251125) && e != nil && e.URL != nil
-}
-
-func (c *client) supportsSampling() bool { return c.capabilities.Sampling != nil }
-
-func (c *client) supportsSamplingTools() bool {
-	return c.versionAtLeast(version20251125) && c.capabilities.Sampling != nil && c.capabilities.Sampling.Tools != nil
-}
-
-func (c *client) supportsRoots() bool { return c.capabilities.Roots != nil }
 
 // requestMeta is what a request's params say beside what its method needs.
 type requestMeta struct {
@@ -97,20 +68,15 @@ func parseParams(m message) (*requestParams, *rpcError) {
 		p.Meta = only.Meta
 	}
 	if err != nil {
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
 	}
 	switch token := p.Meta.ProgressToken; {
 	case bytes.Equal(token, jsonNull):
 		p.Meta.ProgressToken = nil
-	case token != nil && !isProgressToken(token):
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", maxIDSize)
+	case token != nil && !msg.IsProgressToken(token):
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", msg.MaxIDSize)
 	}
 	return &p, nil
-}
-
-// isProgressToken tells whether raw is a progress token: a string or a number.
-func isProgressToken(raw json.RawMessage) bool {
-	return len(raw) <= maxIDSize && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // protocolVersion is the version that a request names itself; empty if it names none.
@@ -145,13 +111,13 @@ func (s *Server) newModernClient(caller engine.Caller, m message, p *requestPara
 	if err := s.checkHeaders(version, m, p.Name, h); err != nil {
 		return nil, rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
-	c := &client{caller: caller, version: version, capabilities: *p.Meta.Capabilities, logLevel: noLogging}
+	c := &client{caller, msg.Client{Version: version, Capabilities: *p.Meta.Capabilities, LogLevel: msg.NoLogging}}
 	if p.Meta.LogLevel != "" {
-		level, ok := parseSeverity(string(p.Meta.LogLevel))
+		level, ok := msg.ParseSeverity(string(p.Meta.LogLevel))
 		if !ok {
 			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%q is no log level: those are debug, info, notice, warning, error, critical, alert and emergency", p.Meta.LogLevel)
 		}
-		c.logLevel = level
+		c.LogLevel = level
 	}
 	return c, nil
 }
@@ -185,22 +151,4 @@ func unsupportedVersionError(version string) *rpcError {
 	e := rpcErrorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "protocol version %q is not supported", version)
 	e.Data = mcp.UnsupportedProtocolVersionData{Supported: supportedVersions, Requested: version}
 	return e
-}
-
-// severity orders log levels (RFC 5424), the gravest first.
-type severity int
-
-const noLogging severity = -1
-
-var severities = []string{"emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"}
-
-func parseSeverity(level string) (severity, bool) {
-	i := slices.Index(severities, level)
-	return severity(i), i >= 0
-}
-
-// wantsLog tells whether the client wants messages of a level.
-func (c *client) wantsLog(level string) bool {
-	s, ok := parseSeverity(level)
-	return ok && s <= c.logLevel
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -15,11 +15,10 @@ import (
 // one for each stream that it is told on.
 type follower struct {
 	*call
-	sender       messageSender
-	inFlight     *inFlightRequest // of the request that the stream belongs to
-	lastSent     uint64           // the last entry that the client was told
-	artifactSeqs []uint64         // the ordinals of the artifacts
-	notifier     notifier
+	sender   messageSender
+	inFlight *inFlightRequest // of the request that the stream belongs to
+	lastSent uint64           // the last entry that the client was told
+	state    msg.State
 
 	// alarm calls wake when something is due that no entry of the log says; beat
 	// is when it is due to tell that the call waits. The call's mu guards them.
@@ -29,7 +28,7 @@ type follower struct {
 }
 
 func (c *call) newFollower(out messageSender, inFlight *inFlightRequest) *follower {
-	return &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter, notifier: notifier{call: c}}
+	return &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter}
 }
 
 // catchUp takes in what the client was told before, without telling it again.
@@ -59,16 +58,6 @@ func (f *follower) catchUp(ctx context.Context, after uint64) error {
 func (f *follower) skipEvent(e runlog.Entry) error {
 	_, err := f.convertEvent(e)
 	return err
-}
-
-// convertEvent takes in an event and returns the notification that tells it, if there
-// is one.
-func (f *follower) convertEvent(e runlog.Entry) ([]byte, error) {
-	if e.Kind == "artifact" {
-		f.artifactSeqs = append(f.artifactSeqs, e.Seq)
-		return nil, nil
-	}
-	return f.notifier.buildNotification(e)
 }
 
 // followRun tells what comes, until the run ends or the request does.
@@ -157,29 +146,10 @@ func (f *follower) handleEntry(ctx context.Context, e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		f.forgetLink(s.Ask)
-		return f.settleRequest(f.sender, s, s.describe())
+		f.forgetLink(s.AskSeq)
+		return f.settleRequest(f.sender, s, s.Describe())
 	}
 	return f.sendEvent(e)
-}
-
-// A settlement is what of an answer or a withdrawal a client is told.
-type settlement struct {
-	Ask    uint64 `json:"ask"`
-	Answer struct {
-		Action ask.Action `json:"action"`
-	} `json:"answer"`
-	By     string                `json:"by"`
-	Reason runlog.WithdrawReason `json:"reason"`
-}
-
-func (s *settlement) isAccepted() bool { return s.Answer.Action == ask.Accept }
-
-func (s settlement) describe() string {
-	if s.By != "" {
-		return "it was answered elsewhere: " + s.By
-	}
-	return "it was withdrawn: " + string(s.Reason)
 }
 
 // sendEvent tells an event.
@@ -188,6 +158,7 @@ func (f *follower) sendEvent(e runlog.Entry) error {
 	if err != nil || said == nil {
 		return err
 	}
+	f.recordProgress()
 	return f.sender.send(f.cursor(e.Seq), said)
 }
 
@@ -201,8 +172,8 @@ func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
 	if f.isResume {
 		ended = explainInterruption(ended)
 	}
-	if missing := f.findMissingCapability(ended); missing != nil && f.client.isModern() {
-		return errorReply(f.requestID, missing.rpcError())
+	if missing := f.findMissingCapability(ended); missing != nil && f.client.IsModern() {
+		return errorReply(f.requestID, missing.RPCError())
 	}
 	result, err := f.buildResult(context.WithoutCancel(ctx), ended)
 	if err != nil {
@@ -220,7 +191,7 @@ func (c *call) findMissingCapability(end runlog.Finished) (missing *missingCapab
 	}
 	for _, l := range c.lacks {
 		if strings.Contains(end.Error, l.Error()) {
-			missing = missing.merge(l)
+			missing = missing.Merge(l)
 		}
 	}
 	return missing

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -97,7 +98,7 @@ func (c *call) withdrawRequests(why string) {
 	open, out := slices.Clone(c.pending), c.sender
 	c.mu.Unlock()
 	for _, p := range open {
-		_ = c.settleRequest(out, settlement{Ask: p.askSeq}, why) // a client that is gone need not know
+		_ = c.settleRequest(out, settlement{AskSeq: p.askSeq}, why) // a client that is gone need not know
 	}
 	c.sendMu.Lock() // until nothing is being sent
 	defer c.sendMu.Unlock()
@@ -136,7 +137,7 @@ func (c *call) waitingResult(info engine.Info) (*toolResult, error) {
 	}
 	fmt.Fprintf(&said, "\nGive the user the address. Then call the tool %s with {\"run\": %q}: it waits for the answer and returns the result, or the next question. "+
 		"Do not call %s again for this: that would begin anew.", ResumeTool, c.runID, c.photon.Name())
-	result := &toolResult{Content: []contentBlock{textBlock(said.String())}}
+	result := &toolResult{Content: []msg.ContentBlock{msg.TextBlock(said.String())}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
 	result.IsError = !c.isResume && c.server.guaranteedOutputSchema(c.photon, c.client) != nil
 	return result, nil

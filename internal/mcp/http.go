@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // sessionHeader names a session over HTTP (MCP 2025-03-26 to 2025-11-25).
@@ -76,12 +77,12 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 		s.servePostedBatch(w, r, caller, body)
 		return
 	}
-	m, wrong := parseMessage(body)
+	m, wrong := msg.Parse(body)
 	if wrong != nil {
 		writeError(w, http.StatusBadRequest, &m, wrong)
 		return
 	}
-	if m.isRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
+	if m.IsRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
 		writeError(w, http.StatusNotAcceptable, &m, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
 		return
 	}
@@ -90,10 +91,10 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 		return
 	}
 	switch {
-	case m.isResponse():
+	case m.IsResponse():
 		writeAccepted(w)
 		sess.handleResponse(m)
-	case m.isNotification():
+	case m.IsNotification():
 		writeAccepted(w)
 		sess.handleNotification(m)
 	default:
@@ -121,7 +122,7 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 	switch {
 	case mcp.IsModernProtocol(version), mcp.IsModernProtocol(params.Meta.protocolVersion()):
 		return s.newSession("", caller, pages), true
-	case m.Method == string(mcp.MethodInitialize) && m.isRequest():
+	case m.Method == string(mcp.MethodInitialize) && m.IsRequest():
 		sess, err := s.openSession(caller, pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")
@@ -236,16 +237,16 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 	defer out.close()
 	var works []deferredReply
 	for _, part := range parts {
-		m, wrong := parseMessage(part)
+		m, wrong := msg.Parse(part)
 		switch {
-		case wrong != nil && !m.isNotification():
+		case wrong != nil && !m.IsNotification():
 			works = append(works, immediateReply(errorReply(m.ID, wrong)))
 		case wrong != nil:
 		case m.Method == string(mcp.MethodInitialize):
 			works = append(works, immediateReply(errorReply(m.ID, errInitializeInBatch)))
-		case m.isResponse():
+		case m.IsResponse():
 			sess.handleResponse(m)
-		case m.isNotification():
+		case m.IsNotification():
 			sess.handleNotification(m)
 		default:
 			work := s.admitRequest(r.Context(), &requestContext{session: sess, sender: out}, m, r.Header)

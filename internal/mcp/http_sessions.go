@@ -122,7 +122,7 @@ func (s *session) findResumableCall(key string) *call {
 // what a request's header says.
 func (s *session) sendsPrimingEvents() bool {
 	c := s.initializedClient()
-	return s.resumable && c != nil && c.versionAtLeast(version20251125)
+	return s.resumable && c != nil && c.VersionAtLeast(version20251125)
 }
 
 // parseCursor is the inverse of [call.cursor].

@@ -102,7 +102,7 @@ func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, 
 	if m.Error != nil {
 		return c.handleErrorResponse(ctx, open.ID, m.Error)
 	}
-	a, err := c.parseAnswer(open.Question, m.Result)
+	a, err := c.client.ParseAnswer(open.Question, m.Result)
 	if err != nil {
 		return err
 	}

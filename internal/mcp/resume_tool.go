@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -77,7 +78,7 @@ func (c *call) openResumedRun(args json.RawMessage) *reply {
 	switch {
 	case ok:
 	case info.State.Ended(): // its result is here
-		photon = placeholderPhoton(info.Photon)
+		photon = msg.PlaceholderPhoton(info.Photon)
 	default:
 		return said("The tool " + info.Photon + " of this run is not here now. The run waits for it.")
 	}
@@ -165,7 +166,7 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, ove
 				if err != nil {
 					return nil, f.internalErrorReply(err), true
 				}
-				delete(asked, s.Ask)
+				delete(asked, s.AskSeq)
 			default:
 				if err := f.skipEvent(e); err != nil {
 					return nil, f.internalErrorReply(err), true
@@ -199,8 +200,8 @@ func explainInterruption(end runlog.Finished) runlog.Finished {
 // asked is promised none: its calls may end before their runs do, and such a
 // result has none.
 func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
-	if s.askPolicy.allowsHandoff() && !c.supportsForms() && !c.supportsURLs() {
+	if s.askPolicy.allowsHandoff() && !c.SupportsForms() && !c.SupportsURLs() {
 		return nil
 	}
-	return outputSchema(p, c)
+	return writePropertiesAsObjects(msg.OutputSchema(p, &c.Client))
 }

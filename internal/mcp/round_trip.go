@@ -207,8 +207,8 @@ func (r *roundTrip) collectEntry(ctx context.Context, e runlog.Entry) (err error
 		return r.collectQuestion(ctx, e.Seq)
 	case runlog.KindAnswered, runlog.KindWithdrawn:
 		s, err := runlog.Decode[settlement](e)
-		r.removeInput(s.Ask)
-		r.forgetLink(s.Ask)
+		r.removeInput(s.AskSeq)
+		r.forgetLink(s.AskSeq)
 		return err
 	}
 	return r.sendEvent(e)
@@ -234,14 +234,15 @@ func (r *roundTrip) removeInput(seq uint64) {
 
 // inputRequiredReply is the round's result: the questions that are open.
 func (r *roundTrip) inputRequiredReply() reply {
+	progress, sent := r.state.Progress.Last()
 	st := requestState{
-		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: r.notifier.lastProgress, ProgressSent: r.notifier.progressSent,
+		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: progress, ProgressSent: sent,
 		Owner: r.client.caller.Owner(), Digest: r.callDigest,
 	}
 	requests := map[string]inputRequest{}
 	for key, q := range r.openInputs {
 		st.Inputs[key] = q.inputState
-		requests[key] = inputRequest{q.request.method, q.request.params}
+		requests[key] = inputRequest{q.request.Method, q.request.Params}
 	}
 	sealed, err := r.server.stateSealer.sealState(st)
 	if err != nil {

@@ -34,7 +34,9 @@ func (r *roundTrip) resumeFromState(ctx context.Context, p *requestParams) error
 		return err
 	}
 	// The token may be the same in every round: its progress rises on.
-	r.notifier.lastProgress, r.notifier.progressSent = st.Progress, st.ProgressSent
+	if st.ProgressSent {
+		r.state.Progress.RaiseTo(st.Progress)
+	}
 	for key, a := range st.Inputs {
 		if err := r.applyResponse(ctx, info, key, a, p.Responses[key]); err != nil {
 			return err
@@ -76,7 +78,7 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, addI
 		if q.Attempts >= maxAttempts {
 			return r.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
 		}
-		q.request = q.request.withErrors(invalid.Fields)
+		q.request = q.request.WithErrors(invalid.Fields)
 	case errors.Is(err, engine.ErrSettled):
 		return nil
 	case err != nil:
@@ -89,11 +91,11 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, addI
 }
 
 func (r *roundTrip) recordResponse(ctx context.Context, id string, asked *ask.Question, q *openInput, response json.RawMessage) error {
-	a, err := r.parseAnswer(asked, response)
+	a, err := r.client.ParseAnswer(asked, response)
 	if err != nil {
 		return err
 	}
-	if q.request.acceptIsConsent && a.Action == ask.Accept {
+	if q.request.AcceptIsConsent && a.Action == ask.Accept {
 		q.Consented = true
 		return nil
 	}

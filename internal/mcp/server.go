@@ -25,6 +25,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -148,17 +149,11 @@ func errorReply(id json.RawMessage, err *rpcError) reply {
 	return reply{message: encodeError(id, err), code: err.Code}
 }
 
-// resultBase is what every result of the modern era says beside its own.
-type resultBase struct {
-	Type string         `json:"resultType,omitempty"`
-	Meta map[string]any `json:"_meta,omitempty"`
-}
-
 func (s *Server) newResultBase(c *client, kind string) resultBase {
-	if !c.isModern() {
+	if !c.IsModern() {
 		return resultBase{}
 	}
-	return resultBase{kind, map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
+	return resultBase{Type: kind, Meta: map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
 }
 
 // deferredReply is what is left to do for a message. It hands its reply, which may be
@@ -207,7 +202,7 @@ func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, a
 		s.serveToolCall(rc, m, p, answer)
 	case isTaskMethod(m.Method):
 		s.serveTaskRequest(rc, m, answer)
-	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.isModern():
+	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.IsModern():
 		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
 	default:
 		r := s.dispatchToLibrary(rc.inFlight.newContext(), rc, m)
@@ -230,7 +225,7 @@ func (s *Server) identifyClient(sess *session, m message, p *requestParams, h ht
 	}
 	switch m.Method {
 	case string(mcp.MethodInitialize), string(mcp.MethodPing):
-		return &client{caller: sess.caller, version: version20251125, logLevel: noLogging}, nil
+		return &client{sess.caller, msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
 	case string(mcp.MethodServerDiscover):
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
@@ -240,7 +235,7 @@ func (s *Server) identifyClient(sess *session, m message, p *requestParams, h ht
 // dispatchToLibrary has the library answer a request.
 func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m message) reply {
 	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
-	answer := s.library.HandleMessage(ctx, m.raw)
+	answer := s.library.HandleMessage(ctx, m.Raw)
 	raw, err := json.Marshal(answer)
 	if err != nil || answer == nil {
 		s.logger.Error("serving a request", "method", m.Method, "err", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A messageSender is where the messages of one request go: the stream of its
@@ -141,7 +142,7 @@ func (s *session) sendRequest(out messageSender, cursor, id, method string, para
 	}
 	s.awaitedResponses[string(raw)] = by
 	s.mu.Unlock()
-	return out.send(cursor, encodeMessage(outgoingMessage{ID: raw, Method: method, Params: params}))
+	return out.send(cursor, msg.Encode(msg.Outgoing{ID: raw, Method: method, Params: params}))
 }
 
 // handleResponse hands a response to whoever sent the request. One to a request that
@@ -214,7 +215,7 @@ func (s *session) initializedClient() *client {
 func (s *session) updateClient(change func(*client)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := client{caller: s.caller, version: version20250326, logLevel: severity(slices.Index(severities, "info"))}
+	c := client{s.caller, msg.Client{Version: version20250326, LogLevel: msg.SeverityInfo}}
 	if s.client != nil {
 		c = *s.client
 	}

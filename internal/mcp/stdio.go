@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // shutdownGrace is how long requests that are under way may take when the client has
@@ -116,15 +117,15 @@ func (c *stdioConn) handle(ctx context.Context, line []byte) {
 // startMessage takes one message in. What it returns is what is left to do, nil if
 // nothing is, and whether that may wait for something.
 func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) (left deferredReply, waits bool) {
-	m, wrong := parseMessage(raw)
+	m, wrong := msg.Parse(raw)
 	switch {
-	case wrong != nil && m.isNotification():
+	case wrong != nil && m.IsNotification():
 		return nil, false // there is nothing to answer
 	case wrong != nil:
 		return immediateReply(errorReply(m.ID, wrong)), false
-	case m.isResponse():
+	case m.IsResponse():
 		return func(answer func(reply)) { c.session.handleResponse(m); answer(reply{}) }, false
-	case m.isNotification():
+	case m.IsNotification():
 		return func(answer func(reply)) { c.session.handleNotification(m); answer(reply{}) }, true
 	case batched && m.Method == string(mcp.MethodInitialize):
 		return immediateReply(errorReply(m.ID, errInitializeInBatch)), false

@@ -11,8 +11,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A task is a run, and its id the run's: everything that is said of it is read
@@ -135,7 +135,7 @@ func relatedTaskMeta(id string) map[string]any {
 
 // withRelatedTask says it in a request's params.
 func (c *call) withRelatedTask(params any) any {
-	if !c.isTask || c.client.isModern() {
+	if !c.isTask || c.client.IsModern() {
 		return params
 	}
 	raw, err := json.Marshal(params)
@@ -173,7 +173,7 @@ func parseTaskParams(m message) (taskParams, *rpcError) {
 	var p taskParams
 	if len(m.Params) > 0 {
 		if err := json.Unmarshal(m.Params, &p); err != nil {
-			return p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
+			return p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
 		}
 	}
 	if p.ID == "" && m.Method != tasksList {
@@ -224,10 +224,10 @@ func isTaskMethod(method string) bool { return strings.HasPrefix(method, "tasks/
 // serveTaskRequest serves a request about a task.
 func (s *Server) serveTaskRequest(rc *requestContext, m message, answer func(reply)) {
 	switch {
-	case rc.client.isModern():
+	case rc.client.IsModern():
 		answer(s.serveExtensionTask(rc, m))
 		return
-	case rc.client.version != version20251125:
+	case rc.client.Version != version20251125:
 		answer(errorReply(m.ID, unknownMethodError(m)))
 		return
 	}
@@ -269,14 +269,4 @@ func checkTaskNameHeader(m message, h http.Header) (named bool, err error) {
 		return true, errors.New("the header " + mcp.HeaderName + " is to have params.taskId")
 	}
 	return true, nil
-}
-
-// placeholderPhoton takes the place of a photon that is here no more, for the result of a
-// run of it.
-func placeholderPhoton(name string) *generators.Photon {
-	input, err := generators.ParseSchema(json.RawMessage(`{"type":"object"}`))
-	if err != nil {
-		panic(err) // it is one
-	}
-	return generators.FromSchema(name, input, nil, nil, nil)
 }

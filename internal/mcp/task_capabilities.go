@@ -15,8 +15,8 @@ const tasksExtension = "io.modelcontextprotocol/tasks"
 // supportsTasks tells whether a client of the modern era takes a task where it
 // asked for a result.
 func (c *client) supportsTasks() bool {
-	_, declared := c.capabilities.Extensions[tasksExtension]
-	return c.isModern() && declared
+	_, declared := c.Capabilities.Extensions[tasksExtension]
+	return c.IsModern() && declared
 }
 
 // missingTasksError is the error for a client that would have to.
@@ -39,7 +39,7 @@ func (s *Server) extendLibraryResult(rc *requestContext, m message, result json.
 	case string(mcp.MethodServerDiscover):
 		return withMembers(result, map[string]any{tasksExtension: struct{}{}}, "capabilities", "extensions")
 	case string(mcp.MethodToolsList):
-		if rc.client.version == version20251125 {
+		if rc.client.Version == version20251125 {
 			return s.addTaskHints(result)
 		}
 	}
@@ -66,7 +66,7 @@ func tasksCapability(list bool) map[string]any {
 // taskExecution is what a tool says about being a task (MCP 2025-11-25, Tool-Level
 // Negotiation).
 func taskExecution(p *generators.Photon, c *client) *mcp.ToolExecution {
-	if c.version != version20251125 {
+	if c.Version != version20251125 {
 		return nil
 	}
 	support := mcp.TaskSupportOptional

@@ -59,7 +59,7 @@ func (s *session) taskMeta(c *client, info engine.Info) map[string]any {
 // the client declared that it takes those as requests.
 func (s *session) pendingElicitations(c *client, info engine.Info) []elicitParams {
 	able := *c
-	able.capabilities.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
+	able.Capabilities.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
 	asks := call{server: s.server, session: s, client: &able, runID: info.ID}
 	var pending []elicitParams
 	for _, open := range info.Asks {
@@ -67,7 +67,7 @@ func (s *session) pendingElicitations(c *client, info engine.Info) []elicitParam
 		if err != nil {
 			s.server.logger.Error("showing a question", "run", info.ID, "err", err)
 		}
-		if p, ok := b.params.(elicitParams); ok && missing == nil && err == nil {
+		if p, ok := b.Params.(elicitParams); ok && missing == nil && err == nil {
 			p.ElicitationID = open.ID
 			pending = append(pending, p)
 		}
@@ -134,7 +134,7 @@ func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info,
 	}
 	var a ask.Answer
 	if err == nil {
-		a, err = (&call{client: rc.client}).parseAnswer(open.Question, e.result)
+		a, err = rc.client.ParseAnswer(open.Question, e.result)
 	}
 	if err == nil && open.Question.OnPage() && a.Action == ask.Accept {
 		return nil // the person answers on Beam's page

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // getTaskResult serves tasks/result of MCP 2025-11-25: it waits for the task's end,
@@ -39,10 +40,10 @@ func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answ
 // newTaskFollower follows a task's run from its beginning.
 func (s *Server) newTaskFollower(rc *requestContext, m message, info engine.Info) *follower {
 	quiet := *rc.client
-	quiet.logLevel = noLogging
+	quiet.LogLevel = msg.NoLogging
 	photon, ok := s.photons.Lookup(info.Photon)
 	if !ok {
-		photon = placeholderPhoton(info.Photon)
+		photon = msg.PlaceholderPhoton(info.Photon)
 	}
 	c := &call{server: s, session: rc.session, client: &quiet, requestID: m.ID, photon: photon, sender: rc.sender, runID: info.ID, isTask: true, number: s.lastCallNumber.Add(1)}
 	return c.newFollower(rc.sender, rc.inFlight)

@@ -59,7 +59,7 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 			r.Tools[i].RawOutputSchema = s.guaranteedOutputSchema(p, rc.client)
 			r.Tools[i].Execution = taskExecution(p, rc.client)
 		}
-		if !rc.client.versionAtLeast(version20250618) {
+		if !rc.client.VersionAtLeast(version20250618) {
 			r.Tools[i].Title = "" // annotations.title is the older place
 		}
 	}
