@@ -8,7 +8,7 @@ import (
 	"github.com/photon-beam/beam/sse"
 )
 
-// Questions for which MCP has a request of its own are told as that.
+// TestRenderAsked checks the questions that MCP has a request of its own for.
 func TestRenderAsked(t *testing.T) {
 	sample := &ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Hi"))}, MaxTokens: 9}
 	for _, tt := range []struct {
@@ -23,10 +23,10 @@ func TestRenderAsked(t *testing.T) {
 		{"an address, until they are done", runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: ask.KindURL, Message: "m", URL: "https://example.com", UntilDone: true}}),
 			`{"jsonrpc":"2.0","id":"a.1","method":"elicitation/create","params":{"mode":"url","message":"m","elicitationId":"a.1","url":"http://b/asks/a.1","_meta":{"beam/kind":"url","beam/key":"k","beam/run":"a"}}}`},
 		{"a withdrawal", runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 7, Reason: runlog.Unsupported, Error: "no forms"}),
-			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a.7","reason":"unsupported: no forms"}}`},
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a.7","reason":"withdrawn (unsupported): no forms"}}`},
 	} {
 		tt.entry.Seq = 1
-		messages, err := (&sse.JSONRPCRenderer{RunID: "a", BaseURL: "http://b"}).Render([]runlog.Entry{tt.entry})
+		messages, err := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", BaseURL: "http://b"}, 0).Render([]runlog.Entry{tt.entry})
 		if err != nil || len(messages) != 1 {
 			t.Fatalf("%s: %d messages, %v", tt.name, len(messages), err)
 		}

@@ -2,8 +2,12 @@ package sse_test
 
 import (
 	"bytes"
+	"context"
 	"flag"
+	"io"
 	"os"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,7 +19,8 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
 
-// TestWireTranscript holds what every kind of entry looks like on the wire.
+// TestWireTranscript compares the messages for every kind of entry with a golden
+// file.
 func TestWireTranscript(t *testing.T) {
 	entries := transcriptEntries(t)
 	l := runlog.NewMemory()
@@ -23,7 +28,7 @@ func TestWireTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newRecorder()
-	render := &sse.JSONRPCRenderer{RunID: "7f3c", LoggerName: "tool", BaseURL: "http://127.0.0.1:3008"}
+	render := sse.NewJSONRPCRenderer(t.Context(), transcriptRun(entries), 0)
 	if err := sse.Serve(t.Context(), w, l.Follow(t.Context(), "7f3c", 0), render, sse.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +44,40 @@ func TestWireTranscript(t *testing.T) {
 	}
 	if got := w.text(); !bytes.Equal([]byte(got), want) {
 		t.Errorf("the stream is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// transcriptRun is the run of the transcript: its artifacts are in its entries.
+func transcriptRun(entries []runlog.Entry) sse.JSONRPCRun {
+	return sse.JSONRPCRun{
+		ID: "7f3c", PhotonName: "tool", BaseURL: "http://127.0.0.1:3008",
+		OpenArtifact: func(_ context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
+			a, err := runlog.Decode[generators.Artifact](entries[seq-1])
+			return &a, nil, err
+		},
+	}
+}
+
+// TestResumedStreamIsTheSame checks that a stream that begins in the middle sends
+// what one from the beginning sends from there.
+func TestResumedStreamIsTheSame(t *testing.T) {
+	entries := transcriptEntries(t)
+	for i := range entries {
+		entries[i].Seq = uint64(i + 1)
+	}
+	whole, err := sse.NewJSONRPCRenderer(t.Context(), transcriptRun(entries), 0).Render(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after := range uint64(len(entries)) {
+		rest, err := sse.NewJSONRPCRenderer(t.Context(), transcriptRun(entries), after).Render(entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.DeleteFunc(slices.Clone(whole), func(m sse.Message) bool { return m.ID <= after })
+		if !reflect.DeepEqual(rest, want) {
+			t.Errorf("after %d the stream is %+v, want %+v", after, rest, want)
+		}
 	}
 }
 
@@ -60,8 +99,10 @@ func transcriptEntries(t *testing.T) []runlog.Entry {
 	record(runlog.KindClaimed, runlog.Claimed{Epoch: 1})
 	event(generators.Status("working"))
 	event(generators.StatusAt(generators.Success, "worked"))
+	event(generators.Progress(0, 4, "begins"))
 	event(generators.Progress(1, 4, "a quarter"))
 	event(generators.Busy("no end in sight"))
+	entries = append(entries, runlog.Entry{Kind: "sparkle", Data: []byte(`{"of":"a newer Beam"}`)})
 	event(generators.LogTo("db", generators.Warning, map[string]int{"rows": 3}))
 	event(generators.Chunk("streamed\ntext"))
 	event(generators.Toast(generators.Info, "saved"))
@@ -94,16 +135,16 @@ func TestRenderFinished(t *testing.T) {
 		want string
 	}{
 		{"a text", runlog.Finished{Status: runlog.Completed, Result: []byte(`"done & dusted"`)},
-			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"done \u0026 dusted"}],"_meta":{"beam/status":"completed"}}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"completed"},"content":[{"type":"text","text":"done & dusted"}]}}`},
 		{"a list", runlog.Finished{Status: runlog.Completed, Result: []byte(`[1]`)},
-			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"[1]"}],"_meta":{"beam/status":"completed"}}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"completed"},"content":[{"type":"text","text":"[1]"}]}}`},
 		{"a failure", runlog.Finished{Status: runlog.Failed, Error: "no"},
-			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"beam/status":"failed"}}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"failed"},"content":[{"type":"text","text":"no"}],"isError":true}}`},
 		{"a stop", runlog.Finished{Status: runlog.Stopped, Error: "stopped"},
-			`{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"stopped"}],"isError":true,"_meta":{"beam/status":"stopped"}}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"type":"text","text":"stopped"}],"isError":true}}`},
 	}
 	for _, tt := range tests {
-		render := &sse.JSONRPCRenderer{RunID: "a"}
+		render := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool"}, 0)
 		e := runlog.NewEntry(runlog.KindFinished, tt.end)
 		e.Seq = 1
 		messages, err := render.Render([]runlog.Entry{e})

@@ -174,7 +174,7 @@ func TestStalledReaderIsDropped(t *testing.T) {
 	}
 }
 
-// shortDeadlineWriter makes the time that a write may take short.
+// shortDeadlineWriter shortens the deadline of every write.
 type shortDeadlineWriter struct{ http.ResponseWriter }
 
 func (s shortDeadlineWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
@@ -201,12 +201,12 @@ func TestLogErrorsEndStream(t *testing.T) {
 	}
 }
 
-// TestADamagedLogIsTold: the last message of a stream that comes to a hole is an
-// error with its place.
-func TestADamagedLogIsTold(t *testing.T) {
+// TestDamagedLogEndsStream checks that a stream whose log has a hole ends with an
+// error that says where.
+func TestDamagedLogEndsStream(t *testing.T) {
 	r := httptest.NewRecorder()
 	hole := fmt.Errorf("log: run r: %w: entries 2 to 4 are missing", runlog.ErrCorrupt)
-	err := sse.Serve(t.Context(), r, func(yield func([]runlog.Entry, error) bool) { yield(nil, hole) }, &sse.JSONRPCRenderer{RunID: "r"}, sse.Options{})
+	err := sse.Serve(t.Context(), r, func(yield func([]runlog.Entry, error) bool) { yield(nil, hole) }, sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "r", PhotonName: "tool"}, 0), sse.Options{})
 	const want = `data: {"jsonrpc":"2.0","id":"r","error":{"code":-32603,"message":"log: run r: the log is damaged: entries 2 to 4 are missing"}}`
 	if !errors.Is(err, hole) || !strings.Contains(r.Body.String(), want) {
 		t.Errorf("%v: %s", err, r.Body)
@@ -238,7 +238,8 @@ func TestResumeAfter(t *testing.T) {
 	}
 }
 
-// Many followers of one run each get everything, once and in order.
+// TestManyFollowers checks that each of many followers of a run gets everything,
+// once and in order.
 func TestManyFollowers(t *testing.T) {
 	l := runlog.NewMemory()
 	last, _ := l.Append(t.Context(), "a", 0, newEntry(runlog.KindStarted, "0"))

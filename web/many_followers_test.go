@@ -74,7 +74,7 @@ func (p *browserSession) followAll(path string) []event {
 func checkAllEvents(stream []event, events int) error {
 	next := 0
 	for _, e := range stream {
-		text, ok := e.msg.Params["data"].(string)
+		text, ok := e.msg.Params["message"].(string)
 		if !ok || !strings.HasPrefix(text, "event ") {
 			continue
 		}

@@ -3,10 +3,12 @@ package web
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"net/http"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
@@ -40,13 +42,24 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller eng
 	if isDatastarRequest(r) {
 		return s.streamRunPatches(ctx, w, r, caller, info, position)
 	}
-	batches, err := s.engine.Follow(ctx, caller, id, position.ID)
+	batches, err := s.engine.Follow(ctx, caller, id, 0)
 	if err != nil {
 		return err
 	}
-	render := &sse.JSONRPCRenderer{RunID: id, LoggerName: info.Photon, BaseURL: baseURL(r)}
+	render := sse.NewJSONRPCRenderer(ctx, s.jsonrpcRun(r, caller, info), position.ID)
 	s.logStreamEnd(ctx, sse.Serve(ctx, w, batches, render, sse.Options{}), "run", id)
 	return nil
+}
+
+// jsonrpcRun returns a run as its stream of JSON-RPC messages needs it.
+func (s *Server) jsonrpcRun(r *http.Request, caller engine.Caller, info engine.Info) sse.JSONRPCRun {
+	photon, _ := s.photons.Lookup(info.Photon)
+	return sse.JSONRPCRun{
+		ID: info.ID, PhotonName: info.Photon, Photon: photon, BaseURL: baseURL(r),
+		OpenArtifact: func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
+			return s.engine.OpenArtifact(ctx, caller, info.ID, seq)
+		},
+	}
 }
 
 // streamRunPatches keeps a run's page up to date, including the bar and the sidebar,

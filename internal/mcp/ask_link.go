@@ -70,15 +70,5 @@ func (f *follower) sendAskLink(askID, message string) error {
 		return nil
 	}
 	text := fmt.Sprintf("Answer at %s: %s", address, message)
-	return f.sendUnrecorded(f.notifier.buildStatusNotification(text), f.notifier.buildLogNotification(generators.Notice, "", text))
-}
-
-// askPageURL returns the address of a question's page. The address carries no
-// credentials.
-func (c *call) askPageURL(askID string) (string, error) {
-	origin, err := c.session.pageBaseURL()
-	if err != nil {
-		return "", err
-	}
-	return origin + "/asks/" + askID, nil
+	return f.sendUnrecorded(f.buildStatusNotification(text), f.translator().LogMessage(generators.Notice, text, "log"))
 }

@@ -8,30 +8,31 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxBatchMessages bounds the messages of a batch.
+// maxBatchMessages is the largest number of messages in a batch.
 const maxBatchMessages = 100
 
-// errInitializeInBatch: everything else in the batch would come too early.
-var errInitializeInBatch = rpcErrorf(mcp.INVALID_REQUEST, "initialize is not part of a batch")
+// errInitializeInBatch means that a batch has initialize, which must have been
+// answered before any other request is sent.
+var errInitializeInBatch = rpcErrorf(mcp.INVALID_REQUEST, "initialize must not be part of a batch")
 
-// splitBatch takes a batch apart. Only 2025-03-26 has batches; later versions
-// dropped them.
+// splitBatch returns the messages of a batch. Only 2025-03-26 has batches; later
+// versions removed them.
 func splitBatch(raw []byte, c *client) ([]json.RawMessage, *rpcError) {
-	if c == nil || c.versionAtLeast(version20250618) {
-		return nil, rpcErrorf(mcp.INVALID_REQUEST, "batches are taken from clients of protocol version %s only, after initialize", version20250326)
+	if c == nil || c.VersionAtLeast(version20250618) {
+		return nil, rpcErrorf(mcp.INVALID_REQUEST, "only clients of protocol version %s may send batches, after initialize", version20250326)
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return nil, rpcErrorf(mcp.PARSE_ERROR, "this is no JSON")
+		return nil, rpcErrorf(mcp.PARSE_ERROR, "the batch is not valid JSON")
 	}
 	if len(parts) == 0 || len(parts) > maxBatchMessages {
-		return nil, rpcErrorf(mcp.INVALID_REQUEST, "a batch has 1 to %d messages", maxBatchMessages)
+		return nil, rpcErrorf(mcp.INVALID_REQUEST, "a batch must have 1 to %d messages", maxBatchMessages)
 	}
 	return parts, nil
 }
 
-// joinReplies serves the requests of a batch at once. Its replies are one message,
-// in the order of the requests.
+// joinReplies runs the requests of a batch concurrently, and returns their replies as
+// one message, in the order of the requests.
 func joinReplies(works []deferredReply) reply {
 	replies := make([]reply, len(works))
 	var all sync.WaitGroup

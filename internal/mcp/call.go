@@ -52,6 +52,7 @@ type call struct {
 	missingCapabilities []*missingCapability // that questions needed
 	linkedAsks          map[uint64]struct{}  // questions of which the client got only a link
 	progress            float64              // the highest value that was sent
+	unrecordedProgress  bool                 // progress was sent that the log does not have
 	runEnded            bool
 	handedOff           bool // the call must no longer cancel its run
 	askingStopped       bool // no further question is sent
@@ -75,7 +76,7 @@ func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, 
 		answer(errorReply(m.ID, invalid))
 	case becomesTask:
 		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
-	case rc.client.isModern():
+	case rc.client.IsModern():
 		rc.session.runBlocking(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
 	case rc.session.steps == nil:
 		answer(c.serveSync(p, rc.inFlight))
@@ -133,10 +134,10 @@ func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, afte
 	c.sender = out
 	c.mu.Unlock()
 	f := c.newFollower(out, inFlight)
-	f.notifier.resumeProgress()
 	if err := f.catchUp(context.Background(), after); err != nil {
 		return c.internalErrorReply(err)
 	}
+	f.resumeProgress()
 	c.restartWaitClock() // the client was disconnected, not silent
 	if r, done := f.repeatHandoff(); done {
 		return r

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -19,7 +20,7 @@ func (c *call) startErrorReply(err error) reply {
 	var result *toolResult
 	switch {
 	case errors.As(err, &invalid):
-		result = invalidArgumentsResult(c.photon.Name(), invalid)
+		result = msg.InvalidArgumentsResult(c.photon.Name(), invalid)
 	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing):
 		result = errorResult("The tool was not started: " + err.Error() + ".")
 	case errors.Is(err, runlog.ErrDiskFull):
@@ -29,17 +30,10 @@ func (c *call) startErrorReply(err error) reply {
 	default:
 		return c.internalErrorReply(err)
 	}
-	if c.isTask && !c.client.isModern() { // the only result of such a call is a task
+	if c.isTask && !c.client.IsModern() { // the only result of such a call is a task
 		return errorReply(c.requestID, rpcErrorf(mcp.INVALID_PARAMS, "%s", *result.Content[0].Text))
 	}
 	return c.resultReply(result, "")
-}
-
-// rpcError returns the error that MCP 2026-07-28 defines for a missing capability.
-func (m *missingCapability) rpcError() *rpcError {
-	e := rpcErrorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "%s", m.Error())
-	e.Data = map[string]any{"requiredCapabilities": m.required}
-	return e
 }
 
 // resultReply returns a reply with the tool's result.
@@ -49,8 +43,8 @@ func (c *call) resultReply(result *toolResult, cursor string) reply {
 		maps.Copy(meta, base.Meta)
 		base.Meta = meta
 	}
-	result.resultBase = base
-	if c.isTask && !c.client.isModern() {
+	result.ResultBase = base
+	if c.isTask && !c.client.IsModern() {
 		result.Meta = relatedTaskMeta(c.runID)
 	}
 	return reply{message: encodeResult(c.requestID, result), cursor: cursor}

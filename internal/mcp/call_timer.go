@@ -115,7 +115,7 @@ func (f *follower) sendKeepAlive(waited time.Duration) error {
 			text += ": " + address
 		}
 	}
-	return f.sendUnrecorded(f.notifier.buildStatusNotification(text))
+	return f.sendUnrecorded(f.buildStatusNotification(text))
 }
 
 // sendUnrecorded sends messages that have no entry in the log. It sends nothing once

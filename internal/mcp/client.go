@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // The protocol versions that this server supports, oldest first. From 2026-07-28 on, which
@@ -23,40 +24,9 @@ var supportedVersions = []string{version20260728, version20251125, version202506
 
 // A client is what a request's sender is and supports. It is immutable.
 type client struct {
-	caller       engine.Caller
-	version      string
-	capabilities mcp.ClientCapabilities
-	// logLevel is the least severe level of log messages that the client receives, or
-	// noLogging.
-	logLevel severity
+	caller engine.Caller
+	msg.Client
 }
-
-func (c *client) isModern() bool { return mcp.IsModernProtocol(c.version) }
-
-// versionAtLeast reports whether the client uses the given version or a newer one.
-// Versions are dates, so they compare as strings.
-func (c *client) versionAtLeast(version string) bool { return c.version >= version }
-
-// supportsForms reports whether the client supports form elicitation. An elicitation
-// capability without a mode means forms only (MCP 2025-11-25, Elicitation,
-// Capabilities).
-func (c *client) supportsForms() bool {
-	e := c.capabilities.Elicitation
-	return c.versionAtLeast(version20250618) && e != nil && (e.Form != nil || e.URL == nil)
-}
-
-func (c *client) supportsURLs() bool {
-	e := c.capabilities.Elicitation
-	return c.versionAtLeast(version20251125) && e != nil && e.URL != nil
-}
-
-func (c *client) supportsSampling() bool { return c.capabilities.Sampling != nil }
-
-func (c *client) supportsSamplingTools() bool {
-	return c.versionAtLeast(version20251125) && c.capabilities.Sampling != nil && c.capabilities.Sampling.Tools != nil
-}
-
-func (c *client) supportsRoots() bool { return c.capabilities.Roots != nil }
 
 // newModernClient returns the client of a request that names its own version (MCP
 // 2026-07-28, Per-request protocol fields). Over HTTP, the headers must agree with the
@@ -80,13 +50,13 @@ func (s *Server) newModernClient(caller engine.Caller, m message, p *requestPara
 	if err := s.checkHeaders(version, m, p.Name, h); err != nil {
 		return nil, rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
-	c := &client{caller: caller, version: version, capabilities: *p.Meta.Capabilities, logLevel: noLogging}
+	c := &client{caller, msg.Client{Version: version, Capabilities: *p.Meta.Capabilities, LogLevel: msg.NoLogging}}
 	if p.Meta.LogLevel != "" {
-		level, ok := parseSeverity(string(p.Meta.LogLevel))
+		level, ok := msg.ParseSeverity(string(p.Meta.LogLevel))
 		if !ok {
 			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%q is not a log level: use debug, info, notice, warning, error, critical, alert or emergency", p.Meta.LogLevel)
 		}
-		c.logLevel = level
+		c.LogLevel = level
 	}
 	return c, nil
 }

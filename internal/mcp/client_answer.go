@@ -12,7 +12,7 @@ import (
 // open Beam's page and the user agreed, that is consent and not yet an answer: the user
 // answers on the page.
 func (c *call) parseClientAnswer(q *ask.Question, result json.RawMessage) (a ask.Answer, consented bool, err error) {
-	a, err = c.parseAnswer(q, result)
+	a, err = c.client.ParseAnswer(q, result)
 	return a, err == nil && q.OnPage() && a.Action == ask.Accept, err
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // admitRequest registers a request and returns the work that remains. Callers must call
@@ -43,7 +45,7 @@ func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, a
 		s.serveToolCall(rc, m, p, answer)
 	case isTaskMethod(m.Method):
 		s.serveTaskRequest(rc, m, answer)
-	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.isModern():
+	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.IsModern():
 		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
 	default:
 		r := s.dispatchToLibrary(rc.inFlight.newContext(), rc, m)
@@ -66,7 +68,7 @@ func (s *Server) identifyClient(sess *session, m message, p *requestParams, h ht
 	}
 	switch m.Method {
 	case string(mcp.MethodInitialize), string(mcp.MethodPing):
-		return &client{caller: sess.caller, version: version20251125, logLevel: noLogging}, nil
+		return &client{sess.caller, msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
 	case string(mcp.MethodServerDiscover):
 		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
@@ -76,7 +78,7 @@ func (s *Server) identifyClient(sess *session, m message, p *requestParams, h ht
 // dispatchToLibrary serves a request with mcp-go.
 func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m message) reply {
 	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
-	response := s.library.HandleMessage(ctx, m.raw)
+	response := s.library.HandleMessage(ctx, m.Raw)
 	raw, err := json.Marshal(response)
 	if err != nil || response == nil {
 		s.logger.Error("serving a request", "method", m.Method, "err", err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -15,11 +15,10 @@ import (
 // that it is sent on.
 type follower struct {
 	*call
-	sender       messageSender
-	inFlight     *inFlightRequest // the request that the stream belongs to
-	lastSent     uint64           // sequence number of the last entry that was sent
-	artifactSeqs []uint64         // sequence numbers of the run's artifacts
-	notifier     notifier
+	sender   messageSender
+	inFlight *inFlightRequest // the request that the stream belongs to
+	lastSent uint64           // sequence number of the last entry that was sent
+	state    msg.State
 
 	// timer calls wake when something other than an entry is due; nextKeepAlive is
 	// when the next keep-alive is. The call's mu guards all three.
@@ -29,7 +28,7 @@ type follower struct {
 }
 
 func (c *call) newFollower(out messageSender, inFlight *inFlightRequest) *follower {
-	return &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter, notifier: notifier{call: c}}
+	return &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter}
 }
 
 // catchUp reads the entries that the client received before, up to after, without
@@ -60,16 +59,6 @@ func (f *follower) catchUp(ctx context.Context, after uint64) error {
 func (f *follower) skipEvent(e runlog.Entry) error {
 	_, err := f.convertEvent(e)
 	return err
-}
-
-// convertEvent updates the follower's state with an event and returns the event's
-// notification, or nil if it has none.
-func (f *follower) convertEvent(e runlog.Entry) ([]byte, error) {
-	if e.Kind == "artifact" {
-		f.artifactSeqs = append(f.artifactSeqs, e.Seq)
-		return nil, nil
-	}
-	return f.notifier.buildNotification(e)
 }
 
 // followRun sends entries until the run or the request ends, and returns the call's
@@ -159,29 +148,10 @@ func (f *follower) handleEntry(ctx context.Context, e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		f.forgetLink(s.Ask)
-		return f.settleRequest(f.sender, s, s.describe())
+		f.forgetLink(s.AskSeq)
+		return f.settleRequest(f.sender, s, s.Describe())
 	}
 	return f.sendEvent(e)
-}
-
-// A settlement holds the members of an answer or a withdrawal that matter to a client.
-type settlement struct {
-	Ask    uint64 `json:"ask"`
-	Answer struct {
-		Action ask.Action `json:"action"`
-	} `json:"answer"`
-	By     string                `json:"by"`
-	Reason runlog.WithdrawReason `json:"reason"`
-}
-
-func (s *settlement) isAccepted() bool { return s.Answer.Action == ask.Accept }
-
-func (s settlement) describe() string {
-	if s.By != "" {
-		return "it was answered elsewhere: " + s.By
-	}
-	return "it was withdrawn: " + string(s.Reason)
 }
 
 // sendEvent sends the notification of an event.
@@ -190,6 +160,7 @@ func (f *follower) sendEvent(e runlog.Entry) error {
 	if err != nil || notification == nil {
 		return err
 	}
+	f.recordProgress()
 	return f.sender.send(f.cursor(e.Seq), notification)
 }
 
@@ -203,8 +174,8 @@ func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
 	if f.isResume {
 		ended = explainInterruption(ended)
 	}
-	if missing := f.findMissingCapability(ended); missing != nil && f.client.isModern() {
-		return errorReply(f.requestID, missing.rpcError())
+	if missing := f.findMissingCapability(ended); missing != nil && f.client.IsModern() {
+		return errorReply(f.requestID, missing.RPCError())
 	}
 	result, err := f.buildResult(context.WithoutCancel(ctx), ended)
 	if err != nil {
@@ -223,7 +194,7 @@ func (c *call) findMissingCapability(end runlog.Finished) (missing *missingCapab
 	}
 	for _, l := range c.missingCapabilities {
 		if strings.Contains(end.Error, l.Error()) {
-			missing = missing.merge(l)
+			missing = missing.Merge(l)
 		}
 	}
 	return missing

@@ -49,7 +49,7 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, don
 				if err != nil {
 					return nil, f.internalErrorReply(err), true
 				}
-				delete(asked, s.Ask)
+				delete(asked, s.AskSeq)
 			default:
 				if err := f.skipEvent(e); err != nil {
 					return nil, f.internalErrorReply(err), true

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // handOffCall ends a call whose questions have been open for too long. Its result holds
@@ -59,7 +60,7 @@ func (c *call) withdrawRequests(reason string) {
 	open, out := slices.Clone(c.pending), c.sender
 	c.mu.Unlock()
 	for _, p := range open {
-		_ = c.settleRequest(out, settlement{Ask: p.askSeq}, reason) // the client may be gone
+		_ = c.settleRequest(out, settlement{AskSeq: p.askSeq}, reason) // the client may be gone
 	}
 	c.sendMu.Lock() // wait until nothing is being sent
 	defer c.sendMu.Unlock()
@@ -97,7 +98,7 @@ func (c *call) waitingResult(info engine.Info) (*toolResult, error) {
 	}
 	fmt.Fprintf(&text, "\nGive the user the address. Then call the tool %s with {\"run\": %q}. It waits for the answer and returns the result or the next question. "+
 		"Do not call %s again for this: that would start over.", ResumeTool, c.runID, c.photon.Name())
-	result := &toolResult{Content: []contentBlock{textBlock(text.String())}}
+	result := &toolResult{Content: []msg.ContentBlock{msg.TextBlock(text.String())}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
 	result.IsError = !c.isResume && c.server.guaranteedOutputSchema(c.photon, c.client) != nil
 	return result, nil

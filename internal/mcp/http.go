@@ -57,7 +57,7 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 	switch {
 	case mcp.IsModernProtocol(version), mcp.IsModernProtocol(params.Meta.protocolVersion()):
 		return s.newSession("", caller, pages), true
-	case m.Method == string(mcp.MethodInitialize) && m.isRequest():
+	case m.Method == string(mcp.MethodInitialize) && m.IsRequest():
 		sess, err := s.openSession(caller, pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 )
 
@@ -26,12 +27,12 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 		s.servePostedBatch(w, r, caller, body)
 		return
 	}
-	m, invalid := parseMessage(body)
+	m, invalid := msg.Parse(body)
 	if invalid != nil {
 		writeError(w, http.StatusBadRequest, &m, invalid)
 		return
 	}
-	if m.isRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
+	if m.IsRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
 		writeError(w, http.StatusNotAcceptable, &m, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
 		return
 	}
@@ -40,10 +41,10 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 		return
 	}
 	switch {
-	case m.isResponse():
+	case m.IsResponse():
 		writeAccepted(w)
 		sess.handleResponse(m)
-	case m.isNotification():
+	case m.IsNotification():
 		writeAccepted(w)
 		sess.handleNotification(m)
 	default:
@@ -166,16 +167,16 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 	defer out.close()
 	var replies []deferredReply
 	for _, part := range parts {
-		m, invalid := parseMessage(part)
+		m, invalid := msg.Parse(part)
 		switch {
-		case invalid != nil && !m.isNotification():
+		case invalid != nil && !m.IsNotification():
 			replies = append(replies, immediateReply(errorReply(m.ID, invalid)))
 		case invalid != nil:
 		case m.Method == string(mcp.MethodInitialize):
 			replies = append(replies, immediateReply(errorReply(m.ID, errInitializeInBatch)))
-		case m.isResponse():
+		case m.IsResponse():
 			sess.handleResponse(m)
-		case m.isNotification():
+		case m.IsNotification():
 			sess.handleNotification(m)
 		default:
 			pending := s.admitRequest(r.Context(), &requestContext{session: sess, sender: out}, m, r.Header)

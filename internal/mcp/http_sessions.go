@@ -122,5 +122,5 @@ func (s *session) findResumableCall(key string) *call {
 // request's header.
 func (s *session) sendsPrimingEvents() bool {
 	c := s.initializedClient()
-	return s.resumable && c != nil && c.versionAtLeast(version20251125)
+	return s.resumable && c != nil && c.VersionAtLeast(version20251125)
 }

@@ -81,7 +81,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	case missing != nil:
 		return f.leaveQuestionOpen(ctx, open, seq, missing)
 	}
-	p = &pendingRequest{call: c, askSeq: seq, acceptIsConsent: request.acceptIsConsent}
+	p = &pendingRequest{call: c, askSeq: seq, acceptIsConsent: request.AcceptIsConsent}
 	c.mu.Lock()
 	if !c.askingStopped {
 		c.pending = append(c.pending, p)
@@ -122,7 +122,7 @@ func (p *pendingRequest) send(out messageSender, r clientRequest) error {
 	if !open {
 		return nil
 	}
-	return c.session.sendRequest(out, c.cursor(p.askSeq), id, r.method, c.withRelatedTask(r.params), p)
+	return c.session.sendRequest(out, c.cursor(p.askSeq), id, r.Method, c.withRelatedTask(r.Params), p)
 }
 
 // resend sends the question's request again, with the errors of the last answer.
@@ -133,7 +133,7 @@ func (p *pendingRequest) resend(out messageSender, q *ask.Question) error {
 	}
 	p.call.mu.Lock()
 	if p.lastInvalid != nil {
-		request = request.withErrors(p.lastInvalid.Fields)
+		request = request.WithErrors(p.lastInvalid.Fields)
 	}
 	p.call.mu.Unlock()
 	return p.send(out, request)
@@ -156,7 +156,7 @@ func (c *call) settleRequest(out messageSender, s settlement, reason string) err
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
 	c.mu.Lock()
-	p := c.pending.remove(s.Ask)
+	p := c.pending.remove(s.AskSeq)
 	if len(c.pending) == 0 {
 		c.linksSent = false
 	}
@@ -170,8 +170,8 @@ func (c *call) settleRequest(out messageSender, s settlement, reason string) err
 	}
 	open := c.session.forgetRequest(id)
 	var err error
-	if p.acceptIsConsent && s.isAccepted() {
-		err = out.send("", encodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.Ask)}))
+	if p.acceptIsConsent && s.IsAccepted() {
+		err = out.send("", encodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))
 	}
 	if open && err == nil {
 		err = out.send("", encodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))

@@ -19,17 +19,11 @@ func errorReply(id json.RawMessage, err *rpcError) reply {
 	return reply{message: encodeError(id, err), code: err.Code}
 }
 
-// resultBase holds the members that every result of the modern era has.
-type resultBase struct {
-	Type string         `json:"resultType,omitempty"`
-	Meta map[string]any `json:"_meta,omitempty"`
-}
-
 func (s *Server) newResultBase(c *client, kind string) resultBase {
-	if !c.isModern() {
+	if !c.IsModern() {
 		return resultBase{}
 	}
-	return resultBase{kind, map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
+	return resultBase{Type: kind, Meta: map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
 }
 
 // A deferredReply finishes the work for a message. It passes the reply, which may be

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A requestContext is the session as mcp-go sees it while it serves one request.
@@ -45,16 +47,16 @@ func (rc *requestContext) NotificationChannel() chan<- mcp.JSONRPCNotification {
 
 // SetLogLevel and GetLogLevel implement [server.SessionWithLogging].
 func (rc *requestContext) SetLogLevel(level mcp.LoggingLevel) {
-	if s, ok := parseSeverity(string(level)); ok {
-		rc.updateClient(func(c *client) { c.logLevel = s })
+	if s, ok := msg.ParseSeverity(string(level)); ok {
+		rc.updateClient(func(c *client) { c.LogLevel = s })
 	}
 }
 
 func (rc *requestContext) GetLogLevel() mcp.LoggingLevel {
-	if rc.client == nil || rc.client.logLevel == noLogging {
+	if rc.client == nil || rc.client.LogLevel == msg.NoLogging {
 		return mcp.LoggingLevelEmergency
 	}
-	return mcp.LoggingLevel(severities[rc.client.logLevel])
+	return mcp.LoggingLevel(rc.client.LogLevel.Level())
 }
 
 // GetClientInfo and SetClientInfo implement [server.SessionWithClientInfo]. The server
@@ -68,12 +70,12 @@ func (rc *requestContext) GetClientCapabilities() mcp.ClientCapabilities {
 	if rc.client == nil {
 		return mcp.ClientCapabilities{}
 	}
-	return rc.client.capabilities
+	return rc.client.Capabilities
 }
 
 func (rc *requestContext) SetClientCapabilities(caps mcp.ClientCapabilities) {
-	if rc.client == nil || !rc.client.isModern() {
-		rc.updateClient(func(c *client) { c.capabilities = caps })
+	if rc.client == nil || !rc.client.IsModern() {
+		rc.updateClient(func(c *client) { c.Capabilities = caps })
 	}
 }
 
@@ -82,13 +84,13 @@ func (rc *requestContext) ProtocolVersion() string {
 	if rc.client == nil {
 		return ""
 	}
-	return rc.client.version
+	return rc.client.Version
 }
 
 // SetProtocolVersion implements [server.SessionWithProtocolVersion]. mcp-go calls it
 // when initialize has negotiated a version.
 func (rc *requestContext) SetProtocolVersion(version string) {
-	rc.updateClient(func(c *client) { c.version = version })
+	rc.updateClient(func(c *client) { c.Version = version })
 }
 
 // SubscribeToResource, UnsubscribeFromResource and SubscribedResources
@@ -132,7 +134,7 @@ const maxSubscribedResources = 1000
 
 // RequestElicitation implements [server.SessionWithElicitation].
 func (rc *requestContext) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	if !rc.client.supportsForms() {
+	if !rc.client.SupportsForms() {
 		return nil, missingCapabilityError("elicitation")
 	}
 	return awaitResponse[mcp.ElicitationResult](ctx, rc, string(mcp.MethodElicitationCreate), r.Params)
@@ -140,7 +142,7 @@ func (rc *requestContext) RequestElicitation(ctx context.Context, r mcp.Elicitat
 
 // RequestSampling implements [server.SessionWithSampling].
 func (rc *requestContext) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-	if !rc.client.supportsSampling() {
+	if !rc.client.SupportsSampling() {
 		return nil, missingCapabilityError("sampling")
 	}
 	return awaitResponse[mcp.CreateMessageResult](ctx, rc, string(mcp.MethodSamplingCreateMessage), r.CreateMessageParams)
@@ -148,7 +150,7 @@ func (rc *requestContext) RequestSampling(ctx context.Context, r mcp.CreateMessa
 
 // ListRoots implements [server.SessionWithRoots].
 func (rc *requestContext) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
-	if !rc.client.supportsRoots() {
+	if !rc.client.SupportsRoots() {
 		return nil, missingCapabilityError("roots")
 	}
 	return awaitResponse[mcp.ListRootsResult](ctx, rc, string(mcp.MethodListRoots), nil)

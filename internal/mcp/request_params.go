@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // requestMeta is the _meta of a request's params.
@@ -44,20 +46,15 @@ func parseParams(m message) (*requestParams, *rpcError) {
 		p.Meta = only.Meta
 	}
 	if err != nil {
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
 	}
 	switch token := p.Meta.ProgressToken; {
 	case bytes.Equal(token, jsonNull):
 		p.Meta.ProgressToken = nil
-	case token != nil && !isProgressToken(token):
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", maxIDSize)
+	case token != nil && !msg.IsProgressToken(token):
+		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", msg.MaxIDSize)
 	}
 	return &p, nil
-}
-
-// isProgressToken reports whether raw is a progress token: a string or a number.
-func isProgressToken(raw json.RawMessage) bool {
-	return len(raw) <= maxIDSize && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // protocolVersion returns the version that a request names, or "" if it names none.

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -74,7 +75,7 @@ func (c *call) openResumedRun(args json.RawMessage) *reply {
 	switch {
 	case ok:
 	case info.State.Ended(): // the log has its result
-		photon = placeholderPhoton(info.Photon)
+		photon = msg.PlaceholderPhoton(info.Photon)
 	default:
 		return refuse("The tool " + info.Photon + " of this run is not available now. The run is waiting for it.")
 	}

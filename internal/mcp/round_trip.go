@@ -225,8 +225,8 @@ func (r *roundTrip) collectEntry(ctx context.Context, e runlog.Entry) (err error
 		return r.collectQuestion(ctx, e.Seq)
 	case runlog.KindAnswered, runlog.KindWithdrawn:
 		s, err := runlog.Decode[settlement](e)
-		r.removeInput(s.Ask)
-		r.forgetLink(s.Ask)
+		r.removeInput(s.AskSeq)
+		r.forgetLink(s.AskSeq)
 		return err
 	}
 	return r.sendEvent(e)

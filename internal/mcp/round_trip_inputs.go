@@ -33,7 +33,9 @@ func (r *roundTrip) resumeFromState(ctx context.Context, p *requestParams) error
 		return err
 	}
 	// The progress token may be the same in every round trip, so progress must keep rising.
-	r.notifier.lastProgress, r.notifier.progressSent = state.Progress, state.ProgressSent
+	if state.ProgressSent {
+		r.state.Progress.RaiseTo(state.Progress)
+	}
 	for key, a := range state.Inputs {
 		if err := r.applyResponse(ctx, info, key, a, p.Responses[key]); err != nil {
 			return err
@@ -75,7 +77,7 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, open
 		if q.Attempts >= maxAttempts {
 			return r.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
 		}
-		q.request = q.request.withErrors(invalid.Fields)
+		q.request = q.request.WithErrors(invalid.Fields)
 	case errors.Is(err, engine.ErrSettled):
 		return nil
 	case err != nil:

@@ -7,14 +7,15 @@ import (
 
 // inputRequiredReply returns the open questions as the request's result.
 func (r *roundTrip) inputRequiredReply() reply {
+	progress, sent := r.state.Progress.Last()
 	state := requestState{
-		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: r.notifier.lastProgress, ProgressSent: r.notifier.progressSent,
+		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: progress, ProgressSent: sent,
 		Owner: r.client.caller.Owner(), Digest: r.callDigest,
 	}
 	requests := map[string]inputRequest{}
 	for key, q := range r.openInputs {
 		state.Inputs[key] = q.inputState
-		requests[key] = inputRequest{q.request.method, q.request.params}
+		requests[key] = inputRequest{q.request.Method, q.request.Params}
 	}
 	sealed, err := r.server.stateSealer.sealState(state)
 	if err != nil {

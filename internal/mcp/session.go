@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A session is what lasts between the messages of one client: one for each stdio
@@ -124,7 +125,7 @@ func (s *session) sendRequest(out messageSender, cursor, id, method string, para
 	}
 	s.awaitedResponses[string(raw)] = handler
 	s.mu.Unlock()
-	return out.send(cursor, encodeMessage(outgoingMessage{ID: raw, Method: method, Params: params}))
+	return out.send(cursor, msg.Encode(msg.Outgoing{ID: raw, Method: method, Params: params}))
 }
 
 // handleResponse passes a response to its handler. It ignores a response without one:
@@ -198,7 +199,7 @@ func (s *session) initializedClient() *client {
 func (s *session) updateClient(change func(*client)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := client{caller: s.caller, version: version20250326, logLevel: severity(slices.Index(severities, "info"))}
+	c := client{s.caller, msg.Client{Version: version20250326, LogLevel: msg.SeverityInfo}}
 	if s.client != nil {
 		c = *s.client
 	}

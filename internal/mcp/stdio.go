@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 )
 
@@ -118,15 +119,15 @@ func (c *stdioConn) handleLine(ctx context.Context, line []byte) {
 // startMessage begins to serve one message. It returns a function that finishes the work,
 // or nil if nothing is left to do, and reports whether that function may block.
 func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) (finish deferredReply, mayBlock bool) {
-	m, invalid := parseMessage(raw)
+	m, invalid := msg.Parse(raw)
 	switch {
-	case invalid != nil && m.isNotification():
+	case invalid != nil && m.IsNotification():
 		return nil, false // a notification gets no response
 	case invalid != nil:
 		return immediateReply(errorReply(m.ID, invalid)), false
-	case m.isResponse():
+	case m.IsResponse():
 		return func(answer func(reply)) { c.session.handleResponse(m); answer(reply{}) }, false
-	case m.isNotification():
+	case m.IsNotification():
 		return func(answer func(reply)) { c.session.handleNotification(m); answer(reply{}) }, true
 	case batched && m.Method == string(mcp.MethodInitialize):
 		return immediateReply(errorReply(m.ID, errInitializeInBatch)), false

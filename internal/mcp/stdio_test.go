@@ -77,7 +77,7 @@ func TestInvalidAnswerIsAskedAgain(t *testing.T) {
 	for i := range 3 {
 		question := w.nextLine()
 		message := jsonMember(t, question, "params", "message")
-		if again := strings.Contains(message, "could not be taken"); again != (i > 0) || strings.Count(message, "could not") > 1 {
+		if again := strings.Contains(message, "not accepted"); again != (i > 0) || strings.Count(message, "not accepted") > 1 {
 			t.Errorf("the question says, the %d. time: %s", i+1, message)
 		}
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"blue"}}}`, jsonMember(t, question, "id"))
@@ -161,7 +161,7 @@ func TestQuestionAnsweredElsewhereIsWithdrawn(t *testing.T) {
 	if err := r.engine.Answer(t.Context(), operator, r.engine.Inbox(operator, 0)[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
-	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"it was answered elsewhere: browser","requestId":"RUN.3"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"answered from browser (accept)","requestId":"RUN.3"}}`)
 	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -130,7 +129,7 @@ func relatedTaskMeta(id string) map[string]any {
 
 // withRelatedTask adds that _meta to a request's params.
 func (c *call) withRelatedTask(params any) any {
-	if !c.isTask || c.client.isModern() {
+	if !c.isTask || c.client.IsModern() {
 		return params
 	}
 	raw, err := json.Marshal(params)
@@ -180,14 +179,4 @@ func (s *Server) awaitRunState(ctx context.Context, caller engine.Caller, id str
 func hasEndedOrAsked(info engine.Info) bool {
 	n := len(info.Asks)
 	return info.State.Ended() || n > 0 && !info.Asks[n-1].More
-}
-
-// placeholderPhoton stands in for a photon that is no longer registered, to build the
-// result of its run.
-func placeholderPhoton(name string) *generators.Photon {
-	input, err := generators.ParseSchema(json.RawMessage(`{"type":"object"}`))
-	if err != nil {
-		panic(err) // the schema is valid
-	}
-	return generators.FromSchema(name, input, nil, nil, nil)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // decideTask reports whether a call becomes a task at once. In MCP 2025-11-25, the
@@ -22,9 +23,9 @@ func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
 		support = generators.TaskForbidden
 	}
 	switch {
-	case c.client.isModern():
+	case c.client.IsModern():
 		return c.decideExtensionTask(support)
-	case c.client.version != version20251125, p.Task == nil, string(p.Task) == "null":
+	case c.client.Version != version20251125, p.Task == nil, string(p.Task) == "null":
 		if support == generators.TaskRequired {
 			return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can only be called as a task: add the parameter task, an object (MCP 2025-11-25)", p.Name)
 		}
@@ -71,7 +72,7 @@ func parseTaskTTL(raw json.RawMessage) (time.Duration, *rpcError) {
 	}
 	switch err := json.Unmarshal(raw, &p); {
 	case err != nil:
-		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task must be an object with an optional ttl, a number of milliseconds: %s", describeJSONError(err))
+		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task must be an object with an optional ttl, a number of milliseconds: %s", msg.DescribeJSONError(err))
 	case p.TTL == nil:
 		return defaultTaskTTL, nil
 	case *p.TTL < 0:
@@ -87,7 +88,7 @@ func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
 	if refused := c.startRun(inFlight.parentContext, p); refused != nil {
 		return *refused
 	}
-	if c.client.isModern() {
+	if c.client.IsModern() {
 		return c.taskCreatedReply()
 	}
 	ctx := inFlight.newContext()

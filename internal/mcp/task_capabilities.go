@@ -14,8 +14,8 @@ const tasksExtension = "io.modelcontextprotocol/tasks"
 // supportsTasks reports whether a client of the modern era accepts a task in place of a
 // result.
 func (c *client) supportsTasks() bool {
-	_, declared := c.capabilities.Extensions[tasksExtension]
-	return c.isModern() && declared
+	_, declared := c.Capabilities.Extensions[tasksExtension]
+	return c.IsModern() && declared
 }
 
 // missingTasksError returns the error for a client that must support tasks and does
@@ -39,7 +39,7 @@ func (s *Server) extendLibraryResult(rc *requestContext, m message, result json.
 	case string(mcp.MethodServerDiscover):
 		return withMembers(result, map[string]any{tasksExtension: struct{}{}}, "capabilities", "extensions")
 	case string(mcp.MethodToolsList):
-		if rc.client.version == version20251125 {
+		if rc.client.Version == version20251125 {
 			return s.addTaskHints(result)
 		}
 	}
@@ -66,7 +66,7 @@ func tasksCapability(list bool) map[string]any {
 // taskExecution returns whether a tool can be called as a task (MCP 2025-11-25,
 // Tool-Level Negotiation).
 func taskExecution(p *generators.Photon, c *client) *mcp.ToolExecution {
-	if c.version != version20251125 {
+	if c.Version != version20251125 {
 		return nil
 	}
 	support := mcp.TaskSupportOptional

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // The methods of tasks.
@@ -23,10 +25,10 @@ func isTaskMethod(method string) bool { return strings.HasPrefix(method, "tasks/
 // serveTaskRequest serves a request about a task.
 func (s *Server) serveTaskRequest(rc *requestContext, m message, answer func(reply)) {
 	switch {
-	case rc.client.isModern():
+	case rc.client.IsModern():
 		answer(s.serveExtensionTask(rc, m))
 		return
-	case rc.client.version != version20251125:
+	case rc.client.Version != version20251125:
 		answer(errorReply(m.ID, unknownMethodError(m)))
 		return
 	}
@@ -85,7 +87,7 @@ func parseTaskParams(m message) (taskParams, *rpcError) {
 	var p taskParams
 	if len(m.Params) > 0 {
 		if err := json.Unmarshal(m.Params, &p); err != nil {
-			return p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, describeJSONError(err))
+			return p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
 		}
 	}
 	if p.ID == "" && m.Method != tasksList {

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -112,7 +113,7 @@ func (s *Server) addInputRequests(rc *requestContext, info engine.Info, d *detai
 		case err != nil:
 			return err
 		case missing == nil:
-			d.Requests[open.Key] = inputRequest{b.method, b.params}
+			d.Requests[open.Key] = inputRequest{b.Method, b.Params}
 		case !isAnswerableElsewhere(open.Question) && !s.askPolicy.Link:
 			if err := c.withdrawUnsupported(context.Background(), open.ID, missing, nil); err != nil {
 				return err
@@ -137,7 +138,7 @@ func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTas
 	for batch, err := range batches {
 		for _, e := range batch {
 			if err == nil && e.Kind == "artifact" {
-				f.artifactSeqs = append(f.artifactSeqs, e.Seq)
+				err = f.skipEvent(e)
 			}
 			if err == nil && e.Kind == runlog.KindFinished {
 				end, err = runlog.Decode[runlog.Finished](e)
@@ -148,14 +149,14 @@ func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTas
 		}
 	}
 	if l := missingCapabilityIn(end); l != nil {
-		d.Status, d.Error = taskFailed, l.rpcError()
+		d.Status, d.Error = taskFailed, l.RPCError()
 		return nil
 	}
 	// The request succeeded; the result says whether the tool failed.
 	d.Status, d.Message = taskCompleted, ""
 	d.Result, err = f.buildResult(ctx, end)
 	if err == nil {
-		d.Result.resultBase = resultBase{Type: "complete"}
+		d.Result.ResultBase = resultBase{Type: "complete"}
 	}
 	return err
 }
@@ -166,7 +167,7 @@ func missingCapabilityIn(end runlog.Finished) *missingCapability {
 	if end.Status != runlog.Failed {
 		return nil
 	}
-	if l := (&missingCapability{"roots", rootsCapability}); strings.Contains(end.Error, l.Error()) {
+	if l := msg.MissingRoots; strings.Contains(end.Error, l.Error()) {
 		return l
 	}
 	return nil
@@ -176,7 +177,7 @@ func missingCapabilityIn(end runlog.Finished) *missingCapability {
 func (s *Server) newTaskCall(rc *requestContext, info engine.Info) *call {
 	photon, ok := s.photons.Lookup(info.Photon)
 	if !ok {
-		photon = placeholderPhoton(info.Photon)
+		photon = msg.PlaceholderPhoton(info.Photon)
 	}
 	return &call{server: s, session: rc.session, client: rc.client, photon: photon, runID: info.ID, isTask: true}
 }

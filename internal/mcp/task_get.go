@@ -58,7 +58,7 @@ func (s *session) taskMeta(c *client, info engine.Info) map[string]any {
 // whether or not the client declared that capability.
 func (s *session) pendingElicitations(c *client, info engine.Info) []elicitParams {
 	able := *c
-	able.capabilities.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
+	able.Capabilities.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
 	asks := call{server: s.server, session: s, client: &able, runID: info.ID}
 	var pending []elicitParams
 	for _, open := range info.Asks {
@@ -66,7 +66,7 @@ func (s *session) pendingElicitations(c *client, info engine.Info) []elicitParam
 		if err != nil {
 			s.server.logger.Error("building a pending elicitation", "run", info.ID, "err", err)
 		}
-		if p, ok := b.params.(elicitParams); ok && missing == nil && err == nil {
+		if p, ok := b.Params.(elicitParams); ok && missing == nil && err == nil {
 			p.ElicitationID = open.ID
 			pending = append(pending, p)
 		}

@@ -1,6 +1,9 @@
 package mcp
 
-import "github.com/photon-beam/beam/internal/engine"
+import (
+	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+)
 
 // getTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
 // meanwhile asks the client the task's questions. It sends no events, because the task
@@ -31,7 +34,7 @@ func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answ
 func (s *Server) newTaskFollower(rc *requestContext, m message, info engine.Info) *follower {
 	c := s.newTaskCall(rc, info)
 	quiet := *rc.client
-	quiet.logLevel = noLogging
+	quiet.LogLevel = msg.NoLogging
 	c.client, c.requestID, c.sender, c.number = &quiet, m.ID, rc.sender, s.lastCallNumber.Add(1)
 	return c.newFollower(rc.sender, rc.inFlight)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/photon-beam/beam/generators"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // registerTools registers the registry's photons with mcp-go.
@@ -61,7 +63,7 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 			r.Tools[i].RawOutputSchema = s.guaranteedOutputSchema(p, rc.client)
 			r.Tools[i].Execution = taskExecution(p, rc.client)
 		}
-		if !rc.client.versionAtLeast(version20250618) {
+		if !rc.client.VersionAtLeast(version20250618) {
 			r.Tools[i].Title = "" // these clients read annotations.title
 		}
 	}
@@ -71,8 +73,8 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 // of the photon has for the client, or nil. There is none for a client that can't be
 // asked: its calls may be handed off, with a result that has no structured content.
 func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
-	if s.askPolicy.allowsHandoff() && !c.supportsForms() && !c.supportsURLs() {
+	if s.askPolicy.allowsHandoff() && !c.SupportsForms() && !c.SupportsURLs() {
 		return nil
 	}
-	return outputSchema(p, c)
+	return writePropertiesAsObjects(msg.OutputSchema(p, &c.Client))
 }

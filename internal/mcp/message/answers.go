@@ -1,0 +1,79 @@
+package message
+
+import (
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// ParseAnswer returns the answer in a client's result for a question. The results
+// of sampling/createMessage and roots/list have no action: they are accepts. It
+// fails with a [*generators.InvalidError].
+func (c *Client) ParseAnswer(q *ask.Question, result json.RawMessage) (ask.Answer, error) {
+	if q.Kind == ask.KindSample || q.Kind == ask.KindRoots {
+		return ask.Answer{Action: ask.Accept, Content: result}, nil
+	}
+	var a struct {
+		Action  ask.Action      `json:"action"`
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(result, &a); err != nil {
+		return ask.Answer{}, invalidField("action", "the result must be an object with an action: accept, decline or cancel")
+	}
+	if a.Action != ask.Accept {
+		return ask.Answer{Action: a.Action}, nil
+	}
+	if !c.VersionAtLeast(mcp.ProtocolVersion20251125) && len(q.Fields) > 0 {
+		content, err := form.ContentFrom20250618(q.Fields, a.Content)
+		if err != nil {
+			return ask.Answer{}, invalidField("content", err.Error())
+		}
+		a.Content = content
+	}
+	return ask.Answer{Action: ask.Accept, Content: a.Content}, nil
+}
+
+func invalidField(field, message string) error {
+	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
+}
+
+// A Settlement is the part of an answered or withdrawn entry that clients get.
+// Decode one with [runlog.Decode].
+type Settlement struct {
+	AskSeq uint64 `json:"ask"`
+	Answer struct {
+		Action ask.Action `json:"action"`
+	} `json:"answer"`
+	Surface string                `json:"by"` // where it was answered; empty if it was withdrawn
+	Reason  runlog.WithdrawReason `json:"reason"`
+	Error   string                `json:"error"` // why it was withdrawn, for people
+}
+
+// IsAccepted reports whether the question was answered and the answer accepts.
+func (s *Settlement) IsAccepted() bool { return s.Answer.Action == ask.Accept }
+
+// Describe returns how the question was settled, for people.
+func (s *Settlement) Describe() string {
+	switch {
+	case s.Surface != "":
+		return "answered from " + s.Surface + " (" + string(s.Answer.Action) + ")"
+	case s.Error != "":
+		return "withdrawn (" + string(s.Reason) + "): " + s.Error
+	}
+	return "withdrawn (" + string(s.Reason) + ")"
+}
+
+type cancelledParams struct {
+	RequestID string `json:"requestId"`
+	Reason    string `json:"reason"`
+}
+
+// EncodeCancelled encodes the notification that takes a request back.
+func EncodeCancelled(requestID, reason string) []byte {
+	return EncodeNotification("notifications/cancelled", cancelledParams{requestID, reason})
+}

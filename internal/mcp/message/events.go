@@ -1,0 +1,185 @@
+package message
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// An eventForm returns the notification for an event, or false if the client
+// gets none.
+type eventForm func(t *Translator, s *State, seq uint64, e generators.Event) (Outgoing, bool)
+
+// eventForms has the MCP form of every kind of event; see [generators.Kinds].
+var eventForms = map[string]eventForm{
+	"status":   statusNotification,
+	"progress": progressNotification,
+	"log":      logNotification,
+	"chunk":    chunkNotification,
+	"toast":    toastNotification,
+	"artifact": artifactNotification,
+	"stepped":  noNotification, // what a step returned is the run's own affair
+	"result":   noNotification, // the run's end carries it
+}
+
+type (
+	progressParams struct {
+		Token    json.RawMessage `json:"progressToken"`
+		Progress float64         `json:"progress"`
+		Total    float64         `json:"total,omitempty"`
+		Message  string          `json:"message,omitempty"`
+		Meta     *eventMeta      `json:"_meta,omitempty"`
+	}
+	logParams struct {
+		Level  string     `json:"level"`
+		Logger string     `json:"logger,omitempty"`
+		Data   any        `json:"data"`
+		Meta   *eventMeta `json:"_meta,omitempty"`
+	}
+	eventMeta struct {
+		Kind  string           `json:"beam/kind"`            // of the event
+		Level generators.Level `json:"beam/level,omitempty"` // of a status
+	}
+	artifactData struct {
+		Title     string `json:"title"`
+		MediaType string `json:"mediaType"`
+		Size      int64  `json:"size"`
+		URL       string `json:"url,omitempty"`
+	}
+)
+
+// Notification returns the notification for an event, or nil if the client gets
+// none. An event of an unknown kind, as a newer Beam may have recorded, becomes a
+// log message with its JSON. Entries that are not events have no notification
+// here.
+func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
+	if !e.Kind.IsEvent() {
+		return nil, nil
+	}
+	form, ok := eventForms[string(e.Kind)]
+	if !ok {
+		return t.LogMessage(generators.Info, jsonOrText(e.Data), string(e.Kind)), nil
+	}
+	event, err := generators.Decode(string(e.Kind), e.Data)
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := form(t, s, e.Seq, event); ok {
+		return Encode(n), nil
+	}
+	return nil, nil
+}
+
+// StatusMessage returns progress that only says text, and counts as one step; nil
+// if the client wants no progress.
+func (t *Translator) StatusMessage(s *State, text string) []byte {
+	n, ok := t.statusProgress(s, text, nil)
+	if !ok {
+		return nil
+	}
+	return Encode(n)
+}
+
+// LogMessage returns a notifications/message; nil if the client wants none of that
+// level.
+func (t *Translator) LogMessage(level generators.Level, data any, kind string) []byte {
+	n, ok := t.logMessage(level, "", data, kind)
+	if !ok {
+		return nil
+	}
+	return Encode(n)
+}
+
+func statusNotification(t *Translator, s *State, _ uint64, e generators.Event) (Outgoing, bool) {
+	status := e.(*generators.StatusEvent)
+	meta := t.eventMeta("status")
+	if meta != nil {
+		meta.Level = status.Level
+	}
+	n, ok := t.statusProgress(s, status.Text, meta)
+	if t.ProgressToken == nil {
+		return t.logMessage(status.Level, "", status.Text, "status")
+	}
+	return n, ok
+}
+
+// statusProgress returns the progress for a status. The status counts even if the
+// client wants no progress, so that the state depends on the log alone.
+func (t *Translator) statusProgress(s *State, text string, meta *eventMeta) (Outgoing, bool) {
+	value, ok := s.Progress.Step()
+	return t.progress(progressParams{Progress: value, Message: text, Meta: meta}), ok && t.ProgressToken != nil
+}
+
+func progressNotification(t *Translator, s *State, _ uint64, e generators.Event) (Outgoing, bool) {
+	p := e.(*generators.ProgressEvent)
+	value, total, ok := s.Progress.Advance(p.Done, p.Total)
+	return t.progress(progressParams{Progress: value, Total: total, Message: p.Text, Meta: t.eventMeta("progress")}), ok && t.ProgressToken != nil
+}
+
+func (t *Translator) progress(p progressParams) Outgoing {
+	p.Token = t.ProgressToken
+	return Outgoing{Method: "notifications/progress", Params: p}
+}
+
+func logNotification(t *Translator, _ *State, _ uint64, e generators.Event) (Outgoing, bool) {
+	line := e.(*generators.LogEvent)
+	return t.logMessage(line.Level, line.Logger, line.Data, "log")
+}
+
+func chunkNotification(t *Translator, _ *State, _ uint64, e generators.Event) (Outgoing, bool) {
+	return t.logMessage(generators.Info, "", e.(*generators.ChunkEvent).Text, "chunk")
+}
+
+func toastNotification(t *Translator, _ *State, _ uint64, e generators.Event) (Outgoing, bool) {
+	toast := e.(*generators.ToastEvent)
+	return t.logMessage(toast.Level, "", toast.Text, "toast")
+}
+
+// artifactNotification keeps the artifact for the result, and announces it to
+// clients that know Beam.
+func artifactNotification(t *Translator, s *State, seq uint64, e generators.Event) (Outgoing, bool) {
+	s.artifacts = append(s.artifacts, seq)
+	if !t.Annotated {
+		return Outgoing{}, false
+	}
+	a := e.(*generators.Artifact)
+	address, err := t.artifactURL(seq)
+	if err != nil {
+		address = ""
+	}
+	return t.logMessage(generators.Info, "", artifactData{a.Title, a.MediaType, a.Size, address}, "artifact")
+}
+
+func noNotification(*Translator, *State, uint64, generators.Event) (Outgoing, bool) {
+	return Outgoing{}, false
+}
+
+func (t *Translator) logMessage(level generators.Level, logger string, data any, kind string) (Outgoing, bool) {
+	name := string(level.Syslog())
+	p := logParams{name, cmp.Or(logger, t.Photon.Name()), data, t.eventMeta(kind)}
+	return Outgoing{Method: "notifications/message", Params: p}, t.Client.wantsLog(name)
+}
+
+func (t *Translator) eventMeta(kind string) *eventMeta {
+	if !t.Annotated {
+		return nil
+	}
+	return &eventMeta{Kind: kind}
+}
+
+// artifactURL returns the address of an artifact's body.
+func (t *Translator) artifactURL(seq uint64) (string, error) {
+	base, err := t.Source.PageBaseURL()
+	return fmt.Sprintf("%s/runs/%s/artifacts/%d", base, t.RunID, seq), err
+}
+
+// jsonOrText returns data as JSON, or as a string if it is not valid JSON.
+func jsonOrText(data json.RawMessage) any {
+	if json.Valid(data) {
+		return data
+	}
+	return string(data)
+}

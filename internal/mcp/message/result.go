@@ -1,0 +1,75 @@
+package message
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// ResultBase is what every result of 2026-07-28 has beside its own members.
+type ResultBase struct {
+	Type string         `json:"resultType,omitempty"`
+	Meta map[string]any `json:"_meta,omitempty"`
+}
+
+// ToolResult is the result of tools/call (MCP, Tools, Calling Tools).
+type ToolResult struct {
+	ResultBase
+	Content    []ContentBlock  `json:"content"`
+	Structured json.RawMessage `json:"structuredContent,omitempty"`
+	IsError    bool            `json:"isError,omitempty"`
+}
+
+// ErrorResult returns a result that describes to the model what went wrong.
+func ErrorResult(text string) *ToolResult {
+	return &ToolResult{Content: []ContentBlock{TextBlock(text)}, IsError: true}
+}
+
+// InvalidArgumentsResult returns a result that lists the invalid arguments.
+func InvalidArgumentsResult(photon string, err *generators.InvalidError) *ToolResult {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The arguments for %s are not valid:", photon)
+	for _, f := range err.Fields {
+		b.WriteString("\n- ")
+		if f.Path != "" {
+			b.WriteString(f.Path + ": ")
+		}
+		b.WriteString(f.Message)
+	}
+	return ErrorResult(b.String())
+}
+
+// Result returns the end of a run as the result of its call: the artifacts of the
+// entries translated with s, then the value.
+func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) (*ToolResult, error) {
+	artifacts, err := t.artifactBlocks(ctx, s.artifacts)
+	if err != nil {
+		return nil, err
+	}
+	r := &ToolResult{Content: artifacts}
+	if t.Annotated {
+		r.Meta = map[string]any{"beam/status": end.Status}
+	}
+	if end.Status != runlog.Completed {
+		r.IsError, r.Content = true, append(artifacts, TextBlock(end.Error))
+		return r, nil
+	}
+	if text := resultText(end); text != "" {
+		r.Content = append(r.Content, TextBlock(text))
+	}
+	r.Structured = structuredContent(t.Photon, t.Client, end.Result)
+	return r, nil
+}
+
+// resultText returns the result for people; empty if it has nothing to say.
+func resultText(end runlog.Finished) string {
+	if bytes.Equal(end.Result, Null) || bytes.Equal(end.Result, []byte("{}")) {
+		return ""
+	}
+	return end.ResultText()
+}

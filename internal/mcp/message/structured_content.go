@@ -1,0 +1,75 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// structuredContent returns a result for programs. Before 2026-07-28 it must be an
+// object, so any other value is wrapped in one.
+func structuredContent(p *generators.Photon, c *Client, raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	switch structuredShapeOf(p, c) {
+	case shapeUnwrapped:
+		return raw
+	case shapeWrapped:
+		return bytes.Join([][]byte{[]byte(`{"result":`), raw, []byte("}")}, nil)
+	}
+	if c.IsModern() || c.VersionAtLeast(mcp.ProtocolVersion20250618) && (returnsObject(p) || raw[0] == '{') {
+		return raw
+	}
+	return nil
+}
+
+// structuredShape is what an output schema promises about structured content.
+type structuredShape int
+
+const (
+	shapeAny       structuredShape = iota // anything
+	shapeUnwrapped                        // the result as it is, an object before 2026-07-28
+	shapeWrapped                          // an object with the result as its member "result"
+)
+
+func structuredShapeOf(p *generators.Photon, c *Client) structuredShape {
+	if p.Output() == nil || !c.VersionAtLeast(mcp.ProtocolVersion20250618) {
+		return shapeAny
+	}
+	d := p.Output().Document()
+	switch {
+	case d.Type == "" && len(d.Types) == 0 && d.Ref == "" && len(d.AnyOf) == 0 && len(d.OneOf) == 0:
+		return shapeAny
+	case c.IsModern(), returnsObject(p):
+		return shapeUnwrapped
+	case d.Ref != "", len(d.Defs) > 0:
+		return shapeAny // in the wrapper its references would resolve differently
+	}
+	return shapeWrapped
+}
+
+func returnsObject(p *generators.Photon) bool {
+	return p.Output() != nil && p.Output().Document().Type == "object"
+}
+
+// OutputSchema returns the schema of the structured content of a photon's results
+// for a client; nil if it promises nothing.
+func OutputSchema(p *generators.Photon, c *Client) json.RawMessage {
+	shape := structuredShapeOf(p, c)
+	if shape == shapeAny {
+		return nil
+	}
+	raw, err := p.Output().MarshalJSON()
+	switch {
+	case err != nil:
+		return nil
+	case shape == shapeUnwrapped:
+		return raw
+	}
+	return fmt.Appendf(nil, `{"type":"object","properties":{"result":%s},"required":["result"]}`, raw)
+}

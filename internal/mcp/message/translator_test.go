@@ -1,0 +1,102 @@
+package message_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// source has pages, and artifacts of a given size.
+type source struct{ size int64 }
+
+func (source) PageBaseURL() (string, error) { return "http://b", nil }
+
+func (s source) OpenArtifact(context.Context, uint64) (*generators.Artifact, io.ReadCloser, error) {
+	return &generators.Artifact{Title: "A", MediaType: "text/plain", Size: s.size}, io.NopCloser(strings.NewReader("body")), nil
+}
+
+func newTranslator(c message.Client, s source) *message.Translator {
+	return &message.Translator{Client: &c, Photon: message.PlaceholderPhoton("tool"), RunID: "r", Source: s}
+}
+
+func encode(t *testing.T, e generators.Event, seq uint64) runlog.Entry {
+	t.Helper()
+	kind, data, err := generators.Encode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runlog.Entry{Seq: seq, Kind: runlog.Kind(kind), Data: data}
+}
+
+func TestAnUnknownKindIsSentAsJSON(t *testing.T) {
+	tr := newTranslator(message.Client{LogLevel: message.SeverityInfo}, source{})
+	var s message.State
+	got, err := tr.Notification(&s, runlog.Entry{Seq: 3, Kind: "sparkle", Data: []byte(`{"n":1}`)})
+	const want = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"tool","data":{"n":1}}}`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+	asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: "telepathy", Message: "Well?"}})
+	got, err = tr.AskMessage(asked)
+	if err != nil || !strings.Contains(string(got), `"notifications/message"`) || !strings.Contains(string(got), `"telepathy"`) {
+		t.Errorf("%s, %v", got, err)
+	}
+	if r, _, err := tr.AskRequest(&ask.Question{Kind: "telepathy"}, "r.1"); err == nil {
+		t.Errorf("a question of an unknown kind is asked: %+v", r)
+	}
+}
+
+// TestStateDoesNotDependOnTheClient checks that a client without a progress token
+// leaves the same state as one with it.
+func TestStateDoesNotDependOnTheClient(t *testing.T) {
+	with, without := newTranslator(message.Client{LogLevel: message.NoLogging}, source{}), newTranslator(message.Client{LogLevel: message.NoLogging}, source{})
+	with.ProgressToken = message.StringID("p")
+	var a, b message.State
+	for i, e := range []generators.Event{generators.Status("s"), generators.Progress(3, 4, ""), generators.Status("s")} {
+		told, err := with.Notification(&a, encode(t, e, uint64(i+1)))
+		if err != nil || told == nil {
+			t.Errorf("%d: %s, %v", i, told, err)
+		}
+		told, err = without.Notification(&b, encode(t, e, uint64(i+1)))
+		if err != nil || told != nil {
+			t.Errorf("%d without a token: %s, %v", i, told, err)
+		}
+	}
+	if a.Progress != b.Progress {
+		t.Errorf("%+v and %+v", a.Progress, b.Progress)
+	}
+}
+
+func TestArtifactsInTheResult(t *testing.T) {
+	for version, want := range map[string][]string{
+		mcp.ProtocolVersion20250326: {`text "body"`, `text "A (text/plain, 5000000 bytes) is at http://b/runs/r/artifacts/4"`},
+		mcp.ProtocolVersion20251125: {`text "body"`, `resource_link http://b/runs/r/artifacts/4`},
+	} {
+		for i, size := range []int64{4, 5_000_000} {
+			tr := newTranslator(message.Client{Version: version}, source{size})
+			var s message.State
+			if n, err := tr.Notification(&s, encode(t, generators.File("A", "text/plain", []byte("body")), 4)); n != nil || err != nil {
+				t.Errorf("an artifact is announced: %s, %v", n, err)
+			}
+			r, err := tr.Result(t.Context(), &s, runlog.Finished{Status: runlog.Completed, Result: []byte("null")})
+			if err != nil || len(r.Content) != 1 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			got := r.Content[0].Type + " " + r.Content[0].URI
+			if text := r.Content[0].Text; text != nil {
+				got = "text \"" + *text + "\""
+			}
+			if got != want[i] {
+				t.Errorf("%s, %d bytes: %s, want %s", version, size, got, want[i])
+			}
+		}
+	}
+}
