@@ -14,7 +14,7 @@ var (
 	ErrSettled              = errors.New("this question has already been settled")
 	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
 	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
-	ErrClosing              = errors.New("Beam is shutting down and accepts no new runs")
+	ErrClosing              = errors.New("no new runs are accepted, because Beam is shutting down")
 )
 
 // A Caller lists the owners whose runs the caller of a method may see, answer and

@@ -179,7 +179,7 @@ func TestLimits(t *testing.T) {
 	id := b.startRun("asker", "")
 	askID, _ := b.waitForAsk(id, 0)
 	b.acceptAsk(askID, `{"a":true}`)
-	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "no more are allowed") {
+	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "the most that are allowed") {
 		t.Errorf("too many asks: %+v", f)
 	}
 	b.startRun("greeter", "")

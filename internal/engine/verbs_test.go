@@ -211,7 +211,7 @@ func TestHowToolsFail(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, "it panicked"},
-		{"no JSON", func(context.Context, generators.Yield) (any, error) { return func() {}, nil }, "no JSON form"},
+		{"no JSON", func(context.Context, generators.Yield) (any, error) { return func() {}, nil }, "encoded as JSON"},
 		{"a form for a password", func(_ context.Context, yield generators.Yield) (any, error) {
 			return ask.Text(yield, "password", "Password?")
 		}, "ask.Secret"},
