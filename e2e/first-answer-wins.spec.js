@@ -36,7 +36,7 @@ for (const [name, connect] of Object.entries(transports)) {
       await openInInbox(page);
       await fillField(dialog(page), "integer", 4);
       await pressButton(dialog(page), "Submit");
-      expect(String(await cancelled.promise)).toContain("answered elsewhere");
+      expect(String(await cancelled.promise)).toContain("answered from browser");
       expect((await call).structuredContent).toMatchObject({ action: "accept", answer: 4 });
       await expect(dialog(page)).toHaveCount(0);
     });
