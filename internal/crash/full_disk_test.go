@@ -237,7 +237,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	d := newSmallDisk(t, bin, "64m")
 	end := d.startProgram()
 	c := newClient(t, d.program)
-	const events = 40_000 // some 2 MB
+	const events = 100_000 // some 5 MB
 	wizard, table := c.startRun("wizard", "{}"), c.startRun("csv", "{}")
 	asked, file := c.waitForAsk(wizard), c.waitForAsk(table)
 	d.fillDisk(minFree + 1<<20)

@@ -11,27 +11,27 @@ import (
 )
 
 // The space to leave free is more than the free space, and half of it is less.
-func TestReserve(t *testing.T) {
+func TestDisk(t *testing.T) {
 	dir := t.TempDir()
 	free, err := freeSpace(dir)
 	if err != nil || free > math.MaxInt64/4 {
 		t.Skip("how much is free is not known here:", err)
 	}
 	d := NewDisk(dir, free+free/2)
-	if err := d.Reserve(1); !errors.Is(err, runlog.ErrDiskFull) {
-		t.Errorf("Reserve: %v", err)
+	if err := d.CheckWrite(1); !errors.Is(err, runlog.ErrDiskFull) {
+		t.Errorf("CheckWrite: %v", err)
 	}
 	if err := d.CheckFree(); !errors.Is(err, runlog.ErrDiskFull) {
 		t.Errorf("CheckFree: %v", err)
 	}
-	if err := d.ReserveEssential(1); err != nil {
-		t.Errorf("ReserveEssential: %v", err)
+	if err := d.CheckEssentialWrite(1); err != nil {
+		t.Errorf("CheckEssentialWrite: %v", err)
 	}
-	if err := NewDisk(dir, 4*free).ReserveEssential(1); !errors.Is(err, runlog.ErrDiskFull) {
-		t.Errorf("ReserveEssential of more than half: %v", err)
+	if err := NewDisk(dir, 4*free).CheckEssentialWrite(1); !errors.Is(err, runlog.ErrDiskFull) {
+		t.Errorf("CheckEssentialWrite of more than half: %v", err)
 	}
 	none := NewDisk(dir, 0)
-	if err := errors.Join(none.Reserve(1), none.CheckFree()); err != nil {
+	if err := errors.Join(none.CheckWrite(1), none.CheckFree()); err != nil {
 		t.Errorf("with enough space: %v", err)
 	}
 }

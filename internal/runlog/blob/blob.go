@@ -268,7 +268,7 @@ func (r checkedReader) Read(p []byte) (int, error) {
 		return 0, context.Cause(r.ctx)
 	}
 	n, err := r.Reader.Read(p)
-	if full := r.disk.Reserve(n); full != nil {
+	if full := r.disk.CheckWrite(n); full != nil {
 		return 0, full
 	}
 	return n, err

@@ -65,11 +65,11 @@ func (l *Log) publish(b *broker, run string, tail runTail, entries []runlog.Entr
 		return 0, fmt.Errorf("run %s: %w: %s, at most %s", run, ErrAppendTooLarge, humanize.Bytes(int64(len(payload))), humanize.Bytes(MaxAppendBytes))
 	}
 	last := entries[len(entries)-1]
-	reserve := l.disk.Reserve
+	check := l.disk.CheckWrite
 	if last.Kind == runlog.KindStepped || last.Kind == runlog.KindFinished {
-		reserve = l.disk.ReserveEssential // a step must not run twice, and a finished run can be deleted
+		check = l.disk.CheckEssentialWrite // a step must not run twice, and a finished run can be deleted
 	}
-	if err := reserve(2 * len(payload)); err != nil {
+	if err := check(2 * len(payload)); err != nil {
 		return 0, fmt.Errorf("appending to run %s: %w", run, err)
 	}
 	a := &pendingAppend{run: run, firstSeq: tail.lastSeq + 1, payload: payload}
