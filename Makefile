@@ -7,8 +7,10 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# ARGS are arguments of beam in `make run`, and of Playwright in `make e2e`.
+# ARGS are arguments of beam in `make run`, and of Playwright in `make e2e`, which runs
+# PROJECT=journeys or PROJECT=long.
 ARGS ?=
+PROJECT ?= journeys
 # BENCH selects benchmarks; FUZZ is the number of inputs for each fuzz target. `make
 # soak` runs the conformance suite SOAK times, kills the program KILLS times, and
 # starts SOAK_RATE runs a second for SOAK_MINUTES.
@@ -40,9 +42,10 @@ build: $(bundle) ## build bin/beam
 test: check race conformance interop e2e ## everything that must pass, from a fresh clone
 
 .PHONY: test-long
-test-long: $(bundle) ## long tests: all Go tests at full size, and every fuzz target on some inputs
+test-long: $(bundle) ## long tests: all Go tests at full size, every fuzz target on some inputs, long e2e tests
 	go test ./...
 	scripts/fuzz 2000
+	$(MAKE) e2e PROJECT=long
 
 .PHONY: check
 check: $(bundle) ## check generated code and formatting; go vet, staticcheck
@@ -61,7 +64,7 @@ race: $(bundle) ## Go tests with the race detector
 	scripts/need gcc gcc libc6-dev
 	scripts/need curl curl
 	scripts/need strace strace
-	go test -race -short ./...
+	go test -race -short -p 4 ./... # many of them mostly wait
 
 .PHONY: conformance
 conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP and stdio
@@ -87,7 +90,7 @@ interop: $(bundle) $(clients) ## the official TypeScript MCP clients, and MCP In
 .PHONY: e2e
 e2e: build $(npm) $(clients) ## end-to-end tests in a real Chromium (ARGS="csv.spec.js")
 	scripts/need "$${CHROMIUM:-chromium}" chromium
-	BEAM=bin/beam scripts/with-node npm run e2e -- $(ARGS)
+	BEAM=bin/beam scripts/with-node npm run e2e -- --project=$(PROJECT) $(ARGS)
 
 .PHONY: bench
 bench: $(bundle) ## benchmarks (BENCH=regexp)
@@ -104,7 +107,7 @@ bench-page: build $(npm) ## measure the page in a real Chromium, on an idle mach
 
 .PHONY: picture
 picture: ## update the README's screenshot
-	$(MAKE) e2e ARGS="screenshots-states.spec.js -g working"
+	$(MAKE) e2e PROJECT=long ARGS="screenshots-states.spec.js -g working"
 	cp e2e/screenshots/readme-laptop-light.png docs/beam.png
 
 .PHONY: fuzz

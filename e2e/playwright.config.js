@@ -4,11 +4,15 @@ import { defineConfig } from "@playwright/test";
 const chromium = process.env.CHROMIUM || "/usr/bin/chromium";
 
 export default defineConfig({
-  testDir: ".",
+  // Journeys are run by make test; what is long, by make test-long.
+  projects: [
+    { name: "journeys", testDir: ".", testIgnore: "long/**" },
+    { name: "long", testDir: "long" },
+  ],
   outputDir: "results",
   globalSetup: "./support/build.js",
   fullyParallel: true,
-  workers: 2,
+  workers: 3, // of which one usually waits
   retries: 0,
   forbidOnly: !!process.env.CI,
   timeout: 120_000, // these end what hangs; what is slow is measured elsewhere

@@ -15,7 +15,11 @@ import (
 // TestAThousandFollowers checks that a thousand readers of one run each receive every
 // event once and in order, whether they connect before, during or after the run.
 func TestAThousandFollowers(t *testing.T) {
-	const followers, events = 1000, 300
+	const events = 300
+	followers := 1000
+	if testing.Short() {
+		followers = 200
+	}
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		for i := range events / 2 {
 			yield(generators.Statusf("event %d", i))

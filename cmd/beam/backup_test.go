@@ -35,6 +35,7 @@ func runBeam(t *testing.T, status int, args ...string) string {
 // A run that waits when it is backed up can be answered where it is restored, with
 // its secrets and files; a run that works when it is backed up continues there.
 func TestBackupWhileRunsContinue(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "backup")
 	s := startServerProgram(t, "vaults", "--data", filepath.Join(dir, "data"))
@@ -136,6 +137,7 @@ func finishWizards(t *testing.T, s *server, wizards []string) {
 // A backup is the same if no Beam owns the folder. A backup that fails doesn't
 // replace an older one.
 func TestBackupWithoutOwner(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
 	s := startServer(t, "--data", data)
@@ -162,6 +164,7 @@ func TestBackupWithoutOwner(t *testing.T) {
 
 // If the owner ends in the middle of a backup, there is no backup file.
 func TestOwnerEndsDuringBackup(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServerProgram(t, "vaults", "--data", data)
 	vault := s.startRun("vault")
@@ -193,6 +196,7 @@ func TestOwnerEndsDuringBackup(t *testing.T) {
 
 // No Beam uses what a killed restore has left.
 func TestRestoreKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "backup")
 	s := startServer(t, "--data", data)
@@ -229,6 +233,7 @@ func TestRestoreKilled(t *testing.T) {
 
 // If the disk is full, nothing is restored, and an error says so.
 func TestRestoreToFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, file, small := filepath.Join(dir, "data"), filepath.Join(dir, "backup"), filepath.Join(dir, "small")
 	if err := os.Mkdir(small, 0o700); err != nil {

@@ -17,6 +17,7 @@ const firstBlock = "log/jetstream/$G/streams/runs/msgs/1.blk"
 // Beam refuses a log that lost a part, and changes nothing in the folder; check
 // says what is wrong, and --accept-loss continues with what can be read.
 func TestDamagedLog(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	var runs []string

@@ -15,6 +15,7 @@ import (
 // If beam stdio joins beam serve, the client's runs and questions are there: the
 // first answer wins, and the run outlives the client.
 func TestStdioJoinsTheOwner(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -58,6 +59,7 @@ func TestStdioJoinsTheOwner(t *testing.T) {
 // Links to questions lead to the owner's pages; the process that the client
 // started prints the sign-in address.
 func TestStdioLinksToTheOwnersPages(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -73,6 +75,7 @@ func TestStdioLinksToTheOwnersPages(t *testing.T) {
 // A client's session outlives the Beam that serves it: pending calls return an
 // error, and its own process serves later ones.
 func TestOwnerKilled(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -118,6 +121,7 @@ func TestOwnerKilled(t *testing.T) {
 // When the client's process is killed, its durable runs keep waiting; the others,
 // to which nobody could return, are stopped.
 func TestJoinedProcessKilled(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -144,6 +148,7 @@ func TestJoinedProcessKilled(t *testing.T) {
 
 // A client that leaves does not wait for an owner that doesn't respond.
 func TestOwnerFrozen(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -159,6 +164,7 @@ func TestOwnerFrozen(t *testing.T) {
 
 // An idle client joins the new owner when its Beam is restarted.
 func TestOwnerRestarted(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
@@ -182,6 +188,7 @@ func TestOwnerRestarted(t *testing.T) {
 // Of two clients without beam serve, one process owns the folder. When that client
 // leaves, the other continues.
 func TestClientsShareAFolder(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	one := startMCPClient(t, "beam", "--data", data)
 	one.initialize()
@@ -234,6 +241,7 @@ func TestStdioWithOtherPhotons(t *testing.T) {
 
 // A folder's path may be longer than a socket's can be.
 func TestFolderWithLongPath(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), strings.Repeat("long/", 40))
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		t.Fatal(err)
@@ -260,6 +268,7 @@ func TestFolderWithLongPath(t *testing.T) {
 // However often the owner is killed, every request of every client gets a result
 // or an error.
 func TestNoRequestHangs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

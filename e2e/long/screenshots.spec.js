@@ -1,9 +1,9 @@
 // Screenshots of pages and questions in e2e/screenshots/.
-import { test, expect } from "./support/fixtures.js";
-import { dataset } from "./support/datasets.js";
-import { kinds } from "./support/question-kinds.js";
-import { takeScreenshot } from "./support/screenshots.js";
-import { askKitchenSink, dialog, expectEnd, pressButton, fillField, startRun, stop } from "./support/run-page.js";
+import { test, expect } from "../support/fixtures.js";
+import { dataset } from "../support/datasets.js";
+import { kinds } from "../support/question-kinds.js";
+import { takeScreenshot } from "../support/screenshots.js";
+import { askKitchenSink, dialog, expectEnd, pressButton, fillField, startRun, stop } from "../support/run-page.js";
 
 for (const [name, path] of Object.entries({
   start: "/",

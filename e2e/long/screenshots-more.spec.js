@@ -1,8 +1,8 @@
 // Screenshots of the states that screenshots.spec.js doesn't cover.
-import { test, expect } from "./support/fixtures.js";
-import { dataset } from "./support/datasets.js";
-import { takeScreenshot } from "./support/screenshots.js";
-import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
+import { test, expect } from "../support/fixtures.js";
+import { dataset } from "../support/datasets.js";
+import { takeScreenshot } from "../support/screenshots.js";
+import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "../support/run-page.js";
 
 test("shortcuts and search", async ({ page }) => {
   await page.goto("/?q=nothing+like+it");
@@ -43,7 +43,7 @@ test("a long list of choices, a wide screen, print and forced colors", async ({ 
   await takeScreenshot(page, "ask-long-list");
   await pressButton(dialog(page), "Submit");
   await expectEnd(page, "completed");
-  const capture = (name) => page.screenshot({ path: `${import.meta.dirname}/screenshots/${name}.png` });
+  const capture = (name) => page.screenshot({ path: `${import.meta.dirname}/../screenshots/${name}.png` });
   await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
   await capture("result-forced-colors");
   await page.emulateMedia({ forcedColors: "none", colorScheme: "light", media: "print" });

@@ -2,13 +2,13 @@
 // docs/beam.png.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, expect } from "./support/fixtures.js";
-import { start } from "./support/beam.js";
-import { root } from "./support/build.js";
-import { dataset } from "./support/datasets.js";
-import { files } from "./support/question-kinds.js";
-import { takeScreenshot } from "./support/screenshots.js";
-import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
+import { test, expect } from "../support/fixtures.js";
+import { start } from "../support/beam.js";
+import { root } from "../support/build.js";
+import { dataset } from "../support/datasets.js";
+import { files } from "../support/question-kinds.js";
+import { takeScreenshot } from "../support/screenshots.js";
+import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "../support/run-page.js";
 
 test("working, and a question beside what is shown", async ({ page }) => {
   await startRun(page, "countdown", { seconds: "60" });

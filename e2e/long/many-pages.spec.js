@@ -1,7 +1,7 @@
 // Eight open pages of one browser. With HTTP/1.1 a browser opens at most six connections
 // to a host, so not every page can keep a stream.
-import { test, expect } from "./support/fixtures.js";
-import { dialog, expectEnd, pressButton, result, fillField, startRun, stop } from "./support/run-page.js";
+import { test, expect } from "../support/fixtures.js";
+import { dialog, expectEnd, pressButton, result, fillField, startRun, stop } from "../support/run-page.js";
 
 const photons = ["wizard", "wizard", "wizard", "countdown", "wizard", "countdown"];
 

@@ -1,8 +1,8 @@
 // More events than anyone reads: the page receives all of them in order and stays responsive.
-import { test, expect } from "./support/fixtures.js";
-import { prepareBurst, runBurst, shown } from "./support/burst.js";
-import { expectEnd, result } from "./support/run-page.js";
-import { measurePage } from "./support/page-timing.js";
+import { test, expect } from "../support/fixtures.js";
+import { prepareBurst, runBurst, shown } from "../support/burst.js";
+import { expectEnd, result } from "../support/run-page.js";
+import { measurePage } from "../support/page-timing.js";
 
 /** expectAll expects the rows and the count of earlier rows to cover all statuses of a burst. */
 async function expectAll(page, events) {
