@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -164,9 +165,9 @@ func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	}
 	switch n := len(items); {
 	case n < f.MinItems:
-		c.addError("must have at least %s; it has %d", countItems(f.MinItems), n)
+		c.addError("must have at least %s; it has %d", humanize.Count(f.MinItems, "item"), n)
 	case f.MaxItems > 0 && n > f.MaxItems:
-		c.addError("must have at most %s; it has %d", countItems(f.MaxItems), n)
+		c.addError("must have at most %s; it has %d", humanize.Count(f.MaxItems, "item"), n)
 	}
 	if twice {
 		c.addError("must not have the same item twice")
@@ -194,11 +195,4 @@ func (f *Field) oneOfMessage() string {
 		message += fmt.Sprintf(" … (%d in all)", n)
 	}
 	return message
-}
-
-func countItems(n int) string {
-	if n == 1 {
-		return "1 item"
-	}
-	return fmt.Sprintf("%d items", n)
 }

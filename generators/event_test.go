@@ -70,15 +70,15 @@ func TestHostileEvents(t *testing.T) {
 		event generators.Event
 		want  string // within the JSON
 	}{
-		{"10 MB status", generators.Status(strings.Repeat("x", long)), "… (cut: 10485760 bytes in all)"},
-		{"10 MB of ü", generators.Status(strings.Repeat("ü", long/2)), "… (cut: 10485760 bytes in all)"},
+		{"10 MB status", generators.Status(strings.Repeat("x", long)), "… (truncated: 10485760 bytes in all)"},
+		{"10 MB of ü", generators.Status(strings.Repeat("ü", long/2)), "… (truncated: 10485760 bytes in all)"},
 		{"10 MB of bare continuation bytes", generators.Status(strings.Repeat("\x80", long)), `\ufffd\ufffd`},
-		{"10 MB of control characters", generators.Chunk(strings.Repeat("\x01", long)), "(cut: "},
-		{"10 MB log", generators.Log(generators.Info, strings.Repeat("x", long)), "(cut: "},
+		{"10 MB of control characters", generators.Chunk(strings.Repeat("\x01", long)), "(truncated: "},
+		{"10 MB log", generators.Log(generators.Info, strings.Repeat("x", long)), "(truncated: "},
 		{"10 MB of JSON", generators.Log(generators.Info, json.RawMessage(`["`+strings.Repeat("x", long)+`"]`)), `[\"xxx`},
-		{"10 MB logger", generators.LogTo(strings.Repeat("x", long), generators.Info, 1), "(cut: "},
+		{"10 MB logger", generators.LogTo(strings.Repeat("x", long), generators.Info, 1), "(truncated: "},
 		{"10 MB level", generators.StatusAt(generators.Level(strings.Repeat("x", long)), "on"), `{"level":"info","text":"on"}`},
-		{"10 MB title", generators.Markdown(strings.Repeat("x", long), ""), "(cut: "},
+		{"10 MB title", generators.Markdown(strings.Repeat("x", long), ""), "(truncated: "},
 		{"no level", &generators.ToastEvent{Text: "on"}, `"level":"info"`},
 		{"invalid UTF-8", generators.Status("a\xffb"), `a\ufffdb`},
 		{"NaN progress", generators.Progress(math.NaN(), math.Inf(1), ""), `{"done":0}`},

@@ -3,14 +3,14 @@ package generators
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // A FieldError says what is wrong with one place of a value, and what would be
@@ -168,9 +168,9 @@ func describeViolation(k validator.ErrorKind) string {
 	case *kind.MultipleOf:
 		return "must be a multiple of " + formatRat(k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("must have at least %s; it has %d", plural(k.Want, "item"), k.Got)
+		return fmt.Sprintf("must have at least %s; it has %d", humanize.Count(k.Want, "item"), k.Got)
 	case *kind.MaxItems:
-		return fmt.Sprintf("must have at most %s; it has %d", plural(k.Want, "item"), k.Got)
+		return fmt.Sprintf("must have at most %s; it has %d", humanize.Count(k.Want, "item"), k.Got)
 	case *kind.UniqueItems:
 		return "must not have the same item twice"
 	case *kind.FalseSchema:
@@ -245,16 +245,5 @@ func formatValue(v any) string {
 
 func formatRat(r *big.Rat) string {
 	f, _ := r.Float64()
-	format := byte('f')
-	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
-		format = 'g'
-	}
-	return strconv.FormatFloat(f, format, -1, 64)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return humanize.Number(f)
 }

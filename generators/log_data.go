@@ -5,21 +5,17 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"unicode/utf8"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// truncateText cuts text to MaxText bytes, at the end of a character, and appends its
-// length.
+// truncateText returns s if it has at most MaxText bytes. Otherwise it truncates s
+// to MaxText bytes and ends it with the number of bytes in s.
 func truncateText(s string) string {
 	if len(s) <= MaxText {
 		return s
 	}
-	note := fmt.Sprintf(" … (cut: %d bytes in all)", len(s))
-	end := MaxText - len(note)
-	for i := 1; i < utf8.UTFMax && !utf8.RuneStart(s[end]); i++ {
-		end--
-	}
-	return s[:end] + note
+	return humanize.TruncateBytes(s, MaxText, fmt.Sprintf(" … (truncated: %d bytes in all)", len(s)))
 }
 
 // finiteOrZero returns f, or 0 for NaN and infinities, which JSON can't represent.

@@ -38,7 +38,7 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 		}, release{}, "the step's value can't be encoded as JSON"},
 		{"a long error", func(context.Context) (release, error) {
 			return release{}, errors.New(strings.Repeat("x", 1<<20))
-		}, release{}, "(cut: 1048576 bytes in all)"},
+		}, release{}, "(truncated: 1048576 bytes in all)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // A kind is what the cells of a column are.
@@ -36,7 +38,7 @@ func (c *column) addCell(cell string, f numberFormat) {
 	k := kindOf(cell, f)
 	c.counts[k]++
 	if c.example == "" && cell != "" {
-		c.example = strings.Clone(truncate(cell, maxShownText))
+		c.example = strings.Clone(humanize.Truncate(cell, maxShownText))
 	}
 }
 
@@ -129,7 +131,7 @@ func displayName(name string) string {
 		}
 		return r
 	}, name)
-	return truncate(strings.Join(strings.Fields(name), " "), maxName)
+	return humanize.Truncate(strings.Join(strings.Fields(name), " "), maxName)
 }
 
 // uniqueName tells a name from those that are taken by a number after it.

@@ -29,7 +29,7 @@ func (t *summaryTable) title() string {
 	if t.groupColumn >= 0 {
 		title += " by " + t.choice.GroupBy
 	}
-	return truncate(title, maxShownText)
+	return humanize.Truncate(title, maxShownText)
 }
 
 func (t *summaryTable) toTable(groups []*group) generators.Table {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 const (
@@ -91,21 +93,7 @@ func (s *tableInfo) columnIndex(name string) (int, error) {
 func copyShown(row []string) []string {
 	row = slices.Clone(row[:min(len(row), maxShownColumns)])
 	for i := range row {
-		row[i] = strings.Clone(truncate(row[i], maxShownText))
+		row[i] = strings.Clone(humanize.Truncate(row[i], maxShownText))
 	}
 	return row
-}
-
-// truncate cuts a text to so many characters and says so by an ellipsis.
-func truncate(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }

@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -123,11 +123,7 @@ func (r *trackedRun) stopGenerator(cause error) {
 	r.updateResidency()
 }
 
-// truncateText bounds an error or a title that is shown to people.
-func truncateText(text string) string {
-	const maxBytes = 4 << 10
-	if len(text) <= maxBytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxBytes], "") + " …"
-}
+// maxTextBytes bounds an error or a title that is shown to people.
+const maxTextBytes = 4 << 10
+
+func truncateText(text string) string { return humanize.TruncateBytes(text, maxTextBytes, " …") }

@@ -3,9 +3,9 @@ package engine
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -42,18 +42,6 @@ func (r *trackedRun) applyStatus(e runlog.Entry) error {
 	if err != nil {
 		return err
 	}
-	r.poll.latestStatus = strings.Clone(truncateStatus(s.Text))
+	r.poll.latestStatus = strings.Clone(humanize.TruncateBytes(s.Text, maxStatusBytes, "…"))
 	return nil
-}
-
-// truncateStatus truncates a text to maxStatusBytes, between two characters.
-func truncateStatus(text string) string {
-	if len(text) <= maxStatusBytes {
-		return text
-	}
-	end := maxStatusBytes - len("…")
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }
