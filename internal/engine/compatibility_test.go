@@ -119,14 +119,14 @@ func TestDurableRunWaitsForItsPhoton(t *testing.T) {
 		b.closeNow()
 
 		o.Photons = testOptions(t, echo).Photons
-		lacks := openTestEngine(t, o)
+		without := openTestEngine(t, o)
 		if answered {
-			lacks.acceptAsk(askID, `{"name":"Ada"}`)
+			without.acceptAsk(askID, `{"name":"Ada"}`)
 		}
-		if info, err := lacks.Info(me, id); err != nil || info.State.Ended() {
+		if info, err := without.Info(me, id); err != nil || info.State.Ended() {
 			t.Fatalf("without its photon the run is %s: %v", info.State, err)
 		}
-		lacks.closeNow()
+		without.closeNow()
 
 		o.Photons = has
 		if f := openTestEngine(t, o).answerUntilEnd(id); f.Status != runlog.Completed {

@@ -64,7 +64,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 	r := e.index.lookup(info.ID)
 	r.mu.Lock()
 	if e.residency.evictable.Len() != 1 {
-		t.Error("a durable run that waits is not hot")
+		t.Error("a durable run that waits is not evictable")
 	}
 	l.full = true
 	r.mu.Unlock()
@@ -73,7 +73,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 	}
 	e.workers.Wait()
 	if n := e.residency.evictable.Len(); n != 0 {
-		t.Errorf("%d runs are hot, and none has a generator", n)
+		t.Errorf("%d runs are evictable, but none has a generator", n)
 	}
 }
 

@@ -209,8 +209,8 @@ func TestTooManyResidentRunsAreEvicted(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if hot := p.starts.Load() - p.returns.Load(); hot != 10 {
-			t.Errorf("%d runs wait in memory, want 10", hot)
+		if resident := p.starts.Load() - p.returns.Load(); resident != 10 {
+			t.Errorf("%d runs wait in memory, want 10", resident)
 		}
 		for _, id := range ids {
 			first, seq := b.waitForAsk(id, 0)
@@ -240,8 +240,8 @@ func TestTooManyResidentRunsAreEvictedSoon(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if hot := p.starts.Load() - p.returns.Load(); hot != 10 {
-			t.Errorf("%d runs wait in memory, want 10", hot)
+		if resident := p.starts.Load() - p.returns.Load(); resident != 10 {
+			t.Errorf("%d runs wait in memory, want 10", resident)
 		}
 	})
 }

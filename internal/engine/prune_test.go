@@ -57,8 +57,8 @@ func TestPrune(t *testing.T) {
 					t.Fatalf("of %v it would delete %v, want %v; %v", ids, got, want, err)
 				}
 				// PruneLog, without an engine, has the same result.
-				cold, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.PruneCriteria, true)
-				if got := prunedIDs(cold); err != nil || !slices.Equal(got, want) {
+				selected, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.PruneCriteria, true)
+				if got := prunedIDs(selected); err != nil || !slices.Equal(got, want) {
 					t.Fatalf("from the log it would delete %v, want %v; %v", got, want, err)
 				}
 				if len(allRunIDs(b)) != 4 {
@@ -118,9 +118,9 @@ func TestPruneKeepsRetainedRuns(t *testing.T) {
 		}
 		b.waitForEnd(info.ID)
 		for _, want := range []int{0, 1} {
-			cold, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), engine.PruneCriteria{Keep: pointerTo(0)}, true)
-			if err != nil || len(cold) != want {
-				t.Errorf("after %s it would delete %v from the log, %v", time.Since(info.Started), cold, err)
+			selected, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), engine.PruneCriteria{Keep: pointerTo(0)}, true)
+			if err != nil || len(selected) != want {
+				t.Errorf("after %s it would delete %v from the log, %v", time.Since(info.Started), selected, err)
 			}
 			gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false)
 			if err != nil || len(gone) != want {

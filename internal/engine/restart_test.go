@@ -236,23 +236,23 @@ func TestAskIsTheSameResidentAndEvicted(t *testing.T) {
 		id := b.startRun("worker", "")
 		b.waitForAsk(id, 0)
 		synctest.Wait()
-		shown := func(b *testEngine) string {
+		lists := func(b *testEngine) string {
 			raw, err := json.Marshal([]any{b.Inbox(me, 0), b.Runs(me, 0, nil)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return string(raw)
 		}
-		hot := shown(b)
+		before := lists(b)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if cold := shown(b); cold != hot {
-			t.Errorf("let go it shows\n%s\nand showed\n%s", cold, hot)
+		if evicted := lists(b); evicted != before {
+			t.Errorf("after the eviction, the lists are\n%s\nand were\n%s", evicted, before)
 		}
 		b.closeNow()
 		b = openTestEngine(t, o)
-		if again := shown(b); again != hot {
-			t.Errorf("after a restart it shows\n%s\nand showed\n%s", again, hot)
+		if restarted := lists(b); restarted != before {
+			t.Errorf("after a restart, the lists are\n%s\nand were\n%s", restarted, before)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func resumeWhile(t *testing.T, meanwhile func(b *testEngine, ctx context.Context
 	before.closeNow()
 	g := &readHookLog{Log: o.Log}
 	o.Log = g
-	b := openTestEngine(t, o) // it stays cold
+	b := openTestEngine(t, o) // which does not resume the run
 	finished := make(chan (<-chan none), 1)
 	var once sync.Once
 	f := func(ctx context.Context) {

@@ -199,13 +199,13 @@ func FuzzSchema20250618(f *testing.F) {
 		if err != nil {
 			return
 		}
-		june := answer20250618(t, fields, checked)
-		if err := schema(t, string(raw)).Validate(june); err != nil {
-			t.Fatalf("%s is refused by %s: %v", june, raw, err)
+		answer := answer20250618(t, fields, checked)
+		if err := schema(t, string(raw)).Validate(answer); err != nil {
+			t.Fatalf("%s is refused by %s: %v", answer, raw, err)
 		}
-		back, err := form.ContentFrom20250618(fields, june)
+		back, err := form.ContentFrom20250618(fields, answer)
 		if err != nil {
-			t.Fatalf("%s: %v", june, err)
+			t.Fatalf("%s: %v", answer, err)
 		}
 		again, err := fields.Check(back)
 		if err != nil {
