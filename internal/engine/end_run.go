@@ -127,3 +127,19 @@ func (r *trackedRun) stopGenerator(cause error) {
 const maxTextBytes = 4 << 10
 
 func truncateText(text string) string { return humanize.TruncateBytes(text, maxTextBytes, " …") }
+
+// recordEndLater records the end of a run in the background as soon as possible. Its
+// generator has been stopped. If the engine closes before that, the next process
+// resumes the run or marks it interrupted. Callers hold mu.
+func (r *trackedRun) recordEndLater(f runlog.Finished) {
+	if !r.endPending {
+		r.endPending = true
+		go func() {
+			r.retryInBackground(func() error { return r.tryRecordEnd(f) })
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.endPending = false           // after a permanent failure, the run can be ended again
+			r.engine.index.markInactive(r) // ended or not, the run has no generator
+		}()
+	}
+}

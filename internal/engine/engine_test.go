@@ -154,3 +154,8 @@ func kindsOf(entries []runlog.Entry) []runlog.Kind {
 	}
 	return list
 }
+
+// funcWaiter is an engine.Waiter that calls the function.
+type funcWaiter func()
+
+func (w funcWaiter) Wake() { w() }
