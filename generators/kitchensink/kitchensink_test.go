@@ -32,7 +32,7 @@ var accepted = map[string]struct {
 	"integer":     {photontest.Accept(`{"integer":20}`), `20`},
 	"date":        {photontest.Accept(`{"date":"2026-12-31"}`), `"2026-12-31"`},
 	"datetime":    {photontest.Accept(`{"datetime":"2027-01-01T18:30:00+02:00"}`), `"2027-01-01T18:30:00+02:00"`},
-	"file": {photontest.HandIn(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
+	"file": {photontest.Upload(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
 		`{"name":"a.bin","size":1048576,"mediaType":"application/octet-stream"}`},
 	"form": {photontest.Accept(`{"name":"Ada","email":"ada@example.org"}`), `{"name":"Ada","email":"ada@example.org"}`},
 	"url":  {photontest.Accept(`{}`), `true`},
@@ -88,7 +88,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s %s: got %s, %v", test.kind, test.content, p.Result, p.Err)
 		}
 	}
-	p := play(t, "file", photontest.Script{"file": photontest.HandIn(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
+	p := play(t, "file", photontest.Script{"file": photontest.Upload(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
 	if p.Err == nil {
 		t.Errorf("a file of more than 1 MB was taken: %s", p.Result)
 	}
