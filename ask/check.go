@@ -14,8 +14,8 @@ import (
 )
 
 // Check validates content against every rule of the form and returns it in the
-// form to be recorded: without members that are no field, and with whole numbers
-// written as such. Missing content is an empty object. The error is a
+// form to be recorded: without members that aren't fields, and with whole numbers
+// written without a fraction. Missing content is an empty object. The error is a
 // [*generators.InvalidError] with every violation, in the order of the fields.
 //
 // Check accepts what the form's JSON Schema accepts (a fuzz test compares them),
@@ -62,7 +62,7 @@ func notObjectError(content json.RawMessage) error {
 	var v any
 	message := ""
 	if err := json.Unmarshal(content, &v); err != nil {
-		message = "must be one JSON value: " + err.Error()
+		message = "must be a single JSON value: " + err.Error()
 	} else {
 		message = "must be an object, not " + rawjson.TypeName(content)
 	}

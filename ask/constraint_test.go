@@ -28,8 +28,8 @@ func TestConstraints(t *testing.T) {
 	moment := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForDateTime("k", "m", opts...)) }
 	titled := questionOf(t, ask.ForSelect("k", "m", []ask.Choice{{"d", "Development"}, {"p", "Production"}}))
 	const (
-		email   = "must be an e-mail address, such as ada@example.org"
-		uri     = "must be a whole web address, such as https://example.org/page"
+		email   = "must be an email address, such as ada@example.org"
+		uri     = "must be a complete web address, such as https://example.org/page"
 		day     = "must be a date, such as 2026-12-31"
 		instant = "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
 	)
@@ -170,7 +170,7 @@ func TestCheckOfWhatIsNoObject(t *testing.T) {
 	q := questionOf(t, ask.ForText("k", "m"))
 	for given, want := range map[string]string{
 		`null`: "must be an object, not null", ` [1]`: "must be an object, not a list", `"k"`: "must be an object, not text",
-		`{"k":"a"}{}`: "must be one JSON value", `{`: "must be one JSON value", "\x00": "must be one JSON value",
+		`{"k":"a"}{}`: "must be a single JSON value", `{`: "must be a single JSON value", "\x00": "must be a single JSON value",
 	} {
 		_, err := q.Check(ask.Answer{Action: ask.Accept, Content: json.RawMessage(given)})
 		if got := fieldErrors(t, err)[""]; !strings.HasPrefix(got, want) {

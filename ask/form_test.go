@@ -118,7 +118,7 @@ func TestInvalidQuestions(t *testing.T) {
 		{text(ask.Default("abc"), ask.Length(0, 2)), `field "k": its default "abc" must be at most 2 characters long; it has 3`},
 		{text(ask.Length(0, 2), ask.Default("abc")), `field "k": its default "abc" must be at most 2 characters`},
 		{text(ask.Default("x"), ask.Pattern("^[A-Z]$", "must be a capital")), `its default "x" must be a capital`},
-		{text(ask.Default("x"), ask.Email()), `its default "x" must be an e-mail address`},
+		{text(ask.Default("x"), ask.Email()), `its default "x" must be an email address`},
 		{text(ask.Default(nan)), "ask.Default"},
 		{text(ask.Length(3, 2)), `field "k": can't have 3 to 2 characters`},
 		{text(ask.Length(-1, 0)), `field "k": can't have -1`},

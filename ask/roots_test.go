@@ -32,7 +32,7 @@ func TestRootsOfAClientAndOfAPerson(t *testing.T) {
 func TestRootsThatAreNone(t *testing.T) {
 	many := `{"roots":[` + strings.TrimSuffix(strings.Repeat(`{"uri":"file:///a"},`, 1001), ",") + `]}`
 	for content1, want := range map[string]map[string]string{
-		``:                {"": "must be one JSON value: unexpected end of JSON input"},
+		``:                {"": "must be a single JSON value: unexpected end of JSON input"},
 		`[]`:              {"": "must be an object, not a list"},
 		`{}`:              {"/roots": "is required"},
 		`{"roots":5}`:     {"/roots": "must be a list, not a number"},

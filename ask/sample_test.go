@@ -157,7 +157,7 @@ func TestWhatAModelOrAPersonInItsPlaceSays(t *testing.T) {
 
 func TestWhatNoModelSays(t *testing.T) {
 	for content1, want := range map[string]map[string]string{
-		``:                     {"": "must be one JSON value: unexpected end of JSON input"},
+		``:                     {"": "must be a single JSON value: unexpected end of JSON input"},
 		`"hi"`:                 {"": "must be an object, not text"},
 		`{}`:                   {"/text": "is required"},
 		`{"text":""}`:          nil, // as for any text: a person may say nothing

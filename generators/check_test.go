@@ -50,8 +50,8 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 		{`{"id":"","items":{}}`, map[string]string{"/id": "must be at least 2 characters long; it has 0; must match the pattern ^[a-z]+$", "/items": "must be a list, not an object"}},
 		{`{"id":"abcdé","items":[],"mail":"ada","site":"/x","day":"1.2.2026","at":"2026-01-01T10:00"}`, map[string]string{
 			"/id":   "must be at most 4 characters long; it has 5; must match the pattern ^[a-z]+$",
-			"/mail": "must be an e-mail address, such as ada@example.org",
-			"/site": "must be a whole web address, such as https://example.org/page",
+			"/mail": "must be an email address, such as ada@example.org",
+			"/site": "must be a complete web address, such as https://example.org/page",
 			"/day":  "must be a date, such as 2026-12-31",
 			"/at":   "must be a date and time with its zone, such as 2026-12-31T18:30:00Z",
 		}},
@@ -67,14 +67,14 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 			"/tags": "must have at most 3 items; it has 4; must not have the same item twice", "/tags/2": "must not be empty",
 		}},
 		{`{"id":"ab","items":[{"sku":"x"},{"n":0,"x":1},5]}`, map[string]string{
-			"/items/1/sku": "is required", "/items/1/n": "must be at least 1", "/items/1/x": "is not a field of this form",
+			"/items/1/sku": "is required", "/items/1/n": "must be at least 1", "/items/1/x": "is not a known field",
 			"/items/2": "must be an object, not a number",
 		}},
 		{`{"id":"ab","items":[],"a/b~c":1,"new":2,"n/w~":3}`, map[string]string{
-			"/a~1b~0c": "must be text, not a number", "/new": "is not a field of this form", "/n~1w~0": "is not a field of this form",
+			"/a~1b~0c": "must be text, not a number", "/new": "is not a known field", "/n~1w~0": "is not a known field",
 		}},
 		{`{"id":"ab","items":[],"either":true,"some":{}}`, map[string]string{
-			"/either": "must fit one of the forms that the schema allows", "/some": "must fit the schema's keyword minProperties",
+			"/either": "must match one of the alternatives in the schema", "/some": "must satisfy the schema's keyword minProperties",
 		}},
 		{`null`, map[string]string{"": "must be an object, not null"}},
 		{`[1]`, map[string]string{"": "must be an object, not a list"}},
@@ -103,7 +103,7 @@ func TestCheckOfWhatIsNoJSON(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{"type":"object"}`))
 	for _, value := range []string{"", " ", "{", "{}{}", "{} x", "nul", "'a'", `{"a":01}`, "\xff", "\x00"} {
 		_, err := s.Check(json.RawMessage(value))
-		if err == nil || !strings.HasPrefix(fieldErrors(t, err)[""], "must be one JSON value: ") {
+		if err == nil || !strings.HasPrefix(fieldErrors(t, err)[""], "must be a single JSON value: ") {
 			t.Errorf("%q: %v", value, err)
 		}
 	}

@@ -18,7 +18,7 @@ func truncateText(s string) string {
 	return humanize.TruncateBytes(s, MaxText, fmt.Sprintf(" … (truncated: %d bytes in all)", len(s)))
 }
 
-// finiteOrZero returns f, or 0 for NaN and infinities, which JSON can't represent.
+// finiteOrZero returns f, or 0 if f is NaN or infinite, which JSON can't represent.
 func finiteOrZero(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -40,7 +40,7 @@ func mustMarshal(v any) json.RawMessage {
 func encodeLogData(v any) (data any) {
 	defer func() {
 		if p := recover(); p != nil {
-			data = truncateText(fmt.Sprintf("this %T can't be shown: it panicked: %v", v, p))
+			data = truncateText(fmt.Sprintf("this %T can't be shown, because it panicked: %v", v, p))
 		}
 	}()
 	raw, err := json.Marshal(v)

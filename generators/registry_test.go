@@ -14,8 +14,8 @@ import (
 
 func returnZero(context.Context, noInput, generators.Yield) (int, error) { return 0, nil }
 
-// ofType makes a photon of the given input and output types.
-func ofType[In, Out any](opts *generators.Options) *generators.Photon {
+// newTypedPhoton returns a photon with the given input and output types.
+func newTypedPhoton[In, Out any](opts *generators.Options) *generators.Photon {
 	return generators.New("p", func(context.Context, In, generators.Yield) (out Out, err error) { return out, nil }, opts)
 }
 
@@ -54,16 +54,16 @@ func TestRegistryRefuses(t *testing.T) {
 		{"a dot first", generators.New("..", returnZero, nil), []string{"a name must be"}},
 		{"not ASCII", generators.New("größe", returnZero, nil), []string{"a name must be"}},
 		{"too long", generators.New(strings.Repeat("a", 129), returnZero, nil), []string{"a name must be"}},
-		{"channel field", ofType[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
-		{"channel result", ofType[noInput, outer](nil), []string{"its output has no schema", "field Ch of"}},
-		{"function", ofType[noInput, func()](nil), []string{"its output has no schema", "func()"}},
-		{"cycle", ofType[cycle, int](nil), []string{"field Next of", "cycle"}},
-		{"bad tag", ofType[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
-		{"text as input", ofType[string, int](nil), []string{"must be a struct or a map"}},
-		{"anything as input", ofType[any, int](nil), []string{"must be a struct or a map"}},
-		{"nested form", ofType[noInput, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
-		{"form with a secret", ofType[noInput, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
-		{"form with a channel", ofType[noInput, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
+		{"channel field", newTypedPhoton[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
+		{"channel result", newTypedPhoton[noInput, outer](nil), []string{"its output has no schema", "field Ch of"}},
+		{"function", newTypedPhoton[noInput, func()](nil), []string{"its output has no schema", "func()"}},
+		{"cycle", newTypedPhoton[cycle, int](nil), []string{"field Next of", "cycle"}},
+		{"bad tag", newTypedPhoton[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
+		{"text as input", newTypedPhoton[string, int](nil), []string{"must be a struct or a map"}},
+		{"anything as input", newTypedPhoton[any, int](nil), []string{"must be a struct or a map"}},
+		{"nested form", newTypedPhoton[noInput, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
+		{"form with a secret", newTypedPhoton[noInput, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
+		{"form with a channel", newTypedPhoton[noInput, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestRegistryIsConcurrent(t *testing.T) {
 // TestOptionsAreCopied: who changes them afterwards changes no photon.
 func TestOptionsAreCopied(t *testing.T) {
 	opts := &generators.Options{Title: "before", Forms: []func() error{func() error { return nil }}}
-	p := ofType[noInput, int](opts)
+	p := newTypedPhoton[noInput, int](opts)
 	opts.Title = "after"
 	if p.Title() != "before" || p.Options().Title != "before" {
 		t.Errorf("the title is %q", p.Title())

@@ -244,7 +244,7 @@ func TestReplayOfChangedPhotonNamesDifferingCall(t *testing.T) {
 		want string
 	}{
 		{"another key", func(_ context.Context, y generators.Yield) (any, error) {
-			return ask.Text(y, "email", "E-mail?")
+			return ask.Text(y, "email", "Email?")
 		}, `now makes the call "email" (text), but the log has "name" (text), then "charge" (step)`},
 		{"another kind", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Integer(y, "name", "Number?")
