@@ -9,9 +9,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestMoreIsSaidOfAllButTheLast question of a round, so that a surface knows
-// when it has all of them. A prompt that can't be put is none of them.
-func TestMoreIsSaidOfAllButTheLast(t *testing.T) {
+// All sets More in all calls but the last, so that a surface knows when it has all
+// questions. Invalid prompts aren't asked and don't count.
+func TestMoreIsSetInAllButTheLastCall(t *testing.T) {
 	type told struct {
 		Key  string
 		More bool

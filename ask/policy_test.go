@@ -13,9 +13,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestSecretsAreRefused by their names and titles, in many spellings, wherever
-// the answer would be seen and kept.
-func TestSecretsAreRefused(t *testing.T) {
+// Fields whose names or titles say that they are secrets, in several spellings, are
+// rejected in forms.
+func TestSecretFieldsAreRejected(t *testing.T) {
 	text, number := "string", "integer"
 	refused := []struct{ kind, name string }{
 		{text, "password"}, {text, "Password:"}, {text, "PASSWORD"}, {text, "userPassword"}, {text, "user_password"}, {text, "newpassword"},
@@ -40,8 +40,8 @@ func TestSecretsAreRefused(t *testing.T) {
 	}
 }
 
-// TestInnocentsAreAllowed that only look like secrets.
-func TestInnocentsAreAllowed(t *testing.T) {
+// Fields whose names only resemble those of secrets are allowed.
+func TestOtherFieldsAreAllowed(t *testing.T) {
 	for _, f := range []ask.Field{
 		{Name: "maxTokens", Type: "integer"}, {Name: "tokens", Type: "number"}, {Name: "max_tokens", Title: "Max tokens", Type: "integer"},
 		{Name: "tokenize", Type: "boolean"}, {Name: "tokenize", Type: "string"}, {Name: "showPassword", Type: "boolean"}, {Name: "rememberToken", Type: "boolean"},
@@ -60,7 +60,7 @@ func TestInnocentsAreAllowed(t *testing.T) {
 
 func TestSecretFieldIsNotAsked(t *testing.T) {
 	d := ask.Driver{Provider: ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) {
-		t.Error("it was asked")
+		t.Error("the question was asked")
 		return ask.Answer{}, nil
 	})}
 	_, err := runAsk(t, d, ask.ForText("apiKey", "m").Ask)
@@ -85,12 +85,12 @@ func TestOpenAsksAreBounded(t *testing.T) {
 		}
 	}
 	if err := (ask.Policy{}).Admit(&ask.Question{}, 1e6, 1e6); err != nil {
-		t.Errorf("without bounds: %v", err)
+		t.Errorf("without limits: %v", err)
 	}
 }
 
-// TestDriverBoundsOpenAsks: the third of three at once is refused, and the next
-// one, asked when those are settled, is not.
+// With a limit of two, the third of three questions at once is rejected, but not one
+// that is asked when those are settled.
 func TestDriverBoundsOpenAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		three := make(chan struct{})
@@ -103,13 +103,13 @@ func TestDriverBoundsOpenAsks(t *testing.T) {
 		p := photon(func(yield generators.Yield) (string, error) {
 			var a, b, c, last string
 			go func() {
-				synctest.Wait() // the first two are open
+				synctest.Wait() // until the first two are open
 				close(three)
 			}()
 			err := ask.All(yield, ask.ForText("a", "m").Into(&a), ask.ForText("b", "m").Into(&b), ask.ForText("c", "m").Into(&c))
 			var policy *ask.PolicyError
 			if !errors.As(err, &policy) || !strings.HasPrefix(err.Error(), "c: ") {
-				t.Errorf("three at once: %v", err)
+				t.Errorf("three questions at once: %v", err)
 			}
 			last, err = ask.Text(yield, "d", "m")
 			return a + b + c + last, err

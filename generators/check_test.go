@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// orderSchema is a schema with a rule of every kind, nested.
+// orderSchema is a nested schema with every kind of rule.
 const orderSchema = `{
   "type": "object", "additionalProperties": false,
   "required": ["id", "items"],
@@ -94,12 +94,12 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", tt.value, got, tt.want)
 		}
 		if v := s.Validate(json.RawMessage(tt.value)); v == nil {
-			t.Errorf("%s: Validate accepts what Check refuses", tt.value)
+			t.Errorf("%s: Validate accepts what Check rejects", tt.value)
 		}
 	}
 }
 
-func TestCheckOfWhatIsNoJSON(t *testing.T) {
+func TestCheckInvalidJSON(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{"type":"object"}`))
 	for _, value := range []string{"", " ", "{", "{}{}", "{} x", "nul", "'a'", `{"a":01}`, "\xff", "\x00"} {
 		_, err := s.Check(json.RawMessage(value))
@@ -120,15 +120,15 @@ func TestCheckFillsInDefaults(t *testing.T) {
 		t.Errorf("got %s (%v), want %s", got, err, want)
 	}
 	if _, err := s.Check(json.RawMessage(`{}`)); fieldErrors(t, err)["/e"] != "must be a whole number, not text" {
-		t.Errorf("a default that doesn't fit: %v", err)
+		t.Errorf("with an invalid value instead of the default: %v", err)
 	}
 	same := json.RawMessage(`{ "a":"", "b":1, "c":2, "e":3 }`)
 	if got, err := s.Check(same); err != nil || string(got) != string(same) {
-		t.Errorf("nothing to fill in, and yet %s became %s (%v)", same, got, err)
+		t.Errorf("%s became %s (%v), want it unchanged", same, got, err)
 	}
 }
 
-func TestCheckWritesWholeNumbers(t *testing.T) {
+func TestCheckNormalizesIntegers(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{}`))
 	for value, want := range map[string]string{
 		`4.0`: `4`, `-4e2`: `-400`, `[1.50,2.0,{"a":3E0}]`: `[1.50,2,{"a":3}]`, `1e17`: `100000000000000000`,
@@ -140,7 +140,7 @@ func TestCheckWritesWholeNumbers(t *testing.T) {
 	}
 }
 
-// TestViolationsAreBounded: one bad value doesn't make a book of errors.
+// The number of errors for one value is bounded.
 func TestViolationsAreBounded(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{"items":{"type":"integer"}}`))
 	_, err := s.Check(json.RawMessage("[" + strings.Repeat(`"x",`, 5000) + `1]`))
@@ -165,22 +165,22 @@ func TestFieldErrorNamesItsField(t *testing.T) {
 		}
 	}
 	if got := (generators.FieldError{Path: "/a~1b/0/c"}).Field(); got != "a/b" {
-		t.Errorf("the field of a nested path is %q", got)
+		t.Errorf("the field of a nested path = %q", got)
 	}
 	err := &generators.InvalidError{Fields: []generators.FieldError{{Message: "is bad"}, generators.At("x", "is worse")}}
 	if err.Error() != "is bad; /x is worse" {
-		t.Errorf("the error reads %q", err)
+		t.Errorf("the error is %q", err)
 	}
 }
 
-func TestDocumentKeepsTheOrder(t *testing.T) {
+func TestDocumentKeepsPropertyOrder(t *testing.T) {
 	s, err := generators.ParseSchema(json.RawMessage(`{"type":"object","properties":{"z":{"properties":{"q":{}}},"a":true,"m":{}}}`))
 	if err != nil || !slices.Equal(s.Document().PropertyOrder, []string{"z", "a", "m"}) {
 		t.Errorf("the order is %q (%v)", s.Document().PropertyOrder, err)
 	}
 }
 
-func TestCheckOfAnEmptyObject(t *testing.T) {
+func TestCheckEmptyObject(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":"object"}`: `{}`,
 		`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`: `{}`,

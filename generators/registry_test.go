@@ -37,8 +37,8 @@ type (
 	}
 )
 
-// TestRegistryRefuses what would only fail when it is run or asked.
-func TestRegistryRefuses(t *testing.T) {
+// A registry rejects photons that would otherwise fail only when they run or ask.
+func TestRegistryRejectsInvalidPhotons(t *testing.T) {
 	forms := func(checks ...func() error) *generators.Options { return &generators.Options{Forms: checks} }
 	tests := []struct {
 		name   string
@@ -70,14 +70,14 @@ func TestRegistryRefuses(t *testing.T) {
 			_, err := generators.NewRegistry(tt.photon)
 			for _, want := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("the error is %v, and doesn't say %q", err, want)
+					t.Errorf("the error is %v, want one with %q", err, want)
 				}
 			}
 		})
 	}
 }
 
-func TestRegistryRefusesDuplicates(t *testing.T) {
+func TestRegistryRejectsDuplicates(t *testing.T) {
 	r, err := generators.NewRegistry(generators.New("a", returnZero, nil), generators.New("A", returnZero, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestRegistryRefusesDuplicates(t *testing.T) {
 		t.Errorf("a second %q: %v", "a", err)
 	}
 	if _, err := generators.NewRegistry(generators.New("b", returnZero, nil), generators.New("b", returnZero, nil)); err == nil {
-		t.Error("two of one name made a registry")
+		t.Error("NewRegistry accepted two photons with the same name")
 	}
 }
 
@@ -103,13 +103,13 @@ func TestRegistryFindsPhotons(t *testing.T) {
 		names = append(names, p.Name()+"="+p.Title())
 	}
 	if got := fmt.Sprint(names); got != "[_=_ alpha.1=alpha.1 zeta=Z]" {
-		t.Errorf("all are %s", got)
+		t.Errorf("the photons are %s", got)
 	}
 	if p, ok := r.Lookup("zeta"); !ok || p.Name() != "zeta" {
-		t.Error("zeta is not found")
+		t.Error("zeta was not found")
 	}
 	if _, ok := r.Lookup("Zeta"); ok {
-		t.Error("Zeta is found")
+		t.Error("Zeta was found")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestRegistryIsConcurrent(t *testing.T) {
 	}
 }
 
-// TestOptionsAreCopied: who changes them afterwards changes no photon.
+// Changing the options after New doesn't change the photon.
 func TestOptionsAreCopied(t *testing.T) {
 	opts := &generators.Options{Title: "before", Forms: []func() error{func() error { return nil }}}
 	p := newTypedPhoton[noInput, int](opts)
@@ -144,6 +144,6 @@ func TestOptionsAreCopied(t *testing.T) {
 	failing := errors.New("no")
 	opts.Forms[0] = func() error { return failing }
 	if _, err := generators.NewRegistry(p); err != nil {
-		t.Errorf("refused: %v", err)
+		t.Errorf("rejected: %v", err)
 	}
 }

@@ -24,8 +24,8 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestRootReachesTheGenerator, and the goroutines and steps of its run.
-func TestRootReachesTheGenerator(t *testing.T) {
+// The generator, its goroutines and its steps can get the root from their contexts.
+func TestRootReachesGenerator(t *testing.T) {
 	p := photon(func(ctx context.Context, yield generators.Yield) (int, error) {
 		told := make(chan struct{})
 		tell := func(ctx context.Context) {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares JSON with a file of testdata.
+// golden compares JSON with a file in testdata.
 func golden(t *testing.T, name string, raw []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -40,12 +40,12 @@ func golden(t *testing.T, name string, raw []byte) {
 	}
 }
 
-// Base is embedded: its fields are the outer struct's.
+// Base is embedded, so that its fields are those of the outer struct.
 type Base struct {
 	ID string `json:"id" pattern:"^[a-z]+$" title:"Id" description:"What it is called by."`
 }
 
-// allTags uses every tag, and every type that JSON writes in its own way.
+// allTags has every tag, and every type with a JSON form of its own.
 type allTags struct {
 	Base
 	Mail    string            `json:"mail" format:"email" minLength:"3" maxLength:"254"`
@@ -87,8 +87,8 @@ func TestSchemaOfEveryTag(t *testing.T) {
 	_ = allTags{}.private
 }
 
-// TestResultSchema allows null where encoding/json writes it: a client that
-// holds a result against its schema must not refuse what Go returned.
+// The schema of a result allows null where encoding/json writes it, so that a client
+// that validates results accepts them.
 func TestResultSchema(t *testing.T) {
 	p := generators.New("p", func(context.Context, noInput, generators.Yield) (allTags, error) {
 		return allTags{}, nil
@@ -113,13 +113,13 @@ func TestResultSchema(t *testing.T) {
 		if err != nil {
 			t.Errorf("%v", err)
 		} else if err := p.Output().Validate(json.RawMessage(result)); err != nil {
-			t.Errorf("%s: its own schema says: %v", result, err)
+			t.Errorf("%s doesn't conform to its schema: %v", result, err)
 		}
 	}
 }
 
-// TestBadTagsNameTheField, and say what would be right.
-func TestBadTagsNameTheField(t *testing.T) {
+// The error for an invalid tag names the field and the rule.
+func TestInvalidTags(t *testing.T) {
 	tests := []struct {
 		schema func() (*generators.Schema, error)
 		want   string
