@@ -12,11 +12,11 @@ import (
 // All sets More in all calls but the last, so that a surface knows when it has all
 // questions. Invalid prompts aren't asked and don't count.
 func TestMoreIsSetInAllButTheLastCall(t *testing.T) {
-	type told struct {
+	type yieldedCall struct {
 		Key  string
 		More bool
 	}
-	var got []told
+	var got []yieldedCall
 	p := photon(func(yield generators.Yield) (int, error) {
 		var a, b string
 		_ = ask.All(yield, ask.ForText("", "broken").Into(&a), ask.ForText("a", "m").Into(&a), ask.ForText("b", "m").Into(&b),
@@ -29,11 +29,11 @@ func TestMoreIsSetInAllButTheLastCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c, ok := e.(*generators.Call); ok {
-			got = append(got, told{c.Key, c.More})
+			got = append(got, yieldedCall{c.Key, c.More})
 			c.Settle(accepted(`{"` + c.Key + `":"x"}`).Reply())
 		}
 	}
-	want := []told{{"a", true}, {"b", false}, {"alone", false}, {"only", false}}
+	want := []yieldedCall{{"a", true}, {"b", false}, {"alone", false}, {"only", false}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -48,10 +48,10 @@ func TestInvalidRoots(t *testing.T) {
 		many: {"/roots": "must be at most 1000; there are 1001"},
 	} {
 		_, err := questionOf(t, ask.ForRoots("k")).Check(accepted(content1))
-		said := fieldErrors(t, err)
+		messages := fieldErrors(t, err)
 		for path, message := range want {
-			if said[path] != message {
-				t.Errorf("%.60s: %q, want %q", content1, said, want)
+			if messages[path] != message {
+				t.Errorf("%.60s: %q, want %q", content1, messages, want)
 			}
 		}
 	}

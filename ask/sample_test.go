@@ -175,8 +175,8 @@ func TestInvalidSampleResults(t *testing.T) {
 			}
 			continue
 		}
-		if said := fieldErrors(t, err); !reflect.DeepEqual(said, want) {
-			t.Errorf("%.80s: %q, want %q", content1, said, want)
+		if messages := fieldErrors(t, err); !reflect.DeepEqual(messages, want) {
+			t.Errorf("%.80s: %q, want %q", content1, messages, want)
 		}
 	}
 }

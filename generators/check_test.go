@@ -196,12 +196,12 @@ func TestCheckEmptyObject(t *testing.T) {
 		}
 		for _, empty := range []string{"{}", " { } "} {
 			got, err := s.Check(json.RawMessage(empty))
-			said := strings.ReplaceAll(string(got), " ", "")
+			outcome := strings.ReplaceAll(string(got), " ", "")
 			if err != nil {
-				said = err.Error()
+				outcome = err.Error()
 			}
-			if !strings.Contains(said, want) {
-				t.Errorf("%q against %s gives %s, want %s", empty, schema, said, want)
+			if !strings.Contains(outcome, want) {
+				t.Errorf("%q against %s gives %s, want %s", empty, schema, outcome, want)
 			}
 		}
 	}

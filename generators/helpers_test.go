@@ -65,12 +65,12 @@ func fieldErrors(t *testing.T, err error) map[string]string {
 	if !errors.As(err, &invalid) {
 		t.Fatalf("the error is a %T (%v), not an InvalidError", err, err)
 	}
-	said := make(map[string]string)
+	messages := make(map[string]string)
 	for _, f := range invalid.Fields {
-		if said[f.Path] != "" {
-			said[f.Path] += "; "
+		if messages[f.Path] != "" {
+			messages[f.Path] += "; "
 		}
-		said[f.Path] += f.Message
+		messages[f.Path] += f.Message
 	}
-	return said
+	return messages
 }

@@ -107,7 +107,7 @@ func checkProgress(t *testing.T, p *photontest.Outcome, total float64) {
 
 func BenchmarkCSV(b *testing.B) {
 	const times = 8 << 20 / len(streamRows)
-	for name, line := range map[string]photontest.Response{
+	for name, response := range map[string]photontest.Response{
 		"survey": photontest.Decline(), // the first pass only
 		"total":  chooseColumns("sum", "", "amount"),
 		"groups": chooseColumns("sum", "country", "amount"),
@@ -116,7 +116,7 @@ func BenchmarkCSV(b *testing.B) {
 			b.SetBytes(streamSize(times))
 			b.ReportAllocs()
 			for b.Loop() {
-				runReader(b, func() (io.ReadCloser, error) { return newStream(times), nil }, streamSize(times), line)
+				runReader(b, func() (io.ReadCloser, error) { return newStream(times), nil }, streamSize(times), response)
 			}
 		})
 	}

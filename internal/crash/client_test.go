@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// A client starts wizards, follows them to their end across crashes, and
-// answers their questions. It keeps what it received.
+// A client starts runs of the wizard, follows them to their end across crashes, and
+// answers their questions.
 type client struct {
 	t       *testing.T
 	program *program
 	http    *http.Client
-	// eventData has each event's data by its id: an event that is sent again must
-	// be the same.
+	// eventData has the data of each event that was received, by the stream's path and
+	// the event's id.
 	eventData map[string]string
-	// thinkTime is how long an answer takes.
+	// thinkTime is the delay before each answer.
 	thinkTime time.Duration
 }
 
@@ -56,7 +56,7 @@ func (c *client) doRetrying(ctx context.Context, method, path, body string, head
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(20 * time.Millisecond): // it is being started anew
+		case <-time.After(20 * time.Millisecond): // until it has been restarted
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (c *client) completeRun(ctx context.Context, photon, args, key string) (id,
 	var started struct{ ID, Events string }
 	if err != nil || json.Unmarshal(raw, &started) != nil || started.ID == "" {
 		if err != nil {
-			return c.completeRun(ctx, photon, args, key) // the response broke off
+			return c.completeRun(ctx, photon, args, key) // the response was cut off
 		}
 		return "", "", fmt.Errorf("start: %s %s", r.Status, raw)
 	}
@@ -103,7 +103,7 @@ func (c *client) followEvents(ctx context.Context, path, after string) (result, 
 	last = after
 	for id, data := range events(r.Body) {
 		if before, again := c.eventData[path+id]; again {
-			return "", last, fmt.Errorf("event %s of %s was told again: %s, before: %s", id, path, data, before)
+			return "", last, fmt.Errorf("event %s of %s was sent again: %s, before: %s", id, path, data, before)
 		}
 		c.eventData[path+id], last = data, id
 		var m struct {
@@ -151,7 +151,7 @@ func events(r io.Reader) iter.Seq2[string, string] {
 	}
 }
 
-// answerAsk answers a question until the answer is known to be recorded.
+// answerAsk answers a question and retries until the answer is known to be recorded.
 func (c *client) answerAsk(ctx context.Context, id, key string) error {
 	select {
 	case <-ctx.Done():
@@ -171,7 +171,7 @@ func (c *client) answerAsk(ctx context.Context, id, key string) error {
 	return fmt.Errorf("answer to %s: %s %s", key, r.Status, raw)
 }
 
-// answers are the answers that every client gives.
+// answers has the answers that every client gives, by the question's key.
 var answers = map[string]string{
 	"name": `{"name":"Ada"}`, "account": `{"email":"ada@example.org","role":"admin"}`, "confirm": `{"confirm":true}`,
 	"preferences": `{"outputFormat":"json"}`,

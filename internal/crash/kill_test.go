@@ -1,5 +1,5 @@
-// Package crash kills the real program, with the real signal, at random
-// moments, and checks that what is left is what was promised.
+// Package crash tests what Beam keeps when its process is killed at random times, when
+// the disk is full, and when it runs for long.
 package crash
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// killCount is how often the program is killed. BEAM_KILLS overrides it.
+// killCount returns how often to kill the program. BEAM_KILLS overrides the default.
 func killCount(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("BEAM_KILLS")); err == nil {
 		return n
@@ -57,7 +57,7 @@ func TestKilledRepeatedly(t *testing.T) {
 		})
 	}
 	for range times {
-		time.Sleep(200*time.Millisecond + rand.N(600*time.Millisecond)) // the moment is to be any
+		time.Sleep(200*time.Millisecond + rand.N(600*time.Millisecond)) // so that it is killed at random times
 		p.kill()
 		p.start()
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// checkLog reads all logs and checks them: ordinals without gaps, one answer
-// for each question, one end for each run, one record for each step, and the
-// result that the client received, made of its answers and the recorded number.
+// checkLog reads the log and checks that the ordinals have no gaps, that each question
+// is settled at most once, each step is recorded once and each run ends once, and that
+// the results are the ones that the clients received.
 func checkLog(t *testing.T, dir string, results map[string]string) {
 	t.Helper()
 	l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
@@ -38,25 +38,25 @@ func checkLog(t *testing.T, dir string, results map[string]string) {
 			}
 		}
 	}
-	for id, told := range results {
+	for id, received := range results {
 		r := runs[id]
 		switch {
 		case r == nil:
 			t.Errorf("run %s has no log", id)
 		case r.finished == nil:
-			t.Errorf("run %s has not finished, and a client was told %s", id, told)
+			t.Errorf("run %s has not finished, but a client received %s", id, received)
 		case r.finished.Status != runlog.Completed:
 			t.Errorf("run %s ended as %s: %s", id, r.finished.Status, r.finished.Error)
 		default:
 			for _, want := range []string{`"Ada"`, `"ada@example.org"`, `"admin"`, r.stepped["reserve"]} {
-				if want == "" || !bytes.Contains(r.finished.Result, []byte(want)) || !strings.Contains(told, want) {
-					t.Errorf("run %s: %q is missing in its result %s or in what was told: %s", id, want, r.finished.Result, told)
+				if want == "" || !bytes.Contains(r.finished.Result, []byte(want)) || !strings.Contains(received, want) {
+					t.Errorf("run %s: %q is missing in its result %s or in the received one: %s", id, want, r.finished.Result, received)
 				}
 			}
 		}
 	}
 	if len(results) == 0 {
-		t.Error("no wizard came to its end")
+		t.Error("no wizard completed")
 	}
 }
 

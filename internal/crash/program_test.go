@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A program is killed and restarted at the same address.
+// A program is a process of Beam that is killed and restarted at the same address.
 type program struct {
 	t         *testing.T
 	bin, data string
@@ -69,10 +69,10 @@ func (p *program) start() {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		p.t.Fatal("the program said nothing:", err)
+		p.t.Fatal("the program printed nothing:", err)
 	}
 	go io.Copy(io.Discard, out)
-	if p.addr == "" { // and the same ever after
+	if p.addr == "" { // keep the address for restarts
 		p.addr = strings.TrimPrefix(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]), "http://")
 	}
 }
