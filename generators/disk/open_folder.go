@@ -17,7 +17,7 @@ import (
 func openFolder(ctx context.Context, folder string) (*os.Root, string, error) {
 	allowed, ok := generators.Root(ctx)
 	if !ok {
-		return nil, "", errors.New("Beam may not read any folder; its operator can allow one with --root FOLDER")
+		return nil, "", errors.New("no folder may be read; the operator can allow one with --root FOLDER")
 	}
 	name := path.Clean(filepath.ToSlash(folder))
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
