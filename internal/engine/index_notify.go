@@ -2,6 +2,9 @@ package engine
 
 import "context"
 
+// A watcher has a token if something has changed since the last receive.
+type watcher chan struct{}
+
 // notifyWatchers notifies the owner's watchers. Callers hold the index's mu.
 func (o *owner) notifyWatchers() {
 	for w := range o.watchers {
@@ -11,9 +14,6 @@ func (o *owner) notifyWatchers() {
 		}
 	}
 }
-
-// A watcher has a token if something has changed since the last receive.
-type watcher chan struct{}
 
 // addWatcher returns a watcher of all the owners and a function that removes it.
 func (x *index) addWatcher(owners []string) (w watcher, remove func()) {
