@@ -16,8 +16,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestAllWithMixedOutcomes: the answers that came are set, each question that
-// has none says why, and nothing goes on before all are settled.
+// All stores the answers, returns an error for each question without one, and returns
+// only when all questions are settled.
 func TestAllWithMixedOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -62,19 +62,19 @@ func TestAllWithMixedOutcomes(t *testing.T) {
 			return 0, nil
 		}), nil)
 		if took := time.Since(start); took != 2*time.Hour {
-			t.Errorf("it went on after %v", took)
+			t.Errorf("All returned after %v", took)
 		}
 		if name != "Ada" || count != 7 || !sure || level != "before" || wrong != "before" || late != 0.5 || files != nil {
-			t.Errorf("set: %q %d %v %q %q %v %v", name, count, sure, level, wrong, late, files)
+			t.Errorf("the values are %q %d %v %q %q %v %v", name, count, sure, level, wrong, late, files)
 		}
 		for _, want := range []error{ask.ErrDeclined, ask.ErrCancelled, ask.ErrTimeout, ask.ErrUnsupported} {
 			if !errors.Is(err, want) {
-				t.Errorf("the error doesn't say %v: %v", want, err)
+				t.Errorf("the error isn't %v: %v", want, err)
 			}
 		}
 		for _, want := range []string{"sure: the question was declined", "wrong: /wrong must be text", "late: ", "a question needs a key"} {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("the error doesn't say %q: %v", want, err)
+				t.Errorf("the error doesn't contain %q: %v", want, err)
 			}
 		}
 		if len(order) != 7 {
@@ -94,16 +94,15 @@ func TestAllAnswered(t *testing.T) {
 	})
 	result, err := d.Run(t.Context(), p, nil)
 	if err != nil || string(result) != `["k","k#2"]` {
-		t.Errorf("two questions of one key: %s, %v", result, err)
+		t.Errorf("two questions with the same key: %s, %v", result, err)
 	}
 	if err := ask.All(nil); err != nil {
-		t.Errorf("none at all: %v", err)
+		t.Errorf("without questions: %v", err)
 	}
 }
 
-// TestAllWhenTheRunStops: every question says so.
-// Nobody answers a hundred questions only to hear that there was one too many.
-func TestTooManyAtOnceAreNotAsked(t *testing.T) {
+// If there are too many questions, none of them is asked.
+func TestTooManyQuestionsAreNotAsked(t *testing.T) {
 	d := ask.Driver{Provider: ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) {
 		t.Error("a question was asked")
 		return ask.Answer{Action: ask.Decline}, nil
@@ -122,6 +121,7 @@ func TestTooManyAtOnceAreNotAsked(t *testing.T) {
 	}
 }
 
+// If the run is stopped, the error is ErrStopped for every question.
 func TestAllWhenTheRunStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -136,7 +136,7 @@ func TestAllWhenTheRunStops(t *testing.T) {
 	})
 }
 
-// TestPromptsAreReusable, also by several runs at once.
+// A prompt can be asked in several runs at once.
 func TestPromptsAreReusable(t *testing.T) {
 	prompt := ask.ForText("k", "m", ask.Length(1, 9))
 	d := ask.Driver{Provider: acceptAll(`{"k":"v"}`), Policy: ask.Policy{Timeout: time.Minute}}
@@ -156,8 +156,8 @@ func TestPromptsAreReusable(t *testing.T) {
 	all.Wait()
 }
 
-// TestAnsweredAndLeft: a driver may answer and leave the loop in one go.
-func TestAnsweredAndLeft(t *testing.T) {
+// A driver may settle a call and leave the loop at once.
+func TestAnswerThenBreak(t *testing.T) {
 	var got string
 	p := photon(func(yield generators.Yield) (string, error) {
 		var err error
@@ -175,8 +175,8 @@ func TestAnsweredAndLeft(t *testing.T) {
 	}
 }
 
-// TestQuestionsOfTheKinds is what surfaces get to see.
-func TestQuestionsOfTheKinds(t *testing.T) {
+// TestQuestions checks the questions that surfaces receive.
+func TestQuestions(t *testing.T) {
 	q := questionOf(t, ask.ForConfirm("k", "m", ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Title("T"), ask.Description("D"), ask.Timeout(time.Hour)))
 	want := &ask.Question{Kind: ask.KindConfirm, Message: "m", Destructive: true, Yes: "Delete", No: "Keep", Timeout: ask.Millis(time.Hour),
 		Fields: ask.Fields{{Name: "k", Title: "T", Description: "D", Type: "boolean", Required: true}}}
@@ -186,9 +186,39 @@ func TestQuestionsOfTheKinds(t *testing.T) {
 	raw, err := json.Marshal(q)
 	var back ask.Question
 	if err != nil || json.Unmarshal(raw, &back) != nil || !reflect.DeepEqual(&back, want) {
-		t.Errorf("through JSON it became %+v (%v)", back, err)
+		t.Errorf("after a round trip through JSON it is %+v (%v)", back, err)
 	}
 	if f := questionOf(t, ask.ForText("k", "m", ask.Long(), ask.Optional())).Fields[0]; f.Format != ask.FormatLong || f.Required || f.Label() != "k" {
 		t.Errorf("a long text: %+v", f)
+	}
+}
+
+// All sets More in all calls but the last, so that a surface knows when it has all
+// questions. Invalid prompts aren't asked and don't count.
+func TestMoreIsSetInAllButTheLastCall(t *testing.T) {
+	type yieldedCall struct {
+		Key  string
+		More bool
+	}
+	var got []yieldedCall
+	p := photon(func(yield generators.Yield) (int, error) {
+		var a, b string
+		_ = ask.All(yield, ask.ForText("", "broken").Into(&a), ask.ForText("a", "m").Into(&a), ask.ForText("b", "m").Into(&b),
+			ask.ForText("late", "broken", ask.Step(2)).Into(&b))
+		_, _ = ask.Text(yield, "alone", "m")
+		return 0, ask.All(yield, ask.ForText("only", "m").Into(&a))
+	})
+	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := e.(*generators.Call); ok {
+			got = append(got, yieldedCall{c.Key, c.More})
+			c.Settle(accepted(`{"` + c.Key + `":"x"}`).Reply())
+		}
+	}
+	want := []yieldedCall{{"a", true}, {"b", false}, {"alone", false}, {"only", false}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

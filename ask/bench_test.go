@@ -9,8 +9,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// BenchmarkAskAnswered is an ask that the driver answers at once: made, yielded,
-// checked, decoded. Target: less than 2 µs.
+// BenchmarkAskAnswered measures a question that the driver answers at once. The target
+// is less than 2 µs.
 func BenchmarkAskAnswered(b *testing.B) {
 	benchAsk(b, `{"name":"Ada"}`, func(yield generators.Yield) error {
 		_, err := ask.Text(yield, "name", "What is your name?")
@@ -18,7 +18,7 @@ func BenchmarkAskAnswered(b *testing.B) {
 	})
 }
 
-// BenchmarkFormAnswered is the same for a form of three fields.
+// BenchmarkFormAnswered measures the same for a form with three fields.
 func BenchmarkFormAnswered(b *testing.B) {
 	benchAsk(b, `{"name":"Ada","tags":["a"],"count":3}`, func(yield generators.Yield) error {
 		_, err := ask.Form[preferences](yield, "form", "What do you like?")
@@ -26,13 +26,13 @@ func BenchmarkFormAnswered(b *testing.B) {
 	})
 }
 
-// benchAsk asks in runs of a hundred.
-func benchAsk(b *testing.B, content string, put func(generators.Yield) error) {
+// benchAsk measures asking, with a hundred questions per run.
+func benchAsk(b *testing.B, content string, askOnce func(generators.Yield) error) {
 	d := ask.Driver{Provider: acceptAll(content)}
 	left := b.N
 	p := photon(func(yield generators.Yield) (int, error) {
 		for range min(left, 100) {
-			if err := put(yield); err != nil {
+			if err := askOnce(yield); err != nil {
 				return 0, err
 			}
 			left--
@@ -47,8 +47,8 @@ func benchAsk(b *testing.B, content string, put func(generators.Yield) error) {
 	}
 }
 
-// BenchmarkCheckOfManyChoices: a list of ten thousand towns is one question.
-func BenchmarkCheckOfManyChoices(b *testing.B) {
+// BenchmarkCheckManyChoices checks an answer to a question with 10,000 choices.
+func BenchmarkCheckManyChoices(b *testing.B) {
 	choices := make([]ask.Choice, 10_000)
 	for i := range choices {
 		choices[i] = ask.Choice{Value: strconv.Itoa(i), Title: "Town " + strconv.Itoa(i)}

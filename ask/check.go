@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // Check validates content against every rule of the form and returns it in the
-// form to be recorded: without members that are no field, and with whole numbers
-// written as such. Missing content is an empty object. The error is a
+// form to be recorded: without members that aren't fields, and with whole numbers
+// written without a fraction. Missing content is an empty object. The error is a
 // [*generators.InvalidError] with every violation, in the order of the fields.
 //
 // Check accepts what the form's JSON Schema accepts (a fuzz test compares them),
@@ -61,7 +62,7 @@ func notObjectError(content json.RawMessage) error {
 	var v any
 	message := ""
 	if err := json.Unmarshal(content, &v); err != nil {
-		message = "must be one JSON value: " + err.Error()
+		message = "must be a single JSON value: " + err.Error()
 	} else {
 		message = "must be an object, not " + rawjson.TypeName(content)
 	}
@@ -164,9 +165,9 @@ func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	}
 	switch n := len(items); {
 	case n < f.MinItems:
-		c.addError("must have at least %s; it has %d", countItems(f.MinItems), n)
+		c.addError("must have at least %s; it has %d", humanize.Count(f.MinItems, "item"), n)
 	case f.MaxItems > 0 && n > f.MaxItems:
-		c.addError("must have at most %s; it has %d", countItems(f.MaxItems), n)
+		c.addError("must have at most %s; it has %d", humanize.Count(f.MaxItems, "item"), n)
 	}
 	if twice {
 		c.addError("must not have the same item twice")
@@ -194,11 +195,4 @@ func (f *Field) oneOfMessage() string {
 		message += fmt.Sprintf(" … (%d in all)", n)
 	}
 	return message
-}
-
-func countItems(n int) string {
-	if n == 1 {
-		return "1 item"
-	}
-	return fmt.Sprintf("%d items", n)
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// The bounds of the date tests.
+// The bounds in the date tests.
 var (
 	may1  = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	may31 = time.Date(2026, 5, 31, 18, 0, 0, 0, time.UTC)
 )
 
-// TestConstraints violates every constraint of every kind, and then mends it.
+// TestConstraints checks an answer that violates each constraint, and one that
+// satisfies it.
 func TestConstraints(t *testing.T) {
 	text := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForText("k", "m", opts...)) }
 	number := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForNumber("k", "m", opts...)) }
@@ -28,8 +29,8 @@ func TestConstraints(t *testing.T) {
 	moment := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForDateTime("k", "m", opts...)) }
 	titled := questionOf(t, ask.ForSelect("k", "m", []ask.Choice{{"d", "Development"}, {"p", "Production"}}))
 	const (
-		email   = "must be an e-mail address, such as ada@example.org"
-		uri     = "must be a whole web address, such as https://example.org/page"
+		email   = "must be an email address, such as ada@example.org"
+		uri     = "must be a complete web address, such as https://example.org/page"
 		day     = "must be a date, such as 2026-12-31"
 		instant = "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
 	)
@@ -109,7 +110,7 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
-// answer accepts with a value for the field k.
+// answer returns an answer with a value for the field k.
 func answer(value string) ask.Answer {
 	if value == "" {
 		return accepted(`{}`)
@@ -117,30 +118,30 @@ func answer(value string) ask.Answer {
 	return accepted(`{"k":` + value + `}`)
 }
 
-// TestOptionalFieldsMayBeMissing; what is there must fit all the same.
+// Optional fields may be missing, but must be valid if they aren't.
 func TestOptionalFieldsMayBeMissing(t *testing.T) {
 	q := questionOf(t, ask.ForText("k", "m", ask.Optional(), ask.Length(2, 0)))
 	if got, err := q.Check(answer("")); err != nil || string(got.Content) != "{}" {
 		t.Errorf("missing: %s, %v", got.Content, err)
 	}
 	if _, err := q.Check(answer(`""`)); err == nil {
-		t.Error("an empty text is accepted, and it is too short")
+		t.Error("an empty text is accepted, although it is too short")
 	}
 	q = questionOf(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b", "c"), ask.Optional(), ask.Items(2, 3)))
 	if _, err := q.Check(answer("")); err != nil {
-		t.Errorf("nothing chosen where that is optional: %v", err)
+		t.Errorf("no choice in an optional field: %v", err)
 	}
 	if _, err := q.Check(answer(`["a"]`)); err == nil {
-		t.Error("one chosen, where none or two may be")
+		t.Error("one choice is accepted, want none or two")
 	}
 	value, err := runAsk(t, ask.Driver{Provider: acceptAll(`{}`)}, ask.ForInteger("k", "m", ask.Optional(), ask.Default(3)).Ask)
 	if err != nil || value != "0" {
-		t.Errorf("a blank answer became %s, %v; a default is never filled in silently", value, err)
+		t.Errorf("a blank answer became %s, %v; want no default", value, err)
 	}
 }
 
-// TestCheckReturnsWhatIsRecorded: no more and no less than the fields.
-func TestCheckReturnsWhatIsRecorded(t *testing.T) {
+// Check returns the content in the form to be recorded, with only the form's fields.
+func TestCheckReturnsRecordedContent(t *testing.T) {
 	q := questionOf(t, ask.ForForm[preferences]("k", "m"))
 	tests := []struct{ given, want string }{
 		{` {"count" : 3.0 ,"name":"a", "tags":[ "b" ,"a"], "extra": {"x":1}}`, `{"name":"a","tags":["b","a"],"count":3}`},
@@ -166,11 +167,11 @@ func TestCheckReturnsWhatIsRecorded(t *testing.T) {
 	}
 }
 
-func TestCheckOfWhatIsNoObject(t *testing.T) {
+func TestCheckNonObjects(t *testing.T) {
 	q := questionOf(t, ask.ForText("k", "m"))
 	for given, want := range map[string]string{
 		`null`: "must be an object, not null", ` [1]`: "must be an object, not a list", `"k"`: "must be an object, not text",
-		`{"k":"a"}{}`: "must be one JSON value", `{`: "must be one JSON value", "\x00": "must be one JSON value",
+		`{"k":"a"}{}`: "must be a single JSON value", `{`: "must be a single JSON value", "\x00": "must be a single JSON value",
 	} {
 		_, err := q.Check(ask.Answer{Action: ask.Accept, Content: json.RawMessage(given)})
 		if got := fieldErrors(t, err)[""]; !strings.HasPrefix(got, want) {

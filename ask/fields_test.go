@@ -8,37 +8,37 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-func TestAFormThatIsGivenWhenItIsAsked(t *testing.T) {
+func TestForFields(t *testing.T) {
 	form := ask.Fields{{Name: "name", Type: "string", Required: true}, {Name: "age", Type: "integer"}}
 	prompt := ask.ForFields("k", "Who?", form, ask.Preset("name", "Ada"))
 	q := questionOf(t, prompt)
 	if q.Kind != ask.KindForm || len(q.Fields) != 2 || string(q.Fields[0].Default) != `"Ada"` || form[0].Default != nil {
-		t.Errorf("asked: %+v; the form is %+v", q, form)
+		t.Errorf("the question is %+v, want the form %+v", q, form)
 	}
 	got, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"age":4.0,"name":"Bo","x":1}`)}, prompt.Ask)
 	if err != nil || got != `{"name":"Bo","age":4}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 	if _, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"age":"old"}`)}, prompt.Ask); fieldErrors(t, err)["/name"] != "is required" {
-		t.Errorf("an answer that doesn't fit: %v", err)
+		t.Errorf("an invalid answer: %v", err)
 	}
 	if got, err := runAsk(t, ask.Driver{Provider: acceptAll(``)}, ask.ForFields("k", "Go on?", nil).Ask); err != nil || got != `{}` {
 		t.Errorf("a form without fields: %s, %v", got, err)
 	}
 	_, err = runAsk(t, ask.Driver{}, ask.ForFields("k", "m", ask.Fields{{Name: "a", Type: "object"}}).Ask)
 	if err == nil || !strings.Contains(err.Error(), `field "a": can't be asked`) {
-		t.Errorf("a form that can't be asked: %v", err)
+		t.Errorf("an invalid form: %v", err)
 	}
 }
 
-func TestAnAddressUntilTheyAreDone(t *testing.T) {
+func TestUntilDone(t *testing.T) {
 	q := questionOf(t, ask.ForURL("k", "m", "https://example.org", ask.UntilDone()))
 	raw, err := json.Marshal(q)
 	if err != nil || !strings.Contains(string(raw), `"untilDone":true`) {
 		t.Errorf("recorded: %s, %v", raw, err)
 	}
 	if q := questionOf(t, ask.ForURL("k", "m", "https://example.org")); q.UntilDone {
-		t.Error("consent is not enough without the option")
+		t.Error("without the option, UntilDone is set")
 	}
 	if _, err := runAsk(t, ask.Driver{}, ask.ForText("k", "m", ask.UntilDone()).Ask); err == nil || !strings.Contains(err.Error(), "ask.UntilDone is for [url]") {
 		t.Errorf("for a text: %v", err)

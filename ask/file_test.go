@@ -57,8 +57,8 @@ func TestFileRules(t *testing.T) {
 	}
 }
 
-// A name says what it seems to say, whatever marks it came with.
-func TestFileNamesAreClean(t *testing.T) {
+// File names have no characters that make them look like other names.
+func TestFileNamesAreCleaned(t *testing.T) {
 	q := questionOf(t, ask.ForFiles("f", "m", ask.Count(1, 9)))
 	a := ask.Answer{Action: ask.Accept}
 	for _, name := range []string{"plain näme.csv", "bill\u202efdp.exe", "a\u2066b\u2069\u200e.txt", "two\nlines\x00\x1b[31m", "bad\xff"} {
@@ -74,7 +74,7 @@ func TestFileNamesAreClean(t *testing.T) {
 		}
 	}
 	if a.Files[1].Name == taken.Files[1].Name {
-		t.Error("the caller's own answer was changed")
+		t.Error("the caller's answer was changed")
 	}
 }
 
@@ -95,8 +95,8 @@ func TestInvalidFileRules(t *testing.T) {
 	}
 }
 
-// TestFilesAreRead from where the driver keeps them, as often as one likes.
-func TestFilesAreRead(t *testing.T) {
+// A file can be read several times with the driver's Open.
+func TestFilesCanBeRead(t *testing.T) {
 	two := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{fileRef, {Name: "b.csv", Size: 1, Digest: "d2"}}}
 	d := ask.Driver{Provider: answerAll(two, nil), Open: func(digest string) (io.ReadCloser, error) {
 		if digest == "d2" {
@@ -133,14 +133,14 @@ func TestFilesAreRead(t *testing.T) {
 		return 0, err
 	})
 	if err == nil || !strings.Contains(err.Error(), "is not available") {
-		t.Errorf("without a store: %v", err)
+		t.Errorf("without Open: %v", err)
 	}
 	if _, err := (ask.Handle{}).Open(); err == nil {
-		t.Error("no file opens")
+		t.Error("the zero Handle can be opened")
 	}
 }
 
-func TestNoFileWhereNoneIsNeeded(t *testing.T) {
+func TestOptionalFile(t *testing.T) {
 	d := ask.Driver{Provider: answerAll(ask.Answer{Action: ask.Accept}, nil)}
 	value, err := runAsk(t, d, func(yield generators.Yield) (string, error) {
 		h, err := ask.File(yield, "k", "m", ask.Count(0, 1))
@@ -151,7 +151,7 @@ func TestNoFileWhereNoneIsNeeded(t *testing.T) {
 	}
 }
 
-// TestURL opens nothing but web addresses.
+// URL accepts only web addresses.
 func TestURL(t *testing.T) {
 	for address, fine := range map[string]bool{
 		"https://example.org/login?x=1#y": true, "http://127.0.0.1:8080/": true, "HTTPS://EXAMPLE.ORG": true, "https://[::1]/": true,
@@ -166,9 +166,9 @@ func TestURL(t *testing.T) {
 		}
 	}
 	if q := questionOf(t, ask.ForURL("k", "m", "https://example.org/login")); q.URL != "https://example.org/login" || q.Fields != nil {
-		t.Errorf("asked: %+v", q)
+		t.Errorf("the question is %+v", q)
 	}
 	if _, err := runAsk(t, ask.Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions with one field, not for a url") {
-		t.Errorf("with a field's option: %v", err)
+		t.Errorf("with an option for fields: %v", err)
 	}
 }

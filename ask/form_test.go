@@ -67,15 +67,15 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestFormOptionsAreOneAsksOwn: what one ask chose is not there in the next.
-func TestFormOptionsAreOneAsksOwn(t *testing.T) {
+// The options of one question don't affect the next one.
+func TestFormOptionsAreNotShared(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() { _ = ask.ForForm[booking]("k", "m", bookingOptions...) })
 	}
 	all.Wait()
 	if err := ask.Fits[booking](); err != nil {
-		t.Errorf("a list may get its choices when it is asked: %v", err)
+		t.Errorf("with choices that are set when it is asked: %v", err)
 	}
 	_, err := runAsk(t, ask.Driver{}, ask.ForForm[booking]("k", "m").Ask)
 	if err == nil || !strings.Contains(err.Error(), `field "extras": is a list without choices`) {
@@ -83,8 +83,7 @@ func TestFormOptionsAreOneAsksOwn(t *testing.T) {
 	}
 }
 
-// TestInvalidQuestions: what nobody could answer is refused when it is asked, and
-// the message names the field.
+// Asking a question that nobody could answer returns an error that names the field.
 func TestInvalidQuestions(t *testing.T) {
 	type twice struct {
 		A string `json:"a"`
@@ -118,7 +117,7 @@ func TestInvalidQuestions(t *testing.T) {
 		{text(ask.Default("abc"), ask.Length(0, 2)), `field "k": its default "abc" must be at most 2 characters long; it has 3`},
 		{text(ask.Length(0, 2), ask.Default("abc")), `field "k": its default "abc" must be at most 2 characters`},
 		{text(ask.Default("x"), ask.Pattern("^[A-Z]$", "must be a capital")), `its default "x" must be a capital`},
-		{text(ask.Default("x"), ask.Email()), `its default "x" must be an e-mail address`},
+		{text(ask.Default("x"), ask.Email()), `its default "x" must be an email address`},
 		{text(ask.Default(nan)), "ask.Default"},
 		{text(ask.Length(3, 2)), `field "k": can't have 3 to 2 characters`},
 		{text(ask.Length(-1, 0)), `field "k": can't have -1`},
@@ -162,15 +161,15 @@ func TestInvalidQuestions(t *testing.T) {
 		t.Errorf("a form without a key: %v", err)
 	}
 	if _, err := runAsk(t, ask.Driver{}, ask.ForSelect("k", "m", nil).Ask); err == nil || !strings.Contains(err.Error(), "needs at least one choice") {
-		t.Errorf("nothing to choose from: %v", err)
+		t.Errorf("without choices: %v", err)
 	}
 	if _, err := runAsk(t, ask.Driver{}, ask.ForSecret("k", "m", ask.Default("x")).Ask); err == nil || !strings.Contains(err.Error(), "a secret can't have a default") {
-		t.Errorf("a default secret: %v", err)
+		t.Errorf("a secret with a default: %v", err)
 	}
 }
 
-// TestDefaultsThatFit are told to the surface, in the field's own format.
-func TestDefaultsThatFit(t *testing.T) {
+// Questions have valid defaults in the format of the field.
+func TestValidDefaults(t *testing.T) {
 	tests := []struct {
 		q    *ask.Question
 		want string
@@ -190,7 +189,7 @@ func TestDefaultsThatFit(t *testing.T) {
 	}
 }
 
-// What is left blank is nil in a pointer field, and the zero value in others.
+// A blank field is nil if it is a pointer, and the zero value otherwise.
 func TestBlankFieldsOfAForm(t *testing.T) {
 	type blank struct {
 		Text    *string  `json:"text,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// TestFromSchema reads the fields that a form can ask.
+// TestFromSchema converts properties that a form can represent.
 func TestFromSchema(t *testing.T) {
 	five, half := 5.0, 0.5
 	tests := []struct {
@@ -47,8 +47,8 @@ func TestFromSchema(t *testing.T) {
 	}
 }
 
-// TestFromSchemaRefusesFields what a form can't ask; the error names the field.
-func TestFromSchemaRefusesFields(t *testing.T) {
+// FromSchema returns an error that names a property that a form can't represent.
+func TestFromSchemaRejectsFields(t *testing.T) {
 	tests := []struct{ property, want string }{
 		{`{"type":"object","properties":{"a":{"type":"string"}}}`, "is an object; a form is flat"},
 		{`{"type":"array","items":{"type":"string"}}`, "is a list without choices"},
@@ -91,8 +91,9 @@ func TestFromSchemaRefusesFields(t *testing.T) {
 	}
 }
 
-// TestFromSchemaRefusesForms whose fields depend on each other, or are none.
-func TestFromSchemaRefusesForms(t *testing.T) {
+// FromSchema returns an error for objects whose properties depend on each other, and
+// for schemas that aren't objects.
+func TestFromSchemaRejectsForms(t *testing.T) {
 	a := `"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}`
 	var many []string
 	for i := range 101 {
@@ -119,12 +120,12 @@ func TestFromSchemaRefusesForms(t *testing.T) {
 	}
 	for _, raw := range []string{`{"type":"object"}`, `{"type":"object","properties":{},"additionalProperties":false}`} {
 		if form, err := ask.FromSchema(schema(t, raw).Document()); err != nil || len(form) != 0 {
-			t.Errorf("%s: %+v, %v; a form without fields asks for consent only", raw, form, err)
+			t.Errorf("%s: %+v, %v; want a form without fields", raw, form, err)
 		}
 	}
 	for _, s := range []*jsonschema.Schema{nil, {Type: "object", Properties: map[string]*jsonschema.Schema{"a": nil}}, {Type: "object", Properties: map[string]*jsonschema.Schema{"a": {Type: "string", OneOf: []*jsonschema.Schema{nil}}}}} {
 		if _, err := ask.FromSchema(s); err == nil {
-			t.Errorf("%+v is a form", s)
+			t.Errorf("%+v is accepted as a form", s)
 		}
 	}
 }

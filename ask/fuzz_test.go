@@ -8,8 +8,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// FuzzReply settles an ask with anything: the generator gets the field's value
-// as encoding/json reads it, or an error.
+// FuzzReply settles a question with any bytes. The generator must get the field's
+// value as encoding/json decodes it, or an error.
 func FuzzReply(f *testing.F) {
 	f.Add(`{"k":"a"}`)
 	f.Add(` { "x" : [ {"k":"no"} , "]" , -1e5 ] , "\u006b" : "\u00e4\n" , "k":"last" } `)

@@ -16,22 +16,22 @@ import (
 
 type noInput struct{}
 
-// photon makes a photon of a function that asks.
+// photon returns a photon that calls a function.
 func photon[T any](fn func(yield generators.Yield) (T, error)) *generators.Photon {
 	return generators.New("test", func(_ context.Context, _ noInput, yield generators.Yield) (T, error) { return fn(yield) }, nil)
 }
 
-// answerAll is a provider that gives the same answer to every question.
+// answerAll returns a provider with the same answer to every question.
 func answerAll(a ask.Answer, err error) ask.Provider {
 	return ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) { return a, err })
 }
 
-// acceptAll answers every question with content.
+// acceptAll returns a provider that accepts every question with content.
 func acceptAll(content string) ask.Provider {
 	return answerAll(ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}, nil)
 }
 
-// runAsk runs one ask and returns its value, as JSON, and its error.
+// runAsk runs a function that asks, and returns its value as JSON, and its error.
 func runAsk[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (T, error)) (value string, err error) {
 	t.Helper()
 	_, _ = d.Run(t.Context(), photon(func(yield generators.Yield) (int, error) {
@@ -47,7 +47,7 @@ func runAsk[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (
 	return value, err
 }
 
-// questionOf is what a prompt asks.
+// questionOf returns the question of a prompt.
 func questionOf[T any](t *testing.T, p *ask.Prompt[T]) *ask.Question {
 	t.Helper()
 	var q *ask.Question
@@ -61,24 +61,24 @@ func questionOf[T any](t *testing.T, p *ask.Prompt[T]) *ask.Question {
 	return q
 }
 
-// sentences are what an InvalidError says, by path.
+// fieldErrors returns the messages of an InvalidError, by path.
 func fieldErrors(t *testing.T, err error) map[string]string {
 	t.Helper()
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("the error is a %T (%v), not an InvalidError", err, err)
 	}
-	said := make(map[string]string)
+	messages := make(map[string]string)
 	for _, f := range invalid.Fields {
-		if said[f.Path] != "" {
-			said[f.Path] += "; "
+		if messages[f.Path] != "" {
+			messages[f.Path] += "; "
 		}
-		said[f.Path] += f.Message
+		messages[f.Path] += f.Message
 	}
-	return said
+	return messages
 }
 
-// schema reads a schema's document.
+// schema parses a schema.
 func schema(t *testing.T, raw string) *generators.Schema {
 	t.Helper()
 	s, err := generators.ParseSchema(json.RawMessage(raw))
@@ -90,7 +90,7 @@ func schema(t *testing.T, raw string) *generators.Schema {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares JSON with a file of testdata.
+// golden compares JSON with a file in testdata.
 func golden(t *testing.T, name string, raw []byte) {
 	t.Helper()
 	var b bytes.Buffer

@@ -18,7 +18,7 @@ type preferences struct {
 	Count int      `json:"count"`
 }
 
-// An outcome is what a kind of question gives for an accepted answer.
+// A kindTest has the outcome of a kind of question for an accepted answer.
 type kindTest struct {
 	ask    func(generators.Yield, ...ask.Option) (any, error)
 	accept ask.Answer
@@ -72,12 +72,12 @@ var kindTests = map[ask.Kind]kindTest{
 		accepted(`{"roots":[{"uri":"file:///home/ada","name":"Home"}]}`), `[{"uri":"file:///home/ada","name":"Home"}]`, `null`},
 }
 
-// TestEveryKindHasEveryOutcome, each a distinct one, and none a silent default.
+// Every kind of question has every outcome. They are distinct, and none is a default.
 func TestEveryKindHasEveryOutcome(t *testing.T) {
 	broken := errors.New("the terminal is gone")
 	outcomes := []struct {
 		name   string
-		answer ask.Provider // nil: the kind's own answer
+		answer ask.Provider // nil for the answer in kindTests
 		opts   []ask.Option
 		want   error
 	}{
@@ -131,14 +131,14 @@ func TestEveryKindHasEveryOutcome(t *testing.T) {
 	}
 }
 
-// neverAnswers is a person who doesn't answer.
+// neverAnswers is a provider that doesn't answer.
 var neverAnswers = ask.ProviderFunc(func(ctx context.Context, _ string, _ *ask.Question) (ask.Answer, error) {
 	<-ctx.Done()
 	return ask.Answer{}, ctx.Err()
 })
 
-// TestTimeoutOfThePolicy holds for questions that have none.
-func TestTimeoutOfThePolicy(t *testing.T) {
+// The policy's timeout applies to questions without a timeout of their own.
+func TestPolicyTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := ask.Driver{Provider: neverAnswers, Policy: ask.Policy{Timeout: time.Hour}}
 		prompt := ask.ForText("k", "m")
@@ -149,19 +149,19 @@ func TestTimeoutOfThePolicy(t *testing.T) {
 			}
 		}
 		if took := time.Since(start); took != 2*time.Hour {
-			t.Errorf("two asks took %v", took)
+			t.Errorf("two questions took %v", took)
 		}
 		if q := questionOf(t, prompt); q.Timeout != 0 {
-			t.Errorf("the policy's time-out stuck to the prompt: %v", q.Timeout)
+			t.Errorf("the policy's timeout changed the prompt: %v", q.Timeout)
 		}
 		_, err := runAsk(t, d, ask.ForText("k", "m", ask.Timeout(time.Minute)).Ask)
 		if took := time.Since(start); took != 2*time.Hour+time.Minute || !errors.Is(err, ask.ErrTimeout) {
-			t.Errorf("its own time-out took until %v", took)
+			t.Errorf("its own timeout elapsed after %v", took)
 		}
 	})
 }
 
-// TestDriver runs a photon as its tests do: events, steps, asks, files.
+// TestDriver runs a photon with events, a step, questions and a file.
 func TestDriver(t *testing.T) {
 	p := generators.New("p", func(ctx context.Context, in preferences, yield generators.Yield) (string, error) {
 		yield(generators.Status("on"))

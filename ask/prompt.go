@@ -49,67 +49,6 @@ func (p *Prompt[T]) decodeReply(r generators.Reply) (T, error) {
 	return p.decode(r)
 }
 
-// Into returns an item for [All] that stores the answer in *to.
-func (p *Prompt[T]) Into(to *T) Item { return &promptItem[T]{p, to, nil} }
-
-// An Item is one of the questions of [All]. [Prompt.Into] returns one.
-type Item interface {
-	promptError() error
-	yieldCall(yield generators.Yield, more bool) error
-	awaitReply() error
-}
-
-type promptItem[T any] struct {
-	prompt *Prompt[T]
-	to     *T
-	call   *generators.Call
-}
-
-func (i *promptItem[T]) promptError() error { return i.prompt.err }
-
-func (i *promptItem[T]) yieldCall(yield generators.Yield, more bool) (err error) {
-	i.call, err = i.prompt.yieldCall(yield, more)
-	return err
-}
-
-func (i *promptItem[T]) awaitReply() error {
-	v, err := i.prompt.decodeReply(i.call.Wait())
-	if err != nil {
-		return fmt.Errorf("%s: %w", i.prompt.key, err)
-	}
-	*i.to = v
-	return nil
-}
-
-// MaxAtOnce is the maximum number of questions that [All] asks at once.
-const MaxAtOnce = 100
-
-// All asks several questions at once and returns when all of them are settled. It
-// stores the answers that it got even if it returns an error, which joins the
-// errors of the other questions. If there are more than [MaxAtOnce] items, All asks
-// none of them, so that nobody answers in vain, and returns a [*PolicyError].
-func All(yield generators.Yield, items ...Item) error {
-	if n := len(items); n > MaxAtOnce {
-		return &PolicyError{fmt.Sprintf("%d questions at once are too many: ask at most %d, or ask one form", n, MaxAtOnce)}
-	}
-	asked := make([]Item, 0, len(items))
-	var errs []error
-	for _, i := range items {
-		if err := i.promptError(); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		asked = append(asked, i)
-	}
-	for n, i := range asked {
-		errs = append(errs, i.yieldCall(yield, n < len(asked)-1))
-	}
-	for _, i := range asked {
-		errs = append(errs, i.awaitReply())
-	}
-	return errors.Join(errs...)
-}
-
 // newPrompt returns a prompt for a kind of one field. The key names the field.
 func newPrompt[T any](key, message string, kind Kind, choices []Choice, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
 	f := kind.rules().field

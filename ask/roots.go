@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -153,17 +154,9 @@ func (r Root) problem() string {
 	u, err := url.Parse(r.URI)
 	switch {
 	case err != nil || u.Scheme != "file" || !strings.HasPrefix(r.URI, "file://") || !strings.HasPrefix(u.Path, "/"):
-		return fmt.Sprintf("must be an absolute path or a file:// address, not %q", truncate(r.URI, 100))
+		return fmt.Sprintf("must be an absolute path or a file:// address, not %q", humanize.Truncate(r.URI, 100))
 	case utf8.RuneCountInString(r.Name) > maxRootName:
 		return fmt.Sprintf("must have names of at most %d characters", maxRootName)
 	}
 	return ""
-}
-
-// truncate shortens s to n characters and an ellipsis.
-func truncate(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }

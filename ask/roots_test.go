@@ -8,7 +8,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-func TestRootsOfAClientAndOfAPerson(t *testing.T) {
+func TestRootsOfClientsAndPeople(t *testing.T) {
 	for _, tt := range []struct{ name, content, want string }{
 		{"of a client", `{"roots":[{"uri":"file:///a","name":"A"},{"uri":"file:///b%20c"}],"_meta":{"x":1}}`, `{"roots":[{"uri":"file:///a","name":"A"},{"uri":"file:///b%20c"}]}`},
 		{"none at all", `{"roots":[]}`, `{"roots":[]}`},
@@ -29,10 +29,10 @@ func TestRootsOfAClientAndOfAPerson(t *testing.T) {
 	}
 }
 
-func TestRootsThatAreNone(t *testing.T) {
+func TestInvalidRoots(t *testing.T) {
 	many := `{"roots":[` + strings.TrimSuffix(strings.Repeat(`{"uri":"file:///a"},`, 1001), ",") + `]}`
 	for content1, want := range map[string]map[string]string{
-		``:                {"": "must be one JSON value: unexpected end of JSON input"},
+		``:                {"": "must be a single JSON value: unexpected end of JSON input"},
 		`[]`:              {"": "must be an object, not a list"},
 		`{}`:              {"/roots": "is required"},
 		`{"roots":5}`:     {"/roots": "must be a list, not a number"},
@@ -48,16 +48,17 @@ func TestRootsThatAreNone(t *testing.T) {
 		many: {"/roots": "must be at most 1000; there are 1001"},
 	} {
 		_, err := questionOf(t, ask.ForRoots("k")).Check(accepted(content1))
-		said := fieldErrors(t, err)
+		messages := fieldErrors(t, err)
 		for path, message := range want {
-			if said[path] != message {
-				t.Errorf("%.60s: %q, want %q", content1, said, want)
+			if messages[path] != message {
+				t.Errorf("%.60s: %q, want %q", content1, messages, want)
 			}
 		}
 	}
 }
 
-// FuzzRoots: what is accepted is a list of file addresses, and stays as it is.
+// Any content that FuzzRoots finds to be accepted must be a list of file addresses,
+// which is unchanged when it is checked again.
 func FuzzRoots(f *testing.F) {
 	f.Add(`{"roots":"/a\nC:\\b"}`)
 	f.Add(`{"roots":[{"uri":"file:///a","name":"\ud800"}]}`)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -92,7 +93,7 @@ func (s *SampleRequest) summary() string {
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if m := s.Messages[i]; m.Role == RoleUser {
 			if text := strings.Join(strings.Fields(m.Text()), " "); text != "" {
-				return "Request to a model: " + truncate(text, 200)
+				return "Request to a model: " + humanize.Truncate(text, 200)
 			}
 		}
 	}

@@ -12,9 +12,9 @@ import (
 
 var greeting = ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Say hello"))}, MaxTokens: 100}
 
-// TestASampleRequestIsMCPs: its JSON is the params of sampling/createMessage,
-// and nothing of it is lost when they come from elsewhere.
-func TestASampleRequestIsMCPs(t *testing.T) {
+// A SampleRequest has the JSON form of the params of sampling/createMessage, and loses
+// nothing of params that it decodes.
+func TestSampleRequestJSON(t *testing.T) {
 	half, temperature := 0.5, 0.0
 	request := ask.SampleRequest{
 		Messages: []ask.SampleMessage{
@@ -40,7 +40,7 @@ func TestASampleRequestIsMCPs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := json.Marshal(back); err != nil || string(again) != string(raw) {
-		t.Errorf("through JSON it became %s (%v)", again, err)
+		t.Errorf("after a round trip through JSON it is %s (%v)", again, err)
 	}
 	blocks, err := back.Messages[0].Blocks()
 	if err != nil || len(blocks) != 2 || blocks[0].Text != "What is <this>?" || string(blocks[1].Data) != "png" {
@@ -53,12 +53,12 @@ func TestASampleRequestIsMCPs(t *testing.T) {
 	}
 	q = questionOf(t, ask.ForSample("k", ask.SampleRequest{Messages: []ask.SampleMessage{m}, MaxTokens: 1}))
 	if kept, _ := json.Marshal(q.Sample.Messages[0]); string(kept) != foreign {
-		t.Errorf("blocks with more than Beam knows became %s", kept)
+		t.Errorf("blocks with unknown members became %s", kept)
 	}
 }
 
-// TestASampleSaysInShortWhatIsAsked, for lists and those who are asked.
-func TestASampleSaysInShortWhatIsAsked(t *testing.T) {
+// The message of a sampling question is a summary of the request.
+func TestSampleSummary(t *testing.T) {
 	user, model := ask.FromUser, ask.FromAssistant
 	for want, messages := range map[string][]ask.SampleMessage{
 		"Request to a model: Say hello":                         {user(ask.TextBlock("old")), user(ask.TextBlock(" Say\n hello ")), model(ask.TextBlock("Hel"))},
@@ -72,7 +72,7 @@ func TestASampleSaysInShortWhatIsAsked(t *testing.T) {
 	}
 }
 
-func TestSampleRequestsThatNoModelCanTake(t *testing.T) {
+func TestInvalidSampleRequests(t *testing.T) {
 	with := func(change func(*ask.SampleRequest)) ask.SampleRequest {
 		r := greeting
 		change(&r)
@@ -116,14 +116,14 @@ func TestSampleRequestsThatNoModelCanTake(t *testing.T) {
 		}
 	}
 	if _, err := runAsk(t, ask.Driver{}, ask.ForSample("k", greeting, ask.Optional()).Ask); err == nil || !strings.Contains(err.Error(), "not for a sample") {
-		t.Errorf("an option that is for fields: %v", err)
+		t.Errorf("with an option for fields: %v", err)
 	}
 	if err := (ask.Policy{}).Admit(&ask.Question{Kind: ask.KindSample}, 0, 0); err == nil {
-		t.Error("a question for a model without a request was admitted")
+		t.Error("a sampling question without a request was admitted")
 	}
 }
 
-func TestWhatAModelOrAPersonInItsPlaceSays(t *testing.T) {
+func TestSampleResults(t *testing.T) {
 	const plain = `{"role":"assistant","content":{"type":"text","text":"Hi"},"model":"m","stopReason":"endTurn"}`
 	for _, tt := range []struct{ name, content, want, text string }{
 		{"a model", plain, plain, "Hi"},
@@ -155,12 +155,12 @@ func TestWhatAModelOrAPersonInItsPlaceSays(t *testing.T) {
 	}
 }
 
-func TestWhatNoModelSays(t *testing.T) {
+func TestInvalidSampleResults(t *testing.T) {
 	for content1, want := range map[string]map[string]string{
-		``:                     {"": "must be one JSON value: unexpected end of JSON input"},
+		``:                     {"": "must be a single JSON value: unexpected end of JSON input"},
 		`"hi"`:                 {"": "must be an object, not text"},
 		`{}`:                   {"/text": "is required"},
-		`{"text":""}`:          nil, // as for any text: a person may say nothing
+		`{"text":""}`:          nil, // a person may answer with an empty text
 		`{"role":"assistant"}`: {"/content": "is required", "/model": "is required"},
 		`{"role":"system","content":"x","model":5,"stopReason":1}`:                                {"/role": "must be assistant", "/content": "must be a block or a list of blocks, not text", "/model": "must be text, not a number", "/stopReason": "must be text, not a number"},
 		`{"content":{"type":"text","text":"x"},"model":"` + strings.Repeat("m", 501) + `"}`:       {"/role": "is required", "/model": "must be at most 500 characters long"},
@@ -175,14 +175,14 @@ func TestWhatNoModelSays(t *testing.T) {
 			}
 			continue
 		}
-		if said := fieldErrors(t, err); !reflect.DeepEqual(said, want) {
-			t.Errorf("%.80s: %q, want %q", content1, said, want)
+		if messages := fieldErrors(t, err); !reflect.DeepEqual(messages, want) {
+			t.Errorf("%.80s: %q, want %q", content1, messages, want)
 		}
 	}
 }
 
-// FuzzSampleResult: what is accepted is a CreateMessageResult, can be read, and
-// stays as it is.
+// Any content that FuzzSampleResult finds to be accepted must be a CreateMessageResult
+// whose blocks can be read, and is unchanged when it is checked again.
 func FuzzSampleResult(f *testing.F) {
 	f.Add(`{"role":"assistant","content":{"type":"text","text":"Hi"},"model":"m"}`)
 	f.Add(`{"text":"a"}`)

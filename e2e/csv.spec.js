@@ -65,7 +65,7 @@ test("a file of another type is rejected beside the field, and then a CSV file i
 });
 
 for (const [name, { file, text }] of Object.entries({
-  "an image named .csv": { file: { ...files.png, name: "dot.csv" }, text: "not a CSV file but a PNG image" },
+  "an image named .csv": { file: { ...files.png, name: "dot.csv" }, text: "this is a PNG image, not a CSV file" },
   "an empty file": { file: files.empty, text: "the file is empty" },
 })) {
   test(`${name} fails the run with a reason`, async ({ page }) => {

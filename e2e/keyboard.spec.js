@@ -73,7 +73,7 @@ test("from the start to the result by roles and names alone", async ({ page }) =
     - dialog "Please sign up.":
       - heading "Please sign up." [level=2]
       - textbox "Name"
-      - textbox "E-mail"
+      - textbox "Email"
       - spinbutton "Age"
       - group "Role":
         - radio "Developer"
@@ -93,7 +93,7 @@ test("from the start to the result by roles and names alone", async ({ page }) =
       - button "Later"
   `);
   await question.getByRole("textbox", { name: "Name" }).fill("Ada");
-  await question.getByRole("textbox", { name: "E-mail" }).fill("ada@example.org");
+  await question.getByRole("textbox", { name: "Email" }).fill("ada@example.org");
   await question.getByRole("checkbox", { name: "auth" }).check();
   await question.getByRole("button", { name: "Submit" }).click();
   await expect(page.getByRole("status")).toContainText("completed");

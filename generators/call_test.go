@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestKeysAreUnique: repeated keys get a number, and one that was given by hand
-// is not given again.
+// Repeated keys get a number that makes them unique, even if a key with that number
+// was used explicitly.
 func TestKeysAreUnique(t *testing.T) {
 	tests := []struct{ keys, want []string }{
 		{[]string{"a", "b", "a", "a"}, []string{"a", "b", "a#2", "a#3"}},
@@ -42,8 +42,8 @@ func TestKeysAreUnique(t *testing.T) {
 	}
 }
 
-// TestKeysOfStepsAndAsksAreShared within a run, and start anew in the next.
-func TestKeysOfStepsAndAsksAreShared(t *testing.T) {
+// Steps and questions of a run share one set of keys. Each run has its own.
+func TestStepsAndAsksShareKeys(t *testing.T) {
 	p := photon(func(_ context.Context, yield generators.Yield) (string, error) {
 		if _, err := generators.Step(yield, "k", func(context.Context) (int, error) { return 1, nil }); err != nil {
 			return "", err
@@ -55,13 +55,13 @@ func TestKeysOfStepsAndAsksAreShared(t *testing.T) {
 	for range 2 {
 		_, result, err := drive(t.Context(), p, func(*generators.Call) generators.Reply { return valueReply("1") })
 		if err != nil || result != `"k#2"` {
-			t.Errorf("the second key was %s, %v", result, err)
+			t.Errorf("the second key is %s, %v", result, err)
 		}
 	}
 }
 
-// TestFirstReplyHolds, whoever else tries, and from whichever goroutine.
-func TestFirstReplyHolds(t *testing.T) {
+// Of several replies from several goroutines, the first one counts.
+func TestFirstReplyCounts(t *testing.T) {
 	c := generators.NewCall("text", "k", nil)
 	if _, ok := c.Settled(); ok {
 		t.Error("a new call is settled")
@@ -81,13 +81,12 @@ func TestFirstReplyHolds(t *testing.T) {
 	all.Wait()
 	r, ok := c.Settled()
 	if firsts.Load() != 1 || !ok || string(r.Value) != winner.Load() || string(c.Wait().Value) != winner.Load() {
-		t.Errorf("%d firsts; the winner is %v, the reply %s", firsts.Load(), winner.Load(), r.Value)
+		t.Errorf("Settle reported %d first replies, the last of them %v; the reply is %s", firsts.Load(), winner.Load(), r.Value)
 	}
 }
 
-// TestReplyBeforeTheEndHolds: an answer that came is not lost to a stop that
-// came after it.
-func TestReplyBeforeTheEndHolds(t *testing.T) {
+// A reply isn't lost if the run is stopped after it.
+func TestReplyBeforeStopCounts(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -109,14 +108,14 @@ func TestReplyBeforeTheEndHolds(t *testing.T) {
 	}
 }
 
-// TestSettleLater: a driver may answer long after, from another goroutine.
+// A driver may settle a call later, from another goroutine.
 func TestSettleLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return askText(yield, "k") })
 		calls := make(chan *generators.Call, 1)
 		go func() {
 			c := <-calls
-			synctest.Wait() // the run is waiting
+			synctest.Wait() // until the run waits
 			c.Settle(valueReply(`"late"`))
 		}()
 		_, result, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply { return valueReply(`"at once"`) })
@@ -138,8 +137,8 @@ func TestSettleLater(t *testing.T) {
 	})
 }
 
-// TestCallThatWasNeverYielded doesn't block for ever.
-func TestCallThatWasNeverYielded(t *testing.T) {
+// Waiting for a call that was never yielded returns at once.
+func TestWaitWithoutYield(t *testing.T) {
 	r := generators.NewCall("text", "k", nil).Wait()
 	if !errors.Is(r.Err, generators.ErrStopped) {
 		t.Errorf("got %v", r.Err)

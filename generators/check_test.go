@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// orderSchema is a schema with a rule of every kind, nested.
+// orderSchema is a nested schema with every kind of rule.
 const orderSchema = `{
   "type": "object", "additionalProperties": false,
   "required": ["id", "items"],
@@ -50,8 +50,8 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 		{`{"id":"","items":{}}`, map[string]string{"/id": "must be at least 2 characters long; it has 0; must match the pattern ^[a-z]+$", "/items": "must be a list, not an object"}},
 		{`{"id":"abcdé","items":[],"mail":"ada","site":"/x","day":"1.2.2026","at":"2026-01-01T10:00"}`, map[string]string{
 			"/id":   "must be at most 4 characters long; it has 5; must match the pattern ^[a-z]+$",
-			"/mail": "must be an e-mail address, such as ada@example.org",
-			"/site": "must be a whole web address, such as https://example.org/page",
+			"/mail": "must be an email address, such as ada@example.org",
+			"/site": "must be a complete web address, such as https://example.org/page",
 			"/day":  "must be a date, such as 2026-12-31",
 			"/at":   "must be a date and time with its zone, such as 2026-12-31T18:30:00Z",
 		}},
@@ -67,14 +67,14 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 			"/tags": "must have at most 3 items; it has 4; must not have the same item twice", "/tags/2": "must not be empty",
 		}},
 		{`{"id":"ab","items":[{"sku":"x"},{"n":0,"x":1},5]}`, map[string]string{
-			"/items/1/sku": "is required", "/items/1/n": "must be at least 1", "/items/1/x": "is not a field of this form",
+			"/items/1/sku": "is required", "/items/1/n": "must be at least 1", "/items/1/x": "is not a known field",
 			"/items/2": "must be an object, not a number",
 		}},
 		{`{"id":"ab","items":[],"a/b~c":1,"new":2,"n/w~":3}`, map[string]string{
-			"/a~1b~0c": "must be text, not a number", "/new": "is not a field of this form", "/n~1w~0": "is not a field of this form",
+			"/a~1b~0c": "must be text, not a number", "/new": "is not a known field", "/n~1w~0": "is not a known field",
 		}},
 		{`{"id":"ab","items":[],"either":true,"some":{}}`, map[string]string{
-			"/either": "must fit one of the forms that the schema allows", "/some": "must fit the schema's keyword minProperties",
+			"/either": "must match one of the alternatives in the schema", "/some": "must satisfy the schema's keyword minProperties",
 		}},
 		{`null`, map[string]string{"": "must be an object, not null"}},
 		{`[1]`, map[string]string{"": "must be an object, not a list"}},
@@ -94,16 +94,16 @@ func TestCheckReportsEveryViolation(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", tt.value, got, tt.want)
 		}
 		if v := s.Validate(json.RawMessage(tt.value)); v == nil {
-			t.Errorf("%s: Validate accepts what Check refuses", tt.value)
+			t.Errorf("%s: Validate accepts what Check rejects", tt.value)
 		}
 	}
 }
 
-func TestCheckOfWhatIsNoJSON(t *testing.T) {
+func TestCheckInvalidJSON(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{"type":"object"}`))
 	for _, value := range []string{"", " ", "{", "{}{}", "{} x", "nul", "'a'", `{"a":01}`, "\xff", "\x00"} {
 		_, err := s.Check(json.RawMessage(value))
-		if err == nil || !strings.HasPrefix(fieldErrors(t, err)[""], "must be one JSON value: ") {
+		if err == nil || !strings.HasPrefix(fieldErrors(t, err)[""], "must be a single JSON value: ") {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
@@ -120,15 +120,15 @@ func TestCheckFillsInDefaults(t *testing.T) {
 		t.Errorf("got %s (%v), want %s", got, err, want)
 	}
 	if _, err := s.Check(json.RawMessage(`{}`)); fieldErrors(t, err)["/e"] != "must be a whole number, not text" {
-		t.Errorf("a default that doesn't fit: %v", err)
+		t.Errorf("with an invalid value instead of the default: %v", err)
 	}
 	same := json.RawMessage(`{ "a":"", "b":1, "c":2, "e":3 }`)
 	if got, err := s.Check(same); err != nil || string(got) != string(same) {
-		t.Errorf("nothing to fill in, and yet %s became %s (%v)", same, got, err)
+		t.Errorf("%s became %s (%v), want it unchanged", same, got, err)
 	}
 }
 
-func TestCheckWritesWholeNumbers(t *testing.T) {
+func TestCheckNormalizesIntegers(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{}`))
 	for value, want := range map[string]string{
 		`4.0`: `4`, `-4e2`: `-400`, `[1.50,2.0,{"a":3E0}]`: `[1.50,2,{"a":3}]`, `1e17`: `100000000000000000`,
@@ -140,7 +140,7 @@ func TestCheckWritesWholeNumbers(t *testing.T) {
 	}
 }
 
-// TestViolationsAreBounded: one bad value doesn't make a book of errors.
+// The number of errors for one value is bounded.
 func TestViolationsAreBounded(t *testing.T) {
 	s, _ := generators.ParseSchema(json.RawMessage(`{"items":{"type":"integer"}}`))
 	_, err := s.Check(json.RawMessage("[" + strings.Repeat(`"x",`, 5000) + `1]`))
@@ -165,22 +165,22 @@ func TestFieldErrorNamesItsField(t *testing.T) {
 		}
 	}
 	if got := (generators.FieldError{Path: "/a~1b/0/c"}).Field(); got != "a/b" {
-		t.Errorf("the field of a nested path is %q", got)
+		t.Errorf("the field of a nested path = %q", got)
 	}
 	err := &generators.InvalidError{Fields: []generators.FieldError{{Message: "is bad"}, generators.At("x", "is worse")}}
 	if err.Error() != "is bad; /x is worse" {
-		t.Errorf("the error reads %q", err)
+		t.Errorf("the error is %q", err)
 	}
 }
 
-func TestDocumentKeepsTheOrder(t *testing.T) {
+func TestDocumentKeepsPropertyOrder(t *testing.T) {
 	s, err := generators.ParseSchema(json.RawMessage(`{"type":"object","properties":{"z":{"properties":{"q":{}}},"a":true,"m":{}}}`))
 	if err != nil || !slices.Equal(s.Document().PropertyOrder, []string{"z", "a", "m"}) {
 		t.Errorf("the order is %q (%v)", s.Document().PropertyOrder, err)
 	}
 }
 
-func TestCheckOfAnEmptyObject(t *testing.T) {
+func TestCheckEmptyObject(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":"object"}`: `{}`,
 		`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`: `{}`,
@@ -196,12 +196,12 @@ func TestCheckOfAnEmptyObject(t *testing.T) {
 		}
 		for _, empty := range []string{"{}", " { } "} {
 			got, err := s.Check(json.RawMessage(empty))
-			said := strings.ReplaceAll(string(got), " ", "")
+			outcome := strings.ReplaceAll(string(got), " ", "")
 			if err != nil {
-				said = err.Error()
+				outcome = err.Error()
 			}
-			if !strings.Contains(said, want) {
-				t.Errorf("%q against %s gives %s, want %s", empty, schema, said, want)
+			if !strings.Contains(outcome, want) {
+				t.Errorf("%q against %s gives %s, want %s", empty, schema, outcome, want)
 			}
 		}
 	}

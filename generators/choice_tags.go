@@ -9,7 +9,7 @@ import (
 	infer "github.com/google/jsonschema-go/jsonschema"
 )
 
-// splitList splits a tag at its commas.
+// splitList splits the value of a tag at its commas.
 func splitList(value string) []string {
 	parts := strings.Split(value, ",")
 	for i := range parts {
@@ -18,13 +18,14 @@ func splitList(value string) []string {
 	return parts
 }
 
-// applyChoiceTags writes the tags enum and enumTitles: plain choices as enum, titled
-// ones as MCP wants them, oneOf for a single and anyOf for several.
+// applyChoiceTags applies the tags enum and enumTitles. Choices without titles become
+// an enum. Choices with titles become what MCP specifies: oneOf for a string, and
+// anyOf for a list.
 func applyChoiceTags(tag reflect.StructTag, s *infer.Schema) error {
-	all, ok := tag.Lookup("enum")
+	list, ok := tag.Lookup("enum")
 	if !ok {
 		if _, ok := tag.Lookup("enumTitles"); ok {
-			return errors.New("tag enumTitles: there is no tag enum")
+			return errors.New("tag enumTitles: requires the tag enum")
 		}
 		return nil
 	}
@@ -32,10 +33,10 @@ func applyChoiceTags(tag reflect.StructTag, s *infer.Schema) error {
 	if s.Type == "array" && s.Items != nil {
 		target = s.Items
 	}
-	if err := ofType(target, "string"); err != nil {
+	if err := requireType(target, "string"); err != nil {
 		return fmt.Errorf("tag enum: %w", err)
 	}
-	values := splitList(all)
+	values := splitList(list)
 	titles := values
 	if t, titled := tag.Lookup("enumTitles"); titled {
 		if titles = splitList(t); len(titles) != len(values) {

@@ -66,8 +66,8 @@ func Kinds() []string {
 	return names
 }
 
-// MaxText is the maximum length of an event's text, in bytes. [Encode] cuts
-// longer text and notes that it did. Long content belongs in an [Artifact].
+// MaxText is the maximum length of an event's text, in bytes. [Encode]
+// truncates longer text and says so. Long content belongs in an [Artifact].
 const MaxText = 16 << 10
 
 var (
@@ -75,7 +75,7 @@ var (
 	errUnknownEventKind = errors.New("only Decode makes such an event")
 )
 
-// Encode returns an event's kind and its JSON. It cuts text longer than
+// Encode returns an event's kind and its JSON. It truncates text longer than
 // [MaxText], replaces an unknown level by Info, and writes log data that JSON
 // can't represent as package fmt prints it. A [Call] has no encoding of its own:
 // the driver of a run records it.
@@ -101,8 +101,8 @@ func Encode(e Event) (kind string, data json.RawMessage, err error) {
 }
 
 // Decode is the inverse of [Encode]. Numbers in log data become json.Number. An
-// event of a kind that is not in [Kinds] becomes an [*UnknownEvent]. Data that is
-// no JSON, or doesn't fit its kind, is an error.
+// event of a kind that is not in [Kinds] becomes an [*UnknownEvent]. It
+// returns an error if data isn't JSON or doesn't match its kind.
 func Decode(kind string, data json.RawMessage) (Event, error) {
 	for _, k := range eventKinds {
 		if k.name != kind {

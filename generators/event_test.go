@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestEventsRoundTrip through their encoding.
+// Events are unchanged after encoding and decoding.
 func TestEventsRoundTrip(t *testing.T) {
 	tests := []struct {
 		kind  string
@@ -50,7 +50,8 @@ func TestEventsRoundTrip(t *testing.T) {
 	}
 }
 
-// cyclicValue is a value that fmt would follow until the stack is full.
+// cyclicValue returns a value that contains itself, with which package fmt would
+// overflow the stack.
 func cyclicValue() any {
 	m := map[string]any{"fn": func() {}}
 	m["self"] = m
@@ -61,8 +62,8 @@ type panicsOnMarshal struct{}
 
 func (panicsOnMarshal) MarshalJSON() ([]byte, error) { panic("no") }
 
-// TestHostileEvents: whatever a generator yields has an encoding of a sane
-// size, that says what was changed.
+// Whatever a generator yields has an encoding of limited size, which says what was
+// changed.
 func TestHostileEvents(t *testing.T) {
 	const long = 10 << 20
 	tests := []struct {
@@ -70,15 +71,15 @@ func TestHostileEvents(t *testing.T) {
 		event generators.Event
 		want  string // within the JSON
 	}{
-		{"10 MB status", generators.Status(strings.Repeat("x", long)), "… (cut: 10485760 bytes in all)"},
-		{"10 MB of ü", generators.Status(strings.Repeat("ü", long/2)), "… (cut: 10485760 bytes in all)"},
+		{"10 MB status", generators.Status(strings.Repeat("x", long)), "… (truncated: 10485760 bytes in all)"},
+		{"10 MB of ü", generators.Status(strings.Repeat("ü", long/2)), "… (truncated: 10485760 bytes in all)"},
 		{"10 MB of bare continuation bytes", generators.Status(strings.Repeat("\x80", long)), `\ufffd\ufffd`},
-		{"10 MB of control characters", generators.Chunk(strings.Repeat("\x01", long)), "(cut: "},
-		{"10 MB log", generators.Log(generators.Info, strings.Repeat("x", long)), "(cut: "},
+		{"10 MB of control characters", generators.Chunk(strings.Repeat("\x01", long)), "(truncated: "},
+		{"10 MB log", generators.Log(generators.Info, strings.Repeat("x", long)), "(truncated: "},
 		{"10 MB of JSON", generators.Log(generators.Info, json.RawMessage(`["`+strings.Repeat("x", long)+`"]`)), `[\"xxx`},
-		{"10 MB logger", generators.LogTo(strings.Repeat("x", long), generators.Info, 1), "(cut: "},
+		{"10 MB logger", generators.LogTo(strings.Repeat("x", long), generators.Info, 1), "(truncated: "},
 		{"10 MB level", generators.StatusAt(generators.Level(strings.Repeat("x", long)), "on"), `{"level":"info","text":"on"}`},
-		{"10 MB title", generators.Markdown(strings.Repeat("x", long), ""), "(cut: "},
+		{"10 MB title", generators.Markdown(strings.Repeat("x", long), ""), "(truncated: "},
 		{"no level", &generators.ToastEvent{Text: "on"}, `"level":"info"`},
 		{"invalid UTF-8", generators.Status("a\xffb"), `a\ufffdb`},
 		{"NaN progress", generators.Progress(math.NaN(), math.Inf(1), ""), `{"done":0}`},
@@ -102,12 +103,12 @@ func TestHostileEvents(t *testing.T) {
 			t.Errorf("%s: %d bytes: %.300s", tt.name, len(data), data)
 		}
 		if _, err := generators.Decode(kind, data); err != nil {
-			t.Errorf("%s: it can't be decoded: %v", tt.name, err)
+			t.Errorf("%s: decoding: %v", tt.name, err)
 		}
 	}
 }
 
-func TestCutTextIsValidAndFits(t *testing.T) {
+func TestTruncatedTextIsValidAndFits(t *testing.T) {
 	for extra := range 6 {
 		for _, unit := range []string{"x", "ü", "€", "😀"} {
 			text := strings.Repeat("y", extra) + strings.Repeat(unit, generators.MaxText)
@@ -123,8 +124,8 @@ func TestCutTextIsValidAndFits(t *testing.T) {
 	}
 }
 
-// TestNoEncoding: what is no event for a log is refused, not recorded as
-// something else, and never takes the driver down.
+// Encode returns an error for events that a log doesn't record. It doesn't record
+// them as something else, and doesn't panic.
 func TestNoEncoding(t *testing.T) {
 	foreign := struct{ generators.Event }{generators.Status("mine")}
 	for _, e := range []generators.Event{

@@ -11,14 +11,14 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// A shop takes an order once, however often it is sent: it knows the key.
+// The shop accepts a repeated order only once, because it recognizes the key.
 func ExampleIdempotencyKey() {
 	seen := map[string]bool{}
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
 		if !seen[key] {
 			seen[key] = true
-			w.WriteHeader(http.StatusBadGateway) // the order is taken, and nobody is told
+			w.WriteHeader(http.StatusBadGateway) // the order is accepted, but the client doesn't learn it
 		}
 	}))
 	defer shop.Close()
@@ -35,7 +35,7 @@ func ExampleIdempotencyKey() {
 		}
 		defer res.Body.Close()
 		if res.StatusCode != http.StatusOK {
-			return "", fmt.Errorf("the shop says %s", res.Status)
+			return "", fmt.Errorf("the shop responded %s", res.Status)
 		}
 		return "ordered", nil
 	}
@@ -45,8 +45,8 @@ func ExampleIdempotencyKey() {
 
 	result, err := ask.Driver{}.Run(context.Background(), photon, json.RawMessage(`{}`))
 	fmt.Println(string(result), err)
-	fmt.Println(len(seen), "order was taken")
+	fmt.Println(len(seen), "order was accepted")
 	// Output:
 	// "ordered" <nil>
-	// 1 order was taken
+	// 1 order was accepted
 }

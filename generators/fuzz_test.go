@@ -9,9 +9,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// FuzzCheckSchema holds any value against any schema. Nothing panics or hangs;
-// what Check returns conforms, is returned again unchanged, and what it refuses
-// it explains field by field.
+// FuzzCheckSchema checks any value against any schema. Check must not panic or hang.
+// What it returns must conform to the schema and be returned unchanged the second
+// time. Its errors must be about fields.
 func FuzzCheckSchema(f *testing.F) {
 	f.Add(orderSchema, `{"id":"ab","items":[{"sku":"a"}],"count":4.0}`)
 	f.Add(orderSchema, `{"id":1,"items":[{"sku":"a"},{"n":0}],"tags":["a","a"]}`)
@@ -30,27 +30,27 @@ func FuzzCheckSchema(f *testing.F) {
 		if err != nil {
 			var invalid *generators.InvalidError
 			if !errors.As(err, &invalid) || len(invalid.Fields) == 0 {
-				t.Fatalf("%s refuses %s with a %T: %v", schema, value, err, err)
+				t.Fatalf("%s rejects %s with a %T: %v", schema, value, err, err)
 			}
 			for _, field := range invalid.Fields {
 				if field.Message == "" || !utf8.ValidString(field.Message) && utf8.ValidString(schema+value) {
-					t.Fatalf("%s refuses %s with %+v", schema, value, field)
+					t.Fatalf("%s rejects %s with %+v", schema, value, field)
 				}
 			}
 			return
 		}
 		if err := s.Validate(checked); err != nil {
-			t.Fatalf("%s made %s of %s, which doesn't conform: %v", schema, checked, value, err)
+			t.Fatalf("%s: %s became %s, which doesn't conform: %v", schema, value, checked, err)
 		}
 		again, err := s.Check(checked)
 		if err != nil || string(again) != string(checked) {
-			t.Fatalf("%s made %s of %s, and then %s (%v)", schema, checked, value, again, err)
+			t.Fatalf("%s: %s became %s and then %s (%v)", schema, value, checked, again, err)
 		}
 	})
 }
 
-// FuzzDecode decodes any recorded event, encodes what it got, and decodes that to
-// the same again. An event of an unknown kind keeps its kind and data.
+// FuzzDecode decodes, encodes and decodes any recorded event, after which it must be
+// the same. An event of an unknown kind must keep its kind and data.
 func FuzzDecode(f *testing.F) {
 	f.Add("status", `{"level":"info","text":"a"}`)
 	f.Add("log", `{"level":"x","data":{"n":1e400,"a":[1,null]}}`)

@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestConcurrentYields: events of many goroutines arrive one at a time, each
-// goroutine's in order, none lost.
+// The events of several goroutines arrive one at a time. Those of one goroutine are
+// in order, and none is lost.
 func TestConcurrentYields(t *testing.T) {
 	const workers, each = 20, 200
 	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
@@ -38,7 +38,7 @@ func TestConcurrentYields(t *testing.T) {
 			t.Fatal(err)
 		}
 		if inBody++; inBody != 1 {
-			t.Fatal("two loop bodies at once")
+			t.Fatal("the loop body runs twice at once")
 		}
 		if e, ok := e.(*generators.ProgressEvent); ok {
 			if e.Done != next[e.Text] {
@@ -55,7 +55,7 @@ func TestConcurrentYields(t *testing.T) {
 	}
 }
 
-// TestProgressWhileAQuestionIsOpen: one goroutine waits, another one works.
+// One goroutine reports progress while another waits for an answer.
 func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 	p := photon(func(_ context.Context, yield generators.Yield) (string, error) {
 		generators.Go(yield, func(ctx context.Context) {
@@ -75,7 +75,7 @@ func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 		switch e := e.(type) {
 		case *generators.Call:
 			if !e.Concurrent {
-				t.Error("a call beside goroutines must say so: its place in the order may change")
+				t.Error("a call that is made after Go isn't marked as concurrent")
 			}
 			open = e
 		case *generators.ProgressEvent:
@@ -92,7 +92,7 @@ func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 	}
 }
 
-// TestRunWaitsForGoroutines, whose context ends when the generator returns.
+// A run waits for its goroutines, whose context ends when the generator returns.
 func TestRunWaitsForGoroutines(t *testing.T) {
 	for _, leave := range []bool{false, true} {
 		t.Run(fmt.Sprintf("leave=%v", leave), func(t *testing.T) {
@@ -115,22 +115,21 @@ func TestRunWaitsForGoroutines(t *testing.T) {
 						t.Fatal(err)
 					}
 					if _, ok := e.(*generators.Result); ok && running.Load() > 0 {
-						t.Error("the result came while goroutines ran: one may yet panic")
+						t.Error("the result was delivered while goroutines were running")
 					}
 					if leave {
 						break
 					}
 				}
 				if n := running.Load(); n > 0 {
-					t.Errorf("%d goroutines outlive the run", n)
+					t.Errorf("%d goroutines are running after the end of the run", n)
 				}
 			})
 		})
 	}
 }
 
-// TestGoThroughSender: the helpers work over a channel too, and calls count as
-// concurrent only then.
+// Go works over a channel, too. Calls are marked as concurrent only after it.
 func TestGoThroughSender(t *testing.T) {
 	p := generators.FromChan("p", func(ctx context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 		yield := generators.Sender(ctx, events)
@@ -154,11 +153,11 @@ func TestGoThroughSender(t *testing.T) {
 		t.Errorf("events %q, error %v", statusTexts(events), err)
 	}
 	if concurrent["before"] || !concurrent["after"] {
-		t.Errorf("concurrent: %v", concurrent)
+		t.Errorf("concurrent = %v", concurrent)
 	}
 }
 
-// TestSenderAfterTheRun returns false instead of blocking.
+// After the end of the run, a Sender returns false instead of blocking.
 func TestSenderAfterTheRun(t *testing.T) {
 	var late generators.Yield
 	p := generators.FromChan("p", func(ctx context.Context, _ noInput, events chan<- generators.Event) (int, error) {
@@ -169,6 +168,6 @@ func TestSenderAfterTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if late(generators.Status("late")) {
-		t.Error("it was true")
+		t.Error("the Sender returned true")
 	}
 }

@@ -11,15 +11,15 @@ import (
 
 type noInput struct{}
 
-// photon makes a photon without arguments.
+// photon returns a photon without arguments.
 func photon[Out any](fn func(ctx context.Context, yield generators.Yield) (Out, error)) *generators.Photon {
 	return generators.New("test", func(ctx context.Context, _ noInput, yield generators.Yield) (Out, error) {
 		return fn(ctx, yield)
 	}, nil)
 }
 
-// drive drives a photon to its end. Steps run; other calls are settled by reply,
-// if it is not nil.
+// drive runs a photon to its end. It settles questions with reply, unless that is
+// nil.
 func drive(ctx context.Context, p *generators.Photon, reply func(*generators.Call) generators.Reply) (events []generators.Event, result string, err error) {
 	for e, err := range p.Run(ctx, json.RawMessage("{}")) {
 		if err != nil {
@@ -36,7 +36,7 @@ func drive(ctx context.Context, p *generators.Photon, reply func(*generators.Cal
 	return events, "", errors.New("the run ended without a last pair")
 }
 
-// statusTexts are the texts of the statuses among events.
+// statusTexts returns the texts of the statuses among events.
 func statusTexts(events []generators.Event) []string {
 	var all []string
 	for _, e := range events {
@@ -47,7 +47,7 @@ func statusTexts(events []generators.Event) []string {
 	return all
 }
 
-// askText yields a call that is no step and waits for its reply.
+// askText yields a question and waits for its reply.
 func askText(yield generators.Yield, key string) (string, error) {
 	c := generators.NewCall("text", key, nil)
 	yield(c)
@@ -55,22 +55,22 @@ func askText(yield generators.Yield, key string) (string, error) {
 	return string(r.Value), r.Err
 }
 
-// valueReply is a reply with a JSON value.
+// valueReply returns a reply with a JSON value.
 func valueReply(raw string) generators.Reply { return generators.Reply{Value: json.RawMessage(raw)} }
 
-// fieldErrors are what an InvalidError says, by path.
+// fieldErrors returns the messages of an InvalidError, by path.
 func fieldErrors(t *testing.T, err error) map[string]string {
 	t.Helper()
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("the error is a %T (%v), not an InvalidError", err, err)
 	}
-	said := make(map[string]string)
+	messages := make(map[string]string)
 	for _, f := range invalid.Fields {
-		if said[f.Path] != "" {
-			said[f.Path] += "; "
+		if messages[f.Path] != "" {
+			messages[f.Path] += "; "
 		}
-		said[f.Path] += f.Message
+		messages[f.Path] += f.Message
 	}
-	return said
+	return messages
 }

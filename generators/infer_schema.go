@@ -10,8 +10,8 @@ import (
 	infer "github.com/google/jsonschema-go/jsonschema"
 )
 
-// inferSchema infers a type's schema. With nulls, it allows null where
-// encoding/json writes it: for a nil slice, map or pointer.
+// inferSchema infers the schema of a type. If nulls is true, the schema allows null
+// where encoding/json writes it: for nil slices, maps and pointers.
 func inferSchema(t reflect.Type, nulls bool) (*Schema, error) {
 	if t.Kind() == reflect.Interface {
 		return newSchema(&infer.Schema{})
@@ -32,7 +32,7 @@ func inferSchema(t reflect.Type, nulls bool) (*Schema, error) {
 	return newSchema(doc)
 }
 
-// allowNull makes a schema accept what nil values of its type become.
+// allowNull makes a schema accept null if values of its type may be nil.
 func allowNull(t reflect.Type, s *infer.Schema) {
 	if k := t.Kind(); s.Type == "" || k != reflect.Pointer && k != reflect.Slice && k != reflect.Map {
 		return
@@ -54,9 +54,9 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// findTextTypes finds the types within t that encoding/json writes otherwise than
-// their kind says: bytes as base64, raw JSON as it is, and what marshals to
-// text as a string.
+// findTextTypes adds to known the types within t whose JSON form differs from their
+// kind: []byte is a base64 string, json.RawMessage is any JSON, json.Number is a
+// number, and an encoding.TextMarshaler is a string.
 func findTextTypes(t reflect.Type, known map[reflect.Type]*infer.Schema, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
@@ -84,7 +84,7 @@ func findTextTypes(t reflect.Type, known map[reflect.Type]*infer.Schema, seen ma
 	}
 }
 
-// elementType is the type of what a pointer, list or map holds.
+// elementType returns the element type of a pointer, slice, array or map.
 func elementType(t reflect.Type) (reflect.Type, bool) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
@@ -93,7 +93,8 @@ func elementType(t reflect.Type) (reflect.Type, bool) {
 	return nil, false
 }
 
-// explainTypeError names the field whose type is the reason why t has no schema.
+// explainTypeError adds to err, the reason why t has no schema, the name of the field
+// with the cause.
 func explainTypeError(t reflect.Type, opts *infer.ForOptions, err error, depth int) error {
 	for e, ok := elementType(t); ok; e, ok = elementType(t) {
 		t = e

@@ -3,27 +3,26 @@ package generators
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// A FieldError says what is wrong with one place of a value, and what would be
-// right.
+// A FieldError describes what is wrong with one part of a value.
 type FieldError struct {
-	// Path is a JSON Pointer (RFC 6901) to the place; empty for the whole value.
+	// Path is a JSON Pointer (RFC 6901) to the part; empty for the whole value.
 	Path string `json:"path"`
-	// Message is a sentence about the field, as in "must be at least 2
-	// characters long".
+	// Message states the rule that the part violates, without a subject: "must be at
+	// least 2 characters long".
 	Message string `json:"message"`
 }
 
-// Field is the name of the top-level property that the error is about.
+// Field returns the name of the top-level property that the error is about.
 func (e FieldError) Field() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(e.Path, "/"), "/")
 	return pointerUnescaper.Replace(name)
@@ -34,7 +33,7 @@ func At(field, message string) FieldError {
 	return FieldError{Path: "/" + pointerEscaper.Replace(field), Message: message}
 }
 
-// An InvalidError is a value that doesn't fit its schema.
+// An InvalidError reports that a value doesn't conform to its schema.
 type InvalidError struct {
 	Fields []FieldError `json:"fields"`
 }
@@ -52,14 +51,15 @@ var (
 	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// TimePattern is the pattern of a time of day, HH:MM, which JSON Schema has no
-// format for: its own demands seconds and a zone.
+// TimePattern is the pattern for a time of day, HH:MM, in a schema: JSON Schema's
+// own format "time" requires seconds and a zone.
 const TimePattern = `^([01]\d|2[0-3]):[0-5]\d$`
 
-// maxViolations bounds what one bad value can make us say.
+// maxViolations bounds the field errors of an InvalidError.
 const maxViolations = 100
 
-// newInvalidError flattens the validator's tree of errors into sentences.
+// newInvalidError converts the validator's tree of errors to an [*InvalidError]. It
+// returns any other error unchanged.
 func newInvalidError(err error) error {
 	var root *validator.ValidationError
 	if !errors.As(err, &root) {
@@ -82,14 +82,14 @@ func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			add(path+"/"+pointerEscaper.Replace(name), "is not a field of this form")
+			add(path+"/"+pointerEscaper.Replace(name), "is not a known field")
 		}
 	case *kind.OneOf, *kind.AnyOf:
 		if values, ok := constChoices(e); ok {
 			add(path, oneOfMessage(values))
 			return
 		}
-		add(path, "must fit one of the forms that the schema allows")
+		add(path, "must match one of the alternatives in the schema")
 	default:
 		if len(e.Causes) == 0 {
 			add(path, describeViolation(e.ErrorKind))
@@ -100,7 +100,8 @@ func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
 	}
 }
 
-// constChoices returns the values of a oneOf or anyOf that is a list of constants.
+// constChoices returns the constants of a oneOf or anyOf. It reports false if an
+// alternative isn't a constant.
 func constChoices(e *validator.ValidationError) ([]string, bool) {
 	var values []string
 	for _, cause := range e.Causes {
@@ -127,7 +128,7 @@ func jsonPointer(tokens []string) string {
 	return b.String()
 }
 
-// describeViolation says what would be right.
+// describeViolation returns the message for a violated rule.
 func describeViolation(k validator.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -168,28 +169,27 @@ func describeViolation(k validator.ErrorKind) string {
 	case *kind.MultipleOf:
 		return "must be a multiple of " + formatRat(k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("must have at least %s; it has %d", plural(k.Want, "item"), k.Got)
+		return fmt.Sprintf("must have at least %s; it has %d", humanize.Count(k.Want, "item"), k.Got)
 	case *kind.MaxItems:
-		return fmt.Sprintf("must have at most %s; it has %d", plural(k.Want, "item"), k.Got)
+		return fmt.Sprintf("must have at most %s; it has %d", humanize.Count(k.Want, "item"), k.Got)
 	case *kind.UniqueItems:
 		return "must not have the same item twice"
 	case *kind.FalseSchema:
 		return "is not allowed here"
+	case *kind.Not:
+		return "must not match the schema's keyword not"
 	}
-	if _, ok := k.(*kind.Not); ok {
-		return "must not fit the schema's keyword not"
-	}
-	return "must fit the schema's keyword " + strings.Join(k.KeywordPath(), "/")
+	return "must satisfy the schema's keyword " + strings.Join(k.KeywordPath(), "/")
 }
 
-// FormatRule says in words what a JSON Schema format wants, as in "must be a
-// date, such as 2026-12-31".
+// FormatRule returns the message for a value that isn't valid in a JSON Schema format,
+// such as "must be a date, such as 2026-12-31".
 func FormatRule(format string) string {
 	switch format {
 	case "email":
-		return "must be an e-mail address, such as ada@example.org"
+		return "must be an email address, such as ada@example.org"
 	case "uri":
-		return "must be a whole web address, such as https://example.org/page"
+		return "must be a complete web address, such as https://example.org/page"
 	case "date":
 		return "must be a date, such as 2026-12-31"
 	case "date-time":
@@ -200,7 +200,7 @@ func FormatRule(format string) string {
 	return "must have the format " + format
 }
 
-// maxListedChoices is how many choices an error lists.
+// maxListedChoices is the number of choices that an error lists.
 const maxListedChoices = 20
 
 func oneOfMessage(values []string) string {
@@ -245,16 +245,5 @@ func formatValue(v any) string {
 
 func formatRat(r *big.Rat) string {
 	f, _ := r.Float64()
-	format := byte('f')
-	if size := math.Abs(f); size > 1e21 || size > 0 && size < 1e-6 {
-		format = 'g'
-	}
-	return strconv.FormatFloat(f, format, -1, 64)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return humanize.Number(f)
 }

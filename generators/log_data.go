@@ -5,24 +5,20 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"unicode/utf8"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// truncateText cuts text to MaxText bytes, at the end of a character, and appends its
-// length.
+// truncateText returns s if it has at most MaxText bytes. Otherwise it truncates s
+// to MaxText bytes and ends it with the number of bytes in s.
 func truncateText(s string) string {
 	if len(s) <= MaxText {
 		return s
 	}
-	note := fmt.Sprintf(" … (cut: %d bytes in all)", len(s))
-	end := MaxText - len(note)
-	for i := 1; i < utf8.UTFMax && !utf8.RuneStart(s[end]); i++ {
-		end--
-	}
-	return s[:end] + note
+	return humanize.TruncateBytes(s, MaxText, fmt.Sprintf(" … (truncated: %d bytes in all)", len(s)))
 }
 
-// finiteOrZero returns f, or 0 for NaN and infinities, which JSON can't represent.
+// finiteOrZero returns f, or 0 if f is NaN or infinite, which JSON can't represent.
 func finiteOrZero(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -44,7 +40,7 @@ func mustMarshal(v any) json.RawMessage {
 func encodeLogData(v any) (data any) {
 	defer func() {
 		if p := recover(); p != nil {
-			data = truncateText(fmt.Sprintf("this %T can't be shown: it panicked: %v", v, p))
+			data = truncateText(fmt.Sprintf("this %T can't be shown, because it panicked: %v", v, p))
 		}
 	}()
 	raw, err := json.Marshal(v)

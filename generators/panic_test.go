@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestPanicEndsTheRun: with an error that says nothing of the cause to the
-// person, but all to the log.
+// A panic ends the run. The error's text, which people see, doesn't disclose the
+// cause, but the error has the value and the stack.
 func TestPanicEndsTheRun(t *testing.T) {
 	breakDown := func() { panic("disk on fire") }
 	tests := map[string]*generators.Photon{
@@ -53,20 +53,20 @@ func TestPanicEndsTheRun(t *testing.T) {
 				t.Fatalf("the run ended with %v, result %q", err, result)
 			}
 			if got := statusTexts(events); len(got) != 1 {
-				t.Errorf("the events before it: %q", got)
+				t.Errorf("the events before the panic are %q", got)
 			}
 			if panicked.Value != "disk on fire" || !strings.Contains(string(panicked.Stack), "TestPanicEndsTheRun") {
 				t.Errorf("value %v, stack\n%s", panicked.Value, panicked.Stack)
 			}
 			if strings.Contains(err.Error(), "fire") {
-				t.Errorf("the person is told %q", err)
+				t.Errorf("the error discloses the cause: %q", err)
 			}
 		})
 	}
 }
 
-// loopPhotons run a loop whose body is left in a way that the generator notices only
-// by yield, and on whatever goroutine the generator yields on.
+// loopPhotons yield on different goroutines, and recover or panic when the loop body
+// is left.
 var loopPhotons = map[string]*generators.Photon{
 	"the generator's own": photon(func(_ context.Context, yield generators.Yield) (int, error) {
 		yield(generators.Status("on"))
@@ -96,8 +96,8 @@ var loopPhotons = map[string]*generators.Photon{
 	}),
 }
 
-// TestBodyPanicReachesItsOwner: the loop belongs to whoever ranges.
-func TestBodyPanicReachesItsOwner(t *testing.T) {
+// A panic of the loop body reaches the ranging goroutine.
+func TestBodyPanicReachesRangingGoroutine(t *testing.T) {
 	for name, p := range loopPhotons {
 		t.Run(name, func(t *testing.T) {
 			times := 0
@@ -106,7 +106,7 @@ func TestBodyPanicReachesItsOwner(t *testing.T) {
 					t.Errorf("recovered %v, want the body's panic", v)
 				}
 				if times != 1 {
-					t.Errorf("the body was called %d times", times)
+					t.Errorf("the body was called %d times, want once", times)
 				}
 			}()
 			for range p.Run(t.Context(), json.RawMessage("{}")) {
@@ -117,9 +117,9 @@ func TestBodyPanicReachesItsOwner(t *testing.T) {
 	}
 }
 
-// TestBodyGoexitReachesItsOwner: a test's t.Fatal within the loop ends the
-// test, also where the event came from another goroutine.
-func TestBodyGoexitReachesItsOwner(t *testing.T) {
+// A call of runtime.Goexit in the loop body, as by t.Fatal, ends the ranging goroutine,
+// even if another goroutine yielded the event.
+func TestBodyGoexitReachesRangingGoroutine(t *testing.T) {
 	for name, p := range loopPhotons {
 		if strings.Contains(name, "panics") {
 			continue
@@ -140,13 +140,13 @@ func TestBodyGoexitReachesItsOwner(t *testing.T) {
 				how = "went on"
 			}()
 			if how := <-left; how != "exited" {
-				t.Errorf("the goroutine that ranges %s", how)
+				t.Errorf("the ranging goroutine %s", how)
 			}
 		})
 	}
 }
 
-// TestGoexitOfTheGenerator's own goroutine is no success.
+// A generator that calls runtime.Goexit doesn't complete the run.
 func TestGoexitOfTheGenerator(t *testing.T) {
 	p := generators.FromChan("p", func(context.Context, noInput, chan<- generators.Event) (int, error) {
 		runtime.Goexit()

@@ -10,8 +10,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestParseSchemaRefuses what would reach out, or would take too long.
-func TestParseSchemaRefuses(t *testing.T) {
+// ParseSchema returns an error for schemas that refer to other documents or would take
+// too long to process.
+func TestParseSchemaErrors(t *testing.T) {
 	doubling := func(keyword string) string {
 		defs := []string{`"d0":{"type":"string"}`}
 		for i := range 40 {
@@ -55,13 +56,13 @@ func TestParseSchemaRefuses(t *testing.T) {
 				t.Errorf("the error is %v, want %q", err, tt.want)
 			}
 			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %v", took)
+				t.Errorf("parsing took %v", took)
 			}
 		})
 	}
 }
 
-// TestParseSchemaAccepts what is merely unusual.
+// ParseSchema accepts unusual schemas.
 func TestParseSchemaAccepts(t *testing.T) {
 	choices := make([]string, 4000)
 	for i := range choices {
@@ -87,20 +88,20 @@ func TestParseSchemaAccepts(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.good != "" && s.Validate(json.RawMessage(tt.good)) != nil {
-				t.Errorf("%s is refused: %v", tt.good, s.Validate(json.RawMessage(tt.good)))
+				t.Errorf("%s is rejected: %v", tt.good, s.Validate(json.RawMessage(tt.good)))
 			}
 			if tt.bad != "" && s.Validate(json.RawMessage(tt.bad)) == nil {
 				t.Errorf("%s is accepted", tt.bad)
 			}
 			if raw, _ := s.MarshalJSON(); string(raw) != tt.schema {
-				t.Error("the schema isn't the one that was read")
+				t.Error("the schema's text has changed")
 			}
 		})
 	}
 }
 
-// TestParsedSchemaIsItsOwn: the caller's buffer may be used again.
-func TestParsedSchemaIsItsOwn(t *testing.T) {
+// ParseSchema doesn't retain the caller's buffer.
+func TestParseSchemaCopiesText(t *testing.T) {
 	buffer := []byte(`{"type":"string"}`)
 	s, err := generators.ParseSchema(buffer)
 	if err != nil {
@@ -108,10 +109,10 @@ func TestParsedSchemaIsItsOwn(t *testing.T) {
 	}
 	copy(buffer, `{"type":"object"}`)
 	if raw, _ := s.MarshalJSON(); string(raw) != `{"type":"string"}` {
-		t.Errorf("it became %s", raw)
+		t.Errorf("the schema became %s", raw)
 	}
 	again, err := generators.ParseSchema(json.RawMessage(`{"type":"string"}`))
 	if err != nil || again.Validate(json.RawMessage(`"a"`)) != nil {
-		t.Errorf("read again, it is another one (%v)", err)
+		t.Errorf("parsed again, it is a different schema (%v)", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 func returnZero(context.Context, noInput, generators.Yield) (int, error) { return 0, nil }
 
-// ofType makes a photon of the given input and output types.
-func ofType[In, Out any](opts *generators.Options) *generators.Photon {
+// newTypedPhoton returns a photon with the given input and output types.
+func newTypedPhoton[In, Out any](opts *generators.Options) *generators.Photon {
 	return generators.New("p", func(context.Context, In, generators.Yield) (out Out, err error) { return out, nil }, opts)
 }
 
@@ -37,8 +37,8 @@ type (
 	}
 )
 
-// TestRegistryRefuses what would only fail when it is run or asked.
-func TestRegistryRefuses(t *testing.T) {
+// A registry rejects photons that would otherwise fail only when they run or ask.
+func TestRegistryRejectsInvalidPhotons(t *testing.T) {
 	forms := func(checks ...func() error) *generators.Options { return &generators.Options{Forms: checks} }
 	tests := []struct {
 		name   string
@@ -54,30 +54,30 @@ func TestRegistryRefuses(t *testing.T) {
 		{"a dot first", generators.New("..", returnZero, nil), []string{"a name must be"}},
 		{"not ASCII", generators.New("größe", returnZero, nil), []string{"a name must be"}},
 		{"too long", generators.New(strings.Repeat("a", 129), returnZero, nil), []string{"a name must be"}},
-		{"channel field", ofType[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
-		{"channel result", ofType[noInput, outer](nil), []string{"its output has no schema", "field Ch of"}},
-		{"function", ofType[noInput, func()](nil), []string{"its output has no schema", "func()"}},
-		{"cycle", ofType[cycle, int](nil), []string{"field Next of", "cycle"}},
-		{"bad tag", ofType[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
-		{"text as input", ofType[string, int](nil), []string{"must be a struct or a map"}},
-		{"anything as input", ofType[any, int](nil), []string{"must be a struct or a map"}},
-		{"nested form", ofType[noInput, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
-		{"form with a secret", ofType[noInput, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
-		{"form with a channel", ofType[noInput, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
+		{"channel field", newTypedPhoton[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
+		{"channel result", newTypedPhoton[noInput, outer](nil), []string{"its output has no schema", "field Ch of"}},
+		{"function", newTypedPhoton[noInput, func()](nil), []string{"its output has no schema", "func()"}},
+		{"cycle", newTypedPhoton[cycle, int](nil), []string{"field Next of", "cycle"}},
+		{"bad tag", newTypedPhoton[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
+		{"text as input", newTypedPhoton[string, int](nil), []string{"must be a struct or a map"}},
+		{"anything as input", newTypedPhoton[any, int](nil), []string{"must be a struct or a map"}},
+		{"nested form", newTypedPhoton[noInput, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
+		{"form with a secret", newTypedPhoton[noInput, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
+		{"form with a channel", newTypedPhoton[noInput, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := generators.NewRegistry(tt.photon)
 			for _, want := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("the error is %v, and doesn't say %q", err, want)
+					t.Errorf("the error is %v, want one with %q", err, want)
 				}
 			}
 		})
 	}
 }
 
-func TestRegistryRefusesDuplicates(t *testing.T) {
+func TestRegistryRejectsDuplicates(t *testing.T) {
 	r, err := generators.NewRegistry(generators.New("a", returnZero, nil), generators.New("A", returnZero, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestRegistryRefusesDuplicates(t *testing.T) {
 		t.Errorf("a second %q: %v", "a", err)
 	}
 	if _, err := generators.NewRegistry(generators.New("b", returnZero, nil), generators.New("b", returnZero, nil)); err == nil {
-		t.Error("two of one name made a registry")
+		t.Error("NewRegistry accepted two photons with the same name")
 	}
 }
 
@@ -103,13 +103,13 @@ func TestRegistryFindsPhotons(t *testing.T) {
 		names = append(names, p.Name()+"="+p.Title())
 	}
 	if got := fmt.Sprint(names); got != "[_=_ alpha.1=alpha.1 zeta=Z]" {
-		t.Errorf("all are %s", got)
+		t.Errorf("the photons are %s", got)
 	}
 	if p, ok := r.Lookup("zeta"); !ok || p.Name() != "zeta" {
-		t.Error("zeta is not found")
+		t.Error("zeta was not found")
 	}
 	if _, ok := r.Lookup("Zeta"); ok {
-		t.Error("Zeta is found")
+		t.Error("Zeta was found")
 	}
 }
 
@@ -133,10 +133,10 @@ func TestRegistryIsConcurrent(t *testing.T) {
 	}
 }
 
-// TestOptionsAreCopied: who changes them afterwards changes no photon.
+// Changing the options after New doesn't change the photon.
 func TestOptionsAreCopied(t *testing.T) {
 	opts := &generators.Options{Title: "before", Forms: []func() error{func() error { return nil }}}
-	p := ofType[noInput, int](opts)
+	p := newTypedPhoton[noInput, int](opts)
 	opts.Title = "after"
 	if p.Title() != "before" || p.Options().Title != "before" {
 		t.Errorf("the title is %q", p.Title())
@@ -144,6 +144,6 @@ func TestOptionsAreCopied(t *testing.T) {
 	failing := errors.New("no")
 	opts.Forms[0] = func() error { return failing }
 	if _, err := generators.NewRegistry(p); err != nil {
-		t.Errorf("refused: %v", err)
+		t.Errorf("rejected: %v", err)
 	}
 }

@@ -24,18 +24,18 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestRootReachesTheGenerator, and the goroutines and steps of its run.
-func TestRootReachesTheGenerator(t *testing.T) {
+// The generator, its goroutines and its steps can get the root from their contexts.
+func TestRootReachesGenerator(t *testing.T) {
 	p := photon(func(ctx context.Context, yield generators.Yield) (int, error) {
-		told := make(chan struct{})
-		tell := func(ctx context.Context) {
+		done := make(chan struct{})
+		reportRoot := func(ctx context.Context) {
 			dir, _ := generators.Root(ctx)
 			yield(generators.Status(dir))
 		}
-		tell(ctx)
-		generators.Go(yield, func(ctx context.Context) { defer close(told); tell(ctx) })
-		<-told
-		return generators.Step(yield, "step", func(ctx context.Context) (int, error) { tell(ctx); return 1, nil })
+		reportRoot(ctx)
+		generators.Go(yield, func(ctx context.Context) { defer close(done); reportRoot(ctx) })
+		<-done
+		return generators.Step(yield, "step", func(ctx context.Context) (int, error) { reportRoot(ctx); return 1, nil })
 	})
 	events, _, err := drive(generators.WithRoot(t.Context(), "/srv/files"), p, nil)
 	if err != nil {

@@ -1,8 +1,12 @@
 package generators
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 )
 
 // All executes the run, as [Photon.Run] describes. Call it at most once:
@@ -49,4 +53,75 @@ func decodeArgs[In any](args json.RawMessage) (in In, err error) {
 		return in, fmt.Errorf("the arguments don't fit: %w", err)
 	}
 	return in, nil
+}
+
+// deliverLast waits for the run's goroutines, because one of them may still panic,
+// and then passes the last pair to the loop body unless the loop was left.
+func (r *Run) deliverLast(result *Result, err error) {
+	r.mu.Lock()
+	r.ended = true
+	if err == nil && r.ctx.Err() != nil {
+		err = stopCause(r.ctx)
+	}
+	r.mu.Unlock()
+	r.stopAndWait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.goroutinePanic != nil {
+		err = r.goroutinePanic
+	}
+	switch {
+	case r.loopLeft:
+	case err != nil:
+		r.deliver(nil, err)
+	default:
+		r.deliver(result, nil)
+	}
+}
+
+// stopAndWait cancels the run's context and waits for its goroutines.
+func (r *Run) stopAndWait() {
+	r.Stop(ErrStopped)
+	r.children.Wait()
+}
+
+// repanic repeats the exit of the loop body on the ranging goroutine: the body may
+// have run on another goroutine, or the generator may have recovered its panic.
+func (r *Run) repanic() {
+	switch {
+	case r.bodyExit == nil:
+	case r.bodyExit.goexit:
+		runtime.Goexit()
+	default:
+		panic(r.bodyExit.value)
+	}
+}
+
+// recoverPanic converts a panic of the generator to an error. It repeats a panic of
+// the loop body, which passes through the generator's frames.
+func (r *Run) recoverPanic(err *error) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	r.mu.Lock() // another goroutine may be in the body
+	exit := r.bodyExit
+	r.mu.Unlock()
+	if exit != nil && !exit.goexit {
+		panic(exit.value)
+	}
+	*err = &PanicError{Value: v, Stack: debug.Stack()}
+}
+
+// publicError replaces a generator's context error by the reason why the run was
+// stopped, so that a driver can distinguish a stop from a failure.
+func (r *Run) publicError(err error) error {
+	if err == nil || r.ctx.Err() == nil {
+		return err
+	}
+	cause := stopCause(r.ctx)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return cause
+	}
+	return err
 }

@@ -61,13 +61,13 @@ func TestNewAndFromChanAreEquivalent(t *testing.T) {
 				t.Errorf("New      %q\nFromChan %q", seen["New"], seen["FromChan"])
 			}
 			if len(seen["New"]) < 3 {
-				t.Errorf("nothing much happened: %q", seen["New"])
+				t.Errorf("the transcript is too short: %q", seen["New"])
 			}
 		})
 	}
 }
 
-// transcript is what a driver sees of a run.
+// transcript returns what a driver sees of a run.
 func transcript(t *testing.T, p *generators.Photon, reply generators.Reply, cancel bool) []string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -115,7 +115,7 @@ func TestFromChanPlainSendsAndClosedChannel(t *testing.T) {
 	}
 }
 
-func TestRunOfArgumentsAndResults(t *testing.T) {
+func TestArgumentsAndResults(t *testing.T) {
 	p := generators.New("p", func(_ context.Context, in target, _ generators.Yield) (any, error) {
 		if in.Env == "fun" {
 			return func() {}, nil
@@ -141,12 +141,12 @@ func TestRunOfArgumentsAndResults(t *testing.T) {
 			}
 		}
 		if pairs != 1 {
-			t.Errorf("%s: %d pairs, want the last one only", tt.args, pairs)
+			t.Errorf("%s: %d pairs, want only the last one", tt.args, pairs)
 		}
 	}
 }
 
-func TestCheckOfArguments(t *testing.T) {
+func TestCheckArguments(t *testing.T) {
 	p := generators.New("p", func(context.Context, target, generators.Yield) (int, error) { return 0, nil }, nil)
 	if _, err := p.Check(nil); fieldErrors(t, err)["/env"] != "is required" {
 		t.Errorf("no arguments: %v", err)
@@ -154,18 +154,19 @@ func TestCheckOfArguments(t *testing.T) {
 	if _, err := p.Check(json.RawMessage("null")); fieldErrors(t, err)[""] != "must be an object, not null" {
 		t.Errorf("null: %v", err)
 	}
-	// JSON Schema takes 4.0 and 4e1 for integers; Go's decoder must get them so.
+	// To JSON Schema, 4.0 and 4e1 are integers. Check writes them so that Go decodes
+	// them as such.
 	args, err := p.Check(json.RawMessage(`{"env":"a","count":4e1}`))
 	if err != nil || string(args) != `{"count":40,"env":"a"}` {
 		t.Errorf("4e1 became %s, %v", args, err)
 	}
 	broken := generators.New("p", func(context.Context, chan int, generators.Yield) (int, error) { return 0, nil }, nil)
 	if _, err := broken.Check(nil); err == nil {
-		t.Error("a photon without a schema checked its arguments")
+		t.Error("Check of a photon without a schema returned no error")
 	}
 }
 
-// TestRunsAreIndependent runs one photon many times at once.
+// TestRunsAreIndependent runs one photon several times at once.
 func TestRunsAreIndependent(t *testing.T) {
 	p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return askText(yield, "k") })
 	done := make(chan string)

@@ -33,7 +33,7 @@ var emptyObject = json.RawMessage("{}")
 //	minLength, maxLength                  of strings, in characters
 //	minItems, maxItems                    of slices
 //	enum:"dev,prod"                       the choices; of a slice, those of its items
-//	enumTitles:"Development,Production"   the titles that people read instead
+//	enumTitles:"Development,Production"   the titles to show instead of the choices
 //
 // A value that a tag can't set, or a type that JSON Schema can't describe, is
 // an error that names the field.
@@ -127,8 +127,8 @@ func (s *Schema) Check(value json.RawMessage) (json.RawMessage, error) {
 	if err := s.compiled.Validate(tree); err != nil {
 		return nil, newInvalidError(err)
 	}
-	tree, wholed := normalizeIntegers(tree)
-	if !filled && !wholed {
+	tree, normalized := normalizeIntegers(tree)
+	if !filled && !normalized {
 		return value, nil
 	}
 	return json.Marshal(tree)

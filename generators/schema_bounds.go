@@ -50,8 +50,8 @@ func checkSchemaText(raw []byte) error {
 	return nil
 }
 
-// findHugeNumbers reports the numbers that only arbitrary precision can hold:
-// computing with 1e999999 takes too long. They don't fit a float64 either.
+// findHugeNumbers returns an error for each number that a float64 can't represent,
+// because computing with a number such as 1e999999 would take too long.
 func findHugeNumbers(tree any, path string) []FieldError {
 	var errs []FieldError
 	switch v := tree.(type) {

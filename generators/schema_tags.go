@@ -16,25 +16,16 @@ import (
 	infer "github.com/google/jsonschema-go/jsonschema"
 )
 
-// applyTags writes what a type's struct tags say into its schema. With nulls,
-// the parts that may be nil may be null.
+// applyTags adds the rules of a type's struct tags to its schema. If nulls is true,
+// parts that may be nil may also be null.
 func applyTags(t reflect.Type, s *infer.Schema, nulls bool) error {
 	removeNull(s)
 	t = dereference(t)
-	part := s.Items
 	switch t.Kind() {
 	case reflect.Map:
-		part = s.AdditionalProperties
-		fallthrough
+		return applyElementTags(t, s.AdditionalProperties, nulls)
 	case reflect.Slice, reflect.Array:
-		if part == nil {
-			return nil
-		}
-		err := applyTags(t.Elem(), part, nulls)
-		if nulls {
-			allowNull(t.Elem(), part)
-		}
-		return err
+		return applyElementTags(t, s.Items, nulls)
 	case reflect.Struct:
 		if t == reflect.TypeFor[time.Time]() {
 			s.Format = "date-time"
@@ -45,11 +36,26 @@ func applyTags(t reflect.Type, s *infer.Schema, nulls bool) error {
 	return nil
 }
 
+// applyElementTags adds the rules of the element type of t to its schema, which may
+// be nil.
+func applyElementTags(t reflect.Type, element *infer.Schema, nulls bool) error {
+	if element == nil {
+		return nil
+	}
+	if err := applyTags(t.Elem(), element, nulls); err != nil {
+		return err
+	}
+	if nulls {
+		allowNull(t.Elem(), element)
+	}
+	return nil
+}
+
 func applyFieldTags(t reflect.Type, s *infer.Schema, nulls bool) error {
 	for _, f := range reflect.VisibleFields(t) {
 		name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && s.Properties != nil && (name != "" || dereference(f.Type).Kind() != reflect.Struct) && name != "-" {
-			return fmt.Errorf("field %s of %s: is embedded and yet a field of its own in JSON; give it a name", f.Name, t)
+			return fmt.Errorf("field %s of %s: is embedded, but JSON has it as a field of its own; give it a name instead", f.Name, t)
 		}
 		property := s.Properties[cmp.Or(name, f.Name)]
 		if property == nil || f.Anonymous || !f.IsExported() {
@@ -75,8 +81,8 @@ func dereference(t reflect.Type) reflect.Type {
 	return t
 }
 
-// removeNull removes "or null" from what pointers and slices infer to: a missing
-// value is left out here, never null.
+// removeNull removes the type null, which the schemas inferred for pointers and slices
+// have: missing values are omitted, never null.
 func removeNull(s *infer.Schema) {
 	if len(s.Types) == 2 && s.Types[0] == "null" {
 		s.Type, s.Types = s.Types[1], nil
@@ -99,12 +105,12 @@ func applyFieldTag(tag reflect.StructTag, s *infer.Schema) error {
 	return checkConsistent(s)
 }
 
-// checkConsistent refuses bounds that leave no value, and a default that the
-// field itself would refuse.
+// checkConsistent returns an error if no value can satisfy the bounds, or if the
+// default is invalid.
 func checkConsistent(s *infer.Schema) error {
 	switch {
 	case exceeds(s.MinLength, s.MaxLength), exceeds(s.MinItems, s.MaxItems), exceeds(s.Minimum, s.Maximum):
-		return errors.New("its least is more than its most")
+		return errors.New("its minimum is greater than its maximum")
 	case s.Default == nil:
 		return nil
 	}
@@ -118,24 +124,28 @@ func checkConsistent(s *infer.Schema) error {
 	return nil
 }
 
-func exceeds[T int | float64](least, most *T) bool {
-	return least != nil && most != nil && *least > *most
+func exceeds[T int | float64](minimum, maximum *T) bool {
+	return minimum != nil && maximum != nil && *minimum > *maximum
 }
 
-// tagSetters write one tag each.
+// tagSetters has a function for each tag that sets a keyword of a schema.
 var tagSetters = map[string]func(*infer.Schema, string) error{
 	"title":       func(s *infer.Schema, v string) error { s.Title = v; return nil },
 	"description": func(s *infer.Schema, v string) error { s.Description = v; return nil },
-	"format":      func(s *infer.Schema, v string) error { s.Format = v; return ofType(s, "string") },
+	"format":      func(s *infer.Schema, v string) error { s.Format = v; return requireType(s, "string") },
 	"pattern":     setPattern,
-	"minLength":   func(s *infer.Schema, v string) error { return setCount(&s.MinLength, v, ofType(s, "string")) },
-	"maxLength":   func(s *infer.Schema, v string) error { return setCount(&s.MaxLength, v, ofType(s, "string")) },
-	"minItems":    func(s *infer.Schema, v string) error { return setCount(&s.MinItems, v, ofType(s, "array")) },
-	"maxItems":    func(s *infer.Schema, v string) error { return setCount(&s.MaxItems, v, ofType(s, "array")) },
-	"minimum":     func(s *infer.Schema, v string) error { return setNumber(&s.Minimum, v, ofType(s, "number", "integer")) },
-	"maximum":     func(s *infer.Schema, v string) error { return setNumber(&s.Maximum, v, ofType(s, "number", "integer")) },
-	"multipleOf":  setMultipleOf,
-	"default":     setDefault,
+	"minLength":   func(s *infer.Schema, v string) error { return setCount(&s.MinLength, v, requireType(s, "string")) },
+	"maxLength":   func(s *infer.Schema, v string) error { return setCount(&s.MaxLength, v, requireType(s, "string")) },
+	"minItems":    func(s *infer.Schema, v string) error { return setCount(&s.MinItems, v, requireType(s, "array")) },
+	"maxItems":    func(s *infer.Schema, v string) error { return setCount(&s.MaxItems, v, requireType(s, "array")) },
+	"minimum": func(s *infer.Schema, v string) error {
+		return setNumber(&s.Minimum, v, requireType(s, "number", "integer"))
+	},
+	"maximum": func(s *infer.Schema, v string) error {
+		return setNumber(&s.Maximum, v, requireType(s, "number", "integer"))
+	},
+	"multipleOf": setMultipleOf,
+	"default":    setDefault,
 }
 
 func setPattern(s *infer.Schema, v string) error {
@@ -143,11 +153,11 @@ func setPattern(s *infer.Schema, v string) error {
 	if _, err := regexp.Compile(v); err != nil {
 		return err
 	}
-	return ofType(s, "string")
+	return requireType(s, "string")
 }
 
 func setMultipleOf(s *infer.Schema, v string) error {
-	if err := setNumber(&s.MultipleOf, v, ofType(s, "number", "integer")); err != nil {
+	if err := setNumber(&s.MultipleOf, v, requireType(s, "number", "integer")); err != nil {
 		return err
 	}
 	if *s.MultipleOf <= 0 {
@@ -156,28 +166,30 @@ func setMultipleOf(s *infer.Schema, v string) error {
 	return nil
 }
 
-// ofType reports an error unless the schema is of one of the types.
-func ofType(s *infer.Schema, types ...string) error {
+// requireType returns an error unless the schema has one of the types.
+func requireType(s *infer.Schema, types ...string) error {
 	for _, t := range types {
 		if s.Type == t {
 			return nil
 		}
 	}
-	return fmt.Errorf("is for %s, and the field is of type %q", strings.Join(types, " and "), s.Type)
+	return fmt.Errorf("applies to the types %s, but the field has the type %q", strings.Join(types, " and "), s.Type)
 }
 
+// setCount sets *to, unless err is an error, which it returns.
 func setCount(to **int, value string, err error) error {
 	if err != nil {
 		return err
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 {
-		return errors.New("must be a whole number, 0 or more")
+		return errors.New("must be a whole number of 0 or more")
 	}
 	*to = &n
 	return nil
 }
 
+// setNumber sets *to, unless err is an error, which it returns.
 func setNumber(to **float64, value string, err error) error {
 	if err != nil {
 		return err
@@ -190,8 +202,8 @@ func setNumber(to **float64, value string, err error) error {
 	return nil
 }
 
-// setDefault takes text for strings, a list separated by commas for slices,
-// and JSON for the rest.
+// setDefault sets the default. The tag's value is plain text for a string, a
+// comma-separated list for a slice, and JSON for any other type.
 func setDefault(s *infer.Schema, value string) error {
 	raw := json.RawMessage(value)
 	switch s.Type {
@@ -201,7 +213,7 @@ func setDefault(s *infer.Schema, value string) error {
 		raw = mustMarshal(splitList(value))
 	}
 	if !json.Valid(raw) {
-		return fmt.Errorf("must be a JSON %s", s.Type)
+		return fmt.Errorf("must be JSON of the type %s", s.Type)
 	}
 	s.Default = raw
 	return nil

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares JSON with a file of testdata.
+// golden compares JSON with a file in testdata.
 func golden(t *testing.T, name string, raw []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -40,12 +40,12 @@ func golden(t *testing.T, name string, raw []byte) {
 	}
 }
 
-// Base is embedded: its fields are the outer struct's.
+// Base is embedded, so that its fields are those of the outer struct.
 type Base struct {
 	ID string `json:"id" pattern:"^[a-z]+$" title:"Id" description:"What it is called by."`
 }
 
-// allTags uses every tag, and every type that JSON writes in its own way.
+// allTags has every tag, and every type with a JSON form of its own.
 type allTags struct {
 	Base
 	Mail    string            `json:"mail" format:"email" minLength:"3" maxLength:"254"`
@@ -87,8 +87,8 @@ func TestSchemaOfEveryTag(t *testing.T) {
 	_ = allTags{}.private
 }
 
-// TestResultSchema allows null where encoding/json writes it: a client that
-// holds a result against its schema must not refuse what Go returned.
+// The schema of a result allows null where encoding/json writes it, so that a client
+// that validates results accepts them.
 func TestResultSchema(t *testing.T) {
 	p := generators.New("p", func(context.Context, noInput, generators.Yield) (allTags, error) {
 		return allTags{}, nil
@@ -96,7 +96,7 @@ func TestResultSchema(t *testing.T) {
 	raw, _ := p.Output().MarshalJSON()
 	golden(t, "everything-result.json", raw)
 	tests := []*generators.Photon{
-		ofType[noInput, struct {
+		newTypedPhoton[noInput, struct {
 			List  []string       `json:"list"`
 			Map   map[string]int `json:"map"`
 			Ptr   *part          `json:"ptr"`
@@ -106,27 +106,27 @@ func TestResultSchema(t *testing.T) {
 			Named *string        `json:"named" enum:"a,b" enumTitles:"A,B"`
 			Left  []string       `json:"left,omitempty"`
 		}](nil),
-		ofType[noInput, []string](nil), ofType[noInput, []part](nil), ofType[noInput, string](nil), ofType[noInput, any](nil),
+		newTypedPhoton[noInput, []string](nil), newTypedPhoton[noInput, []part](nil), newTypedPhoton[noInput, string](nil), newTypedPhoton[noInput, any](nil),
 	}
 	for _, p := range tests {
 		_, result, err := drive(t.Context(), p, nil)
 		if err != nil {
 			t.Errorf("%v", err)
 		} else if err := p.Output().Validate(json.RawMessage(result)); err != nil {
-			t.Errorf("%s: its own schema says: %v", result, err)
+			t.Errorf("%s doesn't conform to its schema: %v", result, err)
 		}
 	}
 }
 
-// TestBadTagsNameTheField, and say what would be right.
-func TestBadTagsNameTheField(t *testing.T) {
+// The error for an invalid tag names the field and the rule.
+func TestInvalidTags(t *testing.T) {
 	tests := []struct {
 		schema func() (*generators.Schema, error)
 		want   string
 	}{
 		{generators.SchemaFor[struct {
 			F string `minimum:"1"`
-		}], `tag minimum:"1": is for number and integer, and the field is of type "string"`},
+		}], `tag minimum:"1": applies to the types number and integer, but the field has the type "string"`},
 		{generators.SchemaFor[struct {
 			F int `minimum:"NaN"`
 		}], "must be a number"},
@@ -138,37 +138,37 @@ func TestBadTagsNameTheField(t *testing.T) {
 		}], "must be more than 0"},
 		{generators.SchemaFor[struct {
 			F int `pattern:"a"`
-		}], `tag pattern:"a": is for string`},
+		}], `tag pattern:"a": applies to the types string`},
 		{generators.SchemaFor[struct {
 			F string `pattern:"("`
 		}], "missing closing )"},
 		{generators.SchemaFor[struct {
 			F []int `format:"email"`
-		}], "is for string"},
+		}], "applies to the types string"},
 		{generators.SchemaFor[struct {
 			F string `minLength:"-1"`
-		}], "must be a whole number, 0 or more"},
+		}], "must be a whole number of 0 or more"},
 		{generators.SchemaFor[struct {
 			F string `minLength:"3" maxLength:"2"`
-		}], "its least is more than its most"},
+		}], "its minimum is greater than its maximum"},
 		{generators.SchemaFor[struct {
 			F int `minimum:"3" maximum:"2"`
-		}], "its least is more than its most"},
+		}], "its minimum is greater than its maximum"},
 		{generators.SchemaFor[struct {
 			F string `minItems:"1"`
-		}], "is for array"},
+		}], "applies to the types array"},
 		{generators.SchemaFor[struct {
 			F int `enum:"1,2"`
-		}], "tag enum: is for string"},
+		}], "tag enum: applies to the types string"},
 		{generators.SchemaFor[struct {
 			F string `enum:"a,b" enumTitles:"A"`
 		}], "tag enumTitles: 1 titles for 2 values"},
 		{generators.SchemaFor[struct {
 			F string `enumTitles:"A"`
-		}], "tag enumTitles: there is no tag enum"},
+		}], "tag enumTitles: requires the tag enum"},
 		{generators.SchemaFor[struct {
 			F int `default:"many"`
-		}], "must be a JSON integer"},
+		}], "must be JSON of the type integer"},
 		{generators.SchemaFor[struct {
 			F int `default:"1.5"`
 		}], "its default 1.5 must be a whole number"},

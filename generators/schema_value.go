@@ -13,7 +13,7 @@ import (
 func decodeTree(value json.RawMessage) (any, error) {
 	tree, err := validator.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
-		return nil, &InvalidError{Fields: []FieldError{{Message: "must be one JSON value: " + err.Error()}}}
+		return nil, &InvalidError{Fields: []FieldError{{Message: "must be a single JSON value: " + err.Error()}}}
 	}
 	if bad := findHugeNumbers(tree, ""); len(bad) > 0 {
 		return nil, &InvalidError{Fields: bad}
@@ -21,8 +21,8 @@ func decodeTree(value json.RawMessage) (any, error) {
 	return tree, nil
 }
 
-// normalizeIntegers writes 4.0 and 4e2 as 4 and 400: for JSON Schema they are
-// integers, for encoding/json they are none.
+// normalizeIntegers replaces 4.0 and 4e2 by 4 and 400: they are integers to JSON
+// Schema, but encoding/json doesn't decode them as such.
 func normalizeIntegers(tree any) (_ any, changed bool) {
 	switch v := tree.(type) {
 	case json.Number:
@@ -36,13 +36,13 @@ func normalizeIntegers(tree any) (_ any, changed bool) {
 		return json.Number(n.Num().String()), true
 	case []any:
 		for i, e := range v {
-			whole, c := normalizeIntegers(e)
-			v[i], changed = whole, changed || c
+			normalized, c := normalizeIntegers(e)
+			v[i], changed = normalized, changed || c
 		}
 	case map[string]any:
 		for name, e := range v {
-			whole, c := normalizeIntegers(e)
-			v[name], changed = whole, changed || c
+			normalized, c := normalizeIntegers(e)
+			v[name], changed = normalized, changed || c
 		}
 	}
 	return tree, changed
@@ -55,7 +55,7 @@ func (s *Schema) fillDefaults(tree any) (changed bool) {
 		return false
 	}
 	for name, property := range s.doc.Properties {
-		if _, there := object[name]; there || property.Default == nil {
+		if _, exists := object[name]; exists || property.Default == nil {
 			continue
 		}
 		if v, err := validator.UnmarshalJSON(bytes.NewReader(property.Default)); err == nil {
@@ -66,8 +66,8 @@ func (s *Schema) fillDefaults(tree any) (changed bool) {
 	return changed
 }
 
-// propertyOrder lists the properties of a schema as its text does. Surfaces show
-// them in this order.
+// propertyOrder returns the names of a schema's properties in the order of its text,
+// in which surfaces show them.
 func propertyOrder(raw []byte) []string {
 	var top struct{ Properties json.RawMessage }
 	if json.Unmarshal(raw, &top) != nil {

@@ -14,15 +14,14 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// A release has fields that JSON keeps, changes and drops.
+// A release has fields that JSON keeps, changes and omits.
 type release struct {
 	Version string
 	At      time.Time
 	private int
 }
 
-// TestStepIsRecordedAndReplayed: live and from the record, the outcome is the
-// same one, and the second time the function doesn't run.
+// A step has the same outcome live and in a replay, in which its function doesn't run.
 func TestStepIsRecordedAndReplayed(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 5, time.FixedZone("", 3600))
 	tests := []struct {
@@ -38,7 +37,7 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 		}, release{}, "the step's value can't be encoded as JSON"},
 		{"a long error", func(context.Context) (release, error) {
 			return release{}, errors.New(strings.Repeat("x", 1<<20))
-		}, release{}, "(cut: 1048576 bytes in all)"},
+		}, release{}, "(truncated: 1048576 bytes in all)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,13 +62,13 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 			live, record, liveErr := outcome(nil)
 			again, rewritten, againErr := outcome(record)
 			if ran != 1 || rewritten != nil {
-				t.Errorf("it ran %d times; the replay recorded %v", ran, rewritten)
+				t.Errorf("the function ran %d times; the replay recorded %v", ran, rewritten)
 			}
 			if record.Key != "deploy" || !reflect.DeepEqual(live, again) || !reflect.DeepEqual(liveErr, againErr) {
 				t.Errorf("live %+v (%v), replayed %+v (%v)", live, liveErr, again, againErr)
 			}
 			if live.Version != tt.want.Version || !live.At.Equal(tt.want.At) || live.private != 0 {
-				t.Errorf("got %+v, want %+v: it must have been through JSON", live, tt.want)
+				t.Errorf("got %+v, want %+v, as decoded from JSON", live, tt.want)
 			}
 			var failed *generators.StepError
 			if tt.wantErr == "" && liveErr != nil || tt.wantErr != "" && (!errors.As(liveErr, &failed) || !strings.Contains(liveErr.Error(), tt.wantErr)) {
@@ -79,7 +78,7 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 	}
 }
 
-// replyFromRecord is the reply that an engine makes of a record.
+// replyFromRecord returns the reply with which an engine replays a step.
 func replyFromRecord(s *generators.Stepped) generators.Reply {
 	r := generators.Reply{Value: s.Value}
 	if s.Error != "" {
@@ -101,12 +100,12 @@ func TestStepOfChangedType(t *testing.T) {
 	}
 }
 
-// TestRetries waits twice as long each time, says what it does, and records the
-// last outcome only.
+// The delay between retries doubles. Each retry is logged, and only the last outcome
+// is recorded.
 func TestRetries(t *testing.T) {
 	tests := []struct {
 		name     string
-		fails    int // how often the function fails
+		fails    int // number of times that the function fails
 		retries  int
 		wait     time.Duration
 		wantRuns int
@@ -156,7 +155,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestStoppedStepIsNotRecorded: when the run is taken up again, it runs again.
+// A step that is stopped isn't recorded, so that it runs again when the run resumes.
 func TestStoppedStepIsNotRecorded(t *testing.T) {
 	tests := map[string]func(context.Context, context.CancelCauseFunc) (int, error){
 		"while it works": func(ctx context.Context, cancel context.CancelCauseFunc) (int, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// TestBreakStopsTheGenerator: leaving the loop makes yield false, ends the
-// context, runs the defers, and returns only when the generator has.
+// Leaving the loop makes yield return false, ends the context, and waits until the
+// generator has returned.
 func TestBreakStopsTheGenerator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
@@ -21,14 +21,14 @@ func TestBreakStopsTheGenerator(t *testing.T) {
 			defer func() { order = append(order, "deferred") }()
 			yield(generators.Status("go on"))
 			if yield(generators.Status("leave")) {
-				t.Error("yield was true after the loop was left")
+				t.Error("yield returned true after the loop was left")
 			}
 			order = append(order, "yield was false")
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), generators.ErrStopped) {
 				t.Errorf("the cause is %v", context.Cause(ctx))
 			}
-			time.Sleep(time.Hour) // it takes its time to tidy up
+			time.Sleep(time.Hour) // a slow cleanup
 			order = append(order, "tidied up")
 			return 1, nil
 		})
@@ -53,12 +53,12 @@ func TestBreakStopsTheGenerator(t *testing.T) {
 			}
 		}
 		if time.Since(start) != time.Hour {
-			t.Errorf("the loop was left after %v", time.Since(start))
+			t.Errorf("leaving the loop took %v", time.Since(start))
 		}
 	})
 }
 
-// TestContextEndsARun: whoever waits learns why, and so does the driver.
+// The end of the context ends the run. Waiting calls and the driver get the cause.
 func TestContextEndsARun(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -90,19 +90,19 @@ func TestContextEndsARun(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, cancel := context.WithCancelCause(t.Context())
 					go func() {
-						synctest.Wait() // it waits by now
+						synctest.Wait() // until it waits
 						cancel(tt.cause)
 					}()
-					var told error
+					var got error
 					_, _, err := drive(ctx, photon(func(ctx context.Context, yield generators.Yield) (int, error) {
-						told = wait(ctx, yield)
-						return 0, told
+						got = wait(ctx, yield)
+						return 0, got
 					}), nil)
 					if !errors.Is(err, tt.want) {
 						t.Errorf("the run ended with %v, want %v", err, tt.want)
 					}
-					if kind != "work" && !errors.Is(told, tt.want) {
-						t.Errorf("the generator was told %v, want %v", told, tt.want)
+					if kind != "work" && !errors.Is(got, tt.want) {
+						t.Errorf("the generator got %v, want %v", got, tt.want)
 					}
 				})
 			})
@@ -110,14 +110,13 @@ func TestContextEndsARun(t *testing.T) {
 	}
 }
 
-// TestStoppedRunHasNoResult: a generator that overlooks the stop and returns a
-// value has not completed.
+// A generator that ignores the stop and returns a value doesn't complete the run.
 func TestStoppedRunHasNoResult(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 		cancel(generators.ErrSuspended)
 		if yield(generators.Status("unheard")) {
-			t.Error("yield was true after the context ended")
+			t.Error("yield returned true after the context ended")
 		}
 		return 1, nil
 	})
@@ -126,11 +125,11 @@ func TestStoppedRunHasNoResult(t *testing.T) {
 		t.Errorf("got %d events, result %q, error %v", len(events), result, err)
 	}
 	if _, _, err := drive(ctx, p, nil); !errors.Is(err, generators.ErrSuspended) {
-		t.Errorf("a run that begins stopped ended with %v", err)
+		t.Errorf("a run whose context had ended before ended with %v", err)
 	}
 }
 
-// TestYieldAfterTheEnd: it is false, whoever calls it, and nothing panics.
+// After the end of the run, yield returns false on every goroutine and doesn't panic.
 func TestYieldAfterTheEnd(t *testing.T) {
 	for _, how := range []string{"returned", "left", "failed"} {
 		t.Run(how, func(t *testing.T) {
@@ -152,10 +151,10 @@ func TestYieldAfterTheEnd(t *testing.T) {
 			for range 20 {
 				all.Go(func() {
 					if kept(generators.Status("late")) || kept(nil) || generators.Go(kept, func(context.Context) {}) {
-						t.Error("yield was true after the end")
+						t.Error("yield returned true after the end")
 					}
 					if _, err := askText(kept, "k"); !errors.Is(err, generators.ErrStopped) {
-						t.Errorf("a late ask returned %v", err)
+						t.Errorf("asking after the end returned %v", err)
 					}
 				})
 			}

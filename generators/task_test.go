@@ -8,17 +8,17 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-func TestAWayOfBeingATaskIsOneOfThoseThereAre(t *testing.T) {
+func TestTaskSupportIsValidated(t *testing.T) {
 	photon := func(task generators.TaskSupport) *generators.Photon {
 		return generators.New("p", func(context.Context, struct{}, generators.Yield) (string, error) { return "", nil }, &generators.Options{Task: task})
 	}
 	for _, task := range []generators.TaskSupport{"", generators.TaskPreferred, generators.TaskAfterAsking, generators.TaskRequired, generators.TaskForbidden} {
 		if _, err := generators.NewRegistry(photon(task)); err != nil {
-			t.Errorf("%q is refused: %v", task, err)
+			t.Errorf("%q is rejected: %v", task, err)
 		}
 	}
 	_, err := generators.NewRegistry(photon("always"))
 	if err == nil || !strings.Contains(err.Error(), `Options.Task is "always"`) {
-		t.Errorf(`"always" is refused with %v`, err)
+		t.Errorf(`"always": %v`, err)
 	}
 }

@@ -56,7 +56,7 @@ test("eight pages of one browser all update, and respond at once", async ({ cont
     const posted = page.waitForResponse((response) => response.request().method() === "POST");
     await pressButton(dialog(page), "Submit");
     await posted;
-    await expect(dialog(page)).toContainText("E-mail");
+    await expect(dialog(page)).toContainText("Email");
     await expect(page.locator("#timeline")).toContainText(`Ada ${n}`);
     await pressButton(dialog(page), "Cancel");
     await expect(result(page)).toHaveCount(1);

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Photon books a table at a restaurant that doesn't exist.
@@ -43,14 +44,7 @@ func book(_ context.Context, in Dinner, yield generators.Yield) (string, error) 
 		return "", err
 	}
 	return fmt.Sprintf("✓ Reservation confirmed for %s on %s at %s at Chez Claude. Confirmation #: %s",
-		countPeople(guests), formatDay(at), at.Format("3:04 PM"), number), nil
-}
-
-func countPeople(n int) string {
-	if n == 1 {
-		return "1 person"
-	}
-	return fmt.Sprintf("%d people", n)
+		humanize.CountOf(guests, "person", "people"), formatDay(at), at.Format("3:04 PM"), number), nil
 }
 
 // formatDay formats a date as people say it: November 22nd.

@@ -17,9 +17,9 @@ import (
 
 const dinnerInput = `{"date":"2026-11-22","time":"19:00"}`
 
-func play(t *testing.T, args string, line photontest.Response) *photontest.Outcome {
+func run(t *testing.T, args string, response photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"partySize": line}}.Run(t, bookdinner.Photon, args)
+	return photontest.Runner{Script: photontest.Script{"partySize": response}}.Run(t, bookdinner.Photon, args)
 }
 
 func TestConfirmation(t *testing.T) {
@@ -36,16 +36,16 @@ func TestConfirmation(t *testing.T) {
 		{"2026-07-31", "18:00", "2", "for 2 people on July 31st at 6:00 PM"},
 	} {
 		args := fmt.Sprintf(`{"date":%q,"time":%q}`, test.date, test.time)
-		got := photontest.Decode[string](t, play(t, args, photontest.Accept(`{"partySize":`+test.guests+`}`)))
+		got := photontest.Decode[string](t, run(t, args, photontest.Accept(`{"partySize":`+test.guests+`}`)))
 		whole := regexp.MustCompile(`^✓ Reservation confirmed (.*) at Chez Claude\. Confirmation #: RES-` + test.date[:4] + `-\d{3}$`)
 		if m := whole.FindStringSubmatch(got); m == nil || m[1] != test.want {
-			t.Errorf("got %q, want …%s…", got, test.want)
+			t.Errorf("got %q, want it to contain %q", got, test.want)
 		}
 	}
 }
 
 func TestQuestion(t *testing.T) {
-	p := play(t, dinnerInput, photontest.Accept(`{"partySize":4}`))
+	p := run(t, dinnerInput, photontest.Accept(`{"partySize":4}`))
 	if want := []string{"Checking availability for your reservation..."}; !slices.Equal(p.Statuses(), want) {
 		t.Errorf("the statuses are %q, want %q", p.Statuses(), want)
 	}
@@ -65,14 +65,14 @@ func TestArguments(t *testing.T) {
 		`{"date":"2026-11-22","time":"24:00"}`, `{"date":"2026-11-22","time":"7 PM"}`,
 	} {
 		if _, err := bookdinner.Photon.Check(json.RawMessage(args)); err == nil {
-			t.Errorf("%s was taken", args)
+			t.Errorf("%s was accepted", args)
 		}
 	}
 }
 
 func TestGuests(t *testing.T) {
 	for _, guests := range []string{"0", "21", "2.5", `"four"`} {
-		p := play(t, dinnerInput, photontest.Accept(`{"partySize":`+guests+`}`))
+		p := run(t, dinnerInput, photontest.Accept(`{"partySize":`+guests+`}`))
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s guests: got %s, %v", guests, p.Result, p.Err)
@@ -81,22 +81,22 @@ func TestGuests(t *testing.T) {
 }
 
 func TestNoAnswerBooksNothing(t *testing.T) {
-	for want, line := range map[error]photontest.Response{
+	for want, response := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
 	} {
-		p := play(t, dinnerInput, line)
+		p := run(t, dinnerInput, response)
 		if !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
 		for _, e := range p.Events {
 			if _, ok := e.(*generators.Stepped); ok {
-				t.Errorf("%v, and yet a table was reserved", want)
+				t.Errorf("after %v, a table was reserved", want)
 			}
 		}
 	}
 }
 
-// A run that is taken up again must confirm the same number.
+// A run that resumes must confirm the same number.
 func TestReplayKeepsTheNumber(t *testing.T) {
 	for e, err := range bookdinner.Photon.Run(t.Context(), json.RawMessage(dinnerInput)) {
 		if err != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-func play(t testing.TB, args string) *photontest.Outcome {
+func run(t testing.TB, args string) *photontest.Outcome {
 	t.Helper()
 	return photontest.Runner{}.Run(t, burst.Photon, args)
 }
 
-// TestEventsInOrder: exactly as many as were wanted, each with its number.
+// The photon sends the requested number of events, in order.
 func TestEventsInOrder(t *testing.T) {
 	for args, want := range map[string]int{
 		`{"events":1}`: 1, `{"events":9}`: 9, `{"events":10}`: 10, `{"events":11}`: 11, `{}`: 10_000, `{"events":100000}`: 100_000,
 	} {
-		p := play(t, args)
+		p := run(t, args)
 		if got := photontest.Decode[burst.Output](t, p); got.Events != want || len(p.Events) != want {
-			t.Errorf("%s: %d events, told are %d, want %d", args, len(p.Events), got.Events, want)
+			t.Errorf("%s: %d events, and a result of %d, want %d", args, len(p.Events), got.Events, want)
 		}
 		for i, e := range p.Events {
 			if err := checkEvents(e, i+1, want); err != nil {
@@ -51,10 +51,10 @@ func checkEvents(e generators.Event, n, of int) error {
 
 func TestSchema(t *testing.T) {
 	photontest.CheckPhoton(t, burst.Photon)
-	photontest.GoldenPhoton(t, burst.Photon, play(t, `{"events":1}`))
+	photontest.GoldenPhoton(t, burst.Photon, run(t, `{"events":1}`))
 }
 
-func TestRefusedArguments(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	for _, args := range []string{`{"events":0}`, `{"events":-1}`, `{"events":100001}`, `{"events":1.5}`, `{"events":"10"}`, `{"events":null}`, `{"n":1}`} {
 		var invalid *generators.InvalidError
 		if _, err := burst.Photon.Check(json.RawMessage(args)); !errors.As(err, &invalid) {
@@ -63,7 +63,7 @@ func TestRefusedArguments(t *testing.T) {
 	}
 }
 
-// TestStop, from inside the loop and from outside: nothing comes after it.
+// A stop, from inside or outside of the loop, ends the events.
 func TestStop(t *testing.T) {
 	seen := 0
 	for range burst.Photon.Run(t.Context(), json.RawMessage(`{"events":100000}`)) {
@@ -72,7 +72,7 @@ func TestStop(t *testing.T) {
 		}
 	}
 	if seen != 5 {
-		t.Errorf("%d events came, want 5 before the stop", seen)
+		t.Errorf("%d events before the stop, want 5", seen)
 	}
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -88,7 +88,7 @@ func TestStop(t *testing.T) {
 		}
 	}
 	if seen != 5 || !errors.Is(last, generators.ErrStopped) {
-		t.Errorf("%d events came, and then %v; want 5 and a stop", seen, last)
+		t.Errorf("%d events and then %v, want 5 and a stop", seen, last)
 	}
 }
 

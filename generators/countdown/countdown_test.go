@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// TestCountdown: ten progress events a second, each at its time.
+// The photon reports its progress ten times per second.
 func TestCountdown(t *testing.T) {
 	for args, seconds := range map[string]int{`{}`: 10, `{"seconds":1}`: 1, `{"seconds":3600}`: 3600} {
 		synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestCountdown(t *testing.T) {
 	}
 }
 
-// TestSlowReader: whoever reads slowly gets fewer events and no later end.
+// A slow reader gets fewer events, but the countdown doesn't take longer.
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -51,12 +51,12 @@ func TestSlowReader(t *testing.T) {
 			t.Errorf("the last event is %+v", last)
 		}
 		if took := time.Since(began); p.Err != nil || took > 5*time.Second || len(p.Events) > 7 {
-			t.Errorf("it took %v and %d events (%v)", took, len(p.Events), p.Err)
+			t.Errorf("the countdown took %v and %d events (%v)", took, len(p.Events), p.Err)
 		}
 	})
 }
 
-// TestStop, at an event and between two of them: it ends at once.
+// A stop, at an event or between two of them, ends the countdown at once.
 func TestStop(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Millisecond, 250 * time.Millisecond, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -73,13 +73,13 @@ func TestStop(t *testing.T) {
 				t.Errorf("stopped after %v, it ended after %v", after, took)
 			}
 			if most := int(after/(100*time.Millisecond)) + 2; seen > most {
-				t.Errorf("stopped after %v, %d events came", after, seen)
+				t.Errorf("stopped after %v, there were %d events", after, seen)
 			}
 		})
 	}
 }
 
-func TestLeave(t *testing.T) {
+func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, seen := time.Now(), 0
 		for range countdown.Photon.Run(t.Context(), json.RawMessage(`{"seconds":60}`)) {
@@ -98,7 +98,7 @@ func TestSchema(t *testing.T) {
 	photontest.GoldenPhoton(t, countdown.Photon, &photontest.Outcome{})
 }
 
-func TestRefusedArguments(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	for _, args := range []string{`{"seconds":0}`, `{"seconds":-5}`, `{"seconds":3601}`, `{"seconds":0.5}`, `{"seconds":"10"}`, `{"minutes":1}`} {
 		var invalid *generators.InvalidError
 		if _, err := countdown.Photon.Check(json.RawMessage(args)); !errors.As(err, &invalid) {

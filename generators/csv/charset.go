@@ -11,18 +11,18 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// A charset is how a file's bytes become text.
+// A charset is a character encoding.
 type charset struct {
-	name string // as people know it
-	note string // what a person should know about it; may be empty
-	bom  int    // bytes of a byte order mark before the text
-	// decoder makes UTF-8 of the bytes; nil if they are UTF-8.
+	name string // for people
+	note string // a warning for people, or ""
+	bom  int    // length of the byte order mark, in bytes
+	// decoder returns a new transformer from the encoding to UTF-8.
 	decoder func() transform.Transformer
 }
 
-// detectCharset tells how a file is encoded by its beginning. What is no UTF-8 is
-// taken for Windows-1252, which is what spreadsheets in the West write, unless
-// most of what isn't ASCII is UTF-8 nevertheless.
+// detectCharset detects the encoding of a file from its beginning. Text that isn't
+// valid UTF-8 is assumed to be Windows-1252, which Western spreadsheets write,
+// unless most of its non-ASCII characters are valid UTF-8.
 func detectCharset(head []byte, whole bool) charset {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
@@ -42,8 +42,8 @@ func detectCharset(head []byte, whole bool) charset {
 	return windows1252()
 }
 
-// fallback is what a file is taken for whose beginning is UTF-8 and whose rest
-// is not.
+// fallback returns the charset to use instead of c for a file that begins as valid
+// UTF-8 but isn't valid to its end.
 func (c charset) fallback(head []byte) charset {
 	if good, _ := countUTF8(head, false); good > 0 || c.bom > 0 {
 		return withReplacement(c)
@@ -68,13 +68,13 @@ func windows1252() charset {
 }
 
 func withReplacement(c charset) charset {
-	c.note = "Some characters of the file are not UTF-8 and are shown as \uFFFD. Saving it as UTF-8 anew may bring them back."
+	c.note = "Some characters of the file are not valid UTF-8 and are shown as \uFFFD. To fix them, try saving the file as UTF-8 again."
 	c.decoder = func() transform.Transformer { return runes.ReplaceIllFormed() }
 	return c
 }
 
-// countUTF8 counts the characters beyond ASCII that are UTF-8 and the bytes that
-// are not. A character that is cut off at the end counts only in a whole file.
+// countUTF8 counts the valid non-ASCII characters and the invalid bytes of a text.
+// An incomplete character at the end is ignored unless the text is the whole file.
 func countUTF8(text []byte, whole bool) (good, bad int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// A kind is what the cells of a column are.
+// A kind is the type of a cell or a column.
 type kind int
 
 const (
@@ -24,11 +26,11 @@ func (k kind) String() string {
 
 func (k kind) numeric() bool { return k == integer || k == decimal }
 
-// A column is what was learnt about one.
+// A column describes a column of the file.
 type column struct {
 	name    string
-	example string // its first cell that isn't blank
-	counts  [text + 1]int
+	example string        // the first cell that isn't blank
+	counts  [text + 1]int // of cells, by kind
 }
 
 func (c *column) addCell(cell string, f numberFormat) {
@@ -36,7 +38,7 @@ func (c *column) addCell(cell string, f numberFormat) {
 	k := kindOf(cell, f)
 	c.counts[k]++
 	if c.example == "" && cell != "" {
-		c.example = strings.Clone(truncate(cell, maxShownText))
+		c.example = strings.Clone(humanize.Truncate(cell, maxShownText))
 	}
 }
 
@@ -68,7 +70,7 @@ func isBoolean(cell string) bool {
 	return false
 }
 
-// filled counts the cells that aren't blank.
+// filled returns the number of cells that aren't blank.
 func (c *column) filled() int {
 	n := 0
 	for _, count := range c.counts[integer:] {
@@ -77,8 +79,9 @@ func (c *column) filled() int {
 	return n
 }
 
-// kind is what at least nine in ten of the filled cells are: an "n/a" among
-// numbers doesn't make them text. Yes and no must be all of them.
+// kind returns the kind of at least 90% of the filled cells, so that an "n/a" among
+// numbers doesn't make the column text. A column is boolean only if all of its
+// filled cells are.
 func (c *column) kind() kind {
 	filled := c.filled()
 	switch numbers := c.counts[integer] + c.counts[decimal]; {
@@ -96,14 +99,15 @@ func (c *column) kind() kind {
 	return text
 }
 
-// maxName bounds a column's name, in characters: all names stand in a question.
+// maxName bounds a column's name, in characters, because the question lists all
+// names.
 const maxName = 60
 
-// newColumns names the columns after the first record, which may be shorter, or
-// by number where that has nothing. No two get the same name.
+// newColumns returns columns with unique names: the cells of the header, or
+// numbers where the header is blank or too short.
 func newColumns(header []string, cells int) []column {
 	columns := make([]column, min(cells, maxColumns))
-	taken := make(map[string]bool, len(columns))
+	used := make(map[string]bool, len(columns))
 	for i := range columns {
 		name := ""
 		if i < len(header) {
@@ -112,13 +116,13 @@ func newColumns(header []string, cells int) []column {
 		if name == "" {
 			name = fmt.Sprintf("column %d", i+1)
 		}
-		columns[i].name = uniqueName(taken, name)
-		taken[columns[i].name] = true
+		columns[i].name = uniqueName(used, name)
+		used[columns[i].name] = true
 	}
 	return columns
 }
 
-// displayName leaves what can be seen of a name, on one line.
+// displayName returns a name on one line, without invisible characters.
 func displayName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -129,13 +133,13 @@ func displayName(name string) string {
 		}
 		return r
 	}, name)
-	return truncate(strings.Join(strings.Fields(name), " "), maxName)
+	return humanize.Truncate(strings.Join(strings.Fields(name), " "), maxName)
 }
 
-// uniqueName tells a name from those that are taken by a number after it.
-func uniqueName(taken map[string]bool, name string) string {
+// uniqueName appends a number to a name that is already used.
+func uniqueName(used map[string]bool, name string) string {
 	numbered := name
-	for n := 2; taken[numbered]; n++ {
+	for n := 2; used[numbered]; n++ {
 		numbered = fmt.Sprintf("%s (%d)", name, n)
 	}
 	return numbered

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A columnStats takes in the cells of a column, one after the other.
+// A columnStats accumulates statistics of a column's cells.
 type columnStats struct {
 	filled, numbers, dates int
-	sum, compensation      float64 // the rest is what the sum lost in rounding
+	sum, compensation      float64 // compensation is the rounding error of sum
 	low, high              float64
 	earliest, latest       string // dates
-	decimals               int    // the most that a number had, or exponential
+	decimals               int    // the maximum of the numbers, or exponentNotation
 }
 
-// addCell adds a cell. In a column of dates only those count, in others only
-// numbers.
+// addCell adds a cell of a column of kind k. Only dates count in a column of dates,
+// and only numbers in any other.
 func (t *columnStats) addCell(cell string, k kind, f numberFormat) {
 	if cell == "" {
 		return
@@ -41,7 +41,8 @@ func (t *columnStats) addCell(cell string, k kind, f numberFormat) {
 	t.addToSum(v)
 }
 
-// addToSum is Neumaier's: a million small amounts are as exact as one.
+// addToSum adds v by Neumaier's algorithm, so that rounding errors don't
+// accumulate.
 func (t *columnStats) addToSum(v float64) {
 	sum := t.sum + v
 	if math.Abs(t.sum) >= math.Abs(v) {
@@ -64,7 +65,7 @@ func (t *columnStats) addDate(cell string) {
 	}
 }
 
-// countUsed counts the cells that a summary is made of.
+// countUsed returns the number of cells that a summary takes into account.
 func (t *columnStats) countUsed(summary string) int {
 	if summary == "min" || summary == "max" {
 		return t.numbers + t.dates
@@ -72,7 +73,7 @@ func (t *columnStats) countUsed(summary string) int {
 	return t.numbers
 }
 
-// value is a number, a date or nil.
+// value returns the summary: a number, a date as a string, or nil if there is none.
 func (t *columnStats) value(summary string) any {
 	switch {
 	case summary == "count":
@@ -90,7 +91,7 @@ func (t *columnStats) value(summary string) any {
 	}
 	total := t.sum + t.compensation
 	if math.IsNaN(total) || math.IsInf(total, 0) {
-		return nil // beyond what a number can hold
+		return nil // out of range
 	}
 	if summary == "sum" {
 		return roundTo(total, t.decimals)

@@ -1,8 +1,8 @@
-// Package csv ships the photon csv: it looks into a file of comma-separated
-// values, says what is in it, asks what to make of it, and summarises it.
+// Package csv has the photon csv, which describes a CSV file, asks how to
+// summarize it, and summarizes it.
 //
-// A file is read twice from beginning to end and never held: memory is bounded
-// by the longest record, the number of columns and the number of groups.
+// It reads the file twice, as a stream. The memory it uses is bounded by the
+// longest record, the number of columns and the number of groups.
 package csv
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// Photon asks for a file and for what to make of it.
+// Photon asks for a CSV file and how to summarize it.
 var Photon = generators.New("csv", summarizeFile, &generators.Options{
 	Title:       "Explore a CSV file",
 	Description: "Asks for a CSV file, shows its columns and first rows, and counts, adds up or compares the columns you choose, in groups if you like. The file stays on this machine.",
@@ -26,35 +26,36 @@ var Photon = generators.New("csv", summarizeFile, &generators.Options{
 const (
 	maxSize    = 256 << 20 // of a file, in bytes
 	maxRecord  = 1 << 20   // of one record, in bytes
-	maxColumns = 500       // that are looked at; the rest is counted
-	maxGroups  = 1000      // that are told apart; the rest goes together
+	maxColumns = 500       // that are analyzed; further columns are only counted
+	maxGroups  = 1000      // the rows of further groups are summarized together
 )
 
-// A Choice is what to make of the file. Its choices are made from the file.
+// A Choice is the answer to how the file should be summarized. The columns to
+// choose from are those of the file.
 type Choice struct {
 	Columns []string `json:"columns" title:"Columns" description:"The columns to summarize, 1 to 20" minItems:"1" maxItems:"20"`
 	Summary string   `json:"summary" title:"Summary" enum:"count,sum,mean,min,max" enumTitles:"Count of filled cells,Sum,Mean,Smallest,Largest"`
 	GroupBy string   `json:"groupBy,omitempty" title:"Group by" description:"Leave blank for one value over all rows"`
 }
 
-// A Summary is what came out.
+// A Summary is the photon's result.
 type Summary struct {
 	File    string `json:"file"`
-	Rows    int    `json:"rows"`    // without the row of names
-	Columns int    `json:"columns"` // of the file
+	Rows    int    `json:"rows"`    // in the file, not counting the column names
+	Columns int    `json:"columns"` // in the file
 	Summary string `json:"summary,omitempty"`
 	GroupBy string `json:"groupBy,omitempty"`
-	// Values are in the order of the groups, and within one of the columns.
+	// Values are sorted by group, and within a group in the order of the columns.
 	Values   []Value  `json:"values"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// A Value is the summary of a column, over all rows or over those of a group.
+// A Value is the summary of a column, over all rows or over the rows of a group.
 type Value struct {
 	Group  string `json:"group,omitempty"`
 	Column string `json:"column"`
-	// Value is a number; for the smallest and largest of a column of dates a
-	// text; null if there is nothing to make it of.
+	// Value is a number, or a string if it is the smallest or largest of a column
+	// of dates, or null if the column has nothing to summarize.
 	Value any `json:"value"`
 }
 
@@ -88,8 +89,8 @@ func summarizeFile(ctx context.Context, _ struct{}, yield generators.Yield) (Sum
 	return result, nil
 }
 
-// askChoice offers the file's columns, with what is most likely wanted filled
-// in: the sum of the first columns of numbers, or else a count.
+// askChoice asks how to summarize the file. The form is prefilled with the sum of
+// the first numeric columns or, if there are none, with a count.
 func askChoice(yield generators.Yield, found *tableInfo) (Choice, error) {
 	var names, numeric []string
 	for _, c := range found.columns {

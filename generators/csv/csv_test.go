@@ -30,7 +30,7 @@ func TestSummaries(t *testing.T) {
 		{"sum", "", []string{"country"}, "country=<nil>"},
 		{"max", "", []string{"note"}, "note=<nil>"},
 	} {
-		got := photontest.Decode[csv.Summary](t, playFile(t, salesCSV, chooseColumns(test.summary, test.groupBy, test.columns...)))
+		got := photontest.Decode[csv.Summary](t, runFile(t, salesCSV, chooseColumns(test.summary, test.groupBy, test.columns...)))
 		if describeValues(got) != test.want {
 			t.Errorf("%s of %v by %q: got %s, want %s", test.summary, test.columns, test.groupBy, describeValues(got), test.want)
 		}
@@ -41,7 +41,7 @@ func TestSummaries(t *testing.T) {
 }
 
 func TestQuestions(t *testing.T) {
-	p := playFile(t, salesCSV, chooseColumns("sum", "country", "amount"))
+	p := runFile(t, salesCSV, chooseColumns("sum", "country", "amount"))
 	photontest.CheckPhoton(t, csv.Photon)
 	photontest.GoldenPhoton(t, csv.Photon, p)
 	rules, err := json.Marshal(p.Asked["file"].File)
@@ -54,17 +54,17 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-func TestWithoutNumbersACountIsProposed(t *testing.T) {
-	q := playFile(t, "name,town\nAda,London\n", chooseColumns("count", "", "name")).Asked["summary"]
+func TestCountIsPrefilledWithoutNumbers(t *testing.T) {
+	q := runFile(t, "name,town\nAda,London\n", chooseColumns("count", "", "name")).Asked["summary"]
 	for field, want := range map[string]string{"columns": `["name"]`, "summary": `"count"`} {
 		if got := string(q.Fields.Field(field).Default); got != want {
-			t.Errorf("proposed for %s is %s, want %s", field, got, want)
+			t.Errorf("the default of %s is %s, want %s", field, got, want)
 		}
 	}
 }
 
-func TestWhatIsShown(t *testing.T) {
-	p := playFile(t, salesCSV, chooseColumns("sum", "country", "amount"))
+func TestShownTablesAndCharts(t *testing.T) {
+	p := runFile(t, salesCSV, chooseColumns("sum", "country", "amount"))
 	statuses := p.Statuses()
 	for _, want := range []string{
 		"data.csv: 4 rows × 4 columns, separated by commas, UTF-8",
@@ -105,51 +105,51 @@ func TestWhatIsShown(t *testing.T) {
 	}
 }
 
-func TestChartOverTimeIsALine(t *testing.T) {
-	p := playFile(t, salesCSV, chooseColumns("sum", "date", "amount"))
+func TestChartOverTimeHasLines(t *testing.T) {
+	p := runFile(t, salesCSV, chooseColumns("sum", "date", "amount"))
 	got := charts(t, p)["Sum of amount by date"]
 	if got.Kind != generators.Lines || len(got.Labels) != 4 {
-		t.Errorf("the chart is %+v, want lines of 4 days", got)
+		t.Errorf("the chart is %+v, want lines with 4 points", got)
 	}
-	p = playFile(t, salesCSV, chooseColumns("sum", "", "amount", "note"))
+	p = runFile(t, salesCSV, chooseColumns("sum", "", "amount", "note"))
 	got = charts(t, p)["Sum of amount, note"]
 	if got.Kind != generators.Bars || !slices.Equal(got.Labels, []string{"amount"}) {
-		t.Errorf("the chart is %+v, want a bar of the only column with a sum", got)
+		t.Errorf("the chart is %+v, want one bar, for the only column with a sum", got)
 	}
 }
 
-func TestNoAnswer(t *testing.T) {
-	lines := map[error]photontest.Response{
+func TestUnansweredQuestion(t *testing.T) {
+	responses := map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
 	}
-	for want, line := range lines {
-		if p := playFile(t, salesCSV, line); !errors.Is(p.Err, want) || p.Result != nil {
+	for want, response := range responses {
+		if p := runFile(t, salesCSV, response); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("summary: got %s, %v; want %v", p.Result, p.Err, want)
 		}
-		p := photontest.Runner{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
+		p := photontest.Runner{Script: photontest.Script{"file": response}}.Run(t, csv.Photon, "{}")
 		if !errors.Is(p.Err, want) || len(p.Events) > 0 {
 			t.Errorf("file: got %d events, %v; want %v", len(p.Events), p.Err, want)
 		}
 	}
 }
 
-func TestRefusedAnswers(t *testing.T) {
-	for _, line := range []photontest.Response{
+func TestInvalidAnswers(t *testing.T) {
+	for _, response := range []photontest.Response{
 		chooseColumns("sum", ""), chooseColumns("sum", "", "price"), chooseColumns("median", "", "amount"), chooseColumns("sum", "price", "amount"),
 		chooseColumns("", "", "amount"), photontest.Accept(`{}`),
 	} {
 		var invalid *generators.InvalidError
-		if p := playFile(t, salesCSV, line); !errors.As(p.Err, &invalid) {
-			t.Errorf("%s: got %s, %v", line.Answer.Content, p.Result, p.Err)
+		if p := runFile(t, salesCSV, response); !errors.As(p.Err, &invalid) {
+			t.Errorf("%s: got %s, %v", response.Answer.Content, p.Result, p.Err)
 		}
 	}
-	for name, line := range map[string]photontest.Response{
-		"a picture":  photontest.HandIn(ask.FileRef{Name: "a.png", MediaType: "image/png", Size: 10}),
-		"257 MB":     photontest.HandIn(ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 257 << 20}),
+	for name, response := range map[string]photontest.Response{
+		"a picture":  photontest.Upload(ask.FileRef{Name: "a.png", MediaType: "image/png", Size: 10}),
+		"257 MB":     photontest.Upload(ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 257 << 20}),
 		"no file":    photontest.Accept(`{}`),
-		"a workbook": photontest.HandIn(ask.FileRef{Name: "a.xlsx", MediaType: "application/vnd.ms-excel", Size: 10}),
+		"a workbook": photontest.Upload(ask.FileRef{Name: "a.xlsx", MediaType: "application/vnd.ms-excel", Size: 10}),
 	} {
-		p := photontest.Runner{Script: photontest.Script{"file": line}}.Run(t, csv.Photon, "{}")
+		p := photontest.Runner{Script: photontest.Script{"file": response}}.Run(t, csv.Photon, "{}")
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %v", name, p.Err)
@@ -157,7 +157,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// A person who stops the run while the file is read doesn't wait for its end.
+// Stopping the run while the file is read stops reading.
 func TestStopWhileReading(t *testing.T) {
 	content := "n\n" + strings.Repeat("1\n", 1<<20)
 	var seen int
@@ -174,6 +174,6 @@ func TestStopWhileReading(t *testing.T) {
 		}
 	}
 	if seen != 2 {
-		t.Errorf("%d events came, want 2 before the stop", seen)
+		t.Errorf("%d events before the stop, want 2", seen)
 	}
 }

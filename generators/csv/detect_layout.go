@@ -8,25 +8,23 @@ import (
 )
 
 const (
-	// sampleSize is how much of a file is looked at to learn how to read it, in
-	// bytes, and sampleRecords how many records of that.
-	sampleSize    = 256 << 10
-	sampleRecords = 200
+	sampleSize    = 256 << 10 // bytes from which the layout is detected
+	sampleRecords = 200       // records of them that are parsed
 )
 
-// A layout is how a file is to be read.
+// A layout describes how to read a file.
 type layout struct {
 	charset   charset
-	bareCR    bool // lines end in a carriage return alone
-	preamble  int  // bytes of text before the first record: Excel's "sep=;"
+	bareCR    bool // lines end with a carriage return alone
+	preamble  int  // length of Excel's "sep=;" line before the first record, in bytes
 	delimiter rune
-	cells     int  // in most records at the beginning, or in the first if it has more
-	noHeader  bool // the first record is data, not names
+	cells     int  // in most records of the sample, or in the first if it has more
+	noHeader  bool // the first record has data, not column names
 	numbers   numberFormat
 }
 
-// detectLayout learns a file's layout from its beginning. The error says what the file
-// is, if it is no CSV file.
+// detectLayout detects a file's layout from its beginning. If the file isn't a CSV
+// file, the error says what it appears to be.
 func detectLayout(head []byte, whole bool) (layout, error) {
 	if err := rejectOtherFormats(head); err != nil {
 		return layout{}, err
@@ -37,7 +35,7 @@ func detectLayout(head []byte, whole bool) (layout, error) {
 		return l, err
 	}
 	best := l.detectDelimiter(text)
-	if len(best.records) == 0 { // the delimiter was told, and there are only delimiters
+	if len(best.records) == 0 { // a sep line gives the delimiter, and nothing but delimiters follows
 		return l, emptyFileError()
 	}
 	if err := best.rejectProse(); err != nil {
@@ -49,15 +47,15 @@ func detectLayout(head []byte, whole bool) (layout, error) {
 	return l, nil
 }
 
-// decodeSample decodes the sample up to its last whole line and takes note of its line
-// ends and of a line such as "sep=;" before the rest.
+// decodeSample decodes the sample up to its last complete line. It sets the layout's
+// line ends and, if the text begins with a line such as "sep=;", its delimiter.
 func (l *layout) decodeSample(head []byte, whole bool) string {
 	raw := head[min(l.charset.bom, len(head)):]
 	text := string(raw)
 	if l.charset.decoder != nil {
 		if decoded, _, err := transform.Bytes(l.charset.decoder(), raw); err == nil {
 			text = string(decoded)
-		} // or else the sample ends within a character, and is UTF-8
+		} // otherwise the sample is UTF-8 and ends within a character
 	}
 	if l.bareCR = strings.Contains(text, "\r") && !strings.Contains(text, "\n"); l.bareCR {
 		text = strings.ReplaceAll(text, "\r", "\n")
@@ -71,7 +69,8 @@ func (l *layout) decodeSample(head []byte, whole bool) string {
 	return text[l.preamble:]
 }
 
-// parseSepLine reads Excel's "sep=;"; 0 if the line is none.
+// parseSepLine returns the delimiter that a line such as "sep=;" sets, as Excel
+// writes it, or 0 for any other line.
 func parseSepLine(line string) rune {
 	name, value, _ := strings.Cut(strings.TrimRight(line, "\r"), "=")
 	if strings.EqualFold(name, "sep") && len(value) == 1 && strings.Contains(",;\t|", value) {
@@ -80,16 +79,16 @@ func parseSepLine(line string) rune {
 	return 0
 }
 
-// A dialect is what a text looks like if a delimiter divides its cells.
+// A dialect is the sample as parsed with one delimiter.
 type dialect struct {
 	delimiter      rune
 	records        [][]string
 	cells          int     // in most records
-	sameWidthShare float64 // of the records that have so many
-	hasQuotes      bool    // some cell stands in quotes
+	sameWidthShare float64 // share of the records that have that many
+	hasQuotes      bool    // some cell is quoted
 }
 
-// detectDelimiter tries every delimiter and returns the one that fits best.
+// detectDelimiter parses the sample with each delimiter and returns the best result.
 func (l layout) detectDelimiter(text string) dialect {
 	if l.delimiter != 0 {
 		return parseSample(text, l.delimiter)
@@ -112,7 +111,7 @@ func parseSample(text string, delimiter rune) dialect {
 	for len(g.records) < sampleRecords {
 		record, err := r.next()
 		if err != nil {
-			if err != io.EOF && len(g.records) == 0 { // a quote that isn't closed within the sample
+			if err != io.EOF && len(g.records) == 0 { // a quote isn't closed within the sample
 				g.records, g.cells, g.sameWidthShare = [][]string{{text[:min(len(text), 100)]}}, 1, 1
 				return g
 			}
@@ -128,9 +127,9 @@ func parseSample(text string, delimiter rune) dialect {
 	return g
 }
 
-// isBetterThan compares by what tells most: that there are columns at all, that the
-// row of names has as many as the rest, that the records are alike, and last
-// how many columns there are.
+// isBetterThan compares two results by, in this order: whether there are several
+// columns, whether the first record has as many cells as most others, the share of
+// records with the same number of cells, and the number of columns.
 func (g dialect) isBetterThan(than dialect) bool {
 	if a, b := g.cells > 1, than.cells > 1; a != b {
 		return a

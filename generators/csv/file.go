@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// A file is what the person handed in, within the run that reads it.
+// A file is the uploaded file, and the run that reads it.
 type file struct {
 	ask.Handle
 	ctx   context.Context
@@ -22,18 +22,19 @@ type file struct {
 
 func (f *file) name() string { return cmp.Or(f.Name, "the file") }
 
-// withFileName puts the file's name before what is wrong with it.
+// withFileName adds the file's name to an error, unless the run has been stopped.
 func (f *file) withFileName(err error) error {
 	if f.ctx.Err() != nil {
-		return err // the run has ended, which is not the file's fault
+		return err
 	}
 	if errors.Is(err, encoding.ErrInvalidUTF8) {
-		err = errors.New("it changed while it was read")
+		err = errors.New("the file changed while it was read")
 	}
 	return fmt.Errorf("%s: %w", f.name(), err)
 }
 
-// readSample returns the file's beginning, and whether that is all of it.
+// readSample returns the beginning of the file. whole reports whether that is all
+// of it.
 func (f *file) readSample() (head []byte, whole bool, err error) {
 	r, err := f.Open()
 	if err != nil {
@@ -47,16 +48,16 @@ func (f *file) readSample() (head []byte, whole bool, err error) {
 	return head, true, err
 }
 
-// eachRecord calls do with every record from the beginning, the row of names
-// included, and tells the progress meanwhile. It returns how many blank records
-// it left out.
-func (f *file) eachRecord(l layout, doing string, do func(record []string)) (blank int, err error) {
+// eachRecord calls do with each record of the file, including the column names, and
+// reports its progress as activity. It skips blank records and returns their
+// number.
+func (f *file) eachRecord(l layout, activity string, do func(record []string)) (blank int, err error) {
 	r, err := f.Open()
 	if err != nil {
 		return 0, err
 	}
 	defer r.Close()
-	records, err := l.newReader(&progressReader{reader: r, file: f, activity: doing})
+	records, err := l.newReader(&progressReader{reader: r, file: f, activity: activity})
 	if err != nil {
 		return 0, err
 	}
@@ -72,8 +73,8 @@ func (f *file) eachRecord(l layout, doing string, do func(record []string)) (bla
 	}
 }
 
-// A progressReader tells how much of a file has been read, a hundred times at most, and
-// fails when the run has ended.
+// A progressReader reports how much of a file has been read, at most a hundred
+// times. It fails when the run has been stopped.
 type progressReader struct {
 	reader        io.Reader
 	file          *file
@@ -95,7 +96,8 @@ func (m *progressReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// total is the file's size in bytes; 0, which is unknown, if that isn't right.
+// total returns the file's size in bytes, or 0, which means unknown, if the file
+// turns out to be larger.
 func (m *progressReader) total() float64 {
 	if m.bytesRead > m.file.Size {
 		return 0

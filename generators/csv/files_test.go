@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 )
 
-// encode16 is a text in UTF-16 with a byte order mark.
+// encode16 encodes a text as UTF-16 with a byte order mark.
 func encode16(text string, bigEndian bool) string {
 	var b strings.Builder
 	for _, u := range utf16.Encode([]rune("\uFEFF" + text)) {
@@ -28,11 +28,11 @@ func encode16(text string, bigEndian bool) string {
 	return b.String()
 }
 
-func TestManyKindsOfFile(t *testing.T) {
+func TestFileFormats(t *testing.T) {
 	for name, test := range map[string]struct {
 		content, column string
 		want            string // the sum
-		said            string // in a status
+		status          string // part of a status
 	}{
 		"semicolons, decimal comma": {"a;b\nx;1,5\ny;2,25\n", "b", "b=3.75", "2 columns, separated by semicolons, UTF-8, with decimal commas"},
 		"semicolons, grouped":       {"a;b\nx;1.234,50\ny;-1.000\n", "b", "b=234.5", "with decimal commas"},
@@ -45,7 +45,7 @@ func TestManyKindsOfFile(t *testing.T) {
 		"UTF-16, little-endian":     {encode16("größe;c\n1;2\n", false), "größe", "größe=1", "UTF-16 (little-endian)"},
 		"UTF-16, big-endian":        {encode16("größe,c\n1,2\n😀,3\n", true), "größe", "größe=1", "UTF-16 (big-endian)"},
 		"Windows-1252":              {"gr\xf6\xdfe;c\n1;2\n", "größe", "größe=1", "Windows-1252"},
-		"damaged UTF-8":             {"größe,naïveté\n1,\xff\n", "größe", "größe=1", "are not UTF-8"},
+		"damaged UTF-8":             {"größe,naïveté\n1,\xff\n", "größe", "größe=1", "are not valid UTF-8"},
 		"CR LF":                     {"a,b\r\n1,2\r\n3,4\r\n", "b", "b=6", "2 rows × 2 columns"},
 		"CR alone":                  {"a,b\r1,2\r3,4\r", "b", "b=6", "2 rows × 2 columns"},
 		"no last line end":          {"a,b\n1,2", "b", "b=2", "1 row × 2 columns"},
@@ -54,72 +54,72 @@ func TestManyKindsOfFile(t *testing.T) {
 		"quoted line ends":          {"a,b\n\"x\n\ny\",1\n\"z,z\",2\n", "b", "b=3", "2 rows × 2 columns"},
 		"bare quotes":               {"a,b\n5\" pipe,1\nthe \"big\" one,2\n", "b", "b=3", "2 rows × 2 columns"},
 		"same names":                {"a,a, a \n1,2,3\n", "a (2)", "a (2)=2", "1 row × 3 columns"},
-		"a name that is taken":      {"a,a (2),a\n1,2,3\n", "a (3)", "a (3)=3", "1 row × 3 columns"},
+		"a name that is used":       {"a,a (2),a\n1,2,3\n", "a (3)", "a (3)=3", "1 row × 3 columns"},
 		"blank names":               {"a,, \u200b\n1,2,3\n", "column 3", "column 3=3", "1 row × 3 columns"},
 		"name on two lines":         {"\"unit\nprice\",b\n1,2\n", "unit price", "unit price=1", "1 row × 2 columns"},
-		"no names":                  {"1,2\n3,4\n", "column 2", "column 2=6", "The first row is all numbers"},
-		"short and long rows":       {"a,b,c\n1,2,3\n1,2\n1,2,3,4\n1,2,3\n", "c", "c=9", "2 of 4 rows do not have 3 cells"},
-		"a cell too many in all":    {"a,b\n1,2,\n1,2,\n", "column 3", "column 3=<nil>", "The first row has 2 cells and most others have 3"},
-		"blank rows":                {"a,b\n1,2\n,\n , \n\n", "b", "b=2", "2 rows without any content are left out"},
-		"other cells among numbers": {"a\n" + strings.Repeat("1\n", 9) + "n/a\n", "a", "a=9", "1 cell of a is no number and is left out"},
+		"no names":                  {"1,2\n3,4\n", "column 2", "column 2=6", "The first row has only numbers"},
+		"short and long rows":       {"a,b,c\n1,2,3\n1,2\n1,2,3,4\n1,2,3\n", "c", "c=9", "2 of 4 rows don't have 3 cells"},
+		"a cell too many in all":    {"a,b\n1,2,\n1,2,\n", "column 3", "column 3=<nil>", "The first row has 2 cells, but most others have 3"},
+		"blank rows":                {"a,b\n1,2\n,\n , \n\n", "b", "b=2", "2 blank rows are ignored"},
+		"other cells among numbers": {"a\n" + strings.Repeat("1\n", 9) + "n/a\n", "a", "a=9", "1 cell of a isn't a number and is ignored"},
 		"no exact fractions":        {"a,b\n0.1,x\n0.2,x\n", "a", "a=0.3", "2 rows"},
 		"large and small":           {"a,b\n100000000000000,x\n0.01,x\n-100000000000000,x\n", "a", "a=0.01", "3 rows"},
 		"exponents":                 {"a,b\n1e3,x\n2.5E-1,x\n", "a", "a=1000.25", "2 rows"},
 		"beyond numbers":            {"a,b\n1e308,x\n1e308,x\n1e999,x\n", "a", "a=<nil>", "3 rows"},
-		"names of accounts":         {"a,b\n0012,12345678901234567\n0013,2\n", "a", "a=<nil>", "a holds no numbers"},
+		"names of accounts":         {"a,b\n0012,12345678901234567\n0013,2\n", "a", "a=<nil>", "a has no numbers"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := playFile(t, test.content, chooseColumns("sum", "", test.column))
+			p := runFile(t, test.content, chooseColumns("sum", "", test.column))
 			if got := describeValues(photontest.Decode[csv.Summary](t, p)); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if said := strings.Join(p.Statuses(), "\n"); !strings.Contains(said, test.said) {
-				t.Errorf("said was:\n%s\nmissing is: %s", said, test.said)
+			if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, test.status) {
+				t.Errorf("the statuses are:\n%s\nwant one with: %s", statuses, test.status)
 			}
 		})
 	}
 }
 
-func TestNoCSV(t *testing.T) {
+func TestRejectedFiles(t *testing.T) {
 	for name, test := range map[string]struct{ content, want string }{
-		"nothing":           {"", "the file is empty. Expected is text with a row of column names"},
+		"nothing":           {"", "the file is empty. A CSV file is text: a row of column names"},
 		"blank lines":       {" \n\n\r\n", "the file is empty"},
 		"only a mark":       {"\xef\xbb\xbf", "the file is empty"},
 		"only blank cells":  {",,,\n,,,\n", "the file is empty"},
-		"PNG":               {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a CSV file but a PNG image. Expected is"},
-		"workbook":          {"PK\x03\x04\x14\x00", "an Excel workbook (.xlsx). Save the sheet as CSV"},
+		"PNG":               {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "this is a PNG image, not a CSV file. A CSV file is"},
+		"workbook":          {"PK\x03\x04\x14\x00", "an Excel workbook (.xlsx), not a CSV file. Save the sheet as CSV"},
 		"binary":            {"a,b\n\x00\x01\x02,2\n", "binary data"},
 		"control bytes":     {strings.Repeat("\x01\x02,\x03\n", 20), "binary data"},
-		"UTF-16, no mark":   {encode16("name,amount\nx,1\n", false)[2:], "UTF-16 without a byte order mark"},
-		"UTF-32":            {"\xff\xfe\x00\x00a\x00\x00\x00", "UTF-32. Save it as UTF-8"},
-		"JSON object":       {"{\n  \"name\": \"Ada\", \"age\": 36\n}\n", "not a CSV file but JSON"},
-		"JSON list":         {"[{\"a\":1},{\"a\":2}]", "not a CSV file but JSON"},
-		"JSON lines":        {"{\"a\":1,\"b\":2}\n{\"a\":3,\"b\":4}\n", "not a CSV file but JSON"},
-		"JSON numbers":      {"[1, 2, 3]\n", "not a CSV file but JSON"},
+		"UTF-16, no mark":   {encode16("name,amount\nx,1\n", false)[2:], "UTF-16 text without a byte order mark"},
+		"UTF-32":            {"\xff\xfe\x00\x00a\x00\x00\x00", "UTF-32 text, not a CSV file. Save it as UTF-8"},
+		"JSON object":       {"{\n  \"name\": \"Ada\", \"age\": 36\n}\n", "this is JSON, not a CSV file"},
+		"JSON list":         {"[{\"a\":1},{\"a\":2}]", "this is JSON, not a CSV file"},
+		"JSON lines":        {"{\"a\":1,\"b\":2}\n{\"a\":3,\"b\":4}\n", "this is JSON, not a CSV file"},
+		"JSON numbers":      {"[1, 2, 3]\n", "this is JSON, not a CSV file"},
 		"XML":               {"<?xml version=\"1.0\"?>\n<a/>", "XML or HTML"},
 		"HTML":              {"<!DOCTYPE html>\n<html></html>", "XML or HTML"},
 		"prose":             {"It was a dark and stormy night.\nThe rain fell in torrents, except at intervals.\nThen it stopped.\n", "plain text"},
 		"prose in one line": {strings.Repeat("Lorem ipsum dolor sit amet, consectetur adipiscing elit. ", 20), "plain text"},
 		"letter":            {"Dear Sir, thank you for the letter.\nI shall come, as you have said.\n", "plain text"},
 		"log":               {"starting the server on port eight\nlistening for connections from anywhere now\n", "plain text"},
-		"open quote":        {"a,b\n1,2\n3,\"4\n5,6\n", "the record after line 2 doesn't end: a quote that opens there is never closed"},
-		"open quote, first": {"\"a,b\n1,2\n", "the first record doesn't end"},
-		"endless quote":     {"a,b\n1,2\n3,\"4\n" + strings.Repeat("5,6\n", 1<<20), "the record after line 2 doesn't end within 1 MB"},
+		"open quote":        {"a,b\n1,2\n3,\"4\n5,6\n", "the record after line 2 has an opening quote (\") without a closing one"},
+		"open quote, first": {"\"a,b\n1,2\n", "the first record has an opening quote"},
+		"endless quote":     {"a,b\n1,2\n3,\"4\n" + strings.Repeat("5,6\n", 1<<20), "the record after line 2 has no end within 1 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := playFile(t, test.content, chooseColumns("count", "", "a"))
+			p := runFile(t, test.content, chooseColumns("count", "", "a"))
 			if p.Err == nil {
-				t.Fatalf("it was taken: %s", p.Result)
+				t.Fatalf("it was accepted: %s", p.Result)
 			}
 			if got := p.Err.Error(); !strings.Contains(got, test.want) || !strings.HasPrefix(got, "data.csv: ") {
-				t.Errorf("got %q, want …%q…", got, test.want)
+				t.Errorf("got %q, want an error with the file's name and %q", got, test.want)
 			}
 		})
 	}
 }
 
-// These look a little like something else and are good files.
-func TestCSVNevertheless(t *testing.T) {
+// Files that resemble another format are accepted.
+func TestAcceptedFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"reviews":        "id,review\n1,I have never seen a film as bad as this one.\n2,Well worth the money that I paid for it!\n",
 		"quoted reviews": "review,by\n\"Bad, very bad, and I have seen a lot.\",Ada\n\"Good, quite good, as these things go.\",Bob\n",
@@ -128,32 +128,32 @@ func TestCSVNevertheless(t *testing.T) {
 		"brackets":       "[id],[name]\n1,x\n",
 		"less than":      "<5,>5\n3,7\n",
 	} {
-		p := playFile(t, content, photontest.Decline())
+		p := runFile(t, content, photontest.Decline())
 		if _, asked := p.Asked["summary"]; !asked {
 			t.Errorf("%s: got %v", name, p.Err)
 		}
 	}
 }
 
-func TestOnlyNames(t *testing.T) {
-	p := playFile(t, "name,amount\n", photontest.Response{})
+func TestNoRows(t *testing.T) {
+	p := runFile(t, "name,amount\n", photontest.Response{})
 	got := photontest.Decode[csv.Summary](t, p)
 	if got.Rows != 0 || got.Columns != 2 || got.Values == nil || len(got.Warnings) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if _, asked := p.Asked["summary"]; asked {
-		t.Error("it asked what to make of no rows")
+		t.Error("it asked how to summarize no rows")
 	}
-	if said := strings.Join(p.Statuses(), "\n"); !strings.Contains(said, "no rows below them") {
-		t.Errorf("said was %s", said)
+	if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, "column names but no rows") {
+		t.Errorf("the statuses are %s", statuses)
 	}
 }
 
-// What begins as ASCII may turn out not to be UTF-8 long after the sample.
-func TestLateLetters(t *testing.T) {
+// The first non-ASCII character may come long after the sample.
+func TestCharsetFallback(t *testing.T) {
 	plain := strings.Repeat("plain,1\n", 100_000)
 	for late, want := range map[string]string{"M\xfcller": "Müller", "Müller": "Müller", "\xef\xbb\xbfx": "\ufeffx"} {
-		p := playFile(t, "name,n\n"+plain+late+",2\n", chooseColumns("sum", "name", "n"))
+		p := runFile(t, "name,n\n"+plain+late+",2\n", chooseColumns("sum", "name", "n"))
 		if got := describeValues(photontest.Decode[csv.Summary](t, p)); got != want+"/n=2 plain/n=100000" && got != "plain/n=100000 "+want+"/n=2" {
 			t.Errorf("%q: got %s", late, got)
 		}
@@ -167,14 +167,14 @@ func TestManyGroups(t *testing.T) {
 		fmt.Fprintf(&b, "w%04d,1\n", i%1500)
 	}
 	b.WriteString(strings.Repeat("long", 100) + ",1\n")
-	p := playFile(t, b.String(), chooseColumns("sum", "who", "n"))
+	p := runFile(t, b.String(), chooseColumns("sum", "who", "n"))
 	got := photontest.Decode[csv.Summary](t, p)
 	last := got.Values[len(got.Values)-1]
 	if len(got.Values) != 1001 || last.Group != "(other)" || last.Value != 1001. {
-		t.Errorf("%d groups, the last of which is %v", len(got.Values), last)
+		t.Errorf("%d groups, the last is %v", len(got.Values), last)
 	}
-	if said := strings.Join(p.Statuses(), "\n"); !strings.Contains(said, `1,001 rows in the group "(other)"`) {
-		t.Errorf("said was %s", said)
+	if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, `1,001 rows in the group "(other)"`) {
+		t.Errorf("the statuses are %s", statuses)
 	}
 	if chart := charts(t, p)["Sum of n by who"]; len(chart.Labels) != 50 || chart.Labels[0] != "(other)" {
 		t.Errorf("the chart has %d bars, want the 50 largest", len(chart.Labels))
@@ -183,7 +183,7 @@ func TestManyGroups(t *testing.T) {
 
 func TestManyColumns(t *testing.T) {
 	header := strings.Repeat("a,", 5000) + "a\n"
-	p := playFile(t, header+strings.Repeat("1,", 5000)+"1\n", chooseColumns("sum", "", "a (500)"))
+	p := runFile(t, header+strings.Repeat("1,", 5000)+"1\n", chooseColumns("sum", "", "a (500)"))
 	if got := photontest.Decode[csv.Summary](t, p); got.Columns != 5001 || describeValues(got) != "a (500)=1" {
 		t.Errorf("got %+v", got)
 	}
@@ -192,37 +192,37 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// A question stands in the log, whose entries are small.
+// The question is an entry of the log, and entries are small.
 func TestQuestionStaysSmall(t *testing.T) {
 	header := strings.Repeat(strings.Repeat("漢字", 100)+",", 1000) + "x\n"
-	q := playFile(t, header+"1,2\n", photontest.Decline()).Asked["summary"]
+	q := runFile(t, header+"1,2\n", photontest.Decline()).Asked["summary"]
 	if size := len(form.RequestedSchema(q.Fields)); size > 256<<10 {
 		t.Errorf("the question has %d bytes", size)
 	}
 }
 
-func TestFileThatCannotBeRead(t *testing.T) {
+func TestUnreadableFile(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	p := playFile(t, salesCSV, photontest.Decline())
+	p := runFile(t, salesCSV, photontest.Decline())
 	if p.Err == nil {
 		t.Fatal("no error")
 	}
-	p = playReader(t, func() (io.ReadCloser, error) { return nil, broken }, 10, photontest.Decline())
+	p = runReader(t, func() (io.ReadCloser, error) { return nil, broken }, 10, photontest.Decline())
 	if !errors.Is(p.Err, broken) {
 		t.Errorf("got %v, want %v", p.Err, broken)
 	}
 	for _, e := range p.Events {
 		if _, ok := e.(*generators.Artifact); ok {
-			t.Error("something was shown of a file that can't be read")
+			t.Error("an artifact was yielded for a file that can't be read")
 		}
 	}
 }
 
-// A sum that no number can hold is missing, and the person is told why.
-func TestASumBeyondNumbersIsSaidSo(t *testing.T) {
-	p := playFile(t, "who,n\na,9e307\na,9e307\na,9e307\nb,1\n", chooseColumns("sum", "who", "n"))
+// If a sum is too large to represent, it is missing and a warning says why.
+func TestSumOutOfRange(t *testing.T) {
+	p := runFile(t, "who,n\na,9e307\na,9e307\na,9e307\nb,1\n", chooseColumns("sum", "who", "n"))
 	got := photontest.Decode[csv.Summary](t, p)
-	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "more than a number can hold: there is no sum") {
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "is too large to represent, so there is no sum") {
 		t.Errorf("warnings are %q, values %+v", got.Warnings, got.Values)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// FuzzCSV hands in any bytes at all. Whatever they are, the run ends with a
-// result that fits the output schema or with an error about the file.
+// FuzzCSV uploads arbitrary bytes. The run must end with a result that matches the
+// output schema, or with an error that names the file.
 func FuzzCSV(f *testing.F) {
 	for i, content := range []string{
 		salesCSV, "", "a;b\n1,5;2\n", "sep=|\na|b\n1|2\n", "\xef\xbb\xbfa,b\n1,2\n", encode16("a;b\n1;2\n", false), encode16("a,b\n1,2\n", true),
@@ -27,29 +27,30 @@ func FuzzCSV(f *testing.F) {
 		raw, err := summarizeFile(t, content, chosen, grouped)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "data.csv: ") {
-				t.Fatalf("the error is not about the file: %v", err)
+				t.Fatalf("the error doesn't name the file: %v", err)
 			}
 			return
 		}
 		if err := csv.Photon.Output().Validate(raw); err != nil {
-			t.Fatalf("the result %s doesn't fit its schema: %v", raw, err)
+			t.Fatalf("the result %s doesn't match the schema: %v", raw, err)
 		}
 		if chosen == "count" && grouped {
 			whole, err := summarizeFile(t, content, chosen, false)
 			if a, b := sumCounts(t, raw), sumCounts(t, whole); err != nil || a != b {
-				t.Fatalf("the groups count %v cells, the whole %v (%v)", a, b, err)
+				t.Fatalf("the groups have %v cells in all, the file has %v (%v)", a, b, err)
 			}
 		}
 	})
 }
 
-// summarizeFile hands in a file, chooses its first columns, and groups by the last.
+// summarizeFile uploads a file and chooses its first columns. If grouped is true, it
+// groups by the last.
 func summarizeFile(t *testing.T, content []byte, summary string, grouped bool) (json.RawMessage, error) {
 	driver := ask.Driver{
 		Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(string(content))), nil },
 		Provider: ask.ProviderFunc(func(_ context.Context, _ string, q *ask.Question) (ask.Answer, error) {
 			if q.Kind == ask.KindFile {
-				return photontest.HandIn(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer, nil
+				return photontest.Upload(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer, nil
 			}
 			var names []string
 			for _, c := range q.Fields.Field("columns").Choices {
@@ -74,7 +75,7 @@ func sumCounts(t *testing.T, raw json.RawMessage) (cells float64) {
 	for _, v := range s.Values {
 		n, ok := v.Value.(float64)
 		if !ok {
-			t.Fatalf("a count is %v", v.Value)
+			t.Fatalf("count = %v, want a number", v.Value)
 		}
 		cells += n
 	}

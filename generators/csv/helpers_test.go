@@ -20,7 +20,7 @@ const salesCSV = "date,country,amount,note\n" +
 	"2026-01-07,DE,30.30,\n" +
 	"2026-01-08,,1.5,plain\n"
 
-// chooseColumns is an answer to the second question.
+// chooseColumns returns an answer to the second question.
 func chooseColumns(summary, groupBy string, columns ...string) photontest.Response {
 	content := map[string]any{"summary": summary, "columns": columns}
 	if groupBy != "" {
@@ -28,25 +28,26 @@ func chooseColumns(summary, groupBy string, columns ...string) photontest.Respon
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {
-		panic(err) // strings have a JSON form
+		panic(err)
 	}
 	return photontest.Accept(string(raw))
 }
 
-// playFile plays the photon with a file of that content and the given second answer.
-func playFile(t testing.TB, content string, second photontest.Response) *photontest.Outcome {
+// runFile runs the photon with a file of the given content. second answers the second
+// question.
+func runFile(t testing.TB, content string, second photontest.Response) *photontest.Outcome {
 	t.Helper()
-	stage := photontest.Runner{
+	runner := photontest.Runner{
 		Script: photontest.Script{
-			"file":    photontest.HandIn(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: int64(len(content)), Digest: "d"}),
+			"file":    photontest.Upload(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: int64(len(content)), Digest: "d"}),
 			"summary": second,
 		},
 		Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil },
 	}
-	return stage.Run(t, csv.Photon, "{}")
+	return runner.Run(t, csv.Photon, "{}")
 }
 
-// describeValues is the summary in short: "DE/amount=40.4 FR/amount=20.2".
+// describeValues returns the values in short form: "DE/amount=40.4 FR/amount=20.2".
 func describeValues(s csv.Summary) string {
 	var parts []string
 	for _, v := range s.Values {
@@ -59,7 +60,7 @@ func describeValues(s csv.Summary) string {
 	return strings.Join(parts, " ")
 }
 
-// tables are the tables that were shown, by title.
+// tables returns the tables that the photon yielded, by title.
 func tables(t testing.TB, p *photontest.Outcome) map[string]generators.Table {
 	return artifacts[generators.Table](t, p, generators.TableType)
 }
@@ -83,10 +84,9 @@ func artifacts[T any](t testing.TB, p *photontest.Outcome, mediaType string) map
 	return all
 }
 
-// fileReply is the reply to the first question for those who drive the photon
-// by hand.
+// fileReply returns the reply to the first question, for tests without a Runner.
 func fileReply(content string) generators.Reply {
-	a := photontest.HandIn(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer
+	a := photontest.Upload(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer
 	r := a.Reply()
 	r.Open = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
 	return r

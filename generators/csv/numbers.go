@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// numberFormat is how a file writes its numbers: 1,234.5 or 1.234,5.
+// A numberFormat is a way to write numbers: 1,234.5 or 1.234,5.
 type numberFormat struct{ point, group byte }
 
 func decimalPoint() numberFormat { return numberFormat{point: '.', group: ','} }
 
 func decimalComma() numberFormat { return numberFormat{point: ',', group: '.'} }
 
-// detectNumberFormat decides by the numbers that are only one or the other. Without any,
-// a semicolon speaks for the decimal comma: that is why it divides the cells.
+// detectNumberFormat decides by the numbers that are valid in only one of the
+// formats. If there are as many of each, it assumes decimal commas if the delimiter
+// is a semicolon, which such files use because the comma is taken.
 func detectNumberFormat(delimiter rune, records [][]string) numberFormat {
 	var points, commas int
 	for _, record := range records {
@@ -36,15 +37,16 @@ func detectNumberFormat(delimiter rune, records [][]string) numberFormat {
 	return decimalPoint()
 }
 
-// maxDigits are as many as a float64 keeps. Longer numbers are names, such as
-// those of accounts, and so are those with leading zeros.
+// maxDigits is the number of digits that a float64 represents exactly. Longer
+// numbers, and numbers with leading zeros, are treated as text, such as account
+// numbers.
 const maxDigits = 15
 
-// exponentNotation is the count of decimals of a number with an exponent.
+// exponentNotation stands for the number of decimals of a number with an exponent.
 const exponentNotation = -1
 
-// countDecimals tells whether a cell is a number, and how many digits come after its
-// point.
+// countDecimals reports whether a cell is a number, and returns the number of its
+// decimals.
 func (f numberFormat) countDecimals(s string) (n int, ok bool) {
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
@@ -75,8 +77,8 @@ func (f numberFormat) countDecimals(s string) (n int, ok bool) {
 	return n, len(s) == 0
 }
 
-// wholePart skips the digits before the point, which may stand in groups of
-// three. It returns what comes after, and how many digits there were.
+// wholePart skips the digits before the decimal point, which may be in groups of
+// three. It returns the rest and the number of digits.
 func (f numberFormat) wholePart(s string) (rest string, n int, ok bool) {
 	n = leadingDigits(s)
 	if n > 1 && s[0] == '0' {
@@ -95,7 +97,7 @@ func (f numberFormat) wholePart(s string) (rest string, n int, ok bool) {
 	return rest, n, true
 }
 
-// parse reads a number. Those that a float64 can't hold are none.
+// parse parses a number. ok is false if a float64 can't represent it.
 func (f numberFormat) parse(s string) (v float64, decimals int, ok bool) {
 	if decimals, ok = f.countDecimals(s); !ok {
 		return 0, 0, false
@@ -110,7 +112,7 @@ func (f numberFormat) parse(s string) (v float64, decimals int, ok bool) {
 	return v, decimals, err == nil && !math.IsInf(v, 0)
 }
 
-// allNumbers tells whether every cell of a record is a number.
+// allNumbers reports whether every cell of a record is a number.
 func (f numberFormat) allNumbers(record []string) bool {
 	for _, cell := range record {
 		if _, ok := f.countDecimals(strings.TrimSpace(cell)); !ok {
@@ -122,7 +124,7 @@ func (f numberFormat) allNumbers(record []string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// leadingDigits counts the digits that a text begins with.
+// leadingDigits returns the number of digits at the beginning of s.
 func leadingDigits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
@@ -131,8 +133,8 @@ func leadingDigits(s string) int {
 	return n
 }
 
-// isDate tells whether a cell begins with a date as in ISO 8601: 2026-12-31,
-// perhaps with a time. Such texts are in the order of time.
+// isDate reports whether a cell is an ISO 8601 date, such as 2026-12-31, possibly
+// followed by a time. Such dates sort as text.
 func isDate(s string) bool {
 	if len(s) < 10 || len(s) > 40 || s[4] != '-' || s[7] != '-' || leadingDigits(s) != 4 || leadingDigits(s[5:7]) != 2 || leadingDigits(s[8:10]) != 2 {
 		return false
@@ -144,7 +146,8 @@ func isDate(s string) bool {
 	return month >= "01" && month <= "12" && day >= "01" && day <= "31"
 }
 
-// roundTo takes away what adding binary fractions put after the last decimal.
+// roundTo rounds v to a number of decimals, which removes the errors of binary
+// fractions.
 func roundTo(v float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	if decimals < 0 || math.Abs(v*scale) > 1<<53 {

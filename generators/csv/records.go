@@ -12,23 +12,23 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// endMarker is put after the text. If the record that it makes doesn't come, a
-// quote is open; package csv, when it is lenient, doesn't tell.
+// endMarker is appended to the text as a record of its own. If it isn't read as one,
+// a quote was never closed, which encoding/csv doesn't report with LazyQuotes.
 const endMarker = "\x03end of file\x03"
 
 const readAheadSize = 64 << 10
 
 var errLongRecord = errors.New("a record is too long")
 
-// recordReader reads a text's records, one at a time.
+// A recordReader reads records one at a time.
 type recordReader struct {
 	csv          *csv.Reader
 	limiter      *recordLimiter
-	line         int // where the last record began
-	blankRecords int // records without any content, which are left out
+	line         int // on which the last record began
+	blankRecords int // records without content, which are skipped
 }
 
-// newReader reads a file of this layout.
+// newReader returns a reader of a file with this layout.
 func (l layout) newReader(raw io.Reader) (*recordReader, error) {
 	if _, err := io.CopyN(io.Discard, raw, int64(l.charset.bom)); err != nil {
 		return nil, err
@@ -54,23 +54,23 @@ func newRecordReader(text io.Reader, delimiter rune) *recordReader {
 	r := &recordReader{limiter: &recordLimiter{reader: io.MultiReader(text, strings.NewReader("\n"+endMarker+"\n"))}}
 	r.csv = csv.NewReader(bufio.NewReaderSize(r.limiter, readAheadSize))
 	r.csv.Comma = delimiter
-	r.csv.LazyQuotes = true // a quote in the middle of a cell is no error
+	r.csv.LazyQuotes = true // allow a quote in the middle of a cell
 	r.csv.FieldsPerRecord = -1
 	r.csv.ReuseRecord = true
 	return r
 }
 
-// next returns a record that holds until next is called again. The error is
-// io.EOF after the last one.
+// next returns the next record, which is valid until next is called again. The error
+// is io.EOF after the last record.
 func (r *recordReader) next() ([]string, error) {
 	for {
 		r.limiter.limit = r.csv.InputOffset() + maxRecord + readAheadSize
 		record, err := r.csv.Read()
 		switch {
 		case errors.Is(err, errLongRecord):
-			return nil, r.openQuoteError("doesn't end within 1 MB: most likely")
+			return nil, r.openQuoteError("has no end within 1 MB. It probably has")
 		case err == io.EOF:
-			return nil, r.openQuoteError("doesn't end:")
+			return nil, r.openQuoteError("has")
 		case err != nil:
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (r *recordReader) next() ([]string, error) {
 			return nil, io.EOF
 		}
 		if strings.HasSuffix(last, endMarker+"\n") {
-			return nil, r.openQuoteError("doesn't end:")
+			return nil, r.openQuoteError("has")
 		}
 		r.line, _ = r.csv.FieldPos(0)
 		if !isBlank(record) {
@@ -89,13 +89,13 @@ func (r *recordReader) next() ([]string, error) {
 	}
 }
 
-// openQuoteError is the error for a record that takes in what follows it.
+// openQuoteError returns the error for a record with a quote that is never closed.
 func (r *recordReader) openQuoteError(fault string) error {
 	where := "the first record"
 	if r.line > 0 {
 		where = fmt.Sprintf("the record after line %d", r.line)
 	}
-	return fmt.Errorf(`%s %s a quote that opens there is never closed. A cell that begins with a quote (") ends with one, and a quote within it is written twice ("")`,
+	return fmt.Errorf(`%s %s an opening quote (") without a closing one. A cell that begins with a quote must end with one, and quotes within it must be doubled ("")`,
 		where, fault)
 }
 
@@ -108,8 +108,8 @@ func isBlank(record []string) bool {
 	return true
 }
 
-// A recordLimiter ends a read that goes beyond its limit: without it, a stray quote
-// would draw the rest of the file into memory as one cell.
+// A recordLimiter fails reads beyond its limit. Without it, a stray quote would make
+// the rest of the file a single cell in memory.
 type recordLimiter struct {
 	reader           io.Reader
 	bytesRead, limit int64
@@ -124,8 +124,8 @@ func (l *recordLimiter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A carriageReturnReader makes the line ends of the classic Macintosh, which Excel still
-// writes, those that everybody knows.
+// A carriageReturnReader converts carriage returns to line feeds, for files that
+// Excel saves in the format "Macintosh".
 type carriageReturnReader struct{ reader io.Reader }
 
 func (n *carriageReturnReader) Read(p []byte) (int, error) {

@@ -10,35 +10,38 @@ import (
 	"unicode/utf8"
 )
 
-// expectedFormat is what every refusal ends with.
-const expectedFormat = "Expected is text with a row of column names, followed by one row per record, with cells separated by commas, semicolons, tabs or |"
+// expectedFormat ends the error for every file that isn't a CSV file.
+const expectedFormat = "A CSV file is text: a row of column names, then one row per record, with cells separated by commas, semicolons, tabs or |"
 
 func emptyFileError() error { return errors.New("the file is empty. " + expectedFormat) }
 
-func notCSVError(what, remedy string) error {
-	if remedy != "" {
-		what += ". " + remedy
+// notCSVError returns the error for a file that is something else. advice is a
+// sentence about what to do, or "".
+func notCSVError(what, advice string) error {
+	if advice != "" {
+		advice += ". "
 	}
-	return fmt.Errorf("this is not a CSV file but %s. %s", what, expectedFormat)
+	return fmt.Errorf("this is %s, not a CSV file. %s%s", what, advice, expectedFormat)
 }
 
-// rejectOtherFormats knows files of other kinds by how they begin.
+// rejectOtherFormats returns an error for files of other formats, which it recognizes
+// by their first bytes.
 func rejectOtherFormats(head []byte) error {
 	for _, k := range otherKinds() {
 		if bytes.HasPrefix(head, []byte(k.begin)) {
-			return notCSVError(k.what, k.remedy)
+			return notCSVError(k.what, k.advice)
 		}
 	}
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return nil // UTF-16, where half of the bytes may be zero
 	}
 	if zeros := bytes.Count(head, []byte{0}); zeros*3 > len(head) && zeros*3 < len(head)*2 {
-		return notCSVError("text in UTF-16 without a byte order mark, or binary", "Save it as UTF-8")
+		return notCSVError("UTF-16 text without a byte order mark, or binary data", "Save it as UTF-8")
 	}
 	return nil
 }
 
-type otherKind struct{ begin, what, remedy string }
+type otherKind struct{ begin, what, advice string }
 
 func otherKinds() []otherKind {
 	return []otherKind{
@@ -49,18 +52,18 @@ func otherKinds() []otherKind {
 		{"PK\x03\x04", "a ZIP archive, such as an Excel workbook (.xlsx)", "Save the sheet as CSV"},
 		{"\xd0\xcf\x11\xe0", "an old Excel or Word document", "Save the sheet as CSV"},
 		{"{\\rtf", "a rich text document", "Save the table as CSV"},
-		{"\x1f\x8b", "a file compressed by gzip", "Decompress it first"},
-		{"BZh", "a file compressed by bzip2", "Decompress it first"},
-		{"\x28\xb5\x2f\xfd", "a file compressed by zstd", "Decompress it first"},
+		{"\x1f\x8b", "a file compressed with gzip", "Decompress it first"},
+		{"BZh", "a file compressed with bzip2", "Decompress it first"},
+		{"\x28\xb5\x2f\xfd", "a file compressed with zstd", "Decompress it first"},
 		{"PAR1", "a Parquet file", "Convert it to CSV"},
 		{"SQLite format 3\x00", "an SQLite database", "Export a table as CSV"},
-		{"\xff\xfe\x00\x00", "text in UTF-32", "Save it as UTF-8"},
-		{"\x00\x00\xfe\xff", "text in UTF-32", "Save it as UTF-8"},
+		{"\xff\xfe\x00\x00", "UTF-32 text", "Save it as UTF-8"},
+		{"\x00\x00\xfe\xff", "UTF-32 text", "Save it as UTF-8"},
 	}
 }
 
-// rejectNonCSVText knows by its characters what is no text, and by its first ones
-// what is a text of another kind.
+// rejectNonCSVText returns an error for binary data, which it recognizes by its
+// control characters, and for empty, JSON, XML and HTML files.
 func rejectNonCSVText(text string, whole bool) error {
 	control := 0
 	for _, r := range text {
@@ -96,8 +99,8 @@ func looksLikeJSON(text string, whole bool) bool {
 
 func lowercasePrefix(text string) string { return strings.ToLower(text[:min(len(text), 100)]) }
 
-// rejectProse knows running text and logs: many words in a cell, few numbers,
-// no quotes, and no delimiter that divides all lines alike.
+// rejectProse returns an error for prose and program logs: their cells have many
+// words, few are numbers, none is quoted, and lines have different numbers of cells.
 func (g dialect) rejectProse() error {
 	p := g.countProse()
 	if g.hasQuotes || g.cells > 1 && p.numbers*10 >= p.cells {
@@ -112,10 +115,10 @@ func (g dialect) rejectProse() error {
 	if !prose {
 		return nil
 	}
-	return notCSVError("plain text: no comma, semicolon, tab or | separates its lines consistently", "")
+	return notCSVError("plain text", "Its lines aren't consistently separated by commas, semicolons, tabs or |")
 }
 
-// proseCounts counts what tells prose from a table.
+// proseCounts has the numbers by which rejectProse distinguishes prose from a table.
 type proseCounts struct{ cells, words, letters, numbers, sentences int }
 
 func (g dialect) countProse() (p proseCounts) {

@@ -9,7 +9,8 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// showInfo tells what the file holds. It returns the warnings among that.
+// showInfo yields a description of the file, warnings about it, its first rows and
+// its columns. It returns the warnings.
 func (s *tableInfo) showInfo(yield generators.Yield, name string) []string {
 	yield(generators.Statusf("%s: %s × %s, %s", name, humanize.Count(s.rows, "row"), humanize.Count(s.width(), "column"), s.describe()))
 	warnings := s.warnings()
@@ -27,7 +28,7 @@ func yieldWarnings(yield generators.Yield, warnings []string) {
 	}
 }
 
-// describe says how the file is written.
+// describe describes the file's format.
 func (s *tableInfo) describe() string {
 	parts := []string{"one column"}
 	if s.width() > 1 {
@@ -47,23 +48,23 @@ func (s *tableInfo) warnings() []string {
 		add("%s", s.charset.note)
 	}
 	if s.noHeader {
-		add("The first row is all numbers, so it is taken as data and the columns are numbered.")
+		add("The first row has only numbers. It is treated as data, and the columns are numbered.")
 	}
 	if !s.noHeader && s.headerCells < s.width() {
-		add("The first row has %s and most others have %s: the columns without a name are numbered.", humanize.Count(s.headerCells, "cell"), humanize.Thousands(s.width()))
+		add("The first row has %s, but most others have %s. The columns without a name are numbered.", humanize.Count(s.headerCells, "cell"), humanize.Thousands(s.width()))
 	}
 	if s.rows == 0 {
-		add("There are column names but no rows below them: there is nothing to summarize.")
+		add("The file has column names but no rows, so there is nothing to summarize.")
 	}
 	if s.raggedRows > 0 {
-		add("%s of %s %s not have %s. Missing cells count as blank, and those beyond the last column are left out.",
-			humanize.Thousands(s.raggedRows), humanize.Count(s.rows, "row"), humanize.Plural(s.raggedRows, "does", "do"), humanize.Count(s.width(), "cell"))
+		add("%s of %s %s have %s. Missing cells count as blank, and extra cells are ignored.",
+			humanize.Thousands(s.raggedRows), humanize.Count(s.rows, "row"), humanize.Plural(s.raggedRows, "doesn't", "don't"), humanize.Count(s.width(), "cell"))
 	}
 	if s.blankRows > 0 {
-		add("%s without any content %s left out.", humanize.Count(s.blankRows, "row"), humanize.Plural(s.blankRows, "is", "are"))
+		add("%s %s ignored.", humanize.Count(s.blankRows, "blank row"), humanize.Plural(s.blankRows, "is", "are"))
 	}
 	if s.width() > len(s.columns) {
-		add("Only the first %s are read.", humanize.Count(len(s.columns), "column"))
+		add("Only the first %s are analyzed.", humanize.Count(len(s.columns), "column"))
 	}
 	return all
 }

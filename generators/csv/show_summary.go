@@ -11,7 +11,8 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// showSummary tells the summary as a table and a chart. It returns the warnings.
+// showSummary yields the summary as a table and a chart, and warnings about it. It
+// returns the warnings.
 func (t *summaryTable) showSummary(yield generators.Yield) []string {
 	warnings := t.warnings()
 	yieldWarnings(yield, warnings)
@@ -29,7 +30,7 @@ func (t *summaryTable) title() string {
 	if t.groupColumn >= 0 {
 		title += " by " + t.choice.GroupBy
 	}
-	return truncate(title, maxShownText)
+	return humanize.Truncate(title, maxShownText)
 }
 
 func (t *summaryTable) toTable(groups []*group) generators.Table {
@@ -56,12 +57,12 @@ const (
 	maxLines = maxGroups + 2
 )
 
-// toChart draws what is a number; false if nothing is.
-func (t *summaryTable) toChart(groups []*group) (generators.Chart, bool) {
+// toChart returns a chart of the numeric values. ok is false if there are none.
+func (t *summaryTable) toChart(groups []*group) (c generators.Chart, ok bool) {
 	if t.groupColumn < 0 {
 		return t.columnChart(groups[0])
 	}
-	c := generators.Chart{Kind: generators.Bars, XTitle: t.choice.GroupBy, YTitle: summaryTitle(t.choice.Summary)}
+	c = generators.Chart{Kind: generators.Bars, XTitle: t.choice.GroupBy, YTitle: summaryTitle(t.choice.Summary)}
 	most := maxBars
 	if k := t.info.columns[t.groupColumn].kind(); len(groups) > 2 && (k == date || k.numeric()) {
 		c.Kind, most = generators.Lines, maxLines
@@ -77,7 +78,7 @@ func (t *summaryTable) toChart(groups []*group) (generators.Chart, bool) {
 	for _, i := range drawn {
 		series := generators.Series{Name: t.choice.Columns[i]}
 		for _, g := range groups {
-			v, _ := asFloat(t.value(g, i)) // a chart has no gaps: what has no value is drawn as 0
+			v, _ := asFloat(t.value(g, i)) // a missing value is drawn as 0, because a chart has no gaps
 			series.Values = append(series.Values, v)
 		}
 		c.Series = append(c.Series, series)
@@ -85,7 +86,8 @@ func (t *summaryTable) toChart(groups []*group) (generators.Chart, bool) {
 	return c, true
 }
 
-// numericColumns are the columns that have a number in some group.
+// numericColumns returns the indexes of the chosen columns that have a number in some
+// group.
 func (t *summaryTable) numericColumns(groups []*group) []int {
 	var columns []int
 	for i := range t.columns {
@@ -96,7 +98,7 @@ func (t *summaryTable) numericColumns(groups []*group) []int {
 	return columns
 }
 
-// columnChart has a bar for each column.
+// columnChart returns a chart with a bar for each column.
 func (t *summaryTable) columnChart(all *group) (generators.Chart, bool) {
 	title := summaryTitle(t.choice.Summary)
 	series := generators.Series{Name: title}
@@ -111,8 +113,8 @@ func (t *summaryTable) columnChart(all *group) (generators.Chart, bool) {
 	return c, len(c.Labels) > 0
 }
 
-// largestGroups keeps those groups whose i-th value is greatest, if there are more
-// than can be drawn.
+// largestGroups returns the groups with the largest values in the i-th column, at
+// most so many, or all groups in their order if there aren't more.
 func (t *summaryTable) largestGroups(groups []*group, i, most int) []*group {
 	if len(groups) <= most {
 		return groups

@@ -12,17 +12,17 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// playReader plays the photon with a file that is made as it is read.
-func playReader(t testing.TB, open func() (io.ReadCloser, error), size int64, second photontest.Response) *photontest.Outcome {
+// runReader runs the photon with a file that is generated while it is read.
+func runReader(t testing.TB, open func() (io.ReadCloser, error), size int64, second photontest.Response) *photontest.Outcome {
 	t.Helper()
-	stage := photontest.Runner{
+	runner := photontest.Runner{
 		Script: photontest.Script{
-			"file":    photontest.HandIn(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: size, Digest: "d"}),
+			"file":    photontest.Upload(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: size, Digest: "d"}),
 			"summary": second,
 		},
 		Open: func(string) (io.ReadCloser, error) { return open() },
 	}
-	return stage.Run(t, csv.Photon, "{}")
+	return runner.Run(t, csv.Photon, "{}")
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	streamRows   = "2026-01-05,DE,lamp,10.10,an ordinary note\n2026-01-06,FR,\"chair, red\",20.20,\n2026-01-07,IT,table,1204.5,\"two\nlines\"\n"
 )
 
-// newStream is a file of the given number of times streamRows.
+// newStream returns a file with streamRows repeated so many times.
 func newStream(times int) io.ReadCloser {
 	block := strings.Repeat(streamRows, 1000)
 	parts := []io.Reader{strings.NewReader(streamHeader)}
@@ -49,22 +49,22 @@ func TestHundredMegabytes(t *testing.T) {
 	}
 	const times = 100 << 20 / len(streamRows)
 	var peak uint64
-	watch := func(e generators.Event) {
+	recordHeapSize := func(e generators.Event) {
 		if _, ok := e.(*generators.ProgressEvent); ok {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			peak = max(peak, m.HeapAlloc)
 		}
 	}
-	stage := photontest.Runner{
+	runner := photontest.Runner{
 		Script: photontest.Script{
-			"file":    photontest.HandIn(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: streamSize(times), Digest: "d"}),
+			"file":    photontest.Upload(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: streamSize(times), Digest: "d"}),
 			"summary": chooseColumns("sum", "country", "amount"),
 		},
 		Open:    func(string) (io.ReadCloser, error) { return newStream(times), nil },
-		OnEvent: watch,
+		OnEvent: recordHeapSize,
 	}
-	p := stage.Run(t, csv.Photon, "{}")
+	p := runner.Run(t, csv.Photon, "{}")
 	got := photontest.Decode[csv.Summary](t, p)
 	if got.Rows != 3*times {
 		t.Errorf("%d rows, want %d", got.Rows, 3*times)
@@ -74,14 +74,14 @@ func TestHundredMegabytes(t *testing.T) {
 	}
 	const most = 64 << 20
 	if peak > most {
-		t.Errorf("%d MB were in use, want at most %d", peak>>20, most>>20)
+		t.Errorf("the heap grew to %d MB, want at most %d", peak>>20, most>>20)
 	}
-	t.Logf("at most %d MB were in use", peak>>20)
+	t.Logf("the heap grew to %d MB", peak>>20)
 	checkProgress(t, p, float64(streamSize(times)))
 }
 
-// checkProgress wants two passes that go up to the file's size in steps that a
-// person can follow, not more.
+// checkProgress checks that the progress reaches the file's size twice, in about a
+// hundred steps each time.
 func checkProgress(t *testing.T, p *photontest.Outcome, total float64) {
 	t.Helper()
 	var events, passes int
@@ -90,10 +90,10 @@ func checkProgress(t *testing.T, p *photontest.Outcome, total float64) {
 		if e, ok := e.(*generators.ProgressEvent); ok {
 			events++
 			if e.Total != total {
-				t.Fatalf("the progress is %v of %v, want of %v", e.Done, e.Total, total)
+				t.Fatalf("progress is %v of %v, want a total of %v", e.Done, e.Total, total)
 			}
 			if e.Done < last && last != total {
-				t.Errorf("the progress went from %v to %v", last, e.Done)
+				t.Errorf("progress fell from %v to %v", last, e.Done)
 			}
 			if last = e.Done; e.Done == total {
 				passes++
@@ -101,13 +101,13 @@ func checkProgress(t *testing.T, p *photontest.Outcome, total float64) {
 		}
 	}
 	if passes != 2 || events < 100 || events > 210 {
-		t.Errorf("%d progress events in %d passes, want some 200 in 2", events, passes)
+		t.Errorf("%d progress events in %d passes, want about 200 in 2", events, passes)
 	}
 }
 
 func BenchmarkCSV(b *testing.B) {
 	const times = 8 << 20 / len(streamRows)
-	for name, line := range map[string]photontest.Response{
+	for name, response := range map[string]photontest.Response{
 		"survey": photontest.Decline(), // the first pass only
 		"total":  chooseColumns("sum", "", "amount"),
 		"groups": chooseColumns("sum", "country", "amount"),
@@ -116,7 +116,7 @@ func BenchmarkCSV(b *testing.B) {
 			b.SetBytes(streamSize(times))
 			b.ReportAllocs()
 			for b.Loop() {
-				playReader(b, func() (io.ReadCloser, error) { return newStream(times), nil }, streamSize(times), line)
+				runReader(b, func() (io.ReadCloser, error) { return newStream(times), nil }, streamSize(times), response)
 			}
 		})
 	}

@@ -11,37 +11,38 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// maxGroupName bounds the name of a group, in bytes: a longer text is no group.
+// maxGroupName bounds the name of a group, in bytes. Rows with a longer value don't
+// form a group of their own.
 const maxGroupName = 256
 
-// summaryTable are the tallies of the chosen columns, by group.
+// A summaryTable has the statistics of the chosen columns, by group.
 type summaryTable struct {
 	choice      Choice
 	info        *tableInfo
-	columns     []int  // the columns, by their place
-	kinds       []kind // of the picked columns
-	groupColumn int    // the column to group by, or -1
+	columns     []int  // indexes of the chosen columns
+	kinds       []kind // of the chosen columns
+	groupColumn int    // index of the column to group by, or -1
 	groups      map[string]*group
-	other       *group // everything beyond maxGroups; nil if there is nothing
+	other       *group // the rows without a group of their own; nil if there are none
 }
 
-// A group is the rows that have the same value in a column, or all of them.
+// A group is the rows with the same value in groupColumn, or all rows.
 type group struct {
 	label string
 	rows  int
-	stats []columnStats // a column each
+	stats []columnStats // by chosen column
 }
 
-// summarize reads the file a second time.
+// summarize reads the file a second time and returns the chosen summary.
 func (f *file) summarize(found *tableInfo, chosen Choice) (*summaryTable, error) {
 	t := &summaryTable{choice: chosen, info: found, groupColumn: -1, groups: map[string]*group{}}
 	for _, name := range chosen.Columns {
-		place, err := found.columnIndex(name)
+		index, err := found.columnIndex(name)
 		if err != nil {
 			return nil, err
 		}
-		t.columns = append(t.columns, place)
-		t.kinds = append(t.kinds, found.columns[place].kind())
+		t.columns = append(t.columns, index)
+		t.kinds = append(t.kinds, found.columns[index].kind())
 	}
 	if chosen.GroupBy != "" {
 		var err error
@@ -51,7 +52,7 @@ func (f *file) summarize(found *tableInfo, chosen Choice) (*summaryTable, error)
 	}
 	header := !found.noHeader
 	rows := 0
-	_, err := f.eachRecord(found.layout, "summarising", func(record []string) {
+	_, err := f.eachRecord(found.layout, "summarizing", func(record []string) {
 		if header {
 			header = false
 			return
@@ -60,7 +61,7 @@ func (f *file) summarize(found *tableInfo, chosen Choice) (*summaryTable, error)
 		t.addRow(record)
 	})
 	if err == nil && rows != found.rows {
-		err = errors.New("it changed while it was read")
+		err = errors.New("the file changed while it was read")
 	}
 	return t, err
 }
@@ -68,15 +69,15 @@ func (f *file) summarize(found *tableInfo, chosen Choice) (*summaryTable, error)
 func (t *summaryTable) addRow(row []string) {
 	g := t.groupOf(row)
 	g.rows++
-	for i, place := range t.columns {
-		if place < len(row) {
-			g.stats[i].addCell(strings.TrimSpace(row[place]), t.kinds[i], t.info.numbers)
+	for i, index := range t.columns {
+		if index < len(row) {
+			g.stats[i].addCell(strings.TrimSpace(row[index]), t.kinds[i], t.info.numbers)
 		}
 	}
 }
 
-// groupOf is the one that the row belongs to. When there are too many, those that
-// come new share one.
+// groupOf returns the group of a row, which it creates if necessary. If there are
+// too many groups, the rows of new ones share the group other.
 func (t *summaryTable) groupOf(row []string) *group {
 	key := ""
 	if t.groupColumn >= 0 && t.groupColumn < len(row) {
@@ -101,7 +102,7 @@ func (t *summaryTable) newGroup(label string) *group {
 	return &group{label: label, stats: make([]columnStats, len(t.columns))}
 }
 
-// sortedGroups returns the groups in the order of their values, blanks and others
+// sortedGroups returns the groups sorted by value, with the blank and the other group
 // last.
 func (t *summaryTable) sortedGroups() []*group {
 	keys := slices.Collect(maps.Keys(t.groups))
@@ -129,7 +130,7 @@ func (t *summaryTable) sortedGroups() []*group {
 	return all
 }
 
-// values lists every group's value of every column.
+// values returns the value of each column in each group.
 func (t *summaryTable) values() []Value {
 	all := []Value{}
 	for _, g := range t.sortedGroups() {
@@ -144,12 +145,12 @@ func (t *summaryTable) values() []Value {
 	return all
 }
 
-// value is the chosen summary of a group's i-th column.
+// value returns the chosen summary of a group's i-th column.
 func (t *summaryTable) value(g *group, i int) any {
 	return g.stats[i].value(t.choice.Summary)
 }
 
-// warnings say what the values leave out.
+// warnings says which rows and cells the values don't include.
 func (t *summaryTable) warnings() []string {
 	var all []string
 	if t.other != nil {
@@ -170,22 +171,23 @@ func (t *summaryTable) warnings() []string {
 			}
 		}
 		if lost > 0 {
-			all = append(all, fmt.Sprintf("The numbers of %s add up to more than a number can hold: %s no %s.",
+			all = append(all, fmt.Sprintf("The total of %s is too large to represent, so %s no %s.",
 				name, humanize.Plural(lost, "there is", humanize.Count(lost, "group")+" have"), summaryTitle(t.choice.Summary)))
 		}
 		switch what := t.expectedKind(i); {
 		case used == 0:
-			all = append(all, fmt.Sprintf("%s holds no %ss, so it has no %s.", name, what, summaryTitle(t.choice.Summary)))
+			all = append(all, fmt.Sprintf("%s has no %ss, so it has no %s.", name, what, summaryTitle(t.choice.Summary)))
 		case used < filled:
-			left := filled - used
-			all = append(all, fmt.Sprintf("%s of %s %s and %s left out.", humanize.Count(left, "cell"), name,
-				humanize.Plural(left, "is no "+what, "are no "+what+"s"), humanize.Plural(left, "is", "are")))
+			ignored := filled - used
+			all = append(all, fmt.Sprintf("%s of %s %s and %s ignored.", humanize.Count(ignored, "cell"), name,
+				humanize.Plural(ignored, "isn't a "+what, "aren't "+what+"s"), humanize.Plural(ignored, "is", "are")))
 		}
 	}
 	return all
 }
 
-// expectedKind is what the chosen summary can be made of in the i-th column.
+// expectedKind returns what the chosen summary takes into account in the i-th column:
+// "date" or "number".
 func (t *summaryTable) expectedKind(i int) string {
 	minmax := t.choice.Summary == "min" || t.choice.Summary == "max"
 	if minmax && t.kinds[i] == date {

@@ -2,7 +2,7 @@ package csv
 
 import "strings"
 
-// summaryTitle is what a summary is called in a sentence.
+// summaryTitle returns the name of a summary as used in a sentence.
 func summaryTitle(summary string) string {
 	switch summary {
 	case "count":

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 const (
@@ -15,19 +17,19 @@ const (
 	maxShownText    = 200 // of a cell, in characters
 )
 
-// A tableInfo is what a file holds.
+// A tableInfo describes a file's content.
 type tableInfo struct {
 	layout
 	columns     []column // the first maxColumns
-	headerRead  bool     // the row of names has been read, or there is none
-	headerCells int      // cells of the row of names
+	headerRead  bool     // the column names have been read, or there are none
+	headerCells int      // number of cells in the row of column names
 	rows        int
-	blankRows   int        // records without content, which are no rows
+	blankRows   int        // not included in rows
 	raggedRows  int        // rows with more or fewer cells than there are columns
-	firstRows   [][]string // rows, to be shown
+	firstRows   [][]string // for the preview
 }
 
-// scanFile reads all of the file.
+// scanFile reads the whole file and describes it.
 func (f *file) scanFile() (*tableInfo, error) {
 	head, whole, err := f.readSample()
 	if err != nil {
@@ -61,7 +63,7 @@ func (f *file) scanWith(l layout) (*tableInfo, error) {
 	return s, err
 }
 
-// width is the number of the file's columns.
+// width returns the number of columns.
 func (s *tableInfo) width() int { return s.cells }
 
 func (s *tableInfo) addRow(row []string) {
@@ -77,7 +79,7 @@ func (s *tableInfo) addRow(row []string) {
 	}
 }
 
-// columnIndex returns which column has that name.
+// columnIndex returns the index of the column with a name.
 func (s *tableInfo) columnIndex(name string) (int, error) {
 	i := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
 	if i < 0 {
@@ -86,26 +88,12 @@ func (s *tableInfo) columnIndex(name string) (int, error) {
 	return i, nil
 }
 
-// copyShown copies a row, since the reader uses its memory again, as far as it is
-// shown.
+// copyShown returns a copy of the part of a row that is shown. The reader reuses the
+// memory of row.
 func copyShown(row []string) []string {
 	row = slices.Clone(row[:min(len(row), maxShownColumns)])
 	for i := range row {
-		row[i] = strings.Clone(truncate(row[i], maxShownText))
+		row[i] = strings.Clone(humanize.Truncate(row[i], maxShownText))
 	}
 	return row
-}
-
-// truncate cuts a text to so many characters and says so by an ellipsis.
-func truncate(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }

@@ -1,8 +1,8 @@
-// Package disk ships the photon disk: it walks a folder that the operator
-// allows, says how much is in it, asks what to list, and lists it.
+// Package disk has the photon disk, which walks a folder that the operator allows,
+// reports its size, and lists what takes up the space.
 //
-// Nothing outside of that folder can be reached, no file is opened, and memory
-// is bounded however much there is.
+// It can't access anything outside of that folder and opens no file. The memory it
+// uses is bounded, regardless of the number of files.
 package disk
 
 import (
@@ -17,24 +17,24 @@ import (
 
 // Photon walks a folder below [generators.Root].
 var Photon = generators.New("disk", analyzeFolder, &generators.Options{
-	Title:       "What fills a folder",
-	Description: "Walks a folder that the operator allows (--root) and, as you choose, lists its largest files, or how much there is of each type or age. It reads names, sizes and dates, and opens no file.",
+	Title:       "What takes up space in a folder",
+	Description: "Walks a folder that the operator allows (--root) and lists its largest files, or the sizes by type or by age, as you choose. It reads names, sizes and dates, and opens no file.",
 	ReadOnly:    true,
 	Idempotent:  true,
 })
 
-// Input is the folder to look through.
+// Input is the folder to analyze.
 type Input struct {
-	Folder string `json:"folder,omitempty" title:"Folder" description:"A path below the folder that Beam may read, such as photos/2026; a dot is all of that folder" maxLength:"4096" default:"."`
+	Folder string `json:"folder,omitempty" title:"Folder" description:"A path below the folder that Beam may read, such as photos/2026, or a dot for all of that folder" maxLength:"4096" default:"."`
 }
 
-// A Report is what is in the folder.
+// A Report is the photon's result.
 type Report struct {
 	Folder  string `json:"folder"`
 	Files   int    `json:"files"`
 	Folders int    `json:"folders"` // below the folder
 	Bytes   int64  `json:"bytes"`   // of the files' contents
-	// List is what was chosen; there is nothing to choose from without files.
+	// List is the list that was chosen; empty if the folder has no files.
 	List     string   `json:"list,omitempty" enum:"largest,types,ages"`
 	Items    []Item   `json:"items"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -45,7 +45,7 @@ type Item struct {
 	Name  string `json:"name"`
 	Files int    `json:"files"`
 	Bytes int64  `json:"bytes"`
-	// Modified is when a file was, as in RFC 3339.
+	// Modified is when a file was last modified, in RFC 3339 format.
 	Modified string `json:"modified,omitempty"`
 }
 
@@ -70,8 +70,8 @@ func analyzeFolder(ctx context.Context, in Input, yield generators.Yield) (Repor
 	return r, nil
 }
 
-// scanFolder walks the folder. It is closed again before the question, which may
-// stay open for long.
+// scanFolder walks the folder. It closes the folder when it returns, because the
+// question that follows may stay open for long.
 func scanFolder(ctx context.Context, folder string, yield generators.Yield) (*scan, error) {
 	dir, name, err := openFolder(ctx, folder)
 	if err != nil {
@@ -97,7 +97,7 @@ const (
 	listAges    = "ages"
 )
 
-// describe says how much there is.
+// describe returns the number of files and folders and their size.
 func (f *scan) describe() string {
 	return fmt.Sprintf("%s in %s, %s", humanize.Count(f.total.files, "file"), humanize.Count(f.folders+1, "folder"), humanize.Bytes(f.total.bytes))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// newSampleFolder is an ordinary folder.
+// newSampleFolder creates a folder with files of several types, sizes and ages.
 func newSampleFolder(t testing.TB) string {
 	t.Helper()
 	root := makeTree(t, t.TempDir(), map[string]int64{
@@ -41,7 +41,7 @@ func TestLists(t *testing.T) {
 		{"notes", "types", ".txt=2×300"},
 		{"./photos/../notes/", "ages", "Up to a day=0×0 1 to 7 days=300 7 to 30 days=0 30 days to a year=0×0 1 to 5 years=0×0 More than 5 years=0×0"},
 	} {
-		p := play(t, root, `{"folder":"`+test.folder+`"}`, chooseList(test.list))
+		p := run(t, root, `{"folder":"`+test.folder+`"}`, chooseList(test.list))
 		got := photontest.Decode[disk.Report](t, p)
 		if describeItems(got) != test.want {
 			t.Errorf("%s of %s: got %s, want %s", test.list, test.folder, describeItems(got), test.want)
@@ -56,12 +56,12 @@ func TestLists(t *testing.T) {
 	}
 }
 
-func TestWhatIsShown(t *testing.T) {
+func TestShownTablesAndCharts(t *testing.T) {
 	root := newSampleFolder(t)
-	p := play(t, root, `{}`, chooseList("largest"))
-	said := strings.Join(p.Statuses(), "\n")
-	if want := "scanning the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; said != want {
-		t.Errorf("said was\n%s\nwant\n%s", said, want)
+	p := run(t, root, `{}`, chooseList("largest"))
+	statuses := strings.Join(p.Statuses(), "\n")
+	if want := "scanning the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; statuses != want {
+		t.Errorf("the statuses are\n%s\nwant\n%s", statuses, want)
 	}
 	if q := p.Asked["list"].Message; q != "7 files in 5 folders, 5.0 MB. What should be listed?" {
 		t.Errorf("the message is %q", q)
@@ -71,13 +71,13 @@ func TestWhatIsShown(t *testing.T) {
 		t.Errorf("the table is %v", table)
 	}
 	if row := table.Rows[2]; row[0] != "a.txt" || row[1] != "1.2 kB" || row[2] != 1200. || !strings.HasPrefix(row[3].(string), time.Now().UTC().Format("2006-")) {
-		t.Errorf("a row is %v", row)
+		t.Errorf("the row of a.txt is %v", row)
 	}
 	if n := len(artifacts[generators.Chart](t, p, generators.ChartType)); n > 0 {
-		t.Errorf("%d charts of single files", n)
+		t.Errorf("the largest files have %d charts, want none", n)
 	}
 
-	p = play(t, root, `{}`, chooseList("types"))
+	p = run(t, root, `{}`, chooseList("types"))
 	want := generators.Table{Columns: []string{"Type", "Files", "Size", "Bytes"},
 		Rows: [][]any{{".jpg", 2., "5.0 MB", 5e6}, {".txt", 3., "1.5 kB", 1500.}, {"(none)", 2., "51 bytes", 51.}}}
 	if got := artifacts[generators.Table](t, p, generators.TableType)["Files by type"]; !reflect.DeepEqual(got, want) {
@@ -88,48 +88,48 @@ func TestWhatIsShown(t *testing.T) {
 	if got := artifacts[generators.Chart](t, p, generators.ChartType)["Files by type"]; !reflect.DeepEqual(got, wantChart) {
 		t.Errorf("the chart is %v", got)
 	}
-	if got := artifacts[generators.Chart](t, play(t, root, `{}`, chooseList("ages")), generators.ChartType)["Files by age"]; len(got.Labels) != 7 {
+	if got := artifacts[generators.Chart](t, run(t, root, `{}`, chooseList("ages")), generators.ChartType)["Files by age"]; len(got.Labels) != 7 {
 		t.Errorf("the chart of ages is %v", got)
 	}
 }
 
 func TestQuestion(t *testing.T) {
-	p := play(t, newSampleFolder(t), `{}`, chooseList("ages"))
+	p := run(t, newSampleFolder(t), `{}`, chooseList("ages"))
 	photontest.CheckPhoton(t, disk.Photon)
 	photontest.GoldenPhoton(t, disk.Photon, p)
 }
 
-func TestNoAnswer(t *testing.T) {
+func TestUnansweredQuestion(t *testing.T) {
 	root := newSampleFolder(t)
-	for want, line := range map[error]photontest.Response{
+	for want, response := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
 		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
 	} {
-		p := play(t, root, `{}`, line)
+		p := run(t, root, `{}`, response)
 		if !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
 		if n := len(artifacts[any](t, p, generators.TableType)); n > 0 {
-			t.Errorf("%v, and yet %d tables were shown", want, n)
+			t.Errorf("after %v, %d tables were shown", want, n)
 		}
 	}
 	for _, content := range []string{`{}`, `{"list":"Largest files"}`, `{"list":""}`, `{"list":["types"]}`} {
 		var invalid *generators.InvalidError
-		if p := play(t, root, `{}`, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
+		if p := run(t, root, `{}`, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
 		}
 	}
 }
 
-// TestWithoutARoot nothing is read, and it says what would allow it.
-func TestWithoutARoot(t *testing.T) {
+// Without a root, nothing is read, and the error says how to set one.
+func TestWithoutRoot(t *testing.T) {
 	p := photontest.Runner{}.Run(t, disk.Photon, `{}`)
 	if p.Err == nil || !strings.Contains(p.Err.Error(), "--root") || len(p.Events) > 0 {
 		t.Errorf("got %v after %d events", p.Err, len(p.Events))
 	}
 }
 
-func TestRefusedArguments(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	for _, args := range []string{`{"folder":5}`, `{"folder":null}`, `{"path":"."}`, `{"folder":"` + strings.Repeat("x", 4097) + `"}`} {
 		var invalid *generators.InvalidError
 		if _, err := disk.Photon.Check(json.RawMessage(args)); !errors.As(err, &invalid) {
@@ -138,19 +138,19 @@ func TestRefusedArguments(t *testing.T) {
 	}
 }
 
-// A folder without files leaves nothing to ask.
+// The photon doesn't ask about a folder without files.
 func TestEmptyFolder(t *testing.T) {
 	p := photontest.Runner{}.Run(rootedTest{t, makeTree(t, t.TempDir(), map[string]int64{"a/b/": 0})}, disk.Photon, `{"folder":"a"}`)
 	if want := `{"folder":"a","files":0,"folders":1,"bytes":0,"items":[]}`; string(p.Result) != want || p.Err != nil {
 		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 	}
-	if said := strings.Join(p.Statuses(), "\n"); !strings.Contains(said, "a: 0 files in 2 folders, 0 bytes") {
-		t.Errorf("said was %s", said)
+	if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, "a: 0 files in 2 folders, 0 bytes") {
+		t.Errorf("the statuses are %s", statuses)
 	}
 	checkProgress(t, p)
 }
 
-// checkProgress wants a bar that goes from somewhere to its end and never back.
+// checkProgress checks that progress never falls and ends at 100 percent.
 func checkProgress(t *testing.T, p *photontest.Outcome) {
 	t.Helper()
 	var all []*generators.ProgressEvent
@@ -160,11 +160,11 @@ func checkProgress(t *testing.T, p *photontest.Outcome) {
 		}
 	}
 	if len(all) == 0 || all[len(all)-1].Done != 100 {
-		t.Fatalf("the progress is %v", all)
+		t.Fatalf("the progress events are %v, want the last at 100", all)
 	}
 	for i, e := range all {
 		if e.Total != 100 || e.Done > 100 || i > 0 && e.Done < all[i-1].Done {
-			t.Errorf("progress %d is %+v", i, e)
+			t.Errorf("progress event %d is %+v", i, e)
 		}
 	}
 }

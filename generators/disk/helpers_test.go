@@ -15,7 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// rootedTest is a test whose context allows a folder to be read.
+// A rootedTest is a test whose context allows photons to read root.
 type rootedTest struct {
 	testing.TB
 	root string
@@ -23,25 +23,25 @@ type rootedTest struct {
 
 func (r rootedTest) Context() context.Context { return generators.WithRoot(r.TB.Context(), r.root) }
 
-// play plays the photon in a folder with the given answer.
-func play(t testing.TB, root, args string, line photontest.Response) *photontest.Outcome {
+// run runs the photon, which may read root, and responds to its question.
+func run(t testing.TB, root, args string, response photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"list": line}}.Run(rootedTest{t, root}, disk.Photon, args)
+	return photontest.Runner{Script: photontest.Script{"list": response}}.Run(rootedTest{t, root}, disk.Photon, args)
 }
 
-// chooseList chooses a list.
+// chooseList returns the answer that chooses a list.
 func chooseList(name string) photontest.Response {
 	return photontest.Accept(fmt.Sprintf(`{"list":%q}`, name))
 }
 
-// playExpectingError plays the photon up to its question, which it must not come to.
-func playExpectingError(t testing.TB, root, args string) error {
+// runError runs the photon, which must not ask, and returns its error.
+func runError(t testing.TB, root, args string) error {
 	t.Helper()
 	return photontest.Runner{}.Run(rootedTest{t, root}, disk.Photon, args).Err
 }
 
-// makeTree makes files of the given sizes, by path. A path that ends in a slash is
-// a folder.
+// makeTree creates files of the given sizes, by path, and returns root. A path that
+// ends with a slash is a folder.
 func makeTree(t testing.TB, root string, sizes map[string]int64) string {
 	t.Helper()
 	for name, size := range sizes {
@@ -57,7 +57,7 @@ func makeTree(t testing.TB, root string, sizes map[string]int64) string {
 	return root
 }
 
-// setModified sets when a file was changed last.
+// setModified sets the modification time of a file.
 func setModified(t testing.TB, root, name string, at time.Time) {
 	t.Helper()
 	must(t, os.Chtimes(filepath.Join(root, filepath.FromSlash(name)), at, at))
@@ -70,7 +70,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// describeItems is a list in short: "a.txt=12 b.txt=3", or "a=2×15" for two files.
+// describeItems returns a list in short form: "a.txt=12 b.txt=3", or "a=2×15" for two
+// files.
 func describeItems(r disk.Report) string {
 	var parts []string
 	for _, i := range r.Items {
@@ -83,7 +84,7 @@ func describeItems(r disk.Report) string {
 	return strings.Join(parts, " ")
 }
 
-// artifacts are those of a media type, by title.
+// artifacts returns the run's artifacts of a media type, by title.
 func artifacts[T any](t testing.TB, p *photontest.Outcome, mediaType string) map[string]T {
 	t.Helper()
 	all := map[string]T{}

@@ -12,17 +12,17 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// openFolder returns the folder to look through, and its path below the one that the
-// operator allows. What it says in an error tells nothing of that one's place.
+// openFolder opens a folder below the one that the operator allows, and returns its
+// cleaned path. Errors don't disclose where the allowed folder is.
 func openFolder(ctx context.Context, folder string) (*os.Root, string, error) {
 	allowed, ok := generators.Root(ctx)
 	if !ok {
-		return nil, "", errors.New("no folder may be read here: the operator can allow one with --root FOLDER")
+		return nil, "", errors.New("no folder may be read; the operator can allow one with --root FOLDER")
 	}
 	name := path.Clean(filepath.ToSlash(folder))
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return nil, "", fmt.Errorf("the folder %q is not below the one that Beam may read: "+
-			"use a path relative to that folder, such as photos/2026", folder)
+		return nil, "", fmt.Errorf("the folder %q is not below the one that Beam may read; "+
+			"enter a path relative to that folder, such as photos/2026", folder)
 	}
 	root, err := os.OpenRoot(allowed)
 	if err != nil {
@@ -36,11 +36,11 @@ func openFolder(ctx context.Context, folder string) (*os.Root, string, error) {
 	return dir, name, nil
 }
 
-// directorySuffix, after a path, makes the system refuse whatever is no folder.
-// Without it a named pipe would be opened, and that waits for a writer.
+// directorySuffix is appended to a path so that only a folder can be opened. Opening a
+// named pipe would wait for a writer.
 const directorySuffix = string(filepath.Separator) + "."
 
-// withoutPath is an error without the path that it happened at.
+// withoutPath returns the cause of a [*fs.PathError], and any other error unchanged.
 func withoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// joinPath is the path of a name in a folder.
+// joinPath returns the path of a name in the folder at.
 func joinPath(at, name string) string {
 	if at == "" {
 		return name
@@ -15,8 +15,8 @@ func joinPath(at, name string) string {
 	return at + "/" + name
 }
 
-// displayPath is a path for people: as it is, or quoted if it has characters that
-// can't be seen or that change what is seen around them.
+// displayPath returns a path for display. It is quoted if it has characters that are
+// invisible or that change how the text around them is displayed.
 func displayPath(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)

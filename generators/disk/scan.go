@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxListed     = 50   // of the largest files and of the types
-	maxTypes      = 1000 // that are told apart; the rest goes together
-	maxTypeLength = 16   // of a type's name, in characters
+	maxListed     = 50   // largest files, or types, in a list
+	maxTypes      = 1000 // types that are counted separately
+	maxTypeLength = 16   // length of a type's name, in characters
 )
 
-// scan is what a walk has come upon.
+// A scan has what a walk has found.
 type scan struct {
 	folder     string
 	started    time.Time
@@ -38,14 +38,14 @@ func newScan(folder string, now time.Time) *scan {
 	return &scan{folder: folder, started: now, types: map[string]*fileSum{}}
 }
 
-// A largeFile is one of the largest.
+// A largeFile is one of the largest files.
 type largeFile struct {
 	path     string
 	bytes    int64
 	modified time.Time
 }
 
-// A fileSum is of files.
+// A fileSum is the number and the total size of files.
 type fileSum struct {
 	files int
 	bytes int64 // of their contents
@@ -53,15 +53,15 @@ type fileSum struct {
 
 func (s *fileSum) add(o fileSum) {
 	s.files += o.files
-	if s.bytes += o.bytes; s.bytes < 0 { // sparse files may claim more than a number holds
+	if s.bytes += o.bytes; s.bytes < 0 { // the sizes of sparse files may overflow
 		s.bytes = math.MaxInt64
 	}
 }
 
-// A skipCount counts what is left out, and remembers the first of it.
+// A skipCount counts what is skipped.
 type skipCount struct {
 	n     int
-	first string
+	first string // path
 }
 
 func (t *skipCount) add(path string) {
@@ -81,8 +81,8 @@ func (f *scan) addFile(at, name string, info fs.FileInfo) {
 	}
 }
 
-// insertLargest puts a file in its place among the largest. Those of one size are in the
-// order of their paths, so that the list doesn't depend on that of the walk.
+// insertLargest inserts a file into the list of the largest. Files of the same size
+// are sorted by path, so that the list doesn't depend on the order of the walk.
 func (f *scan) insertLargest(new largeFile) {
 	i, _ := slices.BinarySearchFunc(f.largest, new, func(a, b largeFile) int {
 		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.path, b.path))
@@ -91,7 +91,7 @@ func (f *scan) insertLargest(new largeFile) {
 	f.largest = f.largest[:min(len(f.largest), maxListed)]
 }
 
-// sumOfType is the sum of the files of a name's type.
+// sumOfType returns the sum for files of the same type as name.
 func (f *scan) sumOfType(name string) *fileSum {
 	ext := extension(name)
 	s, ok := f.types[ext]
@@ -106,8 +106,8 @@ func (f *scan) sumOfType(name string) *fileSum {
 	return s
 }
 
-// extension is what a name says of the file's type: ".jpg"; empty if it says
-// nothing.
+// extension returns the extension of a name in lower case, such as ".jpg", or "" if
+// it has none or the part after the last dot doesn't look like one.
 func extension(name string) string {
 	ext := path.Ext(name)
 	if len(ext) < 2 || len(ext) == len(name) || utf8.RuneCountInString(ext) > maxTypeLength || strings.ContainsAny(ext, " \t") {
@@ -116,13 +116,13 @@ func extension(name string) string {
 	return strings.ToLower(ext)
 }
 
-// ageNames are the ages that are told apart, youngest first.
+// ageNames lists the age groups, youngest first.
 var ageNames = [...]string{
 	"In the future", "Up to a day", "1 to 7 days", "7 to 30 days", "30 days to a year", "1 to 5 years", "More than 5 years",
 }
 
-// ageIndex is the place of a file's age among ageNames. Clocks of other machines may
-// be ahead of ours by a day.
+// ageIndex returns the index in ageNames of a file's age. A file counts as modified in
+// the future only if that is more than a day ahead, because clocks differ.
 func (f *scan) ageIndex(modified time.Time) int {
 	const day = 24 * time.Hour
 	old := f.started.Sub(modified)
@@ -134,7 +134,7 @@ func (f *scan) ageIndex(modified time.Time) int {
 	return len(ageNames) - 1
 }
 
-// displayName is what the folder is called in a sentence.
+// displayName returns the folder's name as used in a sentence.
 func (f *scan) displayName() string {
 	if f.folder == "." {
 		return "the whole folder"
@@ -142,12 +142,12 @@ func (f *scan) displayName() string {
 	return displayPath(f.folder)
 }
 
-// describeProgress says how much has been seen while it is looked for.
+// describeProgress returns the number and the size of the files found so far.
 func (f *scan) describeProgress() string {
 	return fmt.Sprintf("%s, %s", humanize.Count(f.total.files, "file"), humanize.Bytes(f.total.bytes))
 }
 
-// warnings say what the sums leave out.
+// warnings says what was skipped.
 func (f *scan) warnings() []string {
 	var all []string
 	add := func(t skipCount, one, many string) {
@@ -157,9 +157,9 @@ func (f *scan) warnings() []string {
 			all = append(all, fmt.Sprintf("%s %s, such as %s.", humanize.Thousands(t.n), many, displayPath(t.first)))
 		}
 	}
-	add(f.links, "1 symbolic link is not followed", "symbolic links are not followed")
-	add(f.unreadable, "1 file or folder can't be read and is left out", "files or folders can't be read and are left out")
-	add(f.devices, "1 pipe, socket or device is left out", "pipes, sockets or devices are left out")
-	add(f.tooDeep, "1 folder is nested too deeply and is skipped", "folders are nested too deeply and are skipped")
+	add(f.links, "1 symbolic link was not followed", "symbolic links were not followed")
+	add(f.unreadable, "1 file or folder couldn't be read and was skipped", "files or folders couldn't be read and were skipped")
+	add(f.devices, "1 pipe, socket or device was skipped", "pipes, sockets or devices were skipped")
+	add(f.tooDeep, "1 folder is nested too deeply and was skipped", "folders are nested too deeply and were skipped")
 	return all
 }

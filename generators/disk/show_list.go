@@ -10,8 +10,8 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// showList tells the list as a table and, where there are sums to compare, as a
-// chart. It returns the list's items.
+// showList yields a list as a table and, except for the largest files, as a chart. It
+// returns the list's items.
 func (f *scan) showList(yield generators.Yield, list string) []Item {
 	var items []Item
 	var title string
@@ -35,14 +35,13 @@ func (f *scan) showList(yield generators.Yield, list string) []Item {
 func (f *scan) largestFiles() []Item {
 	items := make([]Item, len(f.largest))
 	for i, l := range f.largest {
-		// As text, since a date that a file claims may be one that JSON's form of
-		// a time has no room for.
+		// As a string, because time.Time can't be encoded as JSON after the year 9999.
 		items[i] = Item{Name: l.path, Files: 1, Bytes: l.bytes, Modified: l.modified.UTC().Format(time.RFC3339)}
 	}
 	return items
 }
 
-// byType has the types with the most bytes first, and the others in one.
+// byType returns the types with the most bytes, and one item for all others.
 func (f *scan) byType() []Item {
 	names := slices.SortedFunc(maps.Keys(f.types), func(a, b string) int {
 		return cmp.Or(cmp.Compare(f.types[b].bytes, f.types[a].bytes), cmp.Compare(a, b))
@@ -63,11 +62,11 @@ func (f *scan) byType() []Item {
 	return items
 }
 
-// byAge has the youngest first.
+// byAge returns the age groups, youngest first.
 func (f *scan) byAge() []Item {
 	var items []Item
 	for i, s := range f.ages {
-		if i > 0 || s.files > 0 { // few files are from the future
+		if i > 0 || s.files > 0 { // usually, no file was modified in the future
 			items = append(items, Item{Name: ageNames[i], Files: s.files, Bytes: s.bytes})
 		}
 	}
@@ -90,10 +89,10 @@ func sumTable(what string, items []Item) generators.Table {
 	return t
 }
 
-// maxBars is how many bars of a chart can be told apart.
+// maxBars is the number of bars that are legible in a chart.
 const maxBars = 20
 
-// sumChart has a bar for each item, in the unit that fits the largest.
+// sumChart returns a chart with a bar for each item, in the unit of the largest.
 func sumChart(what string, items []Item) generators.Chart {
 	most := int64(0)
 	for _, i := range items {

@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	readdirBatch = 512 // names of a folder that are read at once
-	maxDepth     = 256 // of the folders that are looked into
+	readdirBatch = 512 // names that are read from a folder at once
+	maxDepth     = 256 // of nested folders
 )
 
-// A walker looks at all that is below a folder. It holds a piece of the names
-// of each folder on the way down, follows no link and opens nothing but
-// folders. What can't be looked at is counted and left out; only a stop ends
-// the walk.
+// A walker walks a folder tree. It keeps one batch of names in memory for each folder
+// on the current path, follows no links and opens only folders. It counts and skips
+// what it can't read.
 type walker struct {
 	ctx   context.Context
 	yield generators.Yield
 	scan  *scan
 
-	reportInterval time.Duration // that progress is told
+	reportInterval time.Duration // minimum time between two progress events
 	lastReport     time.Time
-	// done is how much of the whole has been seen, from 0 to 1. Each folder has
-	// a share of it that its entries divide among them.
+	// done is the progress, from 0 to 1. Each entry of a folder has an equal share of
+	// the folder's own share.
 	done float64
 }
 
-// walk looks at all of dir. The error is that the run was stopped meanwhile.
+// walk walks dir. It returns an error only if the run was stopped.
 func (w *walker) walk(dir *os.Root) error {
 	w.walkFolder(dir, "", 1, 0)
 	if err := w.ctx.Err(); err != nil {
@@ -44,7 +43,8 @@ func (w *walker) walk(dir *os.Root) error {
 	return nil
 }
 
-// walkFolder looks at the entries of dir, whose path is at.
+// walkFolder visits the entries of dir, whose path is at. share is the folder's share
+// of the progress.
 func (w *walker) walkFolder(dir *os.Root, at string, share float64, depth int) {
 	list, err := dir.Open(".")
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *walker) walkFolder(dir *os.Root, at string, share float64, depth int) {
 	defer list.Close()
 	names, err := list.Readdirnames(readdirBatch)
 	n := len(names)
-	if n < readdirBatch { // that is all: no handle need be kept while looking further down
+	if n < readdirBatch { // these are all: free the handle before descending
 		list.Close()
 	} else {
 		n += w.countRest(dir)
@@ -77,7 +77,7 @@ func (w *walker) walkFolder(dir *os.Root, at string, share float64, depth int) {
 	}
 }
 
-// countRest counts the entries of a large folder beyond the first piece.
+// countRest returns the number of a folder's entries beyond the first batch.
 func (w *walker) countRest(dir *os.Root) int {
 	list, err := dir.Open(".")
 	if err != nil {
@@ -92,7 +92,7 @@ func (w *walker) countRest(dir *os.Root) int {
 	}
 }
 
-// visitEntry looks at what is called name in dir.
+// visitEntry visits the entry called name in dir.
 func (w *walker) visitEntry(dir *os.Root, at, name string, share float64, depth int) {
 	if time.Since(w.lastReport) >= w.reportInterval {
 		w.reportProgress()
@@ -114,7 +114,7 @@ func (w *walker) visitEntry(dir *os.Root, at, name string, share float64, depth 
 	w.done = done
 }
 
-// enterFolder looks into a folder that is called name in dir.
+// enterFolder walks the folder called name in dir. Its path is at.
 func (w *walker) enterFolder(dir *os.Root, at, name string, share float64, depth int) {
 	w.scan.folders++
 	if depth > maxDepth {
@@ -130,14 +130,15 @@ func (w *walker) enterFolder(dir *os.Root, at, name string, share float64, depth
 	w.walkFolder(sub, at, share, depth)
 }
 
-// recordUnreadable counts what can't be looked at, but for what has gone away meanwhile.
+// recordUnreadable counts a file or folder that can't be read, unless it has been
+// deleted in the meantime.
 func (w *walker) recordUnreadable(at string, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		w.scan.unreadable.add(at)
 	}
 }
 
-// reportProgress tells how far the walk is, in percent.
+// reportProgress yields the progress in percent.
 func (w *walker) reportProgress() {
 	w.lastReport = time.Now()
 	percent := math.Floor(min(w.done, 1)*1000) / 10

@@ -14,8 +14,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// newWideFolder is a folder of 41 folders: 40 with 5 files each, and one that has more
-// than are read at once.
+// newWideFolder creates a folder with 41 folders: 40 have 5 files each, and one has
+// more than are read at once.
 func newWideFolder(t testing.TB) *os.Root {
 	t.Helper()
 	place := t.TempDir()
@@ -55,26 +55,26 @@ func yieldTrue(generators.Event) bool { return true }
 func TestWalk(t *testing.T) {
 	root := newWideFolder(t)
 
-	// Told at every entry, progress goes up in steps no larger than the share
-	// that a file of the first folders has of the whole.
-	t.Run("progress is of the whole", func(t *testing.T) {
+	// If it is reported at every entry, progress rises in steps of at most the share
+	// of a file in one of the small folders.
+	t.Run("progress rises in small steps", func(t *testing.T) {
 		var all []*generators.ProgressEvent
 		w := newWalker(t.Context(), func(e generators.Event) bool { all = append(all, e.(*generators.ProgressEvent)); return true })
 		must(t, w.walk(root))
 		if len(all) != wideEntries+1 {
-			t.Errorf("%d progress events, want one an entry and one at the end", len(all))
+			t.Errorf("%d progress events, want one for each entry and one at the end", len(all))
 		}
 		for i, e := range all[1:] {
 			if step := e.Done - all[i].Done; step < 0 || step > 0.7 || e.Total != 100 {
-				t.Fatalf("after %+v comes %+v", all[i], e)
+				t.Fatalf("%+v is followed by %+v", all[i], e)
 			}
 		}
 		if last := all[len(all)-1]; all[0].Done != 0 || last.Done != 100 || last.Text != "800 files, 0 bytes" {
-			t.Errorf("from %+v to %+v", all[0], last)
+			t.Errorf("progress goes from %+v to %+v", all[0], last)
 		}
 	})
 
-	t.Run("progress is not too much to read", func(t *testing.T) {
+	t.Run("progress is limited in frequency", func(t *testing.T) {
 		n := 0
 		w := newWalker(t.Context(), func(generators.Event) bool { n++; return true })
 		w.reportInterval = time.Hour
@@ -83,7 +83,7 @@ func TestWalk(t *testing.T) {
 		}
 	})
 
-	t.Run("a stop ends it before the next entry", func(t *testing.T) {
+	t.Run("a stop ends the walk before the next entry", func(t *testing.T) {
 		for _, at := range []int{1, 100, wideEntries} {
 			ctx, stop := context.WithCancel(t.Context())
 			n := 0
@@ -94,16 +94,15 @@ func TestWalk(t *testing.T) {
 				return ctx.Err() == nil
 			})
 			if err := w.walk(root); !errors.Is(err, context.Canceled) || n != at {
-				t.Errorf("stopped at %d, it ended after %d events with %v", at, n, err)
+				t.Errorf("stopped at event %d, the walk ended after %d with %v", at, n, err)
 			}
 			stop()
 		}
 	})
 }
 
-// TestWhatCannotBeOpened is counted, wherever it is. A closed folder stands for
-// one without permission, which root doesn't know.
-func TestWhatCannotBeOpened(t *testing.T) {
+// TestUnreadableEntriesAreCounted uses a closed folder, which even root can't read.
+func TestUnreadableEntriesAreCounted(t *testing.T) {
 	root := openRoot(t, t.TempDir())
 	root.Close()
 	w := newWalker(t.Context(), yieldTrue)
@@ -111,29 +110,29 @@ func TestWhatCannotBeOpened(t *testing.T) {
 	w.visitEntry(root, "b", "c", 1, 1)
 	w.walkFolder(root, "d", 1, 1)
 	if w.scan.unreadable != (skipCount{3, "a"}) || w.countRest(root) != 0 {
-		t.Errorf("counted are %+v", w.scan.unreadable)
+		t.Errorf("unreadable = %+v", w.scan.unreadable)
 	}
-	if got := w.scan.warnings(); len(got) != 1 || got[0] != "3 files or folders can't be read and are left out, such as a." {
-		t.Errorf("warned was %q", got)
+	if got := w.scan.warnings(); len(got) != 1 || got[0] != "3 files or folders couldn't be read and were skipped, such as a." {
+		t.Errorf("the warnings are %q", got)
 	}
 	w = newWalker(t.Context(), yieldTrue)
 	if err := w.walk(root); err != nil || w.scan.unreadable.n != 1 {
-		t.Errorf("%+v, %v", w.scan.unreadable, err)
+		t.Errorf("unreadable = %+v, error %v", w.scan.unreadable, err)
 	}
 }
 
-// TestTypesAreBounded: beyond so many, they go together.
+// Types beyond the limit are counted together.
 func TestTypesAreBounded(t *testing.T) {
 	f := newScan(".", time.Now())
 	for i := range 5000 {
 		f.sumOfType(fmt.Sprintf("f.x%d", i)).add(fileSum{1, 2})
 	}
 	if len(f.types) != maxTypes || f.otherTypes != (fileSum{5000 - maxTypes, 2 * (5000 - maxTypes)}) {
-		t.Errorf("%d types, and %+v together", len(f.types), f.otherTypes)
+		t.Errorf("%d types, and %+v for the others", len(f.types), f.otherTypes)
 	}
 	items := f.byType()
 	if last := items[len(items)-1]; len(items) != maxListed+1 || last.Files != 5000-maxListed || last.Bytes != 2*(5000-maxListed) {
-		t.Errorf("%d items, the last of which is %+v", len(items), last)
+		t.Errorf("%d items, the last is %+v", len(items), last)
 	}
 }
 
@@ -148,14 +147,14 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-func TestSumsThatAreTooLargeStayLarge(t *testing.T) {
+func TestSumsDoNotOverflow(t *testing.T) {
 	s := fileSum{1, math.MaxInt64 - 1}
 	if s.add(fileSum{2, math.MaxInt64 / 2}); s != (fileSum{3, math.MaxInt64}) {
 		t.Errorf("the sum is %+v", s)
 	}
 }
 
-// TestAges, at both ends of each.
+// TestAges checks the bounds of the age groups.
 func TestAges(t *testing.T) {
 	const day = 24 * time.Hour
 	f := newScan(".", time.Now())
@@ -168,7 +167,7 @@ func TestAges(t *testing.T) {
 		}
 	}
 	if got := ageNames[f.ageIndex(time.Time{})]; got != "More than 5 years" {
-		t.Errorf("no time at all: got %s", got)
+		t.Errorf("zero time: got %s", got)
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-func play(t *testing.T, line photontest.Response) *photontest.Outcome {
+func run(t *testing.T, response photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"name": line}}.Run(t, githubuser.Photon, "{}")
+	return photontest.Runner{Script: photontest.Script{"name": response}}.Run(t, githubuser.Photon, "{}")
 }
 
 func TestProfile(t *testing.T) {
-	p := play(t, photontest.Accept(`{"name":"octocat"}`))
+	p := run(t, photontest.Accept(`{"name":"octocat"}`))
 	got := photontest.Decode[githubuser.Profile](t, p)
 	if want := (githubuser.Profile{Name: "octocat", URL: "https://github.com/octocat"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -32,22 +32,22 @@ func TestNames(t *testing.T) {
 		"": false, "-a": false, "a-": false, "a--b": false, "a_b": false, "a/b": false, "a b": false,
 		strings.Repeat("x", 40): false,
 	} {
-		p := play(t, photontest.Accept(`{"name":"`+name+`"}`))
+		p := run(t, photontest.Accept(`{"name":"`+name+`"}`))
 		var invalid *generators.InvalidError
 		if refused := errors.As(p.Err, &invalid); refused == legal {
-			t.Errorf("name %q: refused is %t (%v)", name, refused, p.Err)
+			t.Errorf("name %q: refused = %t (%v)", name, refused, p.Err)
 		}
 	}
 }
 
-func TestNoAnswer(t *testing.T) {
-	for want, line := range map[error]photontest.Response{
+func TestUnansweredQuestion(t *testing.T) {
+	for want, response := range map[error]photontest.Response{
 		ask.ErrDeclined:    photontest.Decline(),
 		ask.ErrCancelled:   photontest.Cancel(),
 		ask.ErrTimeout:     photontest.Fail(ask.ErrTimeout),
 		ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
 	} {
-		if p := play(t, line); !errors.Is(p.Err, want) || p.Result != nil {
+		if p := run(t, response); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
 	}

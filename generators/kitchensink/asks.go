@@ -13,7 +13,7 @@ import (
 // zero answer.
 type Signup struct {
 	Name       string   `json:"name" title:"Name" description:"As you want to be called" minLength:"1" maxLength:"80"`
-	Email      string   `json:"email" title:"E-mail" format:"email" maxLength:"254"`
+	Email      string   `json:"email" title:"Email" format:"email" maxLength:"254"`
 	Age        *int     `json:"age,omitempty" title:"Age" minimum:"18" maximum:"120"`
 	Role       string   `json:"role,omitempty" title:"Role" enum:"dev,ops,design" enumTitles:"Developer,Operator,Designer"`
 	Topics     []string `json:"topics,omitempty" title:"Topics" description:"One or two" enum:"auth,logging,metrics,tracing" minItems:"1" maxItems:"2"`

@@ -10,10 +10,10 @@ import (
 	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// TestEveryKindOfEvent counts what is shown, by kind, level and media type.
+// TestEveryKindOfEvent checks that the photon yields every kind, level and media type.
 func TestEveryKindOfEvent(t *testing.T) {
 	seen := map[string]int{}
-	for _, e := range play(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
+	for _, e := range run(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
 		seen[describe(e)]++
 	}
 	want := []string{
@@ -25,11 +25,11 @@ func TestEveryKindOfEvent(t *testing.T) {
 	}
 	for _, w := range want {
 		if seen[w] == 0 {
-			t.Errorf("nothing shows the kind %q; shown are %v", w, seen)
+			t.Errorf("there is no event %q, only %v", w, seen)
 		}
 	}
 	if seen["chunk"] < 3 {
-		t.Errorf("the text came in %d pieces, want several", seen["chunk"])
+		t.Errorf("the text has %d chunks, want several", seen["chunk"])
 	}
 }
 
@@ -54,7 +54,7 @@ func describe(e generators.Event) string {
 	case *generators.Artifact:
 		if e.MediaType == generators.ChartType {
 			var chart generators.Chart
-			_ = json.Unmarshal(e.Body, &chart) // a broken chart has no kind, which the test misses
+			_ = json.Unmarshal(e.Body, &chart) // an invalid chart has no kind, so that the test fails
 			return "chart " + string(chart.Kind)
 		}
 		return "artifact " + e.MediaType
@@ -62,15 +62,15 @@ func describe(e generators.Event) string {
 	return "something else"
 }
 
-func TestPictureIsAPicture(t *testing.T) {
-	for _, e := range play(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
+func TestPictureIsValid(t *testing.T) {
+	for _, e := range run(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
 		if a, ok := e.(*generators.Artifact); ok && a.MediaType == "image/png" {
 			img, err := png.Decode(bytes.NewReader(a.Body))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := img.Bounds().Size().String(); got != "(96,64)" {
-				t.Errorf("the picture measures %s", got)
+				t.Errorf("the size of the picture is %s", got)
 			}
 		}
 	}

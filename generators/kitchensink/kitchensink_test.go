@@ -14,14 +14,14 @@ import (
 	"github.com/photon-beam/beam/generators/kitchensink"
 )
 
-func play(t *testing.T, kind string, script photontest.Script) *photontest.Outcome {
+func run(t *testing.T, kind string, script photontest.Script) *photontest.Outcome {
 	t.Helper()
 	return photontest.Runner{Script: script}.Run(t, kitchensink.Photon, fmt.Sprintf(`{"ask":%q}`, kind))
 }
 
 var accepted = map[string]struct {
-	line photontest.Response
-	want string
+	response photontest.Response
+	want     string
 }{
 	"text":        {photontest.Accept(`{"text":"Beam"}`), `"Beam"`},
 	"secret":      {photontest.Accept(`{"secret":"hunter2!"}`), `{"length":8}`},
@@ -32,7 +32,7 @@ var accepted = map[string]struct {
 	"integer":     {photontest.Accept(`{"integer":20}`), `20`},
 	"date":        {photontest.Accept(`{"date":"2026-12-31"}`), `"2026-12-31"`},
 	"datetime":    {photontest.Accept(`{"datetime":"2027-01-01T18:30:00+02:00"}`), `"2027-01-01T18:30:00+02:00"`},
-	"file": {photontest.HandIn(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
+	"file": {photontest.Upload(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
 		`{"name":"a.bin","size":1048576,"mediaType":"application/octet-stream"}`},
 	"form": {photontest.Accept(`{"name":"Ada","email":"ada@example.org"}`), `{"name":"Ada","email":"ada@example.org"}`},
 	"url":  {photontest.Accept(`{}`), `true`},
@@ -41,7 +41,7 @@ var accepted = map[string]struct {
 func TestAccepted(t *testing.T) {
 	for kind, test := range accepted {
 		t.Run(kind, func(t *testing.T) {
-			p := play(t, kind, photontest.Script{kind: test.line})
+			p := run(t, kind, photontest.Script{kind: test.response})
 			want := `{"action":"accept","answer":` + test.want + `}`
 			if p.Err != nil || string(p.Result) != want {
 				t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
@@ -57,7 +57,7 @@ func TestAccepted(t *testing.T) {
 
 func TestFormKeepsEveryField(t *testing.T) {
 	const content = `{"name":"Ada","email":"ada@example.org","age":36,"role":"dev","topics":["auth","metrics"],"newsletter":false,"website":"https://example.org/ada"}`
-	p := play(t, "form", photontest.Script{"form": photontest.Accept(content)})
+	p := run(t, "form", photontest.Script{"form": photontest.Accept(content)})
 	if want := `{"action":"accept","answer":` + content + `}`; string(p.Result) != want {
 		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 	}
@@ -71,7 +71,7 @@ func TestFormIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestInvalidAnswers(t *testing.T) {
 	for _, test := range []struct{ kind, content string }{
 		{"text", `{"text":"B"}`}, {"text", `{"text":"` + strings.Repeat("b", 41) + `"}`}, {"text", `{}`}, {"secret", `{}`}, {"confirm", `{}`},
 		{"select", `{"select":"Production"}`}, {"multiselect", `{"multiselect":[]}`},
@@ -82,25 +82,25 @@ func TestRefused(t *testing.T) {
 		{"form", `{"name":"Ada","email":"ada@example.org","topics":["auth","logging","metrics"]}`},
 		{"form", `{"name":"Ada","email":"ada@example.org","website":"example.org"}`},
 	} {
-		p := play(t, test.kind, photontest.Script{test.kind: photontest.Accept(test.content)})
+		p := run(t, test.kind, photontest.Script{test.kind: photontest.Accept(test.content)})
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s %s: got %s, %v", test.kind, test.content, p.Result, p.Err)
 		}
 	}
-	p := play(t, "file", photontest.Script{"file": photontest.HandIn(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
+	p := run(t, "file", photontest.Script{"file": photontest.Upload(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
 	if p.Err == nil {
-		t.Errorf("a file of more than 1 MB was taken: %s", p.Result)
+		t.Errorf("a file of more than 1 MB was accepted: %s", p.Result)
 	}
 }
 
-func TestNotAccepted(t *testing.T) {
-	lines := map[string]photontest.Response{
+func TestUnansweredQuestion(t *testing.T) {
+	responses := map[string]photontest.Response{
 		"decline": photontest.Decline(), "cancel": photontest.Cancel(), "timeout": photontest.Fail(ask.ErrTimeout),
 	}
 	for kind := range accepted {
-		for action, line := range lines {
-			p := play(t, kind, photontest.Script{kind: line})
+		for action, response := range responses {
+			p := run(t, kind, photontest.Script{kind: response})
 			if want := fmt.Sprintf(`{"action":%q}`, action); p.Err != nil || string(p.Result) != want {
 				t.Errorf("%s: got %s, %v; want %s", kind, p.Result, p.Err, want)
 			}
@@ -110,7 +110,7 @@ func TestNotAccepted(t *testing.T) {
 
 func TestOtherErrorsEndTheRun(t *testing.T) {
 	for _, want := range []error{ask.ErrUnsupported, ask.ErrStopped, ask.ErrSuspended, &ask.PolicyError{Reason: "too many"}} {
-		p := play(t, "text", photontest.Script{"text": photontest.Fail(want)})
+		p := run(t, "text", photontest.Script{"text": photontest.Fail(want)})
 		if !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
@@ -132,7 +132,7 @@ func TestAll(t *testing.T) {
 		{photontest.Fail(ask.ErrTimeout), environment, `{"action":"timeout"}`, nil},
 		{photontest.Decline(), photontest.Fail(ask.ErrUnsupported), ``, ask.ErrUnsupported},
 	} {
-		p := play(t, "all", photontest.Script{"name": test.name, "environment": test.environment})
+		p := run(t, "all", photontest.Script{"name": test.name, "environment": test.environment})
 		if !errors.Is(p.Err, test.err) || string(p.Result) != test.want {
 			t.Errorf("got %s, %v; want %s, %v", p.Result, p.Err, test.want, test.err)
 		}
@@ -140,18 +140,18 @@ func TestAll(t *testing.T) {
 	}
 }
 
-func TestSecretIsNowhere(t *testing.T) {
-	p := play(t, "secret", photontest.Script{"secret": accepted["secret"].line})
-	said := string(p.Result)
+func TestSecretIsNotDisclosed(t *testing.T) {
+	p := run(t, "secret", photontest.Script{"secret": accepted["secret"].response})
+	yielded := string(p.Result)
 	for _, e := range p.Events {
 		_, data, err := generators.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said += string(data)
+		yielded += string(data)
 	}
-	if strings.Contains(said, "hunter2") {
-		t.Error("the secret was told")
+	if strings.Contains(yielded, "hunter2") {
+		t.Error("the secret is in an event or the result")
 	}
 }
 
@@ -161,12 +161,12 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
-// What is shown is the same every time, as a durable run's must be.
-func TestEventsAreTheSameEveryTime(t *testing.T) {
+// Every run yields the same events, as a durable photon must.
+func TestEventsAreDeterministic(t *testing.T) {
 	script := photontest.Script{"confirm": photontest.Decline()}
-	a, b := play(t, "confirm", script), play(t, "confirm", script)
+	a, b := run(t, "confirm", script), run(t, "confirm", script)
 	if !slices.Equal(encode(t, a), encode(t, b)) {
-		t.Error("two runs showed different events")
+		t.Error("two runs yielded different events")
 	}
 }
 

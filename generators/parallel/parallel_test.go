@@ -15,26 +15,26 @@ import (
 	"github.com/photon-beam/beam/generators/parallel"
 )
 
-// script is a person who answers everything, but for the changes.
+// script returns responses that answer every question, except for the changes.
 func script(changes photontest.Script) photontest.Script {
 	s := photontest.Script{
 		"name":   photontest.Accept(`{"name":"Ada"}`),
 		"color":  photontest.Accept(`{"color":"green"}`),
 		"number": photontest.Accept(`{"number":7}`),
 	}
-	for key, line := range changes {
-		s[key] = line
+	for key, response := range changes {
+		s[key] = response
 	}
 	return s
 }
 
-func play(t *testing.T, changes photontest.Script) *photontest.Outcome {
+func run(t *testing.T, changes photontest.Script) *photontest.Outcome {
 	t.Helper()
 	return photontest.Runner{Script: script(changes)}.Run(t, parallel.Photon, "{}")
 }
 
 func TestAnswers(t *testing.T) {
-	p := play(t, nil)
+	p := run(t, nil)
 	got := photontest.Decode[parallel.Answers](t, p)
 	if want := (parallel.Answers{Name: "Ada", Color: "green", Number: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -43,32 +43,32 @@ func TestAnswers(t *testing.T) {
 	photontest.GoldenPhoton(t, parallel.Photon, p)
 }
 
-// TestNotAnswered: the error names each question that has no answer, and why.
-func TestNotAnswered(t *testing.T) {
-	for want, line := range map[error]photontest.Response{
+// The error says which questions have no answer, and why.
+func TestUnansweredQuestions(t *testing.T) {
+	for want, response := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
 		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
 	} {
 		for _, key := range []string{"name", "color", "number"} {
-			p := play(t, photontest.Script{key: line})
+			p := run(t, photontest.Script{key: response})
 			if !errors.Is(p.Err, want) || p.Result != nil {
 				t.Errorf("%s: got %s, %v; want %v", key, p.Result, p.Err, want)
 			}
-			if said := "not every question was answered: " + key + ": " + want.Error(); p.Err.Error() != said {
-				t.Errorf("%s: said is %q, want %q", key, p.Err, said)
+			if text := "not every question was answered: " + key + ": " + want.Error(); p.Err.Error() != text {
+				t.Errorf("%s: the error is %q, want %q", key, p.Err, text)
 			}
 			if len(p.Asked) != 3 {
 				t.Errorf("%s: %d questions were asked", key, len(p.Asked))
 			}
 		}
 	}
-	p := play(t, photontest.Script{"name": photontest.Decline(), "number": photontest.Cancel()})
+	p := run(t, photontest.Script{"name": photontest.Decline(), "number": photontest.Cancel()})
 	if want := "not every question was answered: name: the question was declined; number: the question was cancelled"; p.Err == nil || p.Err.Error() != want {
 		t.Errorf("got %v, want %s", p.Err, want)
 	}
 }
 
-func TestRefusedAnswers(t *testing.T) {
+func TestInvalidAnswers(t *testing.T) {
 	for key, contents := range map[string][]string{
 		"name":   {`{"name":""}`, `{"name":"` + strings.Repeat("x", 81) + `"}`, `{}`},
 		"color":  {`{"color":"Red"}`, `{"color":"yellow"}`, `{}`},
@@ -76,17 +76,17 @@ func TestRefusedAnswers(t *testing.T) {
 	} {
 		for _, content := range contents {
 			var invalid *generators.InvalidError
-			if p := play(t, photontest.Script{key: photontest.Accept(content)}); !errors.As(p.Err, &invalid) {
+			if p := run(t, photontest.Script{key: photontest.Accept(content)}); !errors.As(p.Err, &invalid) {
 				t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
 			}
 		}
 	}
 	if _, err := parallel.Photon.Check(json.RawMessage(`{"name":"Ada"}`)); err == nil {
-		t.Error("arguments were taken, of which there are none")
+		t.Error("unknown arguments were accepted")
 	}
 }
 
-// delayedAnswers is a person who answers each question after a while.
+// delayedAnswers answers each question after a delay.
 type delayedAnswers map[string]time.Duration
 
 func (s delayedAnswers) Ask(ctx context.Context, key string, _ *ask.Question) (ask.Answer, error) {
@@ -98,7 +98,7 @@ func (s delayedAnswers) Ask(ctx context.Context, key string, _ *ask.Question) (a
 	}
 }
 
-// progressLog are the progress events of a run, each with its time since the beginning.
+// A progressLog has the progress events of a run and their times since its start.
 type progressLog struct {
 	began  time.Time
 	at     []time.Duration
@@ -113,8 +113,8 @@ func (b *progressLog) record(e generators.Event) {
 
 func (b *progressLog) last() generators.ProgressEvent { return *b.events[len(b.events)-1] }
 
-// TestBarRunsWhileTheQuestionsAreOpen, all three of them, and ends with them.
-func TestBarRunsWhileTheQuestionsAreOpen(t *testing.T) {
+// The progress bar runs until all three questions are settled.
+func TestBarRunsWhileQuestionsAreOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &progressLog{began: time.Now()}
 		d := ask.Driver{Provider: delayedAnswers{"name": 3 * time.Second, "color": 0, "number": 10100 * time.Millisecond}, Events: b.record}
@@ -122,7 +122,7 @@ func TestBarRunsWhileTheQuestionsAreOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(b.began); took != 10100*time.Millisecond {
-			t.Errorf("the questions were not asked at once: it took %v", took)
+			t.Errorf("the questions weren't asked at once: the run took %v", took)
 		}
 		if len(b.events) != 42 { // one before, 40 in ten seconds, one after
 			t.Errorf("%d progress events", len(b.events))
@@ -138,8 +138,8 @@ func TestBarRunsWhileTheQuestionsAreOpen(t *testing.T) {
 	})
 }
 
-// TestBarStopsWhenFull while the questions are open for days: what is told is
-// recorded.
+// The bar stops when it is full, even if the questions stay open for days, because
+// every event is recorded.
 func TestBarStopsWhenFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &progressLog{began: time.Now()}
@@ -148,12 +148,12 @@ func TestBarStopsWhenFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(b.events); n != 242 || b.events[240].Total != 0 || b.at[240] != time.Minute || b.last().Done != 60 {
-			t.Errorf("%d events, the last of which is %+v", n, b.last())
+			t.Errorf("%d events, the last is %+v", n, b.last())
 		}
 	})
 }
 
-// TestStop: it ends at once, and with it the bar and the questions.
+// A stop ends the run, the bar and the questions at once.
 func TestStop(t *testing.T) {
 	for _, cause := range []error{generators.ErrStopped, generators.ErrSuspended} {
 		synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestStop(t *testing.T) {
 			d := ask.Driver{Provider: delayedAnswers{"name": time.Second, "color": time.Hour, "number": time.Hour}, Events: b.record}
 			_, err := d.Run(ctx, parallel.Photon, nil)
 			if took := time.Since(b.began); !errors.Is(err, cause) || took != 1100*time.Millisecond {
-				t.Errorf("it ended after %v with %v, want %v", took, err, cause)
+				t.Errorf("the run ended after %v with %v, want %v", took, err, cause)
 			}
 			if len(b.events) != 5 {
 				t.Errorf("%d progress events, want 5", len(b.events))
@@ -173,7 +173,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func TestLeave(t *testing.T) {
+func TestBreak(t *testing.T) {
 	for range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
 		break // at the first event, before the bar runs
 	}
@@ -186,6 +186,6 @@ func TestLeave(t *testing.T) {
 		}
 	}
 	if calls != 2 {
-		t.Errorf("%d calls came, want 2 before the loop was left", calls)
+		t.Errorf("%d calls before the loop was left, want 2", calls)
 	}
 }

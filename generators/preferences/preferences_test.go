@@ -13,9 +13,9 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 )
 
-func play(t *testing.T, line photontest.Response) *photontest.Outcome {
+func run(t *testing.T, response photontest.Response) *photontest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"preferences": line}}.Run(t, preferences.Photon, "{}")
+	return photontest.Runner{Script: photontest.Script{"preferences": response}}.Run(t, preferences.Photon, "{}")
 }
 
 func TestPreferences(t *testing.T) {
@@ -24,16 +24,16 @@ func TestPreferences(t *testing.T) {
 			`{"outputFormat":"markdown","verbosity":"normal","includeTimestamps":true}`,
 			"User preferences: {\n  \"outputFormat\": \"markdown\",\n  \"verbosity\": \"normal\",\n  \"includeTimestamps\": true\n}",
 		},
-		{ // a no is not a blank
+		{ // false isn't blank
 			`{"outputFormat":"json","includeTimestamps":false}`,
 			"User preferences: {\n  \"outputFormat\": \"json\",\n  \"includeTimestamps\": false\n}",
 		},
-		{ // the default is a proposal, not an answer
+		{ // a default isn't an answer
 			`{"outputFormat":"plain"}`,
 			"User preferences: {\n  \"outputFormat\": \"plain\"\n}",
 		},
 	} {
-		p := play(t, photontest.Accept(test.content))
+		p := run(t, photontest.Accept(test.content))
 		if got := photontest.Decode[string](t, p); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.content, got, test.want)
 		}
@@ -42,9 +42,9 @@ func TestPreferences(t *testing.T) {
 	photontest.CheckPhoton(t, preferences.Photon)
 }
 
-// The form is a contract with clients that were tested against it elsewhere.
-func TestQuestionIsTheSources(t *testing.T) {
-	q := play(t, photontest.Decline()).Asked["preferences"]
+// Existing clients rely on this form.
+func TestQuestion(t *testing.T) {
+	q := run(t, photontest.Decline()).Asked["preferences"]
 	if want := "Please configure your preferences for this operation:"; q.Message != want {
 		t.Errorf("the message is %q, want %q", q.Message, want)
 	}
@@ -71,20 +71,20 @@ func tree(t *testing.T, raw []byte) (v any) {
 	return v
 }
 
-func TestRefused(t *testing.T) {
+func TestInvalidAnswers(t *testing.T) {
 	for _, content := range []string{`{}`, `{"verbosity":"normal"}`, `{"outputFormat":"xml"}`, `{"outputFormat":"json","includeTimestamps":"yes"}`} {
 		var invalid *generators.InvalidError
-		if p := play(t, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
+		if p := run(t, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
 		}
 	}
 }
 
-func TestNoAnswer(t *testing.T) {
-	for want, line := range map[error]photontest.Response{
+func TestUnansweredQuestion(t *testing.T) {
+	for want, response := range map[error]photontest.Response{
 		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
 	} {
-		if p := play(t, line); !errors.Is(p.Err, want) || p.Result != nil {
+		if p := run(t, response); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
 	}

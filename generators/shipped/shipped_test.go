@@ -9,9 +9,9 @@ import (
 	"github.com/photon-beam/beam/generators/shipped"
 )
 
-// The names are a contract with clients, and so is which runs survive a restart.
+// Clients rely on the names, and on which runs survive a restart.
 func TestPhotons(t *testing.T) {
-	want := map[string]bool{ // durable?
+	want := map[string]bool{ // by name, whether it is durable
 		"ask_user_preferences": true, "book_dinner": true, "burst": true, "countdown": false, "csv": false, "disk": false,
 		"github_user": true, "kitchen-sink": true, "parallel": true, "summarize": true, "wizard": true,
 	}
@@ -21,11 +21,11 @@ func TestPhotons(t *testing.T) {
 		names = append(names, p.Name())
 		durable, known := want[p.Name()]
 		if !known || durable != p.Options().Durable {
-			t.Errorf("photon %s: known is %t, durable is %t", p.Name(), known, p.Options().Durable)
+			t.Errorf("photon %s: known = %t, durable = %t", p.Name(), known, p.Options().Durable)
 		}
 	}
 	if len(names) != len(want) || !slices.IsSorted(names) {
-		t.Errorf("the photons are %v, want %d by name", names, len(want))
+		t.Errorf("the photons are %v, want %d sorted by name", names, len(want))
 	}
 	if _, err := generators.NewRegistry(shipped.Photons()...); err != nil {
 		t.Error(err)

@@ -22,7 +22,7 @@ var Photon = generators.New("wizard", runWizard, &generators.Options{
 
 // Account is the second question.
 type Account struct {
-	Email string `json:"email" title:"E-mail" format:"email" maxLength:"254"`
+	Email string `json:"email" title:"Email" format:"email" maxLength:"254"`
 	Role  string `json:"role" title:"Role" enum:"viewer,editor,admin" enumTitles:"Viewer,Editor,Administrator"`
 }
 

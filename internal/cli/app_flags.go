@@ -18,10 +18,10 @@ type appFlags struct {
 	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, files that people upload, and the keys of browser sessions. It is created with mode 0700 if it doesn't exist. By default, the folder for programs' state in your home folder."`
 	Memory bool   `help:"Keep nothing: runs live in memory and end with the program."`
 
-	Sync       string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When records are synced to disk: always, before each takes effect, or interval, at most a second later (default ${default}). Ending the program loses nothing either way; a power failure does with interval."`
-	AcceptLoss bool         `help:"If the log is damaged, continue with what can be read of it. The damaged log is moved to a folder of its own in the data folder, and runs with a gap end with an error. Without this flag, Beam refuses a damaged log."`
-	HotFor     durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
-	HotMax     int          `default:"250" placeholder:"N" help:"How many such runs stay in memory at most (default ${default})."`
+	Sync        string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When records are synced to disk: always, before each takes effect, or interval, at most a second later (default ${default}). Ending the program loses nothing either way; a power failure does with interval."`
+	AcceptLoss  bool         `help:"If the log is damaged, continue with what can be read of it. The damaged log is moved to a folder of its own in the data folder, and runs with a gap end with an error. Without this flag, Beam refuses a damaged log."`
+	EvictAfter  durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
+	MaxResident int          `default:"250" placeholder:"N" help:"How many such runs stay in memory at most (default ${default})."`
 
 	retentionFlags
 
@@ -39,8 +39,8 @@ func (c *appFlags) validate() error {
 	if c.Memory && c.Data != "" {
 		return errors.New("--memory and --data (or the variable BEAM_DATA) exclude each other")
 	}
-	if c.HotFor <= 0 || c.HotMax <= 0 {
-		return errors.New("--hot-for and --hot-max must be more than 0")
+	if c.EvictAfter <= 0 || c.MaxResident <= 0 {
+		return errors.New("--evict-after and --max-resident must be more than 0")
 	}
 	return errors.Join(c.validateRoot(), c.retentionFlags.validate())
 }
@@ -71,7 +71,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		SyncAlways:   c.Sync == "always",
 		AcceptLoss:   c.AcceptLoss,
 		Root:         c.Root,
-		Limits:       c.setRetention(engine.Limits{ResidentFor: time.Duration(c.HotFor), MaxResident: c.HotMax}),
+		Limits:       c.setRetention(engine.Limits{ResidentFor: time.Duration(c.EvictAfter), MaxResident: c.MaxResident}),
 		Trace:        c.Traces == "otlp",
 		AskPolicy:    c.mcpAskPolicy(),
 		Instructions: c.mcpInstructions(),

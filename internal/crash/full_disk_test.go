@@ -21,11 +21,11 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// A smallDisk is a program whose data is on a file system of its own, of a few
-// megabytes, which only the program and its children see.
+// A smallDisk is a program with its data on a file system of a few megabytes, which is
+// mounted only for the program and its children.
 type smallDisk struct {
 	*program
-	shell *exec.Cmd // holds the file system
+	shell *exec.Cmd // keeps the file system mounted
 	stdin io.WriteCloser
 	out   *bufio.Reader
 	warns *programtest.Console
@@ -62,7 +62,7 @@ func newSmallDisk(t *testing.T, bin, size string) *smallDisk {
 		t.Fatal(err)
 	}
 	if err := shell.Start(); err != nil {
-		t.Skip("no mount namespace can be made here:", err)
+		t.Skip("can't create a mount namespace:", err)
 	}
 	d := &smallDisk{program: p, shell: shell, stdin: stdin, out: bufio.NewReader(out), warns: warns}
 	t.Cleanup(func() {
@@ -82,7 +82,7 @@ func (d *smallDisk) startProgram() (end func()) {
 	fmt.Fprintln(d.stdin)
 	var pid int
 	if _, err := fmt.Fscanln(d.out, &pid); err != nil {
-		d.t.Fatal("the program was not started:", err)
+		d.t.Fatal("the program didn't start:", err)
 	}
 	d.addr = d.expectLine("Beam listens on http://")
 	d.expectLine("Sign in")
@@ -103,12 +103,12 @@ func (d *smallDisk) expectLine(begin string) string {
 	line, err := d.out.ReadString('\n')
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), begin)
 	if !ok || err != nil {
-		d.t.Fatalf("the program says %q, %v; want %q", line, err, begin)
+		d.t.Fatalf("the program printed %q, %v; want %q", line, err, begin)
 	}
 	return rest
 }
 
-// fillDisk fills the disk up to that many free bytes.
+// fillDisk fills the disk except for a number of free bytes.
 func (d *smallDisk) fillDisk(free int64) {
 	d.t.Helper()
 	var s syscall.Statfs_t
@@ -190,14 +190,14 @@ func (c *client) waitUntil(what string, there func() bool) {
 		if there() {
 			return
 		}
-		time.Sleep(50 * time.Millisecond) // the program tells nobody of this
+		time.Sleep(50 * time.Millisecond) // the program doesn't announce this
 	}
 	_, runs := c.doOnce("GET", "/runs", "", "Accept", "application/json")
-	c.t.Fatalf("within 30 seconds, not %s: %s", what, runs)
+	c.t.Fatalf("not %s within 30 seconds: %s", what, runs)
 }
 
-// checkRefused checks that requests are refused on a full disk, with the right
-// messages.
+// checkRefused checks that requests on a full disk are rejected with messages that say
+// why.
 func (c *client) checkRefused(what string, status int, body string) {
 	c.t.Helper()
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, "disk is full") || !strings.Contains(body, "16 MiB free") {
@@ -215,10 +215,10 @@ func (d *smallDisk) waitForStall() {
 	}
 }
 
-// The disk gets full while a tool reports events, a question is open and a file
-// is being uploaded. New runs, answers and files are refused with messages that
-// say why, and the tool waits. When there is room, all continue, also in a
-// program that was started on the full disk.
+// The disk becomes full while a tool reports events, a question is open and a file is
+// being uploaded. New runs, answers and files are rejected with messages that say why,
+// and the tool waits. When there is space again, everything continues, even in a
+// program that was started while the disk was full.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -231,22 +231,22 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-const minFree = 16 << 20 // what is kept free
+const minFree = 16 << 20 // bytes that Beam leaves free
 
 func testFullDisk(t *testing.T, bin string, restart bool) {
 	d := newSmallDisk(t, bin, "64m")
 	end := d.startProgram()
 	c := newClient(t, d.program)
-	const events = 100_000 // some 5 MB
+	const events = 100_000 // about 5 MB
 	wizard, table := c.startRun("wizard", "{}"), c.startRun("csv", "{}")
 	asked, file := c.waitForAsk(wizard), c.waitForAsk(table)
 	d.fillDisk(minFree + 1<<20)
 	burst := c.startRun("burst", fmt.Sprintf(`{"events":%d}`, events))
 	d.waitForStall()
-	d.fillDisk(minFree) // what is too little for a batch may do for a start
+	d.fillDisk(minFree) // too little for a batch may be enough for a start
 	var status int
 	var body string
-	c.waitUntil("refused", func() bool { // as soon as the program looks at the disk again
+	c.waitUntil("refused", func() bool { // until the program checks the disk again
 		status, body = c.doOnce("POST", "/photons/wizard/runs", "{}")
 		return status != http.StatusCreated
 	})
@@ -260,10 +260,10 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	status, body = c.uploadFile(file, 8<<20)
 	c.checkRefused("a file", status, body)
 	if state, last, _ := c.runState(burst); state != "running" || last != before || last >= events {
-		t.Errorf("the tool that had more to say is %s, at %d and then %d", state, before, last)
+		t.Errorf("the stalled tool is %s, at entry %d and then %d", state, before, last)
 	}
 	if c.waitForAsk(wizard) != asked || c.waitForAsk(table) != file {
-		t.Error("a question is not open any more")
+		t.Error("a question is no longer open")
 	}
 	if restart {
 		end()
@@ -281,9 +281,9 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	if result := c.waitForResult(ctx, burst); !strings.Contains(result, fmt.Sprint(events)) {
 		t.Errorf("burst = %s", result)
 	}
-	if !restart { // which the table doesn't outlive
+	if !restart { // the question about the file ends with the process
 		if status, body = c.uploadFile(file, 8<<20); status != http.StatusAccepted {
-			t.Errorf("the file, with room for it: %d %.200q", status, body)
+			t.Errorf("the file, with space for it: %d %.200q", status, body)
 		}
 		c.waitUntil("read", func() bool { _, last, _ := c.runState(table); return last > 4 })
 	}
@@ -291,14 +291,14 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	checkLog(t, filepath.Join(d.data, "log"), results)
 }
 
-// waitForAsk waits until a run asks something.
+// waitForAsk waits until a run has an open question.
 func (c *client) waitForAsk(id string) (ask string) {
 	c.t.Helper()
 	c.waitUntil("asked", func() bool { _, _, ask = c.runState(id); return ask != "" })
 	return ask
 }
 
-// uploadFile uploads a table of that many bytes.
+// uploadFile uploads a CSV file of a size.
 func (c *client) uploadFile(ask string, size int) (status int, body string) {
 	c.t.Helper()
 	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\n" +

@@ -6,13 +6,12 @@ import (
 	"testing"
 )
 
-// A resourceSeries has repeated measurements of a resource, which must not grow
-// forever.
+// A resourceSeries has measurements of a resource over time. It must not keep growing.
 type resourceSeries struct {
 	name string
-	unit float64 // of the table's figures
-	// slack is how much the values may grow over the second half of the time, if
-	// that is more than a tenth of their median: ordinary variation.
+	unit float64 // of the values in the table
+	// slack is how much the values may grow over the second half of the time, unless a
+	// tenth of their median is more.
 	slack  float64
 	values []float64
 }

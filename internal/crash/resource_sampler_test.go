@@ -23,7 +23,7 @@ type resourceSampler struct {
 	began           time.Time
 	sampledAt       []time.Duration
 	series          []*resourceSeries
-	goroutinesError string // why the goroutines are not, if they aren't
+	goroutinesError string // why goroutines aren't measured, or ""
 }
 
 func newResourceSampler(p *program) *resourceSampler {
@@ -67,7 +67,7 @@ func (l *resourceSampler) sample() error {
 func diskUsage(dir string) (bytes, files float64) {
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // removed while we look
+			return nil // removed in the meantime
 		}
 		if info, err := d.Info(); err == nil {
 			bytes += float64(info.Sys().(*syscall.Stat_t).Blocks) * 512
@@ -98,7 +98,7 @@ func (l *resourceSampler) readGoroutines() (float64, error) {
 	return n, err
 }
 
-// table returns a table of some twenty of the samples and the growth of each
+// table returns a table with about twenty of the samples and the growth of each
 // resource.
 func (l *resourceSampler) table() string {
 	var b strings.Builder

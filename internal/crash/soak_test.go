@@ -22,7 +22,7 @@ import (
 func soakSettings(t *testing.T) (d time.Duration, rate int) {
 	minutes, err := strconv.ParseFloat(os.Getenv("SOAK_MINUTES"), 64)
 	if err != nil || minutes <= 0 {
-		t.Skip("SOAK_MINUTES says for how long")
+		t.Skip("set SOAK_MINUTES to run this test")
 	}
 	rate = 200
 	if n, err := strconv.Atoi(os.Getenv("SOAK_RATE")); err == nil && n > 0 {
@@ -31,8 +31,8 @@ func soakSettings(t *testing.T) (d time.Duration, rate int) {
 	return time.Duration(minutes * float64(time.Minute)), rate
 }
 
-// retentionDelay is the time until as many runs are deleted as end: finished
-// runs are kept for a minute, and checked every quarter of one.
+// retentionDelay is the time after which runs are deleted as fast as others end: they
+// are kept for a minute, and deleted every 15 seconds.
 const retentionDelay = 90 * time.Second
 
 // sessionCount is the number of sessions, each of which is an owner.
@@ -42,8 +42,8 @@ const sessionCount = 4
 // doesn't make them slower.
 const maxConcurrentRuns = 1000
 
-// The program handles runs for a long time. Its memory and disk usage must not
-// grow forever once finished runs are deleted as fast as others end.
+// The program handles runs for a long time. Once finished runs are deleted as fast as
+// others end, its use of memory and disk must not keep growing.
 func TestSoak(t *testing.T) {
 	d, rate := soakSettings(t)
 	p := &program{t: t, bin: buildProgram(t), data: filepath.Join(t.TempDir(), "data")}
@@ -59,20 +59,20 @@ func TestSoak(t *testing.T) {
 	all.Go(func() { l.generate(ctx, rate) })
 	sampleUntilDone(t, ctx, watched)
 	all.Wait()
-	t.Logf("%d runs ended in %s, %.0f a second; a run took %s in the mean%s", l.ended.Load(), d,
+	t.Logf("%d runs ended in %s, %.0f per second; a run took %s on average%s", l.ended.Load(), d,
 		float64(l.ended.Load())/d.Seconds(), time.Duration(l.quickTime.Load()/max(1, l.quickRuns.Load())).Round(time.Microsecond), watched.table())
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	if err := p.cmd.Wait(); err != nil {
 		t.Error("the program ended with", err)
 	}
 	if watched.goroutinesError != "" {
-		t.Log("the goroutines are not known:", watched.goroutinesError)
+		t.Log("goroutines weren't measured:", watched.goroutinesError)
 	}
 	if got := float64(l.ended.Load()) / d.Seconds(); got < 0.95*float64(rate) {
-		t.Errorf("%.0f runs ended a second, of %d that were to", got, rate)
+		t.Errorf("%.0f runs ended per second, want %d", got, rate)
 	}
 	if d/2 < retentionDelay {
-		t.Logf("too short to judge by: finished runs go after %s, and the second half of the time has to come after that", retentionDelay)
+		t.Logf("too short to detect growth: the second half of the time must be after %s, when finished runs are deleted", retentionDelay)
 	} else {
 		checkGrowth(t, watched)
 	}
@@ -126,11 +126,11 @@ type loadGenerator struct {
 	clients   []*http.Client
 	started   int
 	ended     atomic.Int64
-	quickTime atomic.Int64 // nanoseconds, of those that nobody thinks about
+	quickTime atomic.Int64 // total nanoseconds of runs without a delayed answer
 	quickRuns atomic.Int64
 
 	mu           sync.Mutex
-	results      map[string]string // of wizards that ended of late
+	results      map[string]string // of wizards that ended recently
 	olderResults map[string]string
 	rotatedAt    time.Time
 }
@@ -163,9 +163,9 @@ func (l *loadGenerator) generate(ctx context.Context, rate int) {
 	}
 }
 
-// completeRun runs the nth run. Most ask once. Of each hundred, five are
-// wizards, which ask three times and have a step, five report a hundred events,
-// and one has a person who thinks for twenty seconds.
+// completeRun runs the nth run. Most ask one question. Of each hundred, five are
+// wizards with three questions and a step, five report a hundred events, and one is
+// answered after twenty seconds.
 func (l *loadGenerator) completeRun(n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()

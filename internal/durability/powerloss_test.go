@@ -89,7 +89,7 @@ func (w *workload) startTraced() *server {
 	trace := filepath.Join(w.t.TempDir(), "trace")
 	w.traces = append(w.traces, trace)
 	cmd := exec.Command("strace", "-f", "-qq", "-xx", "-s", "33554432", "-e", "signal=none", "--seccomp-bpf", "-e", "trace="+tracedCalls, "-o", trace,
-		w.bin, "serve", "--addr", "127.0.0.1:0", "--data", w.data, "--sync", "always", "--hot-for", "50ms", "--keep-for", retainForever)
+		w.bin, "serve", "--addr", "127.0.0.1:0", "--data", w.data, "--sync", "always", "--evict-after", "50ms", "--keep-for", retainForever)
 	cmd.Env = append(os.Environ(), "TEST_SEAT=seat 12")
 	return startCommand(w.t, cmd, "")
 }

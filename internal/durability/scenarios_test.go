@@ -73,7 +73,7 @@ func scenarios() []scenario {
 		{Key: "folders", Result: `{"roots":[{"uri":"file:///srv/a","name":"a"},{"uri":"file:///srv/b"}]}`},
 		{Key: "poem", Result: `{"role":"assistant","content":{"type":"text","text":"roses"},"model":"m","stopReason":"endTurn"}`},
 	}
-	patience := []reply{{Key: "patience", Content: `{"patience":"very"}`}}
+	howLong := []reply{{Key: "patience", Content: `{"patience":"very"}`}}
 	return []scenario{
 		newInterview("asks first, hot", "operator", false, 0),
 		newInterview("asks first, cold", "operator", true, 0),
@@ -94,7 +94,7 @@ func scenarios() []scenario {
 		{Name: "two goroutines, hot", Photon: "crowd", Args: "{}", Owner: "operator", Left: beside, End: "completed", Tells: []string{"a house and a tree"}},
 		{Name: "asks for folders", Photon: "model", Args: "{}", Owner: "operator", Left: poem, End: "completed", Tells: []string{"roses in 2 folders"}},
 		{Name: "asks a model, cold", Photon: "model", Args: "{}", Owner: "operator", Cold: true, Made: poem[:1], Left: poem[1:], End: "completed", Tells: []string{"roses in 2 folders"}},
-		{Name: "has a deadline, cold", Photon: "patient", Args: "{}", Owner: "operator", Cold: true, Left: patience, End: "completed", Tells: []string{"very"}},
+		{Name: "has a deadline, cold", Photon: "patient", Args: "{}", Owner: "operator", Cold: true, Left: howLong, End: "completed", Tells: []string{"very"}},
 		{Name: "expired", Photon: "patient", Args: `{"soon":true}`, Owner: "operator", End: "failed"},
 		{Name: "declined", Photon: "patient", Args: "{}", Owner: "operator", Made: []reply{{Key: "patience", Action: "decline"}}, End: "failed", Error: "declined"},
 		{Name: "dismissed", Photon: "patient", Args: "{}", Owner: "operator", Made: []reply{{Key: "patience", Action: "cancel"}}, End: "failed"},
@@ -102,7 +102,7 @@ func scenarios() []scenario {
 		{Name: "failed", Photon: "task", Args: "{}", Owner: "operator", Made: taskAnswer("fail"), End: "failed", Error: "a word that fails"},
 		{Name: "interrupted", Photon: "brief", Args: "{}", Owner: "operator", Restless: true, End: "interrupted"},
 		{Name: "in a step", Photon: "worker", Args: "{}", Owner: "operator", Restless: true, End: "completed", Tells: []string{"seat 12 done"}},
-		{Name: "answered without its photon", Photon: "patient", Args: "{}", Owner: "operator", Stray: true, Left: patience, End: "completed", Tells: []string{"very"}},
+		{Name: "answered without its photon", Photon: "patient", Args: "{}", Owner: "operator", Stray: true, Left: howLong, End: "completed", Tells: []string{"very"}},
 		newTask("task, waiting", "operator", "2025-11-25", nil, taskAnswer("fish"), "completed", "fish"),
 		newTask("task, completed", "operator", "2025-11-25", taskAnswer("bird"), nil, "completed", "bird"),
 		newTask("task, failed", "operator", "2025-11-25", taskAnswer("fail"), nil, "failed"),

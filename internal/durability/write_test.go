@@ -82,7 +82,7 @@ func (m *manifest) writeRuns(t *testing.T, bin, token, env string, cold bool, da
 	t.Helper()
 	args := []string{"--data", data}
 	if cold {
-		args = append(args, "--hot-for", "10ms")
+		args = append(args, "--evict-after", "10ms")
 	}
 	s := startServer(t, bin, token, env, args...)
 	c := startClient(t, bin, "--data", data)
@@ -148,7 +148,7 @@ func (s *server) artifactDigests(id string) map[string]string {
 // waitForEviction waits until no run is resident.
 func (s *server) waitForEviction() {
 	s.t.Helper()
-	for began := time.Now(); !strings.Contains(string(s.mustDo("GET", "/metrics", "", nil)), "\nbeam_runs_hot 0\n"); {
+	for began := time.Now(); !strings.Contains(string(s.mustDo("GET", "/metrics", "", nil)), "\nbeam_runs_resident 0\n"); {
 		if time.Since(began) > waitTimeout {
 			s.t.Fatal("runs are not evicted")
 		}

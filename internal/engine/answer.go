@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -79,7 +77,7 @@ func (e *Engine) Answer(ctx context.Context, caller Caller, askID string, a ask.
 	}
 	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface}
 	if open.Question.Kind == ask.KindSecret && a.Action == ask.Accept {
-		if entry.Sealed, err = e.keys.seal(r.id, a.Content); err != nil {
+		if entry.Sealed, err = e.keys.Seal(r.id, a.Content); err != nil {
 			return err
 		}
 		entry.Answer.Content = nil
@@ -111,80 +109,39 @@ func asSettledError(err error) error {
 	return err
 }
 
-// Upload stores a file for an open file question and returns its digest, for an
-// [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
-// the question allows, the error is a [*generators.InvalidError].
-func (e *Engine) Upload(ctx context.Context, caller Caller, askID string, content io.Reader) (digest string, size int64, err error) {
-	open, err := e.OpenAsk(ctx, caller, askID)
+// Withdraw settles an open question without an answer, because a surface can't
+// present it ([runlog.Unsupported]) or received no valid answer
+// ([runlog.Invalid]). text is the cause, for people. It is recorded and is part
+// of the error that the generator receives, which is [ask.ErrUnsupported] or
+// [ask.ErrInvalid]. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled],
+// or the log's.
+func (e *Engine) Withdraw(ctx context.Context, caller Caller, askID string, reason runlog.WithdrawReason, text string) error {
+	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
-		return "", 0, err
-	}
-	if open.Question.File == nil {
-		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question does not ask for a file")}}
-	}
-	limit := open.Question.File.MaxSize
-	digest, size, err = e.blobs.Put(ctx, open.Run, io.LimitReader(content, limit+1))
-	if err != nil {
-		return "", 0, err
-	}
-	if r := e.index.lookup(open.Run); r != nil {
-		r.mu.Lock()
-		r.addBlobRef(digest, size)
-		r.mu.Unlock()
-	}
-	if size > limit {
-		e.DiscardUpload(open.Run, digest, size)
-		err = &generators.InvalidError{Fields: []generators.FieldError{
-			generators.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
-	}
-	return digest, size, err
-}
-
-// DiscardUpload deletes an uploaded file that no answer refers to.
-func (e *Engine) DiscardUpload(run, digest string, size int64) {
-	r := e.index.lookup(run)
-	if r == nil {
-		return
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.removeBlobRef(digest, size) {
-		return
-	}
-	if err := e.blobs.Remove(run, digest); err != nil {
-		e.logger.Error("deleting an upload", "run", run, "err", err)
-	}
+	withdrawn := runlog.Withdrawn{AskSeq: seq, Reason: reason, Error: truncateText(text)}
+	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }
 
-// expireAsk withdraws a question whose deadline has passed.
-func (r *trackedRun) expireAsk(a *openAsk) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	ctx := r.engine.ctx
-	if r.findOpenAsk(a.seq) != a || ctx.Err() != nil {
-		return
+// withdrawnReply returns the generator's reply for a withdrawn question, both live
+// and in a replay.
+func withdrawnReply(w runlog.Withdrawn) generators.Reply {
+	var err error
+	switch w.Reason {
+	case runlog.Expired:
+		return generators.Reply{Err: ask.ErrTimeout}
+	case runlog.Unsupported:
+		err = ask.ErrUnsupported
+	case runlog.Invalid:
+		err = ask.ErrInvalid
+	default:
+		return generators.Reply{Err: generators.ErrStopped}
 	}
-	err := r.recordSettlement(ctx, a.seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.Expired}))
-	if err == nil || errors.Is(err, ErrSettled) || ctx.Err() != nil {
-		return
+	if w.Error != "" {
+		err = fmt.Errorf("%w: %s", err, w.Error)
 	}
-	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
-	if r.findOpenAsk(a.seq) == a {
-		a.expiresAt, a.callIsCurrent = time.Now().Add(maxRetryWait), false
-		r.engine.deadlines.scheduleExpiry(a)
-	}
-}
-
-// blobOpener returns a function that opens the run's files by digest.
-func (r *trackedRun) blobOpener() func(string) (io.ReadCloser, error) {
-	return func(digest string) (io.ReadCloser, error) { return r.engine.blobs.Open(r.id, digest) }
-}
-
-// deadlineAfter returns the deadline of a question that is asked now; zero if the
-// question doesn't expire.
-func deadlineAfter(timeout time.Duration) time.Time {
-	if timeout <= 0 {
-		return time.Time{}
-	}
-	return time.Now().Add(timeout)
+	return generators.Reply{Err: err}
 }

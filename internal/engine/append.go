@@ -9,10 +9,6 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// errRunOver reports that the caller may no longer append to the run's log:
-// the run has ended, or another process has claimed it.
-var errRunOver = errors.New("the run is over")
-
 // appendEntries appends entries to the run's log and applies them. If another
 // process wrote in the meantime, it applies that process's entries and tries
 // again, unless the run has ended or the ask that the entries settle has been
@@ -104,20 +100,6 @@ func (r *trackedRun) applyAppended(stored, entries []runlog.Entry) {
 		r.observeEntry(e)
 		r.applyEntry(e)
 	}
-}
-
-// markUncertain notes that the outcome of an append is unknown.
-func (r *trackedRun) markUncertain(stored, entries []runlog.Entry) {
-	r.uncertain = &uncertainAppend{entries: stored, original: entries}
-	if r.lastSeq > 0 {
-		go r.resolveUncertainLater()
-	}
-}
-
-// isSuperseded reports whether an append failed because another process has
-// claimed the run, which continues there.
-func (r *trackedRun) isSuperseded(err error) bool {
-	return errors.Is(err, errRunOver) && !r.state.Ended()
 }
 
 // checkStillApplies returns an error if entries became obsolete because others

@@ -99,7 +99,7 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.errorText = f.Error
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)
-	if err := r.engine.keys.deleteKey(r.id); err != nil {
+	if err := r.engine.keys.Delete(r.id); err != nil {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
 	r.stopIdleTimer()
@@ -190,7 +190,7 @@ func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Re
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 	answer := a.Answer
 	if a.Sealed != nil {
-		content, err := r.engine.keys.unseal(r.id, a.Sealed)
+		content, err := r.engine.keys.Unseal(r.id, a.Sealed)
 		if err != nil {
 			return generators.Reply{Err: err}
 		}

@@ -13,8 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// BenchmarkEvents measures the cost of an event from the generator into the
-// log.
+// BenchmarkEvents measures an event from the generator to the log.
 func BenchmarkEvents(b *testing.B) {
 	p := newPhoton("burst", func(_ context.Context, yield generators.Yield) (any, error) {
 		for range 100_000 {
@@ -54,8 +53,8 @@ func BenchmarkWaiting(b *testing.B) {
 	}
 }
 
-// measureWaitingRuns starts runs that wait for an answer and returns how many
-// bytes more are in use, and how many more are resident.
+// measureWaitingRuns starts runs that wait for an answer. It returns by how many bytes
+// the memory in use and the resident memory have grown.
 func measureWaitingRuns(t testing.TB, runs int) (memory, resident int64) {
 	p := newPhoton("waiter", func(_ context.Context, yield generators.Yield) (bool, error) {
 		return ask.Confirm(yield, "go", "Go on?")
@@ -80,7 +79,7 @@ func measureWaitingRuns(t testing.TB, runs int) (memory, resident int64) {
 // memoryUsed returns the bytes in use after garbage collection and the
 // process's resident memory, which is 0 if the system doesn't report it.
 func memoryUsed() (memory, resident int64) {
-	for range 3 { // a stack shrinks by half at each
+	for range 3 { // each collection halves a stack
 		debug.FreeOSMemory()
 	}
 	var m runtime.MemStats

@@ -63,11 +63,11 @@ func TestStopIsSeenSoon(t *testing.T) {
 					return fn(ctx, yield)
 				}, nil))
 				id := b.startRun("busy", "")
-				time.Sleep(5 * time.Second) // it is at work
+				time.Sleep(5 * time.Second) // until it works or waits
 				seen := make(chan time.Time, 1)
 				go func() {
 					if f := b.waitForEnd(id); f.Status != runlog.Stopped {
-						t.Errorf("it is told to have ended as %s", f.Status)
+						t.Errorf("a follower saw the status %s", f.Status)
 					}
 					seen <- time.Now()
 				}()
@@ -77,7 +77,7 @@ func TestStopIsSeenSoon(t *testing.T) {
 					t.Fatal(err)
 				}
 				if info, err := b.Info(me, id); err != nil || !info.State.Ended() || info.Asks != nil {
-					t.Errorf("right after the stop: %+v, %v", info, err)
+					t.Errorf("immediately after the stop, the run is %+v, %v", info, err)
 				}
 				if took := (<-seen).Sub(pressed); took > maxStopDelay {
 					t.Errorf("a follower saw the end after %v", took)

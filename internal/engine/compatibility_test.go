@@ -21,17 +21,17 @@ func newVersionedPhoton(version string, began *atomic.Int64) *generators.Photon 
 	}, &generators.Options{Durable: true, Version: version})
 }
 
-// A run continues only with a photon of the version that it was started with.
-// Another version ends it at once, before any of the photon's code runs and
-// before anybody answers in vain, and the error names both versions.
-func TestAnotherPhotonVersionEndsItsRuns(t *testing.T) {
+// A run continues only with the photon version that it started with. With another
+// version, it fails at once, before any code runs and before anybody answers, and the
+// error names both versions.
+func TestChangedPhotonVersionFailsRun(t *testing.T) {
 	tests := []struct {
 		then, now string
-		says      string // of the end; empty if it goes on
+		wantError string // part of the error; empty if the run continues
 	}{
 		{"1", "1", ""},
 		{"", "", ""},
-		{"", "2", ""}, // as in logs of a Beam that recorded none
+		{"", "2", ""}, // as in logs from before versions were recorded
 		{"1", "2", `it was version "1" then, and is version "2" now`},
 		{"1", "", `it was version "1" then, and is an unnamed version now`},
 	}
@@ -46,17 +46,17 @@ func TestAnotherPhotonVersionEndsItsRuns(t *testing.T) {
 
 			o.Photons = testOptions(t, newVersionedPhoton(tt.now, &now)).Photons
 			again := openTestEngine(t, o)
-			if tt.says == "" {
+			if tt.wantError == "" {
 				if f := again.answerUntilEnd(id); f.Status != runlog.Completed {
 					t.Errorf("finished = %+v", f)
 				}
 				return
 			}
-			if f := again.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, tt.says) {
-				t.Errorf("finished = %+v, want %q", f, tt.says)
+			if f := again.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, tt.wantError) {
+				t.Errorf("finished = %+v, want %q", f, tt.wantError)
 			}
 			if n := again.CountOpenAsks(me); n > 0 || now.Load() > 0 {
-				t.Errorf("%d questions are open, and the code ran %d times", n, now.Load())
+				t.Errorf("%d questions are open, and the code ran %d times, want none", n, now.Load())
 			}
 			if got := kindsOf(again.entries(id)); !slices.Contains(got, runlog.KindWithdrawn) {
 				t.Errorf("log = %v", got)
@@ -119,18 +119,18 @@ func TestDurableRunWaitsForItsPhoton(t *testing.T) {
 		b.closeNow()
 
 		o.Photons = testOptions(t, echo).Photons
-		lacks := openTestEngine(t, o)
+		without := openTestEngine(t, o)
 		if answered {
-			lacks.acceptAsk(askID, `{"name":"Ada"}`)
+			without.acceptAsk(askID, `{"name":"Ada"}`)
 		}
-		if info, err := lacks.Info(me, id); err != nil || info.State.Ended() {
+		if info, err := without.Info(me, id); err != nil || info.State.Ended() {
 			t.Fatalf("without its photon the run is %s: %v", info.State, err)
 		}
-		lacks.closeNow()
+		without.closeNow()
 
 		o.Photons = has
 		if f := openTestEngine(t, o).answerUntilEnd(id); f.Status != runlog.Completed {
-			t.Errorf("answered meanwhile: %t; finished = %+v", answered, f)
+			t.Errorf("answered before: %t; finished = %+v", answered, f)
 		}
 	}
 }

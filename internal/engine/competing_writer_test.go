@@ -16,11 +16,11 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// contestedLog is a log to which another process appends first, once.
+// A contestedLog is a log to which another process once appends first.
 type contestedLog struct {
 	runlog.Log
 	mu           sync.Mutex
-	appendBefore func(entries []runlog.Entry) []runlog.Entry // nil if it doesn't want to
+	appendBefore func(entries []runlog.Entry) []runlog.Entry // nil if it doesn't append
 }
 
 func (c *contestedLog) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
@@ -65,8 +65,8 @@ func (b *testEngine) countEntries(id string, kind runlog.Kind) int {
 	return n
 }
 
-// newEventWhileWaitingPhoton returns a photon that asks, and from one second on
-// has an event in its batch.
+// newEventWhileWaitingPhoton returns a photon that asks, and that has an event in its
+// batch after one second.
 func newEventWhileWaitingPhoton(opts ...ask.Option) *generators.Photon {
 	return newPhoton("murmurer", func(_ context.Context, yield generators.Yield) (string, error) {
 		generators.Go(yield, func(context.Context) {
@@ -78,7 +78,7 @@ func newEventWhileWaitingPhoton(opts ...ask.Option) *generators.Photon {
 	}, &generators.Options{Durable: true})
 }
 
-// settleAskBy has the ways in which the tests settle a question.
+// settleAskBy has functions that settle a question in different ways.
 var settleAskBy = map[string]func(b *testEngine, askID string) error{
 	"answered": func(b *testEngine, askID string) error {
 		return b.Answer(b.t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}, "here")
@@ -87,7 +87,7 @@ var settleAskBy = map[string]func(b *testEngine, askID string) error{
 		return b.Withdraw(b.t.Context(), me, askID, runlog.Unsupported, "")
 	},
 	"expired": func(*testEngine, string) error {
-		time.Sleep(2 * time.Millisecond) // it has a deadline
+		time.Sleep(2 * time.Millisecond) // beyond its deadline
 		return engine.ErrSettled
 	},
 }
@@ -126,7 +126,7 @@ func TestQuestionIsSettledOnce(t *testing.T) {
 	}
 }
 
-// A run that another process has claimed accepts answers all the same.
+// A run that another process has claimed still accepts answers.
 func TestAnswerToRunClaimedElsewhereIsAccepted(t *testing.T) {
 	for _, name := range []string{"answered", "withdrawn", "stopped"} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestAnswerToRunClaimedElsewhereIsAccepted(t *testing.T) {
 	}
 }
 
-// A worker that doesn't know yet that it has been superseded can't end the run.
+// A superseded worker can't end the run, even if it doesn't know yet.
 func TestEndOfOlderEpochDoesNotCount(t *testing.T) {
 	for name, end := range map[string]error{"completed": nil, "failed": errors.New("no luck")} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestAnswerBeforeClaimIsNotLost(t *testing.T) {
 		b.acceptAsk(first, `{"first":"one"}`)
 		synctest.Wait()
 		if info, err := b.Info(me, id); err != nil || info.State != engine.Completed || began.Load() != 2 {
-			t.Fatalf("the run is %+v, %v, and began %d times; its log is %v", info, err, began.Load(), kindsOf(b.entries(id)))
+			t.Fatalf("the run is %+v, %v, and started %d times; its log is %v", info, err, began.Load(), kindsOf(b.entries(id)))
 		}
 		if f := b.waitForEnd(id); string(f.Result) != `"one two"` {
 			t.Errorf("finished = %+v", f)
@@ -218,8 +218,8 @@ func TestAnswerBeforeClaimIsNotLost(t *testing.T) {
 	})
 }
 
-// Of two answers to a question in a log, which an older Beam may have written,
-// the first one counts, because the run continued with it.
+// If a log has two answers to a question, which an older version of Beam may have
+// recorded, the first one counts, because the run continued with it.
 func TestFirstAnswerInLogCounts(t *testing.T) {
 	for name, second := range map[string]runlog.Entry{
 		"another answer": acceptedEntry(3, `{"name":"Eve"}`),

@@ -12,12 +12,12 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// newTwoAsksPhoton returns a photon that asks two questions at once and works
-// for hours on the answer to the first. Either the generator itself asks the
-// first, or it waits for the goroutine that does.
-func newTwoAsksPhoton(gone, worked *atomic.Int64, itself bool) *generators.Photon {
+// newTwoAsksPhoton returns a photon that asks two questions at once and works for
+// hours after the answer to the first. Either the generator itself asks the first, or
+// a goroutine for which it waits.
+func newTwoAsksPhoton(evicted, worked *atomic.Int64, itself bool) *generators.Photon {
 	return newPhoton("two", func(ctx context.Context, yield generators.Yield) (string, error) {
-		defer gone.Add(1)
+		defer evicted.Add(1)
 		var both sync.WaitGroup
 		var first, second string
 		long := func(ctx context.Context) {
@@ -37,7 +37,7 @@ func newTwoAsksPhoton(gone, worked *atomic.Int64, itself bool) *generators.Photo
 		}
 		beside(func(context.Context) { second, _ = ask.Text(yield, "second", "Second?") })
 		if itself {
-			time.Sleep(time.Second) // the other question comes first
+			time.Sleep(time.Second) // after the other question
 			long(ctx)
 		} else {
 			beside(long)
@@ -47,14 +47,14 @@ func newTwoAsksPhoton(gone, worked *atomic.Int64, itself bool) *generators.Photo
 	}, &generators.Options{Durable: true})
 }
 
-// A goroutine whose question was answered continues although another question
-// is open: the run isn't evicted meanwhile.
+// A run isn't evicted while one of its goroutines works after an answer, although
+// another question is open.
 func TestRunIsNotEvictedWhileGoroutineWorks(t *testing.T) {
 	for name, itself := range map[string]bool{"the generator itself": true, "beside it": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var gone, worked atomic.Int64
-				b := newTestEngine(t, newTwoAsksPhoton(&gone, &worked, itself))
+				var evicted, worked atomic.Int64
+				b := newTestEngine(t, newTwoAsksPhoton(&evicted, &worked, itself))
 				id := b.startRun("two", "")
 				time.Sleep(time.Minute)
 				info, err := b.Info(me, id)
@@ -68,13 +68,13 @@ func TestRunIsNotEvictedWhileGoroutineWorks(t *testing.T) {
 				}
 				time.Sleep(4 * time.Hour)
 				if worked.Load() != 1 {
-					t.Errorf("it worked to the end %d times, want once", worked.Load())
+					t.Errorf("the goroutine completed its work %d times, want once", worked.Load())
 				}
-				if !itself && gone.Load() != 1 {
-					t.Error("it has nothing more to do, and is still in memory")
+				if !itself && evicted.Load() != 1 {
+					t.Error("the run has nothing to do, but is still in memory")
 				}
 				b.acceptAsk(b.Inbox(me, 0)[0].ID, `{"second":"two"}`)
-				time.Sleep(4 * time.Hour) // what was no step is done again
+				time.Sleep(4 * time.Hour) // work outside of a step is repeated
 				if f := b.waitForEnd(id); string(f.Result) != `"one two"` {
 					t.Errorf("finished = %+v", f)
 				}
@@ -83,13 +83,13 @@ func TestRunIsNotEvictedWhileGoroutineWorks(t *testing.T) {
 	}
 }
 
-// A run that has asked a question itself, and now only waits for goroutines
-// that ask, has nothing to do.
+// A run is evicted if its generator, after a question of its own, only waits for
+// goroutines that ask.
 func TestRunIsEvictedWhileGoroutinesWaitAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var gone atomic.Int64
+		var evicted atomic.Int64
 		b := newTestEngine(t, newPhoton("rounds", func(_ context.Context, yield generators.Yield) (string, error) {
-			defer gone.Add(1)
+			defer evicted.Add(1)
 			together := func(keys ...string) {
 				var all sync.WaitGroup
 				for _, key := range keys {
@@ -119,8 +119,8 @@ func TestRunIsEvictedWhileGoroutinesWaitAgain(t *testing.T) {
 		answer()
 		answer()
 		time.Sleep(time.Hour)
-		if gone.Load() != 1 || b.CountOpenAsks(me) != 2 {
-			t.Errorf("it was let go %d times, want once; %d questions are open, want 2", gone.Load(), b.CountOpenAsks(me))
+		if evicted.Load() != 1 || b.CountOpenAsks(me) != 2 {
+			t.Errorf("it was evicted %d times, want once; %d questions are open, want 2", evicted.Load(), b.CountOpenAsks(me))
 		}
 		answer()
 		if f := b.waitForEnd(id); string(f.Result) != `"done"` {

@@ -12,9 +12,9 @@ import (
 func TestOpenAsksAreCountedByAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTestEngine(t, twoConfirms)
-		told := func() (open []int, oldest time.Duration) { return b.CountOpenAsksByAge(time.Minute, time.Hour) }
-		if open, oldest := told(); !slices.Equal(open, []int{0, 0, 0}) || oldest != 0 {
-			t.Errorf("nothing is open, and %v are told, the oldest %s", open, oldest)
+		count := func() (open []int, oldest time.Duration) { return b.CountOpenAsksByAge(time.Minute, time.Hour) }
+		if open, oldest := count(); !slices.Equal(open, []int{0, 0, 0}) || oldest != 0 {
+			t.Errorf("without questions, the counts are %v, the oldest is %s", open, oldest)
 		}
 		var first string
 		for i, after := range []time.Duration{2 * time.Hour, time.Hour, time.Second} {
@@ -29,14 +29,14 @@ func TestOpenAsksAreCountedByAge(t *testing.T) {
 			}
 			time.Sleep(after)
 		}
-		if open, oldest := told(); !slices.Equal(open, []int{300, 0, 300}) || oldest != 3*time.Hour+time.Second {
-			t.Errorf("%v are told, the oldest %s old", open, oldest)
+		if open, oldest := count(); !slices.Equal(open, []int{300, 0, 300}) || oldest != 3*time.Hour+time.Second {
+			t.Errorf("the counts are %v, the oldest is %s", open, oldest)
 		}
 		if err := b.Cancel(t.Context(), engine.Caller{"a"}, first); err != nil {
 			t.Fatal(err)
 		}
-		if open, _ := told(); !slices.Equal(open, []int{300, 0, 299}) {
-			t.Errorf("one was withdrawn, and %v are told", open)
+		if open, _ := count(); !slices.Equal(open, []int{300, 0, 299}) {
+			t.Errorf("after one was withdrawn, the counts are %v", open)
 		}
 	})
 }

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/google/btree"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // deadlines expires open questions. It has one timer, for the earliest deadline:
@@ -95,4 +97,32 @@ func (d *deadlines) expireDue() {
 		d.expiring.add(func() { first.run.expireAsk(first) })
 	}
 	d.setTimer()
+}
+
+// expireAsk withdraws a question whose deadline has passed.
+func (r *trackedRun) expireAsk(a *openAsk) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ctx := r.engine.ctx
+	if r.findOpenAsk(a.seq) != a || ctx.Err() != nil {
+		return
+	}
+	err := r.recordSettlement(ctx, a.seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.Expired}))
+	if err == nil || errors.Is(err, ErrSettled) || ctx.Err() != nil {
+		return
+	}
+	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
+	if r.findOpenAsk(a.seq) == a {
+		a.expiresAt, a.callIsCurrent = time.Now().Add(maxRetryWait), false
+		r.engine.deadlines.scheduleExpiry(a)
+	}
+}
+
+// deadlineAfter returns the deadline of a question that is asked now; zero if the
+// question doesn't expire.
+func deadlineAfter(timeout time.Duration) time.Time {
+	if timeout <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(timeout)
 }

@@ -36,8 +36,7 @@ func restartAtSecondAsk(t *testing.T, p *generators.Photon, keys string, hand fu
 
 func acceptName(b *testEngine, _, askID string) { b.acceptAsk(askID, `{"name":"Ada"}`) }
 
-// A failed step returns the same error when the run is resumed, and isn't tried
-// again.
+// A failed step returns the same error when the run resumes, and doesn't run again.
 func TestStepErrorIsTheSameAfterRestart(t *testing.T) {
 	var tries atomic.Int64
 	var seen []generators.StepError
@@ -63,12 +62,12 @@ func TestStepErrorIsTheSameAfterRestart(t *testing.T) {
 		t.Errorf("finished = %+v after %d tries", f, tries.Load())
 	}
 	if len(seen) != 2 || seen[0] != seen[1] {
-		t.Errorf("the step's errors are %+v", seen)
+		t.Errorf("the errors of the step are %+v", seen)
 	}
 }
 
-// A secret can be read by its run after a restart, never by anybody else, and
-// not at all after the run has ended, when its key is deleted.
+// After a restart, a secret can still be read by its run. When the run ends, its key is
+// deleted.
 func TestSecretOutlivesRestartButNotItsRun(t *testing.T) {
 	const secret = "correct horse battery staple"
 	var got []string
@@ -84,7 +83,7 @@ func TestSecretOutlivesRestartButNotItsRun(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys")
 	b, id := restartAtSecondAsk(t, p, keys, func(b *testEngine, _, askID string) { b.acceptAsk(askID, `{"key":"`+secret+`"}`) })
 	if _, err := os.Stat(filepath.Join(keys, id)); err != nil {
-		t.Error("the key of a run that waits:", err)
+		t.Error("the key of a waiting run:", err)
 	}
 	askID, _ := b.waitForAsk(id, 4)
 	b.acceptAsk(askID, `{"name":"Ada"}`)
@@ -92,10 +91,10 @@ func TestSecretOutlivesRestartButNotItsRun(t *testing.T) {
 		t.Errorf("finished = %+v", f)
 	}
 	if len(got) != 2 || got[0] != secret || got[1] != secret {
-		t.Errorf("the tool got %q", got)
+		t.Errorf("the generator got %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(keys, id)); !errors.Is(err, os.ErrNotExist) {
-		t.Error("the key is there after the end:", err)
+		t.Error("the key exists after the end of the run:", err)
 	}
 	for _, e := range b.entries(id) {
 		if bytes.Contains(e.Data, []byte("horse")) {
@@ -104,7 +103,7 @@ func TestSecretOutlivesRestartButNotItsRun(t *testing.T) {
 	}
 }
 
-// An uploaded file is in the blob store after a restart.
+// An uploaded file is still in the blob store after a restart.
 func TestUploadedFileOutlivesRestart(t *testing.T) {
 	p := newPhoton("reader", func(_ context.Context, yield generators.Yield) (string, error) {
 		handle, err := ask.File(yield, "file", "A file, please")
@@ -144,8 +143,8 @@ func TestUploadedFileOutlivesRestart(t *testing.T) {
 	}
 }
 
-// Uploaded files count towards the run's limit and size, whether or not an
-// answer refers to them, also after a restart.
+// Uploaded files count toward the limit and the size of a run, whether or not an answer
+// refers to them, even after a restart.
 func TestUnusedUploadsCountAfterRestart(t *testing.T) {
 	p := func(durable bool) *generators.Photon {
 		return newPhoton("reader", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -178,11 +177,11 @@ func TestUnusedUploadsCountAfterRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "bytes of artifacts and files") {
-		t.Errorf("finished = %+v, and it exceeded the limit of its files", f)
+		t.Errorf("finished = %+v, want a failure, because its files exceed the limit", f)
 	}
 
 	b, id, _ = again(false)
-	if gone, err := b.Prune(engine.PruneCriteria{MaxBytes: pointerTo(int64(300 << 10))}, true); err != nil || len(gone) != 1 || gone[0].ID != id {
-		t.Errorf("pruning to 300 KiB would delete %+v, %v, and the run takes 600", gone, err)
+	if pruned, err := b.Prune(engine.PruneCriteria{MaxBytes: pointerTo(int64(300 << 10))}, true); err != nil || len(pruned) != 1 || pruned[0].ID != id {
+		t.Errorf("pruning to 300 KiB would delete %+v, %v, want the run, which has 600", pruned, err)
 	}
 }

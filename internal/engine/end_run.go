@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -123,11 +123,23 @@ func (r *trackedRun) stopGenerator(cause error) {
 	r.updateResidency()
 }
 
-// truncateText bounds an error or a title that is shown to people.
-func truncateText(text string) string {
-	const maxBytes = 4 << 10
-	if len(text) <= maxBytes {
-		return text
+// maxTextBytes bounds an error or a title that is shown to people.
+const maxTextBytes = 4 << 10
+
+func truncateText(text string) string { return humanize.TruncateBytes(text, maxTextBytes, " …") }
+
+// recordEndLater records the end of a run in the background as soon as possible. Its
+// generator has been stopped. If the engine closes before that, the next process
+// resumes the run or marks it interrupted. Callers hold mu.
+func (r *trackedRun) recordEndLater(f runlog.Finished) {
+	if !r.endPending {
+		r.endPending = true
+		go func() {
+			r.retryInBackground(func() error { return r.tryRecordEnd(f) })
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.endPending = false           // after a permanent failure, the run can be ended again
+			r.engine.index.markInactive(r) // ended or not, the run has no generator
+		}()
 	}
-	return strings.ToValidUTF8(text[:maxBytes], "") + " …"
 }

@@ -7,14 +7,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -48,7 +51,7 @@ type Engine struct {
 	limits        Limits
 	logger        *slog.Logger
 	ephemeral     bool
-	keys          keyring
+	keys          *keyring.Keyring
 	index         *index
 	residency     residency
 	resumes       resumeQueue
@@ -74,7 +77,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring{dir: o.KeyDir}, deadlines: newDeadlines(),
+		index: newIndex(), keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
 		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		meter:   o.Meter, tracer: o.Tracer,
 	}
@@ -160,3 +163,53 @@ func (e *Engine) waitForGenerators(ctx context.Context) error {
 		return errors.New("some tools did not stop in time")
 	}
 }
+
+// Limits bound what runs may use. A zero field means its default, which each
+// field's comment gives last.
+type Limits struct {
+	MaxEvents           int           // events of a run; 250,000
+	MaxLogBytes         int64         // bytes of a run's log; 64 MiB
+	MaxArtifactBytes    int64         // bytes of an artifact; 64 MiB
+	MaxBlobBytes        int64         // bytes of artifacts and files beside a run's log; 4 GiB
+	MaxActivePerOwner   int           // unfinished runs of an owner; 30,000
+	MaxFinishedPerOwner int           // finished runs kept for an owner; 1,000
+	MaxFinished         int           // finished runs kept for all owners; 20,000
+	MaxFinishedBytes    int64         // bytes of the logs and files kept of finished runs; unlimited
+	RetainFor           time.Duration // how long finished runs are kept; 7 days
+	RetainAtLeast       time.Duration // how long a finished run is kept at least, however many there are; 1 minute
+	ResidentFor         time.Duration // how long a durable run waits in memory; 10 minutes
+	MaxResident         int           // durable runs that wait in memory; 250
+}
+
+func (l Limits) withDefaults() Limits {
+	l.MaxEvents = cmp.Or(l.MaxEvents, 250_000)
+	l.MaxLogBytes = cmp.Or(l.MaxLogBytes, 64<<20)
+	l.MaxArtifactBytes = cmp.Or(l.MaxArtifactBytes, 64<<20)
+	l.MaxBlobBytes = cmp.Or(l.MaxBlobBytes, 4<<30)
+	l.MaxActivePerOwner = cmp.Or(l.MaxActivePerOwner, 30_000)
+	l.MaxFinishedPerOwner = cmp.Or(l.MaxFinishedPerOwner, 1_000)
+	l.MaxFinished = cmp.Or(l.MaxFinished, 20_000)
+	l.RetainFor = cmp.Or(l.RetainFor, 7*24*time.Hour)
+	l.RetainAtLeast = cmp.Or(l.RetainAtLeast, time.Minute)
+	l.ResidentFor = cmp.Or(l.ResidentFor, 10*time.Minute)
+	l.MaxResident = cmp.Or(l.MaxResident, 250)
+	return l
+}
+
+// A Caller lists the owners whose runs the caller of a method may see, answer and
+// stop. The runs that the caller starts belong to the first.
+type Caller []string
+
+// Owner returns the owner of the runs that the caller starts; "" if c is empty.
+func (c Caller) Owner() string {
+	if len(c) == 0 {
+		return ""
+	}
+	return c[0]
+}
+
+// Owns reports whether the caller may access the runs of owner.
+func (c Caller) Owns(owner string) bool { return owner != "" && slices.Contains(c, owner) }
+
+// uniqueOwners returns the owners without duplicates, sorted.
+func (c Caller) uniqueOwners() []string { return slices.Compact(slices.Sorted(slices.Values(c))) }

@@ -23,7 +23,7 @@ func newPhoton[Out any](name string, fn func(context.Context, generators.Yield) 
 	return generators.New(name, func(ctx context.Context, _ none, yield generators.Yield) (Out, error) { return fn(ctx, yield) }, o)
 }
 
-// testEngine is an engine over a log that can outlive it.
+// A testEngine is an engine with a log that can outlive it.
 type testEngine struct {
 	*engine.Engine
 	t     testing.TB
@@ -154,3 +154,8 @@ func kindsOf(entries []runlog.Entry) []runlog.Kind {
 	}
 	return list
 }
+
+// funcWaiter is an engine.Waiter that calls the function.
+type funcWaiter func()
+
+func (w funcWaiter) Wake() { w() }

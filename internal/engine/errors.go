@@ -2,7 +2,10 @@ package engine
 
 import (
 	"errors"
-	"slices"
+	"fmt"
+
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // The errors of the engine's methods. Their texts are for people.
@@ -15,22 +18,39 @@ var (
 	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
 	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
 	ErrClosing              = errors.New("no new runs are accepted, because Beam is shutting down")
+	ErrDeletionPaused       = errors.New("a backup is in progress; try again when it has finished") // see [Engine.PauseDeletion]
 )
 
-// A Caller lists the owners whose runs the caller of a method may see, answer and
-// stop. The runs that the caller starts belong to the first.
-type Caller []string
+// errRunOver reports that the caller may no longer append to the run's log:
+// the run has ended, or another process has claimed it.
+var errRunOver = errors.New("the run is over")
 
-// Owner returns the owner of the runs that the caller starts; "" if c is empty.
-func (c Caller) Owner() string {
-	if len(c) == 0 {
-		return ""
-	}
-	return c[0]
+// isSuperseded reports whether an append failed because another process has
+// claimed the run, which continues there.
+func (r *trackedRun) isSuperseded(err error) bool {
+	return errors.Is(err, errRunOver) && !r.state.Ended()
 }
 
-// Owns reports whether the caller may access the runs of owner.
-func (c Caller) Owns(owner string) bool { return owner != "" && slices.Contains(c, owner) }
+// IsTransient reports whether an append that failed with err may succeed later.
+func IsTransient(err error) bool {
+	return errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, runlog.ErrUnavailable) || errors.Is(err, runlog.ErrUncertain)
+}
 
-// uniqueOwners returns the owners without duplicates, sorted.
-func (c Caller) uniqueOwners() []string { return slices.Compact(slices.Sorted(slices.Values(c))) }
+// A toolError is an error that the tool's code caused. Its text is for people.
+type toolError struct{ text string }
+
+func (e *toolError) Error() string { return e.text }
+
+func toolErrorf(format string, args ...any) error { return &toolError{fmt.Sprintf(format, args...)} }
+
+// An unreadableLogError means that a log could be read but not decoded.
+type unreadableLogError struct{ error }
+
+func (e unreadableLogError) Unwrap() error { return e.error }
+
+// isUnrecoverable reports whether a run's history is lost, so that no later attempt
+// can resume the run.
+func isUnrecoverable(err error) bool {
+	var unreadable unreadableLogError
+	return errors.As(err, &unreadable) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, runlog.ErrNotFound)
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// readOnlyLog is a log that refuses appends once it is full.
+// A readOnlyLog is a log that rejects appends while it is full.
 type readOnlyLog struct {
 	runlog.Log
 	full bool
@@ -51,33 +51,32 @@ func newWaitingRun(t *testing.T, l runlog.Log) (*Engine, Info) {
 		t.Fatal(err)
 	}
 	for range batches {
-		break // it has asked
+		break // the run has asked
 	}
 	return e, info
 }
 
-// A run whose end can't be recorded has no generator any more and doesn't count
-// as evictable.
+// A run whose end can't be recorded no longer has a generator, so it isn't evictable.
 func TestFailedRunIsNotResident(t *testing.T) {
 	l := &readOnlyLog{Log: runlog.NewMemory()}
 	e, info := newWaitingRun(t, l)
 	r := e.index.lookup(info.ID)
 	r.mu.Lock()
 	if e.residency.evictable.Len() != 1 {
-		t.Error("a durable run that waits is not hot")
+		t.Error("a durable run that waits is not evictable")
 	}
 	l.full = true
 	r.mu.Unlock()
 	if err := e.Cancel(t.Context(), Caller{"me"}, info.ID); err == nil {
-		t.Error("a stop that could not be recorded is no error")
+		t.Error("a stop that couldn't be recorded returned no error")
 	}
 	e.workers.Wait()
 	if n := e.residency.evictable.Len(); n != 0 {
-		t.Errorf("%d runs are hot, and none has a generator", n)
+		t.Errorf("%d runs are evictable, but none has a generator", n)
 	}
 }
 
-// A run that was selected for eviction may resume working before it is evicted.
+// A run may resume working after it was selected for eviction.
 func TestRunThatJustResumedIsNotEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, info := newWaitingRun(t, runlog.NewMemory())
@@ -96,11 +95,11 @@ func TestRunThatJustResumedIsNotEvicted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.evict(); !lives() {
-			t.Error("it was let go")
+			t.Error("the run was evicted")
 		}
 		time.Sleep(time.Minute)
 		if r.evict(); lives() {
-			t.Error("it was not let go, though it waits")
+			t.Error("the run wasn't evicted, although it waits")
 		}
 	})
 }

@@ -45,24 +45,24 @@ func TestWaitingDurableRunIsEvictedAndResumes(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if p.returns.Load() != 1 {
-			t.Fatal("after an hour the generator still waits in memory")
+			t.Fatal("after an hour, the generator is still in memory")
 		}
 		if open := b.Inbox(me, 0); len(open) != 1 || open[0].ID != first {
-			t.Errorf("the inbox has %v, want the question of the run that was let go", open)
+			t.Errorf("the inbox has %v, want the question of the evicted run", open)
 		}
 		b.acceptAsk(first, `{"first":"one"}`)
 		second, _ := b.waitForAsk(id, seq)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if p.returns.Load() != 2 {
-			t.Error("it is not let go again")
+			t.Error("the run isn't evicted again")
 		}
 		b.acceptAsk(second, `{"second":"two"}`)
 		if f := b.waitForEnd(id); string(f.Result) != `"one two"` {
 			t.Errorf("finished = %+v", f)
 		}
 		if p.starts.Load() != 3 || p.steps.Load() != 1 {
-			t.Errorf("it began %d times and did its step %d times, want 3 and 1", p.starts.Load(), p.steps.Load())
+			t.Errorf("the generator started %d times and its step %d times, want 3 and 1", p.starts.Load(), p.steps.Load())
 		}
 		statuses := 0
 		for _, e := range b.entries(id) {
@@ -71,13 +71,13 @@ func TestWaitingDurableRunIsEvictedAndResumes(t *testing.T) {
 			}
 		}
 		if statuses != 1 {
-			t.Errorf("its status was told %d times", statuses)
+			t.Errorf("its status was recorded %d times, want once", statuses)
 		}
 	})
 }
 
-// A run isn't evicted while a step runs beside an open question, because the
-// step would have its effect again.
+// A run isn't evicted while it has both an open question and a running step, because
+// the step's effect would be repeated.
 func TestRunIsNotEvictedDuringStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -113,21 +113,21 @@ func TestRunIsNotEvictedDuringStep(t *testing.T) {
 		askID, _ := b.waitForAsk(id, 0)
 		time.Sleep(119 * time.Minute)
 		if p.returns.Load() != 0 {
-			t.Error("it was let go while it worked")
+			t.Error("the run was evicted while it worked")
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if p.returns.Load() != 1 {
-			t.Error("it has nothing more to do, and is still in memory")
+			t.Error("the run has nothing to do, but is still in memory")
 		}
 		b.acceptAsk(askID, `{"name":"a"}`)
 		if f := b.waitForEnd(id); string(f.Result) != `"a"` || built.Load() != 2 {
-			t.Errorf("finished = %+v; two steps were done %d times", f, built.Load())
+			t.Errorf("finished = %+v; the two steps ran %d times", f, built.Load())
 		}
 	})
 }
 
-// A run that is being replayed may need a while until it waits again.
+// A run isn't evicted during its replay, which may take a while.
 func TestRunIsNotEvictedDuringReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -151,12 +151,12 @@ func TestRunIsNotEvictedDuringReplay(t *testing.T) {
 		b.acceptAsk(first, `{"first":"one"}`)
 		time.Sleep(29 * time.Minute)
 		if p.starts.Load() != 2 || p.returns.Load() != 1 {
-			t.Errorf("it began %d times and was let go %d times, want 2 and 1", p.starts.Load(), p.returns.Load())
+			t.Errorf("the generator started %d times and was evicted %d times, want 2 and 1", p.starts.Load(), p.returns.Load())
 		}
 		time.Sleep(12 * time.Minute)
 		synctest.Wait()
 		if p.returns.Load() != 2 {
-			t.Error("it has come to its question, and is not let go again")
+			t.Error("the run has reached its question, but isn't evicted again")
 		}
 		b.acceptAsk(second, `{"second":"two"}`)
 		time.Sleep(time.Hour)
@@ -175,7 +175,7 @@ func TestDeadlineOfEvictedRunFires(t *testing.T) {
 		time.Sleep(3 * time.Hour)
 		synctest.Wait()
 		if p.starts.Load() != 2 {
-			t.Errorf("it began %d times, want twice: it was let go before its deadline", p.starts.Load())
+			t.Errorf("the generator started %d times, want twice, because it was evicted before the deadline", p.starts.Load())
 		}
 		if f := b.waitForEnd(id); f.Status != runlog.Failed || f.Error != ask.ErrTimeout.Error() {
 			t.Errorf("finished = %+v", f)
@@ -192,7 +192,7 @@ func TestNonDurableRunsAreNotEvicted(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		if p.returns.Load() != 0 {
-			t.Error("a run that is not durable was let go")
+			t.Error("a run that isn't durable was evicted")
 		}
 	})
 }
@@ -209,8 +209,8 @@ func TestTooManyResidentRunsAreEvicted(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if hot := p.starts.Load() - p.returns.Load(); hot != 10 {
-			t.Errorf("%d runs wait in memory, want 10", hot)
+		if resident := p.starts.Load() - p.returns.Load(); resident != 10 {
+			t.Errorf("%d runs wait in memory, want 10", resident)
 		}
 		for _, id := range ids {
 			first, seq := b.waitForAsk(id, 0)
@@ -222,13 +222,12 @@ func TestTooManyResidentRunsAreEvicted(t *testing.T) {
 			}
 		}
 		if p.steps.Load() != 30 {
-			t.Errorf("30 runs did %d steps", p.steps.Load())
+			t.Errorf("30 runs executed %d steps", p.steps.Load())
 		}
 	})
 }
 
-// Thousands of runs may start to wait at once, with nothing happening after
-// that.
+// Runs beyond the limit are evicted soon, even if nothing else happens.
 func TestTooManyResidentRunsAreEvictedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -240,8 +239,8 @@ func TestTooManyResidentRunsAreEvictedSoon(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if hot := p.starts.Load() - p.returns.Load(); hot != 10 {
-			t.Errorf("%d runs wait in memory, want 10", hot)
+		if resident := p.starts.Load() - p.returns.Load(); resident != 10 {
+			t.Errorf("%d runs wait in memory, want 10", resident)
 		}
 	})
 }
@@ -274,7 +273,7 @@ func TestRunWithProgressWhileWaitingIsNotEvicted(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if p.returns.Load() != 0 {
-			t.Errorf("%d of 5 runs that work were let go", p.returns.Load())
+			t.Errorf("%d of 5 runs that work were evicted", p.returns.Load())
 		}
 	})
 }
@@ -288,7 +287,7 @@ func TestRunsAreNotResidentAfterRestart(t *testing.T) {
 	before.closeNow()
 	after := openTestEngine(t, o)
 	if p.starts.Load() != 1 {
-		t.Error("a run that waits was taken up before it was answered")
+		t.Error("a waiting run was resumed before it was answered")
 	}
 	if err := after.Answer(t.Context(), me, first, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"first":"one"}`)}, "test"); err != nil {
 		t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// runWithIdleTimeout starts a run that waits, sets an idle timeout of ten
-// minutes, calls a function after nine, and returns the run's state twelve
-// minutes later.
+// runWithIdleTimeout starts a run that waits, sets an idle timeout of ten minutes,
+// calls a function after nine minutes, and returns the state of the run twelve minutes
+// later.
 func runWithIdleTimeout(t *testing.T, meanwhile func(t *testing.T, b *testEngine, id, askID string)) (info engine.Info) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -27,7 +27,7 @@ func runWithIdleTimeout(t *testing.T, meanwhile func(t *testing.T, b *testEngine
 		meanwhile(t, b, id, askID)
 		synctest.Wait()
 		if now, err := b.Info(me, id); err != nil || now.State == engine.Stopped {
-			t.Errorf("after nine minutes: %+v, %v", now, err)
+			t.Errorf("after nine minutes, the run is %+v, %v", now, err)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -74,13 +74,13 @@ func TestIdleTimeoutStopsRun(t *testing.T) {
 				t.Errorf("the run is %s, want %s", info.State, tt.want)
 			}
 			if info.State == engine.Stopped && info.Error != "no client came back to the run" {
-				t.Errorf("it says %q", info.Error)
+				t.Errorf("the error is %q", info.Error)
 			}
 		})
 	}
 }
 
-// The end of the run removes its timeout, as does the end of the engine.
+// The timeout ends with the run or the engine.
 func TestIdleTimeoutOfEndedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, twoConfirms, greeter)
@@ -99,11 +99,11 @@ func TestIdleTimeoutOfEndedRun(t *testing.T) {
 		b.acceptAsk(two, `{"two":true}`)
 		b.waitForEnd(id)
 		if err := errors.Join(b.SetIdleTimeout(me, id, time.Second), b.ClearIdleTimeout(me, id)); err != nil {
-			t.Errorf("abandoning and keeping a run that has ended: %v", err)
+			t.Errorf("setting and clearing the timeout of a run that has ended: %v", err)
 		}
 		b.closeNow()
 		if err := b.SetIdleTimeout(me, durable, time.Minute); err != nil {
-			t.Errorf("after the close: %v", err)
+			t.Errorf("after Close: %v", err)
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
@@ -111,7 +111,7 @@ func TestIdleTimeoutOfEndedRun(t *testing.T) {
 			t.Errorf("finished = %+v", f)
 		}
 		if got := kindsOf(b.entries(durable)); got[len(got)-1] != runlog.KindAsked {
-			t.Errorf("the log of the durable run is %v: it was suspended", got)
+			t.Errorf("the log of the suspended run is %v", got)
 		}
 	})
 }
@@ -122,12 +122,12 @@ func TestIdleTimeoutForbiddenToOthers(t *testing.T) {
 	you := engine.Caller{"session:you"}
 	for _, err := range []error{b.SetIdleTimeout(you, id, 1), b.ClearIdleTimeout(you, id)} {
 		if !errors.Is(err, engine.ErrForbidden) {
-			t.Errorf("a stranger's: %v", err)
+			t.Errorf("for another owner: %v", err)
 		}
 	}
 	for _, err := range []error{b.SetIdleTimeout(me, "00", 1), b.ClearIdleTimeout(me, "00")} {
 		if !errors.Is(err, engine.ErrRunNotFound) {
-			t.Errorf("no such run: %v", err)
+			t.Errorf("for an unknown run: %v", err)
 		}
 	}
 }

@@ -32,9 +32,6 @@ type owner struct {
 	watchers map[watcher]struct{}
 }
 
-// A watcher has a token if something has changed since the last receive.
-type watcher chan struct{}
-
 func newIndex() *index {
 	return &index{
 		byID:             make(map[string]*trackedRun),
@@ -183,16 +180,6 @@ func (x *index) updateState(r *trackedRun, from, to State) {
 	}
 	x.notifyIdle()
 	o.notifyWatchers()
-}
-
-// notifyWatchers notifies the owner's watchers. Callers hold the index's mu.
-func (o *owner) notifyWatchers() {
-	for w := range o.watchers {
-		select {
-		case w <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // removeRun removes a run and its open questions. Callers hold r.mu.

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"iter"
+	"strings"
 
+	"github.com/google/btree"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -52,34 +55,99 @@ func (x *index) countOpenAsks(name string) int {
 	return 0
 }
 
-// addWatcher returns a watcher of all the owners and a function that removes it.
-func (x *index) addWatcher(owners []string) (w watcher, remove func()) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	w = make(watcher, 1)
-	for _, name := range owners {
-		o := x.ensureOwner(name)
-		if o.watchers == nil {
-			o.watchers = make(map[watcher]struct{})
-		}
-		o.watchers[w] = struct{}{}
+// Lists are B-trees, so that the cost of a change and of a page hardly grows with
+// the length of the list. One tree has the lists of all owners, one after the
+// other, because most owners have short ones.
+
+// btreeDegree is the degree of the trees: a node has up to twice as many items.
+const btreeDegree = 32
+
+// compareOwnerAndStart orders an owner's runs by their start.
+func compareOwnerAndStart(a, b *trackedRun) int {
+	if c := strings.Compare(a.owner(), b.owner()); c != 0 {
+		return c
 	}
-	return w, func() {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		for _, name := range owners {
-			if o := x.owners[name]; o != nil {
-				delete(o.watchers, w)
-				x.removeUnusedOwner(name, o)
-			}
-		}
-	}
+	return compareStart(a, b)
 }
 
-// removeUnusedOwner removes an owner that has no runs and no watchers. Callers
-// hold mu.
-func (x *index) removeUnusedOwner(name string, o *owner) {
-	if o.runs == 0 && len(o.watchers) == 0 && x.owners[name] == o {
-		delete(x.owners, name)
+// compareStart orders runs by their start.
+func compareStart(a, b *trackedRun) int {
+	if c := a.startedAt.Compare(b.startedAt); c != 0 {
+		return c
+	}
+	return strings.Compare(a.id, b.id)
+}
+
+func compareStartDescending(a, b *trackedRun) int { return compareStart(b, a) }
+
+// compareOwnerAndAsked orders an owner's questions by when they were asked.
+func compareOwnerAndAsked(a, b *openAsk) int {
+	if c := strings.Compare(a.run.owner(), b.run.owner()); c != 0 {
+		return c
+	}
+	return compareAsked(a, b)
+}
+
+// compareAsked orders questions by when they were asked.
+func compareAsked(a, b *openAsk) int {
+	if c := a.askedAt.Compare(b.askedAt); c != 0 {
+		return c
+	}
+	return compareAskID(a, b)
+}
+
+// compareAskID orders questions by their ids. It breaks ties only.
+func compareAskID(a, b *openAsk) int {
+	return cmp.Or(strings.Compare(a.run.id, b.run.id), cmp.Compare(a.seq, b.seq))
+}
+
+// pageSize is how many items of a list are copied at once, so that the index isn't
+// locked while a list is read.
+const pageSize = 64
+
+// copyPage returns the items that follow an item in a list, at most pageSize. walk
+// iterates over the tree from that item, and inList reports whether an item still
+// belongs to the list.
+func copyPage[T any](walk func(*T, btree.ItemIteratorG[*T]), after *T, inList func(*T) bool) []*T {
+	items := make([]*T, 0, pageSize)
+	walk(after, func(v *T) bool {
+		if !inList(v) {
+			return false
+		}
+		if v != after {
+			items = append(items, v)
+		}
+		return len(items) < pageSize
+	})
+	return items
+}
+
+// mergeSorted yields the items of several sorted lists in order. nextPage returns a
+// page of the items that follow an item in one of the lists, or of its first
+// items if after is nil.
+func mergeSorted[T any](lists int, compare func(a, b *T) int, nextPage func(list int, after *T) []*T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		heads := make([][]*T, lists)
+		for i := range heads {
+			heads[i] = nextPage(i, nil)
+		}
+		for {
+			first := -1
+			for i, head := range heads {
+				if len(head) > 0 && (first < 0 || compare(head[0], heads[first][0]) < 0) {
+					first = i
+				}
+			}
+			if first < 0 {
+				return
+			}
+			v := heads[first][0]
+			if !yield(v) {
+				return
+			}
+			if heads[first] = heads[first][1:]; len(heads[first]) == 0 {
+				heads[first] = nextPage(first, v)
+			}
+		}
 	}
 }

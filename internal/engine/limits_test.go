@@ -53,7 +53,7 @@ func TestTimeLimitPausesWhileAskIsOpen(t *testing.T) {
 			t.Errorf("finished = %+v", f)
 		}
 		if f.TimeSpent != ask.Millis(time.Minute) || time.Since(began) > 30*time.Second {
-			t.Errorf("spent %v; the limit came %v after the answer", f.TimeSpent, time.Since(began))
+			t.Errorf("the run spent %v; it ended %v after the answer", f.TimeSpent, time.Since(began))
 		}
 	})
 }
@@ -62,7 +62,7 @@ func TestAskWithOwnTimeoutExpires(t *testing.T) {
 	p := newPhoton("brief", func(_ context.Context, yield generators.Yield) (string, error) {
 		_, err := ask.Text(yield, "name", "Quick!", ask.Timeout(time.Minute))
 		if !errors.Is(err, ask.ErrTimeout) {
-			t.Errorf("the ask returned %v", err)
+			t.Errorf("asking returned %v", err)
 		}
 		return "too late", nil
 	}, nil)
@@ -72,7 +72,7 @@ func TestAskWithOwnTimeoutExpires(t *testing.T) {
 		askID, _ := b.waitForAsk(id, 0)
 		open, err := b.Engine.OpenAsk(t.Context(), me, askID)
 		if err != nil || time.Until(open.Deadline) != time.Minute {
-			t.Errorf("deadline in %v, %v", time.Until(open.Deadline), err)
+			t.Errorf("the deadline is in %v, %v", time.Until(open.Deadline), err)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -136,7 +136,7 @@ func TestFinishedRunsAreKeptByCountAndAge(t *testing.T) {
 		}
 		synctest.Wait()
 		if got := allRunIDs(b); len(got) != 5 {
-			t.Errorf("only %v are left of %v, though they ended just now", got, ids)
+			t.Errorf("only %v are left of %v, although they have just ended", got, ids)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -146,7 +146,7 @@ func TestFinishedRunsAreKeptByCountAndAge(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		if got := allRunIDs(b); len(got) != 0 {
-			t.Errorf("after two hours %v are left", got)
+			t.Errorf("after two hours, %v are left", got)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func TestListsAreInOrder(t *testing.T) {
 		both := engine.Caller{"a", "b"}
 		var ids []string
 		for i := range 300 {
-			ids = append(ids, e.startRunAs(both[i%3/2:], "twice")) // two of a, one of b
+			ids = append(ids, e.startRunAs(both[i%3/2:], "twice")) // of a, a and b in turn
 			time.Sleep(time.Millisecond)
 		}
 		synctest.Wait()
@@ -50,7 +50,7 @@ func TestListsAreInOrder(t *testing.T) {
 			t.Errorf("the runs are out of order: %q", got)
 		}
 		if got := runIDsOf(e.Runs(both, 70, nil)); !slices.Equal(got, newest[:70]) {
-			t.Errorf("the first page has %d runs, or others", len(got))
+			t.Errorf("the first page has %d runs, or the wrong ones", len(got))
 		}
 		if got := e.Runs(engine.Caller{"b"}, 0, nil); len(got) != 100 {
 			t.Errorf("b has %d runs", len(got))
@@ -59,7 +59,7 @@ func TestListsAreInOrder(t *testing.T) {
 			t.Errorf("the inbox is out of order: %q", got)
 		}
 		if got := askRunsOf(e.Inbox(both, 70)); !slices.Equal(got, ids[:70]) {
-			t.Errorf("the inbox's first page has %d questions, or others", len(got))
+			t.Errorf("the inbox's first page has %d questions, or the wrong ones", len(got))
 		}
 
 		// A run whose first question is answered asks its next one, which is then the
@@ -71,7 +71,7 @@ func TestListsAreInOrder(t *testing.T) {
 		synctest.Wait()
 		want := append(slices.Clone(ids[1:]), ids[0])
 		if got := askRunsOf(e.Inbox(both, 0)); !slices.Equal(got, want) {
-			t.Errorf("after an answer the inbox is out of order: %q", got)
+			t.Errorf("after an answer, the inbox is out of order: %q", got)
 		}
 		if err := e.Cancel(t.Context(), both, ids[150]); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// While deletion is paused, neither runs nor the keys of their secrets are
-// deleted. What is due is deleted afterwards.
+// While deletion is paused, neither runs nor keys are deleted. Keys that were due are
+// deleted afterwards.
 func TestPauseDeletion(t *testing.T) {
 	secretive := newPhoton("secretive", func(_ context.Context, yield generators.Yield) (string, error) {
 		if _, err := ask.Secret(yield, "word", "Which?"); err != nil {
@@ -43,23 +43,23 @@ func TestPauseDeletion(t *testing.T) {
 	b.acceptAsk(confirm, `{"go":true}`)
 	b.waitForEnd(id)
 	if _, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); !errors.Is(err, engine.ErrDeletionPaused) {
-		t.Errorf("pruning says %v", err)
+		t.Errorf("pruning returned %v", err)
 	}
 	one()
-	one() // again is no other's
+	one() // a second call has no effect
 	if keys() != 1 {
-		t.Errorf("there are %d keys while they are held", keys())
+		t.Errorf("there are %d keys while deletion is paused, want 1", keys())
 	}
 	two()
 	if keys() != 0 {
-		t.Errorf("there are %d keys of runs that have ended", keys())
+		t.Errorf("there are %d keys after the end of their runs", keys())
 	}
-	if gone, err := b.Prune(engine.PruneCriteria{OlderThan: pointerTo(time.Duration(0))}, false); len(gone) != 2 || err != nil {
-		t.Errorf("then it deletes %v, %v", gone, err)
+	if pruned, err := b.Prune(engine.PruneCriteria{OlderThan: pointerTo(time.Duration(0))}, false); len(pruned) != 2 || err != nil {
+		t.Errorf("afterwards, pruning deleted %v, %v", pruned, err)
 	}
 }
 
-// A run whose start was refused, but recorded after all, isn't deleted either.
+// Nor is a run deleted whose start was refused but turns out to be recorded.
 func TestPauseDeletionKeepsRefusedStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)
@@ -69,7 +69,7 @@ func TestPauseDeletionKeepsRefusedStart(t *testing.T) {
 		b := openTestEngine(t, o)
 		release := b.PauseDeletion()
 		if _, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "echo", Args: []byte(`{"text":"x"}`)}); err == nil {
-			t.Fatal("a start in doubt was none")
+			t.Fatal("an uncertain start returned no error")
 		}
 		left := func() (n int) {
 			for range l.Log.Runs(t.Context()) {
@@ -79,12 +79,12 @@ func TestPauseDeletionKeepsRefusedStart(t *testing.T) {
 		}
 		time.Sleep(5 * time.Minute)
 		if n := left(); n != 1 {
-			t.Errorf("the log has %d runs while it is held, want 1", n)
+			t.Errorf("the log has %d runs while deletion is paused, want 1", n)
 		}
 		release()
 		time.Sleep(5 * time.Second)
 		if n := left(); n != 0 {
-			t.Errorf("the log has %d runs, and its start was refused", n)
+			t.Errorf("the log has %d runs, want none, because the start was refused", n)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A list shows the latest status of a waiting run and since when it waits.
+// Info has the latest status of a waiting run, and the time since which it waits.
 func TestInfoHasLatestStatus(t *testing.T) {
 	long := strings.Repeat("wörk ", 100)
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
@@ -35,18 +35,18 @@ func TestInfoHasLatestStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(info.LatestStatus) > 200 || !utf8.ValidString(info.LatestStatus) || !strings.HasPrefix(info.LatestStatus, "wörk wörk") {
-			t.Errorf("said = %q, want the beginning of the latest status", info.LatestStatus)
+			t.Errorf("LatestStatus = %q, want the beginning of the latest status", info.LatestStatus)
 		}
 		if waited := info.StateChanged.Sub(info.Started); waited != 5*time.Second {
-			t.Errorf("the run moved %s after its start, want 5 s", waited)
+			t.Errorf("the run waits since %s after its start, want 5 s", waited)
 		}
 		if !info.RetainedUntil.IsZero() {
-			t.Errorf("a run that goes on is kept until %s, want for good", info.RetainedUntil)
+			t.Errorf("an unfinished run is retained until %s, want no limit", info.RetainedUntil)
 		}
 	})
 }
 
-// A run with a promised retention is kept, however many others end.
+// A run with a promised retention is retained, however many others end.
 func TestRetainAfterEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)
@@ -63,17 +63,17 @@ func TestRetainAfterEnd(t *testing.T) {
 		}
 		info, err = b.Info(me, info.ID)
 		if err != nil || info.RetainedUntil.Sub(info.Started) != 10*time.Minute {
-			t.Fatalf("the run is promised to be kept until %s: %v", info.RetainedUntil, err)
+			t.Fatalf("the run is retained until %s: %v", info.RetainedUntil, err)
 		}
 		time.Sleep(time.Until(info.RetainedUntil) - time.Second)
 		synctest.Wait()
 		if _, err := b.Info(me, info.ID); err != nil {
-			t.Errorf("a second before its time is over: %v", err)
+			t.Errorf("a second before that: %v", err)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if _, err := b.Info(me, info.ID); err != engine.ErrRunNotFound {
-			t.Errorf("after its time: %v, want ErrNotFound", err)
+			t.Errorf("after that: %v, want ErrRunNotFound", err)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -51,7 +52,7 @@ func (c PruneCriteria) selectRuns(runs []PrunedRun, now time.Time) []PrunedRun {
 // and [Engine.RetainAfterEnd]. The error is [ErrDeletionPaused], the log's, or
 // the file system's.
 func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
-	if e.keys.isDeletionPaused() {
+	if e.keys.DeletionPaused() {
 		return nil, ErrDeletionPaused
 	}
 	e.deleteLock.Lock()
@@ -134,12 +135,12 @@ func PruneLog(ctx context.Context, l runlog.Log, blobs *blob.Store, keyDir strin
 	if dryRun {
 		return selected, nil
 	}
-	keys := keyring{dir: keyDir}
+	keys := keyring.New(keyDir)
 	for i, r := range selected {
 		if err := l.Delete(ctx, r.ID); err != nil {
 			return selected[:i], err
 		}
-		if err := errors.Join(blobs.DeleteRun(r.ID), keys.deleteKey(r.ID)); err != nil {
+		if err := errors.Join(blobs.DeleteRun(r.ID), keys.Delete(r.ID)); err != nil {
 			return selected[:i+1], err
 		}
 	}

@@ -22,7 +22,8 @@ func prunedIDs(runs []engine.PrunedRun) []string {
 	return ids
 }
 
-// Three runs have ended an hour apart, the second of them large, and one waits.
+// TestPrune has three runs that ended an hour apart, the second of which is large, and
+// one that waits.
 func TestPrune(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine.PruneCriteria
@@ -54,26 +55,26 @@ func TestPrune(t *testing.T) {
 				}
 				dry, err := b.Prune(c.PruneCriteria, true)
 				if got := prunedIDs(dry); err != nil || !slices.Equal(got, want) {
-					t.Fatalf("of %v it would delete %v, want %v; %v", ids, got, want, err)
+					t.Fatalf("of %v, a dry run selects %v, want %v; %v", ids, got, want, err)
 				}
 				// PruneLog, without an engine, has the same result.
-				cold, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.PruneCriteria, true)
-				if got := prunedIDs(cold); err != nil || !slices.Equal(got, want) {
-					t.Fatalf("from the log it would delete %v, want %v; %v", got, want, err)
+				selected, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.PruneCriteria, true)
+				if got := prunedIDs(selected); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("a dry run of PruneLog selects %v, want %v; %v", got, want, err)
 				}
 				if len(allRunIDs(b)) != 4 {
-					t.Fatal("a dry run has deleted something")
+					t.Fatal("the dry run has deleted runs")
 				}
-				gone, err := b.Prune(c.PruneCriteria, false)
-				if got := prunedIDs(gone); err != nil || !slices.Equal(got, want) {
-					t.Fatalf("it deletes %v, want %v; %v", got, want, err)
+				pruned, err := b.Prune(c.PruneCriteria, false)
+				if got := prunedIDs(pruned); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("pruning deleted %v, want %v; %v", got, want, err)
 				}
 				if left := allRunIDs(b); len(left) != 4-len(want) || !slices.Contains(left, waits) {
 					t.Errorf("%v are left", left)
 				}
 				for _, id := range want {
 					if n, err := o.Blobs.RunSize(id); n > 0 || err != nil {
-						t.Errorf("of %s, %d bytes are left; %v", id, n, err)
+						t.Errorf("run %s has %d bytes left; %v", id, n, err)
 					}
 				}
 			})
@@ -81,8 +82,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// Finished runs use no more than the limit, except that each is kept for a
-// minute.
+// Finished runs use no more space than the limit, except in their first minute.
 func TestRetentionBySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)
@@ -97,7 +97,7 @@ func TestRetentionBySize(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := len(allRunIDs(b)); n != 4 {
-			t.Fatalf("%d runs are left at once", n)
+			t.Fatalf("%d runs are left in the first minute", n)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -118,21 +118,20 @@ func TestPruneKeepsRetainedRuns(t *testing.T) {
 		}
 		b.waitForEnd(info.ID)
 		for _, want := range []int{0, 1} {
-			cold, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), engine.PruneCriteria{Keep: pointerTo(0)}, true)
-			if err != nil || len(cold) != want {
-				t.Errorf("after %s it would delete %v from the log, %v", time.Since(info.Started), cold, err)
+			selected, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), engine.PruneCriteria{Keep: pointerTo(0)}, true)
+			if err != nil || len(selected) != want {
+				t.Errorf("after %s, PruneLog selects %v, %v", time.Since(info.Started), selected, err)
 			}
-			gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false)
-			if err != nil || len(gone) != want {
-				t.Errorf("after %s it deletes %v, %v", time.Since(info.Started), gone, err)
+			pruned, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false)
+			if err != nil || len(pruned) != want {
+				t.Errorf("after %s, pruning deleted %v, %v", time.Since(info.Started), pruned, err)
 			}
 			time.Sleep(11 * time.Minute)
 		}
 	})
 }
 
-// The same holds for a retention that is promised while the run is in progress,
-// counted from its end.
+// A retention that is promised while the run is in progress begins with its end.
 func TestPruneKeepsRunsRetainedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, greeter, echo)
@@ -144,7 +143,7 @@ func TestPruneKeepsRunsRetainedLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := b.RetainAfterEnd(engine.Caller{"another"}, id, time.Minute); !errors.Is(err, engine.ErrForbidden) {
-			t.Errorf("promising another's run: %v", err)
+			t.Errorf("for another owner's run: %v", err)
 		}
 		time.Sleep(5 * time.Hour)
 		b.acceptAsk(askID, `{"name":"Ada"}`)
@@ -161,11 +160,11 @@ func TestPruneKeepsRunsRetainedLater(t *testing.T) {
 			t.Fatalf("after nine minutes: %v", err)
 		}
 		if kept := info.RetainedUntil.Sub(info.Ended); kept != 10*time.Minute {
-			t.Errorf("it says that it is kept for %s", kept)
+			t.Errorf("the run is retained for %s", kept)
 		}
 		time.Sleep(2 * time.Minute)
-		if gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err != nil || len(gone) != 1 {
-			t.Errorf("after eleven, it deletes %v, %v", gone, err)
+		if pruned, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err != nil || len(pruned) != 1 {
+			t.Errorf("after eleven minutes, pruning deleted %v, %v", pruned, err)
 		}
 	})
 }

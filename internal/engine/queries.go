@@ -2,80 +2,8 @@ package engine
 
 import (
 	"context"
-	"io"
 	"iter"
-	"slices"
-
-	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/runlog"
 )
-
-// Follow yields a run's entries after an ordinal, both the existing ones and
-// those appended later, until the run ends; see [runlog.Log]. The error is
-// [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) Follow(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
-	r, err := e.findRun(caller, id)
-	if err != nil {
-		return nil, err
-	}
-	return r.readEntries(e.log.Follow(ctx, id, after), 1), nil
-}
-
-// readEntries yields batches of the run's log with spilled data loaded. The loop
-// counts as that many followers. The run isn't deleted during the loop.
-func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], followers int64) iter.Seq2[[]runlog.Entry, error] {
-	return func(yield func([]runlog.Entry, error) bool) {
-		r.readerCount.Add(1)
-		defer r.readerCount.Add(-1)
-		r.engine.counters.followers.Add(followers)
-		defer r.engine.counters.followers.Add(-followers)
-		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
-			r.waitUntilIndexed()
-			if !yield(batch, err) {
-				return
-			}
-		}
-	}
-}
-
-// waitUntilIndexed waits until the lists reflect what is in the log: code that
-// appends holds mu until they do. So a client that has seen a run end in its
-// stream doesn't find it unfinished in a list.
-func (r *trackedRun) waitUntilIndexed() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-}
-
-// Read yields a run's existing entries after an ordinal. The error is
-// [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) Read(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
-	r, err := e.findRun(caller, id)
-	if err != nil {
-		return nil, err
-	}
-	return r.readEntries(e.log.Read(ctx, id, after), 0), nil
-}
-
-// loadSpilledBatches yields batches of a run's log with spilled data loaded.
-func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry, error]) iter.Seq2[[]runlog.Entry, error] {
-	return func(yield func([]runlog.Entry, error) bool) {
-		for batch, err := range batches {
-			cloned := false
-			for i := range batch {
-				if batch[i].Blob == "" || err != nil {
-					continue
-				}
-				if !cloned {
-					batch, cloned = slices.Clone(batch), true
-				}
-				batch[i], err = e.loadSpilledData(id, batch[i])
-			}
-			if !yield(batch, err) || err != nil {
-				return
-			}
-		}
-	}
-}
 
 // Info returns one run, with its open questions. The error is [ErrRunNotFound],
 // [ErrForbidden], or the log's.
@@ -179,43 +107,4 @@ func (e *Engine) Watch(ctx context.Context, caller Caller) iter.Seq[struct{}] {
 			}
 		}
 	}
-}
-
-// OpenArtifact returns the artifact with an ordinal. A large artifact's body is in
-// the reader, which the caller must close; for any other the reader is nil and
-// the body is in the artifact. The error is [ErrRunNotFound], [ErrForbidden], the
-// log's, or the file system's.
-func (e *Engine) OpenArtifact(ctx context.Context, caller Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
-	if _, err := e.findRun(caller, id); err != nil {
-		return nil, nil, err
-	}
-	if seq == 0 {
-		return nil, nil, ErrRunNotFound
-	}
-	for batch, err := range e.log.Read(ctx, id, seq-1) {
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(batch) > 0 && batch[0].Seq == seq && batch[0].Kind == "artifact" {
-			return e.openArtifactEntry(id, batch[0])
-		}
-		break
-	}
-	return nil, nil, ErrRunNotFound
-}
-
-func (e *Engine) openArtifactEntry(id string, entry runlog.Entry) (*generators.Artifact, io.ReadSeekCloser, error) {
-	entry, err := e.loadSpilledData(id, entry)
-	if err != nil {
-		return nil, nil, err
-	}
-	a, err := runlog.Decode[generators.Artifact](entry)
-	if err != nil {
-		return nil, nil, err
-	}
-	if a.Digest == "" {
-		return &a, nil, nil
-	}
-	f, err := e.blobs.Open(id, a.Digest)
-	return &a, f, err
 }

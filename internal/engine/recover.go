@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/photon-beam/beam/internal/runlog"
@@ -45,39 +47,6 @@ func (e *Engine) recoverOrRemove(ctx context.Context, r *trackedRun) bool {
 	defer r.mu.Unlock()
 	e.index.removeRun(r)
 	return false
-}
-
-// countUploads counts the uploaded files of all runs that no entry refers to, because
-// no answer has used them yet.
-func (e *Engine) countUploads() error {
-	for id, err := range e.blobs.Runs() {
-		if err != nil {
-			return err
-		}
-		if r := e.index.lookup(id); r != nil {
-			if err := r.countUploads(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (r *trackedRun) countUploads() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.state.Ended() && r.blobRefs != nil {
-		return nil // storedBytes uses the folder's size, and nothing is uploaded any more
-	}
-	for b, err := range r.engine.blobs.RunBlobs(r.id) {
-		if err != nil {
-			return err
-		}
-		if r.blobRefs[b.Digest] == 0 {
-			r.addBlobRef(b.Digest, b.Size)
-		}
-	}
-	return nil
 }
 
 // warnMissingPhotons logs the photons that durable runs need and this program
@@ -124,6 +93,102 @@ func (r *trackedRun) recoverRun(ctx context.Context) error {
 			r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
 			r.queueResume()
 		}
+	}
+	return nil
+}
+
+// readAllRuns reads every run from the log. The runs are not in the index yet, and
+// their deadlines are not scheduled. Runs that can't be read are logged and
+// skipped.
+func (e *Engine) readAllRuns(ctx context.Context) ([]*trackedRun, error) {
+	rd := runLoader{engine: e, runs: make(map[string]*trackedRun), failures: make(map[string]error)}
+	for a, err := range runlog.Scan(ctx, e.log) {
+		if err != nil {
+			return nil, err
+		}
+		if rd.failures[a.Run] != nil {
+			continue
+		}
+		if err := rd.loadAppended(a); err != nil {
+			rd.failures[a.Run] = err
+			delete(rd.runs, a.Run)
+		}
+	}
+	return rd.loadedRuns(), nil
+}
+
+// A runLoader builds runs from their entries.
+type runLoader struct {
+	engine       *Engine
+	runs         map[string]*trackedRun
+	inStartOrder []*trackedRun
+	failures     map[string]error // by run
+}
+
+// loadedRuns returns the runs that could be read, in the order of their start. It
+// logs the others.
+func (rd *runLoader) loadedRuns() []*trackedRun {
+	for id, err := range rd.failures {
+		rd.engine.logUnreadableRun(id, err)
+	}
+	for _, r := range rd.inStartOrder {
+		r.loading = false
+	}
+	return slices.DeleteFunc(rd.inStartOrder, func(r *trackedRun) bool { return rd.failures[r.id] != nil })
+}
+
+// loadAppended loads the entries of one append.
+func (rd *runLoader) loadAppended(a runlog.AppendedEntries) error {
+	for _, entry := range a.Entries {
+		r := rd.runs[a.Run]
+		if r == nil && entry.Kind != runlog.KindStarted {
+			return errors.New("its log does not begin with its start")
+		}
+		if r == nil {
+			r = &trackedRun{engine: rd.engine, id: a.Run, loading: true}
+			rd.runs[a.Run] = r
+			rd.inStartOrder = append(rd.inStartOrder, r)
+		}
+		if entry.Seq != r.lastSeq+1 {
+			return fmt.Errorf("%w: entry %d follows entry %d", runlog.ErrCorrupt, entry.Seq, r.lastSeq)
+		}
+		if err := r.loadEntry(entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadEntry loads one entry of a run. It doesn't need mu, because no other
+// goroutine has the run yet.
+func (r *trackedRun) loadEntry(entry runlog.Entry) error {
+	if err := r.countBlobRefs(entry); err != nil {
+		return err
+	}
+	large := entry.Blob != ""
+	entry, err := r.engine.loadSpilledData(r.id, entry)
+	if err != nil {
+		return err
+	}
+	if large {
+		r.spilledBytes += int64(len(entry.Data))
+	}
+	switch {
+	case entry.Kind == runlog.KindStarted:
+		s, err := runlog.Decode[runlog.Started](entry)
+		if err != nil {
+			return err
+		}
+		photon, _ := r.engine.photons.Lookup(s.Photon)
+		r.applyStarted(photon, s, entry.Time)
+	case entry.Kind.IsEvent():
+		r.hasNewEvents = true
+	case entry.Kind == runlog.KindAsked, entry.Kind == runlog.KindStepped:
+		r.hasNewEvents = false
+	}
+	r.applyEntry(entry)
+	if (entry.Kind == runlog.KindAnswered || entry.Kind == runlog.KindWithdrawn) && len(r.openAsks) > 0 {
+		r.hasNewEvents = true // the goroutine that asked can continue
 	}
 	return nil
 }

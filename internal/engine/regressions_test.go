@@ -15,23 +15,23 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// An uncertain append of an event that turns out to be recorded after the run
-// has failed for another reason is not an error of Beam's.
+// An uncertain append may turn out to be recorded after the run has failed for another
+// reason.
 func TestUncertainAppendOutlivesItsBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, newPhoton("teller", func(_ context.Context, yield generators.Yield) (string, error) {
 			yield(generators.Status("one"))
-			yield(generators.Status("two")) // waits for the frame to end
+			yield(generators.Status("two")) // waits for the end of the flush interval
 			time.Sleep(500 * time.Millisecond)
 			yield(generators.File("big.txt", "text/plain", []byte(strings.Repeat("x", 100<<10))))
 			return "over", nil
 		}, nil))
 		l := &uncertainLog{Log: o.Log, recorded: true}
-		l.appendsLeft.Store(3) // the start and the claim, one, two
+		l.appendsLeft.Store(3) // the start with the claim, "one", "two"
 		o.Log = l
 		b := openTestEngine(t, o)
 		id := b.startRun("teller", "")
-		o.Blobs.Close() // what is large can't be stored any more
+		o.Blobs.Close() // large data can no longer be stored
 		time.Sleep(time.Hour)
 		if f := b.waitForEnd(id); f.Status != runlog.Failed {
 			t.Errorf("finished = %+v", f)
@@ -39,7 +39,7 @@ func TestUncertainAppendOutlivesItsBatch(t *testing.T) {
 	})
 }
 
-// A request is the same however its JSON was written, also after a restart.
+// A repeated request is recognized however its JSON is formatted, even after a restart.
 func TestRepeatedRequestAfterRestart(t *testing.T) {
 	for _, args := range []string{`{"text":"Ada"}`, `{ "text": "Ada" }`, `{"text":"a<b"}`} {
 		o := testOptions(t, echo)
@@ -83,7 +83,7 @@ func TestReplayMayMissCallsOfUnawaitedGoroutine(t *testing.T) {
 					b.acceptAsk(q.ID, `{"`+key+`":"x"}`)
 				}
 			}
-			time.Sleep(time.Hour) // it is let go
+			time.Sleep(time.Hour) // until it is evicted
 		}
 		if f := b.waitForEnd(id); f.Status != runlog.Completed {
 			t.Errorf("finished = %+v", f)
@@ -91,9 +91,8 @@ func TestReplayMayMissCallsOfUnawaitedGoroutine(t *testing.T) {
 	})
 }
 
-// One of two questions is answered, and the process ends while the run works on
-// the answer. The run continues in the next process, although the other
-// question is open.
+// If the process ends while a run works after the answer to one of two questions, the
+// run continues in the next process, although the other question is open.
 func TestHalfAnsweredRunContinuesAfterRestart(t *testing.T) {
 	var begun atomic.Int64
 	two := newPhoton("two", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -133,12 +132,12 @@ func TestHalfAnsweredRunContinuesAfterRestart(t *testing.T) {
 		openTestEngine(t, o)
 		time.Sleep(time.Hour)
 		if begun.Load() != 2 {
-			t.Errorf("the step was begun %d times, want again after the restart", begun.Load())
+			t.Errorf("the step started %d times, want again after the restart", begun.Load())
 		}
 	})
 }
 
-// A run that can't be deleted now stays complete and is deleted later.
+// A run that can't be deleted stays intact and is deleted later.
 func TestFailedPrune(t *testing.T) {
 	o := testOptions(t, echo)
 	l := &undeletableLog{Log: o.Log}
@@ -147,18 +146,18 @@ func TestFailedPrune(t *testing.T) {
 	id := b.startRun("echo", `{"text":"`+strings.Repeat("x", 300<<10)+`"}`)
 	b.waitForEnd(id)
 	l.failing.Store(true)
-	if gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err == nil || len(gone) > 0 {
-		t.Errorf("it deletes %v, %v", gone, err)
+	if pruned, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err == nil || len(pruned) > 0 {
+		t.Errorf("pruning deleted %v, %v", pruned, err)
 	}
 	l.failing.Store(false)
 	b.closeNow()
 	b = openTestEngine(t, o)
-	if gone, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err != nil || len(gone) != 1 {
-		t.Errorf("later it deletes %v, %v", gone, err)
+	if pruned, err := b.Prune(engine.PruneCriteria{Keep: pointerTo(0)}, false); err != nil || len(pruned) != 1 {
+		t.Errorf("later, pruning deleted %v, %v", pruned, err)
 	}
 }
 
-// undeletableLog is a log that can't delete runs for a while.
+// An undeletableLog is a log that fails to delete runs for a while.
 type undeletableLog struct {
 	runlog.Log
 	failing atomic.Bool

@@ -67,8 +67,7 @@ func (b *testEngine) answerIfOpen(id string, e runlog.Entry) {
 	}
 }
 
-// logWithPrefix returns a log with the first n entries of another run, as a
-// crash leaves it.
+// logWithPrefix returns a log with the first n entries of a run, as after a crash.
 func logWithPrefix(t *testing.T, entries []runlog.Entry, n int) runlog.Log {
 	t.Helper()
 	l := newTestLog()
@@ -92,12 +91,12 @@ func TestReplayFromEveryPrefix(t *testing.T) {
 			continue
 		}
 		t.Run(p.Name(), func(t *testing.T) {
-			whole := newTestEngine(t, photons...)
-			id := whole.startRun(p.Name(), args[p.Name()])
-			if f := whole.answerUntilEnd(id); f.Status != runlog.Completed {
+			original := newTestEngine(t, photons...)
+			id := original.startRun(p.Name(), args[p.Name()])
+			if f := original.answerUntilEnd(id); f.Status != runlog.Completed {
 				t.Fatalf("finished = %+v", f)
 			}
-			entries := whole.entries(id)
+			entries := original.entries(id)
 			for n := 1; n < len(entries); n++ {
 				checkReplayFrom(t, photons, entries, n)
 			}
@@ -124,19 +123,19 @@ func checkReplayFrom(t *testing.T, photons []*generators.Photon, entries []runlo
 	switch photon, err := runlog.Decode[runlog.Started](entries[0]); {
 	case err != nil:
 		t.Fatal(err)
-	case photon.Photon == "parallel": // its bar goes by the clock
+	case photon.Photon == "parallel": // its progress depends on the time
 		bar := func(k runlog.Kind) bool { return k == "progress" }
 		gotKinds, wantKinds = slices.DeleteFunc(gotKinds, bar), slices.DeleteFunc(wantKinds, bar)
 		fallthrough
-	case photon.Photon == "stepper": // some of its questions are open at once: they are settled in any order
+	case photon.Photon == "stepper": // questions that are open at once are settled in any order
 		slices.Sort(gotKinds)
 		slices.Sort(wantKinds)
 	}
 	if !slices.Equal(gotKinds, wantKinds) {
-		t.Errorf("from entry %d the log is\n%v, want\n%v", n, kindsOf(got), kindsOf(want))
+		t.Errorf("from entry %d, the log is\n%v, want\n%v", n, kindsOf(got), kindsOf(want))
 	}
 	if n >= 3 && !slices.Equal(recordedOutcomes(got, n), recordedOutcomes(want, n)) {
-		t.Errorf("from entry %d what was recorded has changed", n)
+		t.Errorf("from entry %d, recorded entries have changed", n)
 	}
 }
 
@@ -153,12 +152,11 @@ func recordedOutcomes(entries []runlog.Entry, n int) []string {
 	return list
 }
 
-// newStepperPhoton returns a durable photon with everything that makes replay
-// hard: steps that succeed and fail, repeated keys, several questions at once,
-// and events in between.
+// newStepperPhoton returns a durable photon that is hard to replay, with steps that
+// succeed and fail, repeated keys, several questions at once, and events in between.
 func newStepperPhoton(effects *atomic.Int64) *generators.Photon {
 	return newPhoton("stepper", func(_ context.Context, yield generators.Yield) (string, error) {
-		var said []string
+		var results []string
 		for i := range 2 {
 			yield(generators.Statusf("round %d", i))
 			n, err := generators.Step(yield, "count", func(context.Context) (int64, error) { return effects.Add(1), nil })
@@ -170,15 +168,15 @@ func newStepperPhoton(effects *atomic.Int64) *generators.Photon {
 			if err != nil {
 				return "", err
 			}
-			said = append(said, fmt.Sprint(name, n > 0))
+			results = append(results, fmt.Sprint(name, n > 0))
 		}
 		_, err := generators.Step(yield, "fails", func(context.Context) (int, error) { return 0, fmt.Errorf("no luck") })
-		said = append(said, err.Error())
+		results = append(results, err.Error())
 		var first, second string
 		err = ask.All(yield, ask.ForText("first", "First?").Into(&first), ask.ForText("second", "Second?").Into(&second))
 		yield(generators.Status("both"))
 		yield(generators.Progress(1, 1, ""))
-		return strings.Join(append(said, first, second), " "), err
+		return strings.Join(append(results, first, second), " "), err
 	}, &generators.Options{Durable: true})
 }
 
@@ -196,7 +194,7 @@ func TestStepIsNotRepeated(t *testing.T) {
 	again := openTestEngine(t, o)
 	askID, sameSeq := again.waitForAsk(id, 0)
 	if sameSeq != seq {
-		t.Errorf("the question is entry %d now, was %d", sameSeq, seq)
+		t.Errorf("the question is entry %d after the restart, and was entry %d", sameSeq, seq)
 	}
 	open, err := again.Engine.OpenAsk(t.Context(), me, askID)
 	if err != nil || open.Key != "name" {
@@ -244,7 +242,7 @@ func TestReplayOfChangedPhotonNamesDifferingCall(t *testing.T) {
 		want string
 	}{
 		{"another key", func(_ context.Context, y generators.Yield) (any, error) {
-			return ask.Text(y, "email", "E-mail?")
+			return ask.Text(y, "email", "Email?")
 		}, `now makes the call "email" (text), but the log has "name" (text), then "charge" (step)`},
 		{"another kind", func(_ context.Context, y generators.Yield) (any, error) {
 			return ask.Integer(y, "name", "Number?")

@@ -17,8 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// The lists are a projection of the log: they are the same before and after a
-// restart, with runs in every state.
+// The lists are the same before and after a restart, with runs in every state.
 func TestListsAreTheSameAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -42,7 +41,7 @@ func TestListsAreTheSameAfterRestart(t *testing.T) {
 		before := listsOf(t, b, both)
 		b.closeNow()
 		if after := listsOf(t, openTestEngine(t, o), both); after != before {
-			t.Errorf("after a restart the lists are\n%s\nand were\n%s", after, before)
+			t.Errorf("after a restart, the lists are\n%s\nand were\n%s", after, before)
 		}
 	})
 }
@@ -98,7 +97,7 @@ func TestDeadlineThatPassedBeforeStart(t *testing.T) {
 			t.Errorf("finished = %+v", f)
 		}
 		if info, err := b.Info(me, late); err != nil || info.State != engine.Waiting {
-			t.Errorf("the later one is %+v, %v", info, err)
+			t.Errorf("the run with the later deadline is %+v, %v", info, err)
 		}
 		time.Sleep(time.Hour)
 		if f := b.waitForEnd(late); f.Error != ask.ErrTimeout.Error() {
@@ -119,7 +118,7 @@ func TestDistantDeadline(t *testing.T) {
 		b = openTestEngine(t, o)
 		time.Sleep(time.Hour)
 		if info, err := b.Info(me, id); err != nil || info.State != engine.Waiting {
-			t.Errorf("it is %+v, %v", info, err)
+			t.Errorf("the run is %+v, %v", info, err)
 		}
 	})
 }
@@ -148,8 +147,7 @@ func TestManyDeadlines(t *testing.T) {
 	})
 }
 
-// An idempotency key is valid after a restart, although the arguments are only
-// in the log.
+// Idempotency keys still work after a restart, when the arguments are only in the log.
 func TestIdempotencyKeyAfterRestart(t *testing.T) {
 	o := testOptions(t, echo)
 	start := func(b *testEngine, args string) (engine.Info, error) {
@@ -164,7 +162,7 @@ func TestIdempotencyKeyAfterRestart(t *testing.T) {
 	before.closeNow()
 	after := openTestEngine(t, o)
 	if again, err := start(after, `{"text":"a"}`); err != nil || again.ID != first.ID {
-		t.Errorf("the same request began %s, %v, and %s was the first", again.ID, err, first.ID)
+		t.Errorf("the same request returned the run %s, %v, want %s", again.ID, err, first.ID)
 	}
 	if _, err := start(after, `{"text":"b"}`); !errors.Is(err, engine.ErrIdempotencyKeyReused) {
 		t.Errorf("another request: %v", err)
@@ -191,8 +189,8 @@ func (l *slowLog) Read(ctx context.Context, id string, after uint64) iter.Seq2[[
 	}
 }
 
-// However many runs are answered at once, few are read from the log at a time,
-// and all continue.
+// If many runs are answered at once, all of them continue, but only a few are read from
+// the log at the same time.
 func TestManyAnswersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -215,13 +213,13 @@ func TestManyAnswersAtOnce(t *testing.T) {
 			t.Errorf("%d runs were read at once, want 32", most)
 		}
 		if p.steps.Load() != 300 || b.CountOpenAsks(me) != 300 {
-			t.Errorf("%d of 300 went on, and %d ask their next question", p.steps.Load(), b.CountOpenAsks(me))
+			t.Errorf("%d of 300 runs continued, and %d questions are open", p.steps.Load(), b.CountOpenAsks(me))
 		}
 	})
 }
 
-// A question looks the same while its run is resident, after the run was
-// evicted, and after a restart.
+// A question is the same while its run is resident, after the run was evicted, and
+// after a restart.
 func TestAskIsTheSameResidentAndEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, newPhoton("worker", func(ctx context.Context, yield generators.Yield) (string, error) {
@@ -236,23 +234,23 @@ func TestAskIsTheSameResidentAndEvicted(t *testing.T) {
 		id := b.startRun("worker", "")
 		b.waitForAsk(id, 0)
 		synctest.Wait()
-		shown := func(b *testEngine) string {
+		lists := func(b *testEngine) string {
 			raw, err := json.Marshal([]any{b.Inbox(me, 0), b.Runs(me, 0, nil)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return string(raw)
 		}
-		hot := shown(b)
+		before := lists(b)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if cold := shown(b); cold != hot {
-			t.Errorf("let go it shows\n%s\nand showed\n%s", cold, hot)
+		if evicted := lists(b); evicted != before {
+			t.Errorf("after the eviction, the lists are\n%s\nand were\n%s", evicted, before)
 		}
 		b.closeNow()
 		b = openTestEngine(t, o)
-		if again := shown(b); again != hot {
-			t.Errorf("after a restart it shows\n%s\nand showed\n%s", again, hot)
+		if restarted := lists(b); restarted != before {
+			t.Errorf("after a restart, the lists are\n%s\nand were\n%s", restarted, before)
 		}
 	})
 }

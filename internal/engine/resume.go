@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // canResume reports whether the run is unfinished, durable and without a generator,
@@ -97,14 +98,28 @@ func (r *trackedRun) readHistory(ctx context.Context) (*history, error) {
 	return h, nil
 }
 
-// An unreadableLogError means that a log could be read but not decoded.
-type unreadableLogError struct{ error }
+// checkVersion returns an error if the photon's version differs from the one that
+// the run began with. A run without a recorded version may continue.
+func (r *trackedRun) checkVersion() error {
+	then, now := r.started.Version, r.photon.Options().Version
+	if then == "" || then == now {
+		return nil
+	}
+	if now == "" {
+		now = "an unnamed version"
+	} else {
+		now = fmt.Sprintf("version %q", now)
+	}
+	return toolErrorf("the tool has changed since this run began: it was version %q then, and is %s now", then, now)
+}
 
-func (e unreadableLogError) Unwrap() error { return e.error }
-
-// isUnrecoverable reports whether a run's history is lost, so that no later attempt
-// can resume the run.
-func isUnrecoverable(err error) bool {
-	var unreadable unreadableLogError
-	return errors.As(err, &unreadable) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, runlog.ErrNotFound)
+// checkArguments returns an error if the photon's input schema no longer accepts
+// the run's arguments.
+func (r *trackedRun) checkArguments(args json.RawMessage) error {
+	_, err := r.photon.Check(args)
+	var invalid *generators.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	return toolErrorf("the tool has changed since this run began, and its arguments are no longer valid: %v", invalid)
 }

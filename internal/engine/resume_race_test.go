@@ -44,7 +44,7 @@ func resumeWhile(t *testing.T, meanwhile func(b *testEngine, ctx context.Context
 	before.closeNow()
 	g := &readHookLog{Log: o.Log}
 	o.Log = g
-	b := openTestEngine(t, o) // it stays cold
+	b := openTestEngine(t, o) // which does not resume the run
 	finished := make(chan (<-chan none), 1)
 	var once sync.Once
 	f := func(ctx context.Context) {
@@ -58,7 +58,7 @@ func resumeWhile(t *testing.T, meanwhile func(b *testEngine, ctx context.Context
 	select {
 	case <-<-finished:
 	case <-time.After(10 * time.Second):
-		t.Fatal("it hangs")
+		t.Fatal("the function doesn't return")
 	}
 	return kindsOf(b.entries(id))
 }
@@ -67,7 +67,7 @@ func startAndYield(f func()) <-chan none {
 	done := make(chan none)
 	go func() { defer close(done); f() }()
 	for range 100 {
-		runtime.Gosched() // it comes to wait for the run, as likely as not
+		runtime.Gosched() // so that it probably waits for the run
 	}
 	return done
 }
@@ -97,13 +97,13 @@ func TestCloseWhileRunIsResuming(t *testing.T) {
 				return done
 			})
 			if slices.Contains(got, runlog.KindFinished) {
-				t.Errorf("the log is %v: a durable run waits for the next process", got)
+				t.Errorf("the log is %v, want no end, because the run is durable", got)
 			}
 		})
 	}
 }
 
-// Answers arrive at the moments at which runs are evicted.
+// Answers arrive when runs are about to be evicted.
 func TestAnswersWhileRunsAreEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -123,7 +123,7 @@ func TestAnswersWhileRunsAreEvicted(t *testing.T) {
 					t.Fatalf("%+v, %v", info, err)
 				}
 				wg.Go(func() {
-					time.Sleep(time.Duration(i%4) * time.Second) // as the ticks of the cooling do
+					time.Sleep(time.Duration(i%4) * time.Second) // like the ticks of the eviction
 					b.acceptAsk(info.Asks[0].ID, fmt.Sprintf(`{%q:"x"}`, key))
 				})
 			}
@@ -136,10 +136,10 @@ func TestAnswersWhileRunsAreEvicted(t *testing.T) {
 			}
 		}
 		if p.steps.Load() != 100 {
-			t.Errorf("100 runs did %d steps", p.steps.Load())
+			t.Errorf("100 runs executed %d steps", p.steps.Load())
 		}
 		if p.starts.Load() == 100 {
-			t.Error("no run was let go")
+			t.Error("no run was evicted")
 		}
 	})
 }

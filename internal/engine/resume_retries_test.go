@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// claimRefusingLog is a log that refuses claims while it is set to.
+// A claimRefusingLog is a log that can reject claims.
 type claimRefusingLog struct {
 	runlog.Log
 	refusing atomic.Bool
@@ -38,7 +38,7 @@ func newUnclaimableRuns(t *testing.T, n int) (b *testEngine, l *claimRefusingLog
 		askID, _ := b.waitForAsk(b.startRun("patient", ""), 0)
 		asks = append(asks, askID)
 	}
-	time.Sleep(time.Hour) // they are let go
+	time.Sleep(time.Hour) // until they are evicted
 	synctest.Wait()
 	l.refusing.Store(true)
 	for _, id := range asks {
@@ -47,8 +47,8 @@ func newUnclaimableRuns(t *testing.T, n int) (b *testEngine, l *claimRefusingLog
 	return b, l, p
 }
 
-// Runs that can't be resumed wait for their next attempt without a goroutine
-// each, and all continue once they can.
+// Runs that can't be resumed yet wait without a goroutine for each, and all of them
+// continue when that is possible.
 func TestResumeRetriesHoldNoGoroutines(t *testing.T) {
 	const n = 2000
 	synctest.Test(t, func(t *testing.T) {
@@ -57,18 +57,18 @@ func TestResumeRetriesHoldNoGoroutines(t *testing.T) {
 		time.Sleep(time.Minute + time.Second/2)
 		synctest.Wait()
 		if more := runtime.NumGoroutine() - before; more > 200 {
-			t.Errorf("%d runs that wait for another try have %d goroutines", n, more)
+			t.Errorf("%d runs that wait for the next attempt have %d goroutines", n, more)
 		}
 		l.refusing.Store(false)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if p.steps.Load() != n || b.CountOpenAsks(me) != n {
-			t.Errorf("%d of %d went on, and %d ask their next question", p.steps.Load(), n, b.CountOpenAsks(me))
+			t.Errorf("%d of %d runs continued, and %d questions are open", p.steps.Load(), n, b.CountOpenAsks(me))
 		}
 	})
 }
 
-// Runs that can't be resumed don't keep the engine from closing.
+// Close doesn't wait for runs that can't be resumed.
 func TestCloseDoesNotWaitForResumeRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _, _ := newUnclaimableRuns(t, 100)
@@ -77,7 +77,7 @@ func TestCloseDoesNotWaitForResumeRetries(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		if err := b.Close(ctx); err != nil || time.Since(began) > time.Second {
-			t.Errorf("it took %v to close: %v", time.Since(began), err)
+			t.Errorf("Close took %v: %v", time.Since(began), err)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -143,4 +144,18 @@ func (r *trackedRun) retainedUntil() time.Time {
 		return most
 	}
 	return least
+}
+
+// PauseDeletion prevents the deletion of runs, their files and their keys until
+// release is called, so that everything the log refers to stays readable. What
+// is due in the meantime is deleted on release. Runs continue.
+func (e *Engine) PauseDeletion() (release func()) {
+	e.deleteLock.RLock()
+	e.keys.PauseDeletion()
+	return sync.OnceFunc(func() {
+		e.deleteLock.RUnlock()
+		if err := e.keys.ResumeDeletion(); err != nil {
+			e.logger.Error("deleting the keys of ended runs", "err", err)
+		}
+	})
 }

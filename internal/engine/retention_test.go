@@ -11,8 +11,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// However many runs end at about the same time, a caller that waits for one
-// without a loop can read how it ended a while later.
+// However many runs end at about the same time, a caller can still read the end of its
+// run for a while.
 func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, twoConfirms)
@@ -40,7 +40,7 @@ func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
 				t.Errorf("finished = %+v", f)
 			}
 		}
-		time.Sleep(30 * time.Second) // a minute, and a quarter
+		time.Sleep(30 * time.Second) // more than a minute and a quarter in all
 		synctest.Wait()
 		if n := len(allRunIDs(b)); n != 3 {
 			t.Errorf("%d runs are left, want 3", n)
@@ -48,7 +48,7 @@ func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
 	})
 }
 
-// A loop over a run's entries keeps the run, however slow it is.
+// A run isn't deleted during a loop over its entries, however slow it is.
 func TestRunBeingReadIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, echo)
@@ -77,14 +77,14 @@ func TestRunBeingReadIsKept(t *testing.T) {
 			time.Sleep(2 * time.Hour)
 			synctest.Wait()
 			if _, err := b.Info(me, slow); err != nil {
-				t.Errorf("%s: the run is gone under its reader: %v", name, err)
+				t.Errorf("%s: the run was deleted while it was read: %v", name, err)
 			}
 			stop()
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if _, err := b.Info(me, slow); err == nil {
-			t.Error("nobody reads the run any more, and it is still here")
+			t.Error("the run wasn't deleted after the loop")
 		}
 	})
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
 )
 
-// TestOnSingleEntryBatches repeats the tests that read logs on a log that
-// yields its entries one by one.
+// TestOnSingleEntryBatches repeats tests with a log that yields its entries one by one.
 func TestOnSingleEntryBatches(t *testing.T) {
-	whole := newTestLog
+	original := newTestLog
 	newTestLog = func() runlog.Log { return runlogtest.SingleEntryLog{Log: runlog.NewMemory()} }
-	defer func() { newTestLog = whole }()
+	defer func() { newTestLog = original }()
 	for _, test := range []func(*testing.T){
-		TestStrangeToolsEnd,
+		TestMisbehavingToolsEnd,
 		TestStopAfterAnswerByAnotherProcess,
 		TestDiscardUploadKeepsArtifact,
 		TestFailedAnswerKeepsBatchedEvents,

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,11 +15,6 @@ import (
 
 // retryInterval is the time between attempts to append.
 const retryInterval = time.Second
-
-// IsTransient reports whether an append that failed with err may succeed later.
-func IsTransient(err error) bool {
-	return errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, runlog.ErrUnavailable) || errors.Is(err, runlog.ErrUncertain)
-}
 
 // flushAndAppendRetrying appends the batch, followed by entries, and retries until
 // that succeeds or fails for good. The error is errRunOver if the worker has been
@@ -121,48 +115,6 @@ func (s *stalledWrites) add(e *Engine, n int, err error) {
 	case s.count == 0:
 		e.logger.Info("runs are no longer stalled", "after", time.Since(s.since).Round(time.Millisecond))
 	}
-}
-
-// recordEndLater records the end of a run in the background as soon as possible. Its
-// generator has been stopped. If the engine closes before that, the next process
-// resumes the run or marks it interrupted. Callers hold mu.
-func (r *trackedRun) recordEndLater(f runlog.Finished) {
-	if !r.endPending {
-		r.endPending = true
-		go func() {
-			r.retryInBackground(func() error { return r.tryRecordEnd(f) })
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.endPending = false           // after a permanent failure, the run can be ended again
-			r.engine.index.markInactive(r) // ended or not, the run has no generator
-		}()
-	}
-}
-
-// undoStart deletes a run whose start was refused although it may have been
-// recorded. Until then, its idempotency key stays in use.
-func (r *trackedRun) undoStart() {
-	r.retryInBackground(func() error {
-		ctx := r.engine.ctx
-		if err := r.resolveUncertainAppend(ctx); err != nil {
-			return err
-		}
-		if !r.engine.deleteLock.TryLock() {
-			return fmt.Errorf("%w: %w", runlog.ErrUnavailable, ErrDeletionPaused)
-		}
-		defer r.engine.deleteLock.Unlock()
-		if err := r.engine.log.Delete(ctx, r.id); err != nil {
-			return err
-		}
-		r.engine.index.removeRun(r)
-		return r.engine.blobs.DeleteRun(r.id)
-	})
-}
-
-// resolveUncertainLater resolves an uncertain append in the background, in case
-// nothing else is appended to the run.
-func (r *trackedRun) resolveUncertainLater() {
-	r.retryInBackground(func() error { return r.resolveUncertainAppend(r.engine.ctx) })
 }
 
 // retryInBackground calls try, with mu held, until it succeeds, fails for good or the

@@ -16,7 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// fullDiskLog is a log on a disk that can be made full.
+// A fullDiskLog is a log that can be made to fail as on a full disk.
 type fullDiskLog struct {
 	runlog.Log
 	isFull atomic.Bool
@@ -29,7 +29,7 @@ func (l *fullDiskLog) Append(ctx context.Context, run string, after uint64, entr
 	return l.Log.Append(ctx, run, after, entries...)
 }
 
-// openOnFullDisk opens an engine whose log can be made full.
+// openOnFullDisk opens an engine with a fullDiskLog.
 func openOnFullDisk(t *testing.T, photons ...*generators.Photon) (*testEngine, *fullDiskLog, engine.Options) {
 	t.Helper()
 	o := testOptions(t, photons...)
@@ -38,8 +38,7 @@ func openOnFullDisk(t *testing.T, photons ...*generators.Photon) (*testEngine, *
 	return openTestEngine(t, o), l, o
 }
 
-// newPacedPhoton returns a photon that records its next entry whenever the test
-// lets it.
+// newPacedPhoton returns a photon that records one entry for each signal of the test.
 func newPacedPhoton(next <-chan none, effects *atomic.Int64, o *generators.Options) *generators.Photon {
 	return newPhoton("paced", func(_ context.Context, yield generators.Yield) (string, error) {
 		<-next
@@ -63,8 +62,8 @@ func newPacedPhoton(next <-chan none, effects *atomic.Int64, o *generators.Optio
 
 var pacedKinds = []runlog.Kind{"started", "claimed", "status", "artifact", "stepped", "asked", "answered", "finished"}
 
-// Whatever a tool is about to record when the disk is full, it waits until
-// there is room, and then continues as if nothing had happened.
+// When the disk is full, a tool waits with whatever it is about to record until there
+// is space again, and then continues.
 func TestFullDiskStallsTools(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
@@ -73,14 +72,14 @@ func TestFullDiskStallsTools(t *testing.T) {
 			b, l, _ := openOnFullDisk(t, newPacedPhoton(next, &effects, nil))
 			id := b.startRun("paced", "")
 			for i := range 5 {
-				time.Sleep(time.Second) // beyond the frame of the event before
+				time.Sleep(time.Second) // beyond the flush interval of the event before
 				l.isFull.Store(i == n)
 				next <- none{}
 				synctest.Wait()
 				before := b.entries(id)
 				time.Sleep(10 * time.Minute)
 				if after := b.entries(id); i == n && len(after) != len(before) {
-					t.Errorf("at %d, something was recorded on a full disk: %v", n, kindsOf(after))
+					t.Errorf("at %d, an entry was recorded on a full disk: %v", n, kindsOf(after))
 				}
 				l.isFull.Store(false)
 				time.Sleep(time.Minute)
@@ -100,7 +99,7 @@ func TestFullDiskStallsTools(t *testing.T) {
 	}
 }
 
-// Requests during that time are refused and change nothing.
+// Requests are rejected while the disk is full, and change nothing.
 func TestFullDiskRefusesRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, l, _ := openOnFullDisk(t, greeter)
@@ -108,13 +107,13 @@ func TestFullDiskRefusesRequests(t *testing.T) {
 		askID, _ := b.waitForAsk(id, 0)
 		l.isFull.Store(true)
 		if _, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "greeter"}); !errors.Is(err, runlog.ErrDiskFull) {
-			t.Errorf("a start: %v", err)
+			t.Errorf("starting a run: %v", err)
 		}
 		if err := settleAskBy["answered"](b, askID); !errors.Is(err, runlog.ErrDiskFull) {
-			t.Errorf("an answer: %v", err)
+			t.Errorf("answering: %v", err)
 		}
 		if _, err := b.OpenAsk(t.Context(), me, askID); err != nil || b.CountOpenAsks(me) != 1 || len(b.Runs(me, 0, nil)) != 1 {
-			t.Errorf("the question is not open any more: %v", err)
+			t.Errorf("the question is no longer open: %v", err)
 		}
 		l.isFull.Store(false)
 		b.acceptAsk(askID, `{"name":"Ada"}`)
@@ -124,8 +123,8 @@ func TestFullDiskRefusesRequests(t *testing.T) {
 	})
 }
 
-// A stop ends a tool at once although it can't be recorded. It is recorded when
-// there is room, whatever else was about to be.
+// A stop ends a tool at once, even if it can't be recorded yet. It is recorded when
+// there is space again.
 func TestStopOnFullDisk(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
@@ -150,7 +149,7 @@ func TestStopOnFullDisk(t *testing.T) {
 			close(next)
 			synctest.Wait()
 			if n < 2 && effects.Load() > 0 {
-				t.Error("the tool went on after it was stopped")
+				t.Error("the tool continued after it was stopped")
 			}
 			l.isFull.Store(false)
 			time.Sleep(time.Minute)
@@ -159,14 +158,14 @@ func TestStopOnFullDisk(t *testing.T) {
 				t.Errorf("at %d: finished = %+v", n, f)
 			}
 			if b.CountOpenAsks(me) != 0 {
-				t.Errorf("at %d, a question is open: %v", n, kindsOf(b.entries(id)))
+				t.Errorf("at %d, a question is still open: %v", n, kindsOf(b.entries(id)))
 			}
 		})
 	}
 }
 
-// Close ends stalled runs, too. A durable run is resumed, and a step whose
-// outcome was recorded isn't repeated.
+// Close ends stalled runs, too. Durable ones are resumed by the next process, which
+// doesn't repeat steps whose outcome was recorded.
 func TestCloseOnFullDisk(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
@@ -187,7 +186,7 @@ func TestCloseOnFullDisk(t *testing.T) {
 			time.Sleep(time.Minute)
 			close(next)
 			b.closeNow()
-			again := openTestEngine(t, o) // on a disk that is full still
+			again := openTestEngine(t, o) // on a disk that is still full
 			time.Sleep(10 * time.Minute)
 			l.isFull.Store(false)
 			time.Sleep(2 * time.Minute)
@@ -199,7 +198,7 @@ func TestCloseOnFullDisk(t *testing.T) {
 			}
 			want := int64(1)
 			if n == 2 {
-				want = 2 // the close came between the effect and its record
+				want = 2 // it was closed between the effect and its record
 			}
 			if got := effects.Load(); got != want {
 				t.Errorf("at %d: %d effects, want %d", n, got, want)
@@ -208,8 +207,8 @@ func TestCloseOnFullDisk(t *testing.T) {
 	}
 }
 
-// A run that isn't durable is marked interrupted when there is room, if the
-// disk is full after a restart.
+// If the disk is full after a restart, runs that aren't durable are marked interrupted
+// when there is space again.
 func TestRestartOnFullDiskInterruptsLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhoton("fleeting", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -257,13 +256,13 @@ func TestTimeLimitPausesOnFullDisk(t *testing.T) {
 	})
 }
 
-// The stall is logged once, not by every run.
+// The stall is logged once, not for each run.
 func TestStalledWritesAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan none)
 		o := testOptions(t, newPacedPhoton(next, new(atomic.Int64), nil))
-		l, told := &fullDiskLog{Log: o.Log}, &logMessages{}
-		o.Log, o.Logger = l, told.logger()
+		l, messages := &fullDiskLog{Log: o.Log}, &logMessages{}
+		o.Log, o.Logger = l, messages.logger()
 		b := openTestEngine(t, o)
 		for range 10 {
 			b.startRun("paced", "")
@@ -277,14 +276,14 @@ func TestStalledWritesAreLoggedOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		want := []string{"runs are stalled: the log can't be written", "runs are no longer stalled"}
-		if got := told.all(); !slices.Equal(got, want) {
+		if got := messages.all(); !slices.Equal(got, want) {
 			t.Errorf("logged: %q", got)
 		}
 		close(next)
 	})
 }
 
-// A deadline that has passed and can't be recorded stays the same.
+// If an expiry can't be recorded, the question keeps its deadline.
 func TestExpiryThatFailsKeepsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -305,7 +304,7 @@ func TestExpiryThatFailsKeepsDeadline(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if b.CountOpenAsks(me) != 0 {
-			t.Error("the question is open still")
+			t.Error("the question is still open")
 		}
 	})
 }

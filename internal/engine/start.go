@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -98,4 +99,59 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started) (Info, e
 	info := r.info()
 	r.launchGenerator(s.Args, nil)
 	return info, nil
+}
+
+type idempotencyKey struct{ owner, key string }
+
+// idempotencyKey returns the run's key, or the zero value if it has none.
+func (r *trackedRun) idempotencyKey() idempotencyKey {
+	if r.started.IdempotencyKey == "" {
+		return idempotencyKey{}
+	}
+	return idempotencyKey{r.started.Owner, r.started.IdempotencyKey}
+}
+
+// digestRequest returns a digest of a request. Requests with the same idempotency
+// key must have the same digest.
+func digestRequest(s runlog.Started) [sha256.Size]byte {
+	args, err := json.Marshal(s.Args) // as they are in the log
+	if err != nil {
+		args = s.Args
+	}
+	return sha256.Sum256(append([]byte(s.Photon+"\x00"), args...))
+}
+
+// resolveRepeat returns the run in reply to a repeated request, one with the run's
+// idempotency key and the given digest. It waits until the first request has
+// been handled.
+func (r *trackedRun) resolveRepeat(digest [sha256.Size]byte) (Info, error) {
+	if r.requestDigest != digest {
+		return Info{}, ErrIdempotencyKeyReused
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lastSeq == 0 || r.startRefused {
+		return Info{}, fmt.Errorf("the first request with this idempotency key failed: %w", runlog.ErrUnavailable)
+	}
+	return r.info(), nil
+}
+
+// undoStart deletes a run whose start was refused although it may have been
+// recorded. Until then, its idempotency key stays in use.
+func (r *trackedRun) undoStart() {
+	r.retryInBackground(func() error {
+		ctx := r.engine.ctx
+		if err := r.resolveUncertainAppend(ctx); err != nil {
+			return err
+		}
+		if !r.engine.deleteLock.TryLock() {
+			return fmt.Errorf("%w: %w", runlog.ErrUnavailable, ErrDeletionPaused)
+		}
+		defer r.engine.deleteLock.Unlock()
+		if err := r.engine.log.Delete(ctx, r.id); err != nil {
+			return err
+		}
+		r.engine.index.removeRun(r)
+		return r.engine.blobs.DeleteRun(r.id)
+	})
 }

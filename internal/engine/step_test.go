@@ -9,9 +9,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A crash after a step's effect and before its record makes the step run again:
-// at least once. Its idempotency key is the same, so that a service that
-// supports such keys has the effect once.
+// After a crash between a step's effect and its record, the step runs again with the
+// same idempotency key, by which a service can detect the repetition.
 func TestStepRepeatedAfterCrashHasSameKey(t *testing.T) {
 	var keys []string
 	p := newPhoton("careful", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -43,6 +42,6 @@ func TestStepRepeatedAfterCrashHasSameKey(t *testing.T) {
 		crashed.closeNow()
 	}
 	if len(keys) != 3 || keys[1] != keys[2] || keys[0] == keys[1] || keys[1] != id+"/charge" {
-		t.Errorf("the step ran with the keys %q, want one of its own a run, the same after each crash", keys)
+		t.Errorf("the step ran with the keys %q, want a different one for each run, and the same after each crash", keys)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Two engines on one log stand for two processes, the first of which was
-// presumed dead.
+// Two engines on one log stand for two processes, of which the second has taken over
+// from the first.
 func TestWorkerOfOlderEpochCannotWrite(t *testing.T) {
 	goOn := make(chan none)
 	p := newPhoton("worker", func(_ context.Context, yield generators.Yield) (string, error) {
@@ -25,7 +25,7 @@ func TestWorkerOfOlderEpochCannotWrite(t *testing.T) {
 			return "", err
 		}
 		<-goOn
-		yield(generators.Status("told once"))
+		yield(generators.Status("once"))
 		return "done", nil
 	}, &generators.Options{Durable: true})
 	o := testOptions(t, p)
@@ -33,10 +33,10 @@ func TestWorkerOfOlderEpochCannotWrite(t *testing.T) {
 	id := zombie.startRun("worker", "")
 	askID, _ := zombie.waitForAsk(id, 0)
 
-	heir := openTestEngine(t, o) // claims the run when it is answered
-	heir.acceptAsk(askID, `{"name":"Ada"}`)
+	successor := openTestEngine(t, o) // claims the run when it is answered
+	successor.acceptAsk(askID, `{"name":"Ada"}`)
 	close(goOn)
-	if f := heir.waitForEnd(id); f.Status != runlog.Completed {
+	if f := successor.waitForEnd(id); f.Status != runlog.Completed {
 		t.Errorf("finished = %+v", f)
 	}
 	late := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}
@@ -47,7 +47,7 @@ func TestWorkerOfOlderEpochCannotWrite(t *testing.T) {
 		t.Errorf("a stop by the older process: %v", err)
 	}
 	want := []runlog.Kind{"started", "claimed", "status", "asked", "answered", "claimed", "status", "finished"}
-	if got := kindsOf(heir.entries(id)); !slices.Equal(got, want) {
+	if got := kindsOf(successor.entries(id)); !slices.Equal(got, want) {
 		t.Errorf("log = %v, want %v", got, want)
 	}
 }
@@ -74,25 +74,25 @@ func TestAnotherProcessMayAnswer(t *testing.T) {
 // them, nor an end of the run: its generator is stopped with ErrSuspended.
 func TestWorkerSupersededDuringBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := make(chan error, 1)
+		stopCause := make(chan error, 1)
 		p := newPhoton("worker", func(ctx context.Context, yield generators.Yield) (string, error) {
 			yield(generators.Status("written at once"))
 			for yield(generators.Status("waits for the frame to be over")) {
 				time.Sleep(time.Millisecond)
 			}
-			told <- context.Cause(ctx)
+			stopCause <- context.Cause(ctx)
 			yield(generators.Status("too late"))
 			return "done", nil
 		}, &generators.Options{Durable: true})
 		b := newTestEngine(t, p)
 		id := b.startRun("worker", "")
-		synctest.Wait() // the second event is in the batch
+		synctest.Wait() // until the second event is in the batch
 		claim := runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 2})
 		if _, err := b.log.Append(t.Context(), id, 3, claim, runlog.Entry{Kind: "status", Data: json.RawMessage(`{"text":"the heir's"}`)}); err != nil {
 			t.Fatal(err)
 		}
-		if cause := <-told; !errors.Is(cause, generators.ErrSuspended) {
-			t.Errorf("the generator was told %v", cause)
+		if cause := <-stopCause; !errors.Is(cause, generators.ErrSuspended) {
+			t.Errorf("the generator was stopped with %v", cause)
 		}
 		synctest.Wait()
 		want := []runlog.Kind{"started", "claimed", "status", "claimed", "status"}

@@ -18,13 +18,13 @@ type customError struct{ text string }
 
 func (e *customError) Error() string { return e.text }
 
-// Whatever a tool does wrong, its run ends, and the process continues.
-func TestStrangeToolsEnd(t *testing.T) {
+// Whatever a tool does wrong, its run ends and the process continues.
+func TestMisbehavingToolsEnd(t *testing.T) {
 	tests := []struct {
-		name string
-		fn   func(context.Context, generators.Yield) (any, error)
-		want runlog.FinishStatus
-		says string
+		name      string
+		fn        func(context.Context, generators.Yield) (any, error)
+		want      runlog.FinishStatus
+		wantError string
 	}{
 		{"its goroutine ends", func(context.Context, generators.Yield) (any, error) {
 			runtime.Goexit()
@@ -54,14 +54,14 @@ func TestStrangeToolsEnd(t *testing.T) {
 		{"a question that is nil within", func(_ context.Context, yield generators.Yield) (any, error) {
 			var q *ask.Question
 			yield(generators.NewCall("text", "text", q))
-			return "went on", nil
+			return "continued", nil
 		}, runlog.Completed, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newTestEngine(t, newPhoton("strange", tt.fn, nil))
-			if f := b.waitForEnd(b.startRun("strange", "")); f.Status != tt.want || !strings.Contains(f.Error, tt.says) {
-				t.Errorf("finished = %+v, want %s with %q", f, tt.want, tt.says)
+			if f := b.waitForEnd(b.startRun("strange", "")); f.Status != tt.want || !strings.Contains(f.Error, tt.wantError) {
+				t.Errorf("finished = %+v, want %s with %q", f, tt.want, tt.wantError)
 			}
 		})
 	}
@@ -79,11 +79,11 @@ func TestStopAfterAnswerByAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := b.Info(me, id); err != nil || !info.State.Ended() {
-		t.Errorf("after the stop the run is %s, %v", info.State, err)
+		t.Errorf("after the stop, the run is %s, %v", info.State, err)
 	}
 }
 
-// A discarded upload has the same content as an artifact: the artifact stays.
+// Discarding an upload doesn't delete an artifact with the same content.
 func TestDiscardUploadKeepsArtifact(t *testing.T) {
 	big := strings.Repeat("x", 100<<10)
 	p := newPhoton("maker", func(_ context.Context, yield generators.Yield) (any, error) {
@@ -102,12 +102,12 @@ func TestDiscardUploadKeepsArtifact(t *testing.T) {
 	refused := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "big.txt", Size: size, Digest: digest}}}
 	var invalid *generators.InvalidError
 	if err := b.Answer(t.Context(), me, askID, refused, "test"); !errors.As(err, &invalid) {
-		t.Fatalf("a text where a CSV file is wanted: %v", err)
+		t.Fatalf("a text instead of a CSV file: %v", err)
 	}
 	b.DiscardUpload(id, digest, size)
 	_, body, err := b.OpenArtifact(t.Context(), me, id, artifact.Seq)
 	if err != nil {
-		t.Fatalf("the artifact is gone: %v", err)
+		t.Fatalf("opening the artifact: %v", err)
 	}
 	defer body.Close()
 	if text, err := io.ReadAll(body); string(text) != big || err != nil {
@@ -115,14 +115,14 @@ func TestDiscardUploadKeepsArtifact(t *testing.T) {
 	}
 }
 
-// Batched events are not lost with an answer that fails.
+// Batched events aren't lost if an answer fails.
 func TestFailedAnswerKeepsBatchedEvents(t *testing.T) {
-	told := make(chan none)
+	reported := make(chan none)
 	p := newPhoton("talker", func(ctx context.Context, yield generators.Yield) (any, error) {
 		generators.Go(yield, func(context.Context) {
 			yield(generators.Status("first"))
 			yield(generators.Status("second"))
-			close(told)
+			close(reported)
 		})
 		_, err := ask.Text(yield, "text", "And?", ask.Long())
 		return nil, err
@@ -130,12 +130,12 @@ func TestFailedAnswerKeepsBatchedEvents(t *testing.T) {
 	b := newTestEngine(t, p)
 	id := b.startRun("talker", "")
 	askID, _ := b.waitForAsk(id, 0)
-	<-told
-	gone, cancel := context.WithCancel(t.Context())
+	<-reported
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	large := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"text":"` + strings.Repeat("x", 300<<10) + `"}`)}
-	if err := b.Answer(gone, me, askID, large, "test"); err == nil {
-		t.Fatal("an answer that could not be stored was taken")
+	if err := b.Answer(canceled, me, askID, large, "test"); err == nil {
+		t.Fatal("an answer that couldn't be stored was accepted")
 	}
 	b.acceptAsk(askID, `{"text":"short"}`)
 	b.waitForEnd(id)

@@ -60,7 +60,7 @@ type trackedRun struct {
 	residencyElem *list.Element
 	logBytes      int64 // bytes of the log's entries
 
-	// The run's blobs; see blob_refs.go.
+	// The run's blobs; see blobs.go.
 	blobRefs     map[string]int // references to each blob, by entries and uploads
 	blobBytes    int64          // bytes of the referenced blobs
 	spilledBytes int64          // bytes of entry data that is too large for the log
@@ -86,23 +86,6 @@ func newRunID() string {
 	var b [16]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
-}
-
-// info returns what lists show, without the open questions. Callers hold mu.
-func (r *trackedRun) info() Info {
-	s := &r.started
-	i := Info{
-		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
-		Durable: s.Durable, State: r.state, Started: r.startedAt, Ended: r.endedAt,
-		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(),
-	}
-	if b := r.poll; b != nil {
-		i.StateChanged, i.LatestStatus = b.stateChangedAt, b.latestStatus
-	}
-	if r.state.Ended() {
-		i.RetainedUntil = r.retainedUntil()
-	}
-	return i
 }
 
 func (r *trackedRun) owner() string { return r.started.Owner }

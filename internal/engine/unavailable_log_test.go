@@ -18,8 +18,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// brokenLog is a log from which runs can't be read for a while, and which then
-// accepts only answers, for which one entry is read.
+// A brokenLog is a log from which runs can't be read for a while. Only answers, which
+// need just one entry, are accepted in the meantime.
 type brokenLog struct {
 	runlog.Log
 	brokenUntil atomic.Pointer[time.Time]
@@ -69,8 +69,8 @@ func TestTemporarilyUnreadableLogLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true))
-		l, said := &brokenLog{Log: o.Log}, &logCounter{}
-		o.Log, o.Logger = l, slog.New(said)
+		l, logged := &brokenLog{Log: o.Log}, &logCounter{}
+		o.Log, o.Logger = l, slog.New(logged)
 		b := openTestEngine(t, o)
 		id := b.startRun("patient", "")
 		first, seq := b.waitForAsk(id, 0)
@@ -79,10 +79,10 @@ func TestTemporarilyUnreadableLogLosesNothing(t *testing.T) {
 		b.acceptAsk(first, `{"first":"one"}`)
 		time.Sleep(3 * time.Hour)
 		if tries := l.reads.Load(); tries < 100 || tries > 250 {
-			t.Errorf("it was tried %d times within three hours, want about one a minute", tries)
+			t.Errorf("there were %d attempts within three hours, want about one per minute", tries)
 		}
-		if n := said.count.Load(); n == 0 || n > 10 {
-			t.Errorf("the logger was told %d times, want a few", n)
+		if n := logged.count.Load(); n == 0 || n > 10 {
+			t.Errorf("there are %d log messages, want a few", n)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -97,8 +97,8 @@ func TestTemporarilyUnreadableLogLosesNothing(t *testing.T) {
 	})
 }
 
-// Close doesn't wait for a run that can't be resumed, whether it was answered
-// before or during Close.
+// Close doesn't wait for a run that can't be resumed, whether it was answered before or
+// during Close.
 func TestCloseWhileLogIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -127,7 +127,7 @@ func TestCloseWhileLogIsUnavailable(t *testing.T) {
 			t.Error(err)
 		}
 		if took := time.Since(began); took != time.Minute {
-			t.Errorf("it took %v to close, want the minute of the run that works", took)
+			t.Errorf("Close took %v, want the minute of the run that works", took)
 		}
 		if f := b.waitForEnd(working); f.Status != runlog.Completed {
 			t.Errorf("finished = %+v", f)
@@ -135,7 +135,7 @@ func TestCloseWhileLogIsUnavailable(t *testing.T) {
 	})
 }
 
-// unclaimableLog is a log that refuses claims for a while.
+// An unclaimableLog is a log that rejects claims for a while.
 type unclaimableLog struct {
 	runlog.Log
 	refusals int
@@ -166,7 +166,7 @@ func TestRunIsClaimedLaterAfterRestart(t *testing.T) {
 	})
 }
 
-// A run that can't be read is in no list, not even in part.
+// A run that can't be read isn't listed, not even partially.
 func TestUnreadableRunIsSkippedOnRecovery(t *testing.T) {
 	o := testOptions(t, greeter)
 	o.Log = logWithPrefix(t, []runlog.Entry{
@@ -199,8 +199,7 @@ func TestExpiryIsRecordedLater(t *testing.T) {
 	})
 }
 
-// Batched events are not lost with an answer that arrives while the log is
-// unavailable.
+// Batched events aren't lost if an answer arrives while the log is unavailable.
 func TestBatchedEventsSurviveFailedAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, newEventWhileWaitingPhoton())
@@ -213,7 +212,7 @@ func TestBatchedEventsSurviveFailedAppend(t *testing.T) {
 		synctest.Wait()
 		l.breakFor(time.Millisecond)
 		if err := settleAskBy["answered"](b, askID); !errors.Is(err, errBroken) {
-			t.Errorf("an answer to a log that is down: %v", err)
+			t.Errorf("answering while the log is unavailable: %v", err)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -251,8 +250,8 @@ func TestLostLogEndsItsRun(t *testing.T) {
 	})
 }
 
-// refusingLog is a log that refuses entries permanently, and then accepts them
-// again.
+// A refusingLog is a log that rejects entries with a permanent error while it is set
+// to.
 type refusingLog struct {
 	runlog.Log
 	err atomic.Pointer[error]
@@ -267,8 +266,8 @@ func (l *refusingLog) Append(ctx context.Context, run string, after uint64, entr
 
 func (l *refusingLog) refuseAppends(err error) { l.err.Store(&err) }
 
-// Nothing happens to a run that was skipped, not even when its questions'
-// deadlines pass.
+// Nothing is appended to a run that was skipped, not even when the deadlines of its
+// questions pass.
 func TestDeadlinesOfUnreadableRunDoNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, greeter)
@@ -289,13 +288,12 @@ func TestDeadlinesOfUnreadableRunDoNotExpire(t *testing.T) {
 			n += len(batch)
 		}
 		if n != 2 {
-			t.Errorf("its log has %d entries, and had 2", n)
+			t.Errorf("its log has %d entries, want 2", n)
 		}
 	})
 }
 
-// A run whose end failed permanently to be recorded can be ended again, and the
-// end is recorded when that is possible.
+// If recording the end of a run fails permanently, the run can be stopped again later.
 func TestStopCanBeRetriedAfterPermanentFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
@@ -308,20 +306,20 @@ func TestStopCanBeRetriedAfterPermanentFailure(t *testing.T) {
 		for range 2 {
 			l.refuseAppends(runlog.ErrUnavailable)
 			if err := b.Cancel(t.Context(), me, id); !errors.Is(err, runlog.ErrUnavailable) {
-				t.Errorf("stopping it while the log is down: %v", err)
+				t.Errorf("stopping the run while the log rejects entries: %v", err)
 			}
 			l.refuseAppends(errBroken)
 			time.Sleep(time.Minute)
 		}
 		l.refuseAppends(runlog.ErrUnavailable)
 		if err := b.Cancel(t.Context(), me, id); !errors.Is(err, runlog.ErrUnavailable) {
-			t.Errorf("stopping it while the log is down: %v", err)
+			t.Errorf("stopping the run while the log rejects entries: %v", err)
 		}
 		time.Sleep(time.Minute)
 		l.err.Store(nil)
 		time.Sleep(time.Minute)
 		if info, err := b.Info(me, id); err != nil || info.State != engine.Stopped {
-			t.Errorf("it is %s, %v", info.State, err)
+			t.Errorf("the run is %s, %v", info.State, err)
 		}
 	})
 }

@@ -67,3 +67,17 @@ func (r *trackedRun) resolveUncertainAppend(ctx context.Context) error {
 	}
 	return r.applyEntries(missed, len(u.entries))
 }
+
+// resolveUncertainLater resolves an uncertain append in the background, in case
+// nothing else is appended to the run.
+func (r *trackedRun) resolveUncertainLater() {
+	r.retryInBackground(func() error { return r.resolveUncertainAppend(r.engine.ctx) })
+}
+
+// markUncertain notes that the outcome of an append is unknown.
+func (r *trackedRun) markUncertain(stored, entries []runlog.Entry) {
+	r.uncertain = &uncertainAppend{entries: stored, original: entries}
+	if r.lastSeq > 0 {
+		go r.resolveUncertainLater()
+	}
+}

@@ -40,12 +40,12 @@ func (x *logMessages) all() []string {
 	return slices.Clone(x.messages)
 }
 
-// uncertainLog is a log that fails one append with ErrUncertain and then
-// refuses all for a while.
+// An uncertainLog is a log that fails one append with ErrUncertain, and then all others
+// for a while.
 type uncertainLog struct {
 	runlog.Log
-	appendsLeft atomic.Int64 // appends until then
-	recorded    bool         // the append was recorded all the same
+	appendsLeft atomic.Int64 // successful appends before that
+	recorded    bool         // whether the uncertain append was recorded
 	unavailable atomic.Bool
 }
 
@@ -73,13 +73,14 @@ func TestUncertainAppend(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		for n := int64(1); checkUncertainAppend(t, kept, n); n++ {
 			if n > 50 {
-				t.Fatal("there is no end to the appends")
+				t.Fatal("the number of appends has no end")
 			}
 		}
 	}
 }
 
-// checkUncertainAppend reports whether there was an append with that number.
+// checkUncertainAppend runs a photon whose nth append is uncertain. It returns false if
+// there was no such append.
 func checkUncertainAppend(t *testing.T, kept bool, n int64) (reached bool) {
 	synctest.Test(t, func(t *testing.T) {
 		var effects atomic.Int64
@@ -124,7 +125,7 @@ func (b *testEngine) startRetrying(photon string) string {
 		info, err := b.Start(b.t.Context(), me, engine.StartRequest{Photon: photon, IdempotencyKey: "once"})
 		switch {
 		case err == nil:
-			time.Sleep(2 * time.Minute) // until what was refused is gone
+			time.Sleep(2 * time.Minute) // until the refused start has been deleted
 			return info.ID
 		case !errors.Is(err, runlog.ErrUncertain) && !errors.Is(err, runlog.ErrUnavailable):
 			b.t.Fatal(err)

@@ -51,14 +51,14 @@ func TestStartRefuses(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	var invalid *generators.InvalidError
 	if _, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "nobody"}); !errors.Is(err, engine.ErrPhotonNotFound) {
-		t.Errorf("unknown photon: %v", err)
+		t.Errorf("starting an unknown photon: %v", err)
 	}
 	_, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "greeter", Args: json.RawMessage(`{"x":1,"y":2}`)})
 	if !errors.As(err, &invalid) || len(invalid.Fields) != 2 {
-		t.Errorf("unknown arguments: %v", err)
+		t.Errorf("starting with unknown arguments: %v", err)
 	}
 	if n := len(b.Runs(me, 0, nil)); n != 0 {
-		t.Errorf("%d runs were begun", n)
+		t.Errorf("%d runs were started", n)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestFirstAnswerWins(t *testing.T) {
 		}
 	}
 	if won != 1 {
-		t.Errorf("%d answers were taken", won)
+		t.Errorf("%d answers were accepted, want one", won)
 	}
 }
 
@@ -143,10 +143,10 @@ func TestOtherOwnersSeeNothing(t *testing.T) {
 		t.Errorf("cancel: %v", err)
 	}
 	if n := len(b.Runs(you, 0, nil)) + len(b.Inbox(you, 0)) + b.CountOpenAsks(you); n != 0 {
-		t.Errorf("a stranger's lists have %d entries", n)
+		t.Errorf("another owner's lists have %d entries", n)
 	}
 	if len(b.Runs(me, 0, nil)) != 1 || len(b.Inbox(me, 0)) != 1 || b.CountOpenAsks(me) != 1 {
-		t.Error("the owner's lists lack the run")
+		t.Error("the run isn't in the owner's lists")
 	}
 }
 
@@ -155,8 +155,8 @@ func TestCancelStopsTheGenerator(t *testing.T) {
 	p := newPhoton("waiter", func(ctx context.Context, yield generators.Yield) (any, error) {
 		defer func() { deferred <- ctx.Err() }()
 		_, err := ask.Text(yield, "name", "Who?")
-		if yield(generators.Status("never told")) {
-			t.Error("yield was true after the stop")
+		if yield(generators.Status("not recorded")) {
+			t.Error("yield returned true after the stop")
 		}
 		return nil, err
 	}, nil)
@@ -167,7 +167,7 @@ func TestCancelStopsTheGenerator(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-deferred; err == nil {
-		t.Error("the context was not cancelled")
+		t.Error("the context was not canceled")
 	}
 	if f := b.waitForEnd(id); f.Status != runlog.Stopped {
 		t.Errorf("finished = %+v", f)
@@ -238,7 +238,7 @@ func TestIdempotencyKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := start(me, "k1", "{}"); err != nil || again != first {
-		t.Errorf("the same request began %s, %v; want %s", again, err, first)
+		t.Errorf("the same request returned the run %s, %v; want %s", again, err, first)
 	}
 	if other, err := start(engine.Caller{"session:you"}, "k1", "{}"); err != nil || other == first {
 		t.Errorf("another owner's key: %s, %v", other, err)
@@ -251,7 +251,7 @@ func TestIdempotencyKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := b2.Start(t.Context(), me, engine.StartRequest{Photon: "echo", Args: json.RawMessage(`{"text":"b"}`), IdempotencyKey: "k"}); !errors.Is(err, engine.ErrIdempotencyKeyReused) {
-		t.Errorf("the same key for something else: %v", err)
+		t.Errorf("the same key for another request: %v", err)
 	}
 }
 
@@ -363,6 +363,6 @@ func TestCloseInterruptsNonDurableRuns(t *testing.T) {
 		t.Errorf("finished = %+v", f)
 	}
 	if _, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "greeter"}); !errors.Is(err, engine.ErrClosing) {
-		t.Errorf("a start after the close: %v", err)
+		t.Errorf("starting a run after Close: %v", err)
 	}
 }

@@ -10,6 +10,6 @@ func TestWaitingRunIsSmall(t *testing.T) {
 	const runs, most = 5_000, 16 << 10
 	memory, _ := measureWaitingRuns(t, runs)
 	if each := memory / runs; each > most {
-		t.Errorf("a run that waits takes %d bytes, and may take %d", each, most)
+		t.Errorf("a waiting run uses %d bytes, want at most %d", each, most)
 	}
 }

@@ -16,15 +16,15 @@ import (
 // outcomePhoton reports how its question was settled, and asks again.
 var outcomePhoton = newPhoton("outcome", func(_ context.Context, yield generators.Yield) (string, error) {
 	_, err := ask.Text(yield, "first", "First?")
-	told := "answered"
+	outcome := "answered"
 	for name, known := range map[string]error{"unsupported": ask.ErrUnsupported, "invalid": ask.ErrInvalid, "timeout": ask.ErrTimeout, "stopped": ask.ErrStopped} {
 		if errors.Is(err, known) {
-			told = name + "; " + err.Error()
+			outcome = name + "; " + err.Error()
 		}
 	}
-	yield(generators.Status(told))
+	yield(generators.Status(outcome))
 	_, err = ask.Text(yield, "second", "Second?")
-	return told, err
+	return outcome, err
 }, &generators.Options{Durable: true})
 
 // A generator receives the same error when its question is withdrawn and when
@@ -56,10 +56,10 @@ func TestWithdrawnQuestionFailsWithReason(t *testing.T) {
 			if f.Status != runlog.Completed || string(f.Result) != string(mustMarshal(t, tt.want)) {
 				t.Errorf("finished = %+v, want %q", f, tt.want)
 			}
-			told := 0
+			statuses := 0
 			for _, e := range again.entries(id) {
 				if e.Kind == "status" {
-					told++
+					statuses++
 				}
 				if e.Kind == runlog.KindWithdrawn {
 					if w, err := runlog.Decode[runlog.Withdrawn](e); err != nil || w != (runlog.Withdrawn{AskSeq: seq, Reason: tt.reason, Error: tt.text}) {
@@ -67,8 +67,8 @@ func TestWithdrawnQuestionFailsWithReason(t *testing.T) {
 					}
 				}
 			}
-			if told != 1 {
-				t.Errorf("the outcome was told %d times: live and again it differs", told)
+			if statuses != 1 {
+				t.Errorf("the outcome was recorded %d times, want once", statuses)
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func TestWithdrawRefuses(t *testing.T) {
 		}
 	}
 	if err := b.Answer(t.Context(), me, first, ask.Answer{Action: ask.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
-		t.Errorf("an answer after it: %v", err)
+		t.Errorf("answering afterwards: %v", err)
 	}
 	w, err := runlog.Decode[runlog.Withdrawn](b.waitForEntry(id, seq, runlog.KindWithdrawn))
 	if err != nil || len(w.Error) > 5<<10 {
@@ -119,11 +119,11 @@ func TestWithdrawRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := withdraw(me, second); !errors.Is(err, engine.ErrSettled) {
-		t.Errorf("after the run's end: %v", err)
+		t.Errorf("after the end of the run: %v", err)
 	}
 }
 
-// The log says which questions belong together, also if some are refused.
+// The log marks questions that were asked together, even if some were rejected.
 func TestAskTogetherIsMarkedInTheLog(t *testing.T) {
 	b := newTestEngine(t, newPhoton("round", func(_ context.Context, yield generators.Yield) (int, error) {
 		var x, y, z string

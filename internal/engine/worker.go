@@ -105,13 +105,6 @@ func (w *worker) endOnRecordError(err error) {
 	}
 }
 
-// A toolError is an error that the tool's code caused. Its text is for people.
-type toolError struct{ text string }
-
-func (e *toolError) Error() string { return e.text }
-
-func toolErrorf(format string, args ...any) error { return &toolError{fmt.Sprintf(format, args...)} }
-
 // handleGeneratorError ends a run whose generator returned an error, panicked or
 // exceeded its time limit.
 func (w *worker) handleGeneratorError(err error) {

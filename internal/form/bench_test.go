@@ -24,7 +24,7 @@ func BenchmarkRequestedSchema(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if len(form.RequestedSchema(fields)) == 0 {
-			b.Fatal("nothing")
+			b.Fatal("no content")
 		}
 	}
 }

@@ -31,8 +31,8 @@ var postedTests = ask.Fields{
 	{Name: "json"},
 }
 
-// TestDecode reads one posted field of the form. Two are always there: boxes
-// that are not ticked.
+// TestDecode decodes one posted field. The two unchecked checkboxes are always in the
+// content.
 func TestDecode(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestDecode(t *testing.T) {
 		{"at=2026-01-15T10:30", `"at":"2026-01-15T10:30:00+01:00"`},
 		{"at=2026-07-15T10:30:15", `"at":"2026-07-15T10:30:15+02:00"`},
 		{"at=2026-07-15+10:30", `"at":"2026-07-15T10:30:00+02:00"`},
-		{"at=2026-10-25T03:00", `"at":"2026-10-25T03:00:00+01:00"`}, // the hour before it is there twice
+		{"at=2026-10-25T03:00", `"at":"2026-10-25T03:00:00+01:00"`}, // the hour before occurs twice
 		{"at=2026-07-15T10:30:00Z", `"at":"2026-07-15T10:30:00Z"`},
 		{"at=soon", `"at":"soon"`},
 		{"time=18:30", `"time":"18:30"`},
@@ -74,7 +74,7 @@ func TestDecode(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(fields["must"]) != "[]" || string(fields["sure"]) != "false" {
-			t.Errorf("%s: without a tick the boxes are %s and %s", tt.post, fields["must"], fields["sure"])
+			t.Errorf("%s: the unchecked checkboxes are %s and %s", tt.post, fields["must"], fields["sure"])
 		}
 		delete(fields, "must")
 		delete(fields, "sure")
@@ -100,9 +100,9 @@ func TestDecodeCheckboxes(t *testing.T) {
 	}
 }
 
-// TestDecodeHoursThatAreNotThere: whatever becomes of half past two on the day
-// the clocks go forward, it is a moment.
-func TestDecodeHoursThatAreNotThere(t *testing.T) {
+// A local time that doesn't exist, because the clocks go forward, is decoded as some
+// valid time.
+func TestDecodeSkippedHours(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -115,12 +115,12 @@ func TestDecodeHoursThatAreNotThere(t *testing.T) {
 		}
 	}
 	if got := string(form.Decode(fields, url.Values{"at": {"2026-03-29T02:30"}}, nil)); got != `{"at":"2026-03-29T02:30:00Z"}` {
-		t.Errorf("without a zone it became %s", got)
+		t.Errorf("without a zone, it became %s", got)
 	}
 }
 
-// TestPostedFormIsChecked: what was left blank is missing, and a list of
-// checkboxes of which none is ticked is an empty list.
+// In a posted form, blank fields are missing, and a list without a checked checkbox is
+// empty.
 func TestPostedFormIsChecked(t *testing.T) {
 	fields := ask.Fields{
 		{Name: "name", Type: "string", Required: true},

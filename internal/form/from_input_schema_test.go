@@ -35,7 +35,7 @@ func TestFromInputSchema(t *testing.T) {
 	}
 }
 
-// TestFromInputSchemaAcceptsAnyProperty that ask.FromSchema refuses.
+// FromInputSchema accepts properties that ask.FromSchema rejects.
 func TestFromInputSchemaAcceptsAnyProperty(t *testing.T) {
 	for _, property := range []string{
 		`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"array","items":{"type":"string"}}`, `{"type":"array"}`,
@@ -56,8 +56,9 @@ func TestFromInputSchemaAcceptsAnyProperty(t *testing.T) {
 	}
 }
 
-// TestFromInputSchemaRefusesForms that are no object, have no names or are too large.
-func TestFromInputSchemaRefusesForms(t *testing.T) {
+// FromInputSchema returns an error for schemas that aren't objects, have properties
+// without names, or are too large.
+func TestFromInputSchemaErrors(t *testing.T) {
 	large := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	for i := range 101 {
 		large.Properties[strconv.Itoa(i)] = &jsonschema.Schema{}

@@ -15,9 +15,9 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 )
 
-// FuzzDecodeForm posts anything to a form with every kind of field. Decoding
-// never panics and gives an object; what Check accepts of it conforms to the
-// form's schema and is accepted again, unchanged.
+// FuzzDecodeForm posts any values to a form with every kind of field. Decode must
+// return an object. If Check accepts it, the result must conform to the form's schema
+// and be accepted again, unchanged.
 func FuzzDecodeForm(f *testing.F) {
 	f.Add("name=Ada&titled=d", "Europe/Berlin")
 	f.Add("name=+&many=a&many=a&sure=on&share=1e0&count=4.0&at=2026-10-25T02:30&day=2026-05-01&clock=18:30", "Asia/Kathmandu")
@@ -44,26 +44,27 @@ func FuzzDecodeForm(f *testing.F) {
 	})
 }
 
-// beyondSchema are the rules that a schema has no keyword for: whole numbers and
-// moments that Go can hold, and bounds of dates.
+// beyondSchema matches the errors for rules that a schema has no keyword for: numbers
+// and times that Go can't represent, and bounds of dates.
 var beyondSchema = regexp.MustCompile(`must be between -9223372036854775808|must be a date and time|must not be (before|after)`)
 
-// checkAgainstSchema holds the two ways to check a form's content against each other.
+// checkAgainstSchema checks content with the form and with its schema, and compares
+// the results.
 func checkAgainstSchema(t *testing.T, fields ask.Fields, schema *generators.Schema, content json.RawMessage) {
 	t.Helper()
 	checked, err := fields.Check(content)
 	if err != nil {
-		said := fieldErrors(t, err)
-		if len(said) == 0 {
-			t.Fatalf("%s is refused without a reason", content)
+		messages := fieldErrors(t, err)
+		if len(messages) == 0 {
+			t.Fatalf("%s is rejected without a message", content)
 		}
-		if schema.Validate(content) == nil && !beyondSchema.MatchString(fmt.Sprint(said)) {
-			t.Fatalf("%s is refused, and its schema accepts it: %q", content, said)
+		if schema.Validate(content) == nil && !beyondSchema.MatchString(fmt.Sprint(messages)) {
+			t.Fatalf("%s is rejected, but its schema accepts it: %q", content, messages)
 		}
 		return
 	}
 	if err := schema.Validate(checked); err != nil {
-		t.Fatalf("%s became %s, which its schema refuses: %v", content, checked, err)
+		t.Fatalf("%s became %s, which its schema rejects: %v", content, checked, err)
 	}
 	again, err := fields.Check(checked)
 	if err != nil || !bytes.Equal(again, checked) {
@@ -71,9 +72,9 @@ func checkAgainstSchema(t *testing.T, fields ask.Fields, schema *generators.Sche
 	}
 }
 
-// FuzzCheckForm sends any JSON as the content of any form, read from a schema.
-// The form's own check agrees with its schema: what it accepts conforms, and
-// what it refuses either doesn't, or is a value that Go has no type for.
+// FuzzCheckForm checks any JSON as the content of any form. The form must accept only
+// what conforms to its schema, and reject only what doesn't, or what Go can't
+// represent.
 func FuzzCheckForm(f *testing.F) {
 	f.Add(string(form.Schema(allFields())), `{"name":"Ada","titled":"d","count":1e400}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"integer","multipleOf":3},"b":{"type":"string","format":"date-time"}}}`, `{"a":9.0,"b":"2026-06-30T23:59:60Z"}`)
@@ -95,8 +96,9 @@ func FuzzCheckForm(f *testing.F) {
 	})
 }
 
-// FuzzFromSchema makes a form of any schema. What Narrow accepts, MCP's subset can
-// say, and Narrow reads that as the same fields; the full schema loses nothing.
+// FuzzFromSchema converts any schema to a form, and that to a schema and back. The
+// fields must be the same; if the schema is within MCP's subset, except for the rules
+// that the subset can't express.
 func FuzzFromSchema(f *testing.F) {
 	f.Add(string(form.Schema(allFields())))
 	f.Add(string(form.RequestedSchema(allFields())))
@@ -116,7 +118,7 @@ func FuzzFromSchema(f *testing.F) {
 		_ = fields.Validate()
 		full := fieldsFromRaw(t, form.Schema(fields))
 		if !reflect.DeepEqual(normalized(full), normalized(fields)) {
-			t.Fatalf("%s: narrowed again, %+v became %+v", schema, normalized(fields), normalized(full))
+			t.Fatalf("%s: converted again, %+v became %+v", schema, normalized(fields), normalized(full))
 		}
 		requested := form.RequestedSchema(fields)
 		checkSubset(t, requested)
@@ -139,8 +141,7 @@ func fieldsFromRaw(t *testing.T, raw json.RawMessage) ask.Fields {
 	return fields
 }
 
-// normalized is a form without what is only another way to say the same: a title
-// that is the value.
+// normalized returns a form without titles that are the same as the value.
 func normalized(fields ask.Fields) ask.Fields {
 	out := ask.Fields{}
 	for _, f := range fields {
@@ -163,7 +164,8 @@ func normalized(fields ask.Fields) ask.Fields {
 	return out
 }
 
-// withoutDescribedRules is a form without what MCP's subset only describes.
+// withoutDescribedRules returns a form without the rules that MCP's subset can state
+// only in descriptions.
 func withoutDescribedRules(fields ask.Fields) ask.Fields {
 	out := normalized(fields)
 	for i := range out {

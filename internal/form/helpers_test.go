@@ -13,24 +13,24 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// sentences are what an InvalidError says, by path.
+// fieldErrors returns the messages of an InvalidError, by path.
 func fieldErrors(t *testing.T, err error) map[string]string {
 	t.Helper()
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("the error is a %T (%v), not an InvalidError", err, err)
 	}
-	said := make(map[string]string)
+	messages := make(map[string]string)
 	for _, f := range invalid.Fields {
-		if said[f.Path] != "" {
-			said[f.Path] += "; "
+		if messages[f.Path] != "" {
+			messages[f.Path] += "; "
 		}
-		said[f.Path] += f.Message
+		messages[f.Path] += f.Message
 	}
-	return said
+	return messages
 }
 
-// schema reads a schema's document.
+// schema parses a schema.
 func schema(t *testing.T, raw string) *generators.Schema {
 	t.Helper()
 	s, err := generators.ParseSchema(json.RawMessage(raw))
@@ -42,7 +42,7 @@ func schema(t *testing.T, raw string) *generators.Schema {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares JSON with a file of testdata.
+// golden compares JSON with a file in testdata.
 func golden(t *testing.T, name string, raw []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -65,7 +65,7 @@ func golden(t *testing.T, name string, raw []byte) {
 	}
 }
 
-// allFields is a form with every rule that there is.
+// allFields is a form with every rule.
 func allFields() ask.Fields {
 	zero, ten, quarter := 0.0, 10.0, 0.25
 	return ask.Fields{

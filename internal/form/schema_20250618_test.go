@@ -29,7 +29,7 @@ var keywords20250618 = map[string][]string{
 	"boolean": {"type", "title", "description", "default"},
 }
 
-// checkSchema20250618 reports what a client of 2025-06-18 doesn't know.
+// checkSchema20250618 checks that a schema is within the subset of 2025-06-18.
 func checkSchema20250618(t *testing.T, raw []byte) {
 	t.Helper()
 	var fields struct {
@@ -58,14 +58,14 @@ func checkSchema20250618(t *testing.T, raw []byte) {
 	}
 	for _, name := range fields.Required {
 		if fields.Properties[name] == nil {
-			t.Errorf("%q is required, and no property", name)
+			t.Errorf("%q is required, but isn't a property", name)
 		}
 	}
 }
 
-// TestDescriptionsOf20250618 say what the schema has no word for.
-func TestDescriptionsOf20250618(t *testing.T) {
-	said := map[string]string{
+// The descriptions state the rules that the schema can't express.
+func TestDescriptions20250618(t *testing.T) {
+	descriptions := map[string]string{
 		"name":     "As on the badge. Default: Ada",
 		"airport":  "Where from. Must be three capital letters.",
 		"day":      "Not before 2026-05-01. Not after 2026-05-31.",
@@ -88,19 +88,19 @@ func TestDescriptionsOf20250618(t *testing.T) {
 		ask.Field{Name: "least", Type: "array", Choices: ask.Choices("x"), MinItems: 1},
 		ask.Field{Name: "most", Type: "array", Choices: ask.Choices("x"), MaxItems: 1})
 	doc := schema(t, string(form.RequestedSchema20250618(fields))).Document()
-	for name, want := range said {
+	for name, want := range descriptions {
 		p := doc.Properties[name]
 		if p == nil || p.Description != want {
 			t.Errorf("%s is described as %+v, want %q", name, p, want)
 		}
 	}
 	if p := doc.Properties["titles.g"]; p.Title != "Green" || string(p.Default) != "true" {
-		t.Errorf("a choice that is made beforehand is %+v", p)
+		t.Errorf("a choice that is a default is %+v", p)
 	}
 }
 
-// TestChoicesHaveNamesOfTheirOwn, whatever the fields are called.
-func TestChoicesHaveNamesOfTheirOwn(t *testing.T) {
+// The names of choices are unique, whatever the names of the fields are.
+func TestChoiceNamesAreUnique(t *testing.T) {
 	fields := ask.Fields{
 		{Name: "a.b", Type: "array", Choices: ask.Choices("c")},
 		{Name: "a", Type: "array", Choices: ask.Choices("b.c", "b")},
@@ -132,18 +132,18 @@ func TestContentFrom20250618(t *testing.T) {
 		}
 	}
 	_, err := form.ContentFrom20250618(fields, []byte(`{"must.a":"yes","may.b":null}`))
-	if said := fieldErrors(t, err); said["/must.a"] != "must be true or false, not text" || said["/may.b"] != "must be true or false, not null" {
-		t.Errorf("said %q", said)
+	if messages := fieldErrors(t, err); messages["/must.a"] != "must be true or false, not text" || messages["/may.b"] != "must be true or false, not null" {
+		t.Errorf("the errors are %q", messages)
 	}
 	for _, bad := range []string{`[]`, `{`, `null`} {
 		if _, err := form.ContentFrom20250618(fields, json.RawMessage(bad)); err == nil {
-			t.Errorf("%s was taken", bad)
+			t.Errorf("%s was accepted", bad)
 		}
 	}
 }
 
-// answer20250618 is an answer as a client of 2025-06-18 gives it: what a list has is
-// true, and what it has not is false.
+// answer20250618 converts content to that of a client of 2025-06-18: the choices in a
+// list are true, and the others false.
 func answer20250618(t *testing.T, fields ask.Fields, content json.RawMessage) json.RawMessage {
 	t.Helper()
 	doc := schema(t, string(form.RequestedSchema20250618(fields))).Document()
@@ -152,7 +152,7 @@ func answer20250618(t *testing.T, fields ask.Fields, content json.RawMessage) js
 		t.Fatal(err)
 	}
 	n := 0
-	next := func() string { n++; return doc.PropertyOrder[n-1] } // a property a choice, in the form's order
+	next := func() string { n++; return doc.PropertyOrder[n-1] } // one for each choice, in the form's order
 	for _, f := range fields {
 		if f.Type != "array" {
 			next()
@@ -173,10 +173,10 @@ func answer20250618(t *testing.T, fields ask.Fields, content json.RawMessage) js
 	return raw
 }
 
-// FuzzSchema20250618 takes any answer to any form through the schema of 2025-06-18. The
-// schema is within the subset and takes what the form takes, and the answer
-// comes back as it was, but for the order of lists and for empty ones that may
-// be left out.
+// FuzzSchema20250618 converts any answer to any form to the schema of 2025-06-18 and
+// back. The schema must be within the subset and accept what the form accepts. The
+// answer must be unchanged, except for the order of lists and for empty lists that
+// aren't required.
 func FuzzSchema20250618(f *testing.F) {
 	f.Add(string(form.Schema(allFields())), `{"name":"Ada","titled":"d","many":["b","a"],"titles":[],"sure":false,"share":0.25}`)
 	f.Add(`{"type":"object","properties":{"a":{"type":"array","items":{"enum":["b","b_",""]}},"a.b":{"type":"boolean"}},"required":["a"]}`, `{"a":["b",""],"a.b":true}`)
@@ -199,13 +199,13 @@ func FuzzSchema20250618(f *testing.F) {
 		if err != nil {
 			return
 		}
-		june := answer20250618(t, fields, checked)
-		if err := schema(t, string(raw)).Validate(june); err != nil {
-			t.Fatalf("%s is refused by %s: %v", june, raw, err)
+		answer := answer20250618(t, fields, checked)
+		if err := schema(t, string(raw)).Validate(answer); err != nil {
+			t.Fatalf("%s is rejected by %s: %v", answer, raw, err)
 		}
-		back, err := form.ContentFrom20250618(fields, june)
+		back, err := form.ContentFrom20250618(fields, answer)
 		if err != nil {
-			t.Fatalf("%s: %v", june, err)
+			t.Fatalf("%s: %v", answer, err)
 		}
 		again, err := fields.Check(back)
 		if err != nil {
@@ -217,7 +217,7 @@ func FuzzSchema20250618(f *testing.F) {
 	})
 }
 
-// sortedContent is content with its lists sorted and without empty ones.
+// sortedContent returns content with sorted lists and without empty ones.
 func sortedContent(t *testing.T, fields ask.Fields, content json.RawMessage) string {
 	t.Helper()
 	var values map[string]any

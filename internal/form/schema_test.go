@@ -26,7 +26,7 @@ var keywords20251125 = map[string][]string{
 	"array":   {"type", "title", "description", "minItems", "maxItems", "items", "default"},
 }
 
-// checkSubset reports what is outside of MCP's subset.
+// checkSubset checks that a schema is within MCP's subset.
 func checkSubset(t *testing.T, raw []byte) {
 	t.Helper()
 	var fields struct {
@@ -50,17 +50,18 @@ func checkSubset(t *testing.T, raw []byte) {
 			}
 		}
 		if property["enum"] != nil && property["minLength"] != nil {
-			t.Errorf("property %q has choices and lengths", name)
+			t.Errorf("property %q has both choices and lengths", name)
 		}
 	}
 }
 
-// TestRequestedSchemaIsMCPs, and states in words what the subset can't hold.
-func TestRequestedSchemaIsMCPs(t *testing.T) {
+// A requested schema is within MCP's subset, and states the other rules in
+// descriptions.
+func TestRequestedSchemaIsInSubset(t *testing.T) {
 	fields := allFields()
 	raw := form.RequestedSchema(fields)
 	checkSubset(t, raw)
-	said := map[string]string{
+	descriptions := map[string]string{
 		"name":    "As on the badge.",
 		"airport": "Where from. Must be three capital letters.",
 		"code":    `Must match ^\d+$.`,
@@ -70,28 +71,28 @@ func TestRequestedSchemaIsMCPs(t *testing.T) {
 		"share":   "How much. Must be a multiple of 0.25.",
 		"pick":    "",
 	}
-	for name, want := range said {
+	for name, want := range descriptions {
 		if got := schema(t, string(raw)).Document().Properties[name].Description; got != want {
 			t.Errorf("%s is described as %q, want %q", name, got, want)
 		}
 	}
 }
 
-// TestSchemaOfBareFields: a field made by hand may lack what belongs together.
+// Fields that aren't made by package ask may be incomplete.
 func TestSchemaOfBareFields(t *testing.T) {
 	fields := ask.Fields{{Name: "clock", Type: "string", Format: ask.FormatTime}}
 	if _, err := fields.Check([]byte(`{"clock":"18:30:00Z"}`)); err == nil {
 		t.Error("a time of day with seconds and zone is accepted")
 	}
 	if err := schema(t, string(form.Schema(fields))).Validate([]byte(`{"clock":"25:00"}`)); err == nil {
-		t.Error("the schema accepts a time that there is not")
+		t.Error("the schema accepts a time that doesn't exist")
 	}
 	if got := string(form.RequestedSchema(ask.Fields(nil))); got != `{"type":"object","properties":{}}` {
 		t.Errorf("a form without fields is %s", got)
 	}
 	twice := ask.Fields{{Name: "a", Type: "string"}, {Name: "a", Type: "string"}}
 	if err := twice.Validate(); err == nil || !strings.Contains(err.Error(), `field "a": another field has the same name`) {
-		t.Errorf("two fields of one name: %v", err)
+		t.Errorf("two fields with the same name: %v", err)
 	}
 	for _, fields := range []ask.Fields{{{Type: "string"}}, {{Name: "a"}}, {{Name: "a", Type: "object"}}, {{Name: "a", Type: "string", Pattern: "("}}} {
 		if err := fields.Validate(); err == nil || !strings.Contains(err.Error(), "field ") {

@@ -21,7 +21,7 @@ var (
 
 var (
 	runsDesc      = newDesc("runs", "Runs, by state, including finished runs that are retained.", "state")
-	residentDesc  = newDesc("runs_hot", "Durable runs that wait for an answer and are held in memory; other waiting runs are evicted.")
+	residentDesc  = newDesc("runs_resident", "Durable runs that wait for an answer and are held in memory; other waiting runs are evicted.")
 	openAsksDesc  = newDesc("asks_open", "Open questions, by age.", "age")
 	oldestAskDesc = newDesc("asks_oldest_age_seconds", "Age of the oldest open question; 0 if none is open.")
 	followersDesc = newDesc("followers", "Streams, pages and calls that follow a run.")

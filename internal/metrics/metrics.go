@@ -56,7 +56,7 @@ func New(version string) *Metrics {
 			0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10), []string{"result"}),
 		appendSeconds: histogram("log_append_seconds", "Duration of successful appends to the log.",
 			10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10),
-		appendErrors: newCounterFamily("log_append_errors_total", "Failed appends to the log: another append came first (conflict), the request was canceled (cancelled), the disk was full (full), the outcome is unknown (in_doubt), or another error (other).", "reason"),
+		appendErrors: newCounterFamily("log_append_errors_total", "Failed appends to the log: another append came first (conflict), the request was canceled (cancelled), the disk was full (full), the outcome is unknown (uncertain), or another error (other).", "reason"),
 		entries:      prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "log_entries_total", Help: "Entries appended to the log."}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labeled with the version of the program.",
@@ -107,11 +107,11 @@ func histogramOptions(name, help string, buckets ...float64) prometheus.Histogra
 const (
 	labelConflict   = "conflict"
 	labelDiskFull   = "full"
-	labelUncertain  = "in_doubt"
+	labelUncertain  = "uncertain"
 	labelCanceled   = "cancelled"
 	labelOther      = "other"
-	labelComplete   = "whole"
-	labelIncomplete = "broken_off"
+	labelComplete   = "complete"
+	labelIncomplete = "incomplete"
 )
 
 // EntriesAppended implements [engine.Meter].

@@ -204,9 +204,9 @@ func TestARestartCountsWhatIsThere(t *testing.T) {
 		id := b.startRun("greeter", "browser")
 		b.startRun("patient", "browser")
 		b.answerRun(id, ask.Accept, `{"name":"Ada"}`, "browser")
-		b.want(1, "beam_runs_hot") // the other is not durable
+		b.want(1, "beam_runs_resident") // the other is not durable
 		time.Sleep(3 * time.Hour)
-		b.want(0, "beam_runs_hot")
+		b.want(0, "beam_runs_resident")
 		b.closeAll()
 
 		b = openTestMetrics(t, l, dir)
@@ -214,10 +214,10 @@ func TestARestartCountsWhatIsThere(t *testing.T) {
 		b.want(1, "beam_asks_open", "1h-1d")
 		b.want(10800, "beam_asks_oldest_age_seconds")
 		b.want(-1, "beam_runs_started_total", "greeter", "browser")
-		b.want(0, "beam_replay_seconds", "whole")
+		b.want(0, "beam_replay_seconds", "complete")
 		b.answerRun(id, ask.Accept, `{"sure":true}`, "browser")
-		b.want(1, "beam_replay_seconds", "whole")
-		b.want(0, "beam_replay_seconds", "broken_off")
+		b.want(1, "beam_replay_seconds", "complete")
+		b.want(0, "beam_replay_seconds", "incomplete")
 		b.want(1, "beam_runs", "completed")
 		b.want(0, "beam_runs", "waiting")
 	})
@@ -278,7 +278,7 @@ func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
 
 func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
 	b := &testMetrics{Metrics: metrics.New("test"), t: t}
-	for _, reason := range []string{"full", "conflict", "cancelled", "in_doubt", "other"} {
+	for _, reason := range []string{"full", "conflict", "cancelled", "uncertain", "other"} {
 		b.want(0, "beam_log_append_errors_total", reason) // a rate needs the zero before the first
 	}
 	b.EntriesAppended(1, time.Millisecond, fmt.Errorf("appending: %w", runlog.ErrDiskFull))
@@ -287,7 +287,7 @@ func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
 	b.EntriesAppended(1, time.Millisecond, fmt.Errorf("%w: broken", runlog.ErrUncertain))
 	b.EntriesAppended(1, time.Millisecond, errors.New("broken"))
 	b.EntriesAppended(5, time.Millisecond, nil)
-	for _, reason := range []string{"full", "conflict", "cancelled", "in_doubt", "other"} {
+	for _, reason := range []string{"full", "conflict", "cancelled", "uncertain", "other"} {
 		b.want(1, "beam_log_append_errors_total", reason)
 	}
 	b.want(1, "beam_log_append_seconds")

@@ -51,16 +51,16 @@ func TestMemoryWakesItsFollowers(t *testing.T) {
 	})
 }
 
-// TestMemoryBeginsAgainWhileDeleting deletes and starts a run concurrently: it must
-// either exist or not.
-func TestMemoryBeginsAgainWhileDeleting(t *testing.T) {
+// TestMemoryStartsAgainWhileDeleting deletes and starts a run concurrently. Starting it
+// must never fail with ErrNotFound.
+func TestMemoryStartsAgainWhileDeleting(t *testing.T) {
 	l := runlog.NewMemory()
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for range 500 {
 				if _, err := l.Append(t.Context(), "r", 0, runlog.Entry{Kind: "status"}); err != nil && err.Error() == runlog.ErrNotFound.Error() {
-					t.Error("a run that begins was not found")
+					t.Error("starting a run returned ErrNotFound")
 				}
 			}
 		})

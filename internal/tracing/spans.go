@@ -80,7 +80,7 @@ func (t *Tracer) TraceReplay(run engine.TracedRun, began time.Time, settledSeq u
 	if !traced {
 		return
 	}
-	options := []trace.SpanStartOption{trace.WithTimestamp(began), runAttributes(run), trace.WithAttributes(attribute.Bool("beam.whole", complete))}
+	options := []trace.SpanStartOption{trace.WithTimestamp(began), runAttributes(run), trace.WithAttributes(attribute.Bool("beam.complete", complete))}
 	if settledSeq > 0 {
 		question := trace.SpanContextFromContext(ctx).WithSpanID(askSpanID(run.ID, settledSeq))
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: question}))

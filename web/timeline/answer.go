@@ -35,7 +35,7 @@ func answerValues(q *ask.Question, a ask.Answer) []Value {
 	if len(a.Content) == 0 {
 		return nil
 	}
-	return []Value{{Label: string(q.Kind), Text: truncate(string(a.Content), maxValueLength)}}
+	return []Value{{Label: string(q.Kind), Text: humanize.TruncateBytes(string(a.Content), maxValueLength, " …")}}
 }
 
 func fileValues(_ *ask.Question, a ask.Answer) []Value {
@@ -73,14 +73,14 @@ func formatValue(q *ask.Question, f *ask.Field, raw json.RawMessage) string {
 	case f.Type == "boolean" && json.Unmarshal(raw, &yes) == nil:
 		return yesNo(q, yes)
 	case json.Unmarshal(raw, &text) == nil:
-		return truncate(choiceLabel(f, text), maxValueLength)
+		return humanize.TruncateBytes(choiceLabel(f, text), maxValueLength, " …")
 	case json.Unmarshal(raw, &list) == nil:
 		for i, v := range list {
 			list[i] = choiceLabel(f, v)
 		}
-		return truncate(strings.Join(list, ", "), maxValueLength)
+		return humanize.TruncateBytes(strings.Join(list, ", "), maxValueLength, " …")
 	}
-	return truncate(string(raw), maxValueLength)
+	return humanize.TruncateBytes(string(raw), maxValueLength, " …")
 }
 
 func yesNo(q *ask.Question, yes bool) string {

@@ -114,14 +114,3 @@ func (r *Run) limitBody(a *generators.Artifact) {
 	}
 	r.bodyBytes += len(a.Body)
 }
-
-// truncate cuts s to n bytes, at a character boundary.
-func truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + " …"
-}

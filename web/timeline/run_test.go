@@ -129,7 +129,7 @@ func TestAnswerValues(t *testing.T) {
 		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[{"uri":"file:///a"},{"uri":"file:///b"}]}`)}, "Folders=file:///a\nfile:///b"},
 		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[]}`)}, "Folders=none"},
 		{form, ask.Answer{Action: ask.Decline}, ""},
-		{form, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"` + strings.Repeat("x", 5000) + `"}`)}, "Name=" + strings.Repeat("x", maxValueLength) + " …"},
+		{form, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"` + strings.Repeat("x", 5000) + `"}`)}, "Name=" + strings.Repeat("x", maxValueLength-len(" …")) + " …"},
 	}
 	for _, tt := range tests {
 		w := newLogWriter()

@@ -19,7 +19,7 @@ func samplingValues(content json.RawMessage) []Value {
 	if err != nil {
 		return nil
 	}
-	return []Value{{Label: truncate(r.Model, maxValueLength), Text: truncate(BlocksText(blocks), maxValueLength)}}
+	return []Value{{Label: humanize.TruncateBytes(r.Model, maxValueLength, " …"), Text: humanize.TruncateBytes(BlocksText(blocks), maxValueLength, " …")}}
 }
 
 // BlocksText returns the text of a message's blocks, with a description in brackets for
@@ -58,5 +58,5 @@ func rootsValues(content json.RawMessage) []Value {
 	if len(lines) == 0 {
 		lines = []string{"none"}
 	}
-	return []Value{{Label: "Folders", Text: truncate(strings.Join(lines, "\n"), maxValueLength)}}
+	return []Value{{Label: "Folders", Text: humanize.TruncateBytes(strings.Join(lines, "\n"), maxValueLength, " …")}}
 }

@@ -91,18 +91,10 @@ func briefAnswers(list []*timeline.Ask) string {
 			if questionViews[a.Question.Kind].files {
 				text = a.Values[0].Label
 			}
-			parts = append(parts, truncate(text, 40))
+			parts = append(parts, humanize.Truncate(text, 40))
 		}
 	}
 	return strings.Join(parts, " · ")
-}
-
-// truncate cuts s to n characters.
-func truncate(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 // needsOwnPage reports whether the question can't be answered on a page with script.

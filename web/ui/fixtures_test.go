@@ -108,7 +108,7 @@ func questions() map[string]*ask.Question {
 			}}},
 		"form": {Kind: ask.KindForm, Message: "Tell us about yourself", Fields: ask.Fields{
 			{Name: "name", Title: "Name", Type: "string", Required: true},
-			{Name: "email", Title: "E-mail", Type: "string", Format: "email", Required: true, Description: "Where the confirmation goes"},
+			{Name: "email", Title: "Email", Type: "string", Format: "email", Required: true, Description: "Where the confirmation goes"},
 			{Name: "age", Title: "Age", Type: "integer", Minimum: new(18.0), Maximum: new(120.0)},
 			{Name: "role", Title: "Role", Type: "string", Choices: []ask.Choice{{Value: "dev", Title: "Developer"}, {Value: "ops", Title: "Operations"}}},
 			{Name: "topics", Title: "Topics", Type: "array", MinItems: 1, MaxItems: 2, Choices: ask.Choices("auth", "logging")},

@@ -84,7 +84,7 @@ func TestPages(t *testing.T) {
 		page := PhotonPage{Name: "wizard", Title: "Wizard", Description: "Three questions.", Traits: Traits{Durable: true, Destructive: true}, Fields: form}
 		golden(t, "photon", PhotonDetails(c, page))
 		page.Values = url.Values{"name": {"A"}, "email": {"nope"}}
-		page.Errors = []generators.FieldError{generators.At("email", "must be an e-mail address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
+		page.Errors = []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
 		golden(t, "photon-errors", PhotonDetails(c, page))
 		golden(t, "photon-no-input", PhotonDetails(c, PhotonPage{Name: "ping"}))
 
@@ -130,7 +130,7 @@ func TestAsks(t *testing.T) {
 		}
 		w := newLogWriter("{}")
 		w.ask(questions()["form"])
-		errs := []generators.FieldError{generators.At("email", "must be an e-mail address"), generators.At("topics", "must have at most 2 choices"), generators.At("role", "is required")}
+		errs := []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at most 2 choices"), generators.At("role", "is required")}
 		golden(t, "ask-form-errors", AskForm(w.openAsk(), errs, nil))
 		golden(t, "ask-form-errors-plain", AskForm(w.openAsk(), errs, url.Values{"name": {"Ada"}, "topics": {"auth", "logging"}, "newsletter": {"on"}}))
 		golden(t, "ask-gone", AskUnavailable(w.openAsk(), "It was answered at the terminal."))

@@ -12,16 +12,15 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 )
 
-// update is the only global here: package flag wants it before main runs.
-var update = flag.Bool("update", false, "write the golden files under testdata anew")
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// Golden compares a JSON value with testdata/NAME.json, or writes it there if
-// the test runs with -update.
+// Golden compares a JSON value with testdata/NAME.json. With the flag -update, it
+// writes the file instead.
 func Golden(t testing.TB, name string, value json.RawMessage) {
 	t.Helper()
 	var got bytes.Buffer
 	if err := json.Indent(&got, value, "", "  "); err != nil {
-		t.Fatalf("%s is no JSON: %v", name, err)
+		t.Fatalf("%s is not JSON: %v", name, err)
 	}
 	got.WriteByte('\n')
 	file := filepath.Join("testdata", name+".json")
@@ -36,32 +35,31 @@ func Golden(t testing.TB, name string, value json.RawMessage) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatalf("%v (go test -update writes it)", err)
+		t.Fatalf("%v (go test -update creates it)", err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s has changed (go test -update accepts it).\ngot:\n%s\nwant:\n%s", file, got.Bytes(), want)
 	}
 }
 
-// GoldenPhoton holds a photon's input schema and all that it asked in a play
-// against golden files: input.json, and KEY.json for each question that has
-// fields.
-func GoldenPhoton(t testing.TB, p *generators.Photon, play *Outcome) {
+// GoldenPhoton compares with golden files: a photon's input schema with input.json,
+// and the form of each question that it asked in a run with KEY.json.
+func GoldenPhoton(t testing.TB, p *generators.Photon, run *Outcome) {
 	t.Helper()
 	input, err := json.Marshal(p.Input())
 	if err != nil {
 		t.Fatal(err)
 	}
 	Golden(t, "input", input)
-	for key, q := range play.Asked {
+	for key, q := range run.Asked {
 		if len(q.Fields) > 0 {
 			Golden(t, key, form.RequestedSchema(q.Fields))
 		}
 	}
 }
 
-// CheckPhoton tells what every shipped photon must have: a place in a
-// registry, a title and a description for people.
+// CheckPhoton checks what every shipped photon must have: a valid registration, a
+// title and a description.
 func CheckPhoton(t testing.TB, p *generators.Photon) {
 	t.Helper()
 	if _, err := generators.NewRegistry(p); err != nil {
@@ -72,6 +70,6 @@ func CheckPhoton(t testing.TB, p *generators.Photon) {
 		t.Errorf("photon %s has no title or no description", p.Name())
 	}
 	if o.ReadOnly && o.Destructive {
-		t.Errorf("photon %s says that it changes nothing and destroys something", p.Name())
+		t.Errorf("photon %s is both read-only and destructive", p.Name())
 	}
 }

@@ -34,13 +34,13 @@ func mustPut(t *testing.T, s *blob.Store, run, text string) string {
 	return digest
 }
 
-func TestWhatIsPutCanBeOpened(t *testing.T) {
+func TestPutAndOpen(t *testing.T) {
 	s, _ := openStore(t)
 	digest := mustPut(t, s, testRunID, "content")
 	if want := "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"; digest != want {
 		t.Errorf("digest %s, want the SHA-256 %s", digest, want)
 	}
-	for range 2 { // as often as one likes
+	for range 2 {
 		r, err := s.Open(testRunID, digest)
 		if err != nil {
 			t.Fatal(err)
@@ -59,29 +59,29 @@ func TestBlobsBelongToTheirRun(t *testing.T) {
 	s, _ := openStore(t)
 	digest := mustPut(t, s, testRunID, "content")
 	if _, err := s.Open("8888", digest); !errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("another run's: %v", err)
+		t.Errorf("opening another run's blob: %v", err)
 	}
 	mustPut(t, s, "8888", "content")
 	if err := s.DeleteRun(testRunID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Open(testRunID, digest); !errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("deleted: %v", err)
+		t.Errorf("opening a deleted blob: %v", err)
 	}
 	r, err := s.Open("8888", digest)
 	if err != nil {
-		t.Fatalf("the other run's was deleted too: %v", err)
+		t.Fatalf("opening the other run's blob: %v", err)
 	}
 	r.Close()
 	if err := s.Remove("8888", digest); err != nil {
 		t.Error(err)
 	}
 	if err := s.Remove("8888", digest); err != nil {
-		t.Errorf("removing what is not there: %v", err)
+		t.Errorf("removing a blob that doesn't exist: %v", err)
 	}
 }
 
-func TestNamesLeadNowhereElse(t *testing.T) {
+func TestNamesCannotEscape(t *testing.T) {
 	s, dir := openStore(t)
 	outside := filepath.Join(dir, "..", "outside")
 	if err := os.WriteFile(outside, []byte("secret"), 0o600); err != nil {
@@ -110,23 +110,23 @@ type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestAFailedPutLeavesNothing(t *testing.T) {
+func TestFailedPutLeavesNothing(t *testing.T) {
 	s, dir := openStore(t)
 	if _, _, err := s.Put(t.Context(), testRunID, io.MultiReader(strings.NewReader("half"), failingReader{})); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("put: %v", err)
+		t.Errorf("Put returned %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := s.Put(ctx, testRunID, strings.NewReader("x")); !errors.Is(err, context.Canceled) {
-		t.Errorf("put, cancelled: %v", err)
+		t.Errorf("with a canceled context, Put returned %v", err)
 	}
 	left, err := os.ReadDir(filepath.Join(dir, testRunID))
 	if err != nil || len(left) != 0 {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("the folder has %v, %v", left, err)
 	}
 }
 
-func TestTheFolderIsItsOwnersAlone(t *testing.T) {
+func TestFolderIsPrivate(t *testing.T) {
 	s, dir := openStore(t)
 	digest := mustPut(t, s, testRunID, "content")
 	for name, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, testRunID): 0o700, filepath.Join(dir, testRunID, digest): 0o600} {
@@ -137,7 +137,7 @@ func TestTheFolderIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// Sweep removes incomplete blobs, and leaves complete ones.
+// Sweep removes incomplete blobs and keeps complete ones.
 func TestSweep(t *testing.T) {
 	s, dir := openStore(t)
 	digest := mustPut(t, s, testRunID, "content")
@@ -150,6 +150,6 @@ func TestSweep(t *testing.T) {
 	}
 	left, err := os.ReadDir(filepath.Join(dir, testRunID))
 	if err != nil || len(left) != 1 || left[0].Name() != digest {
-		t.Errorf("%v is left; %v", left, err)
+		t.Errorf("the folder has %v; %v", left, err)
 	}
 }

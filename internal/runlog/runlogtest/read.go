@@ -117,14 +117,14 @@ func testRuns(t *testing.T, l runlog.Log) {
 // testDelete checks that a run is deleted at once and for good, and that others
 // remain.
 func testDelete(t *testing.T, l runlog.Log) {
-	gone, kept := newRunID(), newRunID()
-	appendNumbered(t, l, gone, 0, 5, 5)
+	deleted, kept := newRunID(), newRunID()
+	appendNumbered(t, l, deleted, 0, 5, 5)
 	appendNumbered(t, l, kept, 0, 5, 5)
 	for range 2 { // deleting what is not there is no error
-		if err := l.Delete(t.Context(), gone); err != nil {
+		if err := l.Delete(t.Context(), deleted); err != nil {
 			t.Errorf("deleting: %v", err)
 		}
-		if all := readAll(t, l, gone, 0); len(all) != 0 {
+		if all := readAll(t, l, deleted, 0); len(all) != 0 {
 			t.Errorf("%d entries are left", len(all))
 		}
 		if ids := listRuns(t, l); !slices.Equal(ids, []string{kept}) {
@@ -134,13 +134,13 @@ func testDelete(t *testing.T, l runlog.Log) {
 	if err := l.Delete(t.Context(), newRunID()); err != nil {
 		t.Errorf("deleting a run that never existed: %v", err)
 	}
-	if _, err := l.Append(t.Context(), gone, 5, numberedEntry(6)); err == nil {
+	if _, err := l.Append(t.Context(), deleted, 5, numberedEntry(6)); err == nil {
 		t.Error("appended to a deleted run")
 	}
 	checkNumbers(t, readAll(t, l, kept, 0))
 	appendNumbered(t, l, kept, 5, 6, 1)
-	appendNumbered(t, l, gone, 0, 2, 1) // the run can start again
-	checkNumbers(t, readAll(t, l, gone, 0))
+	appendNumbered(t, l, deleted, 0, 2, 1) // the run can start again
+	checkNumbers(t, readAll(t, l, deleted, 0))
 }
 
 // testReadInterleaved reads short and long runs whose entries are interleaved, from

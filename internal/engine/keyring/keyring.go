@@ -1,4 +1,6 @@
-package engine
+// Package keyring encrypts the secret answers of runs, each run's with a key of
+// its own.
+package keyring
 
 import (
 	"crypto/aes"
@@ -15,31 +17,35 @@ import (
 	"github.com/photon-beam/beam/internal/diskspace"
 )
 
-// A keyring has a key for each run with secret answers. The log has only the
+// A Keyring has a key for each run with secret answers. The log has only the
 // encrypted answers. When the run ends, its key is deleted, after which nobody
 // can read them. Each key is in a file of its own, readable only by the file's
-// owner, so that a run can be resumed after a restart. Without a folder, the keys
-// are only in memory. The methods may be called from several goroutines.
-type keyring struct {
+// owner, so that a run can be resumed after a restart. The methods may be called from several goroutines.
+type Keyring struct {
 	dir string
 
 	mu             sync.Mutex
 	keys           map[string]cipher.AEAD
-	pauseCount     int      // calls of Engine.PauseDeletion that are in effect
-	pendingDeletes []string // runs whose key files resumeDeletion removes
+	pauseCount     int      // calls of PauseDeletion without one of ResumeDeletion
+	pendingDeletes []string // runs whose key files ResumeDeletion removes
 }
 
-var errNoKey = errors.New("the secret can no longer be read: its key has been deleted")
+// New returns the keyring with its keys in dir, a folder that it creates when it
+// first needs it. If dir is empty, the keys are only in memory.
+func New(dir string) *Keyring { return &Keyring{dir: dir} }
+
+// ErrNoKey means that a run has no key: it was deleted, or never created.
+var ErrNoKey = errors.New("the secret can no longer be read: its key has been deleted")
 
 // keySize is the length of a key, in bytes.
 const keySize = 32
 
-// seal encrypts a text for a run (AES-256-GCM, the run's id as additional data).
-func (k *keyring) seal(run string, text []byte) ([]byte, error) {
+// Seal encrypts a text for a run (AES-256-GCM, the run's id as additional data).
+func (k *Keyring) Seal(run string, text []byte) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	aead, err := k.loadKey(run)
-	if errors.Is(err, errNoKey) {
+	if errors.Is(err, ErrNoKey) {
 		aead, err = k.createKey(run)
 	}
 	if err != nil {
@@ -48,9 +54,9 @@ func (k *keyring) seal(run string, text []byte) ([]byte, error) {
 	return aead.Seal(nil, nil, text, []byte(run)), nil
 }
 
-// unseal decrypts what seal has encrypted. The error is errNoKey if the key has
+// Unseal decrypts what Seal has encrypted. The error is ErrNoKey if the key has
 // been deleted.
-func (k *keyring) unseal(run string, sealed []byte) ([]byte, error) {
+func (k *Keyring) Unseal(run string, sealed []byte) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	aead, err := k.loadKey(run)
@@ -60,9 +66,9 @@ func (k *keyring) unseal(run string, sealed []byte) ([]byte, error) {
 	return aead.Open(nil, nil, sealed, []byte(run))
 }
 
-// deleteKey deletes a run's key: what was sealed for the run can't be read any
+// Delete deletes a run's key: what was sealed for the run can't be read any
 // more. While deletion is paused, the file stays.
-func (k *keyring) deleteKey(run string) error {
+func (k *Keyring) Delete(run string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.keys, run)
@@ -77,7 +83,7 @@ func (k *keyring) deleteKey(run string) error {
 }
 
 // removeKeyFile removes the file of a run's key, if there is one. Callers hold mu.
-func (k *keyring) removeKeyFile(run string) error {
+func (k *Keyring) removeKeyFile(run string) error {
 	err := os.Remove(k.keyFile(run))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -85,19 +91,19 @@ func (k *keyring) removeKeyFile(run string) error {
 	return err
 }
 
-func (k *keyring) keyFile(run string) string { return filepath.Join(k.dir, run) }
+func (k *Keyring) keyFile(run string) string { return filepath.Join(k.dir, run) }
 
-// loadKey returns the run's key, or errNoKey. Callers hold mu.
-func (k *keyring) loadKey(run string) (cipher.AEAD, error) {
+// loadKey returns the run's key, or ErrNoKey. Callers hold mu.
+func (k *Keyring) loadKey(run string) (cipher.AEAD, error) {
 	if aead := k.keys[run]; aead != nil {
 		return aead, nil
 	}
 	if k.dir == "" {
-		return nil, errNoKey
+		return nil, ErrNoKey
 	}
 	secret, err := os.ReadFile(k.keyFile(run))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(secret) != keySize {
-		return nil, errNoKey
+		return nil, ErrNoKey
 	}
 	if err != nil {
 		return nil, err
@@ -106,7 +112,7 @@ func (k *keyring) loadKey(run string) (cipher.AEAD, error) {
 }
 
 // createKey creates the run's key. Callers hold mu.
-func (k *keyring) createKey(run string) (cipher.AEAD, error) {
+func (k *Keyring) createKey(run string) (cipher.AEAD, error) {
 	secret := make([]byte, keySize)
 	rand.Read(secret)
 	if k.dir != "" {
@@ -121,7 +127,7 @@ func (k *keyring) createKey(run string) (cipher.AEAD, error) {
 }
 
 // createDir creates the folder of the keys if necessary. Callers hold mu.
-func (k *keyring) createDir() error {
+func (k *Keyring) createDir() error {
 	if _, err := os.Stat(k.dir); err == nil {
 		return nil
 	}
@@ -131,7 +137,7 @@ func (k *keyring) createDir() error {
 	return syncDir(filepath.Dir(k.dir))
 }
 
-func (k *keyring) cacheKey(run string, secret []byte) (cipher.AEAD, error) {
+func (k *Keyring) cacheKey(run string, secret []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(secret)
 	if err != nil {
 		return nil, err
@@ -163,3 +169,34 @@ func writeFileSynced(name string, content []byte) error {
 
 // syncDir makes the names in a folder durable. Tests replace it.
 var syncDir = atomicfile.SyncDir
+
+// PauseDeletion keeps the files of deleted keys until each call of it has been
+// followed by one of ResumeDeletion.
+func (k *Keyring) PauseDeletion() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.pauseCount++
+}
+
+// DeletionPaused reports whether deletion is paused.
+func (k *Keyring) DeletionPaused() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.pauseCount > 0
+}
+
+// ResumeDeletion ends one pause. When it was the last, it deletes the pending keys.
+// If the process is killed before, the next one deletes them when it reads that
+// the runs have ended.
+func (k *Keyring) ResumeDeletion() (err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pauseCount--; k.pauseCount > 0 {
+		return nil
+	}
+	for _, run := range k.pendingDeletes {
+		err = errors.Join(err, k.removeKeyFile(run))
+	}
+	k.pendingDeletes = nil
+	return err
+}

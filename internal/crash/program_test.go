@@ -1,0 +1,83 @@
+package crash
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A program is a process of Beam that is killed and restarted at the same address.
+type program struct {
+	t         *testing.T
+	bin, data string
+	addr      string
+	cmd       *exec.Cmd
+}
+
+func TestMain(m *testing.M) {
+	var err error
+	if bins, err = os.MkdirTemp("", "beam-crash-"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(bins)
+	os.Exit(status)
+}
+
+// bins is the folder for the built program.
+var bins string
+
+// build builds the program, once for all tests.
+var build = sync.OnceValues(func() (bin string, err error) {
+	bin = filepath.Join(bins, "beam")
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/cmd/beam").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return bin, nil
+})
+
+// buildProgram builds the program and returns its path.
+func buildProgram(t *testing.T) string {
+	t.Helper()
+	bin, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+func (p *program) start() {
+	p.t.Helper()
+	addr := "127.0.0.1:0"
+	if p.addr != "" {
+		addr = p.addr
+	}
+	p.cmd = exec.Command(p.bin, "--addr", addr, "--data", p.data, "--log-level", "error")
+	p.cmd.Stderr = p.t.Output()
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		p.t.Fatal("the program printed nothing:", err)
+	}
+	go io.Copy(io.Discard, out)
+	if p.addr == "" { // keep the address for restarts
+		p.addr = strings.TrimPrefix(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]), "http://")
+	}
+}
+
+func (p *program) kill() {
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// Follow yields a run's entries after an ordinal, both the existing ones and
+// those appended later, until the run ends; see [runlog.Log]. The error is
+// [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) Follow(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+	r, err := e.findRun(caller, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.readEntries(e.log.Follow(ctx, id, after), 1), nil
+}
+
+// readEntries yields batches of the run's log with spilled data loaded. The loop
+// counts as that many followers. The run isn't deleted during the loop.
+func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], followers int64) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		r.readerCount.Add(1)
+		defer r.readerCount.Add(-1)
+		r.engine.counters.followers.Add(followers)
+		defer r.engine.counters.followers.Add(-followers)
+		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
+			r.waitUntilIndexed()
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+// waitUntilIndexed waits until the lists reflect what is in the log: code that
+// appends holds mu until they do. So a client that has seen a run end in its
+// stream doesn't find it unfinished in a list.
+func (r *trackedRun) waitUntilIndexed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+}
+
+// Read yields a run's existing entries after an ordinal. The error is
+// [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) Read(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+	r, err := e.findRun(caller, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.readEntries(e.log.Read(ctx, id, after), 0), nil
+}
+
+// loadSpilledBatches yields batches of a run's log with spilled data loaded.
+func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry, error]) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		for batch, err := range batches {
+			cloned := false
+			for i := range batch {
+				if batch[i].Blob == "" || err != nil {
+					continue
+				}
+				if !cloned {
+					batch, cloned = slices.Clone(batch), true
+				}
+				batch[i], err = e.loadSpilledData(id, batch[i])
+			}
+			if !yield(batch, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A Waiter waits for a run's next entry without a goroutine; see
+// [Engine.AddWaiter].
+type Waiter interface {
+	// Wake is called once, when there is an entry or the run has been deleted. The
+	// engine holds locks: Wake must return quickly and must not call the engine.
+	Wake()
+}
+
+// AddWaiter wakes w once the run has an entry after an ordinal. If the run already
+// has one, AddWaiter returns true and doesn't add w. A waiter follows a waiting
+// run without a goroutine. The error is [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) AddWaiter(caller Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
+	r, err := e.findRun(caller, id)
+	if err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case e.index.lookup(id) != r:
+		return false, ErrRunNotFound // deleted in the meantime
+	case r.lastSeq > after:
+		return true, nil
+	}
+	r.addWaiter(w)
+	return false, nil
+}
+
+// RemoveWaiter removes a waiter that [Engine.AddWaiter] has added. Wake may still be
+// called concurrently.
+func (e *Engine) RemoveWaiter(id string, w Waiter) {
+	r := e.index.lookup(id)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.waiters, w); i >= 0 {
+		r.waiters = slices.Delete(r.waiters, i, i+1)
+		e.counters.followers.Add(-1)
+	}
+}
+
+// addWaiter adds a waiter for the next entry. Callers hold mu.
+func (r *trackedRun) addWaiter(w Waiter) {
+	r.waiters = append(r.waiters, w)
+	r.engine.counters.followers.Add(1)
+}
+
+// wakeWaiters wakes and removes all waiters. Callers hold mu.
+func (r *trackedRun) wakeWaiters() {
+	for _, w := range r.waiters {
+		w.Wake()
+	}
+	r.engine.counters.followers.Add(-int64(len(r.waiters)))
+	r.waiters = nil
+}

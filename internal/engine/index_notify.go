@@ -1,0 +1,89 @@
+package engine
+
+import "context"
+
+// A watcher has a token if something has changed since the last receive.
+type watcher chan struct{}
+
+// notifyWatchers notifies the owner's watchers. Callers hold the index's mu.
+func (o *owner) notifyWatchers() {
+	for w := range o.watchers {
+		select {
+		case w <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// addWatcher returns a watcher of all the owners and a function that removes it.
+func (x *index) addWatcher(owners []string) (w watcher, remove func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	w = make(watcher, 1)
+	for _, name := range owners {
+		o := x.ensureOwner(name)
+		if o.watchers == nil {
+			o.watchers = make(map[watcher]struct{})
+		}
+		o.watchers[w] = struct{}{}
+	}
+	return w, func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		for _, name := range owners {
+			if o := x.owners[name]; o != nil {
+				delete(o.watchers, w)
+				x.removeUnusedOwner(name, o)
+			}
+		}
+	}
+}
+
+// removeUnusedOwner removes an owner that has no runs and no watchers. Callers
+// hold mu.
+func (x *index) removeUnusedOwner(name string, o *owner) {
+	if o.runs == 0 && len(o.watchers) == 0 && x.owners[name] == o {
+		delete(x.owners, name)
+	}
+}
+
+// markInactive excludes an unfinished run from the working runs for good, because
+// it can't continue in this process. Callers hold r.mu.
+func (x *index) markInactive(r *trackedRun) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r.inactive {
+		return
+	}
+	r.inactive = true
+	if r.state == Running {
+		x.workingRuns--
+	}
+	x.notifyIdle()
+}
+
+// notifyIdle wakes waitIdle if no run is working. Callers hold mu.
+func (x *index) notifyIdle() {
+	if x.workingRuns == 0 && x.allIdle != nil {
+		close(x.allIdle)
+		x.allIdle = nil
+	}
+}
+
+// waitIdle waits until no run is working or ctx ends.
+func (x *index) waitIdle(ctx context.Context) {
+	x.mu.Lock()
+	if x.workingRuns == 0 {
+		x.mu.Unlock()
+		return
+	}
+	if x.allIdle == nil {
+		x.allIdle = make(chan struct{})
+	}
+	idle := x.allIdle
+	x.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
