@@ -7,13 +7,14 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // leaveQuestionOpen leaves a question open that the client can't be asked, and sends
 // the client the address of its page. Without [AskPolicy.Link] it withdraws the
 // question.
-func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, seq uint64, missing *missingCapability) error {
+func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, seq uint64, missing *msg.MissingCapability) error {
 	if !f.server.askPolicy.Link {
 		return f.withdrawUnsupported(ctx, open.ID, missing, nil)
 	}

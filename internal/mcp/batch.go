@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // maxBatchMessages is the largest number of messages in a batch.
@@ -13,20 +15,20 @@ const maxBatchMessages = 100
 
 // errInitializeInBatch means that a batch has initialize, which must have been
 // answered before any other request is sent.
-var errInitializeInBatch = rpcErrorf(mcp.INVALID_REQUEST, "initialize must not be part of a batch")
+var errInitializeInBatch = msg.Errorf(mcp.INVALID_REQUEST, "initialize must not be part of a batch")
 
 // splitBatch returns the messages of a batch. Only 2025-03-26 has batches; later
 // versions removed them.
-func splitBatch(raw []byte, c *client) ([]json.RawMessage, *rpcError) {
+func splitBatch(raw []byte, c *client) ([]json.RawMessage, *msg.Error) {
 	if c == nil || c.VersionAtLeast(version20250618) {
-		return nil, rpcErrorf(mcp.INVALID_REQUEST, "only clients of protocol version %s may send batches, after initialize", version20250326)
+		return nil, msg.Errorf(mcp.INVALID_REQUEST, "only clients of protocol version %s may send batches, after initialize", version20250326)
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); err != nil {
-		return nil, rpcErrorf(mcp.PARSE_ERROR, "the batch is not valid JSON")
+		return nil, msg.Errorf(mcp.PARSE_ERROR, "the batch is not valid JSON")
 	}
 	if len(parts) == 0 || len(parts) > maxBatchMessages {
-		return nil, rpcErrorf(mcp.INVALID_REQUEST, "a batch must have 1 to %d messages", maxBatchMessages)
+		return nil, msg.Errorf(mcp.INVALID_REQUEST, "a batch must have 1 to %d messages", maxBatchMessages)
 	}
 	return parts, nil
 }

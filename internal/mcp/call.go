@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // surfaceMCP is the surface that runs and answers are recorded with.
@@ -49,10 +50,10 @@ type call struct {
 	sender              messageSender   // the stream of the request, or the stream that resumed it
 	pending             pendingRequests // questions that the client was asked and that are open
 	waitClock           waitClock
-	missingCapabilities []*missingCapability // that questions needed
-	linkedAsks          map[uint64]struct{}  // questions of which the client got only a link
-	progress            float64              // the highest value that was sent
-	unrecordedProgress  bool                 // progress was sent that the log does not have
+	missingCapabilities []*msg.MissingCapability // that questions needed
+	linkedAsks          map[uint64]struct{}      // questions of which the client got only a link
+	progress            float64                  // the highest value that was sent
+	unrecordedProgress  bool                     // progress was sent that the log does not have
 	runEnded            bool
 	handedOff           bool // the call must no longer cancel its run
 	askingStopped       bool // no further question is sent
@@ -60,7 +61,7 @@ type call struct {
 }
 
 // serveToolCall serves tools/call.
-func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, answer func(reply)) {
+func (s *Server) serveToolCall(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
 	c, refused := s.newCall(rc, m, p)
 	if refused != nil {
 		answer(*refused)
@@ -89,20 +90,20 @@ func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, 
 
 // newCall returns a call of the tool that m names, or the reply if there is no such tool or
 // no such run to resume.
-func (s *Server) newCall(rc *requestContext, m message, p *requestParams) (*call, *reply) {
-	refuse := func(e *rpcError) (*call, *reply) {
+func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (*call, *reply) {
+	refuse := func(e *msg.Error) (*call, *reply) {
 		r := errorReply(m.ID, e)
 		return nil, &r
 	}
 	if p.Name == "" {
-		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
+		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
 	}
 	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
 	if s.isResumeTool(p.Name) {
 		return c, c.openResumedRun(p.Arguments)
 	}
 	if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
-		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
+		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
 	}
 	return c, nil
 }
@@ -151,7 +152,7 @@ func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, afte
 // startRun starts the run, which outlives ctx. If it fails, it returns the error reply.
 func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	args := p.Arguments
-	if bytes.Equal(args, jsonNull) { // some clients send null for no arguments
+	if bytes.Equal(args, msg.Null) { // some clients send null for no arguments
 		args = nil
 	}
 	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.retainFor}

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A ListChange names a list that has changed, by the method of its notification.
@@ -133,10 +135,10 @@ func (q *changeQueue) takeNotifications(subscription json.RawMessage) [][]byte {
 	defer q.mu.Unlock()
 	var notifications [][]byte
 	for _, method := range slices.Sorted(maps.Keys(q.changedLists)) {
-		notifications = append(notifications, encodeNotification(method, changeParams{Meta: subscriptionMeta(subscription)}))
+		notifications = append(notifications, msg.EncodeNotification(method, changeParams{Meta: subscriptionMeta(subscription)}))
 	}
 	for _, uri := range slices.Sorted(maps.Keys(q.updatedURIs)) {
-		notifications = append(notifications, encodeNotification(mcp.MethodNotificationResourceUpdated, changeParams{subscriptionMeta(subscription), uri}))
+		notifications = append(notifications, msg.EncodeNotification(mcp.MethodNotificationResourceUpdated, changeParams{subscriptionMeta(subscription), uri}))
 	}
 	clear(q.changedLists)
 	clear(q.updatedURIs)

@@ -144,7 +144,7 @@ func (f *follower) handleEntry(ctx context.Context, e runlog.Entry) error {
 	case runlog.KindAsked:
 		return f.sendQuestion(ctx, e.Seq)
 	case runlog.KindAnswered, runlog.KindWithdrawn:
-		s, err := runlog.Decode[settlement](e)
+		s, err := runlog.Decode[msg.Settlement](e)
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
 
 // findMissingCapability returns the missing capabilities that made the run fail, or
 // nil.
-func (c *call) findMissingCapability(end runlog.Finished) (missing *missingCapability) {
+func (c *call) findMissingCapability(end runlog.Finished) (missing *msg.MissingCapability) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if end.Status != runlog.Failed {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -45,7 +46,7 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, don
 			case runlog.KindAsked:
 				asked[e.Seq] = true
 			case runlog.KindAnswered, runlog.KindWithdrawn:
-				s, err := runlog.Decode[settlement](e)
+				s, err := runlog.Decode[msg.Settlement](e)
 				if err != nil {
 					return nil, f.internalErrorReply(err), true
 				}

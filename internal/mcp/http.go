@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // sessionHeader carries the session id over HTTP (MCP 2025-03-26 to 2025-11-25).
@@ -25,18 +26,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine
 		s.serveDelete(w, r, caller)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		writeError(w, http.StatusMethodNotAllowed, nil, rpcErrorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
+		writeError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
 	}
 }
 
 // writeError writes an error response. M is the request that it belongs to, if there is
 // one.
-func writeError(w http.ResponseWriter, status int, m *message, e *rpcError) {
+func writeError(w http.ResponseWriter, status int, m *msg.Incoming, e *msg.Error) {
 	var body []byte
 	if m != nil {
-		body = encodeError(m.ID, e)
+		body = msg.EncodeError(m.ID, e)
 	} else {
-		body = encodeError(nil, e)
+		body = msg.EncodeError(nil, e)
 	}
 	writeJSON(w, status, body)
 }
@@ -50,7 +51,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 
 // sessionForMessage returns the session of a message, and opens one for initialize. It
 // writes an error response and reports false if there is none.
-func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string, m message) (*session, bool) {
+func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string, m msg.Incoming) (*session, bool) {
 	params, _ := parseParams(m)
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	pages := func() (string, error) { return origin, nil }
@@ -61,7 +62,7 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 		sess, err := s.openSession(caller, pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")
-			writeError(w, http.StatusServiceUnavailable, &m, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err))
+			writeError(w, http.StatusServiceUnavailable, &m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
 		sess.identified = r.Header.Get("Authorization") != "" // checked by the handler that mounts ServeHTTP
@@ -76,15 +77,15 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 
 // requireSession returns the session that a request names. It writes an error response
 // and reports false if there is none.
-func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *message) (*session, bool) {
+func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *msg.Incoming) (*session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
-		writeError(w, http.StatusBadRequest, m, rpcErrorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
+		writeError(w, http.StatusBadRequest, m, msg.Errorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
 		return nil, false
 	}
 	sess := s.findSession(id, caller)
 	if sess == nil {
-		writeError(w, http.StatusNotFound, m, rpcErrorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
+		writeError(w, http.StatusNotFound, m, msg.Errorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
 		return nil, false
 	}
 	return sess, true

@@ -33,7 +33,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 		return
 	}
 	if m.IsRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
-		writeError(w, http.StatusNotAcceptable, &m, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
+		writeError(w, http.StatusNotAcceptable, &m, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
 		return
 	}
 	sess, ok := s.sessionForMessage(w, r, caller, origin, m)
@@ -56,17 +56,17 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 // if it can't.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		writeError(w, http.StatusUnsupportedMediaType, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body must be application/json"))
+		writeError(w, http.StatusUnsupportedMediaType, nil, msg.Errorf(mcp.INVALID_REQUEST, "the body must be application/json"))
 		return nil, false
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, stdio.MaxMessageSize))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		writeError(w, http.StatusRequestEntityTooLarge, nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize))
+		writeError(w, http.StatusRequestEntityTooLarge, nil, msg.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize))
 		return nil, false
 	case err != nil:
-		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body broke off"))
+		writeError(w, http.StatusBadRequest, nil, msg.Errorf(mcp.INVALID_REQUEST, "the body broke off"))
 		return nil, false
 	}
 	return bytes.TrimSpace(body), true
@@ -84,7 +84,7 @@ func writeAccepted(w http.ResponseWriter) {
 }
 
 // servePostedRequest serves one request.
-func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m message) {
+func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m msg.Incoming) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(s.closed, func() { cancel(errSessionEnded) })()
@@ -103,7 +103,7 @@ func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess
 
 // streamLimitFor returns how long the response to a request may hold its connection, or
 // 0 for no limit.
-func (s *Server) streamLimitFor(m message) time.Duration {
+func (s *Server) streamLimitFor(m msg.Incoming) time.Duration {
 	if s.streamLimit == nil || m.Method != string(mcp.MethodToolsCall) {
 		return 0
 	}

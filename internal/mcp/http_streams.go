@@ -7,13 +7,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // serveGet opens the stream for messages that belong to no request, or resumes the
 // stream of a call.
 func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
 	if !acceptsMediaType(r, "text/event-stream") || r.Header.Get("Accept") == "" {
-		writeError(w, http.StatusNotAcceptable, nil, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
+		writeError(w, http.StatusNotAcceptable, nil, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
 		return
 	}
 	if refuseModern(w, r) {
@@ -43,7 +44,7 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 	id, seq, ok := parseCursor(cursor)
 	c := sess.findResumableCall(id)
 	if !ok || c == nil || !c.hasEntry(seq) {
-		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
+		writeError(w, http.StatusBadRequest, nil, msg.Errorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
 		return
 	}
 	out := newResponseStream(w, false)
@@ -78,6 +79,6 @@ func refuseModern(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Allow", "POST")
-	writeError(w, http.StatusMethodNotAllowed, nil, rpcErrorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", version20260728))
+	writeError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", version20260728))
 	return true
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // An inFlightRequest is a request of the client that has no response yet.
@@ -68,14 +70,14 @@ var errRequestServed = errors.New("the request has been served")
 
 // registerRequest registers a request as in flight. It refuses an id that is in use,
 // and a session that has ended.
-func (s *session) registerRequest(ctx context.Context, id json.RawMessage) (*inFlightRequest, *rpcError) {
+func (s *session) registerRequest(ctx context.Context, id json.RawMessage) (*inFlightRequest, *msg.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hasEnded {
-		return nil, rpcErrorf(mcp.INVALID_REQUEST, "%v", errSessionEnded)
+		return nil, msg.Errorf(mcp.INVALID_REQUEST, "%v", errSessionEnded)
 	}
 	if s.inFlightRequests[string(id)] != nil {
-		return nil, rpcErrorf(mcp.INVALID_REQUEST, "a request with the id %s is already in progress", id)
+		return nil, msg.Errorf(mcp.INVALID_REQUEST, "a request with the id %s is already in progress", id)
 	}
 	r := &inFlightRequest{id: string(id), parentContext: ctx}
 	s.inFlightRequests[r.id] = r
@@ -112,7 +114,7 @@ func (s *session) finishRequest(r *inFlightRequest) {
 // handleCancelled handles notifications/cancelled. An unknown id is not an error: the
 // request may just have ended. A call whose stream broke off is no longer in flight,
 // but its run goes on and is cancelled here.
-func (s *session) handleCancelled(m message) {
+func (s *session) handleCancelled(m msg.Incoming) {
 	var params struct {
 		ID json.RawMessage `json:"requestId"`
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -92,7 +93,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 
 // withdrawUnsupported withdraws a question that the client can't be asked, and records
 // the missing capability.
-func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *missingCapability, err error) error {
+func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *msg.MissingCapability, err error) error {
 	if err == nil {
 		c.mu.Lock()
 		c.missingCapabilities, err = append(c.missingCapabilities, missing), missing
@@ -112,7 +113,7 @@ func (c *call) withdrawQuestion(ctx context.Context, askID string, reason runlog
 }
 
 // send sends the question's request, unless it was settled meanwhile.
-func (p *pendingRequest) send(out messageSender, r clientRequest) error {
+func (p *pendingRequest) send(out messageSender, r msg.Request) error {
 	c := p.call
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -152,7 +153,7 @@ func (p *pendingRequest) requestID() string {
 // settleRequest removes the request of a question that was settled. If the client still
 // shows the question, it receives a cancellation with the reason; if it opened Beam's
 // page, a notification that the elicitation is complete.
-func (c *call) settleRequest(out messageSender, s settlement, reason string) error {
+func (c *call) settleRequest(out messageSender, s msg.Settlement, reason string) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
 	c.mu.Lock()
@@ -171,10 +172,10 @@ func (c *call) settleRequest(out messageSender, s settlement, reason string) err
 	open := c.session.forgetRequest(id)
 	var err error
 	if p.acceptIsConsent && s.IsAccepted() {
-		err = out.send("", encodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))
+		err = out.send("", msg.EncodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))
 	}
 	if open && err == nil {
-		err = out.send("", encodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
+		err = out.send("", msg.EncodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
 	}
 	return err
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // handleResponse records the client's response to the question, and asks again if the
 // answer is not valid.
-func (p *pendingRequest) handleResponse(m message) {
+func (p *pendingRequest) handleResponse(m msg.Incoming) {
 	ctx := context.Background()
 	c, id := p.call, runlog.AskID(p.call.runID, p.askSeq)
 	c.restartWaitClock()
@@ -46,7 +47,7 @@ const recordRetryDelay = time.Second
 
 // retryResponse handles the response again after a delay, unless the engine closes
 // before.
-func (p *pendingRequest) retryResponse(m message) {
+func (p *pendingRequest) retryResponse(m msg.Incoming) {
 	time.AfterFunc(recordRetryDelay, func() {
 		select {
 		case <-p.call.server.engine.Closing():
@@ -100,7 +101,7 @@ func (p *pendingRequest) countInvalidAnswer(invalid *generators.InvalidError) bo
 }
 
 // recordAnswer records what a response says.
-func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, m message) error {
+func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, m msg.Incoming) error {
 	c := p.call
 	if m.Error != nil {
 		return c.handleErrorResponse(ctx, open.ID, m.Error)
@@ -116,7 +117,7 @@ const codeUserRejected = -1
 // handleErrorResponse settles a question to which the client responded with an error.
 // If there are links, a question that the client merely failed to ask stays open, as if
 // the client had not responded.
-func (c *call) handleErrorResponse(ctx context.Context, id string, e *rpcError) error {
+func (c *call) handleErrorResponse(ctx context.Context, id string, e *msg.Error) error {
 	if e.Code == codeUserRejected {
 		return c.server.engine.Answer(ctx, c.client.caller, id, ask.Answer{Action: ask.Decline}, surfaceMCP)
 	}

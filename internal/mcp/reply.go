@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A reply is the response to a request. There is none if its message is nil.
@@ -15,15 +17,15 @@ type reply struct {
 	code int
 }
 
-func errorReply(id json.RawMessage, err *rpcError) reply {
-	return reply{message: encodeError(id, err), code: err.Code}
+func errorReply(id json.RawMessage, err *msg.Error) reply {
+	return reply{message: msg.EncodeError(id, err), code: err.Code}
 }
 
-func (s *Server) newResultBase(c *client, kind string) resultBase {
+func (s *Server) newResultBase(c *client, kind string) msg.ResultBase {
 	if !c.IsModern() {
-		return resultBase{}
+		return msg.ResultBase{}
 	}
-	return resultBase{Type: kind, Meta: map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
+	return msg.ResultBase{Type: kind, Meta: map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
 }
 
 // A deferredReply finishes the work for a message. It passes the reply, which may be

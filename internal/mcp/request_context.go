@@ -161,9 +161,9 @@ func missingCapabilityError(capability string) error {
 }
 
 // A responseChan receives the response for [awaitResponse].
-type responseChan chan message
+type responseChan chan msg.Incoming
 
-func (h responseChan) handleResponse(m message) { h <- m }
+func (h responseChan) handleResponse(m msg.Incoming) { h <- m }
 
 // awaitResponse sends a request to the client and waits for its response.
 func awaitResponse[T any](ctx context.Context, rc *requestContext, method string, params any) (*T, error) {

@@ -30,7 +30,7 @@ type requestParams struct {
 
 // parseParams decodes a request's params. It decodes only members that the request's
 // method has, and returns an error if one is malformed.
-func parseParams(m message) (*requestParams, *rpcError) {
+func parseParams(m msg.Incoming) (*requestParams, *msg.Error) {
 	var p requestParams
 	if len(m.Params) == 0 {
 		return &p, nil
@@ -46,13 +46,13 @@ func parseParams(m message) (*requestParams, *rpcError) {
 		p.Meta = only.Meta
 	}
 	if err != nil {
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
+		return &p, msg.Errorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
 	}
 	switch token := p.Meta.ProgressToken; {
-	case bytes.Equal(token, jsonNull):
+	case bytes.Equal(token, msg.Null):
 		p.Meta.ProgressToken = nil
 	case token != nil && !msg.IsProgressToken(token):
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", msg.MaxIDSize)
+		return &p, msg.Errorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", msg.MaxIDSize)
 	}
 	return &p, nil
 }

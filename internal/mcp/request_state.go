@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A requestState is what the client's requestState holds: everything needed to resume a
@@ -106,7 +108,7 @@ func digestCall(tool string, args json.RawMessage) []byte {
 	if len(args) > 0 && d.Decode(&tree) == nil {
 		args, _ = json.Marshal(tree) // sorts the members
 	}
-	if len(args) == 0 || bytes.Equal(args, jsonNull) {
+	if len(args) == 0 || bytes.Equal(args, msg.Null) {
 		args = json.RawMessage("{}")
 	}
 	hash := sha256.New()

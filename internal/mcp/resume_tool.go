@@ -48,7 +48,7 @@ const unknownHandleText = "No run has this handle. Either no earlier call return
 // returns the reply if the caller has no such run.
 func (c *call) openResumedRun(args json.RawMessage) *reply {
 	refuse := func(text string) *reply {
-		r := c.resultReply(errorResult(text), "")
+		r := c.resultReply(msg.ErrorResult(text), "")
 		return &r
 	}
 	var handle struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -34,7 +35,7 @@ type roundTrip struct {
 // An openInput is an open question and the request that asks it.
 type openInput struct {
 	inputState
-	request clientRequest
+	request msg.Request
 }
 
 // How long a round trip waits before it returns its open questions.
@@ -55,7 +56,7 @@ func (c *call) serveRoundTrip(inFlight *inFlightRequest, p *requestParams) reply
 	case p.RequestState != "":
 		if err := r.resumeFromState(ctx, p); err != nil {
 			if errors.Is(err, errInvalidState) || errors.Is(err, errStateExpired) {
-				return errorReply(c.requestID, rpcErrorf(mcp.INVALID_PARAMS, "%v", err))
+				return errorReply(c.requestID, msg.Errorf(mcp.INVALID_PARAMS, "%v", err))
 			}
 			return c.internalErrorReply(err)
 		}
@@ -224,7 +225,7 @@ func (r *roundTrip) collectEntry(ctx context.Context, e runlog.Entry) (err error
 	case runlog.KindAsked:
 		return r.collectQuestion(ctx, e.Seq)
 	case runlog.KindAnswered, runlog.KindWithdrawn:
-		s, err := runlog.Decode[settlement](e)
+		s, err := runlog.Decode[msg.Settlement](e)
 		r.removeInput(s.AskSeq)
 		r.forgetLink(s.AskSeq)
 		return err

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"errors"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // inputRequiredReply returns the open questions as the request's result.
@@ -25,12 +27,12 @@ func (r *roundTrip) inputRequiredReply() reply {
 		return r.internalErrorReply(err)
 	}
 	result := inputRequiredResult{r.server.newResultBase(r.client, "input_required"), requests, sealed}
-	return reply{message: encodeResult(r.requestID, result)}
+	return reply{message: msg.EncodeResult(r.requestID, result)}
 }
 
 type (
 	inputRequiredResult struct {
-		resultBase
+		msg.ResultBase
 		Requests map[string]inputRequest `json:"inputRequests,omitempty"`
 		State    string                  `json:"requestState"`
 	}

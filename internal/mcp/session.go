@@ -73,7 +73,7 @@ var errSessionEnded = errors.New("the session has ended")
 var errClientLeft = errors.New("the client has left")
 
 // handleNotification handles a notification of the client. It ignores unknown ones.
-func (s *session) handleNotification(m message) {
+func (s *session) handleNotification(m msg.Incoming) {
 	if m.Method == string(mcp.MethodNotificationCancelled) {
 		s.handleCancelled(m)
 	}
@@ -110,7 +110,7 @@ func (s *session) removeResumableCall(c *call) {
 
 // A responseHandler receives the response to a request of this server, once, on the
 // goroutine that received it.
-type responseHandler interface{ handleResponse(message) }
+type responseHandler interface{ handleResponse(msg.Incoming) }
 
 // sendRequest sends a request to the client and registers by for the response. With an
 // id that is in use it sends the same request again. If sending fails, the handler
@@ -130,7 +130,7 @@ func (s *session) sendRequest(out messageSender, cursor, id, method string, para
 
 // handleResponse passes a response to its handler. It ignores a response without one:
 // the request may have been withdrawn meanwhile.
-func (s *session) handleResponse(m message) {
+func (s *session) handleResponse(m msg.Incoming) {
 	s.mu.Lock()
 	handler := s.awaitedResponses[string(m.ID)]
 	delete(s.awaitedResponses, string(m.ID))

@@ -166,5 +166,5 @@ func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
 
 // refuseLongLine responds to a line that is too long to read, whose id is unknown.
 func (c *stdioConn) refuseLongLine() {
-	c.writer.sendReplyAsync(errorReply(nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize)))
+	c.writer.sendReplyAsync(errorReply(nil, msg.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize)))
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A subscription lists the changes that a client of the modern era subscribes to (MCP
@@ -32,7 +34,7 @@ func (f *subscription) includes(method, uri string) bool {
 
 // serveListen serves subscriptions/listen: it acknowledges what the server supports,
 // sends notifications, and responds when the server closes.
-func (s *Server) serveListen(ctx context.Context, rc *requestContext, m message) reply {
+func (s *Server) serveListen(ctx context.Context, rc *requestContext, m msg.Incoming) reply {
 	requested, refused := parseSubscription(m)
 	if refused != nil {
 		return errorReply(m.ID, refused)
@@ -45,7 +47,7 @@ func (s *Server) serveListen(ctx context.Context, rc *requestContext, m message)
 	}
 	defer queue.close()
 	defer s.watchChanges(queue)()
-	ack := encodeNotification(mcp.MethodNotificationSubscriptionsAcknowledged,
+	ack := msg.EncodeNotification(mcp.MethodNotificationSubscriptionsAcknowledged,
 		map[string]any{"_meta": subscriptionMeta(m.ID), "notifications": supported})
 	if rc.sender.send("", ack) != nil {
 		return reply{}
@@ -58,19 +60,19 @@ func (s *Server) serveListen(ctx context.Context, rc *requestContext, m message)
 	}
 	result := s.newResultBase(rc.client, "complete")
 	result.Meta[mcp.MetaKeySubscriptionID] = m.ID
-	return reply{message: encodeResult(m.ID, result)}
+	return reply{message: msg.EncodeResult(m.ID, result)}
 }
 
 // parseSubscription decodes the params of subscriptions/listen.
-func parseSubscription(m message) (*subscription, *rpcError) {
+func parseSubscription(m msg.Incoming) (*subscription, *msg.Error) {
 	var params struct {
 		Requested *subscription `json:"notifications"`
 	}
 	if err := json.Unmarshal(m.Params, &params); err != nil || params.Requested == nil {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "subscriptions/listen requires notifications, an object")
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "subscriptions/listen requires notifications, an object")
 	}
 	if len(params.Requested.URIs) > maxSubscribedResources {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "a subscription has at most %d resources", maxSubscribedResources)
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "a subscription has at most %d resources", maxSubscribedResources)
 	}
 	return params.Requested, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A task is a run, and its id is the run's. Its state is read from the engine, so that a
@@ -144,11 +145,11 @@ func (c *call) withRelatedTask(params any) any {
 func isAnswerableElsewhere(q *ask.Question) bool { return q.Kind != ask.KindRoots }
 
 // findTaskRun returns the run of a task that belongs to the caller.
-func (s *Server) findTaskRun(caller engine.Caller, id string) (engine.Info, *rpcError) {
+func (s *Server) findTaskRun(caller engine.Caller, id string) (engine.Info, *msg.Error) {
 	info, err := s.engine.Info(caller, id)
 	if err != nil || info.Surface != surfaceTask {
 		// The error does not disclose whether the task belongs to another caller.
-		return engine.Info{}, rpcErrorf(mcp.INVALID_PARAMS, "taskId: there is no such task; it may have been deleted some time after its end")
+		return engine.Info{}, msg.Errorf(mcp.INVALID_PARAMS, "taskId: there is no such task; it may have been deleted some time after its end")
 	}
 	return info, nil
 }

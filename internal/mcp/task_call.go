@@ -17,7 +17,7 @@ import (
 // decideTask reports whether a call becomes a task at once. In MCP 2025-11-25, the
 // client decides, within what the photon allows (Tasks, Tool-Level Negotiation); in
 // 2026-07-28, the photon does, if the client supports tasks (SEP-2663).
-func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
+func (c *call) decideTask(p *requestParams) (bool, *msg.Error) {
 	support := c.photon.Options().Task
 	if c.isResume { // the purpose of ResumeTool is to wait
 		support = generators.TaskForbidden
@@ -27,11 +27,11 @@ func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
 		return c.decideExtensionTask(support)
 	case c.client.Version != version20251125, p.Task == nil, string(p.Task) == "null":
 		if support == generators.TaskRequired {
-			return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can only be called as a task: add the parameter task, an object (MCP 2025-11-25)", p.Name)
+			return false, msg.Errorf(mcp.METHOD_NOT_FOUND, "%s can only be called as a task: add the parameter task, an object (MCP 2025-11-25)", p.Name)
 		}
 		return false, nil
 	case support == generators.TaskForbidden:
-		return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can't be a task: call it without the parameter task", p.Name)
+		return false, msg.Errorf(mcp.METHOD_NOT_FOUND, "%s can't be a task: call it without the parameter task", p.Name)
 	}
 	keep, refused := parseTaskTTL(p.Task)
 	c.isTask, c.retainFor = refused == nil, keep
@@ -39,7 +39,7 @@ func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
 }
 
 // decideExtensionTask is decideTask for a client of the modern era.
-func (c *call) decideExtensionTask(support generators.TaskSupport) (bool, *rpcError) {
+func (c *call) decideExtensionTask(support generators.TaskSupport) (bool, *msg.Error) {
 	supported := c.client.supportsTasks()
 	switch {
 	case support == generators.TaskRequired && !supported:
@@ -66,17 +66,17 @@ func (c *call) runSurface() string {
 
 // parseTaskTTL decodes the parameter task and returns how long the client wants the
 // task to be kept.
-func parseTaskTTL(raw json.RawMessage) (time.Duration, *rpcError) {
+func parseTaskTTL(raw json.RawMessage) (time.Duration, *msg.Error) {
 	var p struct {
 		TTL *float64 `json:"ttl"`
 	}
 	switch err := json.Unmarshal(raw, &p); {
 	case err != nil:
-		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task must be an object with an optional ttl, a number of milliseconds: %s", msg.DescribeJSONError(err))
+		return 0, msg.Errorf(mcp.INVALID_PARAMS, "task must be an object with an optional ttl, a number of milliseconds: %s", msg.DescribeJSONError(err))
 	case p.TTL == nil:
 		return defaultTaskTTL, nil
 	case *p.TTL < 0:
-		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task.ttl must be a number of milliseconds, at least 0, not %v", *p.TTL)
+		return 0, msg.Errorf(mcp.INVALID_PARAMS, "task.ttl must be a number of milliseconds, at least 0, not %v", *p.TTL)
 	}
 	ms := math.Min(*p.TTL, float64(engine.MaxRetention.Milliseconds()))
 	return max(time.Duration(ms)*time.Millisecond, time.Millisecond), nil
@@ -102,7 +102,7 @@ func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
 		return c.internalErrorReply(err)
 	}
 	c.session.announceTask(info)
-	return reply{message: encodeResult(c.requestID, c.newCreateTaskResult(info))}
+	return reply{message: msg.EncodeResult(c.requestID, c.newCreateTaskResult(info))}
 }
 
 // createTaskResult is the CreateTaskResult of 2025-11-25 with the flat members of issue

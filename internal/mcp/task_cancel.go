@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // cancelTask serves tasks/cancel of MCP 2025-11-25.
-func (s *Server) cancelTask(rc *requestContext, m message, p taskParams) reply {
+func (s *Server) cancelTask(rc *requestContext, m msg.Incoming, p taskParams) reply {
 	info, refused := s.findTaskRun(rc.client.caller, p.ID)
 	if refused != nil {
 		return errorReply(m.ID, refused)
@@ -23,7 +25,7 @@ func (s *Server) cancelTask(rc *requestContext, m message, p taskParams) reply {
 	}
 	t := newTask(info)
 	if hadEnded || t.Status != taskCancelled {
-		return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "the task can't be cancelled: it is already %s", t.Status))
+		return errorReply(m.ID, msg.Errorf(mcp.INVALID_PARAMS, "the task can't be cancelled: it is already %s", t.Status))
 	}
-	return reply{message: encodeResult(m.ID, t)}
+	return reply{message: msg.EncodeResult(m.ID, t)}
 }

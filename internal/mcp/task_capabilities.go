@@ -6,6 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // tasksExtension is the name of the tasks extension of 2026-07-28 (SEP-2663).
@@ -20,14 +21,14 @@ func (c *client) supportsTasks() bool {
 
 // missingTasksError returns the error for a client that must support tasks and does
 // not.
-func missingTasksError() *rpcError {
-	e := rpcErrorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "this needs the client to declare the extension %s", tasksExtension)
+func missingTasksError() *msg.Error {
+	e := msg.Errorf(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "this needs the client to declare the extension %s", tasksExtension)
 	e.Data = map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}}
 	return e
 }
 
 // extendLibraryResult adds to a result of mcp-go what mcp-go does not support.
-func (s *Server) extendLibraryResult(rc *requestContext, m message, result json.RawMessage) json.RawMessage {
+func (s *Server) extendLibraryResult(rc *requestContext, m msg.Incoming, result json.RawMessage) json.RawMessage {
 	switch m.Method {
 	case string(mcp.MethodInitialize):
 		var agreed struct {

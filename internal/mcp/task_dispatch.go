@@ -23,7 +23,7 @@ const (
 func isTaskMethod(method string) bool { return strings.HasPrefix(method, "tasks/") }
 
 // serveTaskRequest serves a request about a task.
-func (s *Server) serveTaskRequest(rc *requestContext, m message, answer func(reply)) {
+func (s *Server) serveTaskRequest(rc *requestContext, m msg.Incoming, answer func(reply)) {
 	switch {
 	case rc.client.IsModern():
 		answer(s.serveExtensionTask(rc, m))
@@ -51,14 +51,14 @@ func (s *Server) serveTaskRequest(rc *requestContext, m message, answer func(rep
 	}
 }
 
-func unknownMethodError(m message) *rpcError {
-	return rpcErrorf(mcp.METHOD_NOT_FOUND, "there is no method %s for this client", m.Method)
+func unknownMethodError(m msg.Incoming) *msg.Error {
+	return msg.Errorf(mcp.METHOD_NOT_FOUND, "there is no method %s for this client", m.Method)
 }
 
 // checkTaskNameHeader compares the header Mcp-Name of a request about a task with its
 // body (SEP-2663, Streamable HTTP: Routing Headers). Named reports whether the request
 // needs the header.
-func checkTaskNameHeader(m message, h http.Header) (named bool, err error) {
+func checkTaskNameHeader(m msg.Incoming, h http.Header) (named bool, err error) {
 	if m.Method != tasksGet && m.Method != tasksUpdate && m.Method != tasksCancel {
 		return false, nil
 	}
@@ -83,15 +83,15 @@ type taskParams struct {
 	} `json:"_meta"`
 }
 
-func parseTaskParams(m message) (taskParams, *rpcError) {
+func parseTaskParams(m msg.Incoming) (taskParams, *msg.Error) {
 	var p taskParams
 	if len(m.Params) > 0 {
 		if err := json.Unmarshal(m.Params, &p); err != nil {
-			return p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
+			return p, msg.Errorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
 		}
 	}
 	if p.ID == "" && m.Method != tasksList {
-		return p, rpcErrorf(mcp.INVALID_PARAMS, "taskId is missing: it is in the result that created the task")
+		return p, msg.Errorf(mcp.INVALID_PARAMS, "taskId is missing: it is in the result that created the task")
 	}
 	return p, nil
 }

@@ -33,8 +33,8 @@ type extensionTask struct {
 type detailedTask struct {
 	extensionTask
 	Requests map[string]inputRequest `json:"inputRequests,omitempty"`
-	Result   *toolResult             `json:"result,omitempty"`
-	Error    *rpcError               `json:"error,omitempty"`
+	Result   *msg.ToolResult         `json:"result,omitempty"`
+	Error    *msg.Error              `json:"error,omitempty"`
 }
 
 // taskCreatedReply returns the reply of a call that has become a task (SEP-2663, Task
@@ -44,15 +44,15 @@ func (c *call) taskCreatedReply() reply {
 	if err != nil {
 		return c.internalErrorReply(err)
 	}
-	return reply{message: encodeResult(c.requestID, struct {
-		resultBase
+	return reply{message: msg.EncodeResult(c.requestID, struct {
+		msg.ResultBase
 		extensionTask
 	}{c.server.newResultBase(c.client, "task"), extensionTask(newTask(info))})}
 }
 
 // serveExtensionTask serves a request about a task of 2026-07-28.
-func (s *Server) serveExtensionTask(rc *requestContext, m message) reply {
-	serve := map[string]func(*requestContext, engine.Info, taskParams) (any, *rpcError){
+func (s *Server) serveExtensionTask(rc *requestContext, m msg.Incoming) reply {
+	serve := map[string]func(*requestContext, engine.Info, taskParams) (any, *msg.Error){
 		tasksGet: s.getExtensionTask, tasksUpdate: s.updateExtensionTask, tasksCancel: s.cancelExtensionTask,
 	}[m.Method]
 	if serve == nil {
@@ -73,17 +73,17 @@ func (s *Server) serveExtensionTask(rc *requestContext, m message) reply {
 	if refused != nil {
 		return errorReply(m.ID, refused)
 	}
-	return reply{message: encodeResult(m.ID, result)}
+	return reply{message: msg.EncodeResult(m.ID, result)}
 }
 
 // getExtensionTask serves tasks/get.
-func (s *Server) getExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *rpcError) {
+func (s *Server) getExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *msg.Error) {
 	d, err := s.newDetailedTask(rc, info)
 	if err != nil {
 		return nil, s.internalError("reading a task", info.ID, err)
 	}
 	return struct {
-		resultBase
+		msg.ResultBase
 		detailedTask
 	}{s.newResultBase(rc.client, "complete"), d}, nil
 }
@@ -97,7 +97,7 @@ func (s *Server) newDetailedTask(rc *requestContext, info engine.Info) (detailed
 	case engine.Completed, engine.Failed:
 		return d, s.addOutcome(rc, info, &d)
 	case engine.Interrupted:
-		d.Error = rpcErrorf(mcp.INTERNAL_ERROR, "%s", info.Error)
+		d.Error = msg.Errorf(mcp.INTERNAL_ERROR, "%s", info.Error)
 	}
 	return d, nil
 }
@@ -156,14 +156,14 @@ func (s *Server) addOutcome(rc *requestContext, info engine.Info, d *detailedTas
 	d.Status, d.Message = taskCompleted, ""
 	d.Result, err = f.buildResult(ctx, end)
 	if err == nil {
-		d.Result.ResultBase = resultBase{Type: "complete"}
+		d.Result.ResultBase = msg.ResultBase{Type: "complete"}
 	}
 	return err
 }
 
 // missingCapabilityIn returns the missing capability that made a run fail, or nil. It
 // recognizes the error's text, which is all that the run's log keeps.
-func missingCapabilityIn(end runlog.Finished) *missingCapability {
+func missingCapabilityIn(end runlog.Finished) *msg.MissingCapability {
 	if end.Status != runlog.Failed {
 		return nil
 	}
@@ -185,9 +185,9 @@ func (s *Server) newTaskCall(rc *requestContext, info engine.Info) *call {
 // updateExtensionTask serves tasks/update. It records all answers or, if one of them is
 // not valid, none. It ignores answers to questions that are not open (SEP-2663, Task
 // Update Requests).
-func (s *Server) updateExtensionTask(rc *requestContext, info engine.Info, p taskParams) (any, *rpcError) {
+func (s *Server) updateExtensionTask(rc *requestContext, info engine.Info, p taskParams) (any, *msg.Error) {
 	if p.Responses == nil {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "inputResponses must be an object with answers by the keys of inputRequests")
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "inputResponses must be an object with answers by the keys of inputRequests")
 	}
 	answers, invalid := s.newTaskCall(rc, info).parseTaskAnswers(info.Asks, p.Responses)
 	if len(invalid) > 0 {
@@ -230,19 +230,19 @@ func (c *call) parseTaskAnswers(asks []engine.OpenAsk, responses map[string]json
 }
 
 // invalidResponsesError returns the error for answers that are not valid.
-func invalidResponsesError(invalid map[string]*generators.InvalidError) *rpcError {
+func invalidResponsesError(invalid map[string]*generators.InvalidError) *msg.Error {
 	var texts []string
 	for key, wrong := range invalid {
 		texts = append(texts, "inputResponses["+key+"]: "+wrong.Error())
 	}
 	slices.Sort(texts)
-	e := rpcErrorf(mcp.INVALID_PARAMS, "no answer was recorded, because some are not valid: %s", strings.Join(texts, "; "))
+	e := msg.Errorf(mcp.INVALID_PARAMS, "no answer was recorded, because some are not valid: %s", strings.Join(texts, "; "))
 	e.Data = invalid
 	return e
 }
 
 // cancelExtensionTask serves tasks/cancel. It is not an error if the task has ended.
-func (s *Server) cancelExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *rpcError) {
+func (s *Server) cancelExtensionTask(rc *requestContext, info engine.Info, _ taskParams) (any, *msg.Error) {
 	if err := s.engine.Cancel(context.Background(), rc.client.caller, info.ID); err != nil && !errors.Is(err, engine.ErrRunNotFound) {
 		return nil, s.internalError("cancelling a task", info.ID, err)
 	}

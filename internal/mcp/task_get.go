@@ -11,12 +11,13 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // getTask serves tasks/get of MCP 2025-11-25 without blocking. As issue 1869 proposes,
 // the result includes the task's open questions, and the request may answer one.
-func (s *Server) getTask(rc *requestContext, m message, p taskParams) reply {
+func (s *Server) getTask(rc *requestContext, m msg.Incoming, p taskParams) reply {
 	info, refused := s.findTaskRun(rc.client.caller, p.ID)
 	if refused != nil {
 		return errorReply(m.ID, refused)
@@ -41,7 +42,7 @@ func (s *Server) getTask(rc *requestContext, m message, p taskParams) reply {
 	if meta := rc.taskMeta(rc.client, info); answered || len(meta) > 1 {
 		r.Meta = meta
 	}
-	return reply{message: encodeResult(m.ID, r)}
+	return reply{message: msg.EncodeResult(m.ID, r)}
 }
 
 // taskMeta returns the _meta of a task: its id, and the open questions that a client
@@ -56,17 +57,17 @@ func (s *session) taskMeta(c *client, info engine.Info) map[string]any {
 
 // pendingElicitations returns the open questions of a task that are elicitations,
 // whether or not the client declared that capability.
-func (s *session) pendingElicitations(c *client, info engine.Info) []elicitParams {
+func (s *session) pendingElicitations(c *client, info engine.Info) []msg.ElicitParams {
 	able := *c
 	able.Capabilities.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
 	asks := call{server: s.server, session: s, client: &able, runID: info.ID}
-	var pending []elicitParams
+	var pending []msg.ElicitParams
 	for _, open := range info.Asks {
 		b, missing, err := asks.buildClientRequest(open.Question, open.ID)
 		if err != nil {
 			s.server.logger.Error("building a pending elicitation", "run", info.ID, "err", err)
 		}
-		if p, ok := b.Params.(elicitParams); ok && missing == nil && err == nil {
+		if p, ok := b.Params.(msg.ElicitParams); ok && missing == nil && err == nil {
 			p.ElicitationID = open.ID
 			pending = append(pending, p)
 		}
@@ -82,9 +83,9 @@ type elicitationResponse struct {
 
 // parseElicitationResponse decodes an elicitation-response. The error names the member
 // that is wrong.
-func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *rpcError) {
-	refuse := func(member, what string) (elicitationResponse, *rpcError) {
-		return elicitationResponse{}, rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q]%s %s", metaElicitationResponse, member, what)
+func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *msg.Error) {
+	refuse := func(member, what string) (elicitationResponse, *msg.Error) {
+		return elicitationResponse{}, msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q]%s %s", metaElicitationResponse, member, what)
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {
@@ -102,10 +103,10 @@ func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *rpcErr
 		return refuse(".action", `must be "accept", "decline" or "cancel"`)
 	}
 	content := bytes.TrimSpace(members["content"])
-	if content != nil && !bytes.Equal(content, jsonNull) && content[0] != '{' {
+	if content != nil && !bytes.Equal(content, msg.Null) && content[0] != '{' {
 		return refuse(".content", "must be an object with a member for each field")
 	}
-	if bytes.Equal(content, jsonNull) {
+	if bytes.Equal(content, msg.Null) {
 		content = nil
 	}
 	e.result, _ = json.Marshal(struct {
@@ -117,14 +118,14 @@ func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *rpcErr
 
 // recordElicitationResponse records an answer. An answer to a question that is settled
 // has no effect: this very request may have settled it, if it is repeated.
-func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info, raw json.RawMessage) *rpcError {
+func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info, raw json.RawMessage) *msg.Error {
 	e, refused := parseElicitationResponse(raw)
 	if refused != nil {
 		return refused
 	}
 	id, _, ok := runlog.SplitAskID(e.id)
 	if !ok || id != info.ID {
-		return rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
+		return msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
 	}
 	ctx := context.Background() // record the answer even if the client is gone
 	open, err := s.engine.OpenAsk(ctx, rc.client.caller, e.id)
@@ -139,9 +140,9 @@ func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info,
 	case err == nil, errors.Is(err, engine.ErrSettled):
 		return nil
 	case errors.Is(err, engine.ErrAskNotFound):
-		return rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
+		return msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
 	case errors.As(err, &invalid):
-		refused := rpcErrorf(mcp.INVALID_PARAMS, "_meta[%q].content is not valid; the question is still open: %v", metaElicitationResponse, invalid)
+		refused := msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].content is not valid; the question is still open: %v", metaElicitationResponse, invalid)
 		refused.Data = invalid
 		return refused
 	}
@@ -149,7 +150,7 @@ func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info,
 }
 
 // internalError logs err and returns an error that does not disclose it.
-func (s *Server) internalError(doing, run string, err error) *rpcError {
+func (s *Server) internalError(doing, run string, err error) *msg.Error {
 	s.logger.Error(doing, "run", run, "err", err)
-	return rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why")
+	return msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why")
 }

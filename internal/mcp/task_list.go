@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // taskPageSize is the maximum number of tasks on one page of a list.
@@ -16,15 +17,15 @@ const taskPageSize = 100
 
 // listTasks serves tasks/list of MCP 2025-11-25, the newest first, for an identified
 // caller. Anyone else must know a task's id (Tasks, Task Isolation and Access Control).
-func (s *Server) listTasks(rc *requestContext, m message, p taskParams) reply {
+func (s *Server) listTasks(rc *requestContext, m msg.Incoming, p taskParams) reply {
 	if !rc.identified {
-		return errorReply(m.ID, rpcErrorf(mcp.METHOD_NOT_FOUND, "tasks are listed only for identified callers: over stdio, or with a bearer token"))
+		return errorReply(m.ID, msg.Errorf(mcp.METHOD_NOT_FOUND, "tasks are listed only for identified callers: over stdio, or with a bearer token"))
 	}
 	after := func(engine.Info) bool { return true }
 	if p.Cursor != "" {
 		var ok bool
 		if after, ok = parseTaskListCursor(p.Cursor); !ok {
-			return errorReply(m.ID, rpcErrorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one"))
+			return errorReply(m.ID, msg.Errorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one"))
 		}
 	}
 	infos := s.engine.Runs(rc.client.caller, taskPageSize+1, func(i engine.Info) bool {
@@ -42,7 +43,7 @@ func (s *Server) listTasks(rc *requestContext, m message, p taskParams) reply {
 	for _, i := range infos {
 		page.Tasks = append(page.Tasks, newTask(i))
 	}
-	return reply{message: encodeResult(m.ID, page)}
+	return reply{message: msg.EncodeResult(m.ID, page)}
 }
 
 // taskListCursor returns a cursor for the tasks after i. It stays valid when i is

@@ -8,7 +8,7 @@ import (
 // getTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
 // meanwhile asks the client the task's questions. It sends no events, because the task
 // has a statusMessage.
-func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answer func(reply)) {
+func (s *Server) getTaskResult(rc *requestContext, m msg.Incoming, p taskParams, answer func(reply)) {
 	info, refused := s.findTaskRun(rc.client.caller, p.ID)
 	if refused != nil {
 		answer(errorReply(m.ID, refused))
@@ -31,7 +31,7 @@ func (s *Server) getTaskResult(rc *requestContext, m message, p taskParams, answ
 
 // newTaskFollower returns a follower that sends m's client the questions of a task's run,
 // from its beginning, but no log messages.
-func (s *Server) newTaskFollower(rc *requestContext, m message, info engine.Info) *follower {
+func (s *Server) newTaskFollower(rc *requestContext, m msg.Incoming, info engine.Info) *follower {
 	c := s.newTaskCall(rc, info)
 	quiet := *rc.client
 	quiet.LogLevel = msg.NoLogging

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A taskWatch notifies a client of changes of its tasks: with
@@ -155,7 +156,7 @@ func (s *session) announceTask(info engine.Info) {
 	if w.taskWatch == nil {
 		w.taskWatch = s.server.newTaskWatch(s.caller, w)
 		w.taskWatch.buildNotification = func(info engine.Info, _ json.RawMessage) ([]byte, error) {
-			return encodeNotification("notifications/tasks/status", s.newTaskFor(s.initializedClient(), info)), nil
+			return msg.EncodeNotification("notifications/tasks/status", s.newTaskFor(s.initializedClient(), info)), nil
 		}
 	}
 	t := w.taskWatch
@@ -169,19 +170,19 @@ const maxSubscribedTasks = 10_000
 // subscribeTasks watches the tasks of a subscription that belong to the client, and
 // removes the others from it. The client is sent the state of each at once, so that it
 // misses none that ends.
-func (s *Server) subscribeTasks(rc *requestContext, q *changeQueue, f *subscription) *rpcError {
+func (s *Server) subscribeTasks(rc *requestContext, q *changeQueue, f *subscription) *msg.Error {
 	switch {
 	case f.Tasks == nil:
 		return nil
 	case !rc.client.supportsTasks():
 		return missingTasksError()
 	case len(f.Tasks) > maxSubscribedTasks:
-		return rpcErrorf(mcp.INVALID_PARAMS, "a subscription has at most %d tasks", maxSubscribedTasks)
+		return msg.Errorf(mcp.INVALID_PARAMS, "a subscription has at most %d tasks", maxSubscribedTasks)
 	}
 	t := s.newTaskWatch(rc.client.caller, q)
 	t.buildNotification = func(info engine.Info, subscription json.RawMessage) ([]byte, error) {
 		d, err := s.newDetailedTask(rc, info)
-		return encodeNotification("notifications/tasks", struct {
+		return msg.EncodeNotification("notifications/tasks", struct {
 			Meta map[string]any `json:"_meta,omitempty"`
 			detailedTask
 		}{subscriptionMeta(subscription), d}), err
