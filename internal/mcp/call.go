@@ -78,13 +78,11 @@ func (s *Server) serveToolCall(rc *requestContext, m msg.Incoming, p *requestPar
 	case becomesTask:
 		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
 	case rc.client.IsModern():
-		rc.session.runBlocking(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
-	case rc.session.steps == nil:
-		answer(c.serveSync(p, rc.inFlight))
-	case c.isResume:
-		rc.session.runBlocking(func() { c.serveAsync(p, rc.inFlight, answer) })
+		rc.session.runBlocking(func() { c.serveRoundTrip(rc.inFlight, p, answer) })
+	case c.isResume: // it first reads the run's log
+		rc.session.runBlocking(func() { c.serveDirectCall(rc.inFlight, p, answer) })
 	default:
-		c.serveAsync(p, rc.inFlight, answer)
+		c.serveDirectCall(rc.inFlight, p, answer)
 	}
 }
 
@@ -108,45 +106,25 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 	return c, nil
 }
 
-// serveSync starts or rejoins the run, and follows it on the calling goroutine.
-func (c *call) serveSync(p *requestParams, inFlight *inFlightRequest) reply {
+// serveDirectCall starts or rejoins the run, and follows it.
+func (c *call) serveDirectCall(inFlight *inFlightRequest, p *requestParams, answer func(reply)) {
 	if !c.isResume {
 		if refused := c.startRun(inFlight.parentContext, p); refused != nil {
-			return *refused
+			answer(*refused)
+			return
 		}
 	}
-	if !c.session.addResumableCall(c) { // the session has ended
+	if c.session.resumable && !c.session.addResumableCall(c) { // the session has ended
 		c.abandonRun()
-		return reply{}
+		answer(reply{})
+		return
 	}
 	f := c.newFollower(c.sender, inFlight)
+	var first step
 	if c.isResume {
-		if r, done := f.rejoinRun(inFlight.newContext()); done {
-			return r
-		}
+		first = f.rejoinRun
 	}
-	return f.followRun()
-}
-
-// resumeOnStream continues a call on another stream, with the entries after the one
-// that the client received last.
-func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, after uint64) reply {
-	c.mu.Lock()
-	c.sender = out
-	c.mu.Unlock()
-	f := c.newFollower(out, inFlight)
-	if err := f.catchUp(context.Background(), after); err != nil {
-		return c.internalErrorReply(err)
-	}
-	f.resumeProgress()
-	c.restartWaitClock() // the client was disconnected, not silent
-	if r, done := f.repeatHandoff(); done {
-		return r
-	}
-	if err := f.resendInvalidlyAnswered(context.Background()); err != nil {
-		return f.failureReply(err)
-	}
-	return f.followRun()
+	f.follow(first, answer)
 }
 
 // startRun starts the run, which outlives ctx. If it fails, it returns the error reply.

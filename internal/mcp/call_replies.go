@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -13,6 +15,42 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
+
+// buildFinalReply returns the reply for a run that has ended.
+func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
+	f.stopAsking()
+	ended, err := runlog.Decode[runlog.Finished](e)
+	if err != nil {
+		return f.internalErrorReply(err)
+	}
+	if f.isResume {
+		ended = explainInterruption(ended)
+	}
+	if missing := f.findMissingCapability(ended); missing != nil && f.client.IsModern() {
+		return errorReply(f.requestID, missing.RPCError())
+	}
+	result, err := f.buildResult(ctx, ended)
+	if err != nil {
+		return f.internalErrorReply(err)
+	}
+	return f.resultReply(result, f.cursor(e.Seq))
+}
+
+// findMissingCapability returns the missing capabilities that made the run fail, or
+// nil.
+func (c *call) findMissingCapability(end runlog.Finished) (missing *msg.MissingCapability) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if end.Status != runlog.Failed {
+		return nil
+	}
+	for _, l := range c.missingCapabilities {
+		if strings.Contains(end.Error, l.Error()) {
+			missing = missing.Merge(l)
+		}
+	}
+	return missing
+}
 
 // startErrorReply returns the reply for a run that could not be started.
 func (c *call) startErrorReply(err error) reply {

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -61,11 +60,55 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, don
 	return slices.Sorted(maps.Keys(asked)), reply{}, false
 }
 
-// failureReply returns the reply of a call that can't go on. It is empty if the client
-// is gone, since the client may resume the call.
-func (f *follower) failureReply(err error) reply {
-	if errors.Is(err, errClientGone) {
-		return f.handleRequestEnd(errClientGone)
+// resumeOnStream continues a call on another stream, with the entries after the one
+// that the client received last. It returns the call's reply.
+func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, after uint64) reply {
+	c.mu.Lock()
+	c.sender = out
+	c.mu.Unlock()
+	f := c.newFollower(out, inFlight)
+	return f.followAndWait(func(ctx context.Context) (r reply, done bool) {
+		if err := f.catchUp(ctx, after); err != nil {
+			return f.internalErrorReply(err), true
+		}
+		f.resumeProgress()
+		f.restartWaitClock() // the client was disconnected, not silent
+		if r, done := f.repeatHandoff(); done {
+			return r, true
+		}
+		if err := f.resendInvalidlyAnswered(ctx); err != nil {
+			return f.failureReply(err), true
+		}
+		return reply{}, false
+	})
+}
+
+// catchUp reads the entries that the client received before, up to after, without
+// sending them.
+func (f *follower) catchUp(ctx context.Context, after uint64) error {
+	f.lastSent = after
+	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, 0)
+	if err != nil {
+		return err
 	}
-	return f.internalErrorReply(err)
+	for batch, err := range batches {
+		if err != nil {
+			return err
+		}
+		for _, e := range batch {
+			if e.Seq > after {
+				return nil
+			}
+			if err := f.skipEvent(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// skipEvent updates the follower's state with an event that the client received before.
+func (f *follower) skipEvent(e runlog.Entry) error {
+	_, err := f.convertEvent(e)
+	return err
 }

@@ -16,25 +16,27 @@ type inFlightRequest struct {
 	id            string // raw
 	parentContext context.Context
 
-	mu       sync.Mutex
-	cause    error       // why the request was cancelled; nil if it was not
-	onCancel func(error) // called once, with the cause
+	mu          sync.Mutex
+	cause       error         // why the request was cancelled; nil if it was not
+	cancelFuncs []func(error) // called once, with the cause
 }
 
 // newContext returns a context that ends when the client cancels the request, or its
-// session or connection ends. It replaces the function set by setOnCancel.
+// session or connection ends.
 func (r *inFlightRequest) newContext() context.Context {
 	ctx, cancel := context.WithCancelCause(r.parentContext)
-	r.setOnCancel(cancel)
+	r.onCancel(cancel)
 	return ctx
 }
 
-// setOnCancel sets the function that is called when the request is cancelled, in place
-// of an earlier one. If the request was cancelled already, it calls stop at once.
-func (r *inFlightRequest) setOnCancel(stop func(cause error)) {
+// onCancel calls stop once the request is cancelled, which it may be already. Every
+// such function is called.
+func (r *inFlightRequest) onCancel(stop func(cause error)) {
 	r.mu.Lock()
-	r.onCancel = stop
 	cause := r.cause
+	if cause == nil {
+		r.cancelFuncs = append(r.cancelFuncs, stop)
+	}
 	r.mu.Unlock()
 	if cause != nil {
 		stop(cause)
@@ -44,13 +46,12 @@ func (r *inFlightRequest) setOnCancel(stop func(cause error)) {
 // cancel cancels the request. It may be called more than once; the first cause wins.
 func (r *inFlightRequest) cancel(cause error) {
 	r.mu.Lock()
-	first := r.cause == nil
-	if first {
-		r.cause = cause
+	var stops []func(error)
+	if r.cause == nil {
+		r.cause, stops, r.cancelFuncs = cause, r.cancelFuncs, nil
 	}
-	stop := r.onCancel
 	r.mu.Unlock()
-	if first && stop != nil {
+	for _, stop := range stops {
 		stop(cause)
 	}
 }

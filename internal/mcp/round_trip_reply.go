@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"errors"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
@@ -42,10 +41,10 @@ type (
 	}
 )
 
-// endRoundTrip ends a round trip whose request ended before its run. It cancels the run
-// if nobody could resume it.
-func (r *roundTrip) endRoundTrip(ctx context.Context) reply {
-	if !r.call.isResume && (errors.Is(context.Cause(ctx), errRequestCancelled) || !r.isContinued && !r.photon.Options().Durable) {
+// handleRequestEnd implements [callHandler]. It cancels the run if nobody could resume
+// it.
+func (r *roundTrip) handleRequestEnd(cause error) reply {
+	if !r.call.isResume && (errors.Is(cause, errRequestCancelled) || !r.isContinued && !r.photon.Options().Durable) {
 		r.cancelRun()
 	} else if err := r.keepRunForState(); err != nil {
 		r.server.logger.Error("keeping a run for its requestState", "run", r.runID, "err", err)

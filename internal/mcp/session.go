@@ -32,7 +32,7 @@ type session struct {
 	resumable bool
 	// proxied reports whether the client is attached to another process.
 	proxied bool
-	// steps runs the asynchronous calls of a stdio session, none of which has a
+	// steps runs the steps of the calls of a stdio session, none of which has a
 	// goroutine. It is nil over HTTP, where each request has its own goroutine anyway.
 	steps *stepQueue
 

@@ -36,6 +36,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	writer := stdio.NewWriter(out, func() { cancel(errClientGone) })
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
 	c.session.steps, c.session.identified = newStepQueue(), true
+	c.session.steps.start()
 	defer s.watchChanges(c.session.changes)()
 	go c.session.changes.sendNotifications(ctx, c.writer, nil) // its error means that the client is gone
 	read := make(chan error, 1)

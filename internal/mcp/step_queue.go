@@ -2,9 +2,9 @@ package mcp
 
 import "sync"
 
-// A stepQueue runs the steps of a session's asynchronous calls, in order, on one
-// goroutine. A step sends what a run has recorded, and waits for nothing but the client
-// to read.
+// A stepQueue runs the steps of followers, in order, on one goroutine: over stdio, of
+// all calls of a session; over HTTP, of one call. A step waits for nothing but the
+// client to read.
 type stepQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -16,7 +16,6 @@ type stepQueue struct {
 func newStepQueue() *stepQueue {
 	q := &stepQueue{}
 	q.changed.L = &q.mu
-	q.done.Go(q.run)
 	return q
 }
 
@@ -33,6 +32,10 @@ func (q *stepQueue) add(step func()) bool {
 	return true
 }
 
+// start runs the steps on a goroutine.
+func (q *stepQueue) start() { q.done.Go(q.run) }
+
+// run runs the steps until the queue has ended and is empty.
 func (q *stepQueue) run() {
 	for steps := q.awaitSteps(); steps != nil; steps = q.awaitSteps() {
 		for _, step := range steps {
@@ -53,8 +56,8 @@ func (q *stepQueue) awaitSteps() []func() {
 	return steps
 }
 
-// end makes the goroutine return once the queue is empty. To wait for that, wait on
-// done.
+// end makes run return once the queue is empty. To wait for a goroutine that start has
+// started, wait on done.
 func (q *stepQueue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

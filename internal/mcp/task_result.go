@@ -15,18 +15,12 @@ func (s *Server) getTaskResult(rc *requestContext, m msg.Incoming, p taskParams,
 		return
 	}
 	f := s.newTaskFollower(rc, m, info)
-	if rc.session.steps != nil {
-		waiter := f.newAsyncFollower(answer)
-		waiter.endOnCancel()
-		waiter.Wake()
-		return
-	}
-	if !rc.session.addResumableCall(f.call) { // the session has ended
+	if rc.session.resumable && !rc.session.addResumableCall(f.call) { // the session has ended
 		answer(reply{})
 		return
 	}
 	rc.sender.setResumeCursor(f.cursor(0))
-	answer(f.followRun())
+	f.follow(nil, answer)
 }
 
 // newTaskFollower returns a follower that sends m's client the questions of a task's run,

@@ -40,6 +40,16 @@ func (f *follower) convertEvent(e runlog.Entry) ([]byte, error) {
 	return f.translator().Notification(&f.state, e)
 }
 
+// sendEvent sends the notification of an event.
+func (f *follower) sendEvent(e runlog.Entry) error {
+	notification, err := f.convertEvent(e)
+	if err != nil || notification == nil {
+		return err
+	}
+	f.recordProgress()
+	return f.sender.send(f.cursor(e.Seq), notification)
+}
+
 // buildResult returns the run's end as the result of its call.
 func (f *follower) buildResult(ctx context.Context, end runlog.Finished) (*msg.ToolResult, error) {
 	return f.translator().Result(ctx, &f.state, end)
