@@ -15,9 +15,6 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// surfaceMCP is the surface that runs and answers are recorded with.
-const surfaceMCP = "mcp"
-
 // A call is a tools/call in progress. It sends the events of a run to the client, and
 // asks the client the run's questions.
 type call struct {

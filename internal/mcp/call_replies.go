@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -83,7 +84,7 @@ func (c *call) resultReply(result *msg.ToolResult, cursor string) reply {
 	}
 	result.ResultBase = base
 	if c.isTask && !c.client.IsModern() {
-		result.Meta = relatedTaskMeta(c.runID)
+		result.Meta = tasks.RelatedMeta(c.runID)
 	}
 	return reply{message: msg.EncodeResult(c.requestID, result), cursor: cursor}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // The protocol versions that this server supports, oldest first. From 2026-07-28 on, which
@@ -70,7 +71,7 @@ func (s *Server) checkHeaders(version string, m msg.Incoming, tool string, h htt
 	if err := mcp.ValidateStandardHeaders(h.Get, version, mcp.MCPMethod(m.Method), m.Params); err != nil {
 		return err
 	}
-	if named, err := checkTaskNameHeader(m, h); named {
+	if named, err := tasks.CheckNameHeader(m, h); named {
 		return err
 	}
 	if m.Method != string(mcp.MethodToolsCall) {

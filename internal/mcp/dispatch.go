@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // admitRequest registers a request and returns the work that remains. Callers must call
@@ -43,7 +44,7 @@ func (s *Server) serveRequest(rc *requestContext, m msg.Incoming, p *requestPara
 	switch {
 	case m.Method == string(mcp.MethodToolsCall):
 		s.serveToolCall(rc, m, p, answer)
-	case isTaskMethod(m.Method):
+	case tasks.IsMethod(m.Method):
 		s.serveTaskRequest(rc, m, answer)
 	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.IsModern():
 		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
@@ -109,4 +110,24 @@ func refineLibraryError(m msg.Incoming, e *msg.Error) *msg.Error {
 		}
 	}
 	return e
+}
+
+// extendLibraryResult adds to a result of mcp-go what mcp-go does not support.
+func (s *Server) extendLibraryResult(rc *requestContext, m msg.Incoming, result json.RawMessage) json.RawMessage {
+	switch m.Method {
+	case string(mcp.MethodInitialize):
+		var agreed struct {
+			Version string `json:"protocolVersion"`
+		}
+		if json.Unmarshal(result, &agreed) == nil && agreed.Version == version20251125 {
+			return msg.WithMembers(result, map[string]any{"tasks": tasks.Capability(rc.identified)}, "capabilities")
+		}
+	case string(mcp.MethodServerDiscover):
+		return msg.WithMembers(result, map[string]any{tasks.Extension: struct{}{}}, "capabilities", "extensions")
+	case string(mcp.MethodToolsList):
+		if rc.client.Version == version20251125 {
+			return s.tasks.AddHints(result)
+		}
+	}
+	return result
 }

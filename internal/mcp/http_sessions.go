@@ -32,7 +32,7 @@ func (s *Server) openSession(caller engine.Caller, pages func() (string, error))
 		return nil, errTooManySessions
 	}
 	s.sessions[sess.id] = sess
-	s.changeQueues[sess.changes] = struct{}{}
+	s.changes.Add(sess.changes)
 	return sess, nil
 }
 
@@ -83,8 +83,8 @@ func (s *Server) findSession(id string, caller engine.Caller) *session {
 func (s *Server) removeSession(sess *session) {
 	s.mu.Lock()
 	delete(s.sessions, sess.id)
-	delete(s.changeQueues, sess.changes)
 	s.mu.Unlock()
+	s.changes.Remove(sess.changes)
 	sess.endSession(errSessionEnded)
 }
 

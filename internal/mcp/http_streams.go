@@ -36,7 +36,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.
 	if out.openEvents() != nil {
 		return
 	}
-	_ = sess.changes.sendNotifications(ctx, out, nil) // its error means that the client is gone
+	_ = sess.changes.SendNotifications(ctx, nil, sendTo(out)) // its error means that the client is gone
 }
 
 // serveResumedStream continues a call whose stream broke off.

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -75,7 +76,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	}
 	request, missing, err := c.buildClientRequest(open.Question, id)
 	switch {
-	case missing != nil && c.isTask && isAnswerableElsewhere(open.Question):
+	case missing != nil && c.isTask && tasks.IsAnswerableElsewhere(open.Question):
 		return nil
 	case err != nil:
 		return c.withdrawUnsupported(ctx, id, nil, err)

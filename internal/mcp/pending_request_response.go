@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -119,10 +120,23 @@ const codeUserRejected = -1
 // the client had not responded.
 func (c *call) handleErrorResponse(ctx context.Context, id string, e *msg.Error) error {
 	if e.Code == codeUserRejected {
-		return c.server.engine.Answer(ctx, c.client.caller, id, ask.Answer{Action: ask.Decline}, surfaceMCP)
+		return c.server.engine.Answer(ctx, c.client.caller, id, ask.Answer{Action: ask.Decline}, msg.Surface)
 	}
 	if c.server.askPolicy.Link {
 		return nil
 	}
 	return c.withdrawQuestion(ctx, id, runlog.Unsupported, "the MCP client could not ask: "+e.Message)
+}
+
+// recordClientAnswer records a client's result for an open question, unless it is merely
+// the user's consent to open Beam's page.
+func (c *call) recordClientAnswer(ctx context.Context, open engine.OpenAsk, result json.RawMessage) (consented bool, err error) {
+	a, err := c.client.ParseAnswer(open.Question, result)
+	if err != nil {
+		return false, err
+	}
+	if msg.IsConsent(open.Question, a) {
+		return true, nil
+	}
+	return false, c.server.engine.Answer(ctx, c.client.caller, open.ID, a, msg.Surface)
 }

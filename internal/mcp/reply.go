@@ -3,8 +3,6 @@ package mcp
 import (
 	"encoding/json"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
@@ -22,10 +20,7 @@ func errorReply(id json.RawMessage, err *msg.Error) reply {
 }
 
 func (s *Server) newResultBase(c *client, kind string) msg.ResultBase {
-	if !c.IsModern() {
-		return msg.ResultBase{}
-	}
-	return msg.ResultBase{Type: kind, Meta: map[string]any{mcp.MetaKeyServerInfo: s.implementation}}
+	return msg.NewResultBase(&c.Client, kind, s.implementation)
 }
 
 // A deferredReply finishes the work for a message. It passes the reply, which may be

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
@@ -102,8 +103,8 @@ func (rc *requestContext) SubscribeToResource(uri string) { _ = rc.SubscribeToRe
 func (rc *requestContext) SubscribeToResourceErr(uri string) error {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
-	if len(rc.subscribedURIs) >= maxSubscribedResources && !rc.subscribedURIs[uri] {
-		return fmt.Errorf("a session may subscribe to at most %d resources", maxSubscribedResources)
+	if len(rc.subscribedURIs) >= changes.MaxResources && !rc.subscribedURIs[uri] {
+		return fmt.Errorf("a session may subscribe to at most %d resources", changes.MaxResources)
 	}
 	rc.subscribedURIs[uri] = true
 	return nil
@@ -127,10 +128,6 @@ func (rc *requestContext) IsSubscribedToResource(uri string) bool {
 	defer rc.mu.Unlock()
 	return rc.subscribedURIs[uri]
 }
-
-// maxSubscribedResources is the maximum number of resources that a session subscribes
-// to.
-const maxSubscribedResources = 1000
 
 // RequestElicitation implements [server.SessionWithElicitation].
 func (rc *requestContext) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -135,7 +136,7 @@ func (r *roundTrip) resetWait() {
 	wait := pageAnswerWait
 	switch {
 	case len(r.openInputs) == 0 && r.becomesTask:
-		wait = firstQuestionWait
+		wait = tasks.FirstQuestionWait
 	case len(r.openInputs) == 0:
 		r.waitUntil = time.Time{}
 		return

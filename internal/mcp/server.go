@@ -22,6 +22,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/changes"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -66,11 +68,12 @@ type Server struct {
 
 	registerMu sync.Mutex // held while the tools are registered with the library
 
-	mu             sync.Mutex
-	sessions       map[string]*session // of HTTP clients, by Mcp-Session-Id
-	changeQueues   map[*changeQueue]struct{}
-	taskHub        *taskHub
+	tasks          *tasks.Service
+	changes        changes.Hub
 	unwatchPhotons func()
+
+	mu       sync.Mutex
+	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
 
 	closed context.Context
 	cancel context.CancelFunc
@@ -90,12 +93,13 @@ func New(c Config) (*Server, error) {
 		engine: c.Engine, photons: c.Photons, stateSealer: sealer, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
-		sessions:       map[string]*session{}, changeQueues: map[*changeQueue]struct{}{}, taskHub: newTaskHub(c.Engine),
+		sessions:       map[string]*session{},
 	}
 	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
+	s.tasks = tasks.NewService(tasks.Config{Engine: c.Engine, Photons: c.Photons, Implementation: s.implementation, Link: c.AskPolicy.Link, Logger: s.logger})
 	s.closed, s.cancel = context.WithCancel(context.Background())
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {

@@ -12,7 +12,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // A session is what lasts between the messages of one client: one for each stdio
@@ -45,16 +47,17 @@ type session struct {
 	hasEnded         bool
 	lastActive       time.Time           // when the client last sent a message
 	cancelStandalone *context.CancelFunc // of the stream for messages that belong to no request
-	changes          *changeQueue
+	changes          *changes.Queue
+	taskWatch        *tasks.Watch // nil until the client creates a task
 }
 
 func (s *Server) newSession(id string, caller engine.Caller, pages func() (string, error)) *session {
 	sess := &session{
 		server: s, id: id, caller: caller, pageBaseURL: pages,
 		inFlightRequests: map[string]*inFlightRequest{}, awaitedResponses: map[string]responseHandler{}, resumableCalls: map[string]*call{},
-		subscribedURIs: map[string]bool{}, changes: newChangeQueue(),
+		subscribedURIs: map[string]bool{},
 	}
-	sess.changes.filter = sess.wantsChange
+	sess.changes = changes.NewQueue(sess.wantsChange)
 	return sess
 }
 
@@ -185,7 +188,7 @@ func (s *session) endSession(cause error) {
 	for _, c := range calls {
 		c.abandonRun()
 	}
-	s.changes.close()
+	s.changes.Close()
 }
 
 // initializedClient returns the client that initialize introduced, or nil.

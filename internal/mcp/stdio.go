@@ -37,8 +37,9 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
 	c.session.steps, c.session.identified = newStepQueue(), true
 	c.session.steps.start()
-	defer s.watchChanges(c.session.changes)()
-	go c.session.changes.sendNotifications(ctx, c.writer, nil) // its error means that the client is gone
+	s.changes.Add(c.session.changes)
+	defer s.changes.Remove(c.session.changes)
+	go c.session.changes.SendNotifications(ctx, nil, sendTo(c.writer)) // its error means that the client is gone
 	read := make(chan error, 1)
 	go func() {
 		read <- stdio.ReadLines(in, func(line []byte) { c.handleLine(ctx, line) }, c.refuseLongLine)

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // registerTools registers the registry's photons with mcp-go.
@@ -61,7 +62,7 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 	for i := range r.Tools {
 		if p, ok := s.photons.Lookup(r.Tools[i].Name); ok && !s.isResumeTool(p.Name()) {
 			r.Tools[i].RawOutputSchema = s.guaranteedOutputSchema(p, rc.client)
-			r.Tools[i].Execution = taskExecution(p, rc.client)
+			r.Tools[i].Execution = tasks.Execution(p, &rc.client.Client)
 		}
 		if !rc.client.VersionAtLeast(version20250618) {
 			r.Tools[i].Title = "" // these clients read annotations.title

@@ -150,6 +150,15 @@ func EncodeNotification(method string, params any) []byte {
 	return Encode(Outgoing{Method: method, Params: params})
 }
 
+// SubscriptionMeta returns the _meta of a notification that belongs to the subscription
+// with an id; nil if it belongs to none.
+func SubscriptionMeta(id json.RawMessage) map[string]any {
+	if id == nil {
+		return nil
+	}
+	return map[string]any{mcp.MetaKeySubscriptionID: id}
+}
+
 // EncodeResult encodes the response to a request.
 func EncodeResult(id json.RawMessage, result any) []byte {
 	return Encode(Outgoing{ID: id, Result: result})

@@ -1,4 +1,4 @@
-package mcp
+package tasks
 
 import (
 	"encoding/base64"
@@ -12,49 +12,49 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// taskPageSize is the maximum number of tasks on one page of a list.
-const taskPageSize = 100
+// pageSize is the maximum number of tasks on one page of a list.
+const pageSize = 100
 
 // listTasks serves tasks/list of MCP 2025-11-25, the newest first, for an identified
 // caller. Anyone else must know a task's id (Tasks, Task Isolation and Access Control).
-func (s *Server) listTasks(rc *requestContext, m msg.Incoming, p taskParams) reply {
-	if !rc.identified {
-		return errorReply(m.ID, msg.Errorf(mcp.METHOD_NOT_FOUND, "tasks are listed only for identified callers: over stdio, or with a bearer token"))
+func (s *Service) listTasks(r Requester, p params) (any, *msg.Error) {
+	if !r.Identified {
+		return nil, msg.Errorf(mcp.METHOD_NOT_FOUND, "tasks are listed only for identified callers: over stdio, or with a bearer token")
 	}
 	after := func(engine.Info) bool { return true }
 	if p.Cursor != "" {
 		var ok bool
-		if after, ok = parseTaskListCursor(p.Cursor); !ok {
-			return errorReply(m.ID, msg.Errorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one"))
+		if after, ok = parseCursor(p.Cursor); !ok {
+			return nil, msg.Errorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one")
 		}
 	}
-	infos := s.engine.Runs(rc.client.caller, taskPageSize+1, func(i engine.Info) bool {
-		return i.Surface == surfaceTask && after(i)
+	infos := s.Engine.Runs(r.Caller, pageSize+1, func(i engine.Info) bool {
+		return i.Surface == Surface && after(i)
 	})
 	var page struct {
 		Tasks []task `json:"tasks"`
 		Next  string `json:"nextCursor,omitempty"`
 	}
 	page.Tasks = []task{}
-	if len(infos) > taskPageSize {
-		infos = infos[:taskPageSize]
-		page.Next = taskListCursor(infos[taskPageSize-1])
+	if len(infos) > pageSize {
+		infos = infos[:pageSize]
+		page.Next = newCursor(infos[pageSize-1])
 	}
 	for _, i := range infos {
 		page.Tasks = append(page.Tasks, newTask(i))
 	}
-	return reply{message: msg.EncodeResult(m.ID, page)}
+	return page, nil
 }
 
-// taskListCursor returns a cursor for the tasks after i. It stays valid when i is
+// newCursor returns a cursor for the tasks after i. It stays valid when i is
 // deleted.
-func taskListCursor(i engine.Info) string {
+func newCursor(i engine.Info) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(i.Started.UnixNano(), 10) + "." + i.ID))
 }
 
-// parseTaskListCursor returns a filter for the runs after a cursor, in the order of
+// parseCursor returns a filter for the runs after a cursor, in the order of
 // [engine.Engine.Runs].
-func parseTaskListCursor(cursor string) (func(engine.Info) bool, bool) {
+func parseCursor(cursor string) (func(engine.Info) bool, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	nanos, id, found := strings.Cut(string(raw), ".")
 	n, numberErr := strconv.ParseInt(nanos, 10, 64)

@@ -1,4 +1,4 @@
-package mcp
+package tasks
 
 import (
 	"bytes"
@@ -14,66 +14,6 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
-
-// getTask serves tasks/get of MCP 2025-11-25 without blocking. As issue 1869 proposes,
-// the result includes the task's open questions, and the request may answer one.
-func (s *Server) getTask(rc *requestContext, m msg.Incoming, p taskParams) reply {
-	info, refused := s.findTaskRun(rc.client.caller, p.ID)
-	if refused != nil {
-		return errorReply(m.ID, refused)
-	}
-	answered := p.Meta.Response != nil
-	if answered {
-		if refused := s.recordElicitationResponse(rc, info, p.Meta.Response); refused != nil {
-			return errorReply(m.ID, refused)
-		}
-		var err error
-		info, err = s.awaitRunState(rc.inFlight.newContext(), rc.client.caller, info.ID, answerEffectWait, hasEndedOrAsked)
-		if err != nil {
-			return errorReply(m.ID, s.internalError("reading a task", info.ID, err))
-		}
-	}
-	r := struct {
-		task
-		Meta map[string]any `json:"_meta,omitempty"`
-	}{task: rc.newTaskFor(rc.client, info)}
-	// A client that only polls the status gets no related-task member: the
-	// specification wants the task's id only once.
-	if meta := rc.taskMeta(rc.client, info); answered || len(meta) > 1 {
-		r.Meta = meta
-	}
-	return reply{message: msg.EncodeResult(m.ID, r)}
-}
-
-// taskMeta returns the _meta of a task: its id, and the open questions that a client
-// may be able to show.
-func (s *session) taskMeta(c *client, info engine.Info) map[string]any {
-	meta := relatedTaskMeta(info.ID)
-	if pending := s.pendingElicitations(c, info); len(pending) > 0 {
-		meta[metaPendingElicitations] = pending
-	}
-	return meta
-}
-
-// pendingElicitations returns the open questions of a task that are elicitations,
-// whether or not the client declared that capability.
-func (s *session) pendingElicitations(c *client, info engine.Info) []msg.ElicitParams {
-	able := *c
-	able.Capabilities.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}
-	asks := call{server: s.server, session: s, client: &able, runID: info.ID}
-	var pending []msg.ElicitParams
-	for _, open := range info.Asks {
-		b, missing, err := asks.buildClientRequest(open.Question, open.ID)
-		if err != nil {
-			s.server.logger.Error("building a pending elicitation", "run", info.ID, "err", err)
-		}
-		if p, ok := b.Params.(msg.ElicitParams); ok && missing == nil && err == nil {
-			p.ElicitationID = open.ID
-			pending = append(pending, p)
-		}
-	}
-	return pending
-}
 
 // An elicitationResponse is the answer to an elicitation in a request's _meta.
 type elicitationResponse struct {
@@ -118,7 +58,7 @@ func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *msg.Er
 
 // recordElicitationResponse records an answer. An answer to a question that is settled
 // has no effect: this very request may have settled it, if it is repeated.
-func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info, raw json.RawMessage) *msg.Error {
+func (s *Service) recordElicitationResponse(r Requester, info engine.Info, raw json.RawMessage) *msg.Error {
 	e, refused := parseElicitationResponse(raw)
 	if refused != nil {
 		return refused
@@ -128,12 +68,12 @@ func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info,
 		return msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
 	}
 	ctx := context.Background() // record the answer even if the client is gone
-	open, err := s.engine.OpenAsk(ctx, rc.client.caller, e.id)
+	open, err := s.Engine.OpenAsk(ctx, r.Caller, e.id)
 	if err == nil && (open.Question.Kind == ask.KindSample || open.Question.Kind == ask.KindRoots) {
 		err = engine.ErrAskNotFound // not an elicitation
 	}
 	if err == nil {
-		_, err = s.newTaskCall(rc, info).recordClientAnswer(ctx, open, e.result)
+		err = s.recordAnswer(ctx, r, open, e.result)
 	}
 	var invalid *generators.InvalidError
 	switch {
@@ -149,8 +89,12 @@ func (s *Server) recordElicitationResponse(rc *requestContext, info engine.Info,
 	return s.internalError("recording an answer", info.ID, err)
 }
 
-// internalError logs err and returns an error that does not disclose it.
-func (s *Server) internalError(doing, run string, err error) *msg.Error {
-	s.logger.Error(doing, "run", run, "err", err)
-	return msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why")
+// recordAnswer records a client's result for an open question, unless it is merely the
+// user's consent to open Beam's page.
+func (s *Service) recordAnswer(ctx context.Context, r Requester, open engine.OpenAsk, result json.RawMessage) error {
+	a, err := r.Client.ParseAnswer(open.Question, result)
+	if err != nil || msg.IsConsent(open.Question, a) {
+		return err
+	}
+	return s.Engine.Answer(ctx, r.Caller, open.ID, a, msg.Surface)
 }

@@ -1,13 +1,13 @@
-package mcp
+package message
 
 import (
 	"bytes"
 	"encoding/json"
 )
 
-// withMembers returns a JSON object with more members in the object at path, which it
+// WithMembers returns a JSON object with more members in the object at path, which it
 // adds if necessary.
-func withMembers(raw json.RawMessage, more map[string]any, path ...string) json.RawMessage {
+func WithMembers(raw json.RawMessage, more map[string]any, path ...string) json.RawMessage {
 	members := map[string]any{}
 	var existing map[string]json.RawMessage
 	if json.Unmarshal(raw, &existing) == nil {
@@ -20,7 +20,7 @@ func withMembers(raw json.RawMessage, more map[string]any, path ...string) json.
 			members[name] = value
 		}
 	} else {
-		members[path[0]] = withMembers(existing[path[0]], more, path[1:]...)
+		members[path[0]] = WithMembers(existing[path[0]], more, path[1:]...)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -1,4 +1,4 @@
-package mcp
+package tasks
 
 import (
 	"sync"
@@ -6,10 +6,10 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// A taskHub wakes the watchers of tasks when a task changes. However many watchers a
+// A hub wakes the watchers of tasks when a task changes. However many watchers a
 // task has, and however often they come and go, the hub registers one waiter with its
 // run.
-type taskHub struct {
+type hub struct {
 	engine *engine.Engine
 
 	mu    sync.Mutex
@@ -17,24 +17,24 @@ type taskHub struct {
 }
 
 type watchedTask struct {
-	watchers map[*taskWatch]bool
+	watchers map[*Watch]bool
 	// isRegistered reports whether the engine wakes the hub at the run's next entry
 	// after the sequence number after.
 	isRegistered bool
 	after        uint64
 }
 
-func newTaskHub(e *engine.Engine) *taskHub {
-	return &taskHub{engine: e, tasks: map[string]*watchedTask{}}
+func newHub(e *engine.Engine) *hub {
+	return &hub{engine: e, tasks: map[string]*watchedTask{}}
 }
 
 // watch wakes w once the task has an entry after the given sequence number, which may
 // be at once. It reports whether the task exists.
-func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
+func (h *hub) watch(w *Watch, id string, after uint64) bool {
 	h.mu.Lock()
 	t := h.tasks[id]
 	if t == nil {
-		t = &watchedTask{watchers: map[*taskWatch]bool{}}
+		t = &watchedTask{watchers: map[*Watch]bool{}}
 		h.tasks[id] = t
 	}
 	t.watchers[w] = true
@@ -63,7 +63,7 @@ func (h *taskHub) watch(w *taskWatch, id string, after uint64) bool {
 
 // A taskWaiter notifies the hub that a task has changed.
 type taskWaiter struct {
-	hub *taskHub
+	hub *hub
 	id  string
 }
 
@@ -74,7 +74,7 @@ var _ engine.Waiter = taskWaiter{}
 func (w taskWaiter) Wake() { w.hub.wakeWatchers(w.id) }
 
 // wakeWatchers wakes and removes the watchers of a task. They may watch it again.
-func (h *taskHub) wakeWatchers(id string) {
+func (h *hub) wakeWatchers(id string) {
 	h.mu.Lock()
 	t := h.tasks[id]
 	delete(h.tasks, id)
@@ -87,7 +87,7 @@ func (h *taskHub) wakeWatchers(id string) {
 }
 
 // unwatch removes w from the watchers of a task.
-func (h *taskHub) unwatch(w *taskWatch, id string) {
+func (h *hub) unwatch(w *Watch, id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t := h.tasks[id]; t != nil {
