@@ -1,7 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
@@ -35,4 +40,64 @@ func (w deferredReply) await() reply {
 	got := make(chan reply, 1)
 	w(func(r reply) { got <- r })
 	return <-got
+}
+
+// A messageSender sends the messages of one request: on the stream of its response, or
+// on the only stream of stdio. Its methods may be called concurrently.
+type messageSender interface {
+	// send writes a message and returns once it is written, so that messages keep their
+	// order. A client can resume after cursor, which may be empty. The error is
+	// errClientGone.
+	send(cursor string, message []byte) error
+	// setResumeCursor sets what a client that has received no message yet resumes
+	// after.
+	setResumeCursor(cursor string)
+}
+
+// errClientGone is returned when a message can't be sent to the client any more.
+var errClientGone = errors.New("the client is gone")
+
+// maxBatchMessages is the largest number of messages in a batch.
+const maxBatchMessages = 100
+
+// errInitializeInBatch means that a batch has initialize, which must have been
+// answered before any other request is sent.
+var errInitializeInBatch = msg.Errorf(mcp.INVALID_REQUEST, "initialize must not be part of a batch")
+
+// splitBatch returns the messages of a batch. Only 2025-03-26 has batches; later
+// versions removed them.
+func splitBatch(raw []byte, c *client) ([]json.RawMessage, *msg.Error) {
+	if c == nil || c.VersionAtLeast(version20250618) {
+		return nil, msg.Errorf(mcp.INVALID_REQUEST, "only clients of protocol version %s may send batches, after initialize", version20250326)
+	}
+	var parts []json.RawMessage
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return nil, msg.Errorf(mcp.PARSE_ERROR, "the batch is not valid JSON")
+	}
+	if len(parts) == 0 || len(parts) > maxBatchMessages {
+		return nil, msg.Errorf(mcp.INVALID_REQUEST, "a batch must have 1 to %d messages", maxBatchMessages)
+	}
+	return parts, nil
+}
+
+// joinReplies runs the requests of a batch concurrently, and returns their replies as
+// one message, in the order of the requests.
+func joinReplies(works []deferredReply) reply {
+	replies := make([]reply, len(works))
+	var all sync.WaitGroup
+	for i, work := range works {
+		all.Go(func() { replies[i] = work.await() })
+	}
+	all.Wait()
+	var messages [][]byte
+	for _, r := range replies {
+		if r.message != nil {
+			messages = append(messages, r.message)
+		}
+	}
+	if messages == nil {
+		return reply{}
+	}
+	joined := append([]byte{'['}, bytes.Join(messages, []byte{','})...)
+	return reply{message: append(joined, ']')}
 }
