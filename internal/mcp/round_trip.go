@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -37,7 +38,7 @@ var _ callHandler = (*roundTrip)(nil)
 
 // An openInput is an open question and the request that asks it.
 type openInput struct {
-	inputState
+	requeststate.Input
 	request msg.Request
 }
 
@@ -55,7 +56,7 @@ const (
 func (c *call) serveRoundTrip(inFlight *inFlightRequest, p *requestParams, answer func(reply)) {
 	r := &roundTrip{
 		follower: c.newFollower(c.sender, inFlight), earlyResponses: p.Responses, openInputs: map[string]openInput{},
-		callDigest: digestCall(p.Name, p.Arguments), becomesTask: c.becomesTaskAfterAsking(),
+		callDigest: requeststate.DigestCall(p.Name, p.Arguments), becomesTask: c.becomesTaskAfterAsking(),
 	}
 	r.handler = r
 	if ended, done := r.begin(inFlight.newContext(), p); done {
@@ -71,7 +72,7 @@ func (r *roundTrip) begin(ctx context.Context, p *requestParams) (ended reply, d
 	switch {
 	case p.RequestState != "":
 		if err := r.resumeFromState(ctx, p); err != nil {
-			if errors.Is(err, errInvalidState) || errors.Is(err, errStateExpired) {
+			if errors.Is(err, requeststate.ErrInvalid) || errors.Is(err, requeststate.ErrExpired) {
 				return errorReply(r.requestID, msg.Errorf(mcp.INVALID_PARAMS, "%v", err)), true
 			}
 			return r.internalErrorReply(err), true
@@ -185,7 +186,7 @@ func (r *roundTrip) collectQuestion(ctx context.Context, seq uint64) error {
 	r.expectsMore = open.More
 	response := r.earlyResponses[open.Key]
 	delete(r.earlyResponses, open.Key)
-	return r.addInput(ctx, open.Key, inputState{Seq: seq}, open, response)
+	return r.addInput(ctx, open.Key, requeststate.Input{Seq: seq}, open, response)
 }
 
 func (r *roundTrip) removeInput(seq uint64) {

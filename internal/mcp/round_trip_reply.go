@@ -4,21 +4,22 @@ import (
 	"errors"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
 )
 
 // inputRequiredReply returns the open questions as the request's result.
 func (r *roundTrip) inputRequiredReply() reply {
 	progress, sent := r.state.Progress.Last()
-	state := requestState{
-		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: progress, ProgressSent: sent,
+	state := requeststate.State{
+		Run: r.runID, After: r.lastSent, Inputs: map[string]requeststate.Input{}, Progress: progress, ProgressSent: sent,
 		Owner: r.client.caller.Owner(), Digest: r.callDigest,
 	}
 	requests := map[string]inputRequest{}
 	for key, q := range r.openInputs {
-		state.Inputs[key] = q.inputState
+		state.Inputs[key] = q.Input
 		requests[key] = inputRequest{q.request.Method, q.request.Params}
 	}
-	sealed, err := r.server.stateSealer.sealState(state)
+	sealed, err := r.server.stateSealer.Seal(state)
 	if err != nil {
 		return r.internalErrorReply(err)
 	}
@@ -59,5 +60,5 @@ func (r *roundTrip) keepRunForState() error {
 	if r.photon.Options().Durable || r.call.isResume {
 		return nil
 	}
-	return r.server.engine.SetIdleTimeout(r.client.caller, r.runID, stateLifetime)
+	return r.server.engine.SetIdleTimeout(r.client.caller, r.runID, requeststate.Lifetime)
 }

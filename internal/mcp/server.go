@@ -23,6 +23,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/changes"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -57,7 +58,7 @@ type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
 	library        *server.MCPServer
-	stateSealer    *stateSealer
+	stateSealer    *requeststate.Sealer
 	implementation mcp.Implementation
 	streamLimit    func(tool string) time.Duration
 	traceContext   func(context.Context, runlog.Trace) context.Context
@@ -85,7 +86,7 @@ const listPageSize = 500
 
 // New returns a server. The caller must close it.
 func New(c Config) (*Server, error) {
-	sealer, err := newStateSealer(c.StateSecret)
+	sealer, err := requeststate.NewSealer(c.StateSecret)
 	if err != nil {
 		return nil, err
 	}

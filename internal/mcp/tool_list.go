@@ -39,12 +39,8 @@ func refuseLibraryCall(context.Context, mcp.CallToolRequest) (*mcp.CallToolResul
 }
 
 func newTool(p *generators.Photon) mcp.Tool {
-	input, err := p.Input().MarshalJSON()
-	if err != nil {
-		panic(err) // a schema was parsed from JSON
-	}
 	o := p.Options()
-	t := mcp.NewToolWithRawSchema(p.Name(), o.Description, writePropertiesAsObjects(input))
+	t := mcp.NewToolWithRawSchema(p.Name(), o.Description, msg.InputSchema(p))
 	t.Title = o.Title
 	t.Annotations = mcp.ToolAnnotation{
 		Title: o.Title, ReadOnlyHint: &o.ReadOnly, DestructiveHint: &o.Destructive,
@@ -77,5 +73,5 @@ func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.Ra
 	if s.askPolicy.allowsHandoff() && !c.SupportsForms() && !c.SupportsURLs() {
 		return nil
 	}
-	return writePropertiesAsObjects(msg.OutputSchema(p, &c.Client))
+	return msg.OutputSchema(p, &c.Client)
 }

@@ -1,4 +1,7 @@
-package mcp
+// Package requeststate seals what a server of multi-round-trip requests has to know
+// again when the client sends the next one (MCP 2026-07-28, Multi Round-Trip Requests).
+// The client carries it, so it is encrypted and authenticated.
+package requeststate
 
 import (
 	"bytes"
@@ -11,18 +14,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// A requestState is what the client's requestState holds: everything needed to resume a
-// call (MCP 2026-07-28, Multi Round-Trip Requests). It is encrypted and authenticated.
-type requestState struct {
+// A State is what the client's requestState holds: everything needed to resume a call.
+type State struct {
 	Run string `json:"r"`
 	// After is the sequence number of the last entry that the client received.
 	After uint64 `json:"a"`
 	// Inputs are the open questions, by the key that the client answers with.
-	Inputs map[string]inputState `json:"q,omitempty"`
+	Inputs map[string]Input `json:"q,omitempty"`
 	// Progress and ProgressSent let progress rise across round trips, since the
 	// progress token may stay the same.
 	Progress     float64 `json:"p,omitempty"`
@@ -33,8 +33,8 @@ type requestState struct {
 	Expires int64  `json:"e"` // Unix time
 }
 
-// inputState is the state of one question between round trips.
-type inputState struct {
+// An Input is the state of one question between round trips.
+type Input struct {
 	Seq uint64 `json:"s"`
 	// Attempts counts the invalid answers.
 	Attempts int `json:"n,omitempty"`
@@ -42,20 +42,21 @@ type inputState struct {
 	Consented bool `json:"c,omitempty"`
 }
 
-// stateLifetime is how long a requestState is valid.
-const stateLifetime = 24 * time.Hour
+// Lifetime is how long a state is valid.
+const Lifetime = 24 * time.Hour
 
+// The errors of [Sealer.Open].
 var (
-	errInvalidState = errors.New("this requestState was not made by this server, was changed, or belongs to another request")
-	errStateExpired = errors.New("this requestState has expired: call the tool again without it")
+	ErrInvalid = errors.New("this requestState was not made by this server, was changed, or belongs to another request")
+	ErrExpired = errors.New("this requestState has expired: call the tool again without it")
 )
 
-// A stateSealer encrypts and decrypts request states. It may be used concurrently.
-type stateSealer struct{ aead cipher.AEAD }
+// A Sealer encrypts and decrypts request states. It may be used concurrently.
+type Sealer struct{ aead cipher.AEAD }
 
-// newStateSealer derives the key from a secret of at least 16 bytes. States stay valid
+// NewSealer derives the key from a secret of at least 16 bytes. States stay valid
 // across processes that use the same secret.
-func newStateSealer(secret []byte) (*stateSealer, error) {
+func NewSealer(secret []byte) (*Sealer, error) {
 	if len(secret) < 16 {
 		return nil, fmt.Errorf("a secret of %d bytes is too short to seal states", len(secret))
 	}
@@ -68,12 +69,12 @@ func newStateSealer(secret []byte) (*stateSealer, error) {
 		return nil, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &stateSealer{aead}, err
+	return &Sealer{aead}, err
 }
 
-// sealState encrypts a state and sets its expiry.
-func (s *stateSealer) sealState(st requestState) (string, error) {
-	st.Expires = time.Now().Add(stateLifetime).Unix()
+// Seal encrypts a state and sets its expiry.
+func (s *Sealer) Seal(st State) (string, error) {
+	st.Expires = time.Now().Add(Lifetime).Unix()
 	raw, err := json.Marshal(st)
 	if err != nil {
 		return "", err
@@ -81,34 +82,34 @@ func (s *stateSealer) sealState(st requestState) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, raw, nil)), nil
 }
 
-// openState decrypts a state. The owner, tool and arguments must be the same as when it
-// was sealed.
-func (s *stateSealer) openState(text, owner string, digest []byte) (requestState, error) {
-	var st requestState
+// Open decrypts a state. The owner, tool and arguments must be the same as when it
+// was sealed. The error is [ErrInvalid] or [ErrExpired].
+func (s *Sealer) Open(text, owner string, digest []byte) (State, error) {
+	var st State
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
-		return st, errInvalidState
+		return st, ErrInvalid
 	}
 	raw, err := s.aead.Open(nil, nil, sealed, nil)
 	if err != nil || json.Unmarshal(raw, &st) != nil || st.Owner != owner || !bytes.Equal(st.Digest, digest) {
-		return requestState{}, errInvalidState
+		return State{}, ErrInvalid
 	}
 	if time.Now().Unix() > st.Expires {
-		return requestState{}, errStateExpired
+		return State{}, ErrExpired
 	}
 	return st, nil
 }
 
-// digestCall returns a digest of a tool and its arguments, which does not depend on how
+// DigestCall returns a digest of a tool and its arguments, which does not depend on how
 // the arguments are formatted.
-func digestCall(tool string, args json.RawMessage) []byte {
+func DigestCall(tool string, args json.RawMessage) []byte {
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	if len(args) > 0 && d.Decode(&tree) == nil {
 		args, _ = json.Marshal(tree) // sorts the members
 	}
-	if len(args) == 0 || bytes.Equal(args, msg.Null) {
+	if len(args) == 0 || bytes.Equal(args, []byte("null")) {
 		args = json.RawMessage("{}")
 	}
 	hash := sha256.New()

@@ -1,9 +1,38 @@
-package mcp
+package message
 
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+
+	"github.com/photon-beam/beam/generators"
 )
+
+// InputSchema returns the schema of a photon's arguments.
+func InputSchema(p *generators.Photon) json.RawMessage {
+	raw, err := p.Input().MarshalJSON()
+	if err != nil {
+		panic(err) // a schema was parsed from JSON
+	}
+	return writePropertiesAsObjects(raw)
+}
+
+// OutputSchema returns the schema of the structured content of a photon's results
+// for a client; nil if it promises nothing.
+func OutputSchema(p *generators.Photon, c *Client) json.RawMessage {
+	shape := structuredShapeOf(p, c)
+	if shape == shapeAny {
+		return nil
+	}
+	raw, err := p.Output().MarshalJSON()
+	switch {
+	case err != nil:
+		return nil
+	case shape == shapeWrapped:
+		raw = fmt.Appendf(nil, `{"type":"object","properties":{"result":%s},"required":["result"]}`, raw)
+	}
+	return writePropertiesAsObjects(raw)
+}
 
 // writePropertiesAsObjects replaces the value true of an object schema's properties
 // with {}. JSON Schema allows true for "anything", but MCP's own schema, and clients

@@ -1,4 +1,4 @@
-package mcp
+package message
 
 import "testing"
 
@@ -9,7 +9,7 @@ func TestPropertySchemasAreObjects(t *testing.T) {
 		`{"type":"object"}`: `{"type":"object"}`,
 	} {
 		if got := string(writePropertiesAsObjects([]byte(in))); got != want {
-			t.Errorf("objectsOnly(%s) = %s, want %s", in, got, want)
+			t.Errorf("writePropertiesAsObjects(%s) = %s, want %s", in, got, want)
 		}
 	}
 }
