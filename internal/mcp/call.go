@@ -137,7 +137,7 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 		return &refused
 	}
 	c.runID, c.followAfter = info.ID, info.LastSeq
-	c.sender.setResumeCursor(c.cursor(0))
+	c.sender.SetResumeCursor(c.cursor(0))
 	return nil
 }
 

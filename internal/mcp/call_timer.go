@@ -140,7 +140,7 @@ func (f *follower) sendUnrecorded(messages ...[]byte) error {
 		if m == nil || stopped {
 			continue
 		}
-		if err := f.sender.send("", m); err != nil {
+		if err := f.sender.Send("", m); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func (c directCall) handleRequestEnd(cause error) reply {
 	switch {
 	case errors.Is(cause, errRequestCancelled):
 		c.cancelCall()
-	case errors.Is(cause, errClientLeft), errors.Is(cause, errClientGone) && c.session.proxied:
+	case errors.Is(cause, errClientLeft), errors.Is(cause, msg.ErrClientGone) && c.session.proxied:
 		c.abandonRun()
 	}
 	return reply{}

@@ -195,8 +195,8 @@ func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry) (r rep
 // failureReply returns the reply of a call that can't go on. It is empty if the client
 // is gone, since the client may resume the call.
 func (f *follower) failureReply(err error) reply {
-	if errors.Is(err, errClientGone) {
-		return f.handler.handleRequestEnd(errClientGone)
+	if errors.Is(err, msg.ErrClientGone) {
+		return f.handler.handleRequestEnd(msg.ErrClientGone)
 	}
 	return f.internalErrorReply(err)
 }

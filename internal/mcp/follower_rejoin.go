@@ -16,7 +16,7 @@ func (f *follower) rejoinRun(ctx context.Context) (r reply, done bool) {
 	if done {
 		return r, true
 	}
-	f.sender.setResumeCursor(f.cursor(f.lastSent))
+	f.sender.SetResumeCursor(f.cursor(f.lastSent))
 	for _, seq := range open {
 		if err := f.sendQuestion(ctx, seq); err != nil {
 			return f.failureReply(err), true

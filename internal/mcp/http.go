@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
 // sessionHeader carries the session id over HTTP (MCP 2025-03-26 to 2025-11-25).
@@ -27,27 +28,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine
 		s.serveDelete(w, r, caller)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		writeError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
+		streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
 	}
-}
-
-// writeError writes an error response. M is the request that it belongs to, if there is
-// one.
-func writeError(w http.ResponseWriter, status int, m *msg.Incoming, e *msg.Error) {
-	var body []byte
-	if m != nil {
-		body = msg.EncodeError(m.ID, e)
-	} else {
-		body = msg.EncodeError(nil, e)
-	}
-	writeJSON(w, status, body)
-}
-
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
 }
 
 // sessionForMessage returns the session of a message, and opens one for initialize. It
@@ -63,14 +45,14 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 		sess, err := s.openSession(caller, pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")
-			writeError(w, http.StatusServiceUnavailable, &m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", err))
+			streamable.WriteError(w, http.StatusServiceUnavailable, &m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
 		sess.identified = r.Header.Get("Authorization") != "" // checked by the handler that mounts ServeHTTP
 		w.Header().Set(sessionHeader, sess.id)
 		return sess, true
 	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(supportedVersions, version):
-		writeError(w, http.StatusBadRequest, &m, unsupportedVersionError(version))
+		streamable.WriteError(w, http.StatusBadRequest, &m, unsupportedVersionError(version))
 		return nil, false
 	}
 	return s.requireSession(w, r, caller, &m)
@@ -81,12 +63,12 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *msg.Incoming) (*session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
-		writeError(w, http.StatusBadRequest, m, msg.Errorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
+		streamable.WriteError(w, http.StatusBadRequest, m, msg.Errorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
 		return nil, false
 	}
 	sess := s.findSession(id, caller)
 	if sess == nil {
-		writeError(w, http.StatusNotFound, m, msg.Errorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
+		streamable.WriteError(w, http.StatusNotFound, m, msg.Errorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
 		return nil, false
 	}
 	return sess, true
@@ -95,8 +77,8 @@ func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller e
 // serveGet opens the stream for messages that belong to no request, or resumes the
 // stream of a call.
 func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
-	if !acceptsMediaType(r, "text/event-stream") || r.Header.Get("Accept") == "" {
-		writeError(w, http.StatusNotAcceptable, nil, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
+	if !streamable.Accepts(r, "text/event-stream") || r.Header.Get("Accept") == "" {
+		streamable.WriteError(w, http.StatusNotAcceptable, nil, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
 		return
 	}
 	if refuseModern(w, r) {
@@ -113,9 +95,9 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.
 	ctx, end := sess.openStandaloneStream(r.Context())
 	defer end()
 	defer context.AfterFunc(s.closed, end)()
-	out := newResponseStream(w, false)
-	defer out.close()
-	if out.openEvents() != nil {
+	out := streamable.NewResponse(w, false)
+	defer out.Close()
+	if out.OpenEvents() != nil {
 		return
 	}
 	_ = sess.changes.SendNotifications(ctx, nil, sendTo(out)) // its error means that the client is gone
@@ -126,12 +108,12 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 	id, seq, ok := parseCursor(cursor)
 	c := sess.findResumableCall(id)
 	if !ok || c == nil || !c.hasEntry(seq) {
-		writeError(w, http.StatusBadRequest, nil, msg.Errorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
+		streamable.WriteError(w, http.StatusBadRequest, nil, msg.Errorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
 		return
 	}
-	out := newResponseStream(w, false)
-	defer out.close()
-	if out.openEvents() != nil {
+	out := streamable.NewResponse(w, false)
+	defer out.Close()
+	if out.OpenEvents() != nil {
 		return
 	}
 	inFlight, refused := sess.registerRequest(r.Context(), c.requestID)
@@ -139,7 +121,8 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 		inFlight = sess.replaceRequest(r.Context(), c.requestID)
 	}
 	defer sess.finishRequest(inFlight)
-	out.finish(c.resumeOnStream(out, inFlight, seq), http.StatusOK)
+	reply := c.resumeOnStream(out, inFlight, seq)
+	out.Finish(reply.message, reply.cursor, http.StatusOK)
 }
 
 // serveDelete ends a session.
@@ -161,6 +144,6 @@ func refuseModern(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Allow", "POST")
-	writeError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", version20260728))
+	streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", version20260728))
 	return true
 }

@@ -173,10 +173,10 @@ func (c *call) settleRequest(out messageSender, s msg.Settlement, reason string)
 	open := c.session.forgetRequest(id)
 	var err error
 	if p.acceptIsConsent && s.IsAccepted() {
-		err = out.send("", msg.EncodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))
+		err = out.Send("", msg.EncodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))
 	}
 	if open && err == nil {
-		err = out.send("", msg.EncodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
+		err = out.Send("", msg.EncodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
 	}
 	return err
 }

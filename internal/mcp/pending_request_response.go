@@ -34,7 +34,7 @@ func (p *pendingRequest) handleResponse(m msg.Incoming) {
 		err = c.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
 	}
 	switch {
-	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, errClientGone):
+	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, msg.ErrClientGone):
 	case engine.IsTransient(err): // the client has answered and must not be asked again
 		c.server.logger.Warn("recording an answer failed; trying again", "run", c.runID, "err", err)
 		p.retryResponse(m)
@@ -61,7 +61,7 @@ func (p *pendingRequest) retryResponse(m msg.Incoming) {
 // askAgain asks the question again.
 func (p *pendingRequest) askAgain(q *ask.Question) {
 	c := p.call
-	if err := p.resend(c.currentSender(), q); err != nil && !errors.Is(err, errClientGone) {
+	if err := p.resend(c.currentSender(), q); err != nil && !errors.Is(err, msg.ErrClientGone) {
 		c.server.logger.Error("asking again", "run", c.runID, "err", err)
 	}
 }

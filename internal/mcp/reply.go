@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -45,17 +44,14 @@ func (w deferredReply) await() reply {
 // A messageSender sends the messages of one request: on the stream of its response, or
 // on the only stream of stdio. Its methods may be called concurrently.
 type messageSender interface {
-	// send writes a message and returns once it is written, so that messages keep their
+	// Send writes a message and returns once it is written, so that messages keep their
 	// order. A client can resume after cursor, which may be empty. The error is
-	// errClientGone.
-	send(cursor string, message []byte) error
-	// setResumeCursor sets what a client that has received no message yet resumes
+	// msg.ErrClientGone.
+	Send(cursor string, message []byte) error
+	// SetResumeCursor sets what a client that has received no message yet resumes
 	// after.
-	setResumeCursor(cursor string)
+	SetResumeCursor(cursor string)
 }
-
-// errClientGone is returned when a message can't be sent to the client any more.
-var errClientGone = errors.New("the client is gone")
 
 // maxBatchMessages is the largest number of messages in a batch.
 const maxBatchMessages = 100

@@ -124,11 +124,11 @@ func (s *session) sendRequest(out messageSender, cursor, id, method string, para
 	s.mu.Lock()
 	if s.hasEnded {
 		s.mu.Unlock()
-		return errClientGone
+		return msg.ErrClientGone
 	}
 	s.awaitedResponses[string(raw)] = handler
 	s.mu.Unlock()
-	return out.send(cursor, msg.Encode(msg.Outgoing{ID: raw, Method: method, Params: params}))
+	return out.Send(cursor, msg.Encode(msg.Outgoing{ID: raw, Method: method, Params: params}))
 }
 
 // handleResponse passes a response to its handler. It ignores a response without one:

@@ -33,7 +33,7 @@ func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, 
 func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	writer := stdio.NewWriter(out, func() { cancel(errClientGone) })
+	writer := stdio.NewWriter(out, func() { cancel(msg.ErrClientGone) })
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
 	c.session.steps, c.session.identified = newStepQueue(), true
 	c.session.steps.start()
@@ -168,7 +168,7 @@ func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
 
 // refuseLongLine responds to a line that is too long to read, whose id is unknown.
 func (c *stdioConn) refuseLongLine() {
-	c.writer.sendReplyAsync(errorReply(nil, msg.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize)))
+	c.writer.sendReplyAsync(errorReply(nil, msg.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", msg.MaxSize)))
 }
 
 // A stdioSender sends messages to a stdio client. A stdio stream cannot be resumed, so it
@@ -177,12 +177,12 @@ type stdioSender struct{ *stdio.Writer }
 
 var _ messageSender = stdioSender{}
 
-func (s stdioSender) setResumeCursor(string) {}
+func (s stdioSender) SetResumeCursor(string) {}
 
-// send implements [messageSender]. It waits while the client has much to read.
-func (s stdioSender) send(_ string, message []byte) error {
-	if s.Send(message) != nil {
-		return errClientGone
+// Send implements [messageSender]. It waits while the client has much to read.
+func (s stdioSender) Send(_ string, message []byte) error {
+	if s.Writer.Send(message) != nil {
+		return msg.ErrClientGone
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (s stdioSender) send(_ string, message []byte) error {
 // sendReply sends r, unless it is empty. A client that is gone needs no reply.
 func (s stdioSender) sendReply(r reply) {
 	if r.message != nil {
-		_ = s.Send(r.message)
+		_ = s.Writer.Send(r.message)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *Server) NotifyResourceUpdated(uri string) {
 
 // sendTo returns a function that sends messages which have no cursor.
 func sendTo(out messageSender) func(message []byte) error {
-	return func(message []byte) error { return out.send("", message) }
+	return func(message []byte) error { return out.Send("", message) }
 }
 
 // serveListen serves subscriptions/listen: it acknowledges what the server supports,
@@ -58,7 +58,7 @@ func (s *Server) serveListen(ctx context.Context, rc *requestContext, m msg.Inco
 	defer s.changes.Remove(queue)
 	ack := msg.EncodeNotification(mcp.MethodNotificationSubscriptionsAcknowledged,
 		map[string]any{"_meta": msg.SubscriptionMeta(m.ID), "notifications": supported})
-	if rc.sender.send("", ack) != nil {
+	if rc.sender.Send("", ack) != nil {
 		return reply{}
 	}
 	ctx, cancel := context.WithCancel(ctx)

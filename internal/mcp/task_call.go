@@ -133,7 +133,7 @@ func (s *Server) serveTaskResult(rc *requestContext, m msg.Incoming, answer func
 		answer(reply{})
 		return
 	}
-	rc.sender.setResumeCursor(f.cursor(0))
+	rc.sender.SetResumeCursor(f.cursor(0))
 	f.follow(nil, answer)
 }
 

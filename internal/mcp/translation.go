@@ -47,7 +47,7 @@ func (f *follower) sendEvent(e runlog.Entry) error {
 		return err
 	}
 	f.recordProgress()
-	return f.sender.send(f.cursor(e.Seq), notification)
+	return f.sender.Send(f.cursor(e.Seq), notification)
 }
 
 // buildResult returns the run's end as the result of its call.

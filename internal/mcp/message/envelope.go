@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -45,6 +46,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code
 func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
+
+// MaxSize is the maximum size of a message that Beam receives, in bytes.
+const MaxSize = 16 << 20
 
 // MaxIDSize is the largest id that Parse accepts, in bytes of its JSON. An id is
 // kept for as long as its request is in flight.
@@ -122,6 +126,9 @@ func DescribeJSONError(err error) string {
 	}
 	return "it has the wrong shape"
 }
+
+// ErrClientGone is returned when a message can't be sent to the client any more.
+var ErrClientGone = errors.New("the client is gone")
 
 // An Outgoing is a JSON-RPC 2.0 message that Beam sends.
 type Outgoing struct {

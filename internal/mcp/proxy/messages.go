@@ -7,7 +7,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/mcp/message"
-	"github.com/photon-beam/beam/internal/mcp/stdio"
 )
 
 // send sends a message of the proxy's own to the client, without waiting.
@@ -26,7 +25,7 @@ func (p *runningProxy) sendCancelled(id string) {
 
 // refuseLongLine responds to a line that is too long to read, whose id is unknown.
 func (p *runningProxy) refuseLongLine() {
-	p.send(message.Outgoing{Error: message.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize)})
+	p.send(message.Outgoing{Error: message.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", message.MaxSize)})
 }
 
 // replyUnavailable responds to the requests among messages when no backend can be reached.

@@ -1,4 +1,6 @@
-package mcp
+// Package streamable implements the framing of MCP's Streamable HTTP transport: how a
+// message is posted, and how its response becomes a stream.
+package streamable
 
 import (
 	"net/http"
@@ -6,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/sse"
 )
 
@@ -18,10 +21,10 @@ const (
 	reconnectDelay = 500 * time.Millisecond
 )
 
-// A responseStream is the response to one request over HTTP. It is a JSON object
+// A Response is the response to one request over HTTP. It is a JSON object
 // if there is nothing but the reply, and becomes server-sent events with the
 // first message before that, or when the reply takes long.
-type responseStream struct {
+type Response struct {
 	w      http.ResponseWriter
 	events *sse.Writer
 	primes bool // the stream begins with an event that the client can resume after
@@ -33,50 +36,54 @@ type responseStream struct {
 	upgradeTimer *time.Timer
 }
 
-func newResponseStream(w http.ResponseWriter, primes bool) *responseStream {
-	s := &responseStream{w: w, events: sse.NewWriter(w), primes: primes}
+// NewResponse returns the response to a request. If primes is true, a stream begins with
+// an event that the client can resume after, so that it can resume before it has got a
+// message.
+func NewResponse(w http.ResponseWriter, primes bool) *Response {
+	s := &Response{w: w, events: sse.NewWriter(w), primes: primes}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.upgradeTimer = time.AfterFunc(upgradeDelay, func() { _ = s.openEvents() }) // a client that is gone needs no stream
+	s.upgradeTimer = time.AfterFunc(upgradeDelay, func() { _ = s.OpenEvents() }) // a client that is gone needs no stream
 	return s
 }
 
-// setResumeCursor implements [messageSender].
-func (s *responseStream) setResumeCursor(cursor string) {
+// SetResumeCursor sets what a client that has received no message yet resumes after.
+func (s *Response) SetResumeCursor(cursor string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cursor = cursor
 }
 
-// send implements [messageSender].
-func (s *responseStream) send(cursor string, message []byte) error {
+// Send writes a message and returns once it is written. The client can resume after
+// cursor, unless it is empty. The error is [message.ErrClientGone].
+func (s *Response) Send(cursor string, m []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hasEnded {
-		return errClientGone
+		return message.ErrClientGone
 	}
-	return s.sendEvents(append(s.startEvents(), s.newEvent(cursor, message))...)
+	return s.sendEvents(append(s.startEvents(), s.newEvent(cursor, m))...)
 }
 
-// openEvents makes the response a stream before there is a message.
-func (s *responseStream) openEvents() error {
+// OpenEvents makes the response a stream before there is a message.
+func (s *Response) OpenEvents() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hasEnded {
-		return errClientGone
+		return message.ErrClientGone
 	}
 	if err := s.sendEvents(s.startEvents()...); err != nil {
 		return err
 	}
 	if s.events.SendHeartbeat() != nil {
-		return errClientGone
+		return message.ErrClientGone
 	}
 	return nil
 }
 
 // startEvents sends the headers, if they were not sent yet, and returns the event
 // that the client can resume after when it gets no other. The caller holds mu.
-func (s *responseStream) startEvents() []sse.Message {
+func (s *Response) startEvents() []sse.Message {
 	if s.headersSent {
 		return nil
 	}
@@ -90,24 +97,24 @@ func (s *responseStream) startEvents() []sse.Message {
 }
 
 // newEvent returns the event for a message. The caller holds mu.
-func (s *responseStream) newEvent(cursor string, message []byte) sse.Message {
+func (s *Response) newEvent(cursor string, m []byte) sse.Message {
 	if cursor != "" {
 		s.cursor = cursor
 	}
-	return sse.Message{TextID: cursor, Data: message}
+	return sse.Message{TextID: cursor, Data: m}
 }
 
 // sendEvents writes events. The caller holds mu.
-func (s *responseStream) sendEvents(events ...sse.Message) error {
+func (s *Response) sendEvents(events ...sse.Message) error {
 	if s.events.Send(events...) != nil {
-		return errClientGone
+		return message.ErrClientGone
 	}
 	return nil
 }
 
-// endAfter ends the stream after d, and then calls end. A client that can resume
+// EndAfter ends the stream after d, and then calls end. A client that can resume
 // the stream comes back, and holds no connection meanwhile.
-func (s *responseStream) endAfter(d time.Duration, end func()) (stop func()) {
+func (s *Response) EndAfter(d time.Duration, end func()) (stop func()) {
 	t := time.AfterFunc(d, func() {
 		s.mu.Lock()
 		if !s.hasEnded {
@@ -120,9 +127,9 @@ func (s *responseStream) endAfter(d time.Duration, end func()) (stop func()) {
 	return func() { t.Stop() }
 }
 
-// finish ends the response with the reply, if there is one. The status is that of
+// Finish ends the response with the reply, if there is one. The status is that of
 // a JSON response; the status of a stream was sent with its headers.
-func (s *responseStream) finish(r reply, status int) {
+func (s *Response) Finish(reply []byte, cursor string, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hasEnded {
@@ -130,23 +137,23 @@ func (s *responseStream) finish(r reply, status int) {
 	}
 	s.hasEnded = true
 	switch {
-	case s.headersSent && r.message != nil:
-		_ = s.sendEvents(s.newEvent(r.cursor, r.message)) // a client that is gone needs no reply
+	case s.headersSent && reply != nil:
+		_ = s.sendEvents(s.newEvent(cursor, reply)) // a client that is gone needs no reply
 	case s.headersSent:
-	case r.message == nil:
+	case reply == nil:
 		s.w.WriteHeader(http.StatusAccepted)
 	default:
 		h := s.w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Length", strconv.Itoa(len(r.message)))
+		h.Set("Content-Length", strconv.Itoa(len(reply)))
 		s.w.WriteHeader(status)
-		_ = sse.WriteChunks(s.w, r.message) // as above
+		_ = sse.WriteChunks(s.w, reply) // as above
 	}
 }
 
-// close ends the stream's timers. It must be called before the handler returns.
-func (s *responseStream) close() {
+// Close ends the stream's timers. It must be called before the handler returns.
+func (s *Response) Close() {
 	s.upgradeTimer.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
