@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 )
 
 // A call is a tools/call in progress. It sends the events of a run to the client, and
@@ -64,7 +65,7 @@ func (s *Server) serveToolCall(rc *requestContext, m msg.Incoming, p *requestPar
 		answer(*refused)
 		return
 	}
-	if rc.inFlight.cancelCause() != nil { // before the run was started
+	if rc.inFlight.Cause() != nil { // before the run was started
 		answer(reply{})
 		return
 	}
@@ -104,9 +105,9 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 }
 
 // serveDirectCall starts or rejoins the run, and follows it.
-func (c *call) serveDirectCall(inFlight *inFlightRequest, p *requestParams, answer func(reply)) {
+func (c *call) serveDirectCall(inFlight *requests.InFlight, p *requestParams, answer func(reply)) {
 	if !c.isResume {
-		if refused := c.startRun(inFlight.parentContext, p); refused != nil {
+		if refused := c.startRun(inFlight.Parent(), p); refused != nil {
 			answer(*refused)
 			return
 		}

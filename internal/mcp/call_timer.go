@@ -58,7 +58,7 @@ func (f *follower) nextActions(now time.Time) (due []time.Time) {
 // handleTimer does what is due.
 func (f *follower) handleTimer() {
 	f.runStep(func(ctx context.Context) (r reply, done bool) {
-		if cause := f.inFlight.cancelCause(); cause != nil {
+		if cause := f.inFlight.Cause(); cause != nil {
 			return f.handler.handleRequestEnd(cause), true
 		}
 		if expiry := f.handler.waitDeadline(); !expiry.IsZero() && !time.Now().Before(expiry) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -40,7 +41,7 @@ func (directCall) handleExpiredWait() (reply, bool) { return reply{}, false }
 // handleRequestEnd implements [callHandler].
 func (c directCall) handleRequestEnd(cause error) reply {
 	switch {
-	case errors.Is(cause, errRequestCancelled):
+	case errors.Is(cause, requests.ErrCancelled):
 		c.cancelCall()
 	case errors.Is(cause, errClientLeft), errors.Is(cause, msg.ErrClientGone) && c.session.proxied:
 		c.abandonRun()

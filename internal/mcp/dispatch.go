@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
@@ -28,12 +29,12 @@ func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m msg.Inc
 	if s.traceContext != nil {
 		ctx = s.traceContext(ctx, p.Meta.logTrace())
 	}
-	if rc.inFlight, refused = rc.registerRequest(ctx, m.ID); refused != nil {
+	if rc.inFlight, refused = rc.requests.Register(ctx, m.ID); refused != nil {
 		return refuse(refused)
 	}
 	return func(answer func(reply)) {
 		s.serveRequest(rc, m, p, func(r reply) {
-			rc.finishRequest(rc.inFlight)
+			rc.requests.Finish(rc.inFlight)
 			answer(r)
 		})
 	}
@@ -47,10 +48,10 @@ func (s *Server) serveRequest(rc *requestContext, m msg.Incoming, p *requestPara
 	case tasks.IsMethod(m.Method):
 		s.serveTaskRequest(rc, m, answer)
 	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.IsModern():
-		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
+		answer(s.serveListen(rc.inFlight.NewContext(), rc, m))
 	default:
-		r := s.dispatchToLibrary(rc.inFlight.newContext(), rc, m)
-		if rc.inFlight.cancelCause() == errRequestCancelled {
+		r := s.dispatchToLibrary(rc.inFlight.NewContext(), rc, m)
+		if rc.inFlight.Cause() == requests.ErrCancelled {
 			r = reply{}
 		}
 		answer(r)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -23,8 +24,8 @@ type follower struct {
 	*call
 	handler  callHandler
 	sender   messageSender
-	inFlight *inFlightRequest // the request that the stream belongs to
-	lastSent uint64           // sequence number of the last entry that was handled
+	inFlight *requests.InFlight // the request that the stream belongs to
+	lastSent uint64             // sequence number of the last entry that was handled
 	state    msg.State
 
 	queue      *stepQueue
@@ -57,7 +58,7 @@ type callHandler interface {
 
 // newFollower returns a follower of a call that sends its questions to the client as
 // requests.
-func (c *call) newFollower(out messageSender, inFlight *inFlightRequest) *follower {
+func (c *call) newFollower(out messageSender, inFlight *requests.InFlight) *follower {
 	f := &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter}
 	f.handler = directCall{f}
 	return f
@@ -82,8 +83,8 @@ func (f *follower) follow(first step, answer func(reply)) {
 // followAndWait runs the follower's steps on the calling goroutine until the call is
 // over, and returns its reply.
 func (f *follower) followAndWait(first step) (r reply) {
-	request := f.inFlight.parentContext
-	defer context.AfterFunc(request, func() { f.inFlight.cancel(context.Cause(request)) })()
+	request := f.inFlight.Parent()
+	defer context.AfterFunc(request, func() { f.inFlight.Cancel(context.Cause(request)) })()
 	queue := newStepQueue()
 	f.start(queue, first, func(got reply) {
 		r = got
@@ -96,7 +97,7 @@ func (f *follower) followAndWait(first step) (r reply) {
 // start runs the steps that can be done at once. Later ones run on queue.
 func (f *follower) start(queue *stepQueue, first step, answer func(reply)) {
 	f.queue, f.answer = queue, answer
-	f.inFlight.onCancel(f.endOnCancel)
+	f.inFlight.OnCancel(f.endOnCancel)
 	if first != nil && f.runStep(first) {
 		return
 	}
@@ -107,7 +108,7 @@ func (f *follower) start(queue *stepQueue, first step, answer func(reply)) {
 
 // endOnCancel ends the call when its request is cancelled.
 func (f *follower) endOnCancel(cause error) {
-	if cause != errRequestServed && !f.hasReplied.Load() {
+	if cause != requests.ErrServed && !f.hasReplied.Load() {
 		f.finishCall(f.handler.handleRequestEnd(cause))
 	}
 }
@@ -178,7 +179,7 @@ func (f *follower) handleRecorded(ctx context.Context) (r reply, done bool) {
 // handleBatch handles a batch of entries.
 func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry) (r reply, done bool) {
 	for _, e := range batch {
-		if cause := f.inFlight.cancelCause(); cause != nil {
+		if cause := f.inFlight.Cause(); cause != nil {
 			return f.handler.handleRequestEnd(cause), true
 		}
 		if e.Kind == runlog.KindFinished {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -62,7 +63,7 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, don
 
 // resumeOnStream continues a call on another stream, with the entries after the one
 // that the client received last. It returns the call's reply.
-func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, after uint64) reply {
+func (c *call) resumeOnStream(out messageSender, inFlight *requests.InFlight, after uint64) reply {
 	c.mu.Lock()
 	c.sender = out
 	c.mu.Unlock()

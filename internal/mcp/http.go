@@ -116,11 +116,11 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 	if out.OpenEvents() != nil {
 		return
 	}
-	inFlight, refused := sess.registerRequest(r.Context(), c.requestID)
+	inFlight, refused := sess.requests.Register(r.Context(), c.requestID)
 	if refused != nil { // the server has not noticed yet that the earlier stream broke off
-		inFlight = sess.replaceRequest(r.Context(), c.requestID)
+		inFlight = sess.requests.Replace(r.Context(), c.requestID)
 	}
-	defer sess.finishRequest(inFlight)
+	defer sess.requests.Finish(inFlight)
 	reply := c.resumeOnStream(out, inFlight, seq)
 	out.Finish(reply.message, reply.cursor, http.StatusOK)
 }

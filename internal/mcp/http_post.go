@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 	switch {
 	case m.IsResponse():
 		streamable.WriteAccepted(w)
-		sess.handleResponse(m)
+		sess.requests.HandleResponse(m)
 	case m.IsNotification():
 		streamable.WriteAccepted(w)
 		sess.handleNotification(m)
@@ -52,7 +53,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m msg.Incoming) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(s.closed, func() { cancel(errSessionEnded) })()
+	defer context.AfterFunc(s.closed, func() { cancel(requests.ErrSessionEnded) })()
 	out := streamable.NewResponse(w, sess.sendsPrimingEvents())
 	defer out.Close()
 	if d := s.streamLimitFor(m); d > 0 && sess.sendsPrimingEvents() {
@@ -124,7 +125,7 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 		case m.Method == string(mcp.MethodInitialize):
 			replies = append(replies, immediateReply(errorReply(m.ID, errInitializeInBatch)))
 		case m.IsResponse():
-			sess.handleResponse(m)
+			sess.requests.HandleResponse(m)
 		case m.IsNotification():
 			sess.handleNotification(m)
 		default:

@@ -170,7 +170,7 @@ func (c *call) settleRequest(out messageSender, s msg.Settlement, reason string)
 	if p == nil {
 		return nil
 	}
-	open := c.session.forgetRequest(id)
+	open := c.session.requests.Forget(id)
 	var err error
 	if p.acceptIsConsent && s.IsAccepted() {
 		err = out.Send("", msg.EncodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))

@@ -15,9 +15,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// handleResponse records the client's response to the question, and asks again if the
+// HandleResponse implements [requests.ResponseHandler]: it records the client's response to the question, and asks again if the
 // answer is not valid.
-func (p *pendingRequest) handleResponse(m msg.Incoming) {
+func (p *pendingRequest) HandleResponse(m msg.Incoming) {
 	ctx := context.Background()
 	c, id := p.call, runlog.AskID(p.call.runID, p.askSeq)
 	c.restartWaitClock()
@@ -53,7 +53,7 @@ func (p *pendingRequest) retryResponse(m msg.Incoming) {
 		select {
 		case <-p.call.server.engine.Closing():
 		default:
-			p.handleResponse(m)
+			p.HandleResponse(m)
 		}
 	})
 }

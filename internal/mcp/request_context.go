@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 )
 
 // A requestContext is the session as mcp-go sees it while it serves one request.
@@ -20,7 +21,7 @@ import (
 type requestContext struct {
 	*session
 	client   *client
-	inFlight *inFlightRequest
+	inFlight *requests.InFlight
 	sender   messageSender
 }
 
@@ -160,19 +161,19 @@ func missingCapabilityError(capability string) error {
 // A responseChan receives the response for [awaitResponse].
 type responseChan chan msg.Incoming
 
-func (h responseChan) handleResponse(m msg.Incoming) { h <- m }
+func (h responseChan) HandleResponse(m msg.Incoming) { h <- m }
 
 // awaitResponse sends a request to the client and waits for its response.
 func awaitResponse[T any](ctx context.Context, rc *requestContext, method string, params any) (*T, error) {
 	responses := make(responseChan, 1)
 	id := rc.server.nextRequestID()
 	if err := rc.sendRequest(rc.sender, "", id, method, params, responses); err != nil {
-		rc.forgetRequest(id)
+		rc.requests.Forget(id)
 		return nil, err
 	}
 	select {
 	case <-ctx.Done():
-		rc.forgetRequest(id)
+		rc.requests.Forget(id)
 		return nil, ctx.Err()
 	case m := <-responses:
 		if m.Error != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -53,13 +54,13 @@ const (
 )
 
 // serveRoundTrip serves one request of a call.
-func (c *call) serveRoundTrip(inFlight *inFlightRequest, p *requestParams, answer func(reply)) {
+func (c *call) serveRoundTrip(inFlight *requests.InFlight, p *requestParams, answer func(reply)) {
 	r := &roundTrip{
 		follower: c.newFollower(c.sender, inFlight), earlyResponses: p.Responses, openInputs: map[string]openInput{},
 		callDigest: requeststate.DigestCall(p.Name, p.Arguments), becomesTask: c.becomesTaskAfterAsking(),
 	}
 	r.handler = r
-	if ended, done := r.begin(inFlight.newContext(), p); done {
+	if ended, done := r.begin(inFlight.NewContext(), p); done {
 		answer(ended)
 		return
 	}

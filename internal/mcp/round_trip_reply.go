@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
 )
 
@@ -45,7 +46,7 @@ type (
 // handleRequestEnd implements [callHandler]. It cancels the run if nobody could resume
 // it.
 func (r *roundTrip) handleRequestEnd(cause error) reply {
-	if !r.call.isResume && (errors.Is(cause, errRequestCancelled) || !r.isContinued && !r.photon.Options().Durable) {
+	if !r.call.isResume && (errors.Is(cause, requests.ErrCancelled) || !r.isContinued && !r.photon.Options().Durable) {
 		r.cancelRun()
 	} else if err := r.keepRunForState(); err != nil {
 		r.server.logger.Error("keeping a run for its requestState", "run", r.runID, "err", err)

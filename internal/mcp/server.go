@@ -23,6 +23,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/changes"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -129,7 +130,7 @@ func (s *Server) Close() {
 	s.sessions = map[string]*session{}
 	s.mu.Unlock()
 	for _, sess := range sessions {
-		sess.endSession(errSessionEnded)
+		sess.endSession(requests.ErrSessionEnded)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 )
 
@@ -52,7 +53,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c.stopAccepting()
 	deadline := time.Now().Add(stdio.ShutdownGrace)
 	stdio.WaitAtMost(time.Until(deadline), func() { c.inProgress.Wait(); c.writer.Flush() })
-	cause := errSessionEnded
+	cause := requests.ErrSessionEnded
 	if sess.proxied && parent.Err() == nil {
 		cause = errClientLeft
 	}
@@ -128,7 +129,7 @@ func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) 
 	case invalid != nil:
 		return immediateReply(errorReply(m.ID, invalid)), false
 	case m.IsResponse():
-		return func(answer func(reply)) { c.session.handleResponse(m); answer(reply{}) }, false
+		return func(answer func(reply)) { c.session.requests.HandleResponse(m); answer(reply{}) }, false
 	case m.IsNotification():
 		return func(answer func(reply)) { c.session.handleNotification(m); answer(reply{}) }, true
 	case batched && m.Method == string(mcp.MethodInitialize):

@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
@@ -44,17 +45,17 @@ func (c *call) runSurface() string {
 
 // createTask starts the run and returns a reply with it as a task. The task exists by
 // then, because the log has its start.
-func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
-	if refused := c.startRun(inFlight.parentContext, p); refused != nil {
+func (c *call) createTask(inFlight *requests.InFlight, p *requestParams) reply {
+	if refused := c.startRun(inFlight.Parent(), p); refused != nil {
 		return *refused
 	}
 	if c.client.IsModern() {
 		return c.taskCreatedReply()
 	}
-	ctx := inFlight.newContext()
+	ctx := inFlight.NewContext()
 	info, err := c.server.tasks.AwaitQuestions(ctx, c.client.caller, c.runID, tasks.FirstQuestionWait)
 	switch {
-	case errors.Is(context.Cause(ctx), errRequestCancelled): // the client will never know the task's id
+	case errors.Is(context.Cause(ctx), requests.ErrCancelled): // the client will never know the task's id
 		c.isTask = false
 		c.cancelRun()
 		return reply{}
@@ -111,7 +112,7 @@ func (s *Server) serveTaskRequest(rc *requestContext, m msg.Incoming, answer fun
 		s.serveTaskResult(rc, m, answer)
 		return
 	}
-	result, refused := s.tasks.Serve(rc.inFlight.newContext(), rc.taskRequester(), m)
+	result, refused := s.tasks.Serve(rc.inFlight.NewContext(), rc.taskRequester(), m)
 	if refused != nil {
 		answer(errorReply(m.ID, refused))
 		return
