@@ -25,7 +25,7 @@ func (f *follower) scheduleTimer() {
 	}
 	if due != nil {
 		next := slices.MinFunc(due, time.Time.Compare)
-		f.timer = time.AfterFunc(max(next.Sub(now), minTimerDelay), func() { f.queue.add(f.handleTimer) })
+		f.timer = time.AfterFunc(max(next.Sub(now), minTimerDelay), func() { f.queue.Add(f.handleTimer) })
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/steps"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -28,7 +29,7 @@ type follower struct {
 	lastSent uint64             // sequence number of the last entry that was handled
 	state    msg.State
 
-	queue      *stepQueue
+	queue      *steps.Queue
 	stepMu     sync.Mutex // held during a step
 	answer     func(reply)
 	hasReplied atomic.Bool // no further step runs
@@ -85,17 +86,17 @@ func (f *follower) follow(first step, answer func(reply)) {
 func (f *follower) followAndWait(first step) (r reply) {
 	request := f.inFlight.Parent()
 	defer context.AfterFunc(request, func() { f.inFlight.Cancel(context.Cause(request)) })()
-	queue := newStepQueue()
+	queue := steps.NewQueue()
 	f.start(queue, first, func(got reply) {
 		r = got
-		queue.end()
+		queue.End()
 	})
-	queue.run()
+	queue.Run()
 	return r
 }
 
 // start runs the steps that can be done at once. Later ones run on queue.
-func (f *follower) start(queue *stepQueue, first step, answer func(reply)) {
+func (f *follower) start(queue *steps.Queue, first step, answer func(reply)) {
 	f.queue, f.answer = queue, answer
 	f.inFlight.OnCancel(f.endOnCancel)
 	if first != nil && f.runStep(first) {
@@ -114,7 +115,7 @@ func (f *follower) endOnCancel(cause error) {
 }
 
 // Wake implements [engine.Waiter].
-func (f *follower) Wake() { f.queue.add(f.handleAvailable) }
+func (f *follower) Wake() { f.queue.Add(f.handleAvailable) }
 
 // handleAvailable handles the entries that are there, and then registers for more. The
 // engine calls Wake only after that.

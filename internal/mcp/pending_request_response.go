@@ -28,7 +28,7 @@ func (p *pendingRequest) HandleResponse(m msg.Incoming) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.countInvalidAnswer(invalid) {
-			c.session.runStep(func() { p.askAgain(open.Question) })
+			c.session.queueStep(func() { p.askAgain(open.Question) })
 			return
 		}
 		err = c.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))

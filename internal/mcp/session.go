@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/steps"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
@@ -36,7 +37,7 @@ type session struct {
 	proxied bool
 	// steps runs the steps of the calls of a stdio session, none of which has a
 	// goroutine. It is nil over HTTP, where each request has its own goroutine anyway.
-	steps *stepQueue
+	steps *steps.Queue
 
 	requests requests.Table
 
@@ -89,14 +90,14 @@ func (s *session) sendRequest(out messageSender, cursor, id, method string, para
 	return out.Send(cursor, msg.Encode(msg.Outgoing{ID: msg.StringID(id), Method: method, Params: params}))
 }
 
-// runStep runs f, which may have to wait until the client reads. The goroutine that reads
+// queueStep runs f, which may have to wait until the client reads. The goroutine that reads
 // from the client must not wait for that, so on stdio the step queue runs f.
-func (s *session) runStep(f func()) {
+func (s *session) queueStep(f func()) {
 	if s.steps == nil {
 		f()
 		return
 	}
-	s.steps.add(f)
+	s.steps.Add(f)
 }
 
 // runBlocking runs f, which may block: on a goroutine of its own if the caller is the one

@@ -12,6 +12,7 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
+	"github.com/photon-beam/beam/internal/mcp/steps"
 )
 
 // ServeStdio serves the client at the other end of a pair of streams: each message is
@@ -36,8 +37,8 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	ctx, cancel := context.WithCancelCause(ctx)
 	writer := stdio.NewWriter(out, func() { cancel(msg.ErrClientGone) })
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
-	c.session.steps, c.session.identified = newStepQueue(), true
-	c.session.steps.start()
+	c.session.steps, c.session.identified = steps.NewQueue(), true
+	c.session.steps.Start()
 	s.changes.Add(c.session.changes)
 	defer s.changes.Remove(c.session.changes)
 	go c.session.changes.SendNotifications(ctx, nil, sendTo(c.writer)) // its error means that the client is gone
@@ -60,8 +61,8 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c.session.endSession(cause)
 	cancel(cause)
 	c.writer.Close()
-	c.session.steps.end()
-	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.done.Wait)
+	c.session.steps.End()
+	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.Wait)
 	return err
 }
 
@@ -113,7 +114,7 @@ func (c *stdioConn) handleLine(ctx context.Context, line []byte) {
 		return
 	}
 	finish(func(r reply) {
-		if !c.session.steps.add(func() { send(r) }) { // the queue may wait for the client to read
+		if !c.session.steps.Add(func() { send(r) }) { // the queue may wait for the client to read
 			c.inProgress.Done()
 		}
 	})
