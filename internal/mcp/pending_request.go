@@ -20,7 +20,7 @@ import (
 type pendingRequest struct {
 	call            *call
 	askSeq          uint64
-	acceptIsConsent bool                     // see clientRequest
+	acceptIsConsent bool                     // see [msg.Request]
 	invalidAnswers  uint32                   // number of answers that were not valid
 	lastInvalid     *generators.InvalidError // error of the last such answer; nil if there was none
 }
