@@ -5,6 +5,11 @@
 // mcp-go registers the tools and dispatches everything that needs no waiting. This
 // package implements the transports, and serves tool calls by following the log of
 // their run, so that a call that waits for a person holds neither a worker nor a lock.
+//
+// A message arrives at a stdioConn, or at ServeHTTP, in a session. A request goes
+// through admitRequest and serveRequest. tools/call becomes a call, which starts a run
+// and has a follower send the client what the run's log says: for clients up to
+// 2025-11-25 as a directCall says, for modern ones as a roundTrip says.
 package mcp
 
 import (

@@ -40,42 +40,42 @@ type Response struct {
 // an event that the client can resume after, so that it can resume before it has got a
 // message.
 func NewResponse(w http.ResponseWriter, primes bool) *Response {
-	s := &Response{w: w, events: sse.NewWriter(w), primes: primes}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.upgradeTimer = time.AfterFunc(upgradeDelay, func() { _ = s.OpenEvents() }) // a client that is gone needs no stream
-	return s
+	r := &Response{w: w, events: sse.NewWriter(w), primes: primes}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.upgradeTimer = time.AfterFunc(upgradeDelay, func() { _ = r.OpenEvents() }) // a client that is gone needs no stream
+	return r
 }
 
 // SetResumeCursor sets what a client that has received no message yet resumes after.
-func (s *Response) SetResumeCursor(cursor string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cursor = cursor
+func (r *Response) SetResumeCursor(cursor string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cursor = cursor
 }
 
 // Send writes a message and returns once it is written. The client can resume after
 // cursor, unless it is empty. The error is [message.ErrClientGone].
-func (s *Response) Send(cursor string, m []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hasEnded {
+func (r *Response) Send(cursor string, m []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hasEnded {
 		return message.ErrClientGone
 	}
-	return s.sendEvents(append(s.startEvents(), s.newEvent(cursor, m))...)
+	return r.sendEvents(append(r.startEvents(), r.newEvent(cursor, m))...)
 }
 
 // OpenEvents makes the response a stream before there is a message.
-func (s *Response) OpenEvents() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hasEnded {
+func (r *Response) OpenEvents() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hasEnded {
 		return message.ErrClientGone
 	}
-	if err := s.sendEvents(s.startEvents()...); err != nil {
+	if err := r.sendEvents(r.startEvents()...); err != nil {
 		return err
 	}
-	if s.events.SendHeartbeat() != nil {
+	if r.events.SendHeartbeat() != nil {
 		return message.ErrClientGone
 	}
 	return nil
@@ -83,30 +83,30 @@ func (s *Response) OpenEvents() error {
 
 // startEvents sends the headers, if they were not sent yet, and returns the event
 // that the client can resume after when it gets no other. The caller holds mu.
-func (s *Response) startEvents() []sse.Message {
-	if s.headersSent {
+func (r *Response) startEvents() []sse.Message {
+	if r.headersSent {
 		return nil
 	}
-	s.headersSent = true
-	s.upgradeTimer.Stop()
-	s.events.Start()
-	if s.primes && s.cursor != "" {
-		return []sse.Message{{TextID: s.cursor, Retry: reconnectDelay, Data: []byte("\n")}}
+	r.headersSent = true
+	r.upgradeTimer.Stop()
+	r.events.Start()
+	if r.primes && r.cursor != "" {
+		return []sse.Message{{TextID: r.cursor, Retry: reconnectDelay, Data: []byte("\n")}}
 	}
 	return nil
 }
 
 // newEvent returns the event for a message. The caller holds mu.
-func (s *Response) newEvent(cursor string, m []byte) sse.Message {
+func (r *Response) newEvent(cursor string, m []byte) sse.Message {
 	if cursor != "" {
-		s.cursor = cursor
+		r.cursor = cursor
 	}
 	return sse.Message{TextID: cursor, Data: m}
 }
 
 // sendEvents writes events. The caller holds mu.
-func (s *Response) sendEvents(events ...sse.Message) error {
-	if s.events.Send(events...) != nil {
+func (r *Response) sendEvents(events ...sse.Message) error {
+	if r.events.Send(events...) != nil {
 		return message.ErrClientGone
 	}
 	return nil
@@ -114,14 +114,14 @@ func (s *Response) sendEvents(events ...sse.Message) error {
 
 // EndAfter ends the stream after d, and then calls end. A client that can resume
 // the stream comes back, and holds no connection meanwhile.
-func (s *Response) EndAfter(d time.Duration, end func()) (stop func()) {
+func (r *Response) EndAfter(d time.Duration, end func()) (stop func()) {
 	t := time.AfterFunc(d, func() {
-		s.mu.Lock()
-		if !s.hasEnded {
-			_ = s.sendEvents(s.startEvents()...) // a client that is gone needs no event
+		r.mu.Lock()
+		if !r.hasEnded {
+			_ = r.sendEvents(r.startEvents()...) // a client that is gone needs no event
 		}
-		s.hasEnded = true
-		s.mu.Unlock()
+		r.hasEnded = true
+		r.mu.Unlock()
 		end()
 	})
 	return func() { t.Stop() }
@@ -129,34 +129,34 @@ func (s *Response) EndAfter(d time.Duration, end func()) (stop func()) {
 
 // Finish ends the response with the reply, if there is one. The status is that of
 // a JSON response; the status of a stream was sent with its headers.
-func (s *Response) Finish(reply []byte, cursor string, status int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hasEnded {
+func (r *Response) Finish(reply []byte, cursor string, status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hasEnded {
 		return
 	}
-	s.hasEnded = true
+	r.hasEnded = true
 	switch {
-	case s.headersSent && reply != nil:
-		_ = s.sendEvents(s.newEvent(cursor, reply)) // a client that is gone needs no reply
-	case s.headersSent:
+	case r.headersSent && reply != nil:
+		_ = r.sendEvents(r.newEvent(cursor, reply)) // a client that is gone needs no reply
+	case r.headersSent:
 	case reply == nil:
-		s.w.WriteHeader(http.StatusAccepted)
+		r.w.WriteHeader(http.StatusAccepted)
 	default:
-		h := s.w.Header()
+		h := r.w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Length", strconv.Itoa(len(reply)))
-		s.w.WriteHeader(status)
-		_ = sse.WriteChunks(s.w, reply) // as above
+		r.w.WriteHeader(status)
+		_ = sse.WriteChunks(r.w, reply) // as above
 	}
 }
 
 // Close ends the stream's timers. It must be called before the handler returns.
-func (s *Response) Close() {
-	s.upgradeTimer.Stop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hasEnded = true
-	s.events.Close()
+func (r *Response) Close() {
+	r.upgradeTimer.Stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hasEnded = true
+	r.events.Close()
 }
