@@ -12,10 +12,9 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 )
-
-// surfaceMCP is the surface that runs and answers are recorded with.
-const surfaceMCP = "mcp"
 
 // A call is a tools/call in progress. It sends the events of a run to the client, and
 // asks the client the run's questions.
@@ -49,10 +48,10 @@ type call struct {
 	sender              messageSender   // the stream of the request, or the stream that resumed it
 	pending             pendingRequests // questions that the client was asked and that are open
 	waitClock           waitClock
-	missingCapabilities []*missingCapability // that questions needed
-	linkedAsks          map[uint64]struct{}  // questions of which the client got only a link
-	progress            float64              // the highest value that was sent
-	unrecordedProgress  bool                 // progress was sent that the log does not have
+	missingCapabilities []*msg.MissingCapability // that questions needed
+	linkedAsks          map[uint64]struct{}      // questions of which the client got only a link
+	progress            float64                  // the highest value that was sent
+	unrecordedProgress  bool                     // progress was sent that the log does not have
 	runEnded            bool
 	handedOff           bool // the call must no longer cancel its run
 	askingStopped       bool // no further question is sent
@@ -60,13 +59,13 @@ type call struct {
 }
 
 // serveToolCall serves tools/call.
-func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, answer func(reply)) {
+func (s *Server) serveToolCall(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
 	c, refused := s.newCall(rc, m, p)
 	if refused != nil {
 		answer(*refused)
 		return
 	}
-	if rc.inFlight.cancelCause() != nil { // before the run was started
+	if rc.inFlight.Cause() != nil { // before the run was started
 		answer(reply{})
 		return
 	}
@@ -77,81 +76,59 @@ func (s *Server) serveToolCall(rc *requestContext, m message, p *requestParams, 
 	case becomesTask:
 		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
 	case rc.client.IsModern():
-		rc.session.runBlocking(func() { answer(c.serveRoundTrip(rc.inFlight, p)) })
-	case rc.session.steps == nil:
-		answer(c.serveSync(p, rc.inFlight))
-	case c.isResume:
-		rc.session.runBlocking(func() { c.serveAsync(p, rc.inFlight, answer) })
+		rc.session.runBlocking(func() { c.serveRoundTrip(rc.inFlight, p, answer) })
+	case c.isResume: // it first reads the run's log
+		rc.session.runBlocking(func() { c.serveDirectCall(rc.inFlight, p, answer) })
 	default:
-		c.serveAsync(p, rc.inFlight, answer)
+		c.serveDirectCall(rc.inFlight, p, answer)
 	}
 }
 
 // newCall returns a call of the tool that m names, or the reply if there is no such tool or
 // no such run to resume.
-func (s *Server) newCall(rc *requestContext, m message, p *requestParams) (*call, *reply) {
-	refuse := func(e *rpcError) (*call, *reply) {
+func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (*call, *reply) {
+	refuse := func(e *msg.Error) (*call, *reply) {
 		r := errorReply(m.ID, e)
 		return nil, &r
 	}
 	if p.Name == "" {
-		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
+		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
 	}
 	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
 	if s.isResumeTool(p.Name) {
 		return c, c.openResumedRun(p.Arguments)
 	}
 	if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
-		return refuse(rpcErrorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
+		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
 	}
 	return c, nil
 }
 
-// serveSync starts or rejoins the run, and follows it on the calling goroutine.
-func (c *call) serveSync(p *requestParams, inFlight *inFlightRequest) reply {
+// serveDirectCall starts or rejoins the run, and follows it.
+func (c *call) serveDirectCall(inFlight *requests.InFlight, p *requestParams, answer func(reply)) {
 	if !c.isResume {
-		if refused := c.startRun(inFlight.parentContext, p); refused != nil {
-			return *refused
+		if refused := c.startRun(inFlight.Parent(), p); refused != nil {
+			answer(*refused)
+			return
 		}
 	}
-	if !c.session.addResumableCall(c) { // the session has ended
+	if c.session.resumable && !c.session.addResumableCall(c) { // the session has ended
 		c.abandonRun()
-		return reply{}
+		answer(reply{})
+		return
 	}
 	f := c.newFollower(c.sender, inFlight)
+	var first step
 	if c.isResume {
-		if r, done := f.rejoinRun(inFlight.newContext()); done {
-			return r
-		}
+		first = f.rejoinRun
 	}
-	return f.followRun()
-}
-
-// resumeOnStream continues a call on another stream, with the entries after the one
-// that the client received last.
-func (c *call) resumeOnStream(out messageSender, inFlight *inFlightRequest, after uint64) reply {
-	c.mu.Lock()
-	c.sender = out
-	c.mu.Unlock()
-	f := c.newFollower(out, inFlight)
-	if err := f.catchUp(context.Background(), after); err != nil {
-		return c.internalErrorReply(err)
-	}
-	f.resumeProgress()
-	c.restartWaitClock() // the client was disconnected, not silent
-	if r, done := f.repeatHandoff(); done {
-		return r
-	}
-	if err := f.resendInvalidlyAnswered(context.Background()); err != nil {
-		return f.failureReply(err)
-	}
-	return f.followRun()
+	f.follow(first, answer)
 }
 
 // startRun starts the run, which outlives ctx. If it fails, it returns the error reply.
 func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	args := p.Arguments
-	if bytes.Equal(args, jsonNull) { // some clients send null for no arguments
+	if bytes.Equal(args, msg.Null) { // some clients send null for no arguments
 		args = nil
 	}
 	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.retainFor}
@@ -161,7 +138,7 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 		return &refused
 	}
 	c.runID, c.followAfter = info.ID, info.LastSeq
-	c.sender.setResumeCursor(c.cursor(0))
+	c.sender.SetResumeCursor(c.cursor(0))
 	return nil
 }
 

@@ -1,43 +1,82 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
+
+// buildFinalReply returns the reply for a run that has ended.
+func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
+	f.stopAsking()
+	ended, err := runlog.Decode[runlog.Finished](e)
+	if err != nil {
+		return f.internalErrorReply(err)
+	}
+	if f.isResume {
+		ended = explainInterruption(ended)
+	}
+	if missing := f.findMissingCapability(ended); missing != nil && f.client.IsModern() {
+		return errorReply(f.requestID, missing.RPCError())
+	}
+	result, err := f.buildResult(ctx, ended)
+	if err != nil {
+		return f.internalErrorReply(err)
+	}
+	return f.resultReply(result, f.cursor(e.Seq))
+}
+
+// findMissingCapability returns the missing capabilities that made the run fail, or
+// nil.
+func (c *call) findMissingCapability(end runlog.Finished) (missing *msg.MissingCapability) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if end.Status != runlog.Failed {
+		return nil
+	}
+	for _, l := range c.missingCapabilities {
+		if strings.Contains(end.Error, l.Error()) {
+			missing = missing.Merge(l)
+		}
+	}
+	return missing
+}
 
 // startErrorReply returns the reply for a run that could not be started.
 func (c *call) startErrorReply(err error) reply {
 	var invalid *generators.InvalidError
-	var result *toolResult
+	var result *msg.ToolResult
 	switch {
 	case errors.As(err, &invalid):
 		result = msg.InvalidArgumentsResult(c.photon.Name(), invalid)
 	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing):
-		result = errorResult("The tool was not started: " + err.Error() + ".")
+		result = msg.ErrorResult("The tool was not started: " + err.Error() + ".")
 	case errors.Is(err, runlog.ErrDiskFull):
-		result = errorResult("The tool was not started: " + runlog.ErrDiskFull.Error() + ".")
+		result = msg.ErrorResult("The tool was not started: " + runlog.ErrDiskFull.Error() + ".")
 	case engine.IsTransient(err):
-		result = errorResult("The tool was not started: " + runlog.ErrUnavailable.Error() + ".")
+		result = msg.ErrorResult("The tool was not started: " + runlog.ErrUnavailable.Error() + ".")
 	default:
 		return c.internalErrorReply(err)
 	}
 	if c.isTask && !c.client.IsModern() { // the only result of such a call is a task
-		return errorReply(c.requestID, rpcErrorf(mcp.INVALID_PARAMS, "%s", *result.Content[0].Text))
+		return errorReply(c.requestID, msg.Errorf(mcp.INVALID_PARAMS, "%s", *result.Content[0].Text))
 	}
 	return c.resultReply(result, "")
 }
 
 // resultReply returns a reply with the tool's result.
-func (c *call) resultReply(result *toolResult, cursor string) reply {
+func (c *call) resultReply(result *msg.ToolResult, cursor string) reply {
 	base := c.server.newResultBase(c.client, "complete")
 	if meta := result.Meta; meta != nil {
 		maps.Copy(meta, base.Meta)
@@ -45,9 +84,9 @@ func (c *call) resultReply(result *toolResult, cursor string) reply {
 	}
 	result.ResultBase = base
 	if c.isTask && !c.client.IsModern() {
-		result.Meta = relatedTaskMeta(c.runID)
+		result.Meta = tasks.RelatedMeta(c.runID)
 	}
-	return reply{message: encodeResult(c.requestID, result), cursor: cursor}
+	return reply{message: msg.EncodeResult(c.requestID, result), cursor: cursor}
 }
 
 // panicReply returns the reply for a recovered panic.
@@ -62,5 +101,5 @@ func (c *call) internalErrorReply(err error) reply {
 		name = c.photon.Name()
 	}
 	c.server.logger.Error("serving a call", "run", c.runID, "photon", name, "err", err)
-	return errorReply(c.requestID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this call; its log says why"))
+	return errorReply(c.requestID, msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this call; its log says why"))
 }

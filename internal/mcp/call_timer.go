@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,34 +10,36 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// errTimerDue is the cause with which a follower's timer interrupts its wait.
-var errTimerDue = errors.New("something is due")
-
 // minTimerDelay is the shortest delay of the timer.
 const minTimerDelay = 10 * time.Millisecond
 
-// setWakeFunc sets the function that the timer calls.
-func (f *follower) setWakeFunc(wake func()) {
-	f.mu.Lock()
-	f.wake = wake
-	f.mu.Unlock()
-	f.scheduleTimer()
-}
-
-// scheduleTimer sets the timer for whatever is due next, while a question is open.
+// scheduleTimer sets the timer for whatever is due next.
 func (f *follower) scheduleTimer() {
-	policy, now := f.server.askPolicy, time.Now()
+	now, expiry := time.Now(), f.handler.waitDeadline()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stopTimer()
+	due := f.nextActions(now)
+	if !expiry.IsZero() {
+		due = append(due, expiry)
+	}
+	if due != nil {
+		next := slices.MinFunc(due, time.Time.Compare)
+		f.timer = time.AfterFunc(max(next.Sub(now), minTimerDelay), func() { f.queue.Add(f.handleTimer) })
+	}
+}
+
+// nextActions returns when each of the actions of runDueActions is due. It keeps the
+// wait clock running while a question is open. The caller holds mu.
+func (f *follower) nextActions(now time.Time) (due []time.Time) {
+	policy := f.server.askPolicy
 	waiting := len(f.pending)+len(f.linkedAsks) > 0 && !f.askingStopped
 	f.waitClock.setWaiting(waiting, now)
 	if !waiting {
 		f.nextKeepAlive = time.Time{}
-		return
+		return nil
 	}
 	start := now.Add(-f.waitClock.elapsed(now))
-	var due []time.Time
 	if f.canHandOff() {
 		due = append(due, start.Add(policy.Handoff))
 	}
@@ -51,10 +52,22 @@ func (f *follower) scheduleTimer() {
 		}
 		due = append(due, f.nextKeepAlive)
 	}
-	if due != nil {
-		next := slices.MinFunc(due, time.Time.Compare)
-		f.timer = time.AfterFunc(max(next.Sub(now), minTimerDelay), f.wake)
-	}
+	return due
+}
+
+// handleTimer does what is due.
+func (f *follower) handleTimer() {
+	f.runStep(func(ctx context.Context) (r reply, done bool) {
+		if cause := f.inFlight.Cause(); cause != nil {
+			return f.handler.handleRequestEnd(cause), true
+		}
+		if expiry := f.handler.waitDeadline(); !expiry.IsZero() && !time.Now().Before(expiry) {
+			if r, done := f.handler.handleExpiredWait(); done {
+				return r, true
+			}
+		}
+		return f.runDueActions(ctx)
+	})
 }
 
 // stopTimer stops the timer, which may be running already. The caller holds mu.
@@ -73,12 +86,9 @@ func (f *follower) stopWaiting() {
 	f.waitClock.setWaiting(false, time.Now())
 }
 
-// runDueActions does whatever is due. It returns the call's reply if that ends the
-// call; otherwise the caller must schedule the timer again.
+// runDueActions does what is due because the call has waited for an answer for some
+// time. It returns the call's reply if that ends the call.
 func (f *follower) runDueActions(ctx context.Context) (r reply, done bool) {
-	if cause := f.inFlight.cancelCause(); cause != nil {
-		return f.handleRequestEnd(cause), true
-	}
 	policy, now := f.server.askPolicy, time.Now()
 	f.mu.Lock()
 	waiting, waited := f.waitClock.isWaiting(), f.waitClock.elapsed(now)
@@ -130,7 +140,7 @@ func (f *follower) sendUnrecorded(messages ...[]byte) error {
 		if m == nil || stopped {
 			continue
 		}
-		if err := f.sender.send("", m); err != nil {
+		if err := f.sender.Send("", m); err != nil {
 			return err
 		}
 	}
@@ -143,4 +153,37 @@ func (c *call) restartWaitClock() {
 	defer c.mu.Unlock()
 	c.waitClock.restart(time.Now())
 	c.linksSent = false
+}
+
+// A waitClock measures how long a call has waited for answers.
+type waitClock struct {
+	waitingSince time.Time     // zero while the call does not wait
+	waitedBefore time.Duration // total before waitingSince
+}
+
+func (c *waitClock) isWaiting() bool { return !c.waitingSince.IsZero() }
+
+func (c *waitClock) elapsed(now time.Time) time.Duration {
+	if !c.isWaiting() {
+		return c.waitedBefore
+	}
+	return c.waitedBefore + now.Sub(c.waitingSince)
+}
+
+// setWaiting starts or stops the clock.
+func (c *waitClock) setWaiting(waiting bool, now time.Time) {
+	switch {
+	case waiting && !c.isWaiting():
+		c.waitingSince = now
+	case !waiting && c.isWaiting():
+		c.waitedBefore, c.waitingSince = c.elapsed(now), time.Time{}
+	}
+}
+
+// restart resets the clock to zero.
+func (c *waitClock) restart(now time.Time) {
+	c.waitedBefore = 0
+	if c.isWaiting() {
+		c.waitingSince = now
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // The protocol versions that this server supports, oldest first. From 2026-07-28 on, which
@@ -31,30 +32,30 @@ type client struct {
 // newModernClient returns the client of a request that names its own version (MCP
 // 2026-07-28, Per-request protocol fields). Over HTTP, the headers must agree with the
 // body.
-func (s *Server) newModernClient(caller engine.Caller, m message, p *requestParams, h http.Header) (*client, *rpcError) {
+func (s *Server) newModernClient(caller engine.Caller, m msg.Incoming, p *requestParams, h http.Header) (*client, *msg.Error) {
 	version := p.Meta.protocolVersion()
 	if version == "" {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta has no %s", mcp.MetaKeyProtocolVersion)
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta has no %s", mcp.MetaKeyProtocolVersion)
 	}
 	if h != nil {
 		if header := h.Get(mcp.HeaderProtocolVersion); header != version {
-			return nil, rpcErrorf(mcp.HEADER_MISMATCH, "the header %s is %q but _meta has %q", mcp.HeaderProtocolVersion, header, version)
+			return nil, msg.Errorf(mcp.HEADER_MISMATCH, "the header %s is %q but _meta has %q", mcp.HeaderProtocolVersion, header, version)
 		}
 	}
 	if !slices.Contains(supportedVersions, version) {
 		return nil, unsupportedVersionError(version)
 	}
 	if p.Meta.Capabilities == nil {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s, an object; it may be empty", mcp.MetaKeyClientCapabilities)
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta lacks %s, an object; it may be empty", mcp.MetaKeyClientCapabilities)
 	}
 	if err := s.checkHeaders(version, m, p.Name, h); err != nil {
-		return nil, rpcErrorf(mcp.HEADER_MISMATCH, "%v", err)
+		return nil, msg.Errorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
 	c := &client{caller, msg.Client{Version: version, Capabilities: *p.Meta.Capabilities, LogLevel: msg.NoLogging}}
 	if p.Meta.LogLevel != "" {
 		level, ok := msg.ParseSeverity(string(p.Meta.LogLevel))
 		if !ok {
-			return nil, rpcErrorf(mcp.INVALID_PARAMS, "%q is not a log level: use debug, info, notice, warning, error, critical, alert or emergency", p.Meta.LogLevel)
+			return nil, msg.Errorf(mcp.INVALID_PARAMS, "%q is not a log level: use debug, info, notice, warning, error, critical, alert or emergency", p.Meta.LogLevel)
 		}
 		c.LogLevel = level
 	}
@@ -63,14 +64,14 @@ func (s *Server) newModernClient(caller engine.Caller, m message, p *requestPara
 
 // checkHeaders compares the standard headers, and those that a tool's schema requires,
 // with the body.
-func (s *Server) checkHeaders(version string, m message, tool string, h http.Header) error {
+func (s *Server) checkHeaders(version string, m msg.Incoming, tool string, h http.Header) error {
 	if h == nil {
 		return nil
 	}
 	if err := mcp.ValidateStandardHeaders(h.Get, version, mcp.MCPMethod(m.Method), m.Params); err != nil {
 		return err
 	}
-	if named, err := checkTaskNameHeader(m, h); named {
+	if named, err := tasks.CheckNameHeader(m, h); named {
 		return err
 	}
 	if m.Method != string(mcp.MethodToolsCall) {
@@ -86,8 +87,8 @@ func (s *Server) checkHeaders(version string, m message, tool string, h http.Hea
 	}, &t.Tool, m.Params)
 }
 
-func unsupportedVersionError(version string) *rpcError {
-	e := rpcErrorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "protocol version %q is not supported", version)
+func unsupportedVersionError(version string) *msg.Error {
+	e := msg.Errorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "protocol version %q is not supported", version)
 	e.Data = mcp.UnsupportedProtocolVersionData{Supported: supportedVersions, Requested: version}
 	return e
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // admitRequest registers a request and returns the work that remains. Callers must call
 // it in the order of the client's messages. Over HTTP, h holds the request's headers,
 // which must agree with its body; on stdio, it is nil.
-func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m message, h http.Header) deferredReply {
-	refuse := func(e *rpcError) deferredReply { return immediateReply(errorReply(m.ID, e)) }
+func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m msg.Incoming, h http.Header) deferredReply {
+	refuse := func(e *msg.Error) deferredReply { return immediateReply(errorReply(m.ID, e)) }
 	p, refused := parseParams(m)
 	if refused != nil {
 		return refuse(refused)
@@ -27,29 +29,29 @@ func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m message
 	if s.traceContext != nil {
 		ctx = s.traceContext(ctx, p.Meta.logTrace())
 	}
-	if rc.inFlight, refused = rc.registerRequest(ctx, m.ID); refused != nil {
+	if rc.inFlight, refused = rc.requests.Register(ctx, m.ID); refused != nil {
 		return refuse(refused)
 	}
 	return func(answer func(reply)) {
 		s.serveRequest(rc, m, p, func(r reply) {
-			rc.finishRequest(rc.inFlight)
+			rc.requests.Finish(rc.inFlight)
 			answer(r)
 		})
 	}
 }
 
 // serveRequest serves a registered request and passes its reply to answer.
-func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, answer func(reply)) {
+func (s *Server) serveRequest(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
 	switch {
 	case m.Method == string(mcp.MethodToolsCall):
 		s.serveToolCall(rc, m, p, answer)
-	case isTaskMethod(m.Method):
+	case tasks.IsMethod(m.Method):
 		s.serveTaskRequest(rc, m, answer)
 	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.IsModern():
-		answer(s.serveListen(rc.inFlight.newContext(), rc, m))
+		answer(s.serveListen(rc.inFlight.NewContext(), rc, m))
 	default:
-		r := s.dispatchToLibrary(rc.inFlight.newContext(), rc, m)
-		if rc.inFlight.cancelCause() == errRequestCancelled {
+		r := s.dispatchToLibrary(rc.inFlight.NewContext(), rc, m)
+		if rc.inFlight.Cause() == requests.ErrCancelled {
 			r = reply{}
 		}
 		answer(r)
@@ -59,7 +61,7 @@ func (s *Server) serveRequest(rc *requestContext, m message, p *requestParams, a
 // identifyClient returns the client of a request: the one that the request itself
 // describes in the modern era, and otherwise the one that initialize introduced. Before
 // initialize, only initialize and ping are allowed.
-func (s *Server) identifyClient(sess *session, m message, p *requestParams, h http.Header) (*client, *rpcError) {
+func (s *Server) identifyClient(sess *session, m msg.Incoming, p *requestParams, h http.Header) (*client, *msg.Error) {
 	if mcp.IsModernProtocol(p.Meta.protocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
 		return s.newModernClient(sess.caller, m, p, h)
 	}
@@ -70,36 +72,36 @@ func (s *Server) identifyClient(sess *session, m message, p *requestParams, h ht
 	case string(mcp.MethodInitialize), string(mcp.MethodPing):
 		return &client{sess.caller, msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
 	case string(mcp.MethodServerDiscover):
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
-	return nil, rpcErrorf(mcp.INVALID_REQUEST, "send initialize first, or a protocol version in each request's _meta (2026-07-28)")
+	return nil, msg.Errorf(mcp.INVALID_REQUEST, "send initialize first, or a protocol version in each request's _meta (2026-07-28)")
 }
 
 // dispatchToLibrary serves a request with mcp-go.
-func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m message) reply {
+func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m msg.Incoming) reply {
 	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
 	response := s.library.HandleMessage(ctx, m.Raw)
 	raw, err := json.Marshal(response)
 	if err != nil || response == nil {
 		s.logger.Error("serving a request", "method", m.Method, "err", err)
-		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
+		return errorReply(m.ID, msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
 	}
 	var r struct {
 		Result json.RawMessage `json:"result"`
-		Error  *rpcError       `json:"error"`
+		Error  *msg.Error      `json:"error"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return errorReply(m.ID, rpcErrorf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
+		return errorReply(m.ID, msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
 	}
 	if r.Error != nil {
 		return errorReply(m.ID, refineLibraryError(m, r.Error))
 	}
-	return reply{message: encodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
+	return reply{message: msg.EncodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
 }
 
 // refineLibraryError corrects an error of mcp-go's: a missing resource is named in the
 // message and data.
-func refineLibraryError(m message, e *rpcError) *rpcError {
+func refineLibraryError(m msg.Incoming, e *msg.Error) *msg.Error {
 	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
 		var params struct {
 			URI string `json:"uri"`
@@ -109,4 +111,24 @@ func refineLibraryError(m message, e *rpcError) *rpcError {
 		}
 	}
 	return e
+}
+
+// extendLibraryResult adds to a result of mcp-go what mcp-go does not support.
+func (s *Server) extendLibraryResult(rc *requestContext, m msg.Incoming, result json.RawMessage) json.RawMessage {
+	switch m.Method {
+	case string(mcp.MethodInitialize):
+		var agreed struct {
+			Version string `json:"protocolVersion"`
+		}
+		if json.Unmarshal(result, &agreed) == nil && agreed.Version == version20251125 {
+			return msg.WithMembers(result, map[string]any{"tasks": tasks.Capability(rc.identified)}, "capabilities")
+		}
+	case string(mcp.MethodServerDiscover):
+		return msg.WithMembers(result, map[string]any{tasks.Extension: struct{}{}}, "capabilities", "extensions")
+	case string(mcp.MethodToolsList):
+		if rc.client.Version == version20251125 {
+			return s.tasks.AddHints(result)
+		}
+	}
+	return result
 }

@@ -6,9 +6,8 @@ func (s *Server) CountPending() (inFlight, awaited int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sess := range s.sessions {
-		sess.mu.Lock()
-		inFlight, awaited = inFlight+len(sess.inFlightRequests), awaited+len(sess.awaitedResponses)
-		sess.mu.Unlock()
+		f, a := sess.requests.Count()
+		inFlight, awaited = inFlight+f, awaited+a
 	}
 	return inFlight, awaited
 }

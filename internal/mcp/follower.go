@@ -3,199 +3,215 @@ package mcp
 import (
 	"context"
 	"errors"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/steps"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A follower sends a client the entries of a run's log. A call has one for each stream
-// that it is sent on.
+// A follower follows a run for one stream of a call: it sends the client the entries of
+// the run's log, asks it the run's questions, and ends with the call's reply.
+//
+// It has no goroutine, so that thousands of calls may wait on one connection. Instead
+// it works in steps, which wait for nothing but the client to read: one when the log
+// has more entries, one when a timer is due. Steps run one after the other; a
+// cancellation may run beside them.
 type follower struct {
 	*call
+	handler  callHandler
 	sender   messageSender
-	inFlight *inFlightRequest // the request that the stream belongs to
-	lastSent uint64           // sequence number of the last entry that was sent
+	inFlight *requests.InFlight // the request that the stream belongs to
+	lastSent uint64             // sequence number of the last entry that was handled
 	state    msg.State
 
-	// timer calls wake when something other than an entry is due; nextKeepAlive is
-	// when the next keep-alive is. The call's mu guards all three.
-	timer         *time.Timer
-	wake          func()
-	nextKeepAlive time.Time
+	queue      *steps.Queue
+	stepMu     sync.Mutex // held during a step
+	answer     func(reply)
+	hasReplied atomic.Bool // no further step runs
+
+	timer         *time.Timer // fires when something other than an entry is due; guarded by the call's mu
+	nextKeepAlive time.Time   // zero while the call does not wait for an answer
 }
 
-func (c *call) newFollower(out messageSender, inFlight *inFlightRequest) *follower {
-	return &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter}
+var _ engine.Waiter = (*follower)(nil)
+
+// A callHandler decides what the entries of a run mean for a call. A follower calls
+// it only in its steps, except for handleRequestEnd.
+type callHandler interface {
+	// handleEntry handles an entry other than the last one of an ended run.
+	handleEntry(ctx context.Context, e runlog.Entry) error
+	// replyAfterBatch returns the call's reply if the call ends after the entries that
+	// were handled.
+	replyAfterBatch() (r reply, done bool)
+	// waitDeadline returns when handleExpiredWait is due, or zero if it is not.
+	waitDeadline() time.Time
+	// handleExpiredWait returns the call's reply if the call ends at its waitDeadline.
+	handleExpiredWait() (r reply, done bool)
+	// handleRequestEnd ends a call whose request ended before its run, with that cause.
+	// It may be called more than once, and concurrently with a step.
+	handleRequestEnd(cause error) reply
 }
 
-// catchUp reads the entries that the client received before, up to after, without
-// sending them.
-func (f *follower) catchUp(ctx context.Context, after uint64) error {
-	f.lastSent = after
-	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, 0)
-	if err != nil {
-		return err
+// newFollower returns a follower of a call that sends its questions to the client as
+// requests.
+func (c *call) newFollower(out messageSender, inFlight *requests.InFlight) *follower {
+	f := &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter}
+	f.handler = directCall{f}
+	return f
+}
+
+// A step is a part of a follower's work. It must not wait. It returns the call's reply
+// if that ends the call.
+type step func(context.Context) (r reply, done bool)
+
+// follow follows the run until the run or the request ends, and passes the call's reply
+// to answer. If first isn't nil, it is the first step. Over stdio, follow runs what can
+// be done at once and leaves the rest to the session's queue; over HTTP, it returns
+// after the reply.
+func (f *follower) follow(first step, answer func(reply)) {
+	if f.session.steps != nil {
+		f.start(f.session.steps, first, answer)
+		return
 	}
-	for batch, err := range batches {
-		if err != nil {
-			return err
-		}
-		for _, e := range batch {
-			if e.Seq > after {
-				return nil
-			}
-			if err := f.skipEvent(e); err != nil {
-				return err
-			}
-		}
+	answer(f.followAndWait(first))
+}
+
+// followAndWait runs the follower's steps on the calling goroutine until the call is
+// over, and returns its reply.
+func (f *follower) followAndWait(first step) (r reply) {
+	request := f.inFlight.Parent()
+	defer context.AfterFunc(request, func() { f.inFlight.Cancel(context.Cause(request)) })()
+	queue := steps.NewQueue()
+	f.start(queue, first, func(got reply) {
+		r = got
+		queue.End()
+	})
+	queue.Run()
+	return r
+}
+
+// start runs the steps that can be done at once. Later ones run on queue.
+func (f *follower) start(queue *steps.Queue, first step, answer func(reply)) {
+	f.queue, f.answer = queue, answer
+	f.inFlight.OnCancel(f.endOnCancel)
+	if first != nil && f.runStep(first) {
+		return
 	}
-	return nil
-}
-
-// skipEvent updates the follower's state with an event that the client received before.
-func (f *follower) skipEvent(e runlog.Entry) error {
-	_, err := f.convertEvent(e)
-	return err
-}
-
-// followRun sends entries until the run or the request ends, and returns the call's
-// reply.
-func (f *follower) followRun() reply {
-	defer f.stopWaiting()
-	ctx := f.inFlight.newContext()
-	for {
-		if r, done := f.followUntilDue(ctx); done {
-			return r
-		}
-		if r, done := f.runDueActions(ctx); done {
-			return r
-		}
+	if f.awaitMore() {
+		f.handleAvailable()
 	}
 }
 
-// followUntilDue sends entries until the call is over or a timer is due.
-func (f *follower) followUntilDue(ctx context.Context) (r reply, done bool) {
-	until, wake := context.WithCancelCause(ctx)
-	defer wake(nil)
-	f.setWakeFunc(func() { wake(errTimerDue) })
-	batches, err := f.server.engine.Follow(until, f.client.caller, f.runID, f.lastSent)
+// endOnCancel ends the call when its request is cancelled.
+func (f *follower) endOnCancel(cause error) {
+	if cause != requests.ErrServed && !f.hasReplied.Load() {
+		f.finishCall(f.handler.handleRequestEnd(cause))
+	}
+}
+
+// Wake implements [engine.Waiter].
+func (f *follower) Wake() { f.queue.Add(f.handleAvailable) }
+
+// handleAvailable handles the entries that are there, and then registers for more. The
+// engine calls Wake only after that.
+func (f *follower) handleAvailable() {
+	for !f.runStep(f.handleRecorded) && f.awaitMore() {
+	}
+}
+
+// awaitMore reports whether there are more entries already. If not, the engine wakes
+// the follower when there are.
+func (f *follower) awaitMore() bool {
+	available, err := f.server.engine.AddWaiter(f.client.caller, f.runID, f.lastSent, f)
+	switch {
+	case err != nil:
+		f.finishCall(f.internalErrorReply(err))
+	case !available && f.hasReplied.Load(): // the call ended before AddWaiter
+		f.server.engine.RemoveWaiter(f.runID, f)
+	}
+	return available
+}
+
+// runStep runs a step, unless the call is over, and reports whether it is over then. It
+// turns a panic into the call's reply.
+func (f *follower) runStep(work step) (done bool) {
+	f.stepMu.Lock()
+	defer f.stepMu.Unlock()
+	if f.hasReplied.Load() {
+		return true
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			f.finishCall(f.panicReply(v))
+			done = true
+		}
+	}()
+	r, done := work(context.Background())
+	if done {
+		f.finishCall(r)
+	} else {
+		f.scheduleTimer()
+	}
+	return done
+}
+
+// handleRecorded is the step that handles the entries in the log.
+func (f *follower) handleRecorded(ctx context.Context) (r reply, done bool) {
+	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, f.lastSent)
 	if err != nil {
 		return f.internalErrorReply(err), true
 	}
 	for batch, err := range batches {
-		if err != nil && context.Cause(until) == errTimerDue {
-			break
+		if err != nil {
+			return f.failureReply(err), true
 		}
-		if r, done := f.handleBatch(ctx, batch, err); done {
+		if r, done := f.handleBatch(ctx, batch); done {
 			return r, true
 		}
-		f.scheduleTimer()
 	}
-	switch {
-	case context.Cause(until) == errTimerDue:
-		return reply{}, false
-	case ctx.Err() == nil: // the log has no end: the run was deleted
-		return f.internalErrorReply(engine.ErrRunNotFound), true
-	}
-	return f.handleRequestEnd(context.Cause(ctx)), true
+	return reply{}, false
 }
 
-// handleBatch sends a batch of entries. It returns the call's reply if that ends the
-// call.
-func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry, err error) (r reply, done bool) {
+// handleBatch handles a batch of entries.
+func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry) (r reply, done bool) {
 	for _, e := range batch {
-		if err != nil {
-			break
+		if cause := f.inFlight.Cause(); cause != nil {
+			return f.handler.handleRequestEnd(cause), true
 		}
-		if cause := f.inFlight.cancelCause(); cause != nil {
-			return f.handleRequestEnd(cause), true
-		}
-		if err = f.handleEntry(ctx, e); err == nil && e.Kind == runlog.KindFinished {
+		if e.Kind == runlog.KindFinished {
 			return f.buildFinalReply(ctx, e), true
+		}
+		if err := f.handler.handleEntry(ctx, e); err != nil {
+			return f.failureReply(err), true
 		}
 		f.lastSent = e.Seq
 	}
-	switch {
-	case err == nil:
-		return reply{}, false
-	case ctx.Err() != nil:
-		return f.handleRequestEnd(context.Cause(ctx)), true
-	}
-	return f.failureReply(err), true
+	return f.handler.replyAfterBatch()
 }
 
-// handleRequestEnd ends a call whose request ended before its run.
-func (f *follower) handleRequestEnd(cause error) reply {
-	switch {
-	case errors.Is(cause, errRequestCancelled):
-		f.cancelCall()
-	case errors.Is(cause, errClientLeft), errors.Is(cause, errClientGone) && f.session.proxied:
-		f.abandonRun()
+// failureReply returns the reply of a call that can't go on. It is empty if the client
+// is gone, since the client may resume the call.
+func (f *follower) failureReply(err error) reply {
+	if errors.Is(err, msg.ErrClientGone) {
+		return f.handler.handleRequestEnd(msg.ErrClientGone)
 	}
-	return reply{}
+	return f.internalErrorReply(err)
 }
 
-// handleEntry sends what the client must learn from one entry.
-func (f *follower) handleEntry(ctx context.Context, e runlog.Entry) error {
-	switch e.Kind {
-	case runlog.KindAsked:
-		return f.sendQuestion(ctx, e.Seq)
-	case runlog.KindAnswered, runlog.KindWithdrawn:
-		s, err := runlog.Decode[settlement](e)
-		if err != nil {
-			return err
-		}
-		f.forgetLink(s.AskSeq)
-		return f.settleRequest(f.sender, s, s.Describe())
+// finishCall passes the reply to answer, once, even if the call ends and is cancelled
+// at the same time.
+func (f *follower) finishCall(r reply) {
+	if !f.hasReplied.CompareAndSwap(false, true) {
+		return
 	}
-	return f.sendEvent(e)
-}
-
-// sendEvent sends the notification of an event.
-func (f *follower) sendEvent(e runlog.Entry) error {
-	notification, err := f.convertEvent(e)
-	if err != nil || notification == nil {
-		return err
+	f.stopWaiting()
+	if !f.hasEnded() || f.wasHandedOff() { // the run goes on and must not keep the waiter
+		f.server.engine.RemoveWaiter(f.runID, f)
 	}
-	f.recordProgress()
-	return f.sender.send(f.cursor(e.Seq), notification)
-}
-
-// buildFinalReply returns the reply for a run that has ended.
-func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
-	f.stopAsking()
-	ended, err := runlog.Decode[runlog.Finished](e)
-	if err != nil {
-		return f.internalErrorReply(err)
-	}
-	if f.isResume {
-		ended = explainInterruption(ended)
-	}
-	if missing := f.findMissingCapability(ended); missing != nil && f.client.IsModern() {
-		return errorReply(f.requestID, missing.RPCError())
-	}
-	result, err := f.buildResult(context.WithoutCancel(ctx), ended)
-	if err != nil {
-		return f.internalErrorReply(err)
-	}
-	return f.resultReply(result, f.cursor(e.Seq))
-}
-
-// findMissingCapability returns the missing capabilities that made the run fail, or
-// nil.
-func (c *call) findMissingCapability(end runlog.Finished) (missing *missingCapability) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if end.Status != runlog.Failed {
-		return nil
-	}
-	for _, l := range c.missingCapabilities {
-		if strings.Contains(end.Error, l.Error()) {
-			missing = missing.Merge(l)
-		}
-	}
-	return missing
+	f.answer(r)
 }

@@ -2,10 +2,11 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -16,7 +17,7 @@ func (f *follower) rejoinRun(ctx context.Context) (r reply, done bool) {
 	if done {
 		return r, true
 	}
-	f.sender.setResumeCursor(f.cursor(f.lastSent))
+	f.sender.SetResumeCursor(f.cursor(f.lastSent))
 	for _, seq := range open {
 		if err := f.sendQuestion(ctx, seq); err != nil {
 			return f.failureReply(err), true
@@ -45,7 +46,7 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, don
 			case runlog.KindAsked:
 				asked[e.Seq] = true
 			case runlog.KindAnswered, runlog.KindWithdrawn:
-				s, err := runlog.Decode[settlement](e)
+				s, err := runlog.Decode[msg.Settlement](e)
 				if err != nil {
 					return nil, f.internalErrorReply(err), true
 				}
@@ -60,11 +61,55 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, don
 	return slices.Sorted(maps.Keys(asked)), reply{}, false
 }
 
-// failureReply returns the reply of a call that can't go on. It is empty if the client
-// is gone, since the client may resume the call.
-func (f *follower) failureReply(err error) reply {
-	if errors.Is(err, errClientGone) {
-		return f.handleRequestEnd(errClientGone)
+// resumeOnStream continues a call on another stream, with the entries after the one
+// that the client received last. It returns the call's reply.
+func (c *call) resumeOnStream(out messageSender, inFlight *requests.InFlight, after uint64) reply {
+	c.mu.Lock()
+	c.sender = out
+	c.mu.Unlock()
+	f := c.newFollower(out, inFlight)
+	return f.followAndWait(func(ctx context.Context) (r reply, done bool) {
+		if err := f.catchUp(ctx, after); err != nil {
+			return f.internalErrorReply(err), true
+		}
+		f.resumeProgress()
+		f.restartWaitClock() // the client was disconnected, not silent
+		if r, done := f.repeatHandoff(); done {
+			return r, true
+		}
+		if err := f.resendInvalidlyAnswered(ctx); err != nil {
+			return f.failureReply(err), true
+		}
+		return reply{}, false
+	})
+}
+
+// catchUp reads the entries that the client received before, up to after, without
+// sending them.
+func (f *follower) catchUp(ctx context.Context, after uint64) error {
+	f.lastSent = after
+	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, 0)
+	if err != nil {
+		return err
 	}
-	return f.internalErrorReply(err)
+	for batch, err := range batches {
+		if err != nil {
+			return err
+		}
+		for _, e := range batch {
+			if e.Seq > after {
+				return nil
+			}
+			if err := f.skipEvent(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// skipEvent updates the follower's state with an event that the client received before.
+func (f *follower) skipEvent(e runlog.Entry) error {
+	_, err := f.convertEvent(e)
+	return err
 }

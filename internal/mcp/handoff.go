@@ -60,7 +60,7 @@ func (c *call) withdrawRequests(reason string) {
 	open, out := slices.Clone(c.pending), c.sender
 	c.mu.Unlock()
 	for _, p := range open {
-		_ = c.settleRequest(out, settlement{AskSeq: p.askSeq}, reason) // the client may be gone
+		_ = c.settleRequest(out, msg.Settlement{AskSeq: p.askSeq}, reason) // the client may be gone
 	}
 	c.sendMu.Lock() // wait until nothing is being sent
 	defer c.sendMu.Unlock()
@@ -84,7 +84,7 @@ type (
 
 // waitingResult returns the result of a call that was handed off. It is an error for a
 // client that was promised structured content for every success.
-func (c *call) waitingResult(info engine.Info) (*toolResult, error) {
+func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 	waits := waitingRun{Run: c.runID}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s is waiting for an answer from the user.\n", c.photon.Title())
@@ -98,7 +98,7 @@ func (c *call) waitingResult(info engine.Info) (*toolResult, error) {
 	}
 	fmt.Fprintf(&text, "\nGive the user the address. Then call the tool %s with {\"run\": %q}. It waits for the answer and returns the result or the next question. "+
 		"Do not call %s again for this: that would start over.", ResumeTool, c.runID, c.photon.Name())
-	result := &toolResult{Content: []msg.ContentBlock{msg.TextBlock(text.String())}}
+	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text.String())}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
 	result.IsError = !c.isResume && c.server.guaranteedOutputSchema(c.photon, c.client) != nil
 	return result, nil

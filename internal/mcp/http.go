@@ -1,12 +1,15 @@
 package mcp
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
 // sessionHeader carries the session id over HTTP (MCP 2025-03-26 to 2025-11-25).
@@ -25,32 +28,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine
 		s.serveDelete(w, r, caller)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		writeError(w, http.StatusMethodNotAllowed, nil, rpcErrorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
+		streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
 	}
-}
-
-// writeError writes an error response. M is the request that it belongs to, if there is
-// one.
-func writeError(w http.ResponseWriter, status int, m *message, e *rpcError) {
-	var body []byte
-	if m != nil {
-		body = encodeError(m.ID, e)
-	} else {
-		body = encodeError(nil, e)
-	}
-	writeJSON(w, status, body)
-}
-
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
 }
 
 // sessionForMessage returns the session of a message, and opens one for initialize. It
 // writes an error response and reports false if there is none.
-func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string, m message) (*session, bool) {
+func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string, m msg.Incoming) (*session, bool) {
 	params, _ := parseParams(m)
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	pages := func() (string, error) { return origin, nil }
@@ -61,14 +45,14 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 		sess, err := s.openSession(caller, pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")
-			writeError(w, http.StatusServiceUnavailable, &m, rpcErrorf(mcp.INTERNAL_ERROR, "%v", err))
+			streamable.WriteError(w, http.StatusServiceUnavailable, &m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
 		sess.identified = r.Header.Get("Authorization") != "" // checked by the handler that mounts ServeHTTP
 		w.Header().Set(sessionHeader, sess.id)
 		return sess, true
 	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(supportedVersions, version):
-		writeError(w, http.StatusBadRequest, &m, unsupportedVersionError(version))
+		streamable.WriteError(w, http.StatusBadRequest, &m, unsupportedVersionError(version))
 		return nil, false
 	}
 	return s.requireSession(w, r, caller, &m)
@@ -76,16 +60,90 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 
 // requireSession returns the session that a request names. It writes an error response
 // and reports false if there is none.
-func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *message) (*session, bool) {
+func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *msg.Incoming) (*session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
-		writeError(w, http.StatusBadRequest, m, rpcErrorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
+		streamable.WriteError(w, http.StatusBadRequest, m, msg.Errorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
 		return nil, false
 	}
 	sess := s.findSession(id, caller)
 	if sess == nil {
-		writeError(w, http.StatusNotFound, m, rpcErrorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
+		streamable.WriteError(w, http.StatusNotFound, m, msg.Errorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
 		return nil, false
 	}
 	return sess, true
+}
+
+// serveGet opens the stream for messages that belong to no request, or resumes the
+// stream of a call.
+func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
+	if !streamable.Accepts(r, "text/event-stream") || r.Header.Get("Accept") == "" {
+		streamable.WriteError(w, http.StatusNotAcceptable, nil, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
+		return
+	}
+	if refuseModern(w, r) {
+		return
+	}
+	sess, ok := s.requireSession(w, r, caller, nil)
+	if !ok {
+		return
+	}
+	if cursor := r.Header.Get("Last-Event-ID"); cursor != "" {
+		s.serveResumedStream(w, r, sess, cursor)
+		return
+	}
+	ctx, end := sess.openStandaloneStream(r.Context())
+	defer end()
+	defer context.AfterFunc(s.closed, end)()
+	out := streamable.NewResponse(w, false)
+	defer out.Close()
+	if out.OpenEvents() != nil {
+		return
+	}
+	_ = sess.changes.SendNotifications(ctx, nil, sendTo(out)) // its error means that the client is gone
+}
+
+// serveResumedStream continues a call whose stream broke off.
+func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess *session, cursor string) {
+	id, seq, ok := parseCursor(cursor)
+	c := sess.findResumableCall(id)
+	if !ok || c == nil || !c.hasEntry(seq) {
+		streamable.WriteError(w, http.StatusBadRequest, nil, msg.Errorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
+		return
+	}
+	out := streamable.NewResponse(w, false)
+	defer out.Close()
+	if out.OpenEvents() != nil {
+		return
+	}
+	inFlight, refused := sess.requests.Register(r.Context(), c.requestID)
+	if refused != nil { // the server has not noticed yet that the earlier stream broke off
+		inFlight = sess.requests.Replace(r.Context(), c.requestID)
+	}
+	defer sess.requests.Finish(inFlight)
+	reply := c.resumeOnStream(out, inFlight, seq)
+	out.Finish(reply.message, reply.cursor, http.StatusOK)
+}
+
+// serveDelete ends a session.
+func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
+	if refuseModern(w, r) {
+		return
+	}
+	sess, ok := s.requireSession(w, r, caller, nil)
+	if !ok {
+		return
+	}
+	s.removeSession(sess)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// refuseModern refuses a GET or DELETE in the modern era, which has only POST.
+func refuseModern(w http.ResponseWriter, r *http.Request) bool {
+	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		return false
+	}
+	w.Header().Set("Allow", "POST")
+	streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", version20260728))
+	return true
 }

@@ -1,25 +1,22 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
-	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
-	"github.com/photon-beam/beam/internal/mcp/stdio"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
 // servePost serves a message or a batch of messages.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
-	body, ok := readBody(w, r)
+	body, ok := streamable.ReadBody(w, r)
 	if !ok {
 		return
 	}
@@ -29,11 +26,11 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 	}
 	m, invalid := msg.Parse(body)
 	if invalid != nil {
-		writeError(w, http.StatusBadRequest, &m, invalid)
+		streamable.WriteError(w, http.StatusBadRequest, &m, invalid)
 		return
 	}
-	if m.IsRequest() && (!acceptsMediaType(r, "application/json") || !acceptsMediaType(r, "text/event-stream")) {
-		writeError(w, http.StatusNotAcceptable, &m, rpcErrorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
+	if m.IsRequest() && (!streamable.Accepts(r, "application/json") || !streamable.Accepts(r, "text/event-stream")) {
+		streamable.WriteError(w, http.StatusNotAcceptable, &m, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
 		return
 	}
 	sess, ok := s.sessionForMessage(w, r, caller, origin, m)
@@ -42,68 +39,37 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine
 	}
 	switch {
 	case m.IsResponse():
-		writeAccepted(w)
-		sess.handleResponse(m)
+		streamable.WriteAccepted(w)
+		sess.requests.HandleResponse(m)
 	case m.IsNotification():
-		writeAccepted(w)
+		streamable.WriteAccepted(w)
 		sess.handleNotification(m)
 	default:
 		s.servePostedRequest(w, r, sess, m)
 	}
 }
 
-// readBody reads the JSON that was posted. It writes an error response and reports false
-// if it can't.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		writeError(w, http.StatusUnsupportedMediaType, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body must be application/json"))
-		return nil, false
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, stdio.MaxMessageSize))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		writeError(w, http.StatusRequestEntityTooLarge, nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize))
-		return nil, false
-	case err != nil:
-		writeError(w, http.StatusBadRequest, nil, rpcErrorf(mcp.INVALID_REQUEST, "the body broke off"))
-		return nil, false
-	}
-	return bytes.TrimSpace(body), true
-}
-
-// writeAccepted responds 202 before the message is handled. An answer may end the call
-// it belongs to, and a client may then cancel everything that belongs to the call,
-// including the request that carried the answer. Go's net/http client, when a request
-// is cancelled just as its response arrives, can fail other requests on the same
-// connection.
-func writeAccepted(w http.ResponseWriter) {
-	w.Header().Set("Content-Length", "0")
-	w.WriteHeader(http.StatusAccepted)
-	_ = http.NewResponseController(w).Flush() // the client may be gone, but its message has arrived
-}
-
 // servePostedRequest serves one request.
-func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m message) {
+func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m msg.Incoming) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(s.closed, func() { cancel(errSessionEnded) })()
-	out := newResponseStream(w, sess.sendsPrimingEvents())
-	defer out.close()
+	defer context.AfterFunc(s.closed, func() { cancel(requests.ErrSessionEnded) })()
+	out := streamable.NewResponse(w, sess.sendsPrimingEvents())
+	defer out.Close()
 	if d := s.streamLimitFor(m); d > 0 && sess.sendsPrimingEvents() {
-		defer out.endAfter(d, func() { cancel(errStreamLimit) })()
+		defer out.EndAfter(d, func() { cancel(errStreamLimit) })()
 	}
 	pending := s.admitRequest(ctx, &requestContext{session: sess, sender: out}, m, r.Header)
 	reply := pending.await()
 	if m.Method == string(mcp.MethodInitialize) && reply.code != 0 {
 		s.removeSession(sess)
 	}
-	out.finish(reply, httpStatus(sess, reply))
+	out.Finish(reply.message, reply.cursor, httpStatus(sess, reply))
 }
 
 // streamLimitFor returns how long the response to a request may hold its connection, or
 // 0 for no limit.
-func (s *Server) streamLimitFor(m message) time.Duration {
+func (s *Server) streamLimitFor(m msg.Incoming) time.Duration {
 	if s.streamLimit == nil || m.Method != string(mcp.MethodToolsCall) {
 		return 0
 	}
@@ -136,22 +102,6 @@ func httpStatus(sess *session, r reply) int {
 	}
 }
 
-// acceptsMediaType reports whether the request's Accept header includes a media type.
-func acceptsMediaType(r *http.Request, kind string) bool {
-	values := r.Header.Values("Accept")
-	if len(values) == 0 {
-		return true
-	}
-	family, _, _ := strings.Cut(kind, "/")
-	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		switch accepted, _, _ := mime.ParseMediaType(part); accepted {
-		case kind, family + "/*", "*/*":
-			return true
-		}
-	}
-	return false
-}
-
 // servePostedBatch serves a batch. Its responses form one JSON array.
 func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller engine.Caller, body []byte) {
 	sess, ok := s.requireSession(w, r, caller, nil)
@@ -160,11 +110,11 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 	}
 	parts, refused := splitBatch(body, sess.initializedClient())
 	if refused != nil {
-		writeError(w, http.StatusBadRequest, nil, refused)
+		streamable.WriteError(w, http.StatusBadRequest, nil, refused)
 		return
 	}
-	out := newResponseStream(w, false)
-	defer out.close()
+	out := streamable.NewResponse(w, false)
+	defer out.Close()
 	var replies []deferredReply
 	for _, part := range parts {
 		m, invalid := msg.Parse(part)
@@ -175,7 +125,7 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 		case m.Method == string(mcp.MethodInitialize):
 			replies = append(replies, immediateReply(errorReply(m.ID, errInitializeInBatch)))
 		case m.IsResponse():
-			sess.handleResponse(m)
+			sess.requests.HandleResponse(m)
 		case m.IsNotification():
 			sess.handleNotification(m)
 		default:
@@ -187,5 +137,5 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	out.finish(joinReplies(replies), http.StatusOK)
+	out.Finish(joinReplies(replies).message, "", http.StatusOK)
 }

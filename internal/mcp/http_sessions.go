@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 )
 
 // A session over HTTP ends with DELETE, or when its client has sent nothing for
@@ -32,7 +33,7 @@ func (s *Server) openSession(caller engine.Caller, pages func() (string, error))
 		return nil, errTooManySessions
 	}
 	s.sessions[sess.id] = sess
-	s.changeQueues[sess.changes] = struct{}{}
+	s.changes.Add(sess.changes)
 	return sess, nil
 }
 
@@ -60,9 +61,10 @@ func (s *Server) endIdleSessions() {
 // isIdle reports whether the session has no open request or stream and its client has
 // sent nothing for sessionIdleTimeout.
 func (s *session) isIdle(now time.Time) bool {
+	inFlight, _ := s.requests.Count()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.inFlightRequests) == 0 && s.cancelStandalone == nil && now.Sub(s.lastActive) > sessionIdleTimeout
+	return inFlight == 0 && s.cancelStandalone == nil && now.Sub(s.lastActive) > sessionIdleTimeout
 }
 
 // findSession returns the caller's session with the given id, or nil.
@@ -83,9 +85,9 @@ func (s *Server) findSession(id string, caller engine.Caller) *session {
 func (s *Server) removeSession(sess *session) {
 	s.mu.Lock()
 	delete(s.sessions, sess.id)
-	delete(s.changeQueues, sess.changes)
 	s.mu.Unlock()
-	sess.endSession(errSessionEnded)
+	s.changes.Remove(sess.changes)
+	sess.endSession(requests.ErrSessionEnded)
 }
 
 // openStandaloneStream registers the stream for messages that belong to no request. It
@@ -108,13 +110,6 @@ func (s *session) openStandaloneStream(ctx context.Context) (context.Context, fu
 			s.cancelStandalone = nil
 		}
 	}
-}
-
-// findResumableCall returns the resumable call with the given key, or nil.
-func (s *session) findResumableCall(key string) *call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.resumableCalls[key]
 }
 
 // sendsPrimingEvents reports whether streams begin with an event to resume after (MCP

@@ -9,6 +9,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -18,7 +20,7 @@ import (
 type pendingRequest struct {
 	call            *call
 	askSeq          uint64
-	acceptIsConsent bool                     // see clientRequest
+	acceptIsConsent bool                     // see [msg.Request]
 	invalidAnswers  uint32                   // number of answers that were not valid
 	lastInvalid     *generators.InvalidError // error of the last such answer; nil if there was none
 }
@@ -74,7 +76,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	}
 	request, missing, err := c.buildClientRequest(open.Question, id)
 	switch {
-	case missing != nil && c.isTask && isAnswerableElsewhere(open.Question):
+	case missing != nil && c.isTask && tasks.IsAnswerableElsewhere(open.Question):
 		return nil
 	case err != nil:
 		return c.withdrawUnsupported(ctx, id, nil, err)
@@ -92,7 +94,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 
 // withdrawUnsupported withdraws a question that the client can't be asked, and records
 // the missing capability.
-func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *missingCapability, err error) error {
+func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *msg.MissingCapability, err error) error {
 	if err == nil {
 		c.mu.Lock()
 		c.missingCapabilities, err = append(c.missingCapabilities, missing), missing
@@ -112,7 +114,7 @@ func (c *call) withdrawQuestion(ctx context.Context, askID string, reason runlog
 }
 
 // send sends the question's request, unless it was settled meanwhile.
-func (p *pendingRequest) send(out messageSender, r clientRequest) error {
+func (p *pendingRequest) send(out messageSender, r msg.Request) error {
 	c := p.call
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
@@ -152,7 +154,7 @@ func (p *pendingRequest) requestID() string {
 // settleRequest removes the request of a question that was settled. If the client still
 // shows the question, it receives a cancellation with the reason; if it opened Beam's
 // page, a notification that the elicitation is complete.
-func (c *call) settleRequest(out messageSender, s settlement, reason string) error {
+func (c *call) settleRequest(out messageSender, s msg.Settlement, reason string) error {
 	c.sendMu.Lock()
 	defer c.sendMu.Unlock()
 	c.mu.Lock()
@@ -168,13 +170,13 @@ func (c *call) settleRequest(out messageSender, s settlement, reason string) err
 	if p == nil {
 		return nil
 	}
-	open := c.session.forgetRequest(id)
+	open := c.session.requests.Forget(id)
 	var err error
 	if p.acceptIsConsent && s.IsAccepted() {
-		err = out.send("", encodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))
+		err = out.Send("", msg.EncodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": runlog.AskID(c.runID, s.AskSeq)}))
 	}
 	if open && err == nil {
-		err = out.send("", encodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
+		err = out.Send("", msg.EncodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
 	}
 	return err
 }

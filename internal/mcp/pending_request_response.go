@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,12 +11,13 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// handleResponse records the client's response to the question, and asks again if the
+// HandleResponse implements [requests.ResponseHandler]: it records the client's response to the question, and asks again if the
 // answer is not valid.
-func (p *pendingRequest) handleResponse(m message) {
+func (p *pendingRequest) HandleResponse(m msg.Incoming) {
 	ctx := context.Background()
 	c, id := p.call, runlog.AskID(p.call.runID, p.askSeq)
 	c.restartWaitClock()
@@ -26,13 +28,13 @@ func (p *pendingRequest) handleResponse(m message) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.countInvalidAnswer(invalid) {
-			c.session.runStep(func() { p.askAgain(open.Question) })
+			c.session.queueStep(func() { p.askAgain(open.Question) })
 			return
 		}
 		err = c.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
 	}
 	switch {
-	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, errClientGone):
+	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, msg.ErrClientGone):
 	case engine.IsTransient(err): // the client has answered and must not be asked again
 		c.server.logger.Warn("recording an answer failed; trying again", "run", c.runID, "err", err)
 		p.retryResponse(m)
@@ -46,12 +48,12 @@ const recordRetryDelay = time.Second
 
 // retryResponse handles the response again after a delay, unless the engine closes
 // before.
-func (p *pendingRequest) retryResponse(m message) {
+func (p *pendingRequest) retryResponse(m msg.Incoming) {
 	time.AfterFunc(recordRetryDelay, func() {
 		select {
 		case <-p.call.server.engine.Closing():
 		default:
-			p.handleResponse(m)
+			p.HandleResponse(m)
 		}
 	})
 }
@@ -59,7 +61,7 @@ func (p *pendingRequest) retryResponse(m message) {
 // askAgain asks the question again.
 func (p *pendingRequest) askAgain(q *ask.Question) {
 	c := p.call
-	if err := p.resend(c.currentSender(), q); err != nil && !errors.Is(err, errClientGone) {
+	if err := p.resend(c.currentSender(), q); err != nil && !errors.Is(err, msg.ErrClientGone) {
 		c.server.logger.Error("asking again", "run", c.runID, "err", err)
 	}
 }
@@ -100,7 +102,7 @@ func (p *pendingRequest) countInvalidAnswer(invalid *generators.InvalidError) bo
 }
 
 // recordAnswer records what a response says.
-func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, m message) error {
+func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, m msg.Incoming) error {
 	c := p.call
 	if m.Error != nil {
 		return c.handleErrorResponse(ctx, open.ID, m.Error)
@@ -116,12 +118,25 @@ const codeUserRejected = -1
 // handleErrorResponse settles a question to which the client responded with an error.
 // If there are links, a question that the client merely failed to ask stays open, as if
 // the client had not responded.
-func (c *call) handleErrorResponse(ctx context.Context, id string, e *rpcError) error {
+func (c *call) handleErrorResponse(ctx context.Context, id string, e *msg.Error) error {
 	if e.Code == codeUserRejected {
-		return c.server.engine.Answer(ctx, c.client.caller, id, ask.Answer{Action: ask.Decline}, surfaceMCP)
+		return c.server.engine.Answer(ctx, c.client.caller, id, ask.Answer{Action: ask.Decline}, msg.Surface)
 	}
 	if c.server.askPolicy.Link {
 		return nil
 	}
 	return c.withdrawQuestion(ctx, id, runlog.Unsupported, "the MCP client could not ask: "+e.Message)
+}
+
+// recordClientAnswer records a client's result for an open question, unless it is merely
+// the user's consent to open Beam's page.
+func (c *call) recordClientAnswer(ctx context.Context, open engine.OpenAsk, result json.RawMessage) (consented bool, err error) {
+	a, err := c.client.ParseAnswer(open.Question, result)
+	if err != nil {
+		return false, err
+	}
+	if msg.IsConsent(open.Question, a) {
+		return true, nil
+	}
+	return false, c.server.engine.Answer(ctx, c.client.caller, open.ID, a, msg.Surface)
 }

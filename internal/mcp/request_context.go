@@ -10,7 +10,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 )
 
 // A requestContext is the session as mcp-go sees it while it serves one request.
@@ -19,7 +21,7 @@ import (
 type requestContext struct {
 	*session
 	client   *client
-	inFlight *inFlightRequest
+	inFlight *requests.InFlight
 	sender   messageSender
 }
 
@@ -102,8 +104,8 @@ func (rc *requestContext) SubscribeToResource(uri string) { _ = rc.SubscribeToRe
 func (rc *requestContext) SubscribeToResourceErr(uri string) error {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
-	if len(rc.subscribedURIs) >= maxSubscribedResources && !rc.subscribedURIs[uri] {
-		return fmt.Errorf("a session may subscribe to at most %d resources", maxSubscribedResources)
+	if len(rc.subscribedURIs) >= changes.MaxResources && !rc.subscribedURIs[uri] {
+		return fmt.Errorf("a session may subscribe to at most %d resources", changes.MaxResources)
 	}
 	rc.subscribedURIs[uri] = true
 	return nil
@@ -127,10 +129,6 @@ func (rc *requestContext) IsSubscribedToResource(uri string) bool {
 	defer rc.mu.Unlock()
 	return rc.subscribedURIs[uri]
 }
-
-// maxSubscribedResources is the maximum number of resources that a session subscribes
-// to.
-const maxSubscribedResources = 1000
 
 // RequestElicitation implements [server.SessionWithElicitation].
 func (rc *requestContext) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
@@ -161,21 +159,21 @@ func missingCapabilityError(capability string) error {
 }
 
 // A responseChan receives the response for [awaitResponse].
-type responseChan chan message
+type responseChan chan msg.Incoming
 
-func (h responseChan) handleResponse(m message) { h <- m }
+func (h responseChan) HandleResponse(m msg.Incoming) { h <- m }
 
 // awaitResponse sends a request to the client and waits for its response.
 func awaitResponse[T any](ctx context.Context, rc *requestContext, method string, params any) (*T, error) {
 	responses := make(responseChan, 1)
 	id := rc.server.nextRequestID()
 	if err := rc.sendRequest(rc.sender, "", id, method, params, responses); err != nil {
-		rc.forgetRequest(id)
+		rc.requests.Forget(id)
 		return nil, err
 	}
 	select {
 	case <-ctx.Done():
-		rc.forgetRequest(id)
+		rc.requests.Forget(id)
 		return nil, ctx.Err()
 	case m := <-responses:
 		if m.Error != nil {

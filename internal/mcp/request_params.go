@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // requestMeta is the _meta of a request's params.
@@ -30,7 +31,7 @@ type requestParams struct {
 
 // parseParams decodes a request's params. It decodes only members that the request's
 // method has, and returns an error if one is malformed.
-func parseParams(m message) (*requestParams, *rpcError) {
+func parseParams(m msg.Incoming) (*requestParams, *msg.Error) {
 	var p requestParams
 	if len(m.Params) == 0 {
 		return &p, nil
@@ -46,13 +47,13 @@ func parseParams(m message) (*requestParams, *rpcError) {
 		p.Meta = only.Meta
 	}
 	if err != nil {
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
+		return &p, msg.Errorf(mcp.INVALID_PARAMS, "the params of %s have the wrong shape: %s", m.Method, msg.DescribeJSONError(err))
 	}
 	switch token := p.Meta.ProgressToken; {
-	case bytes.Equal(token, jsonNull):
+	case bytes.Equal(token, msg.Null):
 		p.Meta.ProgressToken = nil
 	case token != nil && !msg.IsProgressToken(token):
-		return &p, rpcErrorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", msg.MaxIDSize)
+		return &p, msg.Errorf(mcp.INVALID_PARAMS, "a progressToken is a string or a number of at most %d bytes", msg.MaxIDSize)
 	}
 	return &p, nil
 }
@@ -65,4 +66,31 @@ func (m *requestMeta) protocolVersion() string {
 	var v string
 	_ = json.Unmarshal(m.Version, &v) // anything but a string counts as none
 	return v
+}
+
+// traceMeta is the trace context in a request's _meta (MCP 2026-07-28, OpenTelemetry
+// trace context; SEP-414). Clients of older versions use the same members.
+type traceMeta struct {
+	Parent  traceValue `json:"traceparent"`
+	State   traceValue `json:"tracestate"`
+	Baggage traceValue `json:"baggage"`
+}
+
+func (m traceMeta) logTrace() runlog.Trace {
+	return runlog.Trace{Parent: string(m.Parent), State: string(m.State), Baggage: string(m.Baggage)}
+}
+
+// A traceValue is a member of a trace context. A value that is not a string is ignored:
+// no request fails because of its trace (W3C Trace Context, section 4.3).
+type traceValue string
+
+var _ json.Unmarshaler = (*traceValue)(nil)
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *traceValue) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		*t = traceValue(s)
+	}
+	return nil
 }

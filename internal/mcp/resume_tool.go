@@ -48,7 +48,7 @@ const unknownHandleText = "No run has this handle. Either no earlier call return
 // returns the reply if the caller has no such run.
 func (c *call) openResumedRun(args json.RawMessage) *reply {
 	refuse := func(text string) *reply {
-		r := c.resultReply(errorResult(text), "")
+		r := c.resultReply(msg.ErrorResult(text), "")
 		return &r
 	}
 	var handle struct {
@@ -106,21 +106,9 @@ func (s *session) forgetSettledRequests(info engine.Info) {
 		})
 		c.mu.Unlock()
 		for _, id := range settled {
-			s.forgetRequest(id)
+			s.requests.Forget(id)
 		}
 	}
-}
-
-// disconnectedCalls returns the resumable calls of a run that have no stream.
-func (s *session) disconnectedCalls(id string) (calls []*call) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.resumableCalls {
-		if c.runID == id && s.inFlightRequests[string(c.requestID)] == nil {
-			calls = append(calls, c)
-		}
-	}
-	return calls
 }
 
 // explainInterruption adds to the error of an interrupted run what the client can do.

@@ -8,19 +8,20 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // resumeFromState resumes a call from its requestState, and records the answers that
 // came with it.
 func (r *roundTrip) resumeFromState(ctx context.Context, p *requestParams) error {
-	state, err := r.server.stateSealer.openState(p.RequestState, r.client.caller.Owner(), r.callDigest)
+	state, err := r.server.stateSealer.Open(p.RequestState, r.client.caller.Owner(), r.callDigest)
 	if err != nil {
 		return err
 	}
 	info, err := r.server.engine.Info(r.client.caller, state.Run)
 	if errors.Is(err, engine.ErrRunNotFound) {
-		return errStateExpired
+		return requeststate.ErrExpired
 	}
 	if err != nil {
 		return err
@@ -46,7 +47,7 @@ func (r *roundTrip) resumeFromState(ctx context.Context, p *requestParams) error
 
 // applyResponse applies the client's response to a question of the previous round trip.
 // It ignores one to a question that was settled.
-func (r *roundTrip) applyResponse(ctx context.Context, info engine.Info, key string, a inputState, response json.RawMessage) error {
+func (r *roundTrip) applyResponse(ctx context.Context, info engine.Info, key string, a requeststate.Input, response json.RawMessage) error {
 	id := runlog.AskID(r.runID, a.Seq)
 	i := slices.IndexFunc(info.Asks, func(o engine.OpenAsk) bool { return o.ID == id })
 	if i < 0 {
@@ -57,7 +58,7 @@ func (r *roundTrip) applyResponse(ctx context.Context, info engine.Info, key str
 
 // addInput adds an open question, and records the response to it, if there is one. If
 // the response is not valid, the client is asked again.
-func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, open engine.OpenAsk, response json.RawMessage) error {
+func (r *roundTrip) addInput(ctx context.Context, key string, a requeststate.Input, open engine.OpenAsk, response json.RawMessage) error {
 	id, question := open.ID, open.Question
 	request, missing, err := r.buildClientRequest(question, id)
 	switch {
@@ -66,7 +67,7 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, open
 	case missing != nil:
 		return r.leaveQuestionOpen(ctx, open, a.Seq, missing)
 	}
-	q := openInput{inputState: a, request: request}
+	q := openInput{Input: a, request: request}
 	if response != nil {
 		q.Consented, err = r.recordClientAnswer(ctx, open, response)
 	}
@@ -86,5 +87,36 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a inputState, open
 		return nil // the answer was recorded
 	}
 	r.openInputs[key] = q
+	return nil
+}
+
+// rejoinAsRoundTrip joins a run that another call started, and collects its open
+// questions.
+func (r *roundTrip) rejoinAsRoundTrip(ctx context.Context) (ended reply, done bool) {
+	r.isContinued = true
+	open, ended, done := r.readHistory(ctx)
+	if done {
+		return ended, true
+	}
+	for _, seq := range open {
+		if err := r.collectQuestion(ctx, seq); err != nil {
+			return r.failureReply(err), true
+		}
+	}
+	return reply{}, false
+}
+
+// addLinkedQuestions adds the open questions that the state does not hold because the
+// client can't be asked them.
+func (r *roundTrip) addLinkedQuestions(ctx context.Context, info engine.Info, state requeststate.State) error {
+	for _, o := range info.Asks {
+		_, seq, _ := runlog.SplitAskID(o.ID)
+		if _, asked := state.Inputs[o.Key]; asked || seq > state.After {
+			continue
+		}
+		if err := r.addInput(ctx, o.Key, requeststate.Input{Seq: seq}, o, nil); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -1,23 +1,26 @@
 package mcp
 
 import (
-	"context"
 	"errors"
+
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
 )
 
 // inputRequiredReply returns the open questions as the request's result.
 func (r *roundTrip) inputRequiredReply() reply {
 	progress, sent := r.state.Progress.Last()
-	state := requestState{
-		Run: r.runID, After: r.lastSent, Inputs: map[string]inputState{}, Progress: progress, ProgressSent: sent,
+	state := requeststate.State{
+		Run: r.runID, After: r.lastSent, Inputs: map[string]requeststate.Input{}, Progress: progress, ProgressSent: sent,
 		Owner: r.client.caller.Owner(), Digest: r.callDigest,
 	}
 	requests := map[string]inputRequest{}
 	for key, q := range r.openInputs {
-		state.Inputs[key] = q.inputState
+		state.Inputs[key] = q.Input
 		requests[key] = inputRequest{q.request.Method, q.request.Params}
 	}
-	sealed, err := r.server.stateSealer.sealState(state)
+	sealed, err := r.server.stateSealer.Seal(state)
 	if err != nil {
 		return r.internalErrorReply(err)
 	}
@@ -25,12 +28,12 @@ func (r *roundTrip) inputRequiredReply() reply {
 		return r.internalErrorReply(err)
 	}
 	result := inputRequiredResult{r.server.newResultBase(r.client, "input_required"), requests, sealed}
-	return reply{message: encodeResult(r.requestID, result)}
+	return reply{message: msg.EncodeResult(r.requestID, result)}
 }
 
 type (
 	inputRequiredResult struct {
-		resultBase
+		msg.ResultBase
 		Requests map[string]inputRequest `json:"inputRequests,omitempty"`
 		State    string                  `json:"requestState"`
 	}
@@ -40,10 +43,10 @@ type (
 	}
 )
 
-// endRoundTrip ends a round trip whose request ended before its run. It cancels the run
-// if nobody could resume it.
-func (r *roundTrip) endRoundTrip(ctx context.Context) reply {
-	if !r.call.isResume && (errors.Is(context.Cause(ctx), errRequestCancelled) || !r.isContinued && !r.photon.Options().Durable) {
+// handleRequestEnd implements [callHandler]. It cancels the run if nobody could resume
+// it.
+func (r *roundTrip) handleRequestEnd(cause error) reply {
+	if !r.call.isResume && (errors.Is(cause, requests.ErrCancelled) || !r.isContinued && !r.photon.Options().Durable) {
 		r.cancelRun()
 	} else if err := r.keepRunForState(); err != nil {
 		r.server.logger.Error("keeping a run for its requestState", "run", r.runID, "err", err)
@@ -58,5 +61,5 @@ func (r *roundTrip) keepRunForState() error {
 	if r.photon.Options().Durable || r.call.isResume {
 		return nil
 	}
-	return r.server.engine.SetIdleTimeout(r.client.caller, r.runID, stateLifetime)
+	return r.server.engine.SetIdleTimeout(r.client.caller, r.runID, requeststate.Lifetime)
 }

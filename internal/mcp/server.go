@@ -5,6 +5,11 @@
 // mcp-go registers the tools and dispatches everything that needs no waiting. This
 // package implements the transports, and serves tool calls by following the log of
 // their run, so that a call that waits for a person holds neither a worker nor a lock.
+//
+// A message arrives at a stdioConn, or at ServeHTTP, in a session. A request goes
+// through admitRequest and serveRequest. tools/call becomes a call, which starts a run
+// and has a follower send the client what the run's log says: for clients up to
+// 2025-11-25 as a directCall says, for modern ones as a roundTrip says.
 package mcp
 
 import (
@@ -22,6 +27,10 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/changes"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -55,7 +64,7 @@ type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
 	library        *server.MCPServer
-	stateSealer    *stateSealer
+	stateSealer    *requeststate.Sealer
 	implementation mcp.Implementation
 	streamLimit    func(tool string) time.Duration
 	traceContext   func(context.Context, runlog.Trace) context.Context
@@ -66,11 +75,12 @@ type Server struct {
 
 	registerMu sync.Mutex // held while the tools are registered with the library
 
-	mu             sync.Mutex
-	sessions       map[string]*session // of HTTP clients, by Mcp-Session-Id
-	changeQueues   map[*changeQueue]struct{}
-	taskHub        *taskHub
+	tasks          *tasks.Service
+	changes        changes.Hub
 	unwatchPhotons func()
+
+	mu       sync.Mutex
+	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
 
 	closed context.Context
 	cancel context.CancelFunc
@@ -82,7 +92,7 @@ const listPageSize = 500
 
 // New returns a server. The caller must close it.
 func New(c Config) (*Server, error) {
-	sealer, err := newStateSealer(c.StateSecret)
+	sealer, err := requeststate.NewSealer(c.StateSecret)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +100,13 @@ func New(c Config) (*Server, error) {
 		engine: c.Engine, photons: c.Photons, stateSealer: sealer, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
-		sessions:       map[string]*session{}, changeQueues: map[*changeQueue]struct{}{}, taskHub: newTaskHub(c.Engine),
+		sessions:       map[string]*session{},
 	}
 	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
+	s.tasks = tasks.NewService(tasks.Config{Engine: c.Engine, Photons: c.Photons, Implementation: s.implementation, Link: c.AskPolicy.Link, Logger: s.logger})
 	s.closed, s.cancel = context.WithCancel(context.Background())
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
@@ -124,7 +135,7 @@ func (s *Server) Close() {
 	s.sessions = map[string]*session{}
 	s.mu.Unlock()
 	for _, sess := range sessions {
-		sess.endSession(errSessionEnded)
+		sess.endSession(requests.ErrSessionEnded)
 	}
 }
 

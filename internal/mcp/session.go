@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -12,7 +11,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/steps"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // A session is what lasts between the messages of one client: one for each stdio
@@ -32,29 +35,29 @@ type session struct {
 	resumable bool
 	// proxied reports whether the client is attached to another process.
 	proxied bool
-	// steps runs the asynchronous calls of a stdio session, none of which has a
+	// steps runs the steps of the calls of a stdio session, none of which has a
 	// goroutine. It is nil over HTTP, where each request has its own goroutine anyway.
-	steps *stepQueue
+	steps *steps.Queue
+
+	requests requests.Table
 
 	mu               sync.Mutex
-	client           *client                     // nil before initialize
-	inFlightRequests map[string]*inFlightRequest // requests of the client, by raw id
-	awaitedResponses map[string]responseHandler  // to requests of this server, by raw id
-	resumableCalls   map[string]*call            // by key
-	subscribedURIs   map[string]bool             // of resources
+	client           *client          // nil before initialize
+	resumableCalls   map[string]*call // by key
+	subscribedURIs   map[string]bool  // of resources
 	hasEnded         bool
 	lastActive       time.Time           // when the client last sent a message
 	cancelStandalone *context.CancelFunc // of the stream for messages that belong to no request
-	changes          *changeQueue
+	changes          *changes.Queue
+	taskWatch        *tasks.Watch // nil until the client creates a task
 }
 
 func (s *Server) newSession(id string, caller engine.Caller, pages func() (string, error)) *session {
 	sess := &session{
 		server: s, id: id, caller: caller, pageBaseURL: pages,
-		inFlightRequests: map[string]*inFlightRequest{}, awaitedResponses: map[string]responseHandler{}, resumableCalls: map[string]*call{},
-		subscribedURIs: map[string]bool{}, changes: newChangeQueue(),
+		resumableCalls: map[string]*call{}, subscribedURIs: map[string]bool{},
 	}
-	sess.changes.filter = sess.wantsChange
+	sess.changes = changes.NewQueue(sess.wantsChange)
 	return sess
 }
 
@@ -66,99 +69,35 @@ func (s *session) wantsChange(_, uri string) bool {
 	return s.client != nil && (uri == "" || s.subscribedURIs[uri])
 }
 
-// errSessionEnded is the cause with which a session's requests are cancelled.
-var errSessionEnded = errors.New("the session has ended")
-
 // errClientLeft is the cause when a client has left a process that goes on.
 var errClientLeft = errors.New("the client has left")
 
 // handleNotification handles a notification of the client. It ignores unknown ones.
-func (s *session) handleNotification(m message) {
+func (s *session) handleNotification(m msg.Incoming) {
 	if m.Method == string(mcp.MethodNotificationCancelled) {
 		s.handleCancelled(m)
 	}
 }
 
-// maxResumableCalls is the maximum number of resumable calls in a session.
-const maxResumableCalls = 10_000
-
-// addResumableCall adds a call that the client may resume if its stream breaks off. It
-// reports false if the session has ended. If there are too many, it first evicts calls
-// that have ended.
-func (s *session) addResumableCall(c *call) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hasEnded {
-		return false
-	}
-	if len(s.resumableCalls) >= maxResumableCalls {
-		for key, old := range s.resumableCalls {
-			if old.hasEnded() {
-				delete(s.resumableCalls, key)
-			}
-		}
-	}
-	s.resumableCalls[c.key()] = c
-	return true
-}
-
-func (s *session) removeResumableCall(c *call) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.resumableCalls, c.key())
-}
-
-// A responseHandler receives the response to a request of this server, once, on the
-// goroutine that received it.
-type responseHandler interface{ handleResponse(message) }
-
-// sendRequest sends a request to the client and registers by for the response. With an
-// id that is in use it sends the same request again. If sending fails, the handler
+// sendRequest sends a request to the client and registers handler for the response. With
+// an id that is in use it sends the same request again. If sending fails, the handler
 // stays registered: the request may have arrived, or be sent again when the client
 // resumes.
-func (s *session) sendRequest(out messageSender, cursor, id, method string, params any, handler responseHandler) error {
-	raw, _ := json.Marshal(id)
-	s.mu.Lock()
-	if s.hasEnded {
-		s.mu.Unlock()
-		return errClientGone
+func (s *session) sendRequest(out messageSender, cursor, id, method string, params any, handler requests.ResponseHandler) error {
+	if !s.requests.Await(id, handler) {
+		return msg.ErrClientGone
 	}
-	s.awaitedResponses[string(raw)] = handler
-	s.mu.Unlock()
-	return out.send(cursor, msg.Encode(msg.Outgoing{ID: raw, Method: method, Params: params}))
+	return out.Send(cursor, msg.Encode(msg.Outgoing{ID: msg.StringID(id), Method: method, Params: params}))
 }
 
-// handleResponse passes a response to its handler. It ignores a response without one:
-// the request may have been withdrawn meanwhile.
-func (s *session) handleResponse(m message) {
-	s.mu.Lock()
-	handler := s.awaitedResponses[string(m.ID)]
-	delete(s.awaitedResponses, string(m.ID))
-	s.mu.Unlock()
-	if handler != nil {
-		handler.handleResponse(m)
-	}
-}
-
-// forgetRequest unregisters a response's handler, and reports whether there was no
-// response yet.
-func (s *session) forgetRequest(id string) bool {
-	raw, _ := json.Marshal(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, open := s.awaitedResponses[string(raw)]
-	delete(s.awaitedResponses, string(raw))
-	return open
-}
-
-// runStep runs f, which may have to wait until the client reads. The goroutine that reads
+// queueStep runs f, which may have to wait until the client reads. The goroutine that reads
 // from the client must not wait for that, so on stdio the step queue runs f.
-func (s *session) runStep(f func()) {
+func (s *session) queueStep(f func()) {
 	if s.steps == nil {
 		f()
 		return
 	}
-	s.steps.add(f)
+	s.steps.Add(f)
 }
 
 // runBlocking runs f, which may block: on a goroutine of its own if the caller is the one
@@ -175,17 +114,13 @@ func (s *session) runBlocking(f func()) {
 func (s *session) endSession(cause error) {
 	s.mu.Lock()
 	s.hasEnded = true
-	inFlight := slices.Collect(maps.Values(s.inFlightRequests))
 	calls := slices.Collect(maps.Values(s.resumableCalls))
-	clear(s.awaitedResponses)
 	s.mu.Unlock()
-	for _, r := range inFlight {
-		r.cancel(cause)
-	}
+	s.requests.End(cause)
 	for _, c := range calls {
 		c.abandonRun()
 	}
-	s.changes.close()
+	s.changes.Close()
 }
 
 // initializedClient returns the client that initialize introduced, or nil.

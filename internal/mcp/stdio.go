@@ -10,7 +10,9 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
+	"github.com/photon-beam/beam/internal/mcp/steps"
 )
 
 // ServeStdio serves the client at the other end of a pair of streams: each message is
@@ -33,11 +35,13 @@ func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, 
 func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
-	writer := stdio.NewWriter(out, func() { cancel(errClientGone) })
+	writer := stdio.NewWriter(out, func() { cancel(msg.ErrClientGone) })
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
-	c.session.steps, c.session.identified = newStepQueue(), true
-	defer s.watchChanges(c.session.changes)()
-	go c.session.changes.sendNotifications(ctx, c.writer, nil) // its error means that the client is gone
+	c.session.steps, c.session.identified = steps.NewQueue(), true
+	c.session.steps.Start()
+	s.changes.Add(c.session.changes)
+	defer s.changes.Remove(c.session.changes)
+	go c.session.changes.SendNotifications(ctx, nil, sendTo(c.writer)) // its error means that the client is gone
 	read := make(chan error, 1)
 	go func() {
 		read <- stdio.ReadLines(in, func(line []byte) { c.handleLine(ctx, line) }, c.refuseLongLine)
@@ -50,15 +54,15 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c.stopAccepting()
 	deadline := time.Now().Add(stdio.ShutdownGrace)
 	stdio.WaitAtMost(time.Until(deadline), func() { c.inProgress.Wait(); c.writer.Flush() })
-	cause := errSessionEnded
+	cause := requests.ErrSessionEnded
 	if sess.proxied && parent.Err() == nil {
 		cause = errClientLeft
 	}
 	c.session.endSession(cause)
 	cancel(cause)
 	c.writer.Close()
-	c.session.steps.end()
-	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.done.Wait)
+	c.session.steps.End()
+	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.Wait)
 	return err
 }
 
@@ -110,7 +114,7 @@ func (c *stdioConn) handleLine(ctx context.Context, line []byte) {
 		return
 	}
 	finish(func(r reply) {
-		if !c.session.steps.add(func() { send(r) }) { // the queue may wait for the client to read
+		if !c.session.steps.Add(func() { send(r) }) { // the queue may wait for the client to read
 			c.inProgress.Done()
 		}
 	})
@@ -126,7 +130,7 @@ func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) 
 	case invalid != nil:
 		return immediateReply(errorReply(m.ID, invalid)), false
 	case m.IsResponse():
-		return func(answer func(reply)) { c.session.handleResponse(m); answer(reply{}) }, false
+		return func(answer func(reply)) { c.session.requests.HandleResponse(m); answer(reply{}) }, false
 	case m.IsNotification():
 		return func(answer func(reply)) { c.session.handleNotification(m); answer(reply{}) }, true
 	case batched && m.Method == string(mcp.MethodInitialize):
@@ -166,5 +170,36 @@ func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
 
 // refuseLongLine responds to a line that is too long to read, whose id is unknown.
 func (c *stdioConn) refuseLongLine() {
-	c.writer.sendReplyAsync(errorReply(nil, rpcErrorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", stdio.MaxMessageSize)))
+	c.writer.sendReplyAsync(errorReply(nil, msg.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", msg.MaxSize)))
+}
+
+// A stdioSender sends messages to a stdio client. A stdio stream cannot be resumed, so it
+// ignores cursors.
+type stdioSender struct{ *stdio.Writer }
+
+var _ messageSender = stdioSender{}
+
+func (s stdioSender) SetResumeCursor(string) {}
+
+// Send implements [messageSender]. It waits while the client has much to read.
+func (s stdioSender) Send(_ string, message []byte) error {
+	if s.Writer.Send(message) != nil {
+		return msg.ErrClientGone
+	}
+	return nil
+}
+
+// sendReply sends r, unless it is empty. A client that is gone needs no reply.
+func (s stdioSender) sendReply(r reply) {
+	if r.message != nil {
+		_ = s.Writer.Send(r.message)
+	}
+}
+
+// sendReplyAsync is sendReply for the goroutine that reads the client's messages, which
+// must not wait until the client reads.
+func (s stdioSender) sendReplyAsync(r reply) {
+	if r.message != nil {
+		s.SendAsync(r.message)
+	}
 }

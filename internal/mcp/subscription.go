@@ -3,87 +3,73 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/mcp/changes"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// A subscription lists the changes that a client of the modern era subscribes to (MCP
-// 2026-07-28, Subscriptions).
-type subscription struct {
-	Tools     bool     `json:"toolsListChanged,omitempty"`
-	Prompts   bool     `json:"promptsListChanged,omitempty"`
-	Resources bool     `json:"resourcesListChanged,omitempty"`
-	URIs      []string `json:"resourceSubscriptions,omitempty"`
-	Tasks     []string `json:"taskIds,omitempty"` // SEP-2663
+// A ListChange names a list that has changed, by the method of its notification.
+type ListChange string
+
+// The lists that can change.
+const (
+	ToolsChanged     ListChange = mcp.MethodNotificationToolsListChanged
+	PromptsChanged   ListChange = mcp.MethodNotificationPromptsListChanged
+	ResourcesChanged ListChange = mcp.MethodNotificationResourcesListChanged
+)
+
+// NotifyListChanged notifies clients that a list has changed.
+func (s *Server) NotifyListChanged(c ListChange) {
+	s.changes.Report(string(c), "")
 }
 
-func (f *subscription) includes(method, uri string) bool {
-	switch method {
-	case string(ToolsChanged):
-		return f.Tools
-	case string(PromptsChanged):
-		return f.Prompts
-	case string(ResourcesChanged):
-		return f.Resources
-	}
-	return slices.Contains(f.URIs, uri)
+// NotifyResourceUpdated notifies the clients that subscribed to a resource that it has
+// changed.
+func (s *Server) NotifyResourceUpdated(uri string) {
+	s.changes.Report(mcp.MethodNotificationResourceUpdated, uri)
+}
+
+// sendTo returns a function that sends messages which have no cursor.
+func sendTo(out messageSender) func(message []byte) error {
+	return func(message []byte) error { return out.Send("", message) }
 }
 
 // serveListen serves subscriptions/listen: it acknowledges what the server supports,
 // sends notifications, and responds when the server closes.
-func (s *Server) serveListen(ctx context.Context, rc *requestContext, m message) reply {
-	requested, refused := parseSubscription(m)
+func (s *Server) serveListen(ctx context.Context, rc *requestContext, m msg.Incoming) reply {
+	requested, refused := changes.ParseSubscription(m)
 	if refused != nil {
 		return errorReply(m.ID, refused)
 	}
-	supported := s.limitSubscription(*requested)
-	queue := newChangeQueue()
-	queue.filter = supported.includes
-	if refused := s.subscribeTasks(rc, queue, &supported); refused != nil {
-		return errorReply(m.ID, refused)
+	supported := requested.Limit(s.serverCapabilities())
+	queue := changes.NewQueue(supported.Includes)
+	if supported.Tasks != nil {
+		watch, watched, refused := s.tasks.Subscribe(rc.taskRequester(), supported.Tasks, queue.Signal)
+		if refused != nil {
+			return errorReply(m.ID, refused)
+		}
+		queue.SetSource(watch)
+		supported.Tasks = watched
 	}
-	defer queue.close()
-	defer s.watchChanges(queue)()
-	ack := encodeNotification(mcp.MethodNotificationSubscriptionsAcknowledged,
-		map[string]any{"_meta": subscriptionMeta(m.ID), "notifications": supported})
-	if rc.sender.send("", ack) != nil {
+	defer queue.Close()
+	s.changes.Add(queue)
+	defer s.changes.Remove(queue)
+	ack := msg.EncodeNotification(mcp.MethodNotificationSubscriptionsAcknowledged,
+		map[string]any{"_meta": msg.SubscriptionMeta(m.ID), "notifications": supported})
+	if rc.sender.Send("", ack) != nil {
 		return reply{}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closed, cancel)()
-	if queue.sendNotifications(ctx, rc.sender, m.ID) != nil || s.closed.Err() == nil {
+	if queue.SendNotifications(ctx, m.ID, sendTo(rc.sender)) != nil || s.closed.Err() == nil {
 		return reply{}
 	}
 	result := s.newResultBase(rc.client, "complete")
 	result.Meta[mcp.MetaKeySubscriptionID] = m.ID
-	return reply{message: encodeResult(m.ID, result)}
-}
-
-// parseSubscription decodes the params of subscriptions/listen.
-func parseSubscription(m message) (*subscription, *rpcError) {
-	var params struct {
-		Requested *subscription `json:"notifications"`
-	}
-	if err := json.Unmarshal(m.Params, &params); err != nil || params.Requested == nil {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "subscriptions/listen requires notifications, an object")
-	}
-	if len(params.Requested.URIs) > maxSubscribedResources {
-		return nil, rpcErrorf(mcp.INVALID_PARAMS, "a subscription has at most %d resources", maxSubscribedResources)
-	}
-	return params.Requested, nil
-}
-
-// limitSubscription returns the part of a subscription that this server supports.
-func (s *Server) limitSubscription(f subscription) subscription {
-	supported := s.serverCapabilities()
-	f.Prompts = f.Prompts && supported.Prompts != nil && supported.Prompts.ListChanged
-	f.Resources = f.Resources && supported.Resources != nil && supported.Resources.ListChanged
-	if supported.Resources == nil || !supported.Resources.Subscribe {
-		f.URIs = nil
-	}
-	return f
+	return reply{message: msg.EncodeResult(m.ID, result)}
 }
 
 // discoverRequest asks mcp-go for the server's capabilities, which it exposes in no
@@ -100,16 +86,4 @@ func (s *Server) serverCapabilities() (supported mcp.ServerCapabilities) {
 		supported = result.Capabilities
 	}
 	return supported
-}
-
-// watchChanges adds changes to q until the returned function is called.
-func (s *Server) watchChanges(q *changeQueue) (stop func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.changeQueues[q] = struct{}{}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.changeQueues, q)
-	}
 }

@@ -4,52 +4,31 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
-	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
-// decideTask reports whether a call becomes a task at once. In MCP 2025-11-25, the
-// client decides, within what the photon allows (Tasks, Tool-Level Negotiation); in
-// 2026-07-28, the photon does, if the client supports tasks (SEP-2663).
-func (c *call) decideTask(p *requestParams) (bool, *rpcError) {
+// taskRequester returns the request's client as the package tasks knows it.
+func (rc *requestContext) taskRequester() tasks.Requester { return rc.session.taskRequester(rc.client) }
+
+func (s *session) taskRequester(c *client) tasks.Requester {
+	return tasks.Requester{Caller: c.caller, Client: &c.Client, PageBaseURL: s.pageBaseURL, Identified: s.identified}
+}
+
+// decideTask decides whether the call becomes a task, and reports whether it does at
+// once.
+func (c *call) decideTask(p *requestParams) (bool, *msg.Error) {
 	support := c.photon.Options().Task
 	if c.isResume { // the purpose of ResumeTool is to wait
 		support = generators.TaskForbidden
 	}
-	switch {
-	case c.client.IsModern():
-		return c.decideExtensionTask(support)
-	case c.client.Version != version20251125, p.Task == nil, string(p.Task) == "null":
-		if support == generators.TaskRequired {
-			return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can only be called as a task: add the parameter task, an object (MCP 2025-11-25)", p.Name)
-		}
-		return false, nil
-	case support == generators.TaskForbidden:
-		return false, rpcErrorf(mcp.METHOD_NOT_FOUND, "%s can't be a task: call it without the parameter task", p.Name)
-	}
-	keep, refused := parseTaskTTL(p.Task)
-	c.isTask, c.retainFor = refused == nil, keep
-	return c.isTask, refused
-}
-
-// decideExtensionTask is decideTask for a client of the modern era.
-func (c *call) decideExtensionTask(support generators.TaskSupport) (bool, *rpcError) {
-	supported := c.client.supportsTasks()
-	switch {
-	case support == generators.TaskRequired && !supported:
-		return false, missingTasksError()
-	case supported && support == generators.TaskAfterAsking:
-		c.retainFor = defaultTaskTTL // it may become one; see roundTrip
-	case supported && (support == generators.TaskRequired || support == generators.TaskPreferred):
-		c.isTask, c.retainFor = true, defaultTaskTTL
-	}
-	return c.isTask, nil
+	d, refused := tasks.Decide(&c.client.Client, support, p.Name, p.Task)
+	c.isTask, c.retainFor = d.IsTask, d.RetainFor
+	return d.IsTask, refused
 }
 
 // becomesTaskAfterAsking reports whether the call becomes a task once no question is
@@ -59,42 +38,24 @@ func (c *call) becomesTaskAfterAsking() bool { return c.retainFor > 0 }
 // runSurface returns the surface that the call's run is recorded with.
 func (c *call) runSurface() string {
 	if c.retainFor > 0 {
-		return surfaceTask
+		return tasks.Surface
 	}
-	return surfaceMCP
-}
-
-// parseTaskTTL decodes the parameter task and returns how long the client wants the
-// task to be kept.
-func parseTaskTTL(raw json.RawMessage) (time.Duration, *rpcError) {
-	var p struct {
-		TTL *float64 `json:"ttl"`
-	}
-	switch err := json.Unmarshal(raw, &p); {
-	case err != nil:
-		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task must be an object with an optional ttl, a number of milliseconds: %s", msg.DescribeJSONError(err))
-	case p.TTL == nil:
-		return defaultTaskTTL, nil
-	case *p.TTL < 0:
-		return 0, rpcErrorf(mcp.INVALID_PARAMS, "task.ttl must be a number of milliseconds, at least 0, not %v", *p.TTL)
-	}
-	ms := math.Min(*p.TTL, float64(engine.MaxRetention.Milliseconds()))
-	return max(time.Duration(ms)*time.Millisecond, time.Millisecond), nil
+	return msg.Surface
 }
 
 // createTask starts the run and returns a reply with it as a task. The task exists by
 // then, because the log has its start.
-func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
-	if refused := c.startRun(inFlight.parentContext, p); refused != nil {
+func (c *call) createTask(inFlight *requests.InFlight, p *requestParams) reply {
+	if refused := c.startRun(inFlight.Parent(), p); refused != nil {
 		return *refused
 	}
 	if c.client.IsModern() {
 		return c.taskCreatedReply()
 	}
-	ctx := inFlight.newContext()
-	info, err := c.server.awaitRunState(ctx, c.client.caller, c.runID, firstQuestionWait, hasEndedOrAsked)
+	ctx := inFlight.NewContext()
+	info, err := c.server.tasks.AwaitQuestions(ctx, c.client.caller, c.runID, tasks.FirstQuestionWait)
 	switch {
-	case errors.Is(context.Cause(ctx), errRequestCancelled): // the client will never know the task's id
+	case errors.Is(context.Cause(ctx), requests.ErrCancelled): // the client will never know the task's id
 		c.isTask = false
 		c.cancelRun()
 		return reply{}
@@ -102,26 +63,93 @@ func (c *call) createTask(inFlight *inFlightRequest, p *requestParams) reply {
 		return c.internalErrorReply(err)
 	}
 	c.session.announceTask(info)
-	return reply{message: encodeResult(c.requestID, c.newCreateTaskResult(info))}
+	return reply{message: msg.EncodeResult(c.requestID, c.server.tasks.CreateResult(c.session.taskRequester(c.client), info))}
 }
 
-// createTaskResult is the CreateTaskResult of 2025-11-25 with the flat members of issue
-// 1869 beside its task, so that both kinds of client find what they expect. The
-// specification requires a new task to be working, whatever its state is by now.
-type createTaskResult struct {
-	task
-	Task task           `json:"task"`
-	Meta map[string]any `json:"_meta"`
+// taskCreatedReply returns the reply of a call of the modern era that has become a task.
+func (c *call) taskCreatedReply() reply {
+	info, err := c.server.engine.Info(c.client.caller, c.runID)
+	if err != nil {
+		return c.internalErrorReply(err)
+	}
+	return reply{message: msg.EncodeResult(c.requestID, c.server.tasks.CreateResult(c.session.taskRequester(c.client), info))}
 }
 
-func (c *call) newCreateTaskResult(info engine.Info) createTaskResult {
-	r := createTaskResult{task: c.session.newTaskFor(c.client, info), Meta: c.session.taskMeta(c.client, info)}
-	r.Task = r.task
-	if r.Status != taskWorking {
-		r.Task.Status, r.Task.Message, r.Task.TTL, r.Task.Poll = taskWorking, info.LatestStatus, nil, pollIntervalWorking.Milliseconds()
+// announceTask notifies the session's client of changes of a new task, if there is a
+// stream for that.
+func (s *session) announceTask(info engine.Info) {
+	s.mu.Lock()
+	hasStream := !s.hasEnded && (s.steps != nil || s.cancelStandalone != nil)
+	isNew := hasStream && s.taskWatch == nil
+	if isNew {
+		s.taskWatch = s.server.tasks.NewStatusWatch(s.caller, func() tasks.Requester { return s.taskRequester(s.initializedClient()) }, s.changes.Signal)
 	}
-	if info.LatestStatus != "" {
-		r.Meta[metaImmediateResponse] = info.LatestStatus
+	watch := s.taskWatch
+	s.mu.Unlock()
+	if isNew {
+		s.changes.SetSource(watch)
 	}
-	return r
+	if hasStream {
+		watch.Add(info)
+	}
+}
+
+// withRelatedTask adds to a request's params that it belongs to the call's task.
+func (c *call) withRelatedTask(params any) any {
+	if !c.isTask || c.client.IsModern() {
+		return params
+	}
+	raw, err := json.Marshal(params)
+	if err != nil {
+		panic(err) // they could not be sent either
+	}
+	return msg.WithMembers(raw, tasks.RelatedMeta(c.runID), "_meta")
+}
+
+// serveTaskRequest serves a request about a task.
+func (s *Server) serveTaskRequest(rc *requestContext, m msg.Incoming, answer func(reply)) {
+	if m.Method == tasks.MethodResult && rc.client.Version == version20251125 {
+		s.serveTaskResult(rc, m, answer)
+		return
+	}
+	result, refused := s.tasks.Serve(rc.inFlight.NewContext(), rc.taskRequester(), m)
+	if refused != nil {
+		answer(errorReply(m.ID, refused))
+		return
+	}
+	answer(reply{message: msg.EncodeResult(m.ID, result)})
+}
+
+// serveTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
+// meanwhile asks the client the task's questions. It sends no events, because the task
+// has a statusMessage.
+func (s *Server) serveTaskResult(rc *requestContext, m msg.Incoming, answer func(reply)) {
+	info, refused := s.tasks.FindRequestedRun(rc.client.caller, m)
+	if refused != nil {
+		answer(errorReply(m.ID, refused))
+		return
+	}
+	f := s.newTaskFollower(rc, m, info)
+	if rc.session.resumable && !rc.session.addResumableCall(f.call) { // the session has ended
+		answer(reply{})
+		return
+	}
+	rc.sender.SetResumeCursor(f.cursor(0))
+	f.follow(nil, answer)
+}
+
+// newTaskFollower returns a follower that sends m's client the questions of a task's run,
+// from its beginning, but no log messages.
+func (s *Server) newTaskFollower(rc *requestContext, m msg.Incoming, info engine.Info) *follower {
+	photon, ok := s.photons.Lookup(info.Photon)
+	if !ok {
+		photon = msg.PlaceholderPhoton(info.Photon)
+	}
+	quiet := *rc.client
+	quiet.LogLevel = msg.NoLogging
+	c := &call{
+		server: s, session: rc.session, client: &quiet, requestID: m.ID, sender: rc.sender, number: s.lastCallNumber.Add(1),
+		photon: photon, runID: info.ID, isTask: true,
+	}
+	return c.newFollower(rc.sender, rc.inFlight)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
 
 // registerTools registers the registry's photons with mcp-go.
@@ -38,12 +39,8 @@ func refuseLibraryCall(context.Context, mcp.CallToolRequest) (*mcp.CallToolResul
 }
 
 func newTool(p *generators.Photon) mcp.Tool {
-	input, err := p.Input().MarshalJSON()
-	if err != nil {
-		panic(err) // a schema was parsed from JSON
-	}
 	o := p.Options()
-	t := mcp.NewToolWithRawSchema(p.Name(), o.Description, writePropertiesAsObjects(input))
+	t := mcp.NewToolWithRawSchema(p.Name(), o.Description, msg.InputSchema(p))
 	t.Title = o.Title
 	t.Annotations = mcp.ToolAnnotation{
 		Title: o.Title, ReadOnlyHint: &o.ReadOnly, DestructiveHint: &o.Destructive,
@@ -61,7 +58,7 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 	for i := range r.Tools {
 		if p, ok := s.photons.Lookup(r.Tools[i].Name); ok && !s.isResumeTool(p.Name()) {
 			r.Tools[i].RawOutputSchema = s.guaranteedOutputSchema(p, rc.client)
-			r.Tools[i].Execution = taskExecution(p, rc.client)
+			r.Tools[i].Execution = tasks.Execution(p, &rc.client.Client)
 		}
 		if !rc.client.VersionAtLeast(version20250618) {
 			r.Tools[i].Title = "" // these clients read annotations.title
@@ -76,5 +73,5 @@ func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.Ra
 	if s.askPolicy.allowsHandoff() && !c.SupportsForms() && !c.SupportsURLs() {
 		return nil
 	}
-	return writePropertiesAsObjects(msg.OutputSchema(p, &c.Client))
+	return msg.OutputSchema(p, &c.Client)
 }

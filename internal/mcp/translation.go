@@ -31,7 +31,7 @@ func (c *call) askPageURL(askID string) (string, error) { return c.translator().
 
 // buildClientRequest returns the request that asks the client a question, or the
 // capability that the client lacks for it.
-func (c *call) buildClientRequest(q *ask.Question, askID string) (clientRequest, *missingCapability, error) {
+func (c *call) buildClientRequest(q *ask.Question, askID string) (msg.Request, *msg.MissingCapability, error) {
 	return c.translator().AskRequest(q, askID)
 }
 
@@ -40,8 +40,18 @@ func (f *follower) convertEvent(e runlog.Entry) ([]byte, error) {
 	return f.translator().Notification(&f.state, e)
 }
 
+// sendEvent sends the notification of an event.
+func (f *follower) sendEvent(e runlog.Entry) error {
+	notification, err := f.convertEvent(e)
+	if err != nil || notification == nil {
+		return err
+	}
+	f.recordProgress()
+	return f.sender.Send(f.cursor(e.Seq), notification)
+}
+
 // buildResult returns the run's end as the result of its call.
-func (f *follower) buildResult(ctx context.Context, end runlog.Finished) (*toolResult, error) {
+func (f *follower) buildResult(ctx context.Context, end runlog.Finished) (*msg.ToolResult, error) {
 	return f.translator().Result(ctx, &f.state, end)
 }
 

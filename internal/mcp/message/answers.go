@@ -11,6 +11,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
+// Surface is the surface that runs and answers over MCP are recorded with.
+const Surface = "mcp"
+
 // ParseAnswer returns the answer in a client's result for a question. The results
 // of sampling/createMessage and roots/list have no action: they are accepts. It
 // fails with a [*generators.InvalidError].
@@ -37,6 +40,10 @@ func (c *Client) ParseAnswer(q *ask.Question, result json.RawMessage) (ask.Answe
 	}
 	return ask.Answer{Action: ask.Accept, Content: a.Content}, nil
 }
+
+// IsConsent reports whether an answer to a client's request for a question merely agrees
+// to open Beam's page. It is not an answer yet: the person answers on the page.
+func IsConsent(q *ask.Question, a ask.Answer) bool { return q.OnPage() && a.Action == ask.Accept }
 
 func invalidField(field, message string) error {
 	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}

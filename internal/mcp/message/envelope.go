@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -45,6 +46,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code
 func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
+
+// MaxSize is the maximum size of a message that Beam receives, in bytes.
+const MaxSize = 16 << 20
 
 // MaxIDSize is the largest id that Parse accepts, in bytes of its JSON. An id is
 // kept for as long as its request is in flight.
@@ -123,6 +127,9 @@ func DescribeJSONError(err error) string {
 	return "it has the wrong shape"
 }
 
+// ErrClientGone is returned when a message can't be sent to the client any more.
+var ErrClientGone = errors.New("the client is gone")
+
 // An Outgoing is a JSON-RPC 2.0 message that Beam sends.
 type Outgoing struct {
 	Version string          `json:"jsonrpc"`
@@ -148,6 +155,15 @@ func Encode(m Outgoing) []byte {
 // EncodeNotification encodes a notification.
 func EncodeNotification(method string, params any) []byte {
 	return Encode(Outgoing{Method: method, Params: params})
+}
+
+// SubscriptionMeta returns the _meta of a notification that belongs to the subscription
+// with an id; nil if it belongs to none.
+func SubscriptionMeta(id json.RawMessage) map[string]any {
+	if id == nil {
+		return nil
+	}
+	return map[string]any{mcp.MetaKeySubscriptionID: id}
 }
 
 // EncodeResult encodes the response to a request.

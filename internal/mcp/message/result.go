@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -15,6 +17,15 @@ import (
 type ResultBase struct {
 	Type string         `json:"resultType,omitempty"`
 	Meta map[string]any `json:"_meta,omitempty"`
+}
+
+// NewResultBase returns the base of a result for a client, which is empty before
+// 2026-07-28.
+func NewResultBase(c *Client, resultType string, server mcp.Implementation) ResultBase {
+	if !c.IsModern() {
+		return ResultBase{}
+	}
+	return ResultBase{Type: resultType, Meta: map[string]any{mcp.MetaKeyServerInfo: server}}
 }
 
 // ToolResult is the result of tools/call (MCP, Tools, Calling Tools).

@@ -3,7 +3,6 @@ package message
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -55,21 +54,4 @@ func structuredShapeOf(p *generators.Photon, c *Client) structuredShape {
 
 func returnsObject(p *generators.Photon) bool {
 	return p.Output() != nil && p.Output().Document().Type == "object"
-}
-
-// OutputSchema returns the schema of the structured content of a photon's results
-// for a client; nil if it promises nothing.
-func OutputSchema(p *generators.Photon, c *Client) json.RawMessage {
-	shape := structuredShapeOf(p, c)
-	if shape == shapeAny {
-		return nil
-	}
-	raw, err := p.Output().MarshalJSON()
-	switch {
-	case err != nil:
-		return nil
-	case shape == shapeUnwrapped:
-		return raw
-	}
-	return fmt.Appendf(nil, `{"type":"object","properties":{"result":%s},"required":["result"]}`, raw)
 }

@@ -68,7 +68,7 @@ func (p *runningProxy) handleBackendLine(line []byte) bool {
 		p.HandleNotice(bytes.Clone(line[1:]))
 		return false
 	case !isPlainNotification(line):
-		p.session.trackBackendMessages(peekMessages(line))
+		p.session.trackBackendMessages(parseLine(line))
 	}
 	return true
 }

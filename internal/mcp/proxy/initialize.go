@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // initializeTimeout is how long a new backend may take to initialize.
@@ -36,13 +38,13 @@ func (p *runningProxy) initializeBackend(b Backend, in *bufio.Reader) error {
 			}
 		}
 	}
-	p.send(outgoingMessage{Method: mcp.MethodNotificationToolsListChanged})
+	p.send(message.Outgoing{Method: mcp.MethodNotificationToolsListChanged})
 	return nil
 }
 
 // replayRequest repeats a request of the client and consumes its response.
 func (p *runningProxy) replayRequest(b Backend, in *bufio.Reader, request []byte) error {
-	sent := peekMessages(request)
+	sent := parseLine(request)
 	if _, err := b.Write(append(request, '\n')); err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func (p *runningProxy) replayRequest(b Backend, in *bufio.Reader, request []byte
 		if err != nil {
 			return err
 		}
-		received := peekMessages(line)
+		received := parseLine(line)
 		switch {
 		case line[0] == NoticePrefix:
 			p.HandleNotice(bytes.TrimSpace(line[1:]))

@@ -81,9 +81,9 @@ type runningProxy struct {
 
 // forwardClientLine forwards one line of the client to the backend.
 func (p *runningProxy) forwardClientLine(ctx context.Context, line []byte) {
-	messages := peekMessages(line)
+	messages := parseLine(line)
 	for {
-		if !messages.needBackend() && p.session.currentBackend() == nil {
+		if !messages.needsBackend() && p.session.currentBackend() == nil {
 			return // it concerns a backend that is gone
 		}
 		b, err := p.connectBackend(ctx)

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // A session is what the proxy knows of the client's session: the open requests of both
@@ -69,7 +71,7 @@ func (s *session) markClientLeft() Backend {
 // trackClientMessages records what the client sends to b. Current reports whether b still
 // is the backend; forward, whether the line is for it. A response to a request of an
 // earlier backend is not.
-func (s *session) trackClientMessages(b Backend, messages peekedMessages) (forward, current bool) {
+func (s *session) trackClientMessages(b Backend, messages parsedLine) (forward, current bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.backend != b {
@@ -78,12 +80,12 @@ func (s *session) trackClientMessages(b Backend, messages peekedMessages) (forwa
 	for i := range messages {
 		m := &messages[i]
 		switch {
-		case m.isRequest():
+		case m.IsRequest():
 			s.clientRequests[string(m.ID)] = s.trackRequest(m)
 		case m.Method == "notifications/initialized":
-			s.initializedNotification = bytes.Clone(m.raw)
+			s.initializedNotification = bytes.Clone(m.Raw)
 		case m.Method == string(mcp.MethodNotificationCancelled):
-			delete(s.clientRequests, m.cancelledID()) // a cancelled request gets no response
+			delete(s.clientRequests, cancelledID(m)) // a cancelled request gets no response
 		case m.Method == "" && len(messages) == 1:
 			_, open := s.backendRequests[string(m.ID)]
 			delete(s.backendRequests, string(m.ID))
@@ -95,12 +97,12 @@ func (s *session) trackClientMessages(b Backend, messages peekedMessages) (forwa
 
 // trackRequest records a request that a new backend must receive, too. It returns the name
 // of the tool that the request calls, or "". The caller holds mu.
-func (s *session) trackRequest(m *peekedMessage) (tool string) {
+func (s *session) trackRequest(m *message.Incoming) (tool string) {
 	switch m.Method {
 	case string(mcp.MethodInitialize):
-		s.initializeRequest, s.initializeID = bytes.Clone(m.raw), bytes.Clone(m.ID)
+		s.initializeRequest, s.initializeID = bytes.Clone(m.Raw), bytes.Clone(m.ID)
 	case string(mcp.MethodSetLogLevel):
-		s.pendingSetLevels[string(m.ID)] = bytes.Clone(m.raw)
+		s.pendingSetLevels[string(m.ID)] = bytes.Clone(m.Raw)
 	case string(mcp.MethodToolsCall):
 		var params struct {
 			Name string `json:"name"`
@@ -112,16 +114,16 @@ func (s *session) trackRequest(m *peekedMessage) (tool string) {
 }
 
 // trackBackendMessages records what the backend sends.
-func (s *session) trackBackendMessages(messages peekedMessages) {
+func (s *session) trackBackendMessages(messages parsedLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range messages {
 		m := &messages[i]
 		switch {
-		case m.isRequest():
+		case m.IsRequest():
 			s.backendRequests[string(m.ID)] = struct{}{}
 		case m.Method == string(mcp.MethodNotificationCancelled):
-			delete(s.backendRequests, m.cancelledID())
+			delete(s.backendRequests, cancelledID(m))
 		case m.Method == "":
 			s.trackResponse(m)
 		}
@@ -129,7 +131,7 @@ func (s *session) trackBackendMessages(messages peekedMessages) {
 }
 
 // trackResponse records a response of the backend. The caller holds mu.
-func (s *session) trackResponse(m *peekedMessage) {
+func (s *session) trackResponse(m *message.Incoming) {
 	delete(s.clientRequests, string(m.ID))
 	if bytes.Equal(m.ID, s.initializeID) && m.Error == nil {
 		s.isInitialized = true

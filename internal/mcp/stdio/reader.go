@@ -7,16 +7,15 @@ import (
 	"bytes"
 	"errors"
 	"io"
-)
 
-// MaxMessageSize is the maximum size of a message, in bytes.
-const MaxMessageSize = 16 << 20
+	"github.com/photon-beam/beam/internal/mcp/message"
+)
 
 var errLineTooLong = errors.New("the line is too long")
 
 // ReadLines calls handle for each line of in, without its end and surrounding white
 // space, until the end of in or a read error. It skips blank lines, and calls
-// handleTooLong for each line longer than [MaxMessageSize] instead. The callee may keep
+// handleTooLong for each line longer than [message.MaxSize] instead. The callee may keep
 // the line.
 func ReadLines(in io.Reader, handle func(line []byte), handleTooLong func()) error {
 	r := bufio.NewReaderSize(in, 64<<10)
@@ -45,7 +44,7 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	tooLong := false
 	for {
 		part, err := r.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > MaxMessageSize; tooLong {
+		if tooLong = tooLong || len(line)+len(part) > message.MaxSize; tooLong {
 			line = nil
 		} else {
 			line = append(line, part...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -29,6 +30,11 @@ func newSamplePrompt(key string) *ask.Prompt[ask.SampleResult] {
 
 // askingPhotons returns the photons that ask one or several questions.
 func askingPhotons() []*generators.Photon {
+	return slices.Concat(promptPhotons(), singlePhotons(), severalPhotons())
+}
+
+// promptPhotons returns photons that ask one question and return its answer.
+func promptPhotons() []*generators.Photon {
 	day := func(s string) time.Time { d, _ := time.Parse(time.DateOnly, s); return d }
 	return []*generators.Photon{
 		newAskingPhoton("text", ask.ForText("text", "What is your name?", ask.Length(1, 40))),
@@ -46,6 +52,12 @@ func askingPhotons() []*generators.Photon {
 		newAskingPhoton("url_done", ask.ForURL("url_done", "Please pay there.", "https://example.com/pay", ask.UntilDone())),
 		newAskingPhoton("code", ask.ForText("code", "Which airport?", ask.Pattern(`^[A-Z]{3}$`, "must be three capital letters"))),
 		newAskingPhoton("hurried", ask.ForText("hurried", "Quick, what?", ask.Timeout(50*time.Millisecond))),
+	}
+}
+
+// singlePhotons returns photons that ask one question and do something with its answer.
+func singlePhotons() []*generators.Photon {
+	return []*generators.Photon{
 		newPhoton("secret", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 			s, err := ask.Secret(yield, "secret", "What is the password?")
 			return outcomeOf(fmt.Sprintf("%d characters", len(s)), err)
@@ -75,6 +87,12 @@ func askingPhotons() []*generators.Photon {
 			}
 			return outcomeOf(uris, err)
 		}),
+	}
+}
+
+// severalPhotons returns photons that ask several questions, or do something beside.
+func severalPhotons() []*generators.Photon {
+	return []*generators.Photon{
 		newPhoton("all", func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 			var name string
 			var ok bool

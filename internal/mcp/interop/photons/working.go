@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/photon-beam/beam/generators"
@@ -26,6 +27,11 @@ type point struct {
 
 // workingPhotons returns the photons that ask nothing.
 func workingPhotons() []*generators.Photon {
+	return slices.Concat(returningPhotons(), notifyingPhotons(), lastingPhotons())
+}
+
+// returningPhotons returns photons that return a value or fail at once.
+func returningPhotons() []*generators.Photon {
 	return []*generators.Photon{
 		newPhoton("string", func(context.Context, none, generators.Yield) (string, error) { return "a string", nil }),
 		newPhoton("array", func(context.Context, none, generators.Yield) ([]int, error) { return []int{1, 2, 3}, nil }),
@@ -34,6 +40,12 @@ func workingPhotons() []*generators.Photon {
 			return point{}, errors.New("the disk is full")
 		}),
 		newPhoton("panics", func(context.Context, none, generators.Yield) (point, error) { panic("oh") }),
+	}
+}
+
+// notifyingPhotons returns photons that yield events other than questions.
+func notifyingPhotons() []*generators.Photon {
+	return []*generators.Photon{
 		newPhoton("progress", func(_ context.Context, in countArgs, yield generators.Yield) (string, error) {
 			for i := range in.Count {
 				yield(generators.Progress(float64(i+1), float64(in.Count), fmt.Sprint("step ", i+1)))
@@ -55,6 +67,12 @@ func workingPhotons() []*generators.Photon {
 			yield(generators.File("data.bin", "application/octet-stream", []byte{0, 1, 2}))
 			return "made", nil
 		}),
+	}
+}
+
+// lastingPhotons returns photons that wait, and one that says what they did.
+func lastingPhotons() []*generators.Photon {
+	return []*generators.Photon{
 		// slow works until it is cancelled.
 		newPhoton("slow", func(ctx context.Context, in nameArgs, yield generators.Yield) (string, error) {
 			defer markDeferred(in.Name)

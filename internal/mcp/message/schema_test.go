@@ -1,0 +1,15 @@
+package message
+
+import "testing"
+
+func TestPropertySchemasAreObjects(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"properties":{"a":true,"b":{"properties":{"c":true}},"d":[true],"e": true},"uniqueItems":true}`: `{"properties":{"a":{},"b":{"properties":{"c":true}},"d":[true],"e": {}},"uniqueItems":true}`,
+		`{"properties":{"a":{"default":true},"properties":true,"\"x":true},"additionalProperties":true}`:  `{"properties":{"a":{"default":true},"properties":{},"\"x":{}},"additionalProperties":true}`,
+		`{"type":"object"}`: `{"type":"object"}`,
+	} {
+		if got := string(writePropertiesAsObjects([]byte(in))); got != want {
+			t.Errorf("writePropertiesAsObjects(%s) = %s, want %s", in, got, want)
+		}
+	}
+}

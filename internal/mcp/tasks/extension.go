@@ -1,0 +1,176 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// An extensionTask is a Task of the extension: a task of 2025-11-25 with other names.
+// Its fields must stay the same as those of [task], from which it is converted.
+type extensionTask struct {
+	ID      string    `json:"taskId"`
+	Status  string    `json:"status"`
+	Message string    `json:"statusMessage,omitempty"`
+	Created time.Time `json:"createdAt"`
+	Updated time.Time `json:"lastUpdatedAt"`
+	TTL     *int64    `json:"ttlMs"`
+	Poll    int64     `json:"pollIntervalMs,omitempty"`
+}
+
+type inputRequest struct {
+	Method string `json:"method"`
+	Params any    `json:"params,omitempty"`
+}
+
+// A detailedTask is a DetailedTask: a task with the members that belong to its status.
+type detailedTask struct {
+	extensionTask
+	Requests map[string]inputRequest `json:"inputRequests,omitempty"`
+	Result   *msg.ToolResult         `json:"result,omitempty"`
+	Error    *msg.Error              `json:"error,omitempty"`
+}
+
+// serveExtension serves a request about a task of 2026-07-28.
+func (s *Service) serveExtension(r Requester, m msg.Incoming) (any, *msg.Error) {
+	serve := map[string]func(Requester, engine.Info, params) (any, *msg.Error){
+		methodGet: s.getExtensionTask, methodUpdate: s.updateExtensionTask, methodCancel: s.cancelExtensionTask,
+	}[m.Method]
+	if serve == nil {
+		return nil, unknownMethodError(m)
+	}
+	if !supportsExtension(r.Client) {
+		return nil, missingExtensionError()
+	}
+	p, refused := parseParams(m)
+	if refused != nil {
+		return nil, refused
+	}
+	info, refused := s.findRun(r.Caller, p.ID)
+	if refused != nil {
+		return nil, refused
+	}
+	return serve(r, info, p)
+}
+
+// getExtensionTask serves tasks/get.
+func (s *Service) getExtensionTask(r Requester, info engine.Info, _ params) (any, *msg.Error) {
+	d, err := s.newDetailedTask(r, info)
+	if err != nil {
+		return nil, s.internalError("reading a task", info.ID, err)
+	}
+	return struct {
+		msg.ResultBase
+		detailedTask
+	}{s.newResultBase(r, "complete"), d}, nil
+}
+
+// cancelExtensionTask serves tasks/cancel. It is not an error if the task has ended.
+func (s *Service) cancelExtensionTask(r Requester, info engine.Info, _ params) (any, *msg.Error) {
+	if refused := s.cancelRun(r.Caller, info.ID); refused != nil {
+		return nil, refused
+	}
+	return s.newResultBase(r, "complete"), nil
+}
+
+// newDetailedTask returns a run as a task for the requester.
+func (s *Service) newDetailedTask(r Requester, info engine.Info) (detailedTask, error) {
+	d := detailedTask{extensionTask: extensionTask(s.newTaskFor(r, info))}
+	switch info.State {
+	case engine.Waiting:
+		return d, s.addInputRequests(r, info, &d)
+	case engine.Completed, engine.Failed:
+		return d, s.addOutcome(r, info, &d)
+	case engine.Interrupted:
+		d.Error = msg.Errorf(mcp.INTERNAL_ERROR, "%s", info.Error)
+	}
+	return d, nil
+}
+
+// addInputRequests adds the task's open questions. Those that its client can't be asked
+// are left for the inbox: if there are no others, the client sees a working task.
+func (s *Service) addInputRequests(r Requester, info engine.Info, d *detailedTask) error {
+	translator := s.translator(r, info)
+	d.Requests = map[string]inputRequest{}
+	for _, open := range info.Asks {
+		request, missing, err := translator.AskRequest(open.Question, open.ID)
+		switch {
+		case err != nil:
+			return err
+		case missing == nil:
+			d.Requests[open.Key] = inputRequest{request.Method, request.Params}
+		case !IsAnswerableElsewhere(open.Question) && !s.Link:
+			err := s.Engine.Withdraw(context.Background(), r.Caller, open.ID, runlog.Unsupported, missing.Error())
+			if err != nil && !errors.Is(err, engine.ErrSettled) {
+				return err
+			}
+		}
+	}
+	if len(d.Requests) == 0 {
+		d.Status = statusWorking
+	}
+	return nil
+}
+
+// addOutcome adds the result or error that the call itself would have had.
+func (s *Service) addOutcome(r Requester, info engine.Info, d *detailedTask) error {
+	ctx := context.Background() // reading does not block
+	translator := s.translator(r, info)
+	state, end, err := s.readOutcome(ctx, r.Caller, translator)
+	if err != nil {
+		return err
+	}
+	if missing := missingCapabilityIn(end); missing != nil {
+		d.Status, d.Error = statusFailed, missing.RPCError()
+		return nil
+	}
+	// The request succeeded; the result says whether the tool failed.
+	d.Status, d.Message = statusCompleted, ""
+	d.Result, err = translator.Result(ctx, state, end)
+	if err == nil {
+		d.Result.ResultBase = msg.ResultBase{Type: "complete"}
+	}
+	return err
+}
+
+// readOutcome reads the artifacts and the end of a run that has ended.
+func (s *Service) readOutcome(ctx context.Context, caller engine.Caller, t *msg.Translator) (state *msg.State, end runlog.Finished, err error) {
+	state = &msg.State{}
+	batches, err := s.Engine.Read(ctx, caller, t.RunID, 0)
+	if err != nil {
+		return state, end, err
+	}
+	for batch, err := range batches {
+		for _, e := range batch {
+			if err == nil && e.Kind == "artifact" {
+				_, err = t.Notification(state, e)
+			}
+			if err == nil && e.Kind == runlog.KindFinished {
+				end, err = runlog.Decode[runlog.Finished](e)
+			}
+		}
+		if err != nil {
+			return state, end, err
+		}
+	}
+	return state, end, nil
+}
+
+// missingCapabilityIn returns the missing capability that made a run fail, or nil. It
+// recognizes the error's text, which is all that the run's log keeps.
+func missingCapabilityIn(end runlog.Finished) *msg.MissingCapability {
+	if end.Status != runlog.Failed {
+		return nil
+	}
+	if l := msg.MissingRoots; strings.Contains(end.Error, l.Error()) {
+		return l
+	}
+	return nil
+}

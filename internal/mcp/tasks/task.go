@@ -1,0 +1,107 @@
+package tasks
+
+import (
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/engine"
+)
+
+// pollIntervalWorking and pollIntervalWaiting are how often a client should poll.
+const (
+	pollIntervalWorking = 500 * time.Millisecond
+	pollIntervalWaiting = 2 * time.Second
+)
+
+// The statuses of tasks.
+const (
+	statusWorking       = "working"
+	statusInputRequired = "input_required"
+	statusCompleted     = "completed"
+	statusFailed        = "failed"
+	statusCancelled     = "cancelled"
+)
+
+// A task is a Task of MCP 2025-11-25.
+type task struct {
+	ID      string    `json:"taskId"`
+	Status  string    `json:"status"`
+	Message string    `json:"statusMessage,omitempty"`
+	Created time.Time `json:"createdAt"`
+	Updated time.Time `json:"lastUpdatedAt"`
+	// TTL is the time since Created, in milliseconds, after which the task may be
+	// deleted. It is nil until the task ends.
+	TTL  *int64 `json:"ttl"`
+	Poll int64  `json:"pollInterval,omitempty"` // milliseconds
+}
+
+// newTask returns a run as a task.
+func newTask(info engine.Info) task {
+	t := task{
+		ID: info.ID, Message: info.LatestStatus, Poll: pollIntervalWorking.Milliseconds(),
+		Created: truncateTime(info.Started), Updated: truncateTime(info.StateChanged),
+	}
+	switch info.State {
+	case engine.Running:
+		t.Status = statusWorking
+	case engine.Waiting:
+		t.Status, t.Message, t.Poll = statusInputRequired, waitingMessage(info), pollIntervalWaiting.Milliseconds()
+	case engine.Completed:
+		t.Status, t.Message = statusCompleted, ""
+	case engine.Stopped:
+		t.Status, t.Message = statusCancelled, info.Error
+	default:
+		t.Status, t.Message = statusFailed, info.Error
+	}
+	if info.State.Ended() {
+		ttl := info.RetainedUntil.Sub(info.Started).Milliseconds()
+		t.TTL, t.Poll = &ttl, 0
+	}
+	return t
+}
+
+// truncateTime returns t as tasks report it: in UTC, to the millisecond.
+func truncateTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// waitingMessage returns the status message of a waiting run.
+func waitingMessage(info engine.Info) string {
+	if len(info.Asks) == 0 {
+		return info.LatestStatus
+	}
+	return "waits for an answer: " + info.Asks[0].Question.Message
+}
+
+// newTaskFor returns a run as a task for a client. The status message includes the
+// address of the question if the client can't be asked. With [Config.Link] it always
+// does, since the client may not ask.
+func (s *Service) newTaskFor(r Requester, info engine.Info) task {
+	t := newTask(info)
+	if t.Status != statusInputRequired || len(info.Asks) == 0 {
+		return t
+	}
+	first, translator := info.Asks[0], s.translator(r, info)
+	if _, missing, _ := translator.AskRequest(first.Question, first.ID); missing == nil && !s.Link {
+		return t
+	}
+	if address, err := translator.AskPageURL(first.ID); err == nil {
+		t.Message += " Answer at " + address
+	}
+	return t
+}
+
+// Members of _meta that belong to tasks.
+const (
+	metaRelatedTask         = "io.modelcontextprotocol/related-task"
+	metaPendingElicitations = "io.modelcontextprotocol/pending-elicitations"
+	metaElicitationResponse = "io.modelcontextprotocol/elicitation-response"
+	metaImmediateResponse   = "io.modelcontextprotocol/model-immediate-response"
+)
+
+// RelatedMeta returns the _meta of a message that belongs to a task.
+func RelatedMeta(id string) map[string]any {
+	return map[string]any{metaRelatedTask: map[string]string{"taskId": id}}
+}
+
+// IsAnswerableElsewhere reports whether a question that a task's client can't be asked
+// may be answered in the inbox. Only the client knows its roots.
+func IsAnswerableElsewhere(q *ask.Question) bool { return q.Kind != ask.KindRoots }
