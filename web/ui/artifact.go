@@ -7,20 +7,12 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"mime"
-	"net/url"
-	"strconv"
 	"strings"
 
-	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/web/timeline"
 )
-
-// downloadURL returns the URL of an artifact's content.
-func downloadURL(r *timeline.Run, i *timeline.Item) templ.SafeURL {
-	return templ.SafeURL("/runs/" + url.PathEscape(r.ID) + "/artifacts/" + strconv.FormatUint(i.Seq, 10))
-}
 
 // An artifact is shown as one of these, a tableView, a chartView or a templ.Component.
 type (

@@ -64,16 +64,6 @@ func AskUnavailable(o engine.OpenAsk, message string) templ.Component {
 	return withoutReturns(askUnavailable(newAskView(o, nil, nil), message))
 }
 
-func (v *askView) actionURL(action string) string {
-	return "/mcp/request?ask=" + sanitizeID(v.ID) + "&action=" + action
-}
-
-// postExpression returns the expression that submits a form unless a submission is in
-// flight, which the signal named busySignal says.
-func (v *askView) postExpression(action string) string {
-	return "$" + v.busySignal() + " || @post('" + v.actionURL(action) + "',{contentType:'form',retry:'never'})"
-}
-
 func (v *askView) busySignal() string {
 	_, seq, _ := runlog.SplitAskID(v.ID)
 	return "_busy" + strconv.FormatUint(seq, 10)

@@ -60,8 +60,6 @@ func localTimeExpression(rfc3339 string) string {
 	return fmt.Sprintf("(d => new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16))(new Date(%d))", t.UnixMilli())
 }
 
-func fragmentURL(id string) templ.SafeURL { return templ.SafeURL("#" + id) }
-
 // errorHeading says how many fields, or problems if some belong to no field, the
 // person must fix; empty if there are none.
 func errorHeading(list []*formControl, other, files []string) string {

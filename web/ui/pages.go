@@ -75,10 +75,6 @@ type RunsPage struct {
 // RunStates are the states that the list of runs can be filtered by.
 var RunStates = []engine.State{engine.Running, engine.Waiting, engine.Completed, engine.Failed, engine.Stopped, engine.Interrupted}
 
-func runsURL(s engine.State) templ.SafeURL {
-	return templ.SafeURL("/runs?state=" + url.QueryEscape(string(s)))
-}
-
 // updatesQuery returns the page parameter of the stream that updates the list of runs.
 func (p RunsPage) updatesQuery() string {
 	for _, s := range RunStates {

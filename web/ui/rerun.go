@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/url"
 
@@ -27,7 +28,7 @@ func rerunArguments(r *timeline.Run) string {
 
 // editURL returns the URL of the photon's form with the run's input filled in; empty if
 // there is no input or it is too large for a URL.
-func editURL(r *timeline.Run) templ.SafeURL {
+func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
 	var args map[string]json.RawMessage
 	if len(r.Args) > maxEditArguments || json.Unmarshal(r.Args, &args) != nil || len(args) == 0 {
 		return ""
@@ -43,5 +44,5 @@ func editURL(r *timeline.Run) templ.SafeURL {
 		}
 		query.Set(name, text)
 	}
-	return photonURL(r.Photon) + templ.SafeURL("?"+query.Encode())
+	return photonURL(ctx, r.Photon) + templ.SafeURL("?"+query.Encode())
 }
