@@ -12,12 +12,9 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/ui"
 )
-
-// A callerHandler serves a request of an authenticated caller. An error that it returns
-// becomes the response; it must not return one after starting a response.
-type callerHandler func(http.ResponseWriter, *http.Request, engine.Caller) error
 
 // A statusError is an error with an HTTP status and a message for the caller.
 type statusError struct {
@@ -31,16 +28,14 @@ func statusErrorf(status int, format string, args ...any) error {
 	return &statusError{status, fmt.Sprintf(format, args...)}
 }
 
-var (
-	errPageNotFound   = statusErrorf(http.StatusNotFound, "Page not found.")
-	errSignInRequired = statusErrorf(http.StatusUnauthorized, "Sign in first: send the header Authorization: Bearer TOKEN, or open /login in a browser.")
-)
+var errPageNotFound = statusErrorf(http.StatusNotFound, "Page not found.")
 
 // errorStatuses maps errors to HTTP statuses.
 var errorStatuses = []struct {
 	err    error
 	status int
 }{
+	{identity.ErrSignInRequired, http.StatusUnauthorized},
 	{engine.ErrPhotonNotFound, http.StatusNotFound},
 	{engine.ErrRunNotFound, http.StatusNotFound},
 	{engine.ErrAskNotFound, http.StatusNotFound},

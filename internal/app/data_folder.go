@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/runlog/blob"
-	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A DataFolder is a folder where Beam keeps what outlives the process. One
@@ -24,7 +24,7 @@ type DataFolder struct {
 	temporary   bool
 	lock        *flock.Flock
 	socket      *controlsocket.Server // where other processes join; nil for a temporary folder
-	sessionKeys web.Keys
+	sessionKeys identity.Keys
 	blobs       *blob.Store
 }
 
@@ -66,7 +66,7 @@ func OpenFallbackFolder() (*DataFolder, error) {
 	}
 	dir, err := defaultDataDir()
 	if err == nil {
-		f.sessionKeys, err = web.LoadKeys(dir)
+		f.sessionKeys, err = identity.LoadKeys(dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -142,7 +142,7 @@ func ensurePrivate(dir string) error {
 	if err != nil {
 		return folderError(err)
 	}
-	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == web.KeysFile })
+	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == identity.KeysFile })
 	if own {
 		err = os.Chmod(dir, 0o700)
 	}
@@ -172,7 +172,7 @@ func (f *DataFolder) openStores() (err error) {
 	if err := atomicfile.Sweep(f.dir); err != nil {
 		return folderError(err)
 	}
-	if f.sessionKeys, err = web.LoadKeys(f.dir); err != nil {
+	if f.sessionKeys, err = identity.LoadKeys(f.dir); err != nil {
 		return folderError(err)
 	}
 	if f.blobs, err = blob.Open(f.blobDir()); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
-	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // restoreMarkFile is the name of a file in a folder that is being restored. A
@@ -100,7 +100,7 @@ func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, logger *slog.
 		if sum, err = backup.Restore(ctx, r, f.backupParts(l)); err != nil {
 			return err
 		}
-		_, err = web.LoadKeys(f.dir) // with keys that can't be read, Beam would not start
+		_, err = identity.LoadKeys(f.dir) // with keys that can't be read, Beam would not start
 		return err
 	})
 	return sum, errors.Join(err, f.blobs.Close())
@@ -127,7 +127,7 @@ func (f *DataFolder) syncAndUnmark() error {
 
 // removeRestored removes what a failed restore has made, the mark last.
 func (f *DataFolder) removeRestored() (err error) {
-	for _, name := range []string{logFolder, blobFolder, secretKeysFolder, web.KeysFile} {
+	for _, name := range []string{logFolder, blobFolder, secretKeysFolder, identity.KeysFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
 	}
 	if err != nil {

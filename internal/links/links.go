@@ -69,8 +69,15 @@ func (b Base) LoginThen(next string) string {
 	return b.Login() + "?" + url.Values{"next": {next}}.Encode()
 }
 
-// SignIn returns the URL that signs a browser in with a code.
-func (b Base) SignIn(code string) string { return b.Login() + "?" + url.Values{"code": {code}}.Encode() }
+// SignIn returns the URL that signs a browser in with a code and leads to next, a path,
+// if it is not empty.
+func (b Base) SignIn(code, next string) string {
+	u := b.Login() + "?" + url.Values{"code": {code}}.Encode()
+	if next != "" {
+		u += "&" + url.Values{"next": {next}}.Encode()
+	}
+	return u
+}
 
 // To returns the URL of a path that is relative to the root of Beam's pages, such as the
 // path of a request or of a static file.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/links"
 )
 
 // A task is a run, and its id is the run's. Its state is read from the engine, so that a
@@ -108,8 +109,8 @@ func (s *session) newTaskFor(c *client, info engine.Info) task {
 	if _, missing, _ := asks.buildClientRequest(first.Question, first.ID); missing == nil && !s.server.askPolicy.Link {
 		return t
 	}
-	if origin, err := s.pageBaseURL(); err == nil {
-		t.Message += " Answer at " + origin + "/asks/" + first.ID
+	if base, err := s.pageBaseURL(); err == nil {
+		t.Message += " Answer at " + links.Base(base).Ask(first.ID)
 	}
 	return t
 }

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"strings"
 
-
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/web/timeline"
 )

@@ -1,4 +1,4 @@
-package web
+package identity
 
 import (
 	"net/http"
@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// nextPath returns the path to open after signing in, from the query or the form; "/" if
-// there is none or it is not a path of this site.
-func nextPath(r *http.Request) string {
+// NextPath returns the path to open after signing in, from the query or the form: the
+// first page's if there is none or it is not a path of this site.
+func (s *Sessions) NextPath(r *http.Request) string {
 	if to := r.FormValue("next"); isOwnPath(to) {
 		return to
 	}
-	return "/"
+	return s.links.Home()
 }
 
 // isOwnPath reports whether a path is on this site. It rejects what a browser would read
@@ -31,16 +31,16 @@ const returnPathAge = 15 * 60
 // maxReturnPath limits the path, in bytes: browsers drop large cookies.
 const maxReturnPath = 2 << 10
 
-// saveReturnPath saves the path in a cookie.
-func (s *sessions) saveReturnPath(w http.ResponseWriter, r *http.Request, to string) {
-	if to = url.QueryEscape(to); len(to) <= maxReturnPath {
+// SaveReturnPath saves the path of a request in a cookie.
+func (s *Sessions) SaveReturnPath(w http.ResponseWriter, r *http.Request, path string) {
+	if to := url.QueryEscape(path); len(to) <= maxReturnPath {
 		http.SetCookie(w, s.returnPathCookie(r, to, returnPathAge))
 	}
 }
 
-// takeReturnPath returns the saved path and removes the cookie; it returns fallback if
+// TakeReturnPath returns the saved path and removes the cookie; it returns fallback if
 // there is no valid one.
-func (s *sessions) takeReturnPath(w http.ResponseWriter, r *http.Request, fallback string) string {
+func (s *Sessions) TakeReturnPath(w http.ResponseWriter, r *http.Request, fallback string) string {
 	c, err := r.Cookie(s.cookieName + "_next")
 	if err != nil {
 		return fallback
@@ -52,9 +52,9 @@ func (s *sessions) takeReturnPath(w http.ResponseWriter, r *http.Request, fallba
 	return fallback
 }
 
-func (s *sessions) returnPathCookie(r *http.Request, value string, age int) *http.Cookie {
+func (s *Sessions) returnPathCookie(r *http.Request, value string, age int) *http.Cookie {
 	return &http.Cookie{
 		Name: s.cookieName + "_next", Value: value, MaxAge: age,
-		Path: "/login", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
+		Path: s.links.Login(), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
 	}
 }

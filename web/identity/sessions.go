@@ -1,4 +1,7 @@
-package web
+// Package identity determines who sends a request. A caller is a browser with a session
+// cookie or a program with the server's token. A browser becomes the operator's with a
+// single-use code, and a token holder's with the token.
+package identity
 
 import (
 	"crypto/rand"
@@ -6,6 +9,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,15 +18,21 @@ import (
 	gorilla "github.com/gorilla/sessions"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/links"
 )
 
 // Operator is the owner of the runs of this machine's operator.
 const Operator = "operator"
 
-// sessions identifies the callers of requests.
-type sessions struct {
+// ErrSignInRequired means that the request needs the server's token or a session that
+// has signed in.
+var ErrSignInRequired = errors.New("sign in first: send the header Authorization: Bearer TOKEN, or open the sign-in page in a browser")
+
+// Sessions identify the callers of requests. It is safe for concurrent use.
+type Sessions struct {
 	store      *gorilla.CookieStore
 	cookieName string
+	links      links.Base
 	token      string
 	// tokenOwner owns the runs of callers that present the token.
 	tokenOwner string
@@ -30,8 +40,10 @@ type sessions struct {
 
 const sessionMaxAge = 30 * 24 * 60 * 60 // seconds
 
-func newSessions(k Keys, token string) *sessions {
-	s := &sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, token: token}
+// NewSessions returns sessions that k protects. Token, if set, is required from every
+// client. Cookies are limited to the paths below base.
+func NewSessions(k Keys, token string, base links.Base) *Sessions {
+	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, links: base, token: token}
 	s.store.MaxAge(sessionMaxAge)
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
@@ -79,18 +91,18 @@ func (jsonSerializer) Deserialize(raw []byte, dst any) error {
 	return nil
 }
 
-// identify returns the caller of a request. It creates a session for a new browser,
-// unless a token is required: then the error is errSignInRequired.
-func (s *sessions) identify(w http.ResponseWriter, r *http.Request) (engine.Caller, error) {
+// Identify returns the caller of a request. It creates a session for a new browser,
+// unless a token is required: then the error is [ErrSignInRequired].
+func (s *Sessions) Identify(w http.ResponseWriter, r *http.Request) (engine.Caller, error) {
 	if presented, ok := bearerToken(r); ok {
 		if !s.matchesToken(presented) {
-			return nil, errSignInRequired
+			return nil, ErrSignInRequired
 		}
 		return engine.Caller{s.tokenOwner}, nil
 	}
 	session := s.load(r)
 	if s.token != "" && session.Values["bearer"] != s.tokenOwner && session.Values["operator"] != true {
-		return nil, errSignInRequired
+		return nil, ErrSignInRequired
 	}
 	if session.Values["id"] == nil {
 		session.Values["id"] = rand.Text()
@@ -101,7 +113,17 @@ func (s *sessions) identify(w http.ResponseWriter, r *http.Request) (engine.Call
 	return s.callerOf(session), nil
 }
 
-func (s *sessions) callerOf(session *gorilla.Session) engine.Caller {
+// IdentifyProgram returns the caller of a request of a program that keeps no cookies,
+// such as an MCP client. If no token is required, it is the operator: a program that can
+// reach the loopback address runs on the operator's machine.
+func (s *Sessions) IdentifyProgram(w http.ResponseWriter, r *http.Request) (engine.Caller, error) {
+	if _, presented := bearerToken(r); presented || s.RequiresToken() {
+		return s.Identify(w, r)
+	}
+	return engine.Caller{Operator}, nil
+}
+
+func (s *Sessions) callerOf(session *gorilla.Session) engine.Caller {
 	var caller engine.Caller
 	if session.Values["operator"] == true {
 		caller = append(caller, Operator)
@@ -114,37 +136,53 @@ func (s *sessions) callerOf(session *gorilla.Session) engine.Caller {
 }
 
 // load returns the request's session, or a new one if its cookie can't be read.
-func (s *sessions) load(r *http.Request) *gorilla.Session {
+func (s *Sessions) load(r *http.Request) *gorilla.Session {
 	session, err := s.store.New(r, s.cookieName)
 	if err != nil {
 		session = gorilla.NewSession(s.store, s.cookieName)
 		options := *s.store.Options
 		session.Options = &options
 	}
-	session.Options.Path = "/"
+	session.Options.Path = s.links.Home()
 	session.Options.HttpOnly = true
 	session.Options.SameSite = http.SameSiteLaxMode
 	session.Options.Secure = r.TLS != nil
 	return session
 }
 
-func (s *sessions) save(w http.ResponseWriter, r *http.Request, session *gorilla.Session) error {
+func (s *Sessions) save(w http.ResponseWriter, r *http.Request, session *gorilla.Session) error {
 	if session.Values["id"] == nil {
 		session.Values["id"] = rand.Text()
 	}
 	return s.store.Save(r, w, session)
 }
 
-// grant stores a value in the browser's session that marks it as the operator's or as a
-// holder of the token.
-func (s *sessions) grant(w http.ResponseWriter, r *http.Request, key string, value any) error {
+// RequiresToken reports whether every client must present the token.
+func (s *Sessions) RequiresToken() bool { return s.token != "" }
+
+// SignInOperator makes the browser's session the operator's.
+func (s *Sessions) SignInOperator(w http.ResponseWriter, r *http.Request) error {
+	return s.grant(w, r, "operator", true)
+}
+
+// SignInWithToken makes the browser's session a holder of the token. It reports false if
+// the token presented is wrong.
+func (s *Sessions) SignInWithToken(w http.ResponseWriter, r *http.Request, presented string) (bool, error) {
+	if !s.matchesToken(presented) {
+		return false, nil
+	}
+	return true, s.grant(w, r, "bearer", s.tokenOwner)
+}
+
+// grant stores a value in the browser's session.
+func (s *Sessions) grant(w http.ResponseWriter, r *http.Request, key string, value any) error {
 	session := s.load(r)
 	session.Values[key] = value
 	return s.save(w, r, session)
 }
 
-func (s *sessions) matchesToken(presented string) bool {
-	return s.token != "" && subtle.ConstantTimeCompare([]byte(presented), []byte(s.token)) == 1
+func (s *Sessions) matchesToken(presented string) bool {
+	return s.RequiresToken() && subtle.ConstantTimeCompare([]byte(presented), []byte(s.token)) == 1
 }
 
 func bearerToken(r *http.Request) (string, bool) {

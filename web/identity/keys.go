@@ -1,4 +1,4 @@
-package web
+package identity
 
 import (
 	"crypto/rand"
