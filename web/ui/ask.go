@@ -81,18 +81,10 @@ func briefAnswers(list []*timeline.Ask) string {
 			if questionViews[a.Question.Kind].files {
 				text = a.Values[0].Label
 			}
-			parts = append(parts, truncate(text, 40))
+			parts = append(parts, humanize.Truncate(text, 40))
 		}
 	}
 	return strings.Join(parts, " · ")
-}
-
-// truncate cuts s to n characters.
-func truncate(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 // needsOwnPage reports whether the question can't be answered on a page with script.
@@ -103,76 +95,12 @@ func (v *askView) needsOwnPage() bool {
 func (v *askView) isConfirmation() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
 }
-func (v *askView) submitLabel() string {
-	switch {
-	case v.Question.Kind == ask.KindURL && v.Question.UntilDone:
-		return "Done"
-	case v.Question.Kind == ask.KindURL:
-		return "I agree, continue"
-	}
-	return "Submit"
-}
 
-func (v *askView) yesLabel() string {
-	switch {
-	case v.Question.Yes != "":
-		return v.Question.Yes
-	case v.Question.Destructive:
-		return yesLabelFor(v.Question.Message)
-	}
-	return "Yes"
-}
+// AskClosedPage is the page of a closed question.
+func AskClosedPage(c Chrome, a *timeline.Ask) templ.Component { return askClosedPage(c, a) }
 
-func (v *askView) noLabel() string {
-	if v.Question.No != "" {
-		return v.Question.No
-	}
-	return "No"
-}
+// AskClosed replaces a question on its own page.
+func AskClosed(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, true)) }
 
-// acceptAttribute returns the accept attribute of a file input.
-func (v *askView) acceptAttribute() string {
-	if v.Question.File == nil {
-		return ""
-	}
-	return strings.Join(v.Question.File.Types, ",")
-}
-
-// fileHint describes the files that the question accepts.
-func (v *askView) fileHint() string {
-	rules := v.Question.File
-	if rules == nil {
-		return "A file"
-	}
-	var parts []string
-	switch {
-	case rules.Max > 1 && rules.Min > 1:
-		parts = append(parts, formatRange(rules.Min, rules.Max, "file", "files"))
-	case rules.Max > 1:
-		parts = append(parts, "up to "+formatCount(rules.Max, "file", "files"))
-	}
-	if len(rules.Types) > 0 {
-		parts = append(parts, strings.Join(rules.Types, ", "))
-	}
-	if rules.MaxSize > 0 {
-		parts = append(parts, "at most "+humanize.Bytes(rules.MaxSize)+eachSuffix(rules.Max))
-	}
-	return strings.Join(parts, " · ")
-}
-
-func eachSuffix(n int) string {
-	if n > 1 {
-		return " each"
-	}
-	return ""
-}
-
-// fileDescriptionIDs returns the ids of the elements that describe the file input: its
-// error, if any, and its hint.
-func (v *askView) fileDescriptionIDs() string {
-	hint := v.id + "-file-hint"
-	if len(v.fileErrors) > 0 {
-		return v.id + "-file-error " + hint
-	}
-	return hint
-}
+// AskClosedInDock replaces a question on its run's page.
+func AskClosedInDock(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, false)) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
@@ -27,7 +28,7 @@ const (
 func newConversationView(s *ask.SampleRequest) *conversationView {
 	c := &conversationView{omitted: max(0, len(s.Messages)-maxTurns)}
 	if s.SystemPrompt != "" {
-		c.turns = append(c.turns, conversationTurn{"System", truncate(s.SystemPrompt, maxTurnLength)})
+		c.turns = append(c.turns, conversationTurn{"System", humanize.Truncate(s.SystemPrompt, maxTurnLength)})
 	}
 	for _, m := range s.Messages[c.omitted:] {
 		speaker := "User"
@@ -36,11 +37,11 @@ func newConversationView(s *ask.SampleRequest) *conversationView {
 		}
 		text := "[content that can’t be shown]"
 		if blocks, err := m.Blocks(); err == nil {
-			text = truncate(timeline.BlocksText(blocks), maxTurnLength)
+			text = humanize.Truncate(timeline.BlocksText(blocks), maxTurnLength)
 		}
 		c.turns = append(c.turns, conversationTurn{speaker, text})
 	}
-	c.limits = "At most " + formatCount(s.MaxTokens, "token", "tokens") + "." + describeTools(s.Tools)
+	c.limits = "At most " + humanize.CountOf(s.MaxTokens, "token", "tokens") + "." + describeTools(s.Tools)
 	return c
 }
 
@@ -56,5 +57,5 @@ func describeTools(tools []json.RawMessage) string {
 	if names == nil {
 		return ""
 	}
-	return " Tools: " + truncate(strings.Join(names, ", "), 500)
+	return " Tools: " + humanize.Truncate(strings.Join(names, ", "), 500)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // ariaAttributes returns the attributes that tie a control to its label, its hint and
@@ -74,9 +75,9 @@ func errorHeading(list []*formControl, other, files []string) string {
 	}
 	switch {
 	case len(other) > 0:
-		return "Fix " + formatCount(n+len(other), "problem", "problems") + "."
+		return "Fix " + humanize.CountOf(n+len(other), "problem", "problems") + "."
 	case n > 0:
-		return "Fix " + formatCount(n, "field", "fields") + "."
+		return "Fix " + humanize.CountOf(n, "field", "fields") + "."
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
@@ -105,5 +106,5 @@ func formatExpiry(deadline time.Time) string {
 	if d <= 0 {
 		return "has expired"
 	}
-	return "expires in " + formatDuration(d.Truncate(time.Second))
+	return "expires in " + humanize.Duration(d.Truncate(time.Second))
 }

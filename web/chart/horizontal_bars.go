@@ -1,16 +1,16 @@
-package ui
+package chart
 
 import "math"
 
 // hasHorizontalBars reports whether the bars are horizontal, which makes room for long
 // labels.
-func (d *chartDrawing) hasHorizontalBars() bool {
-	n := len(d.view.chart.Labels)
+func (d *drawing) hasHorizontalBars() bool {
+	n := len(d.chart.data.Labels)
 	if n == 0 || n > 40 {
 		return false
 	}
 	slot := (d.width - 50) / float64(n)
-	for _, l := range d.view.chart.Labels {
+	for _, l := range d.chart.data.Labels {
 		if textWidth(l)+plotGap > slot {
 			return true
 		}
@@ -18,9 +18,9 @@ func (d *chartDrawing) hasHorizontalBars() bool {
 	return false
 }
 
-func (d *chartDrawing) layOutHorizontal() {
+func (d *drawing) layOutHorizontal() {
 	widest := 0.0
-	for _, l := range d.view.chart.Labels {
+	for _, l := range d.chart.data.Labels {
 		widest = math.Max(widest, textWidth(l))
 	}
 	d.left = math.Ceil(math.Min(widest, d.width*0.36)) + plotGap
@@ -29,41 +29,41 @@ func (d *chartDrawing) layOutHorizontal() {
 		d.right = d.width - 44
 	}
 	d.top = plotGap
-	rows := float64(len(d.view.chart.Labels))
+	rows := float64(len(d.chart.data.Labels))
 	each := float64(rowHeight)
-	if n := len(d.view.chart.Series); n > 1 {
+	if n := len(d.chart.data.Series); n > 1 {
 		each = float64(n)*12 + 10
 	}
 	d.bottom = d.top + rows*each
 	d.height = d.bottom + lineHeight + plotGap
-	if d.view.chart.YTitle != "" {
+	if d.chart.data.YTitle != "" {
 		d.height += lineHeight + 2
 	}
 	d.valueScale.from, d.valueScale.to = d.left, d.right
 }
 
 // drawHorizontalAxes draws the labels on the left and the value axis below.
-func (d *chartDrawing) drawHorizontalAxes() {
+func (d *drawing) drawHorizontalAxes() {
 	for _, t := range d.valueScale.ticks {
 		x := d.valueScale.position(t)
 		d.drawLine(gridClass(t), x, d.top, x, d.bottom)
 		d.drawText("tick", x, d.bottom+lineHeight, "middle", d.valueScale.tickLabel(t))
 	}
-	if s := d.view.chart.YTitle; s != "" {
+	if s := d.chart.data.YTitle; s != "" {
 		d.drawText("axis-title", (d.left+d.right)/2, d.height-4, "middle", truncateToWidth(s, d.right-d.left))
 	}
-	each := (d.bottom - d.top) / float64(len(d.view.chart.Labels))
-	for i, l := range d.view.chart.Labels {
+	each := (d.bottom - d.top) / float64(len(d.chart.data.Labels))
+	for i, l := range d.chart.data.Labels {
 		d.drawText("label", d.left-plotGap, d.top+(float64(i)+0.5)*each+4, "end", truncateToWidth(l, d.left-plotGap))
 	}
 }
 
-func (d *chartDrawing) drawHorizontalBars() {
-	each := (d.bottom - d.top) / float64(len(d.view.chart.Labels))
-	n := float64(len(d.view.chart.Series))
+func (d *drawing) drawHorizontalBars() {
+	each := (d.bottom - d.top) / float64(len(d.chart.data.Labels))
+	n := float64(len(d.chart.data.Series))
 	thick := math.Min((each-8)/n, 18)
 	zero := d.valueScale.position(math.Max(d.valueScale.min, math.Min(0, d.valueScale.max)))
-	for k, s := range d.view.chart.Series {
+	for k, s := range d.chart.data.Series {
 		for i, v := range s.Values {
 			if math.IsNaN(v) {
 				continue

@@ -1,4 +1,4 @@
-package ui
+package chart
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Sizes in the SVG's own pixels.
@@ -21,11 +22,11 @@ const (
 	rowHeight  = 24 // of a horizontal bar
 )
 
-// A chartDrawing writes a chart as SVG. It uses classes and presentation attributes,
+// A drawing writes a chart as SVG. It uses classes and presentation attributes,
 // no styles.
-type chartDrawing struct {
+type drawing struct {
 	strings.Builder
-	view          chartView
+	chart         Chart
 	width, height float64
 	narrow        bool
 	valueScale    axisScale // of the values
@@ -33,10 +34,10 @@ type chartDrawing struct {
 	left, top, right, bottom float64
 }
 
-// svg returns the chart as SVG, width pixels wide.
-func (v chartView) svg(title string, width float64, narrow bool) templ.Component {
+// SVG returns the chart as SVG, width pixels wide.
+func (c Chart) SVG(title string, width float64, narrow bool) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		d := &chartDrawing{view: v, width: width, height: math.Round(width * 0.46), narrow: narrow}
+		d := &drawing{chart: c, width: width, height: math.Round(width * 0.46), narrow: narrow}
 		if narrow {
 			d.height = math.Round(width * 0.75)
 		}
@@ -46,10 +47,10 @@ func (v chartView) svg(title string, width float64, narrow bool) templ.Component
 	})
 }
 
-func (d *chartDrawing) draw(title string) {
-	lo, hi := d.view.valueRange()
+func (d *drawing) draw(title string) {
+	lo, hi := d.chart.valueRange()
 	lo, hi = clampValue(lo), clampValue(hi)
-	bars := d.view.chart.Kind == generators.Bars
+	bars := d.chart.data.Kind == generators.Bars
 	if bars || lo > 0 && lo < hi/2 {
 		lo = math.Min(lo, 0)
 		hi = math.Max(hi, 0)
@@ -80,45 +81,46 @@ func (d *chartDrawing) draw(title string) {
 	d.WriteString("</svg>")
 }
 
-func (d *chartDrawing) openSVG(title string) {
-	id, size := d.view.id, "wide"
+func (d *drawing) openSVG(title string) {
+	id, size := d.chart.id, "wide"
 	if d.narrow {
 		size = "compact"
 	}
 	fmt.Fprintf(d, `<svg class="plot %s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-labelledby="%s-%s-title %s-%s-about" xmlns="http://www.w3.org/2000/svg">`,
 		size, formatPixels(d.width), formatPixels(d.height), formatPixels(d.width), formatPixels(d.height), id, size, id, size)
 	fmt.Fprintf(d, `<title id="%s-%s-title">%s</title><desc id="%s-%s-about">%s</desc>`,
-		id, size, templ.EscapeString(title), id, size, templ.EscapeString(d.view.description()))
+		id, size, templ.EscapeString(title), id, size, templ.EscapeString(d.chart.description()))
 }
 
-func (d *chartDrawing) hasOneSeries() bool { return len(d.view.chart.Series) == 1 }
+func (d *drawing) hasOneSeries() bool { return len(d.chart.data.Series) == 1 }
 
-func (d *chartDrawing) drawBar(series, i int, x, y, w, h float64) {
+func (d *drawing) drawBar(series, i int, x, y, w, h float64) {
 	fmt.Fprintf(d, `<rect class="shape %s" x="%s" y="%s" width="%s" height="%s" rx="%s">`,
-		seriesClass(series), formatPixels(x), formatPixels(y), formatPixels(w), formatPixels(h), formatPixels(math.Min(2, math.Min(w, h)/4)))
+		SeriesClass(series), formatPixels(x), formatPixels(y), formatPixels(w), formatPixels(h), formatPixels(math.Min(2, math.Min(w, h)/4)))
 	d.drawTooltip(series, i)
 	d.WriteString("</rect>")
 }
 
 // drawTooltip writes the tooltip of a mark.
-func (d *chartDrawing) drawTooltip(series, i int) {
-	s := d.view.chart.Series[series]
-	text := d.view.chart.Labels[i]
+func (d *drawing) drawTooltip(series, i int) {
+	s := d.chart.data.Series[series]
+	text := d.chart.data.Labels[i]
 	if !d.hasOneSeries() && s.Name != "" {
 		text += ", " + s.Name
 	}
-	d.WriteString("<title>" + templ.EscapeString(text+": "+formatNumber(s.Values[i])) + "</title>")
+	d.WriteString("<title>" + templ.EscapeString(text+": "+humanize.Number(s.Values[i])) + "</title>")
 }
 
-func (d *chartDrawing) drawLine(class string, x1, y1, x2, y2 float64) {
+func (d *drawing) drawLine(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(d, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, formatPixels(x1), formatPixels(y1), formatPixels(x2), formatPixels(y2))
 }
 
-func (d *chartDrawing) drawText(class string, x, y float64, anchor, s string) {
+func (d *drawing) drawText(class string, x, y float64, anchor, s string) {
 	fmt.Fprintf(d, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, formatPixels(x), formatPixels(y), anchor, templ.EscapeString(s))
 }
 
-func seriesClass(k int) string { return "s" + strconv.Itoa(k%seriesColors+1) }
+// SeriesClass returns the class of the kth series, which the stylesheet colors.
+func SeriesClass(k int) string { return "s" + strconv.Itoa(k%seriesColors+1) }
 
 func gridClass(tick float64) string {
 	if tick == 0 {

@@ -1,4 +1,4 @@
-package ui
+package markup
 
 import (
 	"context"
@@ -18,8 +18,8 @@ const (
 	maxCode      = 512 << 10
 )
 
-// codeBlock renders source code, highlighted if the highlighter knows the language.
-func codeBlock(language string, source []byte) templ.Component {
+// Code renders source code, highlighted if the highlighter knows the language.
+func Code(language string, source []byte) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		truncated := len(source) > maxCode
 		if err := highlight(w, language, string(source[:min(len(source), maxCode)])); err != nil || !truncated {

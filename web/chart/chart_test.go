@@ -1,4 +1,4 @@
-package ui
+package chart
 
 import (
 	"encoding/xml"
@@ -9,19 +9,30 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
+
 	"github.com/photon-beam/beam/generators"
 )
+
+func renderHTML(t *testing.T, c templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
 
 // checkChart checks that a chart is well-formed XML with all marks inside it and no
 // styles, and returns it.
 func checkChart(t *testing.T, c generators.Chart) string {
 	t.Helper()
-	v := newChartView(c)
+	v := newChart(c)
 	v.id = "e-1"
-	if v.isEmpty() {
+	if v.IsEmpty() {
 		return ""
 	}
-	wide, narrow := renderHTML(t, v.svg("title", 720, false)), renderHTML(t, v.svg("title", 310, true))
+	wide, narrow := renderHTML(t, v.SVG("title", 720, false)), renderHTML(t, v.SVG("title", 310, true))
 	for _, svg := range []string{wide, narrow} {
 		checkSVG(t, svg)
 	}
@@ -103,8 +114,8 @@ func TestChartsWithoutValues(t *testing.T) {
 		{Kind: generators.Lines, Labels: []string{"a"}, Series: []generators.Series{{}}},
 		{Kind: generators.Bars, Labels: []string{"a"}, Series: []generators.Series{{Values: []float64{math.NaN()}}}},
 	} {
-		if got := renderHTML(t, chartElement(newChartView(c), "t")); !strings.Contains(got, "no values") {
-			t.Errorf("%+v is drawn as %s", c, got)
+		if got := newChart(c); !got.IsEmpty() {
+			t.Errorf("%+v is not empty", c)
 		}
 	}
 }
@@ -114,9 +125,9 @@ func TestChartsAreBounded(t *testing.T) {
 	for range 40 {
 		c.Series = append(c.Series, generators.Series{Values: make([]float64, 5000)})
 	}
-	v := newChartView(c)
-	if len(v.chart.Series) != maxSeries || len(v.chart.Labels) != maxPoints || v.note == "" {
-		t.Errorf("%d series of %d values are drawn, and it says %q", len(v.chart.Series), len(v.chart.Labels), v.note)
+	v := newChart(c)
+	if len(v.data.Series) != maxSeries || len(v.data.Labels) != maxPoints || v.note == "" {
+		t.Errorf("%d series of %d values are drawn, and it says %q", len(v.data.Series), len(v.data.Labels), v.note)
 	}
 }
 

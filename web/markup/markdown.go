@@ -1,4 +1,5 @@
-package ui
+// Package markup renders Markdown and source code as HTML that is safe in a page of Beam.
+package markup
 
 import (
 	"bytes"
@@ -24,16 +25,16 @@ import (
 // as source.
 const maxMarkdown = 256 << 10
 
-// markdown renders CommonMark with GitHub's extensions. It drops raw HTML, loads no
+// Markdown renders CommonMark with GitHub's extensions. It drops raw HTML, loads no
 // external content, and makes Datastar ignore the result. Its headings start at level 2.
-func markdown(source []byte) templ.Component {
+func Markdown(source []byte) templ.Component {
 	if len(source) > maxMarkdown {
-		return codeBlock("markdown", source)
+		return Code("markdown", source)
 	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		html, err := markdownHTML(source)
 		if err != nil {
-			return codeBlock("markdown", source).Render(context.Background(), w)
+			return Code("markdown", source).Render(context.Background(), w)
 		}
 		if _, err := io.WriteString(w, `<div class="prose" data-ignore>`); err != nil {
 			return err
