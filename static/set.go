@@ -30,9 +30,10 @@ type file struct {
 
 var _ http.Handler = (*Set)(nil)
 
-// New returns a set of all files of fsys. It rewrites references from a stylesheet to
-// other files to their hashed names; a reference to a missing file is an error. It
-// inlines stylesheets that others import without a condition, and leaves them out of
+// New returns a set of all files of fsys. It rewrites references from stylesheets and
+// script modules to other files to their hashed names, relative to the referring file, so
+// that the set can be served under any path; a reference to a missing file is an error.
+// It inlines stylesheets that others import without a condition, and leaves them out of
 // the set.
 func New(fsys fs.FS) (*Set, error) {
 	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}, inlined: map[string]bool{}}

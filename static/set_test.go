@@ -126,14 +126,38 @@ func TestServeBody(t *testing.T) {
 	}
 }
 
+// unprefixed returns the URL of a file without the prefix, and with its leading slash.
+func unprefixed(set *Set, name string) string {
+	return strings.TrimPrefix(set.URL(name), strings.TrimSuffix(Prefix, "/"))
+}
+
+func TestModules(t *testing.T) {
+	set := newSet(t,
+		"a.js", "// import \"./not.js\";\nimport {\n  b,\n} from \"./parts/b.js\";\nimport './parts/c.js';\nf(\"./parts/b.js\");\n",
+		"parts/b.js", `export { c as b } from "./c.js";`,
+		"parts/c.js", `import { d } from "../d.js";`,
+		"d.js", "export const d = 1;")
+	b, c, d := unprefixed(set, "parts/b.js"), unprefixed(set, "parts/c.js"), unprefixed(set, "d.js")
+	for name, want := range map[string]string{
+		"a.js":       "// import \"./not.js\";\nimport {\n  b,\n} from \"." + b + "\";\nimport '." + c + "';\nf(\"./parts/b.js\");\n",
+		"parts/b.js": `export { c as b } from "..` + c + `";`,
+		"parts/c.js": `import { d } from "..` + d + `";`,
+	} {
+		got, err := io.ReadAll(serve(set, "GET", set.URL(name)).Body)
+		if err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
 func TestReferences(t *testing.T) {
 	set := newSet(t,
 		"a.css", `@import "css/b.css" layer(x); /* url(gone.png) */ c{background:url( '#d' ), url("data:image/png,x y")}`,
 		"css/b.css", `d{background:url("../icons/e.svg")}`,
 		"icons/e.svg", "<svg/>")
 	for name, want := range map[string]string{
-		"a.css":     `@import "` + set.URL("css/b.css") + `" layer(x);  c{background:url( '#d' ), url("data:image/png,x y")}`,
-		"css/b.css": `d{background:url("` + set.URL("icons/e.svg") + `")}`,
+		"a.css":     `@import ".` + unprefixed(set, "css/b.css") + `" layer(x);  c{background:url( '#d' ), url("data:image/png,x y")}`,
+		"css/b.css": `d{background:url("..` + unprefixed(set, "icons/e.svg") + `")}`,
 	} {
 		got, err := io.ReadAll(serve(set, "GET", set.URL(name)).Body)
 		if err != nil || string(got) != want {
@@ -151,7 +175,7 @@ func TestUnconditionalImportsAreInlined(t *testing.T) {
 		"icons/e.svg", "<svg/>",
 	}
 	set := newSet(t, pairs...)
-	want := `@layer x, y; @layer x{e{background:url("` + set.URL("icons/e.svg") + `")}} @layer y{f{}} d{}`
+	want := `@layer x, y; @layer x{e{background:url(".` + unprefixed(set, "icons/e.svg") + `")}} @layer y{f{}} d{}`
 	if got, err := io.ReadAll(serve(set, "GET", set.URL("a.css")).Body); err != nil || string(got) != want {
 		t.Errorf("it is %q, %v, want %q", got, err, want)
 	}
@@ -179,6 +203,8 @@ func TestNewRejects(t *testing.T) {
 		"a circle":          {mapFS("a.css", `@import "b.css"`, "b.css", `@import "a.css"`), "a.css: b.css: a.css imports itself"},
 		"a missing part":    {mapFS("a.css", `@import "b.css";`), "a.css refers to b.css"},
 		"a part of itself":  {mapFS("a.css", `@import "b.css";`, "b.css", `@import "a.css";`), "a.css: b.css: a.css imports itself"},
+		"a missing module":  {mapFS("a.js", `import "./b.js";`), "a.js refers to ./b.js"},
+		"circular modules":  {mapFS("a.js", `import "./b.js";`, "b.js", `import "./a.js";`), "a.js: b.js: a.js imports itself"},
 		"an unknown ending": {mapFS("a.exe", "MZ"), "a.exe: no media type"},
 	} {
 		t.Run(name, func(t *testing.T) {
