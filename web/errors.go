@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web/identity"
@@ -62,7 +63,7 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	case errors.As(err, &own):
 		return own.status, own.text, nil
 	case errors.As(err, &invalid):
-		return http.StatusUnprocessableEntity, "Some values are invalid.", invalid.Fields
+		return http.StatusUnprocessableEntity, describeInvalid(invalid), invalid.Fields
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large. The limit is %d bytes.", large.Limit), nil
 	case errors.Is(err, runlog.ErrDiskFull):
@@ -74,6 +75,19 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 		}
 	}
 	return http.StatusInternalServerError, "Internal error. See the log for details.", nil
+}
+
+// describeInvalid returns the first errors of an invalid value, in sentences.
+func describeInvalid(err *generators.InvalidError) string {
+	const most = 3
+	var sentences []string
+	for _, f := range err.Fields[:min(len(err.Fields), most)] {
+		sentences = append(sentences, f.Sentence(""))
+	}
+	if more := len(err.Fields) - most; more > 0 {
+		sentences = append(sentences, humanize.CountOf(more, "more error.", "more errors."))
+	}
+	return strings.Join(sentences, " ")
 }
 
 func asSentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

@@ -20,8 +20,8 @@ type askView struct {
 	engine.OpenAsk
 	id            string // of the dialog
 	controls      []*formControl
-	generalErrors []string // errors that belong to no field
-	fileErrors    []string // errors in the uploaded files
+	generalErrors []string // errors that belong to no field, in sentences
+	fileErrors    []string // errors in the uploaded files, in sentences
 	ownPage       bool     // the question is alone on its page
 	noScript      bool     // the page has no script, so the question can't be postponed
 	position      string   // "1 of 2", if several questions are open
@@ -38,9 +38,9 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 		v.generalErrors = nil
 		for _, e := range errs {
 			if e.Field() == "file" {
-				v.fileErrors = append(v.fileErrors, e.Message)
+				v.fileErrors = append(v.fileErrors, e.Sentence(answerLabel))
 			} else {
-				v.generalErrors = append(v.generalErrors, e.Message)
+				v.generalErrors = append(v.generalErrors, e.Sentence(e.Field()))
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -81,9 +80,6 @@ func errorHeading(list []*formControl, other, files []string) string {
 	}
 	return ""
 }
-
-// joinMessages joins the messages about one field, such as "must be a number".
-func joinMessages(messages []string) string { return capitalize(strings.Join(messages, "; ")) }
 
 func capitalize(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

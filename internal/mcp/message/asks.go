@@ -205,11 +205,7 @@ func (r Request) WithErrors(fields []generators.FieldError) Request {
 	text.WriteString(p.Message)
 	text.WriteString("\n\nThe answer was not accepted:")
 	for _, f := range fields {
-		text.WriteString("\n- ")
-		if name := f.Field(); name != "" {
-			text.WriteString(name + " ")
-		}
-		text.WriteString(f.Message)
+		text.WriteString("\n- " + f.Sentence(f.Field()))
 	}
 	p.Message = text.String()
 	r.Params = p
