@@ -17,8 +17,8 @@ import (
 type FieldError struct {
 	// Path is a JSON Pointer (RFC 6901) to the part; empty for the whole value.
 	Path string `json:"path"`
-	// Message states the rule that the part violates, without a subject: "must be at
-	// least 2 characters long".
+	// Message is what to say of the field, without naming it, as in "must be at
+	// least 2 characters long". [FieldError.Sentence] makes it a sentence.
 	Message string `json:"message"`
 }
 
@@ -26,6 +26,32 @@ type FieldError struct {
 func (e FieldError) Field() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(e.Path, "/"), "/")
 	return pointerUnescaper.Replace(name)
+}
+
+// Sentence returns the error as a sentence that calls the field label: "Name is
+// required." Without a label, it names the path.
+func (e FieldError) Sentence(label string) string {
+	switch {
+	case label != "":
+	case e.Path != "":
+		label = e.Path
+	default:
+		label = "The value"
+	}
+	if !startsWithVerb(e.Message) {
+		label += ":"
+	}
+	return label + " " + strings.TrimSuffix(e.Message, ".") + "."
+}
+
+// startsWithVerb reports whether a message follows its subject, as most do.
+func startsWithVerb(message string) bool {
+	first, _, _ := strings.Cut(message, " ")
+	switch first {
+	case "is", "must", "has", "can't":
+		return true
+	}
+	return false
 }
 
 // At returns a FieldError for a top-level property.

@@ -168,7 +168,7 @@ for (const transport of ["stdio", "http"]) {
         assert.deepEqual((await beam.call("array")).structuredContent, wrap([1, 2, 3]));
         assert.deepEqual((await beam.call("object")).structuredContent, { x: 1, y: 2 });
         assert.equal(await failure(beam.call("fails")), "the disk is full");
-        assert.match(await failure(beam.call("echo")), /\/name: is required/);
+        assert.match(await failure(beam.call("echo")), /\/name is required\./);
         await assert.rejects(beam.call("nonesuch"), /nonesuch/);
         assert.deepEqual((await beam.call("artifacts")).content.map((c) => c.type), ["text", "image", "resource", "resource", "text"]);
       });

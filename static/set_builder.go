@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// A builder builds a set. It adds the files that a stylesheet refers to before the
-// stylesheet, whose hash depends on their names.
+// A builder builds a set. It adds the files that a stylesheet or module refers to before
+// the file itself, whose hash depends on their names.
 type builder struct {
-	fsys        fs.FS
-	set         *Set
-	importChain []string        // the stylesheets being added, outermost first
-	inlined     map[string]bool // stylesheets that are part of others and not served
+	fsys           fs.FS
+	set            *Set
+	referenceChain []string        // the files being added, outermost first
+	inlined        map[string]bool // stylesheets that are part of others and not served
 }
 
 // add adds the named file unless it was added before, and returns its URL.
@@ -29,10 +29,14 @@ func (b *builder) add(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if path.Ext(name) == ".css" {
-		if content, err = b.resolveReferences(name, content); err != nil {
-			return "", err
-		}
+	switch path.Ext(name) {
+	case ".css":
+		content, err = b.resolveStylesheet(name, name, content)
+	case ".js":
+		content, err = b.resolveModule(name, content)
+	}
+	if err != nil {
+		return "", err
 	}
 	f, err := newFile(name, content)
 	if err != nil {
@@ -43,51 +47,94 @@ func (b *builder) add(name string) (string, error) {
 	return url, nil
 }
 
+// enter adds a file to the chain of references. The caller must call leave unless there
+// is an error, which is a circle.
+func (b *builder) enter(name string) (leave func(), err error) {
+	if slices.Contains(b.referenceChain, name) {
+		return nil, fmt.Errorf("%s imports itself", strings.Join(append(b.referenceChain, name), ": "))
+	}
+	b.referenceChain = append(b.referenceChain, name)
+	return func() { b.referenceChain = b.referenceChain[:len(b.referenceChain)-1] }, nil
+}
+
+// relativeURL returns the URL of a file relative to the file that refers to it.
+func relativeURL(referrer, url string) string {
+	up := strings.Repeat("../", strings.Count(referrer, "/"))
+	if up == "" {
+		up = "./"
+	}
+	return up + strings.TrimPrefix(url, Prefix)
+}
+
+// moduleImport matches a static import or re-export of a relative module. The specifiers
+// of dynamic imports are not rewritten.
+var moduleImport = regexp.MustCompile(`(?m)^((?:import|export)\s(?:[^"'();=]*\bfrom\s*)?["'])(\.{1,2}/[^"']+)(["'])`)
+
+// resolveModule rewrites the imports of a script module.
+func (b *builder) resolveModule(name string, js []byte) ([]byte, error) {
+	leave, err := b.enter(name)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return replaceReferences(name, moduleImport, js, func(target string, parts [][]byte) ([]byte, error) {
+		imported := path.Join(path.Dir(name), target)
+		b.set.imports[name] = append(b.set.imports[name], imported)
+		url, err := b.add(imported)
+		return slices.Concat(parts[1], []byte(relativeURL(name, url)), parts[3]), err
+	})
+}
+
 var (
 	cssComment   = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	cssReference = regexp.MustCompile(`(@import\s+["']|url\(\s*["']?)([^"')\s]+)(["']\s*;)?`)
 )
 
-// resolveReferences rewrites the references of a stylesheet and removes its comments,
-// which may contain text that looks like a reference. It replaces an unconditional
-// import with the imported stylesheet, which saves a request.
-func (b *builder) resolveReferences(name string, css []byte) ([]byte, error) {
-	for _, outer := range b.importChain {
-		if outer == name {
-			return nil, fmt.Errorf("%s imports itself", strings.Join(append(b.importChain, name), ": "))
-		}
+// resolveStylesheet rewrites the references of a stylesheet, which is part of the served
+// stylesheet sheet, and removes its comments, which may contain text that looks like a
+// reference. It replaces an unconditional import with the imported stylesheet, which
+// saves a request.
+func (b *builder) resolveStylesheet(sheet, name string, css []byte) ([]byte, error) {
+	leave, err := b.enter(name)
+	if err != nil {
+		return nil, err
 	}
-	b.importChain = append(b.importChain, name)
-	defer func() { b.importChain = b.importChain[:len(b.importChain)-1] }()
-
-	var errs []error
-	css = cssReference.ReplaceAllFunc(cssComment.ReplaceAll(css, nil), func(match []byte) []byte {
-		parts := cssReference.FindSubmatch(match)
-		target := string(parts[2])
+	defer leave()
+	return replaceReferences(name, cssReference, cssComment.ReplaceAll(css, nil), func(target string, parts [][]byte) ([]byte, error) {
 		if strings.HasPrefix(target, "#") || strings.HasPrefix(target, "data:") {
-			return match
+			return parts[0], nil
 		}
-		resolved, err := b.replaceReference(path.Join(path.Dir(name), target), parts)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s refers to %s: %w", name, target, err))
-			return match
-		}
-		return resolved
+		return b.replaceCSSReference(sheet, path.Join(path.Dir(name), target), parts)
 	})
-	return css, errors.Join(errs...)
 }
 
-// replaceReference returns the replacement for a reference to the named file. Parts are
-// the submatches of cssReference.
-func (b *builder) replaceReference(name string, parts [][]byte) ([]byte, error) {
+// replaceCSSReference returns the replacement for a reference to the named file. Parts
+// are the submatches of cssReference.
+func (b *builder) replaceCSSReference(sheet, name string, parts [][]byte) ([]byte, error) {
 	if bytes.HasPrefix(parts[1], []byte("@")) && len(parts[3]) > 0 {
 		css, err := fs.ReadFile(b.fsys, name)
 		if err != nil {
 			return nil, err
 		}
 		b.inlined[name] = true
-		return b.resolveReferences(name, css)
+		return b.resolveStylesheet(sheet, name, css)
 	}
 	url, err := b.add(name)
-	return slices.Concat(parts[1], []byte(url), parts[3]), err
+	return slices.Concat(parts[1], []byte(relativeURL(sheet, url)), parts[3]), err
+}
+
+// replaceReferences replaces the matches of pattern in a file. Replace receives the
+// second submatch, which is the target, and all submatches.
+func replaceReferences(name string, pattern *regexp.Regexp, content []byte, replace func(target string, parts [][]byte) ([]byte, error)) ([]byte, error) {
+	var errs []error
+	content = pattern.ReplaceAllFunc(content, func(match []byte) []byte {
+		parts := pattern.FindSubmatch(match)
+		replacement, err := replace(string(parts[2]), parts)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s refers to %s: %w", name, parts[2], err))
+			return match
+		}
+		return replacement
+	})
+	return content, errors.Join(errs...)
 }

@@ -1,5 +1,5 @@
-// Package static holds the files that Beam's pages load: the stylesheet, the script,
-// the icons and the Datastar bundle. They are embedded in the program and served under
+// Package static holds the files that Beam's pages load: the stylesheet, the script
+// modules, the icons and the Datastar bundle. They are embedded in the program and served under
 // names that contain a digest of their content, so that browsers may cache them
 // indefinitely and never combine an old file with a new page.
 //
@@ -15,7 +15,7 @@ import (
 
 //go:generate go run ./internal/bundle vendor
 
-//go:embed beam.css css *.js icons vendor
+//go:embed beam.css css beam.js script icons vendor
 var embedded embed.FS
 
 // Assets returns the set of embedded files, which the first call creates.

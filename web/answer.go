@@ -1,10 +1,15 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/web/ui"
 )
 
 // handleAnswer records an answer: a JSON-RPC response to a question from a stream, or the
@@ -23,3 +28,77 @@ func (s *Server) handleAnswer(w http.ResponseWriter, r *http.Request, caller eng
 	}
 	return err
 }
+
+// handleFormAnswer records the form that a page posts. The query names the question and
+// the action, so that they can't be confused with fields.
+func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+	id := r.URL.Query().Get("ask")
+	open, err := s.engine.OpenAsk(r.Context(), caller, id)
+	if err != nil {
+		return s.renderUnanswerable(w, r, caller, id, err)
+	}
+	a := ask.Answer{Action: ask.Action(r.URL.Query().Get("action"))}
+	if a.Action == ask.Accept {
+		if a, err = s.readFormAnswer(w, r, caller, open); err != nil {
+			s.discardUploads(open, a)
+			return s.renderInvalidForm(w, r, caller, open, err)
+		}
+	}
+	if err := s.engine.Answer(r.Context(), caller, id, a, "browser"); err != nil {
+		s.discardUploads(open, a)
+		return s.renderInvalidForm(w, r, caller, open, err)
+	}
+	return redirectOrAccept(w, r, s.links.Run(open.Run))
+}
+
+// readFormAnswer reads the answer from a form.
+func (s *Server) readFormAnswer(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk) (ask.Answer, error) {
+	a := ask.Answer{Action: ask.Accept}
+	if open.Question.Kind == ask.KindFile {
+		return s.storeUploads(w, r, caller, open)
+	}
+	if err := readAnswerForm(w, r); err != nil {
+		return a, err
+	}
+	a.Content = form.Decode(open.Question.Fields, r.PostForm, formTimeZone(r.PostForm))
+	return a, nil
+}
+
+// readAnswerForm parses a form without files in either encoding.
+func readAnswerForm(w http.ResponseWriter, r *http.Request) error {
+	if mediaType(r) == formType {
+		return parseForm(w, r)
+	}
+	limitBodySize(w, r, maxBody)
+	if err := r.ParseMultipartForm(maxBody); err != nil {
+		return bodyError(err)
+	}
+	return nil
+}
+
+// discardUploads removes the uploads of a rejected answer.
+func (s *Server) discardUploads(open engine.OpenAsk, a ask.Answer) {
+	for _, f := range a.Files {
+		s.engine.DiscardUpload(open.Run, f.Digest, f.Size)
+	}
+}
+
+// renderInvalidForm renders the form with its errors: a page with script gets a patch,
+// which must have status 200, and a page without script gets a whole page.
+func (s *Server) renderInvalidForm(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk, err error) error {
+	var invalid *generators.InvalidError
+	switch {
+	case !errors.As(err, &invalid):
+		return s.renderUnanswerable(w, r, caller, open.ID, err)
+	case isDatastarRequest(r):
+		return s.render(w, r, http.StatusOK, ui.AskForm(open, invalid.Fields, nil))
+	case wantsHTML(r):
+		return s.render(w, r, http.StatusUnprocessableEntity,
+			ui.AskPage(s.newChrome(r, caller, open.Title), open, invalid.Fields, r.PostForm))
+	}
+	return err
+}
+
+// isDatastarRequest reports whether Datastar sent the request. It morphs the body of a
+// 200 response into the page and ignores the body of any other response.
+func isDatastarRequest(r *http.Request) bool { return r.Header.Get("Datastar-Request") == "true" }

@@ -103,7 +103,7 @@ func (s *Server) recordAnswer(r *http.Request, caller engine.Caller, id string, 
 		return nil
 	}
 	if a.Action == ask.Accept && kind == ask.KindFile {
-		return statusErrorf(http.StatusUnprocessableEntity, "Upload the file as multipart/form-data to /mcp/request?ask=%s&action=accept, in the part %q.", id, "file")
+		return statusErrorf(http.StatusUnprocessableEntity, "Upload the file as multipart/form-data to %s, in the part %q.", s.links.AnswerAsk(id, "accept"), "file")
 	}
 	return s.engine.Answer(r.Context(), caller, id, a, "http")
 }

@@ -6,27 +6,45 @@ import (
 	"slices"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/identity"
 )
+
+// A callerHandler serves a request of an authenticated caller. An error that it returns
+// becomes the response; it must not return one after starting a response.
+type callerHandler func(http.ResponseWriter, *http.Request, engine.Caller) error
 
 // authenticated adapts a handler: it identifies the caller and writes the error that the
 // handler returns. It sends browsers that must sign in to the sign-in page.
 func (s *Server) authenticated(h callerHandler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := s.sessions.identify(w, r)
-		if errors.Is(err, errSignInRequired) && wantsHTML(r) && r.Method == http.MethodGet {
-			s.sessions.saveReturnPath(w, r, r.URL.RequestURI())
-			http.Redirect(w, r, loginURL(r.URL.RequestURI()), http.StatusSeeOther)
-			return
-		}
-		if err == nil {
-			err = h(w, r, caller)
-		}
-		if errors.Is(err, engine.ErrForbidden) && wantsHTML(r) && r.Method == http.MethodGet {
-			err = s.renderForbidden(w, r, caller)
+	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
+		isPage := wantsHTML(r) && r.Method == http.MethodGet
+		caller, err := s.sessions.Identify(w, r)
+		if errors.Is(err, identity.ErrSignInRequired) && isPage {
+			to := s.requestPath(r)
+			s.sessions.SaveReturnPath(w, r, to)
+			http.Redirect(w, r, s.links.LoginThen(to), http.StatusSeeOther)
+			return nil
 		}
 		if err != nil {
-			s.writeError(w, r, err)
+			return err
 		}
+		err = h(w, r, caller)
+		if errors.Is(err, engine.ErrForbidden) && isPage {
+			return s.renderForbidden(w, r, caller)
+		}
+		return err
+	})
+}
+
+// authenticatedProgram is [Server.authenticated] for an endpoint that programs use, and
+// no pages.
+func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
+	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
+		caller, err := s.sessions.IdentifyProgram(w, r)
+		if err != nil {
+			return err
+		}
+		return h(w, r, caller)
 	})
 }
 
@@ -42,8 +60,12 @@ func (s *Server) unauthenticated(h func(http.ResponseWriter, *http.Request) erro
 // renderForbidden renders the sign-in page: a link carries no authority, but its owner
 // may sign in.
 func (s *Server) renderForbidden(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
-	if !slices.Contains(caller, Operator) { // the operator needs no sign-in address
-		s.sessions.saveReturnPath(w, r, r.URL.RequestURI())
+	to := s.requestPath(r)
+	if !slices.Contains(caller, identity.Operator) { // the operator needs no sign-in address
+		s.sessions.SaveReturnPath(w, r, to)
 	}
-	return s.renderLogin(w, r, http.StatusForbidden, "This belongs to someone else. Sign in as its owner to see it.", r.URL.RequestURI())
+	return s.renderLogin(w, r, http.StatusForbidden, "This belongs to someone else. Sign in as its owner to see it.", to)
 }
+
+// requestPath returns the path and query that a browser requested.
+func (s *Server) requestPath(r *http.Request) string { return s.links.To(r.URL.RequestURI()) }

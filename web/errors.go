@@ -10,14 +10,12 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/ui"
 )
-
-// A callerHandler serves a request of an authenticated caller. An error that it returns
-// becomes the response; it must not return one after starting a response.
-type callerHandler func(http.ResponseWriter, *http.Request, engine.Caller) error
 
 // A statusError is an error with an HTTP status and a message for the caller.
 type statusError struct {
@@ -31,16 +29,14 @@ func statusErrorf(status int, format string, args ...any) error {
 	return &statusError{status, fmt.Sprintf(format, args...)}
 }
 
-var (
-	errPageNotFound   = statusErrorf(http.StatusNotFound, "Page not found.")
-	errSignInRequired = statusErrorf(http.StatusUnauthorized, "Sign in first: send the header Authorization: Bearer TOKEN, or open /login in a browser.")
-)
+var errPageNotFound = statusErrorf(http.StatusNotFound, "Page not found.")
 
 // errorStatuses maps errors to HTTP statuses.
 var errorStatuses = []struct {
 	err    error
 	status int
 }{
+	{identity.ErrSignInRequired, http.StatusUnauthorized},
 	{engine.ErrPhotonNotFound, http.StatusNotFound},
 	{engine.ErrRunNotFound, http.StatusNotFound},
 	{engine.ErrAskNotFound, http.StatusNotFound},
@@ -67,7 +63,7 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	case errors.As(err, &own):
 		return own.status, own.text, nil
 	case errors.As(err, &invalid):
-		return http.StatusUnprocessableEntity, "Some values are invalid.", invalid.Fields
+		return http.StatusUnprocessableEntity, describeInvalid(invalid), invalid.Fields
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large. The limit is %d bytes.", large.Limit), nil
 	case errors.Is(err, runlog.ErrDiskFull):
@@ -79,6 +75,19 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 		}
 	}
 	return http.StatusInternalServerError, "Internal error. See the log for details.", nil
+}
+
+// describeInvalid returns the first errors of an invalid value, in sentences.
+func describeInvalid(err *generators.InvalidError) string {
+	const most = 3
+	var sentences []string
+	for _, f := range err.Fields[:min(len(err.Fields), most)] {
+		sentences = append(sentences, f.Sentence(""))
+	}
+	if more := len(err.Fields) - most; more > 0 {
+		sentences = append(sentences, humanize.CountOf(more, "more error.", "more errors."))
+	}
+	return strings.Join(sentences, " ")
 }
 
 func asSentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

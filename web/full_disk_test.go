@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // fullLog is a log on a full disk.
@@ -31,7 +32,7 @@ func TestAFullDiskSaysHowMuchIsLeftFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := engine.New(engine.Options{Photons: registry, Log: fullLog{runlog.NewMemory()}})
-	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: web.NewKeys(), Ready: fullLog{}.Err})
+	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Ready: fullLog{}.Err})
 	if err != nil {
 		t.Fatal(err)
 	}

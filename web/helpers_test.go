@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A site is a playground on a real listener.
@@ -45,7 +46,7 @@ func newSiteOn(t testing.TB, runs runlog.Log, token string, photons ...*generato
 		t.Fatal(err)
 	}
 	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
-	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: web.NewKeys(), Token: token, Hosts: []string{"beam.test"}})
+	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Token: token, Hosts: []string{"beam.test"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // newMetricsSite returns a playground with metrics and an optional token.
@@ -22,7 +23,7 @@ func newMetricsSite(t *testing.T, token string) *browserSession {
 	engine := engine.New(engine.Options{Photons: registry})
 	m := metrics.New("test")
 	m.RegisterEngine(engine)
-	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: web.NewKeys(), Token: token, Hosts: []string{"beam.test"}, Metrics: m.Handler()})
+	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Token: token, Hosts: []string{"beam.test"}, Metrics: m.Handler()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/ui"
 )
 
@@ -34,18 +35,26 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 // newChrome returns the bar and the sidebar of a page.
 func (s *Server) newChrome(r *http.Request, caller engine.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
-		Title: title, Style: s.assets.URL("beam.css"), Icon: s.assets.URL("icons/beam.svg"), Script: s.assets.URL(datastarBundle), OwnScript: s.assets.URL("beam.js"),
-		OpenAsks: s.engine.CountOpenAsks(caller), Operator: caller.Owns(Operator),
+		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastarBundle), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
+		OpenAsks: s.engine.CountOpenAsks(caller), Operator: caller.Owns(identity.Operator),
 	}
 	if caller == nil {
 		return c
 	}
-	current := strings.TrimPrefix(r.URL.Path, "/photons/")
+	current := r.PathValue("name") // of a photon's page
 	for _, p := range s.photonsByTitle() {
 		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
 	}
 	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
 	return c
+}
+
+// assetURL returns the URL of a file of package static; empty if there is none.
+func (s *Server) assetURL(name string) string {
+	if !s.assets.Has(name) {
+		return ""
+	}
+	return s.links.To(s.assets.URL(name))
 }
 
 // photonsByTitle returns all photons, sorted by title.

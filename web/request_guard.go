@@ -87,5 +87,7 @@ func requestScheme(r *http.Request) string {
 	return "http"
 }
 
-// baseURL returns the URL of this server as the client reaches it.
-func baseURL(r *http.Request) string { return requestScheme(r) + "://" + r.Host }
+// baseURL returns the base URL of the pages as the client reaches them.
+func (s *Server) baseURL(r *http.Request) string {
+	return requestScheme(r) + "://" + r.Host + s.links.To("")
+}

@@ -100,7 +100,7 @@ func TestAForbiddenLinkOffersSignIn(t *testing.T) {
 
 func TestLinkCheckersDoNotConsumeCodes(t *testing.T) {
 	s := newSite(t, "")
-	path := s.web.SignInPath()
+	path := s.web.SignInURL("")
 	expectStatus(t, s.newSession().request("HEAD", path, ""), 200)
 	expectStatus(t, s.newSession().request("GET", path, "", "Accept", "text/html"), http.StatusSeeOther)
 	run := s.newSession()
@@ -110,7 +110,7 @@ func TestLinkCheckersDoNotConsumeCodes(t *testing.T) {
 
 func TestTheSignInAddressWorksOnce(t *testing.T) {
 	s := newSite(t, "")
-	path := s.web.SignInPath()
+	path := s.web.SignInURL("")
 	operator, late := s.newSession(), s.newSession()
 	expectStatus(t, operator.request("GET", path, "", "Accept", "text/html"), http.StatusSeeOther)
 	expectStatus(t, late.request("GET", path, "", "Accept", "text/html"), http.StatusForbidden)
@@ -119,7 +119,7 @@ func TestTheSignInAddressWorksOnce(t *testing.T) {
 	expectStatus(t, late.requestJSON("GET", run.URL, ""), 403)
 
 	other := s.newSession()
-	expectStatus(t, other.request("GET", s.web.SignInPath(), "", "Accept", "text/html"), http.StatusSeeOther)
+	expectStatus(t, other.request("GET", s.web.SignInURL(""), "", "Accept", "text/html"), http.StatusSeeOther)
 	expectStatus(t, other.requestJSON("GET", run.URL, ""), 200) // it is the operator's, too
 }
 
@@ -127,7 +127,7 @@ func TestSigningInKeepsTheSession(t *testing.T) {
 	s := newSite(t, "")
 	p := s.newSession()
 	run := p.startRun("wizard", "{}")
-	expectStatus(t, p.request("GET", s.web.SignInPath(), "", "Accept", "text/html"), http.StatusSeeOther)
+	expectStatus(t, p.request("GET", s.web.SignInURL(""), "", "Accept", "text/html"), http.StatusSeeOther)
 	expectStatus(t, p.requestJSON("GET", run.URL, ""), 200)
 }
 
@@ -176,7 +176,7 @@ func TestSigningInRedirectsToNoOtherHost(t *testing.T) {
 		if to := res.Header.Get("Location"); to != "/" {
 			t.Errorf("next=%q led to %s", next, to)
 		}
-		code := s.web.SignInPath() + "&" + url.Values{"next": {next}}.Encode()
+		code := s.web.SignInURL("") + "&" + url.Values{"next": {next}}.Encode()
 		if to := s.newSession().request("GET", code, "").Header.Get("Location"); to != "/" {
 			t.Errorf("with a code, next=%q led to %s", next, to)
 		}
@@ -193,15 +193,15 @@ func TestASignInAddressRedirectsToTheRequestedPage(t *testing.T) {
 	p := s.newSession()
 	expectStatus(t, p.request("GET", page, "", "Accept", "text/html"), http.StatusForbidden)
 	expectStatus(t, p.request("GET", "/login?code=worn&next=/asks", "", "Accept", "text/html"), http.StatusForbidden)
-	if to := p.request("GET", s.web.SignInPath()+"&next=/asks", "").Header.Get("Location"); to != page {
+	if to := p.request("GET", s.web.SignInURL("")+"&next=/asks", "").Header.Get("Location"); to != page {
 		t.Errorf("the address led to %s, want %s", to, page)
 	}
-	if to := p.request("GET", s.web.SignInPath()+"&next=/asks", "").Header.Get("Location"); to != "/asks" {
+	if to := p.request("GET", s.web.SignInURL("")+"&next=/asks", "").Header.Get("Location"); to != "/asks" {
 		t.Errorf("the second address led to %s, too", to)
 	}
 	// The run belongs to another browser, so signing in again as the operator must not redirect to it.
 	expectStatus(t, p.request("GET", page, "", "Accept", "text/html"), http.StatusForbidden)
-	if to := p.request("GET", s.web.SignInPath(), "").Header.Get("Location"); to != "/" {
+	if to := p.request("GET", s.web.SignInURL(""), "").Header.Get("Location"); to != "/" {
 		t.Errorf("the operator was led to %s", to)
 	}
 }
@@ -210,7 +210,7 @@ func TestWithATokenASignInAddressRedirectsToTheRequestedPage(t *testing.T) {
 	s := newSite(t, "s3cret")
 	p := s.newSession()
 	expectStatus(t, p.request("GET", "/runs?state=failed", "", "Accept", "text/html"), http.StatusSeeOther)
-	if to := p.request("GET", s.web.SignInPath(), "").Header.Get("Location"); to != "/runs?state=failed" {
+	if to := p.request("GET", s.web.SignInURL(""), "").Header.Get("Location"); to != "/runs?state=failed" {
 		t.Errorf("the address led to %s", to)
 	}
 }
@@ -228,7 +228,7 @@ func TestAForgedReturnPathRedirectsToNoOtherHost(t *testing.T) {
 	for _, next := range foreignTargets {
 		for _, value := range []string{url.QueryEscape(next), "%zz" + next} {
 			p := s.newSession()
-			res := p.request("GET", s.web.SignInPath()+"&next=/asks", "", "Cookie", c.Name+"="+strings.Map(cookieSafe, value))
+			res := p.request("GET", s.web.SignInURL("")+"&next=/asks", "", "Cookie", c.Name+"="+strings.Map(cookieSafe, value))
 			if to := res.Header.Get("Location"); to != "/asks" {
 				t.Errorf("a cookie that says %q led to %s", next, to)
 			}

@@ -6,29 +6,30 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/static"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // Config configures a server. Engine, Photons and Keys are required.
 type Config struct {
 	Engine  *engine.Engine
 	Photons *generators.Registry
-	Keys    Keys
+	Keys    identity.Keys
 	// Hosts are the host names that requests may name besides those of the loopback
 	// interface. Ports are not compared.
 	Hosts []string
 	// Token, if set, is required from every client: as a Bearer token, or from
-	// browsers at /login.
+	// browsers on the sign-in page.
 	Token string
 	// Ready returns an error while the server can't serve requests; nil if it always
 	// can until it closes.
@@ -37,6 +38,9 @@ type Config struct {
 	MCP MCPHandler
 	// Metrics serves the metrics; nil if there are none.
 	Metrics http.Handler
+	// Base begins the links of the pages; empty if the server is at the root of its host.
+	// Requests arrive without it, as from [http.StripPrefix].
+	Base links.Base
 	// Program is the name of the command, for the sign-in page. It defaults to beam.
 	Program string
 	Logger  *slog.Logger // nil discards
@@ -47,8 +51,10 @@ type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
 	assets         *static.Set
-	sessions       *sessions
-	signInCodes    *signInCodes
+	scriptModules  []string   // URLs of the modules that beam.js imports
+	links          links.Base // of the pages
+	sessions       *identity.Sessions
+	signInCodes    *identity.SignInCodes
 	streamSlots    *streamSlots
 	inputSummaries *inputSummaries
 	hosts          []string
@@ -68,9 +74,13 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, assets: static.Assets(),
-		sessions: newSessions(c.Keys, c.Token), signInCodes: newSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
+		engine: c.Engine, photons: c.Photons, assets: static.Assets(), links: c.Base,
+		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
+	}
+	s.sessions = identity.NewSessions(c.Keys, c.Token, s.links)
+	for _, url := range s.assets.Imports("beam.js") {
+		s.scriptModules = append(s.scriptModules, s.links.To(url))
 	}
 	s.streamsContext, s.closeStreams = context.WithCancel(context.Background())
 	if s.logger == nil {
@@ -84,6 +94,24 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
+// Limits on slow clients. Handlers limit how long they read a body; streams limit each
+// of their writes.
+const (
+	headerTimeout   = 10 * time.Second
+	idleTimeout     = 2 * time.Minute  // between two requests on a connection
+	responseTimeout = 10 * time.Minute // to read a whole response, such as a large file
+	maxHeader       = 64 << 10         // bytes
+)
+
+// NewHTTPServer returns an HTTP server for s with limits that protect it from slow and
+// broken clients. The caller listens.
+func (s *Server) NewHTTPServer() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+}
+
 // HasScript reports whether the Datastar bundle is present, which is not part of the
 // source tree. Pages work without it, but don't update themselves.
 func (s *Server) HasScript() bool { return s.assets.Has(datastarBundle) }
@@ -94,7 +122,9 @@ const datastarBundle = "vendor/datastar.js"
 func (s *Server) Close() { s.closeStreams() }
 
 // ServeHTTP implements [http.Handler].
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.handler.ServeHTTP(w, r.WithContext(links.WithBase(r.Context(), s.links)))
+}
 
 func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
 	mux := http.NewServeMux()
@@ -109,7 +139,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
 	mux.Handle("POST /runs/{id}/cancel", s.authenticated(s.handleCancel))
 	mux.Handle("POST /mcp/request", s.authenticated(s.handleAnswer))
 	if s.mcpHandler != nil {
-		mux.Handle("/mcp", s.unauthenticated(s.handleMCP))
+		mux.Handle("/mcp", s.authenticatedProgram(s.handleMCP))
 	}
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
 	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))
@@ -120,35 +150,10 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
 	mux.HandleFunc("GET /healthz", writeOK)
 	mux.Handle("GET /readyz", s.unauthenticated(s.handleReady))
 	if s.metricsHandler != nil {
-		mux.Handle("GET /metrics", s.unauthenticated(s.handleMetrics))
+		mux.Handle("GET /metrics", s.authenticatedProgram(s.handleMetrics))
 	}
 	mux.Handle("/", s.unauthenticated(handleUnmatched(mux)))
 	return mux
-}
-
-func writeOK(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Write([]byte("ok\n"))
-}
-
-// handleReady fails once the engine accepts no more runs, and while runs can't be
-// recorded.
-func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) error {
-	select {
-	case <-s.engine.Closing():
-		return engine.ErrClosing
-	default:
-	}
-	if s.checkReady != nil {
-		if err := s.checkReady(); errors.Is(err, runlog.ErrDiskFull) {
-			return err
-		} else if err != nil {
-			s.logger.Error("not ready", "err", err)
-			return statusErrorf(http.StatusServiceUnavailable, "Runs can't be recorded. See the log for details.")
-		}
-	}
-	writeOK(w, r)
-	return nil
 }
 
 // handleUnmatched handles requests that match no route. For a known path it returns the

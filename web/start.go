@@ -50,9 +50,9 @@ func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller en
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", "/runs/"+info.ID)
+	w.Header().Set("Location", s.links.Run(info.ID))
 	writeJSON(w, http.StatusCreated, map[string]string{
-		"id": info.ID, "url": "/runs/" + info.ID, "events": "/runs/" + info.ID + "/events",
+		"id": info.ID, "url": s.links.Run(info.ID), "events": s.links.RunEvents(info.ID),
 	})
 	return nil
 }
@@ -78,7 +78,7 @@ func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller en
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, "/runs/"+info.ID, http.StatusSeeOther)
+	http.Redirect(w, r, s.links.Run(info.ID), http.StatusSeeOther)
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller eng
 	if err := s.engine.Cancel(r.Context(), caller, id); err != nil {
 		return err
 	}
-	return redirectOrAccept(w, r, "/runs/"+id)
+	return redirectOrAccept(w, r, s.links.Run(id))
 }
 
 // redirectOrAccept responds to a request that changed something: it redirects a browser

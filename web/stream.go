@@ -55,7 +55,7 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller eng
 func (s *Server) jsonrpcRun(r *http.Request, caller engine.Caller, info engine.Info) sse.JSONRPCRun {
 	photon, _ := s.photons.Lookup(info.Photon)
 	return sse.JSONRPCRun{
-		ID: info.ID, PhotonName: info.Photon, Photon: photon, BaseURL: baseURL(r),
+		ID: info.ID, PhotonName: info.Photon, Photon: photon, BaseURL: s.baseURL(r),
 		OpenArtifact: func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 			return s.engine.OpenArtifact(ctx, caller, info.ID, seq)
 		},

@@ -20,6 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A testServer is a playground that listens as beam serve does and counts its connections.
@@ -51,7 +52,7 @@ func newTestServer(t testing.TB, l net.Listener, dial func() (net.Conn, error)) 
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: web.NewKeys()})
+	pages, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys()})
 	if err != nil {
 		t.Fatal(err)
 	}

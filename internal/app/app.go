@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A Config says what an [App] is made of.
@@ -137,9 +138,9 @@ func (a *App) newSurfaces(c Config, meter *metrics.Metrics) (err error) {
 // toolInstructions tell a client's model how Beam's tools behave.
 const toolInstructions = "These tools may stop to ask the user a question and go on when it is answered. "
 
-// SignInPath returns the path of a page that signs the first browser in that
-// opens it, as the operator.
-func (a *App) SignInPath() string { return a.web.SignInPath() }
+// SignInURL returns a new single-use URL below base, the base URL of the pages. The
+// first browser that opens it is signed in as the operator.
+func (a *App) SignInURL(base string) string { return a.web.SignInURL(base) }
 
 // HasScript reports whether the pages have their script, or are plain.
 func (a *App) HasScript() bool { return a.web.HasScript() }
@@ -147,5 +148,5 @@ func (a *App) HasScript() bool { return a.web.HasScript() }
 // ServeStdio serves one MCP client until in ends or ctx does. baseURL returns the
 // base URL of the pages where the client's questions can be answered.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, baseURL func() (string, error)) error {
-	return a.mcp.ServeStdio(ctx, in, out, engine.Caller{web.Operator}, baseURL)
+	return a.mcp.ServeStdio(ctx, in, out, engine.Caller{identity.Operator}, baseURL)
 }

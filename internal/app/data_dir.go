@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // ResolveDataDir returns dir, or the user's own data folder if dir is empty.
@@ -26,14 +26,14 @@ func defaultDataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no home folder to keep data in (%w): name one with --data, or use --memory", err)
+		return "", fmt.Errorf("there is no home folder to store data in (%w): name one with --data, or use --memory", err)
 	}
 	return filepath.Join(home, ".local", "state", "beam"), nil
 }
 
 // RequireDataDir returns an error if dir is no data folder.
 func RequireDataDir(dir string) error {
-	_, err := os.Stat(filepath.Join(dir, web.KeysFile))
+	_, err := os.Stat(filepath.Join(dir, identity.KeysFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s is not a Beam data folder", dir)

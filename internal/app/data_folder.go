@@ -14,21 +14,21 @@ import (
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/runlog/blob"
-	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
-// A DataFolder is a folder where Beam keeps what outlives the process. One
-// process owns it, from opening it to closing it.
+// A DataFolder is a folder for the data that outlives the process. One process
+// owns it from the time it opens the folder until it closes it.
 type DataFolder struct {
 	dir         string
 	temporary   bool
 	lock        *flock.Flock
 	socket      *controlsocket.Server // where other processes join; nil for a temporary folder
-	sessionKeys web.Keys
+	sessionKeys identity.Keys
 	blobs       *blob.Store
 }
 
-// What a data folder holds, besides the session keys.
+// The contents of a data folder, besides the session keys.
 const (
 	lockFile         = "lock"
 	blobFolder       = "blobs" // values that are too large for the log
@@ -66,7 +66,7 @@ func OpenFallbackFolder() (*DataFolder, error) {
 	}
 	dir, err := defaultDataDir()
 	if err == nil {
-		f.sessionKeys, err = web.LoadKeys(dir)
+		f.sessionKeys, err = identity.LoadKeys(dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -74,7 +74,7 @@ func OpenFallbackFolder() (*DataFolder, error) {
 	return f, nil
 }
 
-// Close closes what the folder holds and gives up its ownership.
+// Close closes the stores in the folder and gives up its ownership.
 func (f *DataFolder) Close() error {
 	err := f.blobs.Close()
 	if f.temporary {
@@ -130,8 +130,8 @@ func newFolderLock(dir string) *flock.Flock {
 
 func folderError(err error) error { return fmt.Errorf("the data folder can't be used: %w", err) }
 
-// ensurePrivate makes sure that no other user can enter the folder: one who can
-// write to it can replace the keys of all sessions. It changes no folder that
+// ensurePrivate makes sure that no other user can enter the folder: a user who
+// can write to it can replace the keys of all sessions. It changes no folder that
 // holds other files.
 func ensurePrivate(dir string) error {
 	info, err := os.Stat(dir)
@@ -142,7 +142,7 @@ func ensurePrivate(dir string) error {
 	if err != nil {
 		return folderError(err)
 	}
-	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == web.KeysFile })
+	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == identity.KeysFile })
 	if own {
 		err = os.Chmod(dir, 0o700)
 	}
@@ -153,7 +153,8 @@ func ensurePrivate(dir string) error {
 	return nil
 }
 
-// openOrRelease opens what the folder holds, or gives up the folder.
+// openOrRelease opens the stores in the folder; if that fails, it gives up the
+// folder.
 func (f *DataFolder) openOrRelease() (*DataFolder, error) {
 	err := f.openStores()
 	switch {
@@ -166,13 +167,13 @@ func (f *DataFolder) openOrRelease() (*DataFolder, error) {
 	}
 }
 
-// openStores opens what the folder holds, and removes the partial files of
+// openStores opens the stores in the folder, and removes the partial files of
 // processes that were killed.
 func (f *DataFolder) openStores() (err error) {
 	if err := atomicfile.Sweep(f.dir); err != nil {
 		return folderError(err)
 	}
-	if f.sessionKeys, err = web.LoadKeys(f.dir); err != nil {
+	if f.sessionKeys, err = identity.LoadKeys(f.dir); err != nil {
 		return folderError(err)
 	}
 	if f.blobs, err = blob.Open(f.blobDir()); err != nil {

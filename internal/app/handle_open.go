@@ -17,6 +17,6 @@ func (h *controlServer) handleOpen(_ context.Context, r *controlsocket.Request) 
 		return
 	}
 	if r.Accept() == nil {
-		fmt.Fprintln(r, base+h.web.SignInPath())
+		fmt.Fprintln(r, h.web.SignInURL(base))
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/proxy"
-	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
-// A StdioRequest is the argument of [RequestStdio]: what the MCP client's process
-// would serve itself.
+// A StdioRequest is the argument of [RequestStdio]. It describes the photons that
+// the MCP client's process would serve itself.
 type StdioRequest struct {
 	// Photons are fingerprints of the process's photons, by name.
 	Photons map[string]string `json:"photons"`
@@ -50,7 +50,7 @@ func (h *controlServer) handleStdio(ctx context.Context, r *controlsocket.Reques
 		return
 	}
 	out := &noticeWriter{w: r}
-	err := h.mcp.ServeProxied(ctx, r, out, engine.Caller{web.Operator}, h.pages.BaseURLFunc(out.sendSignInLink))
+	err := h.mcp.ServeProxied(ctx, r, out, engine.Caller{identity.Operator}, h.pages.BaseURLFunc(out.sendSignInLink))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		h.logger.Debug("the session of an MCP client in another process ended", "err", err)
 	}
@@ -66,8 +66,8 @@ func listNames(names []string) string {
 }
 
 // A noticeWriter writes an MCP client's messages to the process that proxies
-// them, with notices to that process in between. Each write must be of whole
-// lines. Writes may be concurrent.
+// them, interleaved with notices to that process. Each write must consist of
+// complete lines. It is safe for concurrent use.
 type noticeWriter struct {
 	mu sync.Mutex
 	w  io.Writer

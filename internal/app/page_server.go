@@ -39,7 +39,7 @@ func (p *PageServer) BaseURLFunc(present func(address string)) func() (string, e
 	return func() (string, error) {
 		base, err := p.ensureBaseURL()
 		if err == nil {
-			once.Do(func() { present(base + p.app.web.SignInPath() + "&next=/asks") })
+			once.Do(func() { present(p.app.web.SignInToInboxURL(base)) })
 		}
 		return base, err
 	}

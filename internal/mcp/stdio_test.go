@@ -41,7 +41,7 @@ func TestInvalidArgumentsAreToolError(t *testing.T) {
 	w.initialize("2025-11-25", `{}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"A","age":3}}}`)
 	got := w.nextLine()
-	for _, want := range []string{`"isError":true`, `/name: must be at least 2 characters long`, `age`} {
+	for _, want := range []string{`"isError":true`, `/name must be at least 2 characters long`, `age`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s does not say %s", got, want)
 		}

@@ -7,22 +7,15 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"mime"
-	"net/url"
-	"strconv"
 	"strings"
 
-	"github.com/a-h/templ"
-
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/web/chart"
+	"github.com/photon-beam/beam/web/markup"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
-// downloadURL returns the URL of an artifact's content.
-func downloadURL(r *timeline.Run, i *timeline.Item) templ.SafeURL {
-	return templ.SafeURL("/runs/" + url.PathEscape(r.ID) + "/artifacts/" + strconv.FormatUint(i.Seq, 10))
-}
-
-// An artifact is shown as one of these, a tableView, a chartView or a templ.Component.
+// An artifact is shown as one of these, a tableView, a [chart.Chart] or a templ.Component.
 type (
 	imageView       struct{ width, height int } // 0 if unknown
 	placeholderView string                      // why the artifact is not shown
@@ -46,22 +39,22 @@ func chooseView(i *timeline.Item) any {
 	}
 	switch {
 	case media == generators.MarkdownType:
-		return markdown(a.Body)
+		return markup.Markdown(a.Body)
 	case media == generators.TableType:
 		if v, ok := parseTable(a.Title, a.Body); ok {
 			return v
 		}
-		return codeBlock("", a.Body)
+		return markup.Code("", a.Body)
 	case media == generators.ChartType:
-		if v, ok := parseChart(i.ID(), a.Title, a.Body); ok {
+		if v, ok := chart.Parse(i.ID(), a.Body); ok {
 			return v
 		}
-		return codeBlock("", a.Body)
+		return markup.Code("", a.Body)
 	case media == generators.JSONType || strings.HasSuffix(media, "+json"):
 		return jsonTreeView(a.Body)
 	}
 	if language, ok := codeLanguage(media); ok {
-		return codeBlock(language, a.Body)
+		return markup.Code(language, a.Body)
 	}
 	return placeholderView("This type of file can’t be shown here.")
 }

@@ -20,8 +20,8 @@ type askView struct {
 	engine.OpenAsk
 	id            string // of the dialog
 	controls      []*formControl
-	generalErrors []string // errors that belong to no field
-	fileErrors    []string // errors in the uploaded files
+	generalErrors []string // errors that belong to no field, in sentences
+	fileErrors    []string // errors in the uploaded files, in sentences
 	ownPage       bool     // the question is alone on its page
 	noScript      bool     // the page has no script, so the question can't be postponed
 	position      string   // "1 of 2", if several questions are open
@@ -38,9 +38,9 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 		v.generalErrors = nil
 		for _, e := range errs {
 			if e.Field() == "file" {
-				v.fileErrors = append(v.fileErrors, e.Message)
+				v.fileErrors = append(v.fileErrors, e.Sentence(answerLabel))
 			} else {
-				v.generalErrors = append(v.generalErrors, e.Message)
+				v.generalErrors = append(v.generalErrors, e.Sentence(e.Field()))
 			}
 		}
 	}
@@ -62,16 +62,6 @@ func AskForm(o engine.OpenAsk, errs []generators.FieldError, values url.Values) 
 // answered; message says why.
 func AskUnavailable(o engine.OpenAsk, message string) templ.Component {
 	return withoutReturns(askUnavailable(newAskView(o, nil, nil), message))
-}
-
-func (v *askView) actionURL(action string) string {
-	return "/mcp/request?ask=" + sanitizeID(v.ID) + "&action=" + action
-}
-
-// postExpression returns the expression that submits a form unless a submission is in
-// flight, which the signal named busySignal says.
-func (v *askView) postExpression(action string) string {
-	return "$" + v.busySignal() + " || @post('" + v.actionURL(action) + "',{contentType:'form',retry:'never'})"
 }
 
 func (v *askView) busySignal() string {
@@ -105,76 +95,12 @@ func (v *askView) needsOwnPage() bool {
 func (v *askView) isConfirmation() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
 }
-func (v *askView) submitLabel() string {
-	switch {
-	case v.Question.Kind == ask.KindURL && v.Question.UntilDone:
-		return "Done"
-	case v.Question.Kind == ask.KindURL:
-		return "I agree, continue"
-	}
-	return "Submit"
-}
 
-func (v *askView) yesLabel() string {
-	switch {
-	case v.Question.Yes != "":
-		return v.Question.Yes
-	case v.Question.Destructive:
-		return yesLabelFor(v.Question.Message)
-	}
-	return "Yes"
-}
+// AskClosedPage is the page of a closed question.
+func AskClosedPage(c Chrome, a *timeline.Ask) templ.Component { return askClosedPage(c, a) }
 
-func (v *askView) noLabel() string {
-	if v.Question.No != "" {
-		return v.Question.No
-	}
-	return "No"
-}
+// AskClosed replaces a question on its own page.
+func AskClosed(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, true)) }
 
-// acceptAttribute returns the accept attribute of a file input.
-func (v *askView) acceptAttribute() string {
-	if v.Question.File == nil {
-		return ""
-	}
-	return strings.Join(v.Question.File.Types, ",")
-}
-
-// fileHint describes the files that the question accepts.
-func (v *askView) fileHint() string {
-	rules := v.Question.File
-	if rules == nil {
-		return "A file"
-	}
-	var parts []string
-	switch {
-	case rules.Max > 1 && rules.Min > 1:
-		parts = append(parts, formatRange(rules.Min, rules.Max, "file", "files"))
-	case rules.Max > 1:
-		parts = append(parts, "up to "+formatCount(rules.Max, "file", "files"))
-	}
-	if len(rules.Types) > 0 {
-		parts = append(parts, strings.Join(rules.Types, ", "))
-	}
-	if rules.MaxSize > 0 {
-		parts = append(parts, "at most "+humanize.Bytes(rules.MaxSize)+eachSuffix(rules.Max))
-	}
-	return strings.Join(parts, " · ")
-}
-
-func eachSuffix(n int) string {
-	if n > 1 {
-		return " each"
-	}
-	return ""
-}
-
-// fileDescriptionIDs returns the ids of the elements that describe the file input: its
-// error, if any, and its hint.
-func (v *askView) fileDescriptionIDs() string {
-	hint := v.id + "-file-hint"
-	if len(v.fileErrors) > 0 {
-		return v.id + "-file-error " + hint
-	}
-	return hint
-}
+// AskClosedInDock replaces a question on its run's page.
+func AskClosedInDock(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, false)) }

@@ -41,7 +41,7 @@ func newConversationView(s *ask.SampleRequest) *conversationView {
 		}
 		c.turns = append(c.turns, conversationTurn{speaker, text})
 	}
-	c.limits = "At most " + formatCount(s.MaxTokens, "token", "tokens") + "." + describeTools(s.Tools)
+	c.limits = "At most " + humanize.CountOf(s.MaxTokens, "token", "tokens") + "." + describeTools(s.Tools)
 	return c
 }
 

@@ -23,14 +23,14 @@ func (c *formControl) hint() string {
 	}
 	switch lo, hi := c.Minimum, c.Maximum; {
 	case lo != nil && hi != nil:
-		add("from %s to %s", formatNumber(*lo), formatNumber(*hi))
+		add("from %s to %s", humanize.Number(*lo), humanize.Number(*hi))
 	case lo != nil:
-		add("%s or more", formatNumber(*lo))
+		add("%s or more", humanize.Number(*lo))
 	case hi != nil:
-		add("at most %s", formatNumber(*hi))
+		add("at most %s", humanize.Number(*hi))
 	}
 	if c.Step != nil && !(c.Type == "integer" && *c.Step == 1) {
-		add("in steps of %s", formatNumber(*c.Step))
+		add("in steps of %s", humanize.Number(*c.Step))
 	}
 	switch lo, hi := formatBound(c.Earliest), formatBound(c.Latest); {
 	case lo != "" && hi != "":
@@ -63,15 +63,15 @@ func formatBound(s string) string {
 func formatRange(lo, hi int, one, many string) string {
 	switch {
 	case lo > 0 && hi > 0 && lo == hi:
-		return formatCount(lo, one, many)
+		return humanize.CountOf(lo, one, many)
 	case lo > 0 && hi == lo+1:
-		return fmt.Sprintf("%s or %s", humanize.Thousands(lo), formatCount(hi, one, many))
+		return fmt.Sprintf("%s or %s", humanize.Thousands(lo), humanize.CountOf(hi, one, many))
 	case lo > 0 && hi > 0:
-		return fmt.Sprintf("%s to %s", humanize.Thousands(lo), formatCount(hi, one, many))
+		return fmt.Sprintf("%s to %s", humanize.Thousands(lo), humanize.CountOf(hi, one, many))
 	case lo > 1:
-		return "at least " + formatCount(lo, one, many)
+		return "at least " + humanize.CountOf(lo, one, many)
 	case hi > 0:
-		return "at most " + formatCount(hi, one, many)
+		return "at most " + humanize.CountOf(hi, one, many)
 	}
 	return ""
 }
@@ -123,13 +123,13 @@ func (c *formControl) addNumberBounds(a map[string]any) {
 	}
 	if c.Step != nil && *c.Step > 0 {
 		step = *c.Step
-		a["step"] = formatNumber(step)
+		a["step"] = humanize.Number(step)
 	}
 	if c.Minimum != nil {
-		a["min"] = formatNumber(alignUp(*c.Minimum, step))
+		a["min"] = humanize.Number(alignUp(*c.Minimum, step))
 	}
 	if c.Maximum != nil {
-		a["max"] = formatNumber(*c.Maximum)
+		a["max"] = humanize.Number(*c.Maximum)
 	}
 }
 

@@ -2,12 +2,12 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // ariaAttributes returns the attributes that tie a control to its label, its hint and
@@ -60,8 +60,6 @@ func localTimeExpression(rfc3339 string) string {
 	return fmt.Sprintf("(d => new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16))(new Date(%d))", t.UnixMilli())
 }
 
-func fragmentURL(id string) templ.SafeURL { return templ.SafeURL("#" + id) }
-
 // errorHeading says how many fields, or problems if some belong to no field, the
 // person must fix; empty if there are none.
 func errorHeading(list []*formControl, other, files []string) string {
@@ -76,15 +74,12 @@ func errorHeading(list []*formControl, other, files []string) string {
 	}
 	switch {
 	case len(other) > 0:
-		return "Fix " + formatCount(n+len(other), "problem", "problems") + "."
+		return "Fix " + humanize.CountOf(n+len(other), "problem", "problems") + "."
 	case n > 0:
-		return "Fix " + formatCount(n, "field", "fields") + "."
+		return "Fix " + humanize.CountOf(n, "field", "fields") + "."
 	}
 	return ""
 }
-
-// joinMessages joins the messages about one field, such as "must be a number".
-func joinMessages(messages []string) string { return capitalize(strings.Join(messages, "; ")) }
 
 func capitalize(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

@@ -18,7 +18,7 @@ type formControl struct {
 	id         string
 	widget     string   // see widgetOf
 	values     []string // the values filled in
-	errors     []string
+	errors     []generators.FieldError
 	labelledBy string // the id of the element that labels it, if not its own label
 }
 
@@ -56,7 +56,7 @@ func newFormControls(prefix string, fields ask.Fields, values url.Values, errs [
 		}
 		for _, e := range errs {
 			if e.Field() == f.Name && e.Path != "" {
-				c.errors = append(c.errors, e.Message)
+				c.errors = append(c.errors, e)
 			}
 		}
 		list[i] = c
@@ -64,12 +64,12 @@ func newFormControls(prefix string, fields ask.Fields, values url.Values, errs [
 	return list
 }
 
-// generalErrors returns the messages of the errors that belong to no field.
+// generalErrors returns the errors that belong to no field, in sentences.
 func generalErrors(fields ask.Fields, errs []generators.FieldError) []string {
 	var other []string
 	for _, e := range errs {
 		if e.Path == "" || fields.Field(e.Field()) == nil {
-			other = append(other, e.Message)
+			other = append(other, e.Sentence(e.Field()))
 		}
 	}
 	return other
@@ -202,6 +202,33 @@ func (c *formControl) describedBy() string {
 		ids = append(ids, c.id+"-error")
 	}
 	return strings.Join(ids, " ")
+}
+
+// answerLabel is what errors call the only field of a question, whose label is the
+// question itself.
+const answerLabel = "Your answer"
+
+// errorSentences returns the field's errors in sentences.
+func (c *formControl) errorSentences() []string {
+	label := quoteSentence(c.Label())
+	if c.labelledBy != "" {
+		label = answerLabel
+	}
+	sentences := make([]string, len(c.errors))
+	for i, e := range c.errors {
+		sentences[i] = e.Sentence(label)
+	}
+	return sentences
+}
+
+// quoteSentence puts a label in quotation marks if it is a sentence, so that it can be
+// part of another: “Which city?”.
+func quoteSentence(label string) string {
+	label = strings.TrimSuffix(label, ":")
+	if strings.HasSuffix(label, "?") || strings.HasSuffix(label, ".") || strings.HasSuffix(label, "!") {
+		return "“" + label + "”"
+	}
+	return label
 }
 
 func (c *formControl) hasErrors() bool { return len(c.errors) > 0 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -23,49 +22,15 @@ func formatOffset(from, at time.Time) string {
 	if d < time.Minute-50*time.Millisecond {
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64)
 	}
-	return formatClock(d)
-}
-
-// formatClock formats a duration as minutes and seconds, with hours if there are any.
-func formatClock(d time.Duration) string {
-	s := int(d / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
-}
-
-// formatDuration formats a duration with units: "0.4 s", "1 min 5 s", "3 h 20 min".
-func formatDuration(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < 100*time.Millisecond:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute-50*time.Millisecond:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return humanize.Clock(d)
 }
 
 // formatAgo formats how long ago t was, roughly: "just now", "5 min ago".
 func formatAgo(t time.Time) string {
-	switch d := time.Since(t); {
-	case t.IsZero():
+	if t.IsZero() {
 		return ""
-	case d < 10*time.Second:
-		return "just now"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 	}
+	return humanize.Ago(time.Since(t))
 }
 
 // formatAgoShort is a shorter [formatAgo] for lists: "now", "5 min", "3 h".
@@ -133,7 +98,7 @@ func stateLabel(s engine.State) string {
 func describeOutcome(a *timeline.Ask) string {
 	by := describeAnswerer(a.By)
 	if !a.Settled.IsZero() && !a.Since.IsZero() {
-		by = strings.TrimSpace(by + " after " + formatDuration(a.Settled.Sub(a.Since)))
+		by = strings.TrimSpace(by + " after " + humanize.Duration(a.Settled.Sub(a.Since)))
 	}
 	switch a.State {
 	case timeline.Answered:
@@ -167,27 +132,12 @@ func withdrawalReason(a *timeline.Ask) string {
 	return reason
 }
 
-// formatCount formats a number with its noun.
-func formatCount(n int, one, many string) string {
-	return humanize.Thousands(n) + " " + humanize.Plural(n, one, many)
-}
-
-// formatNumber formats a float without an exponent, unless it is very large or small,
-// and without trailing zeros.
-func formatNumber(f float64) string {
-	abs := math.Abs(f)
-	if abs != 0 && (abs >= 1e15 || abs < 1e-6) {
-		return strconv.FormatFloat(f, 'g', 6, 64)
-	}
-	return strconv.FormatFloat(f, 'f', -1, 64)
-}
-
 // formatAmount formats an amount: 48,219 or 1.5.
 func formatAmount(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
 		return humanize.Thousands(int(f))
 	}
-	return formatNumber(math.Round(f*100) / 100)
+	return humanize.Number(math.Round(f*100) / 100)
 }
 
 // formatPercent formats a fraction as a whole percentage, rounded down so that 100 %

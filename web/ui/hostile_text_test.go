@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -113,9 +114,9 @@ func hostilePages(s string) map[string]templ.Component {
 		"error":  ErrorPage(c, 500, s, s),
 	}
 	for n, a := range w.run.Open {
-		a.OpenAsk.Run, a.OpenAsk.ID = s, s+"."+formatNumber(float64(n)) // no engine makes such ids
+		a.OpenAsk.Run, a.OpenAsk.ID = s, s+"."+humanize.Number(float64(n)) // no engine makes such ids
 		open = append(open, a.OpenAsk)
-		pages["ask "+formatNumber(float64(n))] = concat(AskForm(a.OpenAsk, errs, nil), AskForm(a.OpenAsk, errs, url.Values{s: {s}}), AskUnavailable(a.OpenAsk, s), AskPage(c, a.OpenAsk, errs, url.Values{s: {s}}))
+		pages["ask "+humanize.Number(float64(n))] = concat(AskForm(a.OpenAsk, errs, nil), AskForm(a.OpenAsk, errs, url.Values{s: {s}}), AskUnavailable(a.OpenAsk, s), AskPage(c, a.OpenAsk, errs, url.Values{s: {s}}))
 	}
 	pages["asks"] = Inbox(c, open)
 	ended := hostileRun(s)

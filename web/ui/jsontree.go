@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/markup"
 )
 
 // Limits on what a JSON tree shows.
@@ -27,10 +28,10 @@ const (
 // jsonTreeView renders a JSON value. It keeps the order of members and all digits of
 // numbers, and shows invalid JSON as text.
 func jsonTreeView(raw []byte) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		node, ok := parseTree(raw)
 		if !ok {
-			return highlight(w, "", string(raw[:min(len(raw), maxCode)]))
+			return markup.Code("", raw).Render(ctx, w)
 		}
 		var b strings.Builder
 		b.WriteString(`<div class="json">`)
@@ -133,7 +134,7 @@ func writeNode(b *strings.Builder, name string, named bool, n *jsonNode, depth i
 	b.WriteString(`<span class="faint">` + memberCount(n) + `</span></summary><div class="members">`)
 	for i, m := range n.members {
 		if *remaining <= 0 {
-			b.WriteString(`<div class="leaf faint">` + formatCount(len(n.members)-i, "more", "more") + `</div>`)
+			b.WriteString(`<div class="leaf faint">` + humanize.CountOf(len(n.members)-i, "more", "more") + `</div>`)
 			break
 		}
 		if n.open == '{' {
@@ -163,4 +164,22 @@ func memberCount(n *jsonNode) string {
 		return "{" + humanize.Thousands(len(n.members)) + "}"
 	}
 	return "[" + humanize.Thousands(len(n.members)) + "]"
+}
+
+// isEmptyJSON reports whether raw has nothing to show.
+func isEmptyJSON(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "{}", "null", "[]":
+		return true
+	}
+	return false
+}
+
+// jsonString returns the text of a JSON string; ok is false if raw is not one.
+func jsonString(raw json.RawMessage) (text string, ok bool) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
 }

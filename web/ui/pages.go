@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/timeline"
 )
 
@@ -75,10 +76,6 @@ type RunsPage struct {
 // RunStates are the states that the list of runs can be filtered by.
 var RunStates = []engine.State{engine.Running, engine.Waiting, engine.Completed, engine.Failed, engine.Stopped, engine.Interrupted}
 
-func runsURL(s engine.State) templ.SafeURL {
-	return templ.SafeURL("/runs?state=" + url.QueryEscape(string(s)))
-}
-
 // updatesQuery returns the page parameter of the stream that updates the list of runs.
 func (p RunsPage) updatesQuery() string {
 	for _, s := range RunStates {
@@ -109,5 +106,5 @@ func formatExpiry(deadline time.Time) string {
 	if d <= 0 {
 		return "has expired"
 	}
-	return "expires in " + formatDuration(d.Truncate(time.Second))
+	return "expires in " + humanize.Duration(d.Truncate(time.Second))
 }

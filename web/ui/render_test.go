@@ -12,57 +12,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
-
-func TestMarkdown(t *testing.T) {
-	for source, want := range map[string]string{
-		"# a\n\n### b\n\n# c":                "<h2>a</h2>\n<h3>b</h3>\n<h2>c</h2>\n",
-		"#### deep":                          "<h2>deep</h2>\n",
-		"<b>raw</b> & <script>x</script>":    "<p>raw &amp; x</p>\n",
-		"![alt](data:image/png;base64,aaaa)": "<p>alt</p>\n",
-		"![](https://e.example/x.png)":       `<p><a href="https://e.example/x.png" rel="nofollow noreferrer noopener" target="_blank">image</a></p>` + "\n",
-		"[x](javascript:alert(1)) [y](/runs/1) [z](mailto:a@b.example)": `<p>x y <a href="mailto:a@b.example" rel="nofollow noreferrer">z</a></p>` + "\n",
-		"www.example.com":           `<p><a href="http://www.example.com" rel="nofollow noreferrer noopener" target="_blank">www.example.com</a></p>` + "\n",
-		"`<a data-on:click=\"x\">`": "<p><code>&lt;a data-on:click=&#34;x&#34;&gt;</code></p>\n",
-		"- [x] done\n- [ ] open":    "<ul>\n<li>☑ done</li>\n<li>☐ open</li>\n</ul>\n",
-		"~~no~~ **yes**":            "<p><del>no</del> <strong>yes</strong></p>\n",
-		"3. three":                  "<ol start=\"3\">\n<li>three</li>\n</ol>\n",
-		"    indented <code>":       `<pre class="code" tabindex="0"><code>indented &lt;code&gt;</code></pre>`,
-		"```nolanguage\nx < y\n```": `<pre class="code" tabindex="0"><code>x &lt; y</code></pre>`,
-	} {
-		got, err := markdownHTML([]byte(source))
-		if err != nil || string(got) != want {
-			t.Errorf("%q:\n%s\nwant\n%s (%v)", source, got, want, err)
-		}
-	}
-}
-
-func TestLongMarkdownIsShownAsSource(t *testing.T) {
-	got := renderHTML(t, markdown([]byte(strings.Repeat("> ", maxMarkdown))))
-	if !strings.HasPrefix(got, `<pre class="code"`) {
-		t.Errorf("it is %.60s", got)
-	}
-}
-
-func TestCodeIsBounded(t *testing.T) {
-	began := time.Now()
-	for name, source := range map[string]string{
-		"long":      strings.Repeat("x := 1 // y\n", 100_000),
-		"one line":  strings.Repeat("(((((", 20_000),
-		"backtrack": strings.Repeat("a\"'`", 400) + "\n" + strings.Repeat("/*", 900),
-	} {
-		got := renderHTML(t, codeBlock("go", []byte(source)))
-		if len(got) > 40*len(source) {
-			t.Errorf("%s: %d bytes are shown as %d", name, len(source), len(got))
-		}
-		if name == "long" && !strings.Contains(got, "not shown") {
-			t.Error("it doesn't say that there is more")
-		}
-	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %v", took)
-	}
-}
 
 func TestJSONTrees(t *testing.T) {
 	for name, raw := range map[string]string{
@@ -165,7 +116,7 @@ func TestSteps(t *testing.T) {
 
 func TestFormatTimes(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 ms", 50 * time.Millisecond: "50 ms", 1500 * time.Millisecond: "1.5 s", 59990 * time.Millisecond: "0 min 59 s", 61 * time.Second: "1 min 1 s", 3 * time.Hour: "3 h 0 min", 80 * time.Hour: "3 days"} {
-		if got := formatDuration(d); got != want {
+		if got := humanize.Duration(d); got != want {
 			t.Errorf("took(%v) = %q, want %q", d, got, want)
 		}
 	}
@@ -259,5 +210,15 @@ func TestAListOfObjectsIsATable(t *testing.T) {
 	}
 	if tables := nestedTables(json.RawMessage(`{"n":1,"list":[{"a":1},{"a":2}],"one":[{"a":1}]}`)); len(tables) != 1 || tables[0].caption != "list" {
 		t.Errorf("within an object: %v", tables)
+	}
+}
+
+func TestErrorsNameTheirField(t *testing.T) {
+	errs := []generators.FieldError{generators.At("key", "is required")}
+	for title, want := range map[string]string{"City": "City is required.", "Which city?": "“Which city?” is required.", "City:": "City is required."} {
+		fields := ask.Fields{{Name: "key", Title: title, Type: "string"}}
+		if got := newFormControls("in", fields, nil, errs)[0].errorSentences(); len(got) != 1 || got[0] != want {
+			t.Errorf("%q: %q, want %q", title, got, want)
+		}
 	}
 }

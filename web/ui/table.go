@@ -121,7 +121,7 @@ func cellText(v any) string {
 	case json.Number:
 		return v.String()
 	case float64:
-		return formatNumber(v)
+		return humanize.Number(v)
 	case bool:
 		return strconv.FormatBool(v)
 	}
@@ -136,10 +136,10 @@ func cellText(v any) string {
 func (v tableView) omittedNote() string {
 	var parts []string
 	if v.totalRows > len(v.rows) {
-		parts = append(parts, "the first "+humanize.Thousands(len(v.rows))+" of "+formatCount(v.totalRows, "row", "rows"))
+		parts = append(parts, "the first "+humanize.Thousands(len(v.rows))+" of "+humanize.CountOf(v.totalRows, "row", "rows"))
 	}
 	if v.totalColumns > len(v.columns) {
-		parts = append(parts, "the first "+humanize.Thousands(len(v.columns))+" of "+formatCount(v.totalColumns, "column", "columns"))
+		parts = append(parts, "the first "+humanize.Thousands(len(v.columns))+" of "+humanize.CountOf(v.totalColumns, "column", "columns"))
 	}
 	if parts == nil {
 		return ""

@@ -165,7 +165,7 @@ func checkResults(t *testing.T, ctx context.Context, c *connectedClient) {
 	if r, err := c.callTool(ctx, "fails", nil, nil); err != nil || !r.IsError || r.text() != "the disk is full" {
 		t.Errorf("fails returned %+v %v", r, err)
 	}
-	if r, err := c.callTool(ctx, "echo", nil, nil); err != nil || !r.IsError || !strings.Contains(r.text(), "/name: is required") {
+	if r, err := c.callTool(ctx, "echo", nil, nil); err != nil || !r.IsError || !strings.Contains(r.text(), "/name is required.") {
 		t.Errorf("bad arguments returned %+v %v", r, err)
 	}
 	if _, err := c.callTool(ctx, "nonesuch", nil, nil); err == nil || !strings.Contains(err.Error(), "nonesuch") {

@@ -22,12 +22,13 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // waitTimeout bounds every wait for something that has to happen.
 const waitTimeout = 20 * time.Second
 
-var operator = engine.Caller{web.Operator}
+var operator = engine.Caller{identity.Operator}
 
 // A testBeam is a whole Beam: its engine, its MCP server and its pages, served over
 // HTTP.
@@ -55,7 +56,7 @@ func newTestBeam(t testing.TB, asking mcp.AskPolicy) *testBeam {
 		Engine: b.engine, Photons: photons, StateSecret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", AskPolicy: asking, Logger: logger,
 	})
 	must(t, err)
-	b.site, err = web.New(web.Config{Engine: b.engine, Photons: photons, Keys: web.NewKeys(), MCP: b.mcp, Logger: logger})
+	b.site, err = web.New(web.Config{Engine: b.engine, Photons: photons, Keys: identity.NewKeys(), MCP: b.mcp, Logger: logger})
 	must(t, err)
 	server := httptest.NewServer(b.site)
 	b.origin = server.URL
@@ -139,7 +140,7 @@ func (b *testBeam) newStranger() *browser {
 // newOperatorBrowser returns a browser that is signed in as the operator.
 func (b *testBeam) newOperatorBrowser() *browser {
 	p := b.newStranger()
-	r, err := p.client.Get(b.origin + b.site.SignInPath())
+	r, err := p.client.Get(b.site.SignInURL(b.origin))
 	must(b.t, err)
 	r.Body.Close()
 	return p

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -156,7 +157,7 @@ func (t *Translator) AskPageURL(askID string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base + "/asks/" + askID, nil
+	return links.Base(base).Ask(askID), nil
 }
 
 // urlRequest asks in URL mode to open the question's own address.
@@ -204,11 +205,7 @@ func (r Request) WithErrors(fields []generators.FieldError) Request {
 	text.WriteString(p.Message)
 	text.WriteString("\n\nThe answer was not accepted:")
 	for _, f := range fields {
-		text.WriteString("\n- ")
-		if name := f.Field(); name != "" {
-			text.WriteString(name + " ")
-		}
-		text.WriteString(f.Message)
+		text.WriteString("\n- " + f.Sentence(f.Field()))
 	}
 	p.Message = text.String()
 	r.Params = p

@@ -3,9 +3,9 @@ package message
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -173,7 +173,7 @@ func (t *Translator) eventMeta(kind string) *eventMeta {
 // artifactURL returns the address of an artifact's body.
 func (t *Translator) artifactURL(seq uint64) (string, error) {
 	base, err := t.Source.PageBaseURL()
-	return fmt.Sprintf("%s/runs/%s/artifacts/%d", base, t.RunID, seq), err
+	return links.Base(base).Artifact(t.RunID, seq), err
 }
 
 // jsonOrText returns data as JSON, or as a string if it is not valid JSON.

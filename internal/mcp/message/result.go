@@ -46,11 +46,7 @@ func InvalidArgumentsResult(photon string, err *generators.InvalidError) *ToolRe
 	var b strings.Builder
 	fmt.Fprintf(&b, "The arguments for %s are not valid:", photon)
 	for _, f := range err.Fields {
-		b.WriteString("\n- ")
-		if f.Path != "" {
-			b.WriteString(f.Path + ": ")
-		}
-		b.WriteString(f.Message)
+		b.WriteString("\n- " + f.Sentence(""))
 	}
 	return ErrorResult(b.String())
 }

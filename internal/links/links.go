@@ -1,0 +1,95 @@
+// Package links builds the URLs of Beam's pages and endpoints. Only this package and the
+// table of routes in package web know their paths.
+package links
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+)
+
+// A Base is what precedes the path of every page: empty if Beam is served at the root of
+// its host, a path such as "/beam" if it is mounted below one, or a URL such as
+// "https://example.com/beam" for links that leave Beam's pages. It has no trailing slash.
+type Base string
+
+// Home returns the URL of the first page.
+func (b Base) Home() string { return string(b) + "/" }
+
+// Photon returns the URL of a photon's page.
+func (b Base) Photon(name string) string { return string(b) + "/photons/" + url.PathEscape(name) }
+
+// StartRun returns the URL to post a photon's arguments to.
+func (b Base) StartRun(photon string) string { return b.Photon(photon) + "/runs" }
+
+// Runs returns the URL of the list of runs.
+func (b Base) Runs() string { return string(b) + "/runs" }
+
+// RunsInState returns the URL of the list of runs in a state.
+func (b Base) RunsInState(state string) string { return b.Runs() + "?state=" + url.QueryEscape(state) }
+
+// Run returns the URL of a run's page.
+func (b Base) Run(id string) string { return b.Runs() + "/" + url.PathEscape(id) }
+
+// RunEvents returns the URL of a run's stream.
+func (b Base) RunEvents(id string) string { return b.Run(id) + "/events" }
+
+// CancelRun returns the URL to post to, to stop a run.
+func (b Base) CancelRun(id string) string { return b.Run(id) + "/cancel" }
+
+// Artifact returns the URL of an artifact's content. Seq is the number of its log entry.
+func (b Base) Artifact(run string, seq uint64) string {
+	return b.Run(run) + "/artifacts/" + strconv.FormatUint(seq, 10)
+}
+
+// Inbox returns the URL of the list of open questions.
+func (b Base) Inbox() string { return string(b) + "/asks" }
+
+// Ask returns the URL of a question's page.
+func (b Base) Ask(id string) string { return b.Inbox() + "/" + url.PathEscape(id) }
+
+// AnswerAsk returns the URL to post a question's form to. Action is one of MCP's
+// elicitation actions.
+func (b Base) AnswerAsk(id, action string) string {
+	return string(b) + "/mcp/request?ask=" + url.QueryEscape(id) + "&action=" + url.QueryEscape(action)
+}
+
+// Updates returns the URL of the stream that keeps a page with a list up to date. Page
+// is the query that names the page.
+func (b Base) Updates(page string) string { return string(b) + "/updates?page=" + page }
+
+// Login returns the URL of the sign-in page.
+func (b Base) Login() string { return string(b) + "/login" }
+
+// LoginThen returns the URL of the sign-in page that leads to next.
+func (b Base) LoginThen(next string) string {
+	return b.Login() + "?" + url.Values{"next": {next}}.Encode()
+}
+
+// SignIn returns the URL that signs a browser in with a code and leads to next, a path,
+// if it is not empty.
+func (b Base) SignIn(code, next string) string {
+	u := b.Login() + "?" + url.Values{"code": {code}}.Encode()
+	if next != "" {
+		u += "&" + url.Values{"next": {next}}.Encode()
+	}
+	return u
+}
+
+// To returns the URL of a path that is relative to the root of Beam's pages, such as the
+// path of a request or of a static file.
+func (b Base) To(path string) string { return string(b) + path }
+
+type contextKey struct{}
+
+// WithBase returns a context with the base of the links on a page.
+func WithBase(ctx context.Context, b Base) context.Context {
+	return context.WithValue(ctx, contextKey{}, b)
+}
+
+// FromContext returns the base of the links on a page: the empty base unless [WithBase]
+// set another.
+func FromContext(ctx context.Context) Base {
+	b, _ := ctx.Value(contextKey{}).(Base)
+	return b
+}

@@ -1,0 +1,40 @@
+// The frame of a page: the count in its title, the filter of photons, and the note about a
+// lost connection.
+
+import { announce, find, findAll } from "./dom.js";
+
+export function updateTitleCount() {
+  const n = find("#inbox .badge")?.textContent;
+  const title = document.title.replace(/^\(\d[\d,]*\) /, "");
+  const wanted = n ? `(${n}) ${title}` : title;
+  if (document.title !== wanted) document.title = wanted;
+}
+
+/** filterPhotons filters the photons of the first page as the person types. */
+function filterPhotons(box) {
+  const cards = findAll(".home .cards > li");
+  if (cards.length === 0) return;
+  const wanted = box.value.toLowerCase().trim().split(/\s+/);
+  for (const c of cards) c.hidden = !wanted.every((w) => c.textContent.toLowerCase().includes(w));
+  const none = cards.every((c) => c.hidden);
+  find(".cards").hidden = none;
+  find("#none-found").hidden = !none;
+  const home = box.form.action;
+  history.replaceState(null, "", box.value.trim() ? `${home}?q=${encodeURIComponent(box.value.trim())}` : home);
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.id === "find") filterPhotons(event.target);
+});
+
+/** initConnectionNote announces when the connection is lost and restored. */
+export function initConnectionNote() {
+  const away = find("#live .away");
+  if (!away) return;
+  let hidden = away.hidden; // Datastar sets it repeatedly
+  new MutationObserver(() => {
+    if (away.hidden === hidden) return;
+    hidden = away.hidden;
+    announce(hidden ? "Reconnected. The page is up to date." : "Connection lost. Reconnecting.");
+  }).observe(away, { attributeFilter: ["hidden"] });
+}

@@ -1,0 +1,143 @@
+// Questions: where the focus goes when one appears or is closed, and a note for a question
+// that was closed elsewhere.
+
+import { announce, createElement, find, findAll, isTextInput } from "./dom.js";
+import { dropDraft, restoreDraft } from "./drafts.js";
+import { abortUpload } from "./uploads.js";
+
+const seenQuestions = new Map(); // id → whether the question was open and contained the focus
+const submittedAt = new Map(); // id → when this page submitted an answer
+const previousFocus = new Map(); // id → the element that had the focus before
+let stopping = false;
+
+const questionDialogs = () => findAll("dialog.ask:not(.closed)");
+export const openDialogs = () => questionDialogs().filter((d) => d.open);
+
+/** firstControl returns the element of a question to focus: its heading if it is a confirmation. */
+function firstControl(dialog) {
+  const heading = find("h2", dialog);
+  if (!matchMedia("(pointer: fine)").matches) return heading; // on touch screens, focusing a field would open the keyboard
+  const fields = findAll("input:not([type=hidden]), select, textarea", dialog).filter((e) => !e.disabled);
+  return find("input[type=radio]:checked", dialog) ?? fields[0] ?? heading;
+}
+
+function focusDialog(dialog) {
+  firstControl(dialog)?.focus({ preventScroll: true });
+  dialog.scrollIntoView({ block: "nearest" });
+}
+
+/** focusNewQuestion focuses a new question, unless the person is busy elsewhere. */
+function focusNewQuestion(dialog) {
+  const now = document.activeElement;
+  if (isTextInput(now) || now?.closest("dialog") || find("dialog.modal[open]")) return;
+  if (now && now !== document.body) previousFocus.set(dialog.id, now);
+  focusDialog(dialog);
+}
+
+/** restoreFocus focuses the next question, or what had the focus before. */
+function restoreFocus(id) {
+  const now = document.activeElement;
+  if (now && now !== document.body) return;
+  const back = previousFocus.get(id);
+  const next = openDialogs()[0];
+  if (next) {
+    previousFocus.set(next.id, back);
+    focusDialog(next);
+  } else if (back?.isConnected) back.focus({ preventScroll: true });
+  else find("#main")?.focus({ preventScroll: true });
+}
+
+/** handleRemovedQuestion handles a question that was removed from the page. */
+function handleRemovedQuestion(id, was) {
+  dropDraft(id);
+  // This page's answer may have been too late.
+  const how = readOutcome(id);
+  const late = document.getElementById(id) || (how && !how.includes("in the browser"));
+  const own = stopping || (Date.now() - (submittedAt.get(id) ?? 0) < 15_000 && !late);
+  submittedAt.delete(id);
+  if (!own) showClosedNote(id, was);
+  else if (was.focused) restoreFocus(id);
+  previousFocus.delete(id);
+  abortUpload(id);
+}
+
+const findRow = (id) => document.getElementById(`e-${id.split("-").pop()}`);
+
+/** readOutcome returns the outcome that the question's row shows, if any. */
+const readOutcome = (id) => {
+  const row = findRow(id);
+  return row && find(".outcome", row)?.textContent.trim();
+};
+
+function showClosedNote(id, was) {
+  const row = findRow(id);
+  const dock = find("#asks");
+  if (!row || !dock) return;
+  const late = document.getElementById(id);
+  const how = (readOutcome(id) ?? "closed").replace("in the browser", "on another page");
+  const sentence = (late && find(".reason", late)?.textContent) ?? (how.startsWith("expired") ? `This question ${how}.` : `This question was ${how}.`);
+  late?.remove();
+  const note = createElement("div", "closed-note");
+  note.tabIndex = -1;
+  const dismiss = createElement("button", "quiet small", "Dismiss");
+  dismiss.type = "button";
+  dismiss.addEventListener("click", () => {
+    note.remove();
+    restoreFocus(id);
+  });
+  note.append(createElement("p", "question-text", find(".question-text", row)?.textContent ?? ""), createElement("p", "reason", sentence), dismiss);
+  dock.prepend(note);
+  announce(`${sentence} ${note.firstChild.textContent}`);
+  if (was.focused) note.focus({ preventScroll: true });
+  else previousFocus.delete(id);
+}
+
+/** syncQuestions handles questions that were added or removed. */
+export function syncQuestions() {
+  const now = new Map(questionDialogs().map((d) => [d.id, d]));
+  for (const [id, was] of seenQuestions) {
+    if (now.has(id)) continue;
+    seenQuestions.delete(id);
+    handleRemovedQuestion(id, was);
+  }
+  for (const [id, dialog] of now) {
+    if (find(".summary", dialog)) submittedAt.delete(id);
+    if (seenQuestions.has(id)) continue;
+    seenQuestions.set(id, {});
+    restoreDraft(dialog);
+    if (dialog.open) focusNewQuestion(dialog);
+  }
+  recordFocus();
+}
+
+function recordFocus() {
+  for (const d of questionDialogs()) seenQuestions.set(d.id, { open: d.open, focused: d.contains(document.activeElement) });
+}
+document.addEventListener("focusin", recordFocus);
+
+document.addEventListener("close", (event) => {
+  const dialog = event.target;
+  if (!dialog.matches?.("dialog.ask")) return;
+  const back = previousFocus.get(dialog.id) ?? find(`a[href="#${dialog.id}"]`);
+  if (!document.activeElement || document.activeElement === document.body || dialog.contains(document.activeElement)) {
+    const next = openDialogs()[0];
+    next ? focusDialog(next) : back?.focus({ preventScroll: true });
+  }
+  recordFocus();
+}, true);
+
+document.addEventListener("click", (event) => {
+  const answer = event.target.closest?.('a[href^="#ask-"]');
+  const dialog = answer && document.getElementById(answer.hash.slice(1));
+  if (!dialog?.matches("dialog")) return;
+  event.preventDefault();
+  previousFocus.set(dialog.id, answer);
+  setTimeout(() => dialog.open && focusDialog(dialog));
+});
+
+// On the window, before the listeners on the document, which may stop the event.
+addEventListener("submit", (event) => {
+  const dialog = event.target.closest("dialog.ask");
+  if (dialog) submittedAt.set(dialog.id, Date.now());
+  if (event.target.closest(".run-head")) stopping = true;
+}, true);

@@ -1,0 +1,48 @@
+// Uploads show their progress and end with their question.
+
+import { announce, createElement, find } from "./dom.js";
+
+const uploads = new Map(); // id → the request that sends its files
+
+/** uploadFiles sends a question's files instead of Datastar, which reports no progress. */
+function uploadFiles(event) {
+  const form = event.target, dialog = form.closest?.("dialog.ask");
+  if (!dialog || form.enctype !== "multipart/form-data" || !form.id.endsWith("-form") || document.body.matches(".alone, .plain")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (uploads.has(dialog.id)) return;
+  const bar = createElement("progress", "upload"), sending = find(".sending", dialog), request = new XMLHttpRequest();
+  bar.ariaLabel = "Sent";
+  find(".upload", dialog)?.remove();
+  form.after(bar);
+  uploads.set(dialog.id, request);
+  sending.hidden = false;
+  const end = (problem = "") => {
+    uploads.delete(dialog.id);
+    bar.remove();
+    sending.hidden = !problem;
+    sending.textContent = problem || "Sending …";
+    if (problem) announce(problem);
+  };
+  request.upload.onprogress = ({ loaded, total }) => {
+    bar.max = total;
+    bar.value = loaded;
+    sending.textContent = `Sending … ${Math.floor((100 * loaded) / Math.max(total, 1))} %`;
+  };
+  request.onerror = () => end("Upload failed. Try again.");
+  request.onabort = () => end();
+  request.onload = () => {
+    const shown = request.status === 200 && request.getResponseHeader("Content-Type")?.startsWith("text/html");
+    end(shown || request.status === 202 ? "" : `The server rejected the upload (${request.status}). Try again.`);
+    if (shown) {
+      const detail = { type: "datastar-patch-elements", el: form, argsRaw: { elements: request.responseText } };
+      document.dispatchEvent(new CustomEvent("datastar-fetch", { detail }));
+    }
+  };
+  request.open("POST", form.action);
+  request.setRequestHeader("Datastar-Request", "true");
+  request.send(new FormData(form));
+}
+document.addEventListener("submit", uploadFiles, true);
+
+export const abortUpload = (id) => uploads.get(id)?.abort();

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/ui"
+)
+
+// maxListedAsks is how many questions the inbox lists.
+const maxListedAsks = 200
+
+func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+	open := s.engine.Inbox(caller, maxListedAsks)
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(open), "count": s.engine.CountOpenAsks(caller)})
+		return nil
+	}
+	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), open))
+}
+
+// handleAsk renders the page of one question, which links to questions lead to. MCP
+// clients send people there to answer secrets and files.
+func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+	open, err := s.engine.OpenAsk(r.Context(), caller, r.PathValue("id"))
+	if errors.Is(err, engine.ErrSettled) && !wantsJSON(r) {
+		return s.renderClosedAsk(w, r, caller, r.PathValue("id"), http.StatusOK)
+	}
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, open)
+		return nil
+	}
+	return s.render(w, r, http.StatusOK, ui.AskPage(s.newChrome(r, caller, open.Title), open, nil, nil))
+}
+
+// findSettledAsk returns a closed question with its outcome; nil if there is none.
+func (s *Server) findSettledAsk(r *http.Request, caller engine.Caller, id string) (*timeline.Ask, error) {
+	run, _, ok := runlog.SplitAskID(id)
+	if !ok {
+		return nil, nil
+	}
+	view, err := s.loadTimeline(r, caller, run)
+	if errors.Is(err, engine.ErrRunNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return view.Ask(id), nil
+}
+
+// renderClosedAsk renders the page of a closed question.
+func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller engine.Caller, id string, status int) error {
+	a, err := s.findSettledAsk(r, caller, id)
+	switch {
+	case err != nil:
+		return err
+	case a == nil:
+		return engine.ErrAskNotFound
+	}
+	return s.render(w, r, status, ui.AskClosedPage(s.newChrome(r, caller, a.Title), a))
+}
+
+// renderUnanswerable says why a question can no longer be answered: as a patch for a
+// page with script, as a whole page for a browser without. Other clients get the error.
+func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, caller engine.Caller, id string, err error) error {
+	settled := errors.Is(err, engine.ErrSettled)
+	switch {
+	case settled && wantsHTML(r):
+		return s.renderClosedAsk(w, r, caller, id, http.StatusConflict)
+	case !isDatastarRequest(r):
+		return err
+	}
+	if settled {
+		if a, _ := s.findSettledAsk(r, caller, id); a != nil {
+			return s.render(w, r, http.StatusOK, ui.AskClosedInDock(a))
+		}
+	}
+	_, text, _ := classifyError(err)
+	return s.render(w, r, http.StatusOK, ui.AskUnavailable(engine.OpenAsk{ID: id}, text))
+}
+
+// closedAskPatches returns the patches that show the outcome on the page of a closed
+// question; none while the question is open.
+func (s *Server) closedAskPatches(r *http.Request, caller engine.Caller, id string) []ui.Patch {
+	_, err := s.engine.OpenAsk(r.Context(), caller, id)
+	if !errors.Is(err, engine.ErrSettled) {
+		return nil
+	}
+	a, err := s.findSettledAsk(r, caller, id)
+	if err != nil || a == nil {
+		return nil
+	}
+	return ui.ListPatches(ui.AskClosed(a))
+}

@@ -1,0 +1,56 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+// The expressions that Datastar evaluates. No text of a photon or person is part of one.
+
+// followExpression returns the expression that opens the stream of a run's page after
+// the last entry that the page shows. When Datastar reconnects, it sends the last event
+// id in a header, which distinguishes a reconnecting page from a new one.
+func followExpression(ctx context.Context, r *timeline.Run) string {
+	return "@get('" + links.FromContext(ctx).RunEvents(sanitizeID(r.ID)) + "?after=" + strconv.FormatUint(r.LastSeq, 10) +
+		"',{retry:'always',retryInterval:300,retryMaxCount:Infinity,requestCancellation:'cleanup'})"
+}
+
+// updatesExpression returns the expression that opens the stream of a page with a list.
+// Page names the list and must not come from a user.
+func updatesExpression(ctx context.Context, page string) string {
+	return "@get('" + links.FromContext(ctx).Updates(page) + "',{retry:'always',retryInterval:300,retryMaxCount:Infinity})"
+}
+
+// connectionSignals declares the signals of a page's stream: _disconnected, and
+// _reconnecting, which the server sets before an expected reconnection so that the page
+// doesn't report it.
+const connectionSignals = "{_disconnected: false, _reconnecting: false}"
+
+// connectionExpression sets _disconnected when the stream breaks. The server resets it.
+const connectionExpression = "evt.detail.el === el && (evt.detail.type === 'retrying' || evt.detail.type === 'error') && ($_reconnecting ? $_reconnecting = false : $_disconnected = true)"
+
+func stopExpression(ctx context.Context, r *timeline.Run) string {
+	return "@post('" + links.FromContext(ctx).CancelRun(sanitizeID(r.ID)) + "',{contentType:'form',retry:'never'})"
+}
+
+// postExpression returns the expression that submits a question's form unless a
+// submission is in flight, which the signal named busySignal says.
+func postExpression(ctx context.Context, v *askView, action string) string {
+	return "$" + v.busySignal() + " || @post('" + string(answerURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
+}
+
+// showExpression returns the expression that shows a postponed question again.
+func showExpression(a *timeline.Ask) string {
+	return "document.getElementById('" + askElementID(a.ID) + "')?.show()"
+}
+
+// startClockExpression and clockExpression advance the elapsed time between patches.
+func startClockExpression(r *timeline.Run) string {
+	return fmt.Sprintf("$_start = Date.now() - %d; $_ms = Date.now() - $_start", elapsedSince(r.Started, r.Ended).Milliseconds())
+}
+
+const clockExpression = "(s => (s >= 3600 ? Math.floor(s / 3600) + ':' + String(Math.floor(s / 60) % 60).padStart(2, '0') : Math.floor(s / 60)) + ':' + String(s % 60).padStart(2, '0'))(Math.floor(($_ms ?? 0) / 1000))"

@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+func runTitle(r *timeline.Run) string {
+	return titleOrName(r.Title, r.Photon) + " · run " + r.ShortID()
+}
+
+// announceState describes a run's state for screen readers.
+func announceState(r *timeline.Run) string {
+	if n := len(r.Open); n > 0 {
+		return fmt.Sprintf("%s: %s", humanize.CountOf(n, "question waits", "questions wait"), questionText(r.Open[n-1].OpenAsk))
+	}
+	switch r.State {
+	case engine.Running:
+		return "The run is in progress."
+	case engine.Failed:
+		return "The run failed: " + r.Error
+	}
+	return "The run is " + string(r.State) + "."
+}
+
+// Limits on the input that the page offers to run again, in bytes.
+const (
+	maxRerunArguments = 64 << 10
+	maxEditArguments  = 1500 // it becomes part of a URL
+)
+
+// rerunArguments returns a run's input, to run it again; empty if the input is unknown
+// or too large for a page.
+func rerunArguments(r *timeline.Run) string {
+	if len(r.Args) > maxRerunArguments || !json.Valid(r.Args) {
+		return ""
+	}
+	return string(r.Args)
+}
+
+// editURL returns the URL of the photon's form with the run's input filled in; empty if
+// there is no input or it is too large for a URL.
+func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
+	var args map[string]json.RawMessage
+	if len(r.Args) > maxEditArguments || json.Unmarshal(r.Args, &args) != nil || len(args) == 0 {
+		return ""
+	}
+	query := url.Values{}
+	for name, raw := range args {
+		text, ok := jsonString(raw)
+		if !ok {
+			text = string(raw)
+		}
+		if bytes.HasPrefix(raw, []byte("{")) {
+			return "" // a link can't fill in an object
+		}
+		query.Set(name, text)
+	}
+	return photonURL(ctx, r.Photon) + templ.SafeURL("?"+query.Encode())
+}

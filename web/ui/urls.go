@@ -1,0 +1,66 @@
+package ui
+
+import (
+	"context"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/timeline"
+)
+
+// The URLs of pages. Their base is that of the context which renders the page.
+
+func homeURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Home())
+}
+
+func photonURL(ctx context.Context, name string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Photon(name))
+}
+
+func startRunURL(ctx context.Context, photon string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).StartRun(photon))
+}
+
+func runsURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Runs())
+}
+
+func runsInStateURL(ctx context.Context, s engine.State) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).RunsInState(string(s)))
+}
+
+func runURL(ctx context.Context, id string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Run(id))
+}
+
+func cancelRunURL(ctx context.Context, id string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).CancelRun(id))
+}
+
+// downloadURL returns the URL of an artifact's content.
+func downloadURL(ctx context.Context, r *timeline.Run, i *timeline.Item) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Artifact(r.ID, i.Seq))
+}
+
+func inboxURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Inbox())
+}
+
+func askURL(ctx context.Context, id string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Ask(id))
+}
+
+// answerURL returns the URL that a question's form is posted to.
+func answerURL(ctx context.Context, v *askView, action string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).AnswerAsk(sanitizeID(v.ID), action))
+}
+
+func loginURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Login())
+}
+
+// fragmentURL returns the URL of an element of the page.
+func fragmentURL(id string) templ.SafeURL { return templ.SafeURL("#" + id) }

@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/links"
+)
+
+var ownURL = regexp.MustCompile(`(?:href="|action="|src="|@get\((?:'|&#39;)|@post\((?:'|&#39;))(/[^"'&]*)`)
+
+// TestURLsHaveTheBase renders every page and form with a base, which must begin every
+// URL of the site.
+func TestURLsHaveTheBase(t *testing.T) {
+	c := testChrome()
+	c.Script, c.OwnScript, c.Style, c.Icon = "/base"+c.Script, "/base"+c.OwnScript, "/base"+c.Style, "/base"+c.Icon
+	c.Modules = []string{"/base" + c.Modules[0]}
+	w := fullRun()
+	pages := map[string]templ.Component{
+		"home":   Home(c, []PhotonCard{{Name: "csv"}}),
+		"photon": PhotonDetails(c, PhotonPage{Name: "csv"}),
+		"runs":   Runs(c, RunsPage{Runs: []RunLine{{Info: engine.Info{ID: runID}}}}),
+		"none":   Runs(c, RunsPage{State: "failed"}),
+		"run":    RunPage(c, w.run),
+		"gone":   RunGone(runID),
+		"login":  Login(c, LoginPage{Token: true}),
+		"error":  ErrorPage(c, 404, "Not found", "Page not found."),
+	}
+	for _, kind := range slices.Sorted(maps.Keys(questions())) {
+		w := newLogWriter("{}")
+		w.ask(questions()[kind])
+		pages["form "+kind] = AskForm(w.openAsk(), nil, nil)
+		pages["page "+kind] = AskPage(c, w.openAsk(), nil, url.Values{})
+		pages["run with "+kind] = RunPage(c, w.run)
+		pages["inbox with "+kind] = Inbox(c, []engine.OpenAsk{w.openAsk()})
+		id := w.openAsk().ID
+		w.answer(2, ask.Decline, "")
+		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id))
+	}
+	for kind, events := range artifacts() {
+		w := newLogWriter("{}")
+		w.events(events)
+		pages["artifact "+kind] = RunPage(c, w.run)
+	}
+	for name, page := range pages {
+		var b strings.Builder
+		if err := page.Render(links.WithBase(t.Context(), "/base"), &b); err != nil {
+			t.Fatal(err)
+		}
+		found := ownURL.FindAllStringSubmatch(b.String(), -1)
+		if len(found) == 0 {
+			t.Errorf("%s: no URL found", name)
+		}
+		for _, m := range found {
+			if !strings.HasPrefix(m[1], "/base/") {
+				t.Errorf("%s: %s lacks the base", name, m[0])
+			}
+		}
+	}
+}
