@@ -27,7 +27,7 @@ type point struct {
 
 // workingPhotons returns the photons that ask nothing.
 func workingPhotons() []*generators.Photon {
-	return slices.Concat(returningPhotons(), notifyingPhotons(), lastingPhotons())
+	return slices.Concat(returningPhotons(), notifyingPhotons(), waitingPhotons())
 }
 
 // returningPhotons returns photons that return a value or fail at once.
@@ -70,8 +70,8 @@ func notifyingPhotons() []*generators.Photon {
 	}
 }
 
-// lastingPhotons returns photons that wait, and one that says what they did.
-func lastingPhotons() []*generators.Photon {
+// waitingPhotons returns photons that wait, and one that says what they did.
+func waitingPhotons() []*generators.Photon {
 	return []*generators.Photon{
 		// slow works until it is cancelled.
 		newPhoton("slow", func(ctx context.Context, in nameArgs, yield generators.Yield) (string, error) {
