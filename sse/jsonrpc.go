@@ -21,15 +21,15 @@ type JSONRPCRun struct {
 	PhotonName string
 	// Photon is the run's photon; nil if it is no longer registered.
 	Photon *generators.Photon
-	// BaseURL begins the addresses in messages, as in "http://127.0.0.1:3008".
+	// BaseURL begins the URLs in messages, as in "http://127.0.0.1:3008".
 	BaseURL string
 	// OpenArtifact opens the artifact with an ordinal. Its body is in the
 	// artifact or in the reader, which the renderer closes.
 	OpenArtifact func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
 }
 
-// A JSONRPCRenderer renders a run as MCP messages, one JSON-RPC 2.0 message an
-// entry, as package message translates them for a client that can do everything.
+// A JSONRPCRenderer renders a run as MCP messages: one JSON-RPC 2.0 message for each
+// entry, as package message translates it for a client with all capabilities.
 // The end of the run is the response to a request whose id is the run's.
 type JSONRPCRenderer struct {
 	ctx        context.Context // for reading artifacts
@@ -43,9 +43,9 @@ var (
 	_ Breaker  = (*JSONRPCRenderer)(nil)
 )
 
-// NewJSONRPCRenderer returns a renderer that has to see the run's log from its
-// beginning, and renders the entries that follow the ordinal after. A stream that
-// resumes so has the same progress and the same result as one that did not break.
+// NewJSONRPCRenderer returns a renderer for the entries that follow the ordinal after.
+// It must see the run's log from its beginning, so that a resumed stream has the same
+// progress and the same result as an uninterrupted one.
 func NewJSONRPCRenderer(ctx context.Context, run JSONRPCRun, after uint64) *JSONRPCRenderer {
 	if run.Photon == nil {
 		run.Photon = message.PlaceholderPhoton(run.PhotonName)

@@ -20,8 +20,8 @@ type Message struct {
 }
 
 // PartialMark ends the id of the first message of a batch of several: a reader that
-// comes back with such an id has all that the ordinal stands for, and may have
-// part of what followed.
+// reconnects with such an id has everything up to the ordinal, and may have part of
+// what follows.
 const PartialMark = "+"
 
 // idReplacer removes what would end the id field.

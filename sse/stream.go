@@ -2,9 +2,9 @@
 // 9.2). A [Renderer] decides what the events contain: [JSONRPCRenderer] renders MCP
 // messages, and package web renders patches for the browser.
 //
-// The log is the buffer. A stream reads it at its reader's pace, so a slow reader
+// The log is the buffer. A stream reads it at the pace of its reader, so a slow reader
 // gets larger batches and never slows a run. A reader that reads nothing for
-// [WriteTimeout] is dropped. It may come back with the id of the last event that
+// [WriteTimeout] is dropped. It can reconnect with the id of the last event that
 // it has, and misses nothing.
 package sse
 
@@ -26,8 +26,8 @@ type Renderer interface {
 	Render(batch []runlog.Entry) ([]Message, error)
 }
 
-// A Breaker is a Renderer that explains to the reader why nothing follows. The log
-// is damaged, so coming back would not help.
+// A Breaker is a Renderer that explains to the reader why nothing follows: the log is
+// damaged, so reconnecting would not help.
 type Breaker interface {
 	// Broken returns the last messages of a stream whose log is damaged.
 	Broken(err error) ([]Message, error)
@@ -36,8 +36,8 @@ type Breaker interface {
 // Options change how a stream is served.
 type Options struct {
 	// BatchDelay, if not nil, returns how long to collect entries before the next
-	// Render, after a batch of the given size. A page that is patched faster
-	// than it can draw freezes. The first entry after a quiet time is not
+	// Render, after a batch of the given size. A page freezes if it is patched faster than
+	// it can draw. The first entry after a quiet time is not
 	// delayed, nor is what follows an entry that a person waits for (a question,
 	// an answer, the end).
 	BatchDelay func(entries int) time.Duration

@@ -134,7 +134,7 @@ func TestBatchDelayCollectsEntries(t *testing.T) {
 		if render.batches > 10 {
 			t.Errorf("100 events in 100 ms were %d steps", render.batches)
 		}
-		// What comes after a quiet frame is told at once.
+		// What comes after a quiet frame is sent at once.
 		steps := render.batches
 		l.Append(ctx, "a", last, newEntry(runlog.KindAsked, "?"))
 		synctest.Wait()

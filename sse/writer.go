@@ -12,7 +12,7 @@ import (
 
 const (
 	// HeartbeatInterval is how long a stream may be silent before a comment is
-	// sent, so that no proxy takes it for dead.
+	// sent, so that proxies don't close it.
 	HeartbeatInterval = 15 * time.Second
 	// WriteTimeout is how long the reader may read nothing before it is dropped.
 	WriteTimeout = 10 * time.Second

@@ -31,10 +31,10 @@ func TestDamagedLog(t *testing.T) {
 	}
 	s.signal(syscall.SIGTERM)
 	s.waitForExit(waitTimeout)
-	if said := runBeam(t, 0, "check", "--data", data); !strings.HasPrefix(said, "The log is whole: 30 runs in ") {
+	if said := runBeam(t, 0, "check", "--data", data); !strings.HasPrefix(said, "The log is intact: 30 runs in ") {
 		t.Errorf("check says %s", said)
 	}
-	if said := runBeam(t, 0, "check", backup); !strings.HasPrefix(said, "The backup is whole: 30 runs (") {
+	if said := runBeam(t, 0, "check", backup); !strings.HasPrefix(said, "The backup is intact: 30 runs (") {
 		t.Errorf("of the backup, check says %s", said)
 	}
 

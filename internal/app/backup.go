@@ -24,13 +24,13 @@ func (f *DataFolder) Backup(ctx context.Context, w io.Writer, logger *slog.Logge
 	})
 }
 
-// backupParts returns the parts of the folder that a backup holds. l is the
+// backupParts returns the parts of the folder that a backup contains. l is the
 // folder's log.
 func (f *DataFolder) backupParts(l runlog.Log) backup.Parts {
 	return backup.Parts{Log: l, Blobs: f.blobs, KeyDir: f.keyDir(), SessionKeyFile: filepath.Join(f.dir, identity.KeysFile)}
 }
 
-// handleBackup writes a backup to another process. Meanwhile no run is deleted.
+// handleBackup writes a backup to another process. No run is deleted meanwhile.
 func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Request) {
 	resume := h.engine.PauseDeletion()
 	defer resume()

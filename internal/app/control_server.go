@@ -8,7 +8,7 @@ import (
 	"github.com/photon-beam/beam/internal/controlsocket"
 )
 
-// What a process that joins the owner of a data folder can request.
+// The requests of a process that joins the owner of a data folder.
 const (
 	RequestStdio  = "stdio"  // to serve an MCP client; see [StdioRequest]
 	RequestPrune  = "prune"  // to delete finished runs; see [PruneRequest]
@@ -25,13 +25,12 @@ type controlServer struct {
 }
 
 // sessionCloseTimeout is how long the MCP sessions of other processes may take to
-// end: what ServeStdio grants requests in flight.
+// end, which is how long ServeStdio waits for requests in flight.
 const sessionCloseTimeout = 1200 * time.Millisecond
 
 // ServeControlSocket starts to serve other processes at the control socket in the
 // app's folder, until the app is closed. It does nothing for a temporary folder,
-// which has no socket. command and root are what other processes are told about
-// this one.
+// which has no socket. command and root describe this process to others.
 func (a *App) ServeControlSocket(ctx context.Context, command, root string, pages *PageServer) {
 	if a.folder.socket == nil {
 		return

@@ -26,7 +26,7 @@ func defaultDataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no home folder to keep data in (%w): name one with --data, or use --memory", err)
+		return "", fmt.Errorf("there is no home folder to store data in (%w): name one with --data, or use --memory", err)
 	}
 	return filepath.Join(home, ".local", "state", "beam"), nil
 }

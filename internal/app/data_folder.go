@@ -17,8 +17,8 @@ import (
 	"github.com/photon-beam/beam/web/identity"
 )
 
-// A DataFolder is a folder where Beam keeps what outlives the process. One
-// process owns it, from opening it to closing it.
+// A DataFolder is a folder for the data that outlives the process. One process
+// owns it from the time it opens the folder until it closes it.
 type DataFolder struct {
 	dir         string
 	temporary   bool
@@ -28,7 +28,7 @@ type DataFolder struct {
 	blobs       *blob.Store
 }
 
-// What a data folder holds, besides the session keys.
+// The contents of a data folder, besides the session keys.
 const (
 	lockFile         = "lock"
 	blobFolder       = "blobs" // values that are too large for the log
@@ -74,7 +74,7 @@ func OpenFallbackFolder() (*DataFolder, error) {
 	return f, nil
 }
 
-// Close closes what the folder holds and gives up its ownership.
+// Close closes the stores in the folder and gives up its ownership.
 func (f *DataFolder) Close() error {
 	err := f.blobs.Close()
 	if f.temporary {
@@ -130,8 +130,8 @@ func newFolderLock(dir string) *flock.Flock {
 
 func folderError(err error) error { return fmt.Errorf("the data folder can't be used: %w", err) }
 
-// ensurePrivate makes sure that no other user can enter the folder: one who can
-// write to it can replace the keys of all sessions. It changes no folder that
+// ensurePrivate makes sure that no other user can enter the folder: a user who
+// can write to it can replace the keys of all sessions. It changes no folder that
 // holds other files.
 func ensurePrivate(dir string) error {
 	info, err := os.Stat(dir)
@@ -153,7 +153,8 @@ func ensurePrivate(dir string) error {
 	return nil
 }
 
-// openOrRelease opens what the folder holds, or gives up the folder.
+// openOrRelease opens the stores in the folder; if that fails, it gives up the
+// folder.
 func (f *DataFolder) openOrRelease() (*DataFolder, error) {
 	err := f.openStores()
 	switch {
@@ -166,7 +167,7 @@ func (f *DataFolder) openOrRelease() (*DataFolder, error) {
 	}
 }
 
-// openStores opens what the folder holds, and removes the partial files of
+// openStores opens the stores in the folder, and removes the partial files of
 // processes that were killed.
 func (f *DataFolder) openStores() (err error) {
 	if err := atomicfile.Sweep(f.dir); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/photon-beam/beam/web/identity"
 )
 
-// A StdioRequest is the argument of [RequestStdio]: what the MCP client's process
-// would serve itself.
+// A StdioRequest is the argument of [RequestStdio]. It describes the photons that
+// the MCP client's process would serve itself.
 type StdioRequest struct {
 	// Photons are fingerprints of the process's photons, by name.
 	Photons map[string]string `json:"photons"`
@@ -66,8 +66,8 @@ func listNames(names []string) string {
 }
 
 // A noticeWriter writes an MCP client's messages to the process that proxies
-// them, with notices to that process in between. Each write must be of whole
-// lines. Writes may be concurrent.
+// them, interleaved with notices to that process. Each write must consist of
+// complete lines. It is safe for concurrent use.
 type noticeWriter struct {
 	mu sync.Mutex
 	w  io.Writer

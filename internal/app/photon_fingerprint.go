@@ -11,9 +11,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// photonFingerprints returns a digest per photon name of what callers rely on:
-// the input schema, the output schema, and whether runs are durable. Two programs
-// may have different photons of one name.
+// photonFingerprints returns a digest for each photon, by name, of the properties
+// that callers rely on: the input schema, the output schema, and whether runs are
+// durable. Two programs may have different photons with the same name.
 func photonFingerprints(photons *generators.Registry) map[string]string {
 	prints := make(map[string]string)
 	for _, p := range photons.All() {

@@ -21,7 +21,7 @@ import (
 // folder that has it can't be opened.
 const restoreMarkFile = "restoring"
 
-// Restore makes a data folder, dir, from a backup. dir must be empty or not
+// Restore creates the data folder dir from a backup. dir must be empty or not
 // exist. If Restore returns an error, it has removed what it restored.
 func Restore(ctx context.Context, dir string, r io.Reader, logger *slog.Logger) (backup.Summary, error) {
 	f, err := prepareRestore(dir)
@@ -54,8 +54,8 @@ func prepareRestore(dir string) (*DataFolder, error) {
 	return f, nil
 }
 
-// requireEmpty returns an error if the folder dir holds anything but what a file
-// system or an earlier lock leaves there.
+// requireEmpty returns an error if the folder dir contains anything but what a
+// file system or an earlier lock leaves there.
 func requireEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func requireEmpty(dir string) error {
 	return nil
 }
 
-// checkRestored returns an error if the folder holds part of a backup.
+// checkRestored returns an error if the folder contains part of a backup.
 func (f *DataFolder) checkRestored() error {
 	_, err := os.Stat(filepath.Join(f.dir, restoreMarkFile))
 	switch {
@@ -78,7 +78,7 @@ func (f *DataFolder) checkRestored() error {
 	case err != nil:
 		return folderError(err)
 	}
-	return fmt.Errorf("the data folder %s holds part of a backup, because restoring it was interrupted: delete what is in the folder and restore the backup again", f.dir)
+	return fmt.Errorf("the data folder %s contains part of a backup, because the restore was interrupted: delete the contents of the folder and restore the backup again", f.dir)
 }
 
 // markRestoring prevents the folder from being opened, even after a loss of
@@ -125,7 +125,7 @@ func (f *DataFolder) syncAndUnmark() error {
 	return errors.Join(os.Remove(filepath.Join(f.dir, restoreMarkFile)), atomicfile.SyncDir(f.dir))
 }
 
-// removeRestored removes what a failed restore has made, the mark last.
+// removeRestored removes everything that a failed restore created, the mark last.
 func (f *DataFolder) removeRestored() (err error) {
 	for _, name := range []string{logFolder, blobFolder, secretKeysFolder, identity.KeysFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// runDrainTimeout is how long running photons may go on after Serve's context
-	// has ended.
+	// runDrainTimeout is how long active runs may continue after Serve's context has
+	// ended.
 	runDrainTimeout = 5 * time.Second
 	// connectionDrainTimeout is how long connections may take to finish after that.
 	connectionDrainTimeout = 2 * time.Second
@@ -22,8 +22,8 @@ const (
 	deferTimeout = 300 * time.Millisecond
 )
 
-// newHTTPServer returns a server of the pages whose limits guard against slow and
-// greedy clients.
+// newHTTPServer returns a server of the pages with limits that protect it from slow
+// and greedy clients.
 func (a *App) newHTTPServer() *http.Server {
 	server := a.web.NewHTTPServer()
 	if a.tracer != nil {
@@ -33,7 +33,7 @@ func (a *App) newHTTPServer() *http.Server {
 }
 
 // Serve serves the pages on l until ctx ends. Then it drains: it starts no new
-// runs, gives running ones a few seconds, ends the streams of followers, closes
+// runs, waits a few seconds for active ones, ends the streams of followers, closes
 // connections and closes the log.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	server := a.newHTTPServer()

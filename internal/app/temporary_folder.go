@@ -49,7 +49,7 @@ func tryOpenTemporaryFolder() (*DataFolder, error) {
 }
 
 // removeStaleFolders removes this user's temporary folders that no process has
-// locked. It keeps those without a lock file: a process is just making them.
+// locked. It keeps those without a lock file: another process may be creating them.
 func removeStaleFolders(temp string) {
 	entries, err := os.ReadDir(temp)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 
 // appFlags are the flags of every command that runs photons.
 type appFlags struct {
-	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder for what Beam keeps: runs and their questions, files that people upload, and the keys of browser sessions. It is created with mode 0700 if it doesn't exist. By default, the folder for programs' state in your home folder."`
-	Memory bool   `help:"Keep nothing: runs live in memory and end with the program."`
+	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder where Beam stores runs and their questions, uploaded files, and the keys of browser sessions. Beam creates it with mode 0700 if it doesn't exist. By default, beam in the state folder of your home folder."`
+	Memory bool   `help:"Store nothing: runs are kept in memory and end with the program."`
 
-	Sync       string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When records are synced to disk: always, before each takes effect, or interval, at most a second later (default ${default}). Ending the program loses nothing either way; a power failure does with interval."`
-	AcceptLoss bool         `help:"If the log is damaged, continue with what can be read of it. The damaged log is moved to a folder of its own in the data folder, and runs with a gap end with an error. Without this flag, Beam refuses a damaged log."`
-	HotFor     durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer brings it back."`
-	HotMax     int          `default:"250" placeholder:"N" help:"How many such runs stay in memory at most (default ${default})."`
+	Sync       string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When to sync the log to disk: always, before each entry takes effect, or interval, at most a second later (default ${default}). Ending the program loses nothing either way; with interval, a power failure can lose the last second."`
+	AcceptLoss bool         `help:"If the log is damaged, continue with what can be read of it. Beam moves the damaged log to another folder in the data folder, and ends runs with missing entries with an error. Without this flag, Beam refuses a damaged log."`
+	HotFor     durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer resumes it."`
+	HotMax     int          `default:"250" placeholder:"N" help:"The most such runs to keep in memory (default ${default})."`
 
 	retentionFlags
 
-	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read, such as the one that lists what fills a disk. Without it, tools can read no folder."`
+	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read. Without it, tools can't read any folder."`
 
 	askFlags
 
@@ -62,7 +62,7 @@ func (c *appFlags) openFolder() (*app.DataFolder, error) {
 	return app.OpenDataFolder(c.Data)
 }
 
-// config returns the configuration that the flags stand for.
+// config returns the configuration that the flags select.
 func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logger) app.Config {
 	return app.Config{
 		Program:      p.name,
@@ -79,7 +79,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 	}
 }
 
-// newApp is [app.New] with an error that says what to do about a damaged log.
+// newApp is [app.New]; its error says what to do about a damaged log.
 func newApp(ctx context.Context, c app.Config) (*app.App, error) {
 	a, err := app.New(ctx, c)
 	if errors.Is(err, jetstream.ErrCorrupt) && !c.AcceptLoss {

@@ -12,18 +12,18 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// backupCommand writes what a data folder holds to one file.
+// backupCommand backs up a data folder to one file.
 type backupCommand struct {
-	File string `arg:"" help:"The file to write; - is stdout. A file that exists is replaced once the backup is complete."`
+	File string `arg:"" help:"The file to write; - is stdout. An existing file is replaced once the backup is complete."`
 
 	dataFolderFlags
 }
 
 // Help returns what --help says besides the flags.
 func (*backupCommand) Help() string {
-	return "If another Beam owns the data folder, that one writes the backup; no run is stopped. In a folder that ${program} restore makes of the file, runs wait where they waited. " +
-		"The file holds everything that the folder holds: the arguments of runs, and the keys to secret answers and to browser sessions. " +
-		"Anyone who can read it can sign in as anybody and read every secret of a run that has not ended. Only you can read the file; keep it so."
+	return "If another Beam owns the data folder, it writes the backup. No run is stopped. In a folder that ${program} restore makes from the file, runs wait where they waited before. " +
+		"The file contains everything in the folder, including the arguments of runs and the keys of secret answers and browser sessions. " +
+		"Anyone who can read it can sign in as anyone and read the secrets of all runs that have not ended. It is created so that only you can read it; keep it that way."
 }
 
 // Run writes the backup, and checks what it writes.
@@ -49,7 +49,7 @@ func (c *backupCommand) Run(ctx context.Context, p *program) error {
 	if err := out.commitOrRemove(err); err != nil {
 		return fmt.Errorf("no backup was written: %w", err)
 	}
-	fmt.Fprintf(out.messages, "backed up %s: keep the file private, it holds the keys to their secrets\n", describeSummary(sum))
+	fmt.Fprintf(out.messages, "backed up %s: keep the file private, since it contains the keys of their secrets\n", describeSummary(sum))
 	return nil
 }
 
@@ -69,7 +69,7 @@ func receiveBackup(ctx context.Context, p *program, f *app.DataFolder, receive f
 	return err
 }
 
-// describeSummary says what a backup holds.
+// describeSummary describes the contents of a backup.
 func describeSummary(s backup.Summary) string {
 	entries := humanize.Thousands(s.Entries) + " " + humanize.Plural(s.Entries, "entry", "entries")
 	return fmt.Sprintf("%s (%s) and %s", humanize.Count(s.Runs, "run"), entries, humanize.Count(s.Blobs, "file"))

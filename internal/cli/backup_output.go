@@ -15,8 +15,8 @@ import (
 	"github.com/photon-beam/beam/internal/atomicfile"
 )
 
-// A backupOutput is what a backup is written to: stdout, or a partial file that
-// takes the place of the named one once it is complete.
+// A backupOutput is the destination of a backup: stdout, or a partial file that
+// replaces the named one once it is complete.
 type backupOutput struct {
 	io.Writer
 	messages io.Writer // for the user
@@ -85,7 +85,7 @@ func (c *backupCommand) resolveFile() error {
 }
 
 // commitOrRemove syncs and renames the partial file if err is nil, and removes it
-// otherwise. It returns err and what went wrong itself.
+// otherwise. It returns err joined with its own error.
 func (o *backupOutput) commitOrRemove(err error) error {
 	if o.file == nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
-// checkCommand checks whether a data folder or a backup is whole.
+// checkCommand checks a data folder or a backup for damage.
 type checkCommand struct {
 	File string `arg:"" optional:"" help:"A backup to check; - is stdin. Without it, the data folder is checked."`
 
@@ -24,8 +24,8 @@ type checkCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*checkCommand) Help() string {
-	return "Nothing is changed. A data folder can't be checked while a Beam owns it; check a backup instead: ${program} backup - | ${program} check -. " +
-		"The exit status is 1 if something is damaged. Then restore a backup, or start Beam once with --accept-loss to continue with what can be read."
+	return "The command changes nothing. A data folder can't be checked while a Beam owns it; check a backup instead: ${program} backup - | ${program} check -. " +
+		"The exit status is 1 if something is damaged. In that case, restore a backup, or start Beam once with --accept-loss to continue with what can be read."
 }
 
 // Run checks, and prints what it found.
@@ -46,7 +46,7 @@ func (c *checkCommand) checkFolder(p *program) error {
 	case errors.Is(err, app.ErrFolderInUse):
 		return fmt.Errorf("the data folder %s is in use by another Beam, which checked it when it started: stop that one, or check a backup", dir)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s holds no Beam log", dir)
+		return fmt.Errorf("%s contains no Beam log", dir)
 	case err != nil:
 		return fmt.Errorf("the data folder can't be checked: %w", err)
 	}
@@ -55,9 +55,9 @@ func (c *checkCommand) checkFolder(p *program) error {
 		return fmt.Errorf("%w: restore a backup, or start once with --accept-loss to continue with what can be read", report.Damage)
 	}
 	if report.TornBytes > 0 {
-		fmt.Fprintf(p.stdout, "A crash left %s of an incomplete entry at the end of the log; the next start removes them.\n", humanize.Count(int(report.TornBytes), "byte"))
+		fmt.Fprintf(p.stdout, "A crash left %s of an incomplete entry at the end of the log; the next start removes it.\n", humanize.Count(int(report.TornBytes), "byte"))
 	}
-	fmt.Fprintf(p.stdout, "The log is whole: %s in %s.\n", humanize.Count(report.Runs, "run"), humanize.Count(report.Messages, "message"))
+	fmt.Fprintf(p.stdout, "The log is intact: %s in %s.\n", humanize.Count(report.Runs, "run"), humanize.Count(report.Messages, "message"))
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (c *checkCommand) checkBackup(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "The backup is whole: %s, backed up %s.\n", describeSummary(sum), formatBackupTime(sum))
+	fmt.Fprintf(p.stdout, "The backup is intact: %s, backed up %s.\n", describeSummary(sum), formatBackupTime(sum))
 	return nil
 }
 

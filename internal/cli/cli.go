@@ -1,5 +1,5 @@
-// Package cli is the command line of a program of photons: commands, flags and
-// the manual.
+// Package cli implements the command line of a program of photons: its commands,
+// flags and manual.
 package cli
 
 import (
@@ -81,7 +81,7 @@ type commandLine struct {
 	Prune   pruneCommand   `cmd:"" help:"Delete finished runs."`
 	Backup  backupCommand  `cmd:"" help:"Back up the data folder to one file, without stopping runs."`
 	Restore restoreCommand `cmd:"" help:"Restore a backup to a new data folder."`
-	Check   checkCommand   `cmd:"" help:"Check whether a data folder or a backup is whole."`
+	Check   checkCommand   `cmd:"" help:"Check a data folder or a backup for damage."`
 }
 
 // parseAndRun parses the command line and runs its command.

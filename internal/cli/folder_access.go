@@ -13,7 +13,7 @@ import (
 
 // dataFolderFlags are the flags of commands that work on a data folder.
 type dataFolderFlags struct {
-	Data string `default:"" placeholder:"DIR" type:"path" help:"The data folder. By default, the folder for programs' state in your home folder."`
+	Data string `default:"" placeholder:"DIR" type:"path" help:"The data folder. By default, beam in the state folder of your home folder."`
 }
 
 // useFolder works on a data folder. If another process owns the folder, useFolder

@@ -10,7 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/controlsocket"
 )
 
-// What an owner of a data folder is called, after the name of its program.
+// The commands that own a data folder, as described after their program's name.
 const (
 	serveSuffix = " serve"
 	stdioSuffix = " stdio"

@@ -11,8 +11,8 @@ func (c *appFlags) newLogger(p *program) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, options))
 }
 
-// newWarningLogger returns the logger of commands that do one thing: it logs only
-// what is wrong.
+// newWarningLogger returns the logger of commands that do one thing and end. It logs
+// warnings and errors only.
 func newWarningLogger(p *program) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

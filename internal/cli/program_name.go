@@ -12,8 +12,8 @@ import (
 // defaultProgramName is the name of the program if the process has none.
 const defaultProgramName = "beam"
 
-// programName returns the name under which the process was started: what its user
-// types, which differs between programs made with Beam.
+// programName returns the name under which the process was started, which differs
+// between programs made with Beam.
 func programName() string {
 	if len(os.Args) == 0 {
 		return defaultProgramName

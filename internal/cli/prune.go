@@ -17,17 +17,17 @@ import (
 type pruneCommand struct {
 	OlderThan *durationFlag `placeholder:"TIME" help:"Delete the runs that ended longer ago than this, as in 12h, 7d or 2w."`
 	Keep      *int          `placeholder:"N" help:"Keep the N runs that ended last and delete the others."`
-	MaxSize   *sizeFlag     `placeholder:"SIZE" help:"Delete the oldest runs until the others and their files take at most this much, as in 500MB or 2GiB."`
+	MaxSize   *sizeFlag     `placeholder:"SIZE" help:"Delete the oldest runs until the rest and their files take at most this much, as in 500MB or 2GiB."`
 	DryRun    bool          `help:"Only print what would be deleted."`
-	JSON      bool          `name:"json" help:"Print it as JSON."`
+	JSON      bool          `name:"json" help:"Print the result as JSON."`
 
 	dataFolderFlags
 }
 
 // Help returns what --help says besides the flags.
 func (*pruneCommand) Help() string {
-	return "A run is deleted if any of --older-than, --keep and --max-size says so. Runs that have not ended are never deleted. " +
-		"If another Beam owns the data folder, that one deletes the runs."
+	return "A run is deleted if --older-than, --keep or --max-size selects it. Runs that have not ended are never deleted. " +
+		"If another Beam owns the data folder, it deletes the runs."
 }
 
 // Validate checks the flags; kong calls it.

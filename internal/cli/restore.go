@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/backup"
 )
 
-// restoreCommand makes a data folder of a backup.
+// restoreCommand creates a data folder from a backup.
 type restoreCommand struct {
 	File string `arg:"" help:"The backup to read; - is stdin."`
 	Data string `required:"" placeholder:"DIR" type:"path" help:"The folder to restore to. It must be empty or not exist."`
@@ -19,8 +19,8 @@ type restoreCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*restoreCommand) Help() string {
-	return "The backup is checked while it is read. If restoring is interrupted, no Beam uses the folder. " +
-		"Let only one Beam continue the runs of a backup: if you restore it to two folders, each has the same runs and does their work."
+	return "The backup is checked as it is read. If the restore is interrupted, no Beam uses the folder. " +
+		"Let only one Beam continue the runs of a backup: if you restore it to two folders, both continue the same runs and repeat each other's work."
 }
 
 // Run restores.

@@ -9,10 +9,10 @@ import (
 
 // retentionFlags are the flags that limit which finished runs are kept.
 type retentionFlags struct {
-	KeepFor  durationFlag `default:"7d" placeholder:"TIME" help:"How long finished runs are kept (default ${default}). Waiting runs are never deleted."`
-	KeepEach int          `default:"1000" placeholder:"N" help:"How many finished runs of one owner are kept at most (default ${default})."`
-	KeepAll  int          `default:"20000" placeholder:"N" help:"How many finished runs are kept in all (default ${default})."`
-	KeepSize sizeFlag     `placeholder:"SIZE" help:"How much finished runs and their files may take, as in 10GB. By default there is no limit."`
+	KeepFor  durationFlag `default:"7d" placeholder:"TIME" help:"How long to keep finished runs (default ${default}). Waiting runs are never deleted."`
+	KeepEach int          `default:"1000" placeholder:"N" help:"The most finished runs to keep for one owner (default ${default})."`
+	KeepAll  int          `default:"20000" placeholder:"N" help:"The most finished runs to keep in all (default ${default})."`
+	KeepSize sizeFlag     `placeholder:"SIZE" help:"The most space that finished runs and their files may take, as in 10GB. By default, there is no limit."`
 }
 
 func (r *retentionFlags) validate() error {

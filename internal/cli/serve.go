@@ -18,7 +18,7 @@ import (
 type serveCommand struct {
 	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 chooses a free one. An address that other machines can reach requires --token."`
 	Token     string   `placeholder:"SECRET" help:"Token that everyone must present: scripts as 'Authorization: Bearer', browsers on the sign-in page. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
-	AllowHost []string `placeholder:"NAME" help:"Host name that requests may use to reach Beam, besides localhost. May be repeated."`
+	AllowHost []string `placeholder:"NAME" help:"Host name that requests may use to reach Beam, besides localhost. Can be repeated."`
 	Open      bool     `help:"Open the playground in the browser, signed in."`
 
 	appFlags
@@ -89,8 +89,8 @@ func (s *serveCommand) allowedHosts() []string {
 	return hosts
 }
 
-// printAddresses prints where the playground is, and opens it if the user wants
-// that.
+// printAddresses prints the address of the playground, and opens it if the flags
+// say so.
 func (s *serveCommand) printAddresses(p *program, a *app.App, base string) {
 	fmt.Fprintf(p.stdout, "Beam listens on %s\n", base)
 	fmt.Fprintf(p.stdout, "Sign in as its operator, once: %s\n", a.SignInURL(base))

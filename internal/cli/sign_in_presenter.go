@@ -17,8 +17,7 @@ type signInPresenter struct {
 	logger      *slog.Logger
 }
 
-// show prints an address that signs a browser in, and opens it if the user wants
-// that.
+// show prints an address that signs a browser in, and opens it if the flags say so.
 func (s *signInPresenter) show(address string) {
 	u, err := url.Parse(address)
 	if err != nil || !isPageURL(address) {

@@ -20,10 +20,10 @@ type stdioCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*stdioCommand) Help() string {
-	return "An MCP client starts this command itself; its configuration names it, as in\n\n" +
+	return "An MCP client starts this command itself, with a configuration such as\n\n" +
 		`    {"mcpServers": {"${program}": {"command": "${program}", "args": ["stdio", "--open"]}}}` + "\n\n" +
-		"If another Beam owns the data folder, such as ${program} serve, that one serves the client, and all its runs and questions are in one place; otherwise this one owns the folder. " +
-		"Messages go over stdin and stdout, the log goes to stderr. The program ends when stdin does."
+		"If another Beam owns the data folder, such as ${program} serve, it serves the client, so that all runs and questions are in one place. Otherwise, this process owns the folder. " +
+		"Messages are exchanged over stdin and stdout; the log is written to stderr. The program ends when stdin is closed."
 }
 
 // Validate checks the flags; kong calls it.

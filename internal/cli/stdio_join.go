@@ -30,8 +30,8 @@ const (
 	// ownerStartTimeout applies if the owner doesn't answer: it may be starting, with
 	// a long log to read.
 	ownerStartTimeout = 50 * time.Second
-	// restartGracePeriod applies if the owner has ended: it may be started again, and
-	// a process that owned the folder by then would be in its way.
+	// restartGracePeriod applies if the owner has ended: it may be restarted, and
+	// couldn't own the folder if this process already did.
 	restartGracePeriod = time.Second
 
 	joinPollInterval = 50 * time.Millisecond

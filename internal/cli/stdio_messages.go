@@ -13,23 +13,23 @@ import (
 func (c *stdioProcess) reportJoined(o controlsocket.Owner) {
 	c.program.messagef("joined %s, which owns the data folder: all runs and questions are in one place%s", describeOwner(o), describePages(o))
 	if c.Root != "" && c.Root != o.Root {
-		c.program.messagef("its --root counts, not this one's: tools can read %s", cmp.Or(o.Root, "no folder"))
+		c.program.messagef("its --root applies, not this process's: tools can read %s", cmp.Or(o.Root, "no folder"))
 	}
 	if c.askFlags != defaultAskFlags || c.Traces != "off" {
-		c.program.messagef("its --ask-fallback, --ask-handoff, --keep-alive and --traces count, not this one's")
+		c.program.messagef("its --ask-fallback, --ask-handoff, --keep-alive and --traces apply, not this process's")
 	}
 }
 
-// lossMessage tells a client's model what becomes of a tool's call if the Beam
-// that serves it has ended. A tool that this program doesn't have is the owner's
-// own.
+// lossMessage explains to a client's model what happens to a tool's call if the
+// Beam that serves it has ended. A tool that this program doesn't have is one of the
+// owner's.
 func (c *stdioProcess) lossMessage(tool string) string {
 	p, ok := c.program.registry.Lookup(tool)
 	switch {
 	case !ok:
-		return "When Beam runs again, the list of runs shows what became of it."
+		return "When Beam runs again, the list of runs shows how it ended."
 	case p.Options().Durable:
-		return "Its run is kept: when Beam runs again, the run continues where it was, and its questions are open in the inbox. Calling the tool again starts another run."
+		return "Its run is kept: when Beam runs again, the run continues where it stopped, and its questions are open in the inbox. Calling the tool again starts another run."
 	}
 	return "It was interrupted, and only its record is kept. Calling the tool again starts another run."
 }

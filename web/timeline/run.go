@@ -38,7 +38,7 @@ type Run struct {
 	firstArtifact  int // no artifact precedes this index
 }
 
-// New returns a run of which nothing is known but its id.
+// New returns an empty run with the given id.
 func New(id string) *Run {
 	return &Run{ID: id, State: engine.Running, openAsks: make(map[uint64]*Item)}
 }
