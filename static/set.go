@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,8 +19,9 @@ const Prefix = "/static/"
 
 // A Set serves files under hashed names. It is immutable and safe for concurrent use.
 type Set struct {
-	urls  map[string]string // by name
-	files map[string]*file  // by URL
+	urls    map[string]string   // by name
+	files   map[string]*file    // by URL
+	imports map[string][]string // the names of the modules that each module imports
 }
 
 type file struct {
@@ -36,7 +38,7 @@ var _ http.Handler = (*Set)(nil)
 // It inlines stylesheets that others import without a condition, and leaves them out of
 // the set.
 func New(fsys fs.FS) (*Set, error) {
-	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}}, inlined: map[string]bool{}}
+	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}, imports: map[string][]string{}}, inlined: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			_, err = b.add(name)
@@ -56,6 +58,21 @@ func (s *Set) URL(name string) string { return s.urls[name] }
 
 // Has reports whether the set contains the named file.
 func (s *Set) Has(name string) bool { return s.urls[name] != "" }
+
+// Imports returns the URLs of the modules that the named module imports, directly or
+// through others. A page can name them, so that the browser loads all at once.
+func (s *Set) Imports(name string) []string {
+	var urls []string
+	pending := slices.Clone(s.imports[name])
+	for seen := map[string]bool{}; len(pending) > 0; pending = pending[1:] {
+		if next := pending[0]; !seen[next] {
+			seen[next] = true
+			urls = append(urls, s.urls[next])
+			pending = append(pending, s.imports[next]...)
+		}
+	}
+	return urls
+}
 
 // ServeHTTP serves GET and HEAD requests for the paths that URL returns.
 func (s *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) {

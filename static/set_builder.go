@@ -78,7 +78,9 @@ func (b *builder) resolveModule(name string, js []byte) ([]byte, error) {
 	}
 	defer leave()
 	return replaceReferences(name, moduleImport, js, func(target string, parts [][]byte) ([]byte, error) {
-		url, err := b.add(path.Join(path.Dir(name), target))
+		imported := path.Join(path.Dir(name), target)
+		b.set.imports[name] = append(b.set.imports[name], imported)
+		url, err := b.add(imported)
 		return slices.Concat(parts[1], []byte(relativeURL(name, url)), parts[3]), err
 	})
 }

@@ -2,6 +2,7 @@ package static
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -28,6 +29,9 @@ func TestModules(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
 		}
+	}
+	if got, want := set.Imports("a.js"), []string{set.URL("parts/b.js"), set.URL("parts/c.js"), set.URL("d.js")}; !slices.Equal(got, want) {
+		t.Errorf("a.js imports %q, want %q", got, want)
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 // newChrome returns the bar and the sidebar of a page.
 func (s *Server) newChrome(r *http.Request, caller engine.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
-		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastarBundle), OwnScript: s.assetURL("beam.js"),
+		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastarBundle), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
 		OpenAsks: s.engine.CountOpenAsks(caller), Operator: caller.Owns(identity.Operator),
 	}
 	if caller == nil {

@@ -48,6 +48,7 @@ type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
 	assets         *static.Set
+	scriptModules  []string   // URLs of the modules that beam.js imports
 	links          links.Base // of the pages
 	sessions       *identity.Sessions
 	signInCodes    *identity.SignInCodes
@@ -75,6 +76,9 @@ func New(c Config) (*Server, error) {
 		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.links)
+	for _, url := range s.assets.Imports("beam.js") {
+		s.scriptModules = append(s.scriptModules, s.links.To(url))
+	}
 	s.streamsContext, s.closeStreams = context.WithCancel(context.Background())
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)

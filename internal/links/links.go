@@ -16,9 +16,6 @@ type Base string
 // Home returns the URL of the first page.
 func (b Base) Home() string { return string(b) + "/" }
 
-// Search returns the URL of the first page with a search for photons.
-func (b Base) Search(query string) string { return b.Home() + "?q=" + url.QueryEscape(query) }
-
 // Photon returns the URL of a photon's page.
 func (b Base) Photon(name string) string { return string(b) + "/photons/" + url.PathEscape(name) }
 

@@ -17,10 +17,11 @@ type Chrome struct {
 	Operator   bool      // the person is the operator and sees all runs
 	SignedIn   bool      // the person can sign out
 
-	Script    string // URL of the Datastar bundle; empty for pages without script
-	OwnScript string // URL of beam.js, which requires the Datastar bundle
-	Style     string // URL of the stylesheet
-	Icon      string // URL of the icon
+	Script    string   // URL of the Datastar bundle; empty for pages without script
+	OwnScript string   // URL of beam.js, which requires the Datastar bundle
+	Modules   []string // URLs of the modules that beam.js imports
+	Style     string   // URL of the stylesheet
+	Icon      string   // URL of the icon
 
 	SearchQuery string
 }

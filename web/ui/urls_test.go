@@ -22,6 +22,7 @@ var ownURL = regexp.MustCompile(`(?:href="|action="|src="|@get\((?:'|&#39;)|@pos
 func TestURLsHaveTheBase(t *testing.T) {
 	c := testChrome()
 	c.Script, c.OwnScript, c.Style, c.Icon = "/base"+c.Script, "/base"+c.OwnScript, "/base"+c.Style, "/base"+c.Icon
+	c.Modules = []string{"/base" + c.Modules[0]}
 	w := fullRun()
 	pages := map[string]templ.Component{
 		"home":   Home(c, []PhotonCard{{Name: "csv"}}),
