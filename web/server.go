@@ -38,6 +38,9 @@ type Config struct {
 	MCP MCPHandler
 	// Metrics serves the metrics; nil if there are none.
 	Metrics http.Handler
+	// Base begins the links of the pages; empty if the server is at the root of its host.
+	// Requests arrive without it, as from [http.StripPrefix].
+	Base links.Base
 	// Program is the name of the command, for the sign-in page. It defaults to beam.
 	Program string
 	Logger  *slog.Logger // nil discards
@@ -71,7 +74,7 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, assets: static.Assets(),
+		engine: c.Engine, photons: c.Photons, assets: static.Assets(), links: c.Base,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
