@@ -224,7 +224,7 @@ func TestRestoreKilled(t *testing.T) {
 	r.signal(syscall.SIGKILL)
 	r.waitForExit(waitTimeout)
 	for _, command := range [][]string{{"--addr", "127.0.0.1:0"}, {"stdio"}, {"prune", "--keep", "0"}, {"backup", filepath.Join(dir, "other")}} {
-		if said := runBeam(t, 1, append(command, "--data", again)...); !strings.Contains(said, "restoring it was interrupted") && !strings.Contains(said, "is not a Beam data folder") {
+		if said := runBeam(t, 1, append(command, "--data", again)...); !strings.Contains(said, "the restore was interrupted") && !strings.Contains(said, "is not a Beam data folder") {
 			t.Errorf("%s says %s", command[0], said)
 		}
 	}
