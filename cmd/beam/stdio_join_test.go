@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // If beam stdio joins beam serve, the client's runs and questions are there: the
@@ -38,7 +40,7 @@ func TestStdioJoinsTheOwner(t *testing.T) {
 
 	began := time.Now()
 	c.closeAndWait()
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > programtest.ExitTimeout {
 		t.Errorf("it ended %s after its stdin", took)
 	}
 	s.answer(s.waitForAsks(1)[0], `{"confirm":true}`)
@@ -157,7 +159,7 @@ func TestOwnerFrozen(t *testing.T) {
 	c.callTool("1", "wizard", "{}")
 	began := time.Now()
 	c.closeAndWait()
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > programtest.ExitTimeout {
 		t.Errorf("it ended %s after its stdin", took)
 	}
 }
@@ -206,7 +208,7 @@ func TestClientsShareAFolder(t *testing.T) {
 	two.waitForMethod("elicitation/create")
 	began := time.Now()
 	one.closeAndWait()
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > programtest.ExitTimeout {
 		t.Errorf("with another joined, it ended %s after its stdin", took)
 	}
 	if m := two.waitForResponse(`"w"`); m.Error == nil || !strings.Contains(m.Error.Message, "run is kept") {

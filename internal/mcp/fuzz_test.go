@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // addSeedMessages adds messages of every kind, some of them malformed.
@@ -56,7 +57,7 @@ func FuzzStdio(f *testing.F) {
 		if err := r.ServeStdio(t.Context(), bytes.NewReader(in), &out, operator, func() (string, error) { return pagesOrigin, nil }); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
-		if took := time.Since(begun); took > 3*time.Second {
+		if took := time.Since(begun); took > programtest.ExitTimeout {
 			t.Errorf("the server took %s to end", took)
 		}
 		for line := range strings.Lines(out.String()) {

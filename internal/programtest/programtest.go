@@ -10,7 +10,13 @@ import (
 	"net/http/cookiejar"
 	"strings"
 	"sync"
+	"time"
 )
+
+// ExitTimeout is how long a program may take to end in a test. Beam's grace periods
+// add up to less than 2 seconds, after which MCP clients kill their servers; the rest
+// is for a busy machine.
+const ExitTimeout = 10 * time.Second
 
 // A Console collects what a program prints. It may be used from several
 // goroutines.

@@ -62,7 +62,7 @@ func TestCodeIsBounded(t *testing.T) {
 			t.Error("it doesn't say that there is more")
 		}
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

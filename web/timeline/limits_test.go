@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/ask"
@@ -22,14 +21,12 @@ func TestAHundredThousandStatuses(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	began := time.Now()
 	for i := range 100_000 {
 		w.event(generators.Statusf("event %d", i))
 		if i%10_000 == 0 {
 			w.event(generators.Markdown("m", "text"))
 		}
 	}
-	took := time.Since(began)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if n := len(w.run.Items); n != 1+1+10+maxDroppable {
@@ -46,9 +43,6 @@ func TestAHundredThousandStatuses(t *testing.T) {
 	}
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 2<<20 {
 		t.Errorf("the heap grew by %d bytes", grown)
-	}
-	if took > 10*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	runtime.KeepAlive(w)
 }

@@ -58,7 +58,7 @@ func connectGoSDK(t *testing.T, h *programServer, c *programtest.Console, versio
 		if err := session.Close(); err != nil {
 			t.Errorf("closing: %v\n%s", err, c)
 		}
-		if took := time.Since(begun); h == nil && took > 2*time.Second {
+		if took := time.Since(begun); h == nil && took > programtest.ExitTimeout {
 			t.Errorf("the program ended %v after its input", took)
 		}
 		expectNoRace(t, c)

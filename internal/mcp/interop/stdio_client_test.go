@@ -148,7 +148,7 @@ func (w *stdioClient) waitForExit() {
 	timer := time.AfterFunc(waitTimeout, func() { w.cmd.Process.Kill() })
 	defer timer.Stop()
 	err := w.cmd.Wait()
-	if took := time.Since(begun); err != nil || took > 2*time.Second {
+	if took := time.Since(begun); err != nil || took > programtest.ExitTimeout {
 		w.t.Errorf("it ended with %v after %v\n%s", err, took, w.console)
 	}
 }

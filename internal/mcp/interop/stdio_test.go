@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 func TestWireIDs(t *testing.T) {
@@ -207,7 +209,7 @@ func TestWireClosedStdout(t *testing.T) {
 	timer := time.AfterFunc(waitTimeout, func() { w.cmd.Process.Kill() })
 	defer timer.Stop()
 	begun := time.Now()
-	if err := w.cmd.Wait(); err != nil && w.cmd.ProcessState.ExitCode() < 0 || time.Since(begun) > 3*time.Second {
+	if err := w.cmd.Wait(); err != nil && w.cmd.ProcessState.ExitCode() < 0 || time.Since(begun) > programtest.ExitTimeout {
 		t.Errorf("it ended with %v after %v\n%s", err, time.Since(begun), w.console)
 	}
 	if !strings.Contains(w.console.String(), "left a") {

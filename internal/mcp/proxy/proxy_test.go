@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/proxy"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A scriptedBackend is a server that a test plays itself, message by message.
@@ -109,7 +110,7 @@ func (r *proxiedClient) closeAndWait() {
 	if rest, err := io.ReadAll(r.out); len(rest) > 0 || err != nil {
 		r.t.Errorf("at the end the client got %q, %v", rest, err)
 	}
-	if err := <-r.done; err != nil || time.Since(began) > 2*time.Second {
+	if err := <-r.done; err != nil || time.Since(began) > programtest.ExitTimeout {
 		r.t.Errorf("the proxy ended with %v after %s", err, time.Since(began))
 	}
 }
