@@ -36,7 +36,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry) {
 		r.engine.index.updateState(r, oldState, r.state)
 		r.updateClock()
 	}
-	r.updateResidency()
+	r.updateEvictionQueue()
 	r.wakeWaiters()
 }
 
@@ -141,7 +141,7 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 	}
 	r.openAsks = append(r.openAsks, a)
 	if !r.loading {
-		r.engine.deadlines.scheduleExpiry(a)
+		r.engine.askDeadlines.scheduleExpiry(a)
 		r.engine.index.addAsk(r, a)
 	}
 	return nil

@@ -141,7 +141,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 		c.Settle(past.reply(w.trackedRun))
 	} else if open := w.findOpenAsk(past.seq); open != nil {
 		open.call = c
-		w.updateResidency()
+		w.updateEvictionQueue()
 	}
 	return true, nil
 }
