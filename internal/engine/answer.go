@@ -78,10 +78,9 @@ func (e *Engine) Answer(ctx context.Context, caller Caller, askID string, a ask.
 	}
 	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface}
 	if open.Question.Kind == ask.KindSecret && a.Action == ask.Accept {
-		if entry.Sealed, err = e.keys.Seal(r.id, a.Content); err != nil {
+		if err := r.sealSecret(&entry); err != nil {
 			return err
 		}
-		entry.Answer.Content = nil
 	}
 	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindAnswered, entry))
 }

@@ -188,15 +188,10 @@ func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Re
 
 // answeredReply returns the generator's reply for a recorded answer.
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
-	answer := a.Answer
-	if a.Sealed != nil {
-		content, err := r.engine.keys.Unseal(r.id, a.Sealed)
-		if err != nil {
-			return generators.Reply{Err: err}
-		}
-		answer.Content = content
+	if err := r.unsealSecret(&a); err != nil {
+		return generators.Reply{Err: err}
 	}
-	reply := answer.Reply()
+	reply := a.Answer.Reply()
 	reply.Open = r.blobOpener()
 	return reply
 }
