@@ -90,7 +90,12 @@ func TestEveryKindHasEveryOutcome(t *testing.T) {
 		{"stopped", neverAnswers, nil, ask.ErrStopped},
 		{"suspended", neverAnswers, nil, ask.ErrSuspended},
 	}
-	for kind, k := range kindTests {
+	for _, kind := range ask.Kinds() {
+		k, ok := kindTests[kind]
+		if !ok {
+			t.Errorf("kindTests has no entry for the kind %q", kind)
+			continue
+		}
 		for _, o := range outcomes {
 			t.Run(string(kind)+"/"+o.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -37,16 +38,21 @@ func TestEventsRoundTrip(t *testing.T) {
 		{"stepped", &generators.Stepped{Key: "k", Error: "no"}},
 		{"result", &generators.Result{Value: json.RawMessage(`[1,2]`)}},
 	}
+	untested := generators.Kinds()
 	for _, tt := range tests {
 		kind, data, err := generators.Encode(tt.event)
 		if err != nil || kind != tt.kind {
 			t.Errorf("%T: kind %q, error %v", tt.event, kind, err)
 			continue
 		}
+		untested = slices.DeleteFunc(untested, func(k string) bool { return k == kind })
 		back, err := generators.Decode(kind, data)
 		if err != nil || !reflect.DeepEqual(back, tt.event) {
 			t.Errorf("%s: %+v became %+v (%v)", data, tt.event, back, err)
 		}
+	}
+	if len(untested) > 0 {
+		t.Errorf("no event of the kinds %q was tested", untested)
 	}
 }
 

@@ -76,13 +76,6 @@ func readAnswerForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// discardUploads removes the uploads of a rejected answer.
-func (s *Server) discardUploads(open engine.OpenAsk, a ask.Answer) {
-	for _, f := range a.Files {
-		s.engine.DiscardUpload(open.Run, f.Digest, f.Size)
-	}
-}
-
 // renderInvalidForm renders the form with its errors: a page with script gets a patch,
 // which must have status 200, and a page without script gets a whole page.
 func (s *Server) renderInvalidForm(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk, err error) error {

@@ -95,3 +95,10 @@ func (u *uploadReader) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// discardUploads removes the uploads of a rejected answer.
+func (s *Server) discardUploads(open engine.OpenAsk, a ask.Answer) {
+	for _, f := range a.Files {
+		s.engine.DiscardUpload(open.Run, f.Digest, f.Size)
+	}
+}

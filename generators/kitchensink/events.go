@@ -10,8 +10,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// allEvents returns every kind of event, the same in every run.
-func allEvents() []generators.Event {
+// Events returns events of every kind, the same in every run. The tests of all surfaces
+// use them.
+func Events() []generators.Event {
 	var all []generators.Event
 	for _, part := range [][]generators.Event{statuses(), progress(), logs(), chunks(), artifacts()} {
 		all = append(all, part...)

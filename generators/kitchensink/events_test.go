@@ -4,13 +4,29 @@ import (
 	"bytes"
 	"encoding/json"
 	"image/png"
+	"slices"
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/kitchensink"
 )
 
-// TestEveryKindOfEvent checks that the photon yields every kind, level and media type.
+func TestEventsHaveEveryKind(t *testing.T) {
+	missing := generators.Kinds()
+	for _, e := range append(kitchensink.Events(), &generators.Stepped{}, &generators.Result{}) { // the engine records the last two
+		kind, _, err := generators.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		missing = slices.DeleteFunc(missing, func(k string) bool { return k == kind })
+	}
+	if len(missing) > 0 {
+		t.Errorf("Events has none of the kinds %q", missing)
+	}
+}
+
+// TestEveryKindOfEvent checks that the photon yields every level and media type.
 func TestEveryKindOfEvent(t *testing.T) {
 	seen := map[string]int{}
 	for _, e := range run(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {

@@ -33,7 +33,7 @@ type Outcome struct {
 }
 
 func runKitchenSink(ctx context.Context, in Choice, yield generators.Yield) (Outcome, error) {
-	for _, e := range allEvents() {
+	for _, e := range Events() {
 		if !yield(e) {
 			return Outcome{}, ctx.Err()
 		}

@@ -1,9 +1,11 @@
 package kitchensink_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +38,29 @@ var accepted = map[string]struct {
 		`{"name":"a.bin","size":1048576,"mediaType":"application/octet-stream"}`},
 	"form": {photontest.Accept(`{"name":"Ada","email":"ada@example.org"}`), `{"name":"Ada","email":"ada@example.org"}`},
 	"url":  {photontest.Accept(`{}`), `true`},
+}
+
+// Every kind of question has an example, except the two that no form asks.
+func TestEveryKindOfQuestion(t *testing.T) {
+	browserAnswers, err := os.ReadFile("../../e2e/support/question-kinds.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range ask.Kinds() {
+		kind := string(k)
+		if k == ask.KindSample || k == ask.KindRoots {
+			continue
+		}
+		if _, ok := accepted[kind]; !ok {
+			t.Errorf("accepted has no answer to the kind %q", kind)
+		}
+		if _, err := kitchensink.Photon.Check(fmt.Appendf(nil, `{"ask":%q}`, kind)); err != nil {
+			t.Errorf("the field Choice.Ask does not offer the kind %q: %v", kind, err)
+		}
+		if !bytes.Contains(browserAnswers, []byte("\n  "+kind+": {")) {
+			t.Errorf("e2e/support/question-kinds.js has no answers to the kind %q", kind)
+		}
+	}
 }
 
 func TestAccepted(t *testing.T) {

@@ -71,7 +71,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		SyncAlways:   c.Sync == "always",
 		AcceptLoss:   c.AcceptLoss,
 		Root:         c.Root,
-		Limits:       c.setRetention(engine.Limits{ResidentFor: time.Duration(c.EvictAfter), MaxResident: c.MaxResident}),
+		Limits:       c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident}),
 		Trace:        c.Traces == "otlp",
 		AskPolicy:    c.mcpAskPolicy(),
 		Instructions: c.mcpInstructions(),

@@ -22,7 +22,7 @@ func (e *Engine) OpenAsk(ctx context.Context, caller Caller, askID string) (Open
 	if a := r.findOpenAsk(seq); a != nil {
 		return r.buildOpenAsk(ctx, a)
 	}
-	return OpenAsk{}, r.classifyClosedAsk(ctx, seq)
+	return OpenAsk{}, r.notOpenError(ctx, seq)
 }
 
 func (e *Engine) findAsk(caller Caller, askID string) (*trackedRun, uint64, error) {
@@ -37,9 +37,10 @@ func (e *Engine) findAsk(caller Caller, askID string) (*trackedRun, uint64, erro
 	return r, seq, err
 }
 
-// classifyClosedAsk returns ErrSettled if the entry with an ordinal is a question,
-// which then has been settled, and otherwise ErrAskNotFound or the log's error.
-func (r *trackedRun) classifyClosedAsk(ctx context.Context, seq uint64) error {
+// notOpenError returns the error for a question that is not open: ErrSettled if the
+// log has it, which then has been settled, and otherwise ErrAskNotFound or the log's
+// error.
+func (r *trackedRun) notOpenError(ctx context.Context, seq uint64) error {
 	for batch, err := range r.engine.log.Read(ctx, r.id, seq-1) {
 		if err != nil {
 			return err
@@ -73,14 +74,13 @@ func (e *Engine) Answer(ctx context.Context, caller Caller, askID string, a ask.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.findOpenAsk(seq) == nil {
-		return r.classifyClosedAsk(ctx, seq)
+		return r.notOpenError(ctx, seq)
 	}
 	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface}
 	if open.Question.Kind == ask.KindSecret && a.Action == ask.Accept {
-		if entry.Sealed, err = e.keys.Seal(r.id, a.Content); err != nil {
+		if err := r.sealSecret(&entry); err != nil {
 			return err
 		}
-		entry.Answer.Content = nil
 	}
 	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindAnswered, entry))
 }
@@ -95,7 +95,7 @@ func (r *trackedRun) recordSettlement(ctx context.Context, seq uint64, entry run
 	}
 	// Checked after the flush, which may have applied another process's answer.
 	if r.findOpenAsk(seq) == nil {
-		return r.classifyClosedAsk(ctx, seq)
+		return r.notOpenError(ctx, seq)
 	}
 	return asSettledError(r.appendEntries(ctx, entry))
 }

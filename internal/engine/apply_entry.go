@@ -36,7 +36,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry) {
 		r.engine.index.updateState(r, oldState, r.state)
 		r.updateClock()
 	}
-	r.updateResidency()
+	r.updateEvictionQueue()
 	r.wakeWaiters()
 }
 
@@ -141,7 +141,7 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 	}
 	r.openAsks = append(r.openAsks, a)
 	if !r.loading {
-		r.engine.deadlines.scheduleExpiry(a)
+		r.engine.askDeadlines.scheduleExpiry(a)
 		r.engine.index.addAsk(r, a)
 	}
 	return nil
@@ -188,15 +188,10 @@ func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Re
 
 // answeredReply returns the generator's reply for a recorded answer.
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
-	answer := a.Answer
-	if a.Sealed != nil {
-		content, err := r.engine.keys.Unseal(r.id, a.Sealed)
-		if err != nil {
-			return generators.Reply{Err: err}
-		}
-		answer.Content = content
+	if err := r.unsealSecret(&a); err != nil {
+		return generators.Reply{Err: err}
 	}
-	reply := answer.Reply()
+	reply := a.Answer.Reply()
 	reply.Open = r.blobOpener()
 	return reply
 }

@@ -19,7 +19,7 @@ func (e *Engine) Counts() Counts {
 	c := Counts{
 		Runs:      make(map[State]int, len(allStates)),
 		Followers: int(e.counters.followers.Load()),
-		Resident:  e.residency.countEvictable(),
+		Resident:  e.evictionQueue.count(),
 	}
 	for i, s := range allStates {
 		c.Runs[s] = int(e.counters.runs[i].Load())
@@ -88,9 +88,9 @@ func (c *counters) countRuns(runs []*trackedRun) {
 	}
 }
 
-// countEvictable returns the number of runs that could be evicted.
-func (h *residency) countEvictable() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.evictable.Len()
+// count returns the number of runs that could be evicted.
+func (q *evictionQueue) count() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.runs.Len()
 }

@@ -108,7 +108,7 @@ func (r *trackedRun) suspendOrInterrupt() error {
 // generator still yields is ignored. Callers hold mu.
 func (r *trackedRun) stopGenerator(cause error) {
 	for _, a := range r.openAsks {
-		r.engine.deadlines.cancelExpiry(a)
+		r.engine.askDeadlines.cancelExpiry(a)
 	}
 	if r.worker == nil {
 		return
@@ -120,7 +120,7 @@ func (r *trackedRun) stopGenerator(cause error) {
 	r.worker.generator.Stop(cause)
 	r.worker.observeReplay(false) // if the replay was still in progress
 	r.worker = nil
-	r.updateResidency()
+	r.updateEvictionQueue()
 }
 
 // maxTextBytes bounds an error or a title that is shown to people.

@@ -53,9 +53,9 @@ type Engine struct {
 	ephemeral     bool
 	keys          *keyring.Keyring
 	index         *index
-	residency     residency
+	evictionQueue evictionQueue
 	resumes       resumeQueue
-	deadlines     *deadlines
+	askDeadlines  *askDeadlines
 	stalledWrites stalledWrites
 	counters      counters
 	meter         Meter
@@ -77,7 +77,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
 		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
+		index: newIndex(), keys: keyring.New(o.KeyDir), askDeadlines: newAskDeadlines(),
 		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		meter:   o.Meter, tracer: o.Tracer,
 	}
@@ -87,7 +87,7 @@ func New(o Options) *Engine {
 	if e.tracer == nil {
 		e.tracer = noopTracer{}
 	}
-	e.residency.overLimit = make(chan struct{}, 1)
+	e.evictionQueue.overLimit = make(chan struct{}, 1)
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
@@ -138,7 +138,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.resumes.queueAllRetries()
 	e.index.stopAccepting()
 	e.index.waitIdle(ctx)
-	e.deadlines.stop()
+	e.askDeadlines.stop()
 	for _, r := range e.index.allRuns() {
 		if err := r.suspendOrInterrupt(); err != nil {
 			e.logger.Error("suspending a run", "run", r.id, "err", err)
@@ -177,7 +177,7 @@ type Limits struct {
 	MaxFinishedBytes    int64         // bytes of the logs and files kept of finished runs; unlimited
 	RetainFor           time.Duration // how long finished runs are kept; 7 days
 	RetainAtLeast       time.Duration // how long a finished run is kept at least, however many there are; 1 minute
-	ResidentFor         time.Duration // how long a durable run waits in memory; 10 minutes
+	EvictAfter          time.Duration // how long a durable run waits in memory; 10 minutes
 	MaxResident         int           // durable runs that wait in memory; 250
 }
 
@@ -191,7 +191,7 @@ func (l Limits) withDefaults() Limits {
 	l.MaxFinished = cmp.Or(l.MaxFinished, 20_000)
 	l.RetainFor = cmp.Or(l.RetainFor, 7*24*time.Hour)
 	l.RetainAtLeast = cmp.Or(l.RetainAtLeast, time.Minute)
-	l.ResidentFor = cmp.Or(l.ResidentFor, 10*time.Minute)
+	l.EvictAfter = cmp.Or(l.EvictAfter, 10*time.Minute)
 	l.MaxResident = cmp.Or(l.MaxResident, 250)
 	return l
 }

@@ -47,7 +47,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 		return err
 	}
 	w.runningSteps = slices.DeleteFunc(w.runningSteps, func(key string) bool { return key == e.Key })
-	w.updateResidency()
+	w.updateEvictionQueue()
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 	}
 	if c.Kind == generators.StepKind {
 		w.runningSteps = append(w.runningSteps, c.Key)
-		w.updateResidency()
+		w.updateEvictionQueue()
 	}
 	q, ok := ask.Of(c)
 	if !ok {

@@ -30,7 +30,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
 	runs = slices.DeleteFunc(runs, func(r *trackedRun) bool { return !e.recoverOrRemove(ctx, r) })
-	e.deadlines.scheduleAll(runs)
+	e.askDeadlines.scheduleAll(runs)
 	e.warnMissingPhotons(runs)
 	return nil
 }

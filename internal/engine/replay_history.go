@@ -2,9 +2,6 @@ package engine
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -124,7 +121,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	past := h.unreplayedCalls[c.Key]
 	switch {
 	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
-		return false, toolErrorf("the tool has changed since this run began: it now makes the call %q (%s), but the log has %s",
+		return false, toolChangedErrorf("it now makes the call %q (%s), but the log has %s",
 			c.Key, c.Kind, h.describeUnreplayed())
 	case past == nil:
 		if len(h.unreplayedCalls) == 0 {
@@ -132,7 +129,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 		}
 		return false, nil
 	case past.kind != c.Kind:
-		return false, toolErrorf("the tool has changed since this run began: the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
+		return false, toolChangedErrorf("the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
 	}
 	if delete(h.unreplayedCalls, c.Key); len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true)
@@ -141,31 +138,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 		c.Settle(past.reply(w.trackedRun))
 	} else if open := w.findOpenAsk(past.seq); open != nil {
 		open.call = c
-		w.updateResidency()
+		w.updateEvictionQueue()
 	}
 	return true, nil
-}
-
-// checkAllReplayed returns an error if the generator, which has returned, did not
-// make all recorded calls.
-func (h *history) checkAllReplayed() error {
-	if len(h.unreplayedCalls) == 0 {
-		return nil
-	}
-	return toolErrorf("the tool has changed since this run began: it now returned without making %s", h.describeUnreplayed())
-}
-
-// describeUnreplayed names the first recorded calls that were not replayed, earliest
-// first.
-func (h *history) describeUnreplayed() string {
-	keys := make([]string, 0, len(h.unreplayedCalls))
-	for k := range h.unreplayedCalls {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b string) int { return int(h.unreplayedCalls[a].seq) - int(h.unreplayedCalls[b].seq) })
-	var names []string
-	for _, k := range keys[:min(3, len(keys))] {
-		names = append(names, fmt.Sprintf("%q (%s)", k, h.unreplayedCalls[k].kind))
-	}
-	return strings.Join(names, ", then ")
 }

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -96,30 +94,4 @@ func (r *trackedRun) readHistory(ctx context.Context) (*history, error) {
 		return nil, fmt.Errorf("the log ends at entry %d, but the run has %d", last, r.lastSeq)
 	}
 	return h, nil
-}
-
-// checkVersion returns an error if the photon's version differs from the one that
-// the run began with. A run without a recorded version may continue.
-func (r *trackedRun) checkVersion() error {
-	then, now := r.started.Version, r.photon.Options().Version
-	if then == "" || then == now {
-		return nil
-	}
-	if now == "" {
-		now = "an unnamed version"
-	} else {
-		now = fmt.Sprintf("version %q", now)
-	}
-	return toolErrorf("the tool has changed since this run began: it was version %q then, and is %s now", then, now)
-}
-
-// checkArguments returns an error if the photon's input schema no longer accepts
-// the run's arguments.
-func (r *trackedRun) checkArguments(args json.RawMessage) error {
-	_, err := r.photon.Check(args)
-	var invalid *generators.InvalidError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	return toolErrorf("the tool has changed since this run began, and its arguments are no longer valid: %v", invalid)
 }

@@ -108,7 +108,7 @@ func TestAnswersWhileRunsAreEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true))
-		o.Limits = engine.Limits{ResidentFor: time.Second, MaxResident: 5}
+		o.Limits = engine.Limits{EvictAfter: time.Second, MaxResident: 5}
 		b := openTestEngine(t, o)
 		ids := make([]string, 100)
 		for i := range ids {

@@ -39,7 +39,7 @@ func (w *worker) retryTransient(try func() error) error {
 		if !w.waitUnlocked(retryInterval) {
 			return errRunOver
 		}
-		w.postponeDeadlines(time.Since(since))
+		w.postponeAskDeadlines(time.Since(since))
 		err = try()
 	}
 	return err
@@ -53,7 +53,7 @@ func (w *worker) addStalled(n int, err error) {
 	}
 	w.stalledCount += n
 	w.updateClock()
-	w.updateResidency()
+	w.updateEvictionQueue()
 	w.engine.stalledWrites.add(w.engine, n, err)
 }
 
@@ -74,9 +74,9 @@ func (w *worker) waitUnlocked(d time.Duration) bool {
 	return w.worker == w
 }
 
-// postponeDeadlines postpones the deadlines of the questions in the batch, which
+// postponeAskDeadlines postpones the deadlines of the questions in the batch, which
 // nobody has seen. Questions that may already be in the log keep theirs.
-func (w *worker) postponeDeadlines(d time.Duration) {
+func (w *worker) postponeAskDeadlines(d time.Duration) {
 	if w.uncertain != nil {
 		return
 	}

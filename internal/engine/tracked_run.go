@@ -55,10 +55,10 @@ type trackedRun struct {
 	inactive              bool // unfinished, but it can't continue in this process; guarded by the index's mu
 	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
 	idleTimer *idleTimeout
-	// residencyElem is the run's element in the list of evictable runs; nil if it
-	// isn't evictable. It is guarded by both mu and the residency's mu.
-	residencyElem *list.Element
-	logBytes      int64 // bytes of the log's entries
+	// evictionElem is the run's element in the list of evictable runs; nil if it
+	// isn't evictable. It is guarded by both mu and the queue's mu.
+	evictionElem *list.Element
+	logBytes     int64 // bytes of the log's entries
 
 	// The run's blobs; see blobs.go.
 	blobRefs     map[string]int // references to each blob, by entries and uploads
@@ -96,6 +96,6 @@ func (r *trackedRun) forgetOpenAsk(a *openAsk) {
 	if r.loading {
 		return
 	}
-	r.engine.deadlines.cancelExpiry(a)
+	r.engine.askDeadlines.cancelExpiry(a)
 	r.engine.index.removeAsk(r, a)
 }

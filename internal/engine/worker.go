@@ -44,7 +44,7 @@ func (r *trackedRun) launchGenerator(args json.RawMessage, h *history) {
 		w.observeReplay(true) // there are no calls to replay
 	}
 	r.updateClock()
-	r.updateResidency()
+	r.updateEvictionQueue()
 	r.engine.workers.Add(1)
 	go w.driveGenerator(endSpan) // not workers.Go, whose frames would double the stack of a waiting run
 }
@@ -82,7 +82,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 	}
 	if w.worker == w {
 		w.worker = nil
-		w.updateResidency()
+		w.updateEvictionQueue()
 	}
 	endSpan(w.state)
 }

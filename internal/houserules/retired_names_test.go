@@ -26,7 +26,7 @@ var retiredWords = map[string]string{
 	"doubtful":   "uncertain",
 	"exchange":   "request context",
 	"flight":     "in-flight",
-	"heat":       "residency",
+	"heat":       "eviction",
 	"helm":       "reader",
 	"hot":        "resident",
 	"joint":      "control socket",

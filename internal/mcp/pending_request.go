@@ -1,16 +1,12 @@
 package mcp
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
-	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -55,63 +51,6 @@ func (ps *pendingRequests) remove(seq uint64) *pendingRequest {
 
 // maxAttempts is how many invalid answers a client may send to one question.
 const maxAttempts = 3
-
-// sendQuestion asks the client a question. A question that the client can't be asked is
-// left open; see [follower.leaveQuestionOpen]. A question that was asked before is sent
-// again, for a client that resumes.
-func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
-	c, out, id := f.call, f.sender, runlog.AskID(f.runID, seq)
-	open, err := c.server.engine.OpenAsk(ctx, c.client.caller, id)
-	switch {
-	case errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	c.mu.Lock()
-	p := c.pending.find(seq)
-	c.mu.Unlock()
-	if p != nil {
-		return p.resend(out, open.Question)
-	}
-	request, missing, err := c.buildClientRequest(open.Question, id)
-	switch {
-	case missing != nil && c.isTask && tasks.IsAnswerableElsewhere(open.Question):
-		return nil
-	case err != nil:
-		return c.withdrawUnsupported(ctx, id, nil, err)
-	case missing != nil:
-		return f.leaveQuestionOpen(ctx, open, seq, missing)
-	}
-	p = &pendingRequest{call: c, askSeq: seq, acceptIsConsent: request.AcceptIsConsent}
-	c.mu.Lock()
-	if !c.askingStopped {
-		c.pending = append(c.pending, p)
-	}
-	c.mu.Unlock()
-	return p.send(out, request)
-}
-
-// withdrawUnsupported withdraws a question that the client can't be asked, and records
-// the missing capability.
-func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *msg.MissingCapability, err error) error {
-	if err == nil {
-		c.mu.Lock()
-		c.missingCapabilities, err = append(c.missingCapabilities, missing), missing
-		c.mu.Unlock()
-	}
-	return c.withdrawQuestion(ctx, askID, runlog.Unsupported, err.Error())
-}
-
-// withdrawQuestion withdraws a question. It is not an error if the question was settled
-// meanwhile.
-func (c *call) withdrawQuestion(ctx context.Context, askID string, reason runlog.WithdrawReason, text string) error {
-	err := c.server.engine.Withdraw(ctx, c.client.caller, askID, reason, text)
-	if errors.Is(err, engine.ErrSettled) {
-		return nil
-	}
-	return err
-}
 
 // send sends the question's request, unless it was settled meanwhile.
 func (p *pendingRequest) send(out messageSender, r msg.Request) error {

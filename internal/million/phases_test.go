@@ -52,7 +52,7 @@ func runPhase(name, dir string, n int) error {
 	p := &phase{dir: dir, runs: n, maxResident: 250, figures: make(map[string]float64)}
 	limits := engine.Limits{MaxActivePerOwner: n + 1}
 	if name == "resident" {
-		p.maxResident, limits.ResidentFor = n+1, time.Hour
+		p.maxResident, limits.EvictAfter = n+1, time.Hour
 	}
 	limits.MaxResident = p.maxResident
 	if err := p.openEngine(limits); err != nil {

@@ -26,19 +26,16 @@ const (
 	Unknown  Kind = "unknown"  // an entry of a kind that this version doesn't know
 )
 
-// Kinds lists the kinds of items. Every renderer covers each of them.
-func Kinds() []Kind {
-	return []Kind{Start, Status, Log, Chunk, Toast, Step, Artifact, Asked, Result, Unknown}
-}
-
 // droppable reports whether items of this kind are dropped, oldest first, when there
 // are too many.
 func (k Kind) droppable() bool {
 	switch k {
-	case Status, Log, Chunk, Toast, Step, Unknown:
-		return true
+	case Start, Asked, Result: // there are few
+		return false
+	case Artifact: // these have a limit of their own
+		return false
 	}
-	return false
+	return true
 }
 
 // An Item is one row of the timeline. Later entries may change it.

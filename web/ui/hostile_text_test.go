@@ -37,7 +37,19 @@ func hostileRun(s string) *logWriter {
 	args, _ := json.Marshal(map[string]any{s: []any{s, map[string]string{s: s}}})
 	w.run.Apply(runlog.Entry{Seq: 2, Time: w.now, Kind: runlog.KindStarted, Data: runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: s, Title: s, Surface: s, Args: args}).Data})
 	w.last = 2
-	w.events(
+	w.events(hostileEvents(s)...)
+	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: s, Error: s}))
+	for _, q := range hostileQuestions(s) {
+		content, _ := json.Marshal(map[string]any{s: s})
+		w.answer(w.ask(q), ask.Accept, string(content))
+		w.ask(q)
+	}
+	return w
+}
+
+// hostileEvents returns events of every kind that a generator yields.
+func hostileEvents(s string) []generators.Event {
+	return []generators.Event{
 		&generators.StatusEvent{Level: generators.Level(s), Text: s}, &generators.ToastEvent{Level: generators.Level(s), Text: s},
 		&generators.LogEvent{Level: generators.Level(s), Logger: s, Data: s}, generators.Log(generators.Info, map[string]string{s: s}),
 		generators.Chunk(s), generators.Progress(1, 2, s),
@@ -48,14 +60,7 @@ func hostileRun(s string) *logWriter {
 		generators.ChartOf(s, generators.Chart{Kind: generators.Lines, XTitle: s, YTitle: s, Labels: []string{s}, Series: []generators.Series{{Name: s, Values: []float64{1}}}}),
 		generators.Image(s, "image/svg+xml", []byte(s)), generators.File(s, s, []byte(s)), generators.File(s, "text/html", []byte(s)),
 		&generators.Artifact{Title: s, MediaType: s, Digest: s, Size: 9},
-	)
-	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: s, Error: s}))
-	for _, q := range hostileQuestions(s) {
-		content, _ := json.Marshal(map[string]any{s: s})
-		w.answer(w.ask(q), ask.Accept, string(content))
-		w.ask(q)
 	}
-	return w
 }
 
 func hostileQuestions(s string) []*ask.Question {

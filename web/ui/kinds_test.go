@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/generators/kitchensink"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
 )
@@ -18,9 +20,48 @@ func TestEveryAskKindHasAView(t *testing.T) {
 }
 
 func TestEveryItemKindHasAView(t *testing.T) {
-	for _, kind := range timeline.Kinds() {
-		if rowViews[kind] == nil {
-			t.Errorf("rowViews has no entry for the item kind %q", kind)
+	w := newLogWriter("{}")
+	w.events(kitchensink.Events()...)
+	w.ask(questions()["text"])
+	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "reserve"}))
+	w.add(runlog.Entry{Kind: "hologram", Data: []byte("{}")})
+	w.finish(runlog.Completed, "{}", "")
+	seen := map[timeline.Kind]bool{}
+	for _, i := range w.run.Items {
+		seen[i.Kind] = true
+		if rowViews[i.Kind] == nil {
+			t.Errorf("rowViews has no entry for the item kind %q", i.Kind)
+		}
+	}
+	for kind := range rowViews {
+		if !seen[kind] {
+			t.Errorf("no entry of this test's log becomes an item of the kind %q", kind)
+		}
+	}
+}
+
+// The golden files and the test of hostile text cover every kind.
+func TestFixturesHaveEveryKind(t *testing.T) {
+	asked := map[ask.Kind]bool{}
+	for _, q := range questions() {
+		asked[q.Kind] = true
+	}
+	for _, kind := range ask.Kinds() {
+		if !asked[kind] {
+			t.Errorf("questions has no question of the kind %q", kind)
+		}
+	}
+	hostile := map[string]bool{"stepped": true, "result": true} // hostileRun adds them as entries
+	for _, e := range hostileEvents("pwn") {
+		kind, _, err := generators.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hostile[kind] = true
+	}
+	for _, kind := range generators.Kinds() {
+		if !hostile[kind] {
+			t.Errorf("hostileEvents has no event of the kind %q", kind)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -124,10 +125,12 @@ func internKind(kind []byte) runlog.Kind {
 var commonKinds = func() map[string]runlog.Kind {
 	all := make(map[string]runlog.Kind)
 	for _, k := range []runlog.Kind{
-		runlog.KindStarted, runlog.KindClaimed, runlog.KindAsked, runlog.KindAnswered, runlog.KindStepped, runlog.KindWithdrawn,
-		runlog.KindFinished, "status", "progress", "log", "chunk", "toast", "artifact",
+		runlog.KindStarted, runlog.KindClaimed, runlog.KindAsked, runlog.KindAnswered, runlog.KindWithdrawn, runlog.KindFinished,
 	} {
 		all[string(k)] = k
+	}
+	for _, k := range generators.Kinds() {
+		all[k] = runlog.Kind(k)
 	}
 	return all
 }()

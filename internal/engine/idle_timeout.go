@@ -3,59 +3,8 @@ package engine
 import (
 	"time"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
-
-// elapsedTime returns how long the run has worked, excluding the time it has waited.
-// Callers hold mu.
-func (r *trackedRun) elapsedTime() time.Duration {
-	if r.worker == nil || r.worker.resumedAt.IsZero() {
-		return r.timeSpent
-	}
-	return r.timeSpent + time.Since(r.worker.resumedAt)
-}
-
-// updateClock starts or stops the run's clock, and the timer of its time limit. The
-// clock runs while no question is open and no write is stalled. Callers hold mu.
-func (r *trackedRun) updateClock() {
-	w := r.worker
-	if w == nil {
-		return
-	}
-	switch working := r.state == Running && w.stalledCount == 0; {
-	case working && w.resumedAt.IsZero():
-		w.resumedAt = time.Now()
-		w.startTimeLimit()
-	case !working && !w.resumedAt.IsZero():
-		r.timeSpent = r.elapsedTime()
-		w.resumedAt = time.Time{}
-		if w.limitTimer != nil {
-			w.limitTimer.Stop()
-		}
-	}
-}
-
-// startTimeLimit starts the timer that stops the generator, if the photon has a time
-// limit.
-func (w *worker) startTimeLimit() {
-	total := w.photon.Options().TimeLimit
-	if total <= 0 {
-		return
-	}
-	left := total - w.timeSpent
-	if w.limitTimer != nil {
-		w.limitTimer.Reset(left)
-		return
-	}
-	w.limitTimer = time.AfterFunc(left, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.worker == w && !w.resumedAt.IsZero() {
-			w.generator.Stop(generators.ErrTimeLimit)
-		}
-	})
-}
 
 // An idleTimeout stops a run that nobody follows or answers.
 type idleTimeout struct {

@@ -9,11 +9,11 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// deadlines expires open questions. It has one timer, for the earliest deadline:
+// askDeadlines expires open questions. It has one timer, for the earliest deadline:
 // a timer for each of a million questions would take a quarter of a gigabyte.
 // If many deadlines pass at once, few questions are withdrawn at a time. Its
 // methods may be called from several goroutines.
-type deadlines struct {
+type askDeadlines struct {
 	expiring queue
 
 	mu         sync.Mutex
@@ -21,8 +21,8 @@ type deadlines struct {
 	timer      *time.Timer
 }
 
-func newDeadlines() *deadlines {
-	return &deadlines{byDeadline: btree.NewG(btreeDegree, func(a, b *openAsk) bool {
+func newAskDeadlines() *askDeadlines {
+	return &askDeadlines{byDeadline: btree.NewG(btreeDegree, func(a, b *openAsk) bool {
 		if c := a.expiresAt.Compare(b.expiresAt); c != 0 {
 			return c < 0
 		}
@@ -32,7 +32,7 @@ func newDeadlines() *deadlines {
 
 // scheduleExpiry adds a question if it has a deadline. The deadline must not change
 // until it has passed or been canceled.
-func (d *deadlines) scheduleExpiry(a *openAsk) {
+func (d *askDeadlines) scheduleExpiry(a *openAsk) {
 	if a.expiresAt.IsZero() {
 		return
 	}
@@ -43,7 +43,7 @@ func (d *deadlines) scheduleExpiry(a *openAsk) {
 }
 
 // scheduleAll adds the open questions of runs that were read from the log.
-func (d *deadlines) scheduleAll(runs []*trackedRun) {
+func (d *askDeadlines) scheduleAll(runs []*trackedRun) {
 	for _, r := range runs {
 		r.mu.Lock()
 		for _, a := range r.openAsks {
@@ -54,7 +54,7 @@ func (d *deadlines) scheduleAll(runs []*trackedRun) {
 }
 
 // cancelExpiry removes a question.
-func (d *deadlines) cancelExpiry(a *openAsk) {
+func (d *askDeadlines) cancelExpiry(a *openAsk) {
 	if a.expiresAt.IsZero() {
 		return
 	}
@@ -66,7 +66,7 @@ func (d *deadlines) cancelExpiry(a *openAsk) {
 }
 
 // stop removes all questions.
-func (d *deadlines) stop() {
+func (d *askDeadlines) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.byDeadline.Clear(false)
@@ -74,7 +74,7 @@ func (d *deadlines) stop() {
 }
 
 // setTimer sets the timer for the earliest deadline. Callers hold mu.
-func (d *deadlines) setTimer() {
+func (d *askDeadlines) setTimer() {
 	first, found := d.byDeadline.Min()
 	switch {
 	case !found && d.timer == nil:
@@ -88,7 +88,7 @@ func (d *deadlines) setTimer() {
 }
 
 // expireDue queues the expiry of the questions whose deadline has passed.
-func (d *deadlines) expireDue() {
+func (d *askDeadlines) expireDue() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -114,7 +114,7 @@ func (r *trackedRun) expireAsk(a *openAsk) {
 	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
 	if r.findOpenAsk(a.seq) == a {
 		a.expiresAt, a.callIsCurrent = time.Now().Add(maxRetryWait), false
-		r.engine.deadlines.scheduleExpiry(a)
+		r.engine.askDeadlines.scheduleExpiry(a)
 	}
 }
 

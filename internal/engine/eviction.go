@@ -14,16 +14,16 @@ import (
 // did. It is resident while its generator waits in this process. Evicting it stops
 // the generator; settling one of its questions resumes it.
 
-// A residency has the runs that could be evicted, the one that has waited longest
+// An evictionQueue has the runs that could be evicted, the one that has waited longest
 // first.
-type residency struct {
+type evictionQueue struct {
 	mu        sync.Mutex
-	evictable list.List     // of *residentRun
+	runs      list.List     // of *evictableRun
 	overLimit chan struct{} // has a token if there are too many
 }
 
-// A residentRun is a run that could be evicted.
-type residentRun struct {
+// An evictableRun is a run that could be evicted.
+type evictableRun struct {
 	*trackedRun
 	lastActive time.Time // when its last entry was applied
 	wasActive  bool      // it has goroutines, or was active while it waited
@@ -31,7 +31,7 @@ type residentRun struct {
 
 // isRecentlyActive reports whether a run may still be working although it waits for
 // an answer: it may report progress in the meantime.
-func (i *residentRun) isRecentlyActive(now time.Time) bool {
+func (i *evictableRun) isRecentlyActive(now time.Time) bool {
 	waited := now.Sub(i.lastActive)
 	return waited < idleAfter || i.wasActive && waited < concurrentIdleAfter
 }
@@ -62,30 +62,30 @@ func (r *trackedRun) hasConcurrentAsk() bool {
 	return slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return a.call.Concurrent })
 }
 
-// updateResidency adds the run to the evictable ones or removes it, after a change
+// updateEvictionQueue adds the run to the evictable ones or removes it, after a change
 // of the run. Callers hold r.mu.
-func (r *trackedRun) updateResidency() {
-	h := &r.engine.residency
+func (r *trackedRun) updateEvictionQueue() {
+	q := &r.engine.evictionQueue
 	evictable := r.isEvictable()
-	if !evictable && r.residencyElem == nil {
+	if !evictable && r.evictionElem == nil {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
-	case evictable && r.residencyElem == nil:
-		r.residencyElem = h.evictable.PushBack(&residentRun{r, time.Now(), r.hasConcurrentAsk()})
+	case evictable && r.evictionElem == nil:
+		r.evictionElem = q.runs.PushBack(&evictableRun{r, time.Now(), r.hasConcurrentAsk()})
 	case evictable:
-		i := r.residencyElem.Value.(*residentRun)
+		i := r.evictionElem.Value.(*evictableRun)
 		i.lastActive, i.wasActive = time.Now(), true
-		h.evictable.MoveToBack(r.residencyElem)
+		q.runs.MoveToBack(r.evictionElem)
 	default:
-		h.evictable.Remove(r.residencyElem)
-		r.residencyElem = nil
+		q.runs.Remove(r.evictionElem)
+		r.evictionElem = nil
 	}
-	if h.evictable.Len() > r.engine.limits.MaxResident {
+	if q.runs.Len() > r.engine.limits.MaxResident {
 		select {
-		case h.overLimit <- struct{}{}:
+		case q.overLimit <- struct{}{}:
 		default:
 		}
 	}
@@ -101,7 +101,7 @@ const (
 // evictIdleRuns evicts runs that have waited for long, or of which there are too
 // many, until the engine closes.
 func (e *Engine) evictIdleRuns() {
-	t := time.NewTicker(min(max(e.limits.ResidentFor/4, concurrentIdleAfter), time.Minute))
+	t := time.NewTicker(min(max(e.limits.EvictAfter/4, concurrentIdleAfter), time.Minute))
 	defer t.Stop()
 	soon := time.NewTimer(idleAfter)
 	defer soon.Stop()
@@ -111,9 +111,9 @@ func (e *Engine) evictIdleRuns() {
 			return
 		case <-t.C:
 		case <-soon.C:
-		case <-e.residency.overLimit:
+		case <-e.evictionQueue.overLimit:
 		}
-		idle, more := e.residency.selectEvictable(time.Now(), e.limits.MaxResident, e.limits.ResidentFor)
+		idle, more := e.evictionQueue.selectRuns(time.Now(), e.limits.MaxResident, e.limits.EvictAfter)
 		if more {
 			soon.Reset(idleAfter)
 		}
@@ -123,16 +123,16 @@ func (e *Engine) evictIdleRuns() {
 	}
 }
 
-// selectEvictable returns the runs to evict: those that have waited for maxWait and,
+// selectRuns returns the runs to evict: those that have waited for maxWait and,
 // if more than maxRuns remain, those that have waited longest. more reports
 // whether there are still too many, because some may be working.
-func (h *residency) selectEvictable(now time.Time, maxRuns int, maxWait time.Duration) (selected []*trackedRun, more bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for e := h.evictable.Front(); e != nil; e = e.Next() {
-		r := e.Value.(*residentRun)
+func (q *evictionQueue) selectRuns(now time.Time, maxRuns int, maxWait time.Duration) (selected []*trackedRun, more bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for e := q.runs.Front(); e != nil; e = e.Next() {
+		r := e.Value.(*evictableRun)
 		waited := now.Sub(r.lastActive)
-		tooMany := h.evictable.Len()-len(selected) > maxRuns
+		tooMany := q.runs.Len()-len(selected) > maxRuns
 		if waited < maxWait && (!tooMany || r.isRecentlyActive(now)) {
 			return selected, tooMany
 		}
@@ -149,11 +149,11 @@ func (r *trackedRun) evict() {
 	w := r.worker
 	// The run may have been answered since it was selected, or have events in its
 	// batch. With an empty batch there is nothing to append here.
-	if !r.isEvictable() || r.residencyElem.Value.(*residentRun).isRecentlyActive(time.Now()) || len(w.batch.entries) > 0 {
+	if !r.isEvictable() || r.evictionElem.Value.(*evictableRun).isRecentlyActive(time.Now()) || len(w.batch.entries) > 0 {
 		return
 	}
 	if w.generator.Working() { // its work would be lost, as only an answer resumes the run
-		r.updateResidency()
+		r.updateEvictionQueue()
 		return
 	}
 	r.timeSpent = r.elapsedTime()
@@ -162,7 +162,7 @@ func (r *trackedRun) evict() {
 	}
 	w.batch.discard()
 	r.worker = nil
-	r.updateResidency()
+	r.updateEvictionQueue()
 	w.generator.Stop(generators.ErrSuspended)
 	if l, ok := r.engine.log.(runlog.CacheEvictor); ok {
 		l.EvictCached(r.id)

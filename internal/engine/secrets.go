@@ -1,0 +1,30 @@
+package engine
+
+import "github.com/photon-beam/beam/internal/runlog"
+
+// The content of a secret answer is in the log only in sealed form. All that reads
+// the log, such as pages, streams and lists, sees an answer without content; the
+// generator alone gets it. When the run ends, its key is deleted.
+
+// sealSecret replaces the content of a secret answer by its sealed form.
+func (r *trackedRun) sealSecret(a *runlog.Answered) error {
+	sealed, err := r.engine.keys.Seal(r.id, a.Answer.Content)
+	if err != nil {
+		return err
+	}
+	a.Sealed, a.Answer.Content = sealed, nil
+	return nil
+}
+
+// unsealSecret restores the content of an answer, if it was sealed.
+func (r *trackedRun) unsealSecret(a *runlog.Answered) error {
+	if a.Sealed == nil {
+		return nil
+	}
+	content, err := r.engine.keys.Unseal(r.id, a.Sealed)
+	if err != nil {
+		return err
+	}
+	a.Answer.Content, a.Sealed = content, nil
+	return nil
+}

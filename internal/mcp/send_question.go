@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// sendQuestion asks the client a question. A question that the client can't be asked is
+// left open; see [follower.leaveQuestionOpen]. A question that was asked before is sent
+// again, for a client that resumes.
+func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
+	c, out, id := f.call, f.sender, runlog.AskID(f.runID, seq)
+	open, err := c.server.engine.OpenAsk(ctx, c.client.caller, id)
+	switch {
+	case errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	c.mu.Lock()
+	p := c.pending.find(seq)
+	c.mu.Unlock()
+	if p != nil {
+		return p.resend(out, open.Question)
+	}
+	request, missing, err := c.buildClientRequest(open.Question, id)
+	switch {
+	case missing != nil && c.isTask && tasks.IsAnswerableElsewhere(open.Question):
+		return nil
+	case err != nil:
+		return c.withdrawUnsupported(ctx, id, nil, err)
+	case missing != nil:
+		return f.leaveQuestionOpen(ctx, open, seq, missing)
+	}
+	p = &pendingRequest{call: c, askSeq: seq, acceptIsConsent: request.AcceptIsConsent}
+	c.mu.Lock()
+	if !c.askingStopped {
+		c.pending = append(c.pending, p)
+	}
+	c.mu.Unlock()
+	return p.send(out, request)
+}
+
+// leaveQuestionOpen leaves a question open that the client can't be asked, and sends
+// the client the address of its page. Without [AskPolicy.Link] it withdraws the
+// question.
+func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, seq uint64, missing *msg.MissingCapability) error {
+	if !f.server.askPolicy.Link {
+		return f.withdrawUnsupported(ctx, open.ID, missing, nil)
+	}
+	if _, err := f.askPageURL(open.ID); err != nil {
+		return f.withdrawUnsupported(ctx, open.ID, missing, err)
+	}
+	f.mu.Lock()
+	if f.linkedAsks == nil {
+		f.linkedAsks = map[uint64]struct{}{}
+	}
+	f.linkedAsks[seq] = struct{}{}
+	f.mu.Unlock()
+	return f.sendAskLink(open.ID, open.Question.Message)
+}
+
+// withdrawUnsupported withdraws a question that the client can't be asked, and records
+// the missing capability.
+func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *msg.MissingCapability, err error) error {
+	if err == nil {
+		c.mu.Lock()
+		c.missingCapabilities, err = append(c.missingCapabilities, missing), missing
+		c.mu.Unlock()
+	}
+	return c.withdrawQuestion(ctx, askID, runlog.Unsupported, err.Error())
+}
+
+// withdrawQuestion withdraws a question. It is not an error if the question was settled
+// meanwhile.
+func (c *call) withdrawQuestion(ctx context.Context, askID string, reason runlog.WithdrawReason, text string) error {
+	err := c.server.engine.Withdraw(ctx, c.client.caller, askID, reason, text)
+	if errors.Is(err, engine.ErrSettled) {
+		return nil
+	}
+	return err
+}
