@@ -1,0 +1,216 @@
+package beamtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// An action is something that a run did: it asked, ended a step, yielded an event, or
+// ended.
+type action struct {
+	kind runlog.Kind
+	key  string // of a question or a step
+	text string // in full, to compare
+}
+
+// newHistory returns what a run did, of its log. Times and responses are left out.
+func newHistory(entries []runlog.Entry) (history []action, err error) {
+	for _, e := range entries {
+		var a action
+		switch {
+		case e.Kind == runlog.KindAsked:
+			a, err = newAction(e, func(q runlog.Asked) (key, text string) { return q.Key, questionText(q.Question) })
+		case e.Kind == runlog.KindStepped:
+			a, err = newAction(e, func(s runlog.Stepped) (key, text string) { return s.Key, stepText(s.Value, s.Error) })
+		case e.Kind == runlog.KindFinished:
+			a, err = newAction(e, func(f runlog.Finished) (key, text string) { return "", endText(f) })
+		case e.Kind.IsEvent():
+			a = action{e.Kind, "", string(e.Data)}
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		history = append(history, a)
+	}
+	return history, nil
+}
+
+func newAction[T any](e runlog.Entry, describe func(T) (key, text string)) (action, error) {
+	data, err := runlog.Decode[T](e)
+	if err != nil {
+		return action{}, err
+	}
+	a := action{kind: e.Kind}
+	a.key, a.text = describe(data)
+	return a, nil
+}
+
+func questionText(q *ask.Question) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(q) // it was decoded from JSON
+	return strings.TrimSpace(b.String())
+}
+
+func stepText(value json.RawMessage, failure string) string {
+	if failure != "" {
+		return "the error " + failure
+	}
+	return string(value)
+}
+
+func endText(f runlog.Finished) string {
+	if f.Status == runlog.Completed {
+		return "returned " + string(f.Result)
+	}
+	return "failed: " + f.Error
+}
+
+func (a action) String() string {
+	const most = 1000
+	text := a.text
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + " …"
+	}
+	switch {
+	case a.kind == runlog.KindAsked:
+		return fmt.Sprintf("it asks %q: %s", a.key, text)
+	case a.kind == runlog.KindStepped:
+		return fmt.Sprintf("step %q records %s", a.key, text)
+	case a.kind == runlog.KindFinished:
+		return "it " + text
+	case a.kind == "":
+		return "nothing"
+	}
+	return fmt.Sprintf("it yields a %s event: %s", a.kind, text)
+}
+
+// A divergence says how a run differs from the run without a crash.
+type divergence struct {
+	photon, crash string
+	got, want     action
+}
+
+func (d *divergence) Error() string {
+	return fmt.Sprintf("photon %s is not deterministic. After a crash when %s:\n\t%v\nwithout a crash:\n\t%v\n"+
+		"Code outside of generators.Step runs again after a crash and must do the same again: read clocks, files and random "+
+		"numbers in steps, and use nothing of a step but its return value.", d.photon, d.crash, d.got, d.want)
+}
+
+// describeCrash says after which entry of a run the crash is: an entry that starts the
+// run, is a call, or settles one. It returns "" for others.
+func describeCrash(entries []runlog.Entry, last runlog.Entry) (string, error) {
+	switch last.Kind {
+	case runlog.KindStarted:
+		return "it had started", nil
+	case runlog.KindAsked:
+		q, err := runlog.Decode[runlog.Asked](last)
+		return fmt.Sprintf("it had asked %q", q.Key), err
+	case runlog.KindStepped:
+		s, err := runlog.Decode[runlog.Stepped](last)
+		return fmt.Sprintf("step %q was recorded", s.Key), err
+	case runlog.KindAnswered:
+		a, err := runlog.Decode[runlog.Answered](last)
+		return fmt.Sprintf("%q had been answered", keyOf(entries, a.AskSeq)), err
+	case runlog.KindWithdrawn:
+		w, err := runlog.Decode[runlog.Withdrawn](last)
+		if w.Reason == runlog.RunEnded {
+			return "", err
+		}
+		return fmt.Sprintf("%q had ended without an answer", keyOf(entries, w.AskSeq)), err
+	}
+	return "", nil
+}
+
+// keyOf returns the key of the question with an ordinal.
+func keyOf(entries []runlog.Entry, seq uint64) string {
+	for _, e := range entries {
+		if e.Seq == seq {
+			q, _ := runlog.Decode[runlog.Asked](e) // newHistory has decoded it
+			return q.Key
+		}
+	}
+	return ""
+}
+
+// compare returns the first difference of a run to the run without a crash, or nil.
+func (r *replayer) compare(ctx context.Context, got, want []action) *divergence {
+	if r.concurrent {
+		got, want = sortCalls(got), sortCalls(want)
+	}
+	for i := range max(len(got), len(want)) {
+		d := divergence{got: actionAt(got, i), want: actionAt(want, i)}
+		switch {
+		case d.got == d.want:
+		case d.got.isSameStep(d.want) && r.varies(ctx, d.want.key):
+			return nil
+		default:
+			return &d
+		}
+	}
+	return nil
+}
+
+func actionAt(history []action, i int) action {
+	if i < len(history) {
+		return history[i]
+	}
+	return action{}
+}
+
+// isSameStep reports whether two actions end the same step.
+func (a action) isSameStep(b action) bool {
+	return a.kind == runlog.KindStepped && b.kind == a.kind && b.key == a.key
+}
+
+// sortCalls returns the steps, the questions and the end of a history in an order that
+// doesn't depend on that of goroutines.
+func sortCalls(history []action) []action {
+	var calls []action
+	for _, a := range history {
+		if !a.kind.IsEvent() {
+			calls = append(calls, a)
+		}
+	}
+	rank := func(a action) int {
+		return slices.Index([]runlog.Kind{runlog.KindStepped, runlog.KindAsked, runlog.KindFinished}, a.kind)
+	}
+	slices.SortFunc(calls, func(a, b action) int {
+		if c := rank(a) - rank(b); c != 0 {
+			return c
+		}
+		return strings.Compare(a.key, b.key)
+	})
+	return calls
+}
+
+// maxTrials is how often a photon is run without a crash to learn whether a step's value
+// varies.
+const maxTrials = 5
+
+// varies reports whether the value of a step is different in several runs without a
+// crash.
+func (r *replayer) varies(ctx context.Context, step string) bool {
+	for range maxTrials {
+		values := r.recorded[step]
+		if slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
+			return true
+		}
+		again := &runner{photon: r.photon, args: r.args, script: r.script, outcome: newOutcome()}
+		if again.run(ctx) != nil {
+			return false
+		}
+		r.noteSteps(again.outcome)
+	}
+	return false
+}

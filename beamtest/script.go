@@ -1,0 +1,159 @@
+package beamtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+// A Script says how the person responds to each question, by the question's key. If a
+// photon asks with a key again, the key gets a suffix, as everywhere in Beam: the script
+// answers "name" first, then "name#2", "name#3" and so on. It may have responses to
+// questions that a run doesn't ask. A script that is nil answers none.
+type Script map[string]Response
+
+// A Response is what becomes of a question. [Accept], [Decline], [Cancel] and [Fail]
+// return one. The zero Response stands for a question that must not be asked.
+type Response struct {
+	action ask.Action
+	value  any
+	err    error
+	delay  time.Duration
+}
+
+// Accept answers a question with a value of the type that asking returns:
+//
+//	ask.Text, Secret, Select         a string
+//	ask.Confirm                      a bool
+//	ask.Integer, Number              a number
+//	ask.MultiSelect                  a []string
+//	ask.Date, DateTime               a time.Time, or its text
+//	ask.File, Files                  a File, or a []File
+//	ask.Form[T]                      a T, or a map
+//	ask.Sample                       the model's text, or an ask.SampleResult
+//	ask.Roots                        a []ask.Root
+//	ask.URL                          nil
+//
+// A value of nil leaves every field blank. A [json.RawMessage] is the content of the
+// answer as an MCP client would send it: an object with a member for each field.
+func Accept(value any) Response { return Response{action: ask.Accept, value: value} }
+
+// Decline says no to a question: asking returns [ask.ErrDeclined].
+func Decline() Response { return Response{action: ask.Decline} }
+
+// Cancel dismisses a question: asking returns [ask.ErrCancelled].
+func Cancel() Response { return Response{action: ask.Cancel} }
+
+// Fail ends a question without an answer: asking returns the error. It is
+// [ask.ErrTimeout] if the question expires, [ask.ErrUnsupported] if nobody can be asked,
+// and [ask.ErrInvalid] after too many invalid answers. [Run] takes any other error too.
+func Fail(err error) Response {
+	if err == nil {
+		panic("beamtest.Fail needs an error")
+	}
+	return Response{err: err}
+}
+
+// After returns a response that comes so long after the question. If that is not before
+// the question's own timeout, the question expires. Use it in a synctest bubble, where
+// it takes no time.
+func (r Response) After(d time.Duration) Response {
+	r.delay = d
+	return r
+}
+
+// A File is a file of an answer.
+type File struct {
+	Name    string
+	Content []byte
+	// MediaType is the media type that the person's browser tells. If it is empty, it is
+	// application/octet-stream.
+	MediaType string
+}
+
+// A scriptError says what is wrong with a script.
+type scriptError struct{ text string }
+
+func (e *scriptError) Error() string { return e.text }
+
+// lookup returns the response to a question. The error is a *scriptError: the script has
+// no response, or one that can't be a response to this kind of question.
+func (s Script) lookup(key string, q *ask.Question) (Response, error) {
+	r := s[key]
+	switch {
+	case r.action == "" && r.err == nil:
+		return r, s.unansweredError(key, q)
+	case r.action == ask.Accept:
+		if _, err := newAnswer(q, r.value); err != nil {
+			return r, &scriptError{fmt.Sprintf("the script's answer to %q: %v", key, err)}
+		}
+	}
+	return r, nil
+}
+
+// unansweredError says how to answer a question.
+func (s Script) unansweredError(key string, q *ask.Question) error {
+	has := "and the script is empty"
+	if len(s) > 0 {
+		has = "and the script only answers " + quoteList(slices.Sorted(maps.Keys(s)))
+	}
+	return &scriptError{fmt.Sprintf("the photon asked %q (%s: %s), %s. To answer it, add to the script:\n\t%q: %s,",
+		key, q.Kind, q.Message, has, key, exampleResponse(q))}
+}
+
+func quoteList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// exampleResponse returns Go code for a response to a question.
+func exampleResponse(q *ask.Question) string {
+	switch q.Kind {
+	case ask.KindFile:
+		return `beamtest.Accept(beamtest.File{Name: "…", Content: []byte("…")})`
+	case ask.KindURL:
+		return `beamtest.Accept(nil)`
+	case ask.KindSample:
+		return `beamtest.Accept("the model's text")`
+	case ask.KindRoots:
+		return `beamtest.Accept([]ask.Root{{URI: "file:///…"}})`
+	case ask.KindForm:
+		var fields []string
+		for _, f := range q.Fields {
+			if f.Required {
+				fields = append(fields, fmt.Sprintf("%q: %s", f.Name, exampleValue(f)))
+			}
+		}
+		return "beamtest.Accept(map[string]any{" + strings.Join(fields, ", ") + "})"
+	}
+	return "beamtest.Accept(" + exampleValue(q.Fields[0]) + ")"
+}
+
+// exampleValue returns Go code for a value of a field.
+func exampleValue(f ask.Field) string {
+	text := "…"
+	switch {
+	case len(f.Choices) > 0:
+		text = f.Choices[0].Value
+	case f.Format == "date":
+		text = "2026-12-31"
+	case f.Format == "date-time":
+		text = "2026-12-31T12:00:00Z"
+	}
+	switch f.Type {
+	case "boolean":
+		return "true"
+	case "integer", "number":
+		return "1"
+	case "array":
+		return fmt.Sprintf("[]string{%q}", text)
+	}
+	return fmt.Sprintf("%q", text)
+}
