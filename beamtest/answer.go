@@ -26,6 +26,9 @@ type answer struct {
 // newAnswer returns the answer that accepts a question with a value. It doesn't validate
 // the answer. The error means that the value can't be an answer to this kind of question.
 func newAnswer(q *ask.Question, value any) (answer, error) {
+	if choose, ok := value.(func(*ask.Question) any); ok {
+		value = choose(q)
+	}
 	if q.Kind == ask.KindFile {
 		return newFileAnswer(value)
 	}
@@ -93,18 +96,7 @@ func formatTime(q *ask.Question, at time.Time) string {
 	return at.Format(time.RFC3339Nano)
 }
 
-// answer returns the answer that the response is, if it isn't an error, to a question
-// for which Script.lookup has returned it.
-func (r Response) answer(q *ask.Question) answer {
-	if r.action != ask.Accept {
-		return answer{Answer: ask.Answer{Action: r.action}}
-	}
-	a, _ := newAnswer(q, r.value) // Script.lookup has reported the error
-	return a
-}
-
-// reply returns the reply to a question for which Script.lookup has returned the
-// response.
+// reply returns the reply to a question for which Script.lookup returned the response.
 func (r Response) reply(q *ask.Question) generators.Reply {
 	if err := (ask.Policy{}).Admit(q, 0, 0); err != nil {
 		return generators.Reply{Err: err}
@@ -112,16 +104,15 @@ func (r Response) reply(q *ask.Question) generators.Reply {
 	if r.err != nil {
 		return generators.Reply{Err: r.err}
 	}
-	a := r.answer(q)
-	checked, err := q.Check(a.Answer)
+	checked, err := q.Check(r.answer.Answer)
 	if err != nil {
 		return generators.Reply{Err: err}
 	}
 	contents := make(map[string][]byte)
 	for i := range checked.Files {
-		digest := sha256.Sum256(a.contents[i])
+		digest := sha256.Sum256(r.answer.contents[i])
 		checked.Files[i].Digest = hex.EncodeToString(digest[:])
-		contents[checked.Files[i].Digest] = a.contents[i]
+		contents[checked.Files[i].Digest] = r.answer.contents[i]
 	}
 	reply := checked.Reply()
 	reply.Open = func(digest string) (io.ReadCloser, error) {

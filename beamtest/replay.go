@@ -258,7 +258,7 @@ func (r *replayer) respondTo(ctx context.Context, e *engine.Engine, id string, e
 	if response.err != nil {
 		return ignoreSettled(withdraw(ctx, e, askID, response.err))
 	}
-	if err := ignoreSettled(submit(ctx, e, askID, response.answer(asked.Question))); err != nil {
+	if err := ignoreSettled(submit(ctx, e, askID, response.answer)); err != nil {
 		return fmt.Errorf("the script's answer to %q: %w", asked.Key, err)
 	}
 	return nil

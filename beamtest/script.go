@@ -21,6 +21,7 @@ type Script map[string]Response
 type Response struct {
 	action ask.Action
 	value  any
+	answer answer // set by Script.lookup
 	err    error
 	delay  time.Duration
 }
@@ -39,7 +40,9 @@ type Response struct {
 //	ask.URL                          nil
 //
 // A value of nil leaves every field blank. A [json.RawMessage] is the content of the
-// answer as an MCP client would send it: an object with a member for each field.
+// answer as an MCP client would send it: an object with a member for each field. A
+// func(*ask.Question) any returns the value to a question whose choices the test doesn't
+// know.
 func Accept(value any) Response { return Response{action: ask.Accept, value: value} }
 
 // Decline says no to a question: asking returns [ask.ErrDeclined].
@@ -80,17 +83,20 @@ type scriptError struct{ text string }
 
 func (e *scriptError) Error() string { return e.text }
 
-// lookup returns the response to a question. The error is a *scriptError: the script has
-// no response, or one that can't be a response to this kind of question.
-func (s Script) lookup(key string, q *ask.Question) (Response, error) {
-	r := s[key]
+// lookup returns the response to a question, with its answer. The error is a
+// *scriptError: the script has no response, or one that can't be a response to this kind
+// of question.
+func (s Script) lookup(key string, q *ask.Question) (r Response, err error) {
+	r = s[key]
 	switch {
 	case r.action == "" && r.err == nil:
 		return r, s.unansweredError(key, q)
 	case r.action == ask.Accept:
-		if _, err := newAnswer(q, r.value); err != nil {
+		if r.answer, err = newAnswer(q, r.value); err != nil {
 			return r, &scriptError{fmt.Sprintf("the script's answer to %q: %v", key, err)}
 		}
+	default:
+		r.answer.Action = r.action
 	}
 	return r, nil
 }

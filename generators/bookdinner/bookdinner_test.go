@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/bookdinner"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 const dinnerInput = `{"date":"2026-11-22","time":"19:00"}`
 
-func run(t *testing.T, args string, response photontest.Response) *photontest.Outcome {
+func run(t *testing.T, args string, response beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"partySize": response}}.Run(t, bookdinner.Photon, args)
+	return beamtest.Run(t, bookdinner.Photon, args, beamtest.Script{"partySize": response})
 }
 
 func TestConfirmation(t *testing.T) {
@@ -36,7 +36,7 @@ func TestConfirmation(t *testing.T) {
 		{"2026-07-31", "18:00", "2", "for 2 people on July 31st at 6:00 PM"},
 	} {
 		args := fmt.Sprintf(`{"date":%q,"time":%q}`, test.date, test.time)
-		got := photontest.Decode[string](t, run(t, args, photontest.Accept(`{"partySize":`+test.guests+`}`)))
+		got := beamtest.Decode[string](t, run(t, args, beamtest.Accept(json.RawMessage(`{"partySize":`+test.guests+`}`))))
 		whole := regexp.MustCompile(`^✓ Reservation confirmed (.*) at Chez Claude\. Confirmation #: RES-` + test.date[:4] + `-\d{3}$`)
 		if m := whole.FindStringSubmatch(got); m == nil || m[1] != test.want {
 			t.Errorf("got %q, want it to contain %q", got, test.want)
@@ -45,15 +45,15 @@ func TestConfirmation(t *testing.T) {
 }
 
 func TestQuestion(t *testing.T) {
-	p := run(t, dinnerInput, photontest.Accept(`{"partySize":4}`))
+	p := run(t, dinnerInput, beamtest.Accept(4))
 	if want := []string{"Checking availability for your reservation..."}; !slices.Equal(p.Statuses(), want) {
 		t.Errorf("the statuses are %q, want %q", p.Statuses(), want)
 	}
-	if q := p.Asked["partySize"]; q.Message != "How many people will be dining?" {
+	if q := p.Questions["partySize"]; q.Message != "How many people will be dining?" {
 		t.Errorf("the message is %q", q.Message)
 	}
-	photontest.CheckPhoton(t, bookdinner.Photon)
-	photontest.GoldenPhoton(t, bookdinner.Photon, p)
+	shippedtest.CheckPhoton(t, bookdinner.Photon)
+	shippedtest.GoldenPhoton(t, bookdinner.Photon, p)
 }
 
 func TestArguments(t *testing.T) {
@@ -72,7 +72,7 @@ func TestArguments(t *testing.T) {
 
 func TestGuests(t *testing.T) {
 	for _, guests := range []string{"0", "21", "2.5", `"four"`} {
-		p := run(t, dinnerInput, photontest.Accept(`{"partySize":`+guests+`}`))
+		p := run(t, dinnerInput, beamtest.Accept(json.RawMessage(`{"partySize":`+guests+`}`)))
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s guests: got %s, %v", guests, p.Result, p.Err)
@@ -81,35 +81,20 @@ func TestGuests(t *testing.T) {
 }
 
 func TestNoAnswerBooksNothing(t *testing.T) {
-	for want, response := range map[error]photontest.Response{
-		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
+	for want, response := range map[error]beamtest.Response{
+		ask.ErrDeclined: beamtest.Decline(), ask.ErrCancelled: beamtest.Cancel(), ask.ErrTimeout: beamtest.Fail(ask.ErrTimeout),
 	} {
 		p := run(t, dinnerInput, response)
 		if !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
-		for _, e := range p.Events {
-			if _, ok := e.(*generators.Stepped); ok {
-				t.Errorf("after %v, a table was reserved", want)
-			}
+		if len(p.Steps) > 0 {
+			t.Errorf("after %v, a table was reserved", want)
 		}
 	}
 }
 
 // A run that resumes must confirm the same number.
-func TestReplayKeepsTheNumber(t *testing.T) {
-	for e, err := range bookdinner.Photon.Run(t.Context(), json.RawMessage(dinnerInput)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch e := e.(type) {
-		case *generators.Call:
-			recorded := map[string]string{"partySize": `{"partySize":3}`, "reserve": `"RES-2026-042"`}[e.Key]
-			e.Settle(generators.Reply{Value: json.RawMessage(recorded)})
-		case *generators.Result:
-			if !strings.Contains(string(e.Value), "RES-2026-042") {
-				t.Errorf("got %s, want the recorded number RES-2026-042", e.Value)
-			}
-		}
-	}
+func TestReplay(t *testing.T) {
+	beamtest.Replay(t, bookdinner.Photon, dinnerInput, beamtest.Script{"partySize": beamtest.Accept(3)})
 }

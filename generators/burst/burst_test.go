@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/burst"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
-func run(t testing.TB, args string) *photontest.Outcome {
+func run(t testing.TB, args string) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{}.Run(t, burst.Photon, args)
+	return beamtest.Run(t, burst.Photon, args, nil)
 }
 
 // The photon sends the requested number of events, in order.
@@ -23,7 +24,7 @@ func TestEventsInOrder(t *testing.T) {
 		`{"events":1}`: 1, `{"events":9}`: 9, `{"events":10}`: 10, `{"events":11}`: 11, `{}`: 10_000, `{"events":100000}`: 100_000,
 	} {
 		p := run(t, args)
-		if got := photontest.Decode[burst.Output](t, p); got.Events != want || len(p.Events) != want {
+		if got := beamtest.Decode[burst.Output](t, p); got.Events != want || len(p.Events) != want {
 			t.Errorf("%s: %d events, and a result of %d, want %d", args, len(p.Events), got.Events, want)
 		}
 		for i, e := range p.Events {
@@ -50,8 +51,8 @@ func checkEvents(e generators.Event, n, of int) error {
 }
 
 func TestSchema(t *testing.T) {
-	photontest.CheckPhoton(t, burst.Photon)
-	photontest.GoldenPhoton(t, burst.Photon, run(t, `{"events":1}`))
+	shippedtest.CheckPhoton(t, burst.Photon)
+	shippedtest.GoldenPhoton(t, burst.Photon, run(t, `{"events":1}`))
 }
 
 func TestInvalidArguments(t *testing.T) {

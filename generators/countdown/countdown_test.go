@@ -5,37 +5,37 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/countdown"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 // The photon reports its progress ten times per second.
 func TestCountdown(t *testing.T) {
 	for args, seconds := range map[string]int{`{}`: 10, `{"seconds":1}`: 1, `{"seconds":3600}`: 3600} {
 		synctest.Test(t, func(t *testing.T) {
-			began, n := time.Now(), 0
-			watch := func(e generators.Event) {
-				left := (10*seconds - n + 9) / 10
-				want := &generators.ProgressEvent{Done: float64(n) / 10, Total: float64(seconds), Text: fmt.Sprintf("%d s left", left)}
-				if got, ok := e.(*generators.ProgressEvent); !ok || *got != *want {
-					t.Fatalf("event %d is %+v, want %+v", n, e, want)
-				}
-				if at := time.Since(began); at != time.Duration(n)*100*time.Millisecond {
-					t.Fatalf("event %d came after %v", n, at)
-				}
-				n++
-			}
-			p := photontest.Runner{OnEvent: watch}.Run(t, countdown.Photon, args)
-			if got := photontest.Decode[string](t, p); got != "lift-off" {
+			p := beamtest.Run(t, countdown.Photon, args, nil)
+			if got := beamtest.Decode[string](t, p); got != "lift-off" {
 				t.Errorf("got %q", got)
 			}
-			if n != 10*seconds+1 {
-				t.Errorf("%s: %d events, want %d", args, n, 10*seconds+1)
+			if n := len(p.Events); n != 10*seconds+1 {
+				t.Fatalf("%s: %d events, want %d", args, n, 10*seconds+1)
+			}
+			for n, e := range p.Events {
+				left := (10*seconds - n + 9) / 10
+				want := generators.Progress(float64(n)/10, float64(seconds), fmt.Sprintf("%d s left", left))
+				if !reflect.DeepEqual(e, want) {
+					t.Fatalf("event %d is %+v, want %+v", n, e, want)
+				}
+				if at := p.At[n]; at != time.Duration(n)*100*time.Millisecond {
+					t.Fatalf("event %d came after %v", n, at)
+				}
 			}
 		})
 	}
@@ -45,13 +45,22 @@ func TestCountdown(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		p := photontest.Runner{OnEvent: func(generators.Event) { time.Sleep(700 * time.Millisecond) }}.Run(t, countdown.Photon, `{"seconds":3}`)
-		last, ok := p.Events[len(p.Events)-1].(*generators.ProgressEvent)
+		var events []generators.Event
+		for e, err := range countdown.Photon.Run(t.Context(), json.RawMessage(`{"seconds":3}`)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := e.(*generators.Result); !ok {
+				events = append(events, e)
+				time.Sleep(700 * time.Millisecond)
+			}
+		}
+		last, ok := events[len(events)-1].(*generators.ProgressEvent)
 		if !ok || last.Done != 3 || last.Text != "0 s left" {
 			t.Errorf("the last event is %+v", last)
 		}
-		if took := time.Since(began); p.Err != nil || took > 5*time.Second || len(p.Events) > 7 {
-			t.Errorf("the countdown took %v and %d events (%v)", took, len(p.Events), p.Err)
+		if took := time.Since(began); took > 5*time.Second || len(events) > 7 {
+			t.Errorf("the countdown took %v and %d events", took, len(events))
 		}
 	})
 }
@@ -94,8 +103,8 @@ func TestBreak(t *testing.T) {
 }
 
 func TestSchema(t *testing.T) {
-	photontest.CheckPhoton(t, countdown.Photon)
-	photontest.GoldenPhoton(t, countdown.Photon, &photontest.Outcome{})
+	shippedtest.CheckPhoton(t, countdown.Photon)
+	shippedtest.GoldenPhoton(t, countdown.Photon, &beamtest.Outcome{})
 }
 
 func TestInvalidArguments(t *testing.T) {

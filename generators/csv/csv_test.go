@@ -3,15 +3,17 @@ package csv_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/csv"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 func TestSummaries(t *testing.T) {
@@ -30,7 +32,7 @@ func TestSummaries(t *testing.T) {
 		{"sum", "", []string{"country"}, "country=<nil>"},
 		{"max", "", []string{"note"}, "note=<nil>"},
 	} {
-		got := photontest.Decode[csv.Summary](t, runFile(t, salesCSV, chooseColumns(test.summary, test.groupBy, test.columns...)))
+		got := beamtest.Decode[csv.Summary](t, runFile(t, salesCSV, chooseColumns(test.summary, test.groupBy, test.columns...)))
 		if describeValues(got) != test.want {
 			t.Errorf("%s of %v by %q: got %s, want %s", test.summary, test.columns, test.groupBy, describeValues(got), test.want)
 		}
@@ -42,20 +44,20 @@ func TestSummaries(t *testing.T) {
 
 func TestQuestions(t *testing.T) {
 	p := runFile(t, salesCSV, chooseColumns("sum", "country", "amount"))
-	photontest.CheckPhoton(t, csv.Photon)
-	photontest.GoldenPhoton(t, csv.Photon, p)
-	rules, err := json.Marshal(p.Asked["file"].File)
+	shippedtest.CheckPhoton(t, csv.Photon)
+	shippedtest.GoldenPhoton(t, csv.Photon, p)
+	rules, err := json.Marshal(p.Questions["file"].File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	photontest.Golden(t, "file", rules)
-	if got := p.Asked["summary"].Message; got != "How should the 4 rows be summarized?" {
+	shippedtest.Golden(t, "file", rules)
+	if got := p.Questions["summary"].Message; got != "How should the 4 rows be summarized?" {
 		t.Errorf("the message is %q", got)
 	}
 }
 
 func TestCountIsPrefilledWithoutNumbers(t *testing.T) {
-	q := runFile(t, "name,town\nAda,London\n", chooseColumns("count", "", "name")).Asked["summary"]
+	q := runFile(t, "name,town\nAda,London\n", chooseColumns("count", "", "name")).Questions["summary"]
 	for field, want := range map[string]string{"columns": `["name"]`, "summary": `"count"`} {
 		if got := string(q.Fields.Field(field).Default); got != want {
 			t.Errorf("the default of %s is %s, want %s", field, got, want)
@@ -119,14 +121,14 @@ func TestChartOverTimeHasLines(t *testing.T) {
 }
 
 func TestUnansweredQuestion(t *testing.T) {
-	responses := map[error]photontest.Response{
-		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
+	responses := map[error]beamtest.Response{
+		ask.ErrDeclined: beamtest.Decline(), ask.ErrCancelled: beamtest.Cancel(), ask.ErrTimeout: beamtest.Fail(ask.ErrTimeout),
 	}
 	for want, response := range responses {
 		if p := runFile(t, salesCSV, response); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("summary: got %s, %v; want %v", p.Result, p.Err, want)
 		}
-		p := photontest.Runner{Script: photontest.Script{"file": response}}.Run(t, csv.Photon, "{}")
+		p := beamtest.Run(t, csv.Photon, "{}", beamtest.Script{"file": response})
 		if !errors.Is(p.Err, want) || len(p.Events) > 0 {
 			t.Errorf("file: got %d events, %v; want %v", len(p.Events), p.Err, want)
 		}
@@ -134,22 +136,22 @@ func TestUnansweredQuestion(t *testing.T) {
 }
 
 func TestInvalidAnswers(t *testing.T) {
-	for _, response := range []photontest.Response{
-		chooseColumns("sum", ""), chooseColumns("sum", "", "price"), chooseColumns("median", "", "amount"), chooseColumns("sum", "price", "amount"),
-		chooseColumns("", "", "amount"), photontest.Accept(`{}`),
+	for name, response := range map[string]beamtest.Response{
+		"no columns": chooseColumns("sum", ""), "no such column": chooseColumns("sum", "", "price"), "no such summary": chooseColumns("median", "", "amount"),
+		"no such group": chooseColumns("sum", "price", "amount"), "no summary": chooseColumns("", "", "amount"), "nothing": beamtest.Accept(nil),
 	} {
 		var invalid *generators.InvalidError
 		if p := runFile(t, salesCSV, response); !errors.As(p.Err, &invalid) {
-			t.Errorf("%s: got %s, %v", response.Answer.Content, p.Result, p.Err)
+			t.Errorf("%s: got %s, %v", name, p.Result, p.Err)
 		}
 	}
-	for name, response := range map[string]photontest.Response{
-		"a picture":  photontest.Upload(ask.FileRef{Name: "a.png", MediaType: "image/png", Size: 10}),
-		"257 MB":     photontest.Upload(ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 257 << 20}),
-		"no file":    photontest.Accept(`{}`),
-		"a workbook": photontest.Upload(ask.FileRef{Name: "a.xlsx", MediaType: "application/vnd.ms-excel", Size: 10}),
+	for name, response := range map[string]beamtest.Response{
+		"a picture":  beamtest.Accept(beamtest.File{Name: "a.png", MediaType: "image/png", Content: []byte("content")}),
+		"257 MB":     beamtest.Accept(beamtest.File{Name: "a.csv", MediaType: "text/csv", Content: make([]byte, 257<<20)}),
+		"no file":    beamtest.Accept(nil),
+		"a workbook": beamtest.Accept(beamtest.File{Name: "a.xlsx", MediaType: "application/vnd.ms-excel", Content: []byte("content")}),
 	} {
-		p := photontest.Runner{Script: photontest.Script{"file": response}}.Run(t, csv.Photon, "{}")
+		p := beamtest.Run(t, csv.Photon, "{}", beamtest.Script{"file": response})
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %v", name, p.Err)
@@ -160,13 +162,14 @@ func TestInvalidAnswers(t *testing.T) {
 // Stopping the run while the file is read stops reading.
 func TestStopWhileReading(t *testing.T) {
 	content := "n\n" + strings.Repeat("1\n", 1<<20)
+	file := fileReply(int64(len(content)), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil })
 	var seen int
 	for e, err := range csv.Photon.Run(t.Context(), json.RawMessage("{}")) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c, ok := e.(*generators.Call); ok {
-			c.Settle(fileReply(content))
+			c.Settle(file)
 			continue
 		}
 		if seen++; seen == 2 {

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/csv"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -70,7 +71,7 @@ func TestFileFormats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := runFile(t, test.content, chooseColumns("sum", "", test.column))
-			if got := describeValues(photontest.Decode[csv.Summary](t, p)); got != test.want {
+			if got := describeValues(beamtest.Decode[csv.Summary](t, p)); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, test.status) {
@@ -128,20 +129,20 @@ func TestAcceptedFiles(t *testing.T) {
 		"brackets":       "[id],[name]\n1,x\n",
 		"less than":      "<5,>5\n3,7\n",
 	} {
-		p := runFile(t, content, photontest.Decline())
-		if _, asked := p.Asked["summary"]; !asked {
+		p := runFile(t, content, beamtest.Decline())
+		if _, asked := p.Questions["summary"]; !asked {
 			t.Errorf("%s: got %v", name, p.Err)
 		}
 	}
 }
 
 func TestNoRows(t *testing.T) {
-	p := runFile(t, "name,amount\n", photontest.Response{})
-	got := photontest.Decode[csv.Summary](t, p)
+	p := runFile(t, "name,amount\n", beamtest.Response{})
+	got := beamtest.Decode[csv.Summary](t, p)
 	if got.Rows != 0 || got.Columns != 2 || got.Values == nil || len(got.Warnings) != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if _, asked := p.Asked["summary"]; asked {
+	if _, asked := p.Questions["summary"]; asked {
 		t.Error("it asked how to summarize no rows")
 	}
 	if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, "column names but no rows") {
@@ -154,7 +155,7 @@ func TestCharsetFallback(t *testing.T) {
 	plain := strings.Repeat("plain,1\n", 100_000)
 	for late, want := range map[string]string{"M\xfcller": "Müller", "Müller": "Müller", "\xef\xbb\xbfx": "\ufeffx"} {
 		p := runFile(t, "name,n\n"+plain+late+",2\n", chooseColumns("sum", "name", "n"))
-		if got := describeValues(photontest.Decode[csv.Summary](t, p)); got != want+"/n=2 plain/n=100000" && got != "plain/n=100000 "+want+"/n=2" {
+		if got := describeValues(beamtest.Decode[csv.Summary](t, p)); got != want+"/n=2 plain/n=100000" && got != "plain/n=100000 "+want+"/n=2" {
 			t.Errorf("%q: got %s", late, got)
 		}
 	}
@@ -168,7 +169,7 @@ func TestManyGroups(t *testing.T) {
 	}
 	b.WriteString(strings.Repeat("long", 100) + ",1\n")
 	p := runFile(t, b.String(), chooseColumns("sum", "who", "n"))
-	got := photontest.Decode[csv.Summary](t, p)
+	got := beamtest.Decode[csv.Summary](t, p)
 	last := got.Values[len(got.Values)-1]
 	if len(got.Values) != 1001 || last.Group != "(other)" || last.Value != 1001. {
 		t.Errorf("%d groups, the last is %v", len(got.Values), last)
@@ -184,10 +185,10 @@ func TestManyGroups(t *testing.T) {
 func TestManyColumns(t *testing.T) {
 	header := strings.Repeat("a,", 5000) + "a\n"
 	p := runFile(t, header+strings.Repeat("1,", 5000)+"1\n", chooseColumns("sum", "", "a (500)"))
-	if got := photontest.Decode[csv.Summary](t, p); got.Columns != 5001 || describeValues(got) != "a (500)=1" {
+	if got := beamtest.Decode[csv.Summary](t, p); got.Columns != 5001 || describeValues(got) != "a (500)=1" {
 		t.Errorf("got %+v", got)
 	}
-	if q := p.Asked["summary"]; len(q.Fields.Field("columns").Choices) != 500 {
+	if q := p.Questions["summary"]; len(q.Fields.Field("columns").Choices) != 500 {
 		t.Errorf("%d columns are offered, want 500", len(q.Fields.Field("columns").Choices))
 	}
 }
@@ -195,7 +196,7 @@ func TestManyColumns(t *testing.T) {
 // The question is an entry of the log, and entries are small.
 func TestQuestionStaysSmall(t *testing.T) {
 	header := strings.Repeat(strings.Repeat("漢字", 100)+",", 1000) + "x\n"
-	q := runFile(t, header+"1,2\n", photontest.Decline()).Asked["summary"]
+	q := runFile(t, header+"1,2\n", beamtest.Decline()).Questions["summary"]
 	if size := len(form.RequestedSchema(q.Fields)); size > 256<<10 {
 		t.Errorf("the question has %d bytes", size)
 	}
@@ -203,25 +204,21 @@ func TestQuestionStaysSmall(t *testing.T) {
 
 func TestUnreadableFile(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	p := runFile(t, salesCSV, photontest.Decline())
-	if p.Err == nil {
-		t.Fatal("no error")
-	}
-	p = runReader(t, func() (io.ReadCloser, error) { return nil, broken }, 10, photontest.Decline())
-	if !errors.Is(p.Err, broken) {
-		t.Errorf("got %v, want %v", p.Err, broken)
-	}
-	for _, e := range p.Events {
+	file := fileReply(10, func() (io.ReadCloser, error) { return nil, broken })
+	_, err := runWithReplies(t, file, generators.Reply{Err: ask.ErrDeclined}, func(e generators.Event) {
 		if _, ok := e.(*generators.Artifact); ok {
 			t.Error("an artifact was yielded for a file that can't be read")
 		}
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
 	}
 }
 
 // If a sum is too large to represent, it is missing and a warning says why.
 func TestSumOutOfRange(t *testing.T) {
 	p := runFile(t, "who,n\na,9e307\na,9e307\na,9e307\nb,1\n", chooseColumns("sum", "who", "n"))
-	got := photontest.Decode[csv.Summary](t, p)
+	got := beamtest.Decode[csv.Summary](t, p)
 	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "is too large to represent, so there is no sum") {
 		t.Errorf("warnings are %q, values %+v", got.Warnings, got.Values)
 	}

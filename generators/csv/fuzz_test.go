@@ -1,15 +1,13 @@
 package csv_test
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators/csv"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
 // FuzzCSV uploads arbitrary bytes. The run must end with a result that matches the
@@ -46,24 +44,19 @@ func FuzzCSV(f *testing.F) {
 // summarizeFile uploads a file and chooses its first columns. If grouped is true, it
 // groups by the last.
 func summarizeFile(t *testing.T, content []byte, summary string, grouped bool) (json.RawMessage, error) {
-	driver := ask.Driver{
-		Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(string(content))), nil },
-		Provider: ask.ProviderFunc(func(_ context.Context, _ string, q *ask.Question) (ask.Answer, error) {
-			if q.Kind == ask.KindFile {
-				return photontest.Upload(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer, nil
-			}
-			var names []string
-			for _, c := range q.Fields.Field("columns").Choices {
-				names = append(names, c.Value)
-			}
-			group := ""
-			if grouped {
-				group = names[len(names)-1]
-			}
-			return chooseColumns(summary, group, names[:min(len(names), 20)]...).Answer, nil
-		}),
+	choose := func(q *ask.Question) any {
+		var names []string
+		for _, c := range q.Fields.Field("columns").Choices {
+			names = append(names, c.Value)
+		}
+		chosen := csv.Choice{Columns: names[:min(len(names), 20)], Summary: summary}
+		if grouped {
+			chosen.GroupBy = names[len(names)-1]
+		}
+		return chosen
 	}
-	return driver.Run(t.Context(), csv.Photon, nil)
+	p := runFile(t, string(content), beamtest.Accept(choose))
+	return p.Result, p.Err
 }
 
 func sumCounts(t *testing.T, raw json.RawMessage) (cells float64) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/csv"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
 // salesCSV is an ordinary file.
@@ -20,31 +20,17 @@ const salesCSV = "date,country,amount,note\n" +
 	"2026-01-07,DE,30.30,\n" +
 	"2026-01-08,,1.5,plain\n"
 
-// chooseColumns returns an answer to the second question.
-func chooseColumns(summary, groupBy string, columns ...string) photontest.Response {
-	content := map[string]any{"summary": summary, "columns": columns}
-	if groupBy != "" {
-		content["groupBy"] = groupBy
-	}
-	raw, err := json.Marshal(content)
-	if err != nil {
-		panic(err)
-	}
-	return photontest.Accept(string(raw))
+// chooseColumns answers the second question.
+func chooseColumns(summary, groupBy string, columns ...string) beamtest.Response {
+	return beamtest.Accept(csv.Choice{Columns: columns, Summary: summary, GroupBy: groupBy})
 }
 
 // runFile runs the photon with a file of the given content. second answers the second
 // question.
-func runFile(t testing.TB, content string, second photontest.Response) *photontest.Outcome {
+func runFile(t testing.TB, content string, second beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	runner := photontest.Runner{
-		Script: photontest.Script{
-			"file":    photontest.Upload(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: int64(len(content)), Digest: "d"}),
-			"summary": second,
-		},
-		Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil },
-	}
-	return runner.Run(t, csv.Photon, "{}")
+	file := beamtest.File{Name: "data.csv", MediaType: "text/csv", Content: []byte(content)}
+	return beamtest.Run(t, csv.Photon, nil, beamtest.Script{"file": beamtest.Accept(file), "summary": second})
 }
 
 // describeValues returns the values in short form: "DE/amount=40.4 FR/amount=20.2".
@@ -61,15 +47,15 @@ func describeValues(s csv.Summary) string {
 }
 
 // tables returns the tables that the photon yielded, by title.
-func tables(t testing.TB, p *photontest.Outcome) map[string]generators.Table {
+func tables(t testing.TB, p *beamtest.Outcome) map[string]generators.Table {
 	return artifacts[generators.Table](t, p, generators.TableType)
 }
 
-func charts(t testing.TB, p *photontest.Outcome) map[string]generators.Chart {
+func charts(t testing.TB, p *beamtest.Outcome) map[string]generators.Chart {
 	return artifacts[generators.Chart](t, p, generators.ChartType)
 }
 
-func artifacts[T any](t testing.TB, p *photontest.Outcome, mediaType string) map[string]T {
+func artifacts[T any](t testing.TB, p *beamtest.Outcome, mediaType string) map[string]T {
 	t.Helper()
 	all := map[string]T{}
 	for _, e := range p.Events {
@@ -84,10 +70,28 @@ func artifacts[T any](t testing.TB, p *photontest.Outcome, mediaType string) map
 	return all
 }
 
-// fileReply returns the reply to the first question, for tests without a Runner.
-func fileReply(content string) generators.Reply {
-	a := photontest.Upload(ask.FileRef{Name: "data.csv", Size: int64(len(content)), Digest: "d"}).Answer
-	r := a.Reply()
-	r.Open = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
-	return r
+// runWithReplies runs the photon with replies to its two questions, of which the file
+// need not be in memory, and returns its result.
+func runWithReplies(t testing.TB, file, second generators.Reply, onEvent func(generators.Event)) (result json.RawMessage, err error) {
+	t.Helper()
+	for e, err := range csv.Photon.Run(t.Context(), json.RawMessage("{}")) {
+		if err != nil {
+			return nil, err
+		}
+		switch e := e.(type) {
+		case *generators.Result:
+			result = e.Value
+		case *generators.Call:
+			e.Settle(map[string]generators.Reply{"file": file, "summary": second}[e.Key])
+		default:
+			onEvent(e)
+		}
+	}
+	return result, nil
+}
+
+// fileReply returns the reply that uploads a file.
+func fileReply(size int64, open func() (io.ReadCloser, error)) generators.Reply {
+	raw, err := json.Marshal([]ask.FileRef{{Name: "data.csv", MediaType: "text/csv", Size: size}})
+	return generators.Reply{Value: raw, Err: err, Open: func(string) (io.ReadCloser, error) { return open() }}
 }

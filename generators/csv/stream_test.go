@@ -1,6 +1,8 @@
 package csv_test
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -9,21 +11,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/csv"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 )
-
-// runReader runs the photon with a file that is generated while it is read.
-func runReader(t testing.TB, open func() (io.ReadCloser, error), size int64, second photontest.Response) *photontest.Outcome {
-	t.Helper()
-	runner := photontest.Runner{
-		Script: photontest.Script{
-			"file":    photontest.Upload(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: size, Digest: "d"}),
-			"summary": second,
-		},
-		Open: func(string) (io.ReadCloser, error) { return open() },
-	}
-	return runner.Run(t, csv.Photon, "{}")
-}
 
 const (
 	streamHeader = "date,country,product,amount,note\n"
@@ -31,14 +19,19 @@ const (
 )
 
 // newStream returns a file with streamRows repeated so many times.
-func newStream(times int) io.ReadCloser {
+func newStream(times int) io.Reader {
 	block := strings.Repeat(streamRows, 1000)
 	parts := []io.Reader{strings.NewReader(streamHeader)}
 	for range times / 1000 {
 		parts = append(parts, strings.NewReader(block))
 	}
 	parts = append(parts, strings.NewReader(strings.Repeat(streamRows, times%1000)))
-	return io.NopCloser(io.MultiReader(parts...))
+	return io.MultiReader(parts...)
+}
+
+// streamReply returns the reply that uploads newStream.
+func streamReply(times int) generators.Reply {
+	return fileReply(streamSize(times), func() (io.ReadCloser, error) { return io.NopCloser(newStream(times)), nil })
 }
 
 func streamSize(times int) int64 { return int64(len(streamHeader) + times*len(streamRows)) }
@@ -49,23 +42,21 @@ func TestHundredMegabytes(t *testing.T) {
 	}
 	const times = 100 << 20 / len(streamRows)
 	var peak uint64
-	recordHeapSize := func(e generators.Event) {
-		if _, ok := e.(*generators.ProgressEvent); ok {
+	var events []generators.Event
+	raw, err := runWithReplies(t, streamReply(times), generators.Reply{Value: json.RawMessage(`{"columns":["amount"],"summary":"sum","groupBy":"country"}`)}, func(e generators.Event) {
+		if events = append(events, e); len(events)%2 == 0 {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			peak = max(peak, m.HeapAlloc)
 		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	runner := photontest.Runner{
-		Script: photontest.Script{
-			"file":    photontest.Upload(ask.FileRef{Name: "data.csv", MediaType: "text/csv", Size: streamSize(times), Digest: "d"}),
-			"summary": chooseColumns("sum", "country", "amount"),
-		},
-		Open:    func(string) (io.ReadCloser, error) { return newStream(times), nil },
-		OnEvent: recordHeapSize,
+	var got csv.Summary
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
 	}
-	p := runner.Run(t, csv.Photon, "{}")
-	got := photontest.Decode[csv.Summary](t, p)
 	if got.Rows != 3*times {
 		t.Errorf("%d rows, want %d", got.Rows, 3*times)
 	}
@@ -77,16 +68,16 @@ func TestHundredMegabytes(t *testing.T) {
 		t.Errorf("the heap grew to %d MB, want at most %d", peak>>20, most>>20)
 	}
 	t.Logf("the heap grew to %d MB", peak>>20)
-	checkProgress(t, p, float64(streamSize(times)))
+	checkProgress(t, events, float64(streamSize(times)))
 }
 
 // checkProgress checks that the progress reaches the file's size twice, in about a
 // hundred steps each time.
-func checkProgress(t *testing.T, p *photontest.Outcome, total float64) {
+func checkProgress(t *testing.T, all []generators.Event, total float64) {
 	t.Helper()
 	var events, passes int
 	last := 0.0
-	for _, e := range p.Events {
+	for _, e := range all {
 		if e, ok := e.(*generators.ProgressEvent); ok {
 			events++
 			if e.Total != total {
@@ -107,16 +98,18 @@ func checkProgress(t *testing.T, p *photontest.Outcome, total float64) {
 
 func BenchmarkCSV(b *testing.B) {
 	const times = 8 << 20 / len(streamRows)
-	for name, response := range map[string]photontest.Response{
-		"survey": photontest.Decline(), // the first pass only
-		"total":  chooseColumns("sum", "", "amount"),
-		"groups": chooseColumns("sum", "country", "amount"),
+	for name, second := range map[string]generators.Reply{
+		"survey": {Err: ask.ErrDeclined}, // the first pass only
+		"total":  {Value: json.RawMessage(`{"columns":["amount"],"summary":"sum"}`)},
+		"groups": {Value: json.RawMessage(`{"columns":["amount"],"summary":"sum","groupBy":"country"}`)},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(streamSize(times))
 			b.ReportAllocs()
 			for b.Loop() {
-				runReader(b, func() (io.ReadCloser, error) { return newStream(times), nil }, streamSize(times), response)
+				if _, err := runWithReplies(b, streamReply(times), second, func(generators.Event) {}); err != nil && !errors.Is(err, ask.ErrDeclined) {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/disk"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 // newSampleFolder creates a folder with files of several types, sizes and ages.
@@ -42,7 +43,7 @@ func TestLists(t *testing.T) {
 		{"./photos/../notes/", "ages", "Up to a day=0×0 1 to 7 days=300 7 to 30 days=0 30 days to a year=0×0 1 to 5 years=0×0 More than 5 years=0×0"},
 	} {
 		p := run(t, root, `{"folder":"`+test.folder+`"}`, chooseList(test.list))
-		got := photontest.Decode[disk.Report](t, p)
+		got := beamtest.Decode[disk.Report](t, p)
 		if describeItems(got) != test.want {
 			t.Errorf("%s of %s: got %s, want %s", test.list, test.folder, describeItems(got), test.want)
 		}
@@ -63,7 +64,7 @@ func TestShownTablesAndCharts(t *testing.T) {
 	if want := "scanning the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; statuses != want {
 		t.Errorf("the statuses are\n%s\nwant\n%s", statuses, want)
 	}
-	if q := p.Asked["list"].Message; q != "7 files in 5 folders, 5.0 MB. What should be listed?" {
+	if q := p.Questions["list"].Message; q != "7 files in 5 folders, 5.0 MB. What should be listed?" {
 		t.Errorf("the message is %q", q)
 	}
 	table := artifacts[generators.Table](t, p, generators.TableType)["Largest files"]
@@ -95,15 +96,15 @@ func TestShownTablesAndCharts(t *testing.T) {
 
 func TestQuestion(t *testing.T) {
 	p := run(t, newSampleFolder(t), `{}`, chooseList("ages"))
-	photontest.CheckPhoton(t, disk.Photon)
-	photontest.GoldenPhoton(t, disk.Photon, p)
+	shippedtest.CheckPhoton(t, disk.Photon)
+	shippedtest.GoldenPhoton(t, disk.Photon, p)
 }
 
 func TestUnansweredQuestion(t *testing.T) {
 	root := newSampleFolder(t)
-	for want, response := range map[error]photontest.Response{
-		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
-		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
+	for want, response := range map[error]beamtest.Response{
+		ask.ErrDeclined: beamtest.Decline(), ask.ErrCancelled: beamtest.Cancel(),
+		ask.ErrTimeout: beamtest.Fail(ask.ErrTimeout), ask.ErrUnsupported: beamtest.Fail(ask.ErrUnsupported),
 	} {
 		p := run(t, root, `{}`, response)
 		if !errors.Is(p.Err, want) || p.Result != nil {
@@ -115,7 +116,7 @@ func TestUnansweredQuestion(t *testing.T) {
 	}
 	for _, content := range []string{`{}`, `{"list":"Largest files"}`, `{"list":""}`, `{"list":["types"]}`} {
 		var invalid *generators.InvalidError
-		if p := run(t, root, `{}`, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
+		if p := run(t, root, `{}`, beamtest.Accept(json.RawMessage(content))); !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
 		}
 	}
@@ -123,7 +124,7 @@ func TestUnansweredQuestion(t *testing.T) {
 
 // Without a root, nothing is read, and the error says how to set one.
 func TestWithoutRoot(t *testing.T) {
-	p := photontest.Runner{}.Run(t, disk.Photon, `{}`)
+	p := beamtest.Run(t, disk.Photon, `{}`, nil)
 	if p.Err == nil || !strings.Contains(p.Err.Error(), "--root") || len(p.Events) > 0 {
 		t.Errorf("got %v after %d events", p.Err, len(p.Events))
 	}
@@ -140,7 +141,7 @@ func TestInvalidArguments(t *testing.T) {
 
 // The photon doesn't ask about a folder without files.
 func TestEmptyFolder(t *testing.T) {
-	p := photontest.Runner{}.Run(rootedTest{t, makeTree(t, t.TempDir(), map[string]int64{"a/b/": 0})}, disk.Photon, `{"folder":"a"}`)
+	p := run(t, makeTree(t, t.TempDir(), map[string]int64{"a/b/": 0}), `{"folder":"a"}`, beamtest.Response{})
 	if want := `{"folder":"a","files":0,"folders":1,"bytes":0,"items":[]}`; string(p.Result) != want || p.Err != nil {
 		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 	}
@@ -151,7 +152,7 @@ func TestEmptyFolder(t *testing.T) {
 }
 
 // checkProgress checks that progress never falls and ends at 100 percent.
-func checkProgress(t *testing.T, p *photontest.Outcome) {
+func checkProgress(t *testing.T, p *beamtest.Outcome) {
 	t.Helper()
 	var all []*generators.ProgressEvent
 	for _, e := range p.Events {

@@ -1,7 +1,6 @@
 package disk_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,34 +9,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/disk"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
-// A rootedTest is a test whose context allows photons to read root.
-type rootedTest struct {
-	testing.TB
-	root string
-}
-
-func (r rootedTest) Context() context.Context { return generators.WithRoot(r.TB.Context(), r.root) }
-
 // run runs the photon, which may read root, and responds to its question.
-func run(t testing.TB, root, args string, response photontest.Response) *photontest.Outcome {
+func run(t testing.TB, root, args string, response beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"list": response}}.Run(rootedTest{t, root}, disk.Photon, args)
+	return beamtest.RunContext(generators.WithRoot(t.Context(), root), t, disk.Photon, args, beamtest.Script{"list": response})
 }
 
 // chooseList returns the answer that chooses a list.
-func chooseList(name string) photontest.Response {
-	return photontest.Accept(fmt.Sprintf(`{"list":%q}`, name))
+func chooseList(name string) beamtest.Response {
+	return beamtest.Accept(name)
 }
 
 // runError runs the photon, which must not ask, and returns its error.
 func runError(t testing.TB, root, args string) error {
 	t.Helper()
-	return photontest.Runner{}.Run(rootedTest{t, root}, disk.Photon, args).Err
+	return run(t, root, args, beamtest.Response{}).Err
 }
 
 // makeTree creates files of the given sizes, by path, and returns root. A path that
@@ -85,7 +76,7 @@ func describeItems(r disk.Report) string {
 }
 
 // artifacts returns the run's artifacts of a media type, by title.
-func artifacts[T any](t testing.TB, p *photontest.Outcome, mediaType string) map[string]T {
+func artifacts[T any](t testing.TB, p *beamtest.Outcome, mediaType string) map[string]T {
 	t.Helper()
 	all := map[string]T{}
 	for _, e := range p.Events {

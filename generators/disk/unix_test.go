@@ -8,15 +8,15 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators/disk"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
 // Pipes are counted, but never opened, because that would wait for a writer.
 func TestPipes(t *testing.T) {
 	root := makeTree(t, t.TempDir(), map[string]int64{"a.txt": 5})
 	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644))
-	got := photontest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("largest")))
+	got := beamtest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("largest")))
 	if describeItems(got) != "a.txt=5" || len(got.Warnings) != 1 || got.Warnings[0] != "1 pipe, socket or device was skipped: pipe." {
 		t.Errorf("got %+v", got)
 	}

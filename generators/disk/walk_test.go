@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/disk"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 )
 
 // Nothing outside of the root can be accessed: not by a path, not by a link in the
@@ -40,14 +40,14 @@ func TestNothingOutsideIsReached(t *testing.T) {
 		}
 	}
 
-	got := photontest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("largest")))
+	got := beamtest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("largest")))
 	if describeItems(got) != "in/a.txt=5 file=3" || got.Folders != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if w := strings.Join(got.Warnings, "\n"); !strings.HasPrefix(w, "9 symbolic links were not followed, such as ") || len(got.Warnings) != 1 {
 		t.Errorf("the warnings are %s", w)
 	}
-	got = photontest.Decode[disk.Report](t, run(t, root, `{"folder":"inside"}`, chooseList("largest")))
+	got = beamtest.Decode[disk.Report](t, run(t, root, `{"folder":"inside"}`, chooseList("largest")))
 	if describeItems(got) != "a.txt=5" {
 		t.Errorf("through a link within the root: got %s", describeItems(got))
 	}
@@ -64,7 +64,7 @@ func TestUnreadableFoldersAreSkipped(t *testing.T) {
 		t.Cleanup(func() { must(t, os.Chmod(path, 0o755)) })
 	}
 	p := run(t, root, `{}`, chooseList("largest"))
-	got := photontest.Decode[disk.Report](t, p)
+	got := beamtest.Decode[disk.Report](t, p)
 	if describeItems(got) != "a.txt=5 z/c.txt=2" || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], "2 files or folders couldn't be read") {
 		t.Errorf("got %+v", got)
 	}
@@ -90,7 +90,7 @@ func TestManyFiles(t *testing.T) {
 	}
 	root := makeTree(t, t.TempDir(), sizes)
 	p := run(t, root, `{}`, chooseList("largest"))
-	got := photontest.Decode[disk.Report](t, p)
+	got := beamtest.Decode[disk.Report](t, p)
 	if got.Files != 600 || len(got.Items) != 50 {
 		t.Fatalf("%d files, of which %d are listed", got.Files, len(got.Items))
 	}
@@ -101,7 +101,7 @@ func TestManyFiles(t *testing.T) {
 	}
 	checkProgress(t, p)
 
-	got = photontest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("types")))
+	got = beamtest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("types")))
 	last := got.Items[len(got.Items)-1]
 	if len(got.Items) != 51 || last.Name != "(other)" || last.Files != 550 {
 		t.Errorf("%d types, the last is %+v", len(got.Items), last)
@@ -120,7 +120,7 @@ func TestDeepFolders(t *testing.T) {
 	root := t.TempDir()
 	deep := strings.Repeat("d/", 256)
 	makeTree(t, root, map[string]int64{deep + "last.txt": 4, deep + "d/beyond.txt": 8})
-	got := photontest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("largest")))
+	got := beamtest.Decode[disk.Report](t, run(t, root, `{}`, chooseList("largest")))
 	if len(got.Items) != 1 || got.Bytes != 4 || got.Folders != 257 {
 		t.Errorf("got %+v", got)
 	}
@@ -138,7 +138,7 @@ func TestUnusualFiles(t *testing.T) {
 		t.Logf("the file system doesn't support the date: %v", err)
 	}
 	p := run(t, root, `{}`, chooseList("largest"))
-	got := photontest.Decode[disk.Report](t, p)
+	got := beamtest.Decode[disk.Report](t, p)
 	if got.Files != 4 || got.Bytes != 1<<40+6 || len(got.Items) != 4 {
 		t.Errorf("got %+v", got)
 	}

@@ -6,24 +6,25 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/githubuser"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
-func run(t *testing.T, response photontest.Response) *photontest.Outcome {
+func run(t *testing.T, response beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"name": response}}.Run(t, githubuser.Photon, "{}")
+	return beamtest.Run(t, githubuser.Photon, "{}", beamtest.Script{"name": response})
 }
 
 func TestProfile(t *testing.T) {
-	p := run(t, photontest.Accept(`{"name":"octocat"}`))
-	got := photontest.Decode[githubuser.Profile](t, p)
+	p := beamtest.Replay(t, githubuser.Photon, nil, beamtest.Script{"name": beamtest.Accept("octocat")})
+	got := beamtest.Decode[githubuser.Profile](t, p)
 	if want := (githubuser.Profile{Name: "octocat", URL: "https://github.com/octocat"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	photontest.CheckPhoton(t, githubuser.Photon)
-	photontest.GoldenPhoton(t, githubuser.Photon, p)
+	shippedtest.CheckPhoton(t, githubuser.Photon)
+	shippedtest.GoldenPhoton(t, githubuser.Photon, p)
 }
 
 func TestNames(t *testing.T) {
@@ -32,7 +33,7 @@ func TestNames(t *testing.T) {
 		"": false, "-a": false, "a-": false, "a--b": false, "a_b": false, "a/b": false, "a b": false,
 		strings.Repeat("x", 40): false,
 	} {
-		p := run(t, photontest.Accept(`{"name":"`+name+`"}`))
+		p := run(t, beamtest.Accept(name))
 		var invalid *generators.InvalidError
 		if refused := errors.As(p.Err, &invalid); refused == legal {
 			t.Errorf("name %q: refused = %t (%v)", name, refused, p.Err)
@@ -41,11 +42,11 @@ func TestNames(t *testing.T) {
 }
 
 func TestUnansweredQuestion(t *testing.T) {
-	for want, response := range map[error]photontest.Response{
-		ask.ErrDeclined:    photontest.Decline(),
-		ask.ErrCancelled:   photontest.Cancel(),
-		ask.ErrTimeout:     photontest.Fail(ask.ErrTimeout),
-		ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
+	for want, response := range map[error]beamtest.Response{
+		ask.ErrDeclined:    beamtest.Decline(),
+		ask.ErrCancelled:   beamtest.Cancel(),
+		ask.ErrTimeout:     beamtest.Fail(ask.ErrTimeout),
+		ask.ErrUnsupported: beamtest.Fail(ask.ErrUnsupported),
 	} {
 		if p := run(t, response); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)

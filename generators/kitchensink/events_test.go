@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/photontest"
 	"github.com/photon-beam/beam/generators/kitchensink"
 )
 
@@ -29,7 +29,7 @@ func TestEventsHaveEveryKind(t *testing.T) {
 // TestEveryKindOfEvent checks that the photon yields every level and media type.
 func TestEveryKindOfEvent(t *testing.T) {
 	seen := map[string]int{}
-	for _, e := range run(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
+	for _, e := range run(t, "confirm", beamtest.Script{"confirm": beamtest.Decline()}).Events {
 		seen[describe(e)]++
 	}
 	want := []string{
@@ -79,7 +79,7 @@ func describe(e generators.Event) string {
 }
 
 func TestPictureIsValid(t *testing.T) {
-	for _, e := range run(t, "confirm", photontest.Script{"confirm": photontest.Decline()}).Events {
+	for _, e := range run(t, "confirm", beamtest.Script{"confirm": beamtest.Decline()}).Events {
 		if a, ok := e.(*generators.Artifact); ok && a.MediaType == "image/png" {
 			img, err := png.Decode(bytes.NewReader(a.Body))
 			if err != nil {

@@ -6,38 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/kitchensink"
 )
 
-func run(t *testing.T, kind string, script photontest.Script) *photontest.Outcome {
+func run(t *testing.T, kind string, script beamtest.Script) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: script}.Run(t, kitchensink.Photon, fmt.Sprintf(`{"ask":%q}`, kind))
+	return beamtest.Run(t, kitchensink.Photon, kitchensink.Choice{Ask: kind}, script)
 }
 
 var accepted = map[string]struct {
-	response photontest.Response
+	response beamtest.Response
 	want     string
 }{
-	"text":        {photontest.Accept(`{"text":"Beam"}`), `"Beam"`},
-	"secret":      {photontest.Accept(`{"secret":"hunter2!"}`), `{"length":8}`},
-	"confirm":     {photontest.Accept(`{"confirm":false}`), `false`},
-	"select":      {photontest.Accept(`{"select":"prod"}`), `"prod"`},
-	"multiselect": {photontest.Accept(`{"multiselect":["auth","tracing"]}`), `["auth","tracing"]`},
-	"number":      {photontest.Accept(`{"number":7.5}`), `7.5`},
-	"integer":     {photontest.Accept(`{"integer":20}`), `20`},
-	"date":        {photontest.Accept(`{"date":"2026-12-31"}`), `"2026-12-31"`},
-	"datetime":    {photontest.Accept(`{"datetime":"2027-01-01T18:30:00+02:00"}`), `"2027-01-01T18:30:00+02:00"`},
-	"file": {photontest.Upload(ask.FileRef{Name: "a.bin", MediaType: "application/octet-stream", Size: 1 << 20, Digest: "d"}),
+	"text":        {beamtest.Accept("Beam"), `"Beam"`},
+	"secret":      {beamtest.Accept("hunter2!"), `{"length":8}`},
+	"confirm":     {beamtest.Accept(false), `false`},
+	"select":      {beamtest.Accept("prod"), `"prod"`},
+	"multiselect": {beamtest.Accept([]string{"auth", "tracing"}), `["auth","tracing"]`},
+	"number":      {beamtest.Accept(7.5), `7.5`},
+	"integer":     {beamtest.Accept(20), `20`},
+	"date":        {beamtest.Accept("2026-12-31"), `"2026-12-31"`},
+	"datetime":    {beamtest.Accept("2027-01-01T18:30:00+02:00"), `"2027-01-01T18:30:00+02:00"`},
+	"file": {beamtest.Accept(beamtest.File{Name: "a.bin", Content: make([]byte, 1<<20)}),
 		`{"name":"a.bin","size":1048576,"mediaType":"application/octet-stream"}`},
-	"form": {photontest.Accept(`{"name":"Ada","email":"ada@example.org"}`), `{"name":"Ada","email":"ada@example.org"}`},
-	"url":  {photontest.Accept(`{}`), `true`},
+	"form": {beamtest.Accept(kitchensink.Signup{Name: "Ada", Email: "ada@example.org"}), `{"name":"Ada","email":"ada@example.org"}`},
+	"url":  {beamtest.Accept(nil), `true`},
 }
 
 // Every kind of question has an example, except the two that no form asks.
@@ -66,31 +66,31 @@ func TestEveryKindOfQuestion(t *testing.T) {
 func TestAccepted(t *testing.T) {
 	for kind, test := range accepted {
 		t.Run(kind, func(t *testing.T) {
-			p := run(t, kind, photontest.Script{kind: test.response})
+			p := run(t, kind, beamtest.Script{kind: test.response})
 			want := `{"action":"accept","answer":` + test.want + `}`
 			if p.Err != nil || string(p.Result) != want {
 				t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 			}
-			if q := p.Asked[kind]; string(q.Kind) != kind {
+			if q := p.Questions[kind]; string(q.Kind) != kind {
 				t.Errorf("asked for a %s, want a %s", q.Kind, kind)
 			}
-			photontest.GoldenPhoton(t, kitchensink.Photon, p)
+			shippedtest.GoldenPhoton(t, kitchensink.Photon, p)
 		})
 	}
-	photontest.CheckPhoton(t, kitchensink.Photon)
+	shippedtest.CheckPhoton(t, kitchensink.Photon)
 }
 
 func TestFormKeepsEveryField(t *testing.T) {
 	const content = `{"name":"Ada","email":"ada@example.org","age":36,"role":"dev","topics":["auth","metrics"],"newsletter":false,"website":"https://example.org/ada"}`
-	p := run(t, "form", photontest.Script{"form": photontest.Accept(content)})
+	p := run(t, "form", beamtest.Script{"form": beamtest.Accept(json.RawMessage(content))})
 	if want := `{"action":"accept","answer":` + content + `}`; string(p.Result) != want {
 		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 	}
 }
 
 func TestFormIsTheDefault(t *testing.T) {
-	script := photontest.Script{"form": photontest.Decline()}
-	p := photontest.Runner{Script: script}.Run(t, kitchensink.Photon, "{}")
+	script := beamtest.Script{"form": beamtest.Decline()}
+	p := beamtest.Run(t, kitchensink.Photon, "{}", script)
 	if want := `{"action":"decline"}`; string(p.Result) != want {
 		t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 	}
@@ -107,25 +107,25 @@ func TestInvalidAnswers(t *testing.T) {
 		{"form", `{"name":"Ada","email":"ada@example.org","topics":["auth","logging","metrics"]}`},
 		{"form", `{"name":"Ada","email":"ada@example.org","website":"example.org"}`},
 	} {
-		p := run(t, test.kind, photontest.Script{test.kind: photontest.Accept(test.content)})
+		p := run(t, test.kind, beamtest.Script{test.kind: beamtest.Accept(json.RawMessage(test.content))})
 		var invalid *generators.InvalidError
 		if !errors.As(p.Err, &invalid) {
 			t.Errorf("%s %s: got %s, %v", test.kind, test.content, p.Result, p.Err)
 		}
 	}
-	p := run(t, "file", photontest.Script{"file": photontest.Upload(ask.FileRef{Name: "a.bin", Size: 1<<20 + 1})})
+	p := run(t, "file", beamtest.Script{"file": beamtest.Accept(beamtest.File{Name: "a.bin", Content: make([]byte, 1<<20+1)})})
 	if p.Err == nil {
 		t.Errorf("a file of more than 1 MB was accepted: %s", p.Result)
 	}
 }
 
 func TestUnansweredQuestion(t *testing.T) {
-	responses := map[string]photontest.Response{
-		"decline": photontest.Decline(), "cancel": photontest.Cancel(), "timeout": photontest.Fail(ask.ErrTimeout),
+	responses := map[string]beamtest.Response{
+		"decline": beamtest.Decline(), "cancel": beamtest.Cancel(), "timeout": beamtest.Fail(ask.ErrTimeout),
 	}
 	for kind := range accepted {
 		for action, response := range responses {
-			p := run(t, kind, photontest.Script{kind: response})
+			p := run(t, kind, beamtest.Script{kind: response})
 			if want := fmt.Sprintf(`{"action":%q}`, action); p.Err != nil || string(p.Result) != want {
 				t.Errorf("%s: got %s, %v; want %s", kind, p.Result, p.Err, want)
 			}
@@ -135,7 +135,7 @@ func TestUnansweredQuestion(t *testing.T) {
 
 func TestOtherErrorsEndTheRun(t *testing.T) {
 	for _, want := range []error{ask.ErrUnsupported, ask.ErrStopped, ask.ErrSuspended, &ask.PolicyError{Reason: "too many"}} {
-		p := run(t, "text", photontest.Script{"text": photontest.Fail(want)})
+		p := run(t, "text", beamtest.Script{"text": beamtest.Fail(want)})
 		if !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)
 		}
@@ -143,30 +143,30 @@ func TestOtherErrorsEndTheRun(t *testing.T) {
 }
 
 func TestAll(t *testing.T) {
-	name, environment := photontest.Accept(`{"name":"Beam"}`), photontest.Accept(`{"environment":"staging"}`)
+	name, environment := beamtest.Accept("Beam"), beamtest.Accept("staging")
 	for _, test := range []struct {
-		name, environment photontest.Response
+		name, environment beamtest.Response
 		want              string
 		err               error
 	}{
 		{name, environment, `{"action":"accept","answer":{"name":"Beam","environment":"staging"}}`, nil},
-		{photontest.Decline(), environment, `{"action":"decline"}`, nil},
-		{name, photontest.Cancel(), `{"action":"cancel"}`, nil},
-		{photontest.Cancel(), photontest.Decline(), `{"action":"decline"}`, nil},
-		{photontest.Fail(ask.ErrTimeout), photontest.Cancel(), `{"action":"cancel"}`, nil},
-		{photontest.Fail(ask.ErrTimeout), environment, `{"action":"timeout"}`, nil},
-		{photontest.Decline(), photontest.Fail(ask.ErrUnsupported), ``, ask.ErrUnsupported},
+		{beamtest.Decline(), environment, `{"action":"decline"}`, nil},
+		{name, beamtest.Cancel(), `{"action":"cancel"}`, nil},
+		{beamtest.Cancel(), beamtest.Decline(), `{"action":"decline"}`, nil},
+		{beamtest.Fail(ask.ErrTimeout), beamtest.Cancel(), `{"action":"cancel"}`, nil},
+		{beamtest.Fail(ask.ErrTimeout), environment, `{"action":"timeout"}`, nil},
+		{beamtest.Decline(), beamtest.Fail(ask.ErrUnsupported), ``, ask.ErrUnsupported},
 	} {
-		p := run(t, "all", photontest.Script{"name": test.name, "environment": test.environment})
+		p := run(t, "all", beamtest.Script{"name": test.name, "environment": test.environment})
 		if !errors.Is(p.Err, test.err) || string(p.Result) != test.want {
 			t.Errorf("got %s, %v; want %s, %v", p.Result, p.Err, test.want, test.err)
 		}
-		photontest.GoldenPhoton(t, kitchensink.Photon, p)
+		shippedtest.GoldenPhoton(t, kitchensink.Photon, p)
 	}
 }
 
 func TestSecretIsNotDisclosed(t *testing.T) {
-	p := run(t, "secret", photontest.Script{"secret": accepted["secret"].response})
+	p := run(t, "secret", beamtest.Script{"secret": accepted["secret"].response})
 	yielded := string(p.Result)
 	for _, e := range p.Events {
 		_, data, err := generators.Encode(e)
@@ -186,24 +186,11 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
-// Every run yields the same events, as a durable photon must.
-func TestEventsAreDeterministic(t *testing.T) {
-	script := photontest.Script{"confirm": photontest.Decline()}
-	a, b := run(t, "confirm", script), run(t, "confirm", script)
-	if !slices.Equal(encode(t, a), encode(t, b)) {
-		t.Error("two runs yielded different events")
+// Every run yields the same events and asks the same question, as a durable photon must.
+func TestReplay(t *testing.T) {
+	for kind, test := range accepted {
+		beamtest.Replay(t, kitchensink.Photon, kitchensink.Choice{Ask: kind}, beamtest.Script{kind: test.response})
 	}
-}
-
-func encode(t *testing.T, p *photontest.Outcome) []string {
-	t.Helper()
-	var all []string
-	for _, e := range p.Events {
-		kind, data, err := generators.Encode(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, kind+" "+string(data))
-	}
-	return all
+	both := beamtest.Script{"name": beamtest.Accept("Beam"), "environment": beamtest.Accept("staging")}
+	beamtest.Replay(t, kitchensink.Photon, kitchensink.Choice{Ask: "all"}, both)
 }

@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/parallel"
 )
 
 // script returns responses that answer every question, except for the changes.
-func script(changes photontest.Script) photontest.Script {
-	s := photontest.Script{
-		"name":   photontest.Accept(`{"name":"Ada"}`),
-		"color":  photontest.Accept(`{"color":"green"}`),
-		"number": photontest.Accept(`{"number":7}`),
+func script(changes beamtest.Script) beamtest.Script {
+	s := beamtest.Script{
+		"name":   beamtest.Accept("Ada"),
+		"color":  beamtest.Accept("green"),
+		"number": beamtest.Accept(7),
 	}
 	for key, response := range changes {
 		s[key] = response
@@ -28,29 +29,29 @@ func script(changes photontest.Script) photontest.Script {
 	return s
 }
 
-func run(t *testing.T, changes photontest.Script) *photontest.Outcome {
+func run(t *testing.T, changes beamtest.Script) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: script(changes)}.Run(t, parallel.Photon, "{}")
+	return beamtest.Run(t, parallel.Photon, "{}", script(changes))
 }
 
 func TestAnswers(t *testing.T) {
 	p := run(t, nil)
-	got := photontest.Decode[parallel.Answers](t, p)
+	got := beamtest.Decode[parallel.Answers](t, p)
 	if want := (parallel.Answers{Name: "Ada", Color: "green", Number: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	photontest.CheckPhoton(t, parallel.Photon)
-	photontest.GoldenPhoton(t, parallel.Photon, p)
+	shippedtest.CheckPhoton(t, parallel.Photon)
+	shippedtest.GoldenPhoton(t, parallel.Photon, p)
 }
 
 // The error says which questions have no answer, and why.
 func TestUnansweredQuestions(t *testing.T) {
-	for want, response := range map[error]photontest.Response{
-		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(),
-		ask.ErrTimeout: photontest.Fail(ask.ErrTimeout), ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
+	for want, response := range map[error]beamtest.Response{
+		ask.ErrDeclined: beamtest.Decline(), ask.ErrCancelled: beamtest.Cancel(),
+		ask.ErrTimeout: beamtest.Fail(ask.ErrTimeout), ask.ErrUnsupported: beamtest.Fail(ask.ErrUnsupported),
 	} {
 		for _, key := range []string{"name", "color", "number"} {
-			p := run(t, photontest.Script{key: response})
+			p := run(t, beamtest.Script{key: response})
 			if !errors.Is(p.Err, want) || p.Result != nil {
 				t.Errorf("%s: got %s, %v; want %v", key, p.Result, p.Err, want)
 			}
@@ -62,7 +63,7 @@ func TestUnansweredQuestions(t *testing.T) {
 			}
 		}
 	}
-	p := run(t, photontest.Script{"name": photontest.Decline(), "number": photontest.Cancel()})
+	p := run(t, beamtest.Script{"name": beamtest.Decline(), "number": beamtest.Cancel()})
 	if want := "not every question was answered: name: the question was declined; number: the question was cancelled"; p.Err == nil || p.Err.Error() != want {
 		t.Errorf("got %v, want %s", p.Err, want)
 	}
@@ -76,7 +77,7 @@ func TestInvalidAnswers(t *testing.T) {
 	} {
 		for _, content := range contents {
 			var invalid *generators.InvalidError
-			if p := run(t, photontest.Script{key: photontest.Accept(content)}); !errors.As(p.Err, &invalid) {
+			if p := run(t, beamtest.Script{key: beamtest.Accept(json.RawMessage(content))}); !errors.As(p.Err, &invalid) {
 				t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
 			}
 		}
@@ -86,54 +87,48 @@ func TestInvalidAnswers(t *testing.T) {
 	}
 }
 
-// delayedAnswers answers each question after a delay.
-type delayedAnswers map[string]time.Duration
-
-func (s delayedAnswers) Ask(ctx context.Context, key string, _ *ask.Question) (ask.Answer, error) {
-	select {
-	case <-time.After(s[key]):
-		return script(nil)[key].Answer, nil
-	case <-ctx.Done():
-		return ask.Answer{}, ctx.Err()
+// after returns the script's answers, with delays.
+func after(delays map[string]time.Duration) beamtest.Script {
+	s := script(nil)
+	for key, delay := range delays {
+		s[key] = s[key].After(delay)
 	}
+	return s
 }
 
-// A progressLog has the progress events of a run and their times since its start.
-type progressLog struct {
-	began  time.Time
-	at     []time.Duration
-	events []*generators.ProgressEvent
-}
-
-func (b *progressLog) record(e generators.Event) {
-	if e, ok := e.(*generators.ProgressEvent); ok {
-		b.at, b.events = append(b.at, time.Since(b.began)), append(b.events, e)
+// progress returns an event of the bar.
+func progress(t *testing.T, e generators.Event) generators.ProgressEvent {
+	t.Helper()
+	p, ok := e.(*generators.ProgressEvent)
+	if !ok {
+		t.Fatalf("%+v is no progress", e)
 	}
+	return *p
 }
 
-func (b *progressLog) last() generators.ProgressEvent { return *b.events[len(b.events)-1] }
+func TestReplay(t *testing.T) {
+	beamtest.Replay(t, parallel.Photon, nil, script(nil))
+}
 
 // The progress bar runs until all three questions are settled.
 func TestBarRunsWhileQuestionsAreOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &progressLog{began: time.Now()}
-		d := ask.Driver{Provider: delayedAnswers{"name": 3 * time.Second, "color": 0, "number": 10100 * time.Millisecond}, Events: b.record}
-		if _, err := d.Run(t.Context(), parallel.Photon, nil); err != nil {
-			t.Fatal(err)
+		began := time.Now()
+		p := beamtest.Run(t, parallel.Photon, nil, after(map[string]time.Duration{"name": 3 * time.Second, "number": 10100 * time.Millisecond}))
+		if took := time.Since(began); p.Err != nil || took != 10100*time.Millisecond {
+			t.Errorf("the questions weren't asked at once: the run took %v (%v)", took, p.Err)
 		}
-		if took := time.Since(b.began); took != 10100*time.Millisecond {
-			t.Errorf("the questions weren't asked at once: the run took %v", took)
+		if len(p.Events) != 42 { // one before, 40 in ten seconds, one after
+			t.Fatalf("%d progress events", len(p.Events))
 		}
-		if len(b.events) != 42 { // one before, 40 in ten seconds, one after
-			t.Errorf("%d progress events", len(b.events))
-		}
-		for i, e := range b.events[:len(b.events)-1] {
-			if want := time.Duration(i) * time.Second / 4; b.at[i] != want || e.Done != want.Seconds() || e.Total != 60 {
-				t.Errorf("event %d is %+v after %v", i, e, b.at[i])
+		for i, event := range p.Events[:41] {
+			e, want := progress(t, event), time.Duration(i)*time.Second/4
+			if p.At[i] != want || e.Done != want.Seconds() || e.Total != 60 {
+				t.Errorf("event %d is %+v after %v", i, e, p.At[i])
 			}
 		}
-		if got := b.last(); got.Done != 60 || got.Total != 60 {
-			t.Errorf("the last event is %+v", got)
+		if last := progress(t, p.Events[41]); last.Done != 60 || last.Total != 60 {
+			t.Errorf("the last event is %+v", last)
 		}
 	})
 }
@@ -142,13 +137,12 @@ func TestBarRunsWhileQuestionsAreOpen(t *testing.T) {
 // every event is recorded.
 func TestBarStopsWhenFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &progressLog{began: time.Now()}
-		d := ask.Driver{Provider: delayedAnswers{"number": 72 * time.Hour}, Events: b.record}
-		if _, err := d.Run(t.Context(), parallel.Photon, nil); err != nil {
-			t.Fatal(err)
+		p := beamtest.Run(t, parallel.Photon, nil, after(map[string]time.Duration{"number": 72 * time.Hour}))
+		if n := len(p.Events); n != 242 || p.Err != nil {
+			t.Fatalf("%d events, %v", n, p.Err)
 		}
-		if n := len(b.events); n != 242 || b.events[240].Total != 0 || b.at[240] != time.Minute || b.last().Done != 60 {
-			t.Errorf("%d events, the last is %+v", n, b.last())
+		if full, last := progress(t, p.Events[240]), progress(t, p.Events[241]); full.Total != 0 || p.At[240] != time.Minute || last.Done != 60 {
+			t.Errorf("the bar ends with %+v after %v and %+v", full, p.At[240], last)
 		}
 	})
 }
@@ -160,14 +154,14 @@ func TestStop(t *testing.T) {
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
 			time.AfterFunc(1100*time.Millisecond, func() { stop(cause) })
-			b := &progressLog{began: time.Now()}
-			d := ask.Driver{Provider: delayedAnswers{"name": time.Second, "color": time.Hour, "number": time.Hour}, Events: b.record}
-			_, err := d.Run(ctx, parallel.Photon, nil)
-			if took := time.Since(b.began); !errors.Is(err, cause) || took != 1100*time.Millisecond {
-				t.Errorf("the run ended after %v with %v, want %v", took, err, cause)
+			began := time.Now()
+			delayed := after(map[string]time.Duration{"name": time.Second, "color": time.Hour, "number": time.Hour})
+			p := beamtest.RunContext(ctx, t, parallel.Photon, nil, delayed)
+			if took := time.Since(began); !errors.Is(p.Err, cause) || took != 1100*time.Millisecond {
+				t.Errorf("the run ended after %v with %v, want %v", took, p.Err, cause)
 			}
-			if len(b.events) != 5 {
-				t.Errorf("%d progress events, want 5", len(b.events))
+			if len(p.Events) != 5 {
+				t.Errorf("%d progress events, want 5", len(p.Events))
 			}
 		})
 	}

@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/preferences"
 	"github.com/photon-beam/beam/internal/form"
 )
 
-func run(t *testing.T, response photontest.Response) *photontest.Outcome {
+func run(t *testing.T, response beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"preferences": response}}.Run(t, preferences.Photon, "{}")
+	return beamtest.Run(t, preferences.Photon, "{}", beamtest.Script{"preferences": response})
 }
 
 func TestPreferences(t *testing.T) {
@@ -33,18 +34,18 @@ func TestPreferences(t *testing.T) {
 			"User preferences: {\n  \"outputFormat\": \"plain\"\n}",
 		},
 	} {
-		p := run(t, photontest.Accept(test.content))
-		if got := photontest.Decode[string](t, p); got != test.want {
+		p := run(t, beamtest.Accept(json.RawMessage(test.content)))
+		if got := beamtest.Decode[string](t, p); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.content, got, test.want)
 		}
-		photontest.GoldenPhoton(t, preferences.Photon, p)
+		shippedtest.GoldenPhoton(t, preferences.Photon, p)
 	}
-	photontest.CheckPhoton(t, preferences.Photon)
+	shippedtest.CheckPhoton(t, preferences.Photon)
 }
 
 // Existing clients rely on this form.
 func TestQuestion(t *testing.T) {
-	q := run(t, photontest.Decline()).Asked["preferences"]
+	q := run(t, beamtest.Decline()).Questions["preferences"]
 	if want := "Please configure your preferences for this operation:"; q.Message != want {
 		t.Errorf("the message is %q, want %q", q.Message, want)
 	}
@@ -74,15 +75,15 @@ func tree(t *testing.T, raw []byte) (v any) {
 func TestInvalidAnswers(t *testing.T) {
 	for _, content := range []string{`{}`, `{"verbosity":"normal"}`, `{"outputFormat":"xml"}`, `{"outputFormat":"json","includeTimestamps":"yes"}`} {
 		var invalid *generators.InvalidError
-		if p := run(t, photontest.Accept(content)); !errors.As(p.Err, &invalid) {
+		if p := run(t, beamtest.Accept(json.RawMessage(content))); !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
 		}
 	}
 }
 
 func TestUnansweredQuestion(t *testing.T) {
-	for want, response := range map[error]photontest.Response{
-		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
+	for want, response := range map[error]beamtest.Response{
+		ask.ErrDeclined: beamtest.Decline(), ask.ErrCancelled: beamtest.Cancel(), ask.ErrTimeout: beamtest.Fail(ask.ErrTimeout),
 	} {
 		if p := run(t, response); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("got %s, %v; want %v", p.Result, p.Err, want)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/shipped"
 )
 
@@ -17,7 +17,7 @@ func TestPhotons(t *testing.T) {
 	}
 	var names []string
 	for _, p := range shipped.Photons() {
-		photontest.CheckPhoton(t, p)
+		shippedtest.CheckPhoton(t, p)
 		names = append(names, p.Name())
 		durable, known := want[p.Name()]
 		if !known || durable != p.Options().Durable {

@@ -8,78 +8,87 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/summarize"
 )
 
-const model = `{"role":"assistant","model":"m-1","stopReason":"endTurn","content":{"type":"text","text":" Short. "}}`
+// modelResult is the response of a model, as an MCP client sends it.
+const modelResult = `{"role":"assistant","model":"m-1","stopReason":"endTurn","content":{"type":"text","text":" Short. "}}`
 
-func run(t *testing.T, args string, text, summary photontest.Response) *photontest.Outcome {
+func run(t *testing.T, args string, text, summary beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: photontest.Script{"text": text, "summary": summary}}.Run(t, summarize.Photon, args)
+	return beamtest.Run(t, summarize.Photon, args, beamtest.Script{"text": text, "summary": summary})
 }
 
-var sampleText = photontest.Accept(`{"text":"A long story."}`)
+var sampleText = beamtest.Accept("A long story.")
 
 func TestSummary(t *testing.T) {
-	p := run(t, `{"sentences":1}`, sampleText, photontest.Accept(model))
-	got := photontest.Decode[summarize.Summary](t, p)
+	p := run(t, `{"sentences":1}`, sampleText, beamtest.Accept(json.RawMessage(modelResult)))
+	got := beamtest.Decode[summarize.Summary](t, p)
 	if want := (summarize.Summary{Text: "Short.", Model: "m-1"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if want := []string{"Asking a model for 1 sentence"}; !slices.Equal(p.Statuses(), want) {
 		t.Errorf("statuses %q", p.Statuses())
 	}
-	photontest.CheckPhoton(t, summarize.Photon)
-	photontest.GoldenPhoton(t, summarize.Photon, p)
-	params, err := json.Marshal(p.Asked["summary"].Sample)
+	shippedtest.CheckPhoton(t, summarize.Photon)
+	shippedtest.GoldenPhoton(t, summarize.Photon, p)
+	params, err := json.Marshal(p.Questions["summary"].Sample)
 	if err != nil {
 		t.Fatal(err)
 	}
-	photontest.Golden(t, "request", params)
+	shippedtest.Golden(t, "request", params)
 }
 
 func TestDefaultLength(t *testing.T) {
-	s := run(t, `{}`, sampleText, photontest.Accept(model)).Asked["summary"].Sample
+	s := run(t, `{}`, sampleText, beamtest.Accept(json.RawMessage(modelResult))).Questions["summary"].Sample
 	if !strings.Contains(s.SystemPrompt, "at most 3 sentences") || s.MaxTokens != 240 {
 		t.Errorf("the request is %+v", s)
 	}
 }
 
 func TestSummaryByPerson(t *testing.T) {
-	p := run(t, `{}`, sampleText, photontest.Accept(`{"text":"Mine."}`))
-	if got := photontest.Decode[summarize.Summary](t, p); got.Text != "Mine." || got.Model != ask.PersonModel {
+	p := run(t, `{}`, sampleText, beamtest.Accept(json.RawMessage(`{"text":"Mine."}`)))
+	if got := beamtest.Decode[summarize.Summary](t, p); got.Text != "Mine." || got.Model != ask.PersonModel {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	o := beamtest.Replay(t, summarize.Photon, summarize.Input{Sentences: 2}, beamtest.Script{"text": sampleText, "summary": beamtest.Accept("Short.")})
+	if got := beamtest.Decode[summarize.Summary](t, o); got.Text != "Short." {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestIncompleteSummary(t *testing.T) {
-	p := run(t, `{}`, sampleText, photontest.Accept(strings.Replace(model, "endTurn", "maxTokens", 1)))
+	p := run(t, `{}`, sampleText, beamtest.Accept(json.RawMessage(strings.Replace(modelResult, "endTurn", "maxTokens", 1))))
 	if s := p.Statuses(); p.Err != nil || len(s) != 2 || !strings.Contains(s[1], "is incomplete") {
 		t.Errorf("statuses %q, %v", s, p.Err)
 	}
 }
 
 func TestNoSummary(t *testing.T) {
-	image := photontest.Accept(`{"role":"assistant","model":"m","content":{"type":"image","data":"eA==","mimeType":"image/png"}}`)
+	image := beamtest.Accept(json.RawMessage(`{"role":"assistant","model":"m","content":{"type":"image","data":"eA==","mimeType":"image/png"}}`))
 	if p := run(t, `{}`, sampleText, image); p.Err == nil || p.Err.Error() != "the model returned no text" {
 		t.Errorf("a picture: %s, %v", p.Result, p.Err)
 	}
-	for want, response := range map[error]photontest.Response{
-		ask.ErrDeclined:    photontest.Decline(),
-		ask.ErrCancelled:   photontest.Cancel(),
-		ask.ErrUnsupported: photontest.Fail(ask.ErrUnsupported),
+	for want, response := range map[error]beamtest.Response{
+		ask.ErrDeclined:    beamtest.Decline(),
+		ask.ErrCancelled:   beamtest.Cancel(),
+		ask.ErrUnsupported: beamtest.Fail(ask.ErrUnsupported),
 	} {
 		if p := run(t, `{}`, sampleText, response); !errors.Is(p.Err, want) || p.Result != nil {
 			t.Errorf("no model: %s, %v; want %v", p.Result, p.Err, want)
 		}
-		if p := run(t, `{}`, response, photontest.Response{}); !errors.Is(p.Err, want) || p.Asked["summary"] != nil {
+		if p := run(t, `{}`, response, beamtest.Response{}); !errors.Is(p.Err, want) || p.Questions["summary"] != nil {
 			t.Errorf("no text: %s, %v; want %v", p.Result, p.Err, want)
 		}
 	}
 	var invalid *generators.InvalidError
-	if p := run(t, `{}`, photontest.Accept(`{"text":""}`), photontest.Response{}); !errors.As(p.Err, &invalid) {
+	if p := run(t, `{}`, beamtest.Accept(""), beamtest.Response{}); !errors.As(p.Err, &invalid) {
 		t.Errorf("an empty text: %v", p.Err)
 	}
 	if _, err := summarize.Photon.Check(json.RawMessage(`{"sentences":21}`)); err == nil {

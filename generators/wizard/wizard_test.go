@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/photontest"
+	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/wizard"
 )
 
 // script returns responses that answer every question, except for the changes.
-func script(changes photontest.Script) photontest.Script {
-	s := photontest.Script{
-		"name":    photontest.Accept(`{"name":"Ada"}`),
-		"account": photontest.Accept(`{"email":"ada@example.org","role":"editor"}`),
-		"confirm": photontest.Accept(`{"confirm":true}`),
+func script(changes beamtest.Script) beamtest.Script {
+	s := beamtest.Script{
+		"name":    beamtest.Accept("Ada"),
+		"account": beamtest.Accept(wizard.Account{Email: "ada@example.org", Role: "editor"}),
+		"confirm": beamtest.Accept(true),
 	}
 	for key, response := range changes {
 		s[key] = response
@@ -27,15 +28,15 @@ func script(changes photontest.Script) photontest.Script {
 	return s
 }
 
-func run(t *testing.T, changes photontest.Script) *photontest.Outcome {
+func run(t *testing.T, changes beamtest.Script) *beamtest.Outcome {
 	t.Helper()
-	return photontest.Runner{Script: script(changes)}.Run(t, wizard.Photon, "{}")
+	return beamtest.Run(t, wizard.Photon, "{}", script(changes))
 }
 
 func TestWizard(t *testing.T) {
-	for content, confirmed := range map[string]bool{`{"confirm":true}`: true, `{"confirm":false}`: false} {
-		p := run(t, photontest.Script{"confirm": photontest.Accept(content)})
-		got := photontest.Decode[wizard.Registration](t, p)
+	for _, confirmed := range []bool{true, false} {
+		p := run(t, beamtest.Script{"confirm": beamtest.Accept(confirmed)})
+		got := beamtest.Decode[wizard.Registration](t, p)
 		want := wizard.Registration{Name: "Ada", Email: "ada@example.org", Role: "editor", Confirmed: confirmed, Reservation: got.Reservation}
 		if got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -46,36 +47,36 @@ func TestWizard(t *testing.T) {
 		if !slices.Contains(p.Statuses(), "reserved "+got.Reservation) {
 			t.Errorf("the statuses are %q; none says that %s is reserved", p.Statuses(), got.Reservation)
 		}
-		photontest.GoldenPhoton(t, wizard.Photon, p)
+		shippedtest.GoldenPhoton(t, wizard.Photon, p)
 	}
-	photontest.CheckPhoton(t, wizard.Photon)
+	shippedtest.CheckPhoton(t, wizard.Photon)
 }
 
 func TestConfirmationShowsTheData(t *testing.T) {
 	p := run(t, nil)
-	got := photontest.Decode[wizard.Registration](t, p)
+	got := beamtest.Decode[wizard.Registration](t, p)
 	for _, text := range []string{got.Name, got.Email, got.Role, got.Reservation} {
-		if q := p.Asked["confirm"]; !strings.Contains(q.Message, text) {
+		if q := p.Questions["confirm"]; !strings.Contains(q.Message, text) {
 			t.Errorf("the confirmation %q doesn't show %q", q.Message, text)
 		}
 	}
 }
 
 func TestNumbersDiffer(t *testing.T) {
-	a := photontest.Decode[wizard.Registration](t, run(t, nil))
-	b := photontest.Decode[wizard.Registration](t, run(t, nil))
+	a := beamtest.Decode[wizard.Registration](t, run(t, nil))
+	b := beamtest.Decode[wizard.Registration](t, run(t, nil))
 	if a.Reservation == b.Reservation {
 		t.Errorf("two runs drew %s", a.Reservation)
 	}
 }
 
 func TestUnansweredQuestionEndsTheRun(t *testing.T) {
-	responses := map[error]photontest.Response{
-		ask.ErrDeclined: photontest.Decline(), ask.ErrCancelled: photontest.Cancel(), ask.ErrTimeout: photontest.Fail(ask.ErrTimeout),
+	responses := map[error]beamtest.Response{
+		ask.ErrDeclined: beamtest.Decline(), ask.ErrCancelled: beamtest.Cancel(), ask.ErrTimeout: beamtest.Fail(ask.ErrTimeout),
 	}
 	for _, key := range []string{"name", "account", "confirm"} {
 		for want, response := range responses {
-			p := run(t, photontest.Script{key: response})
+			p := run(t, beamtest.Script{key: response})
 			if !errors.Is(p.Err, want) || p.Result != nil {
 				t.Errorf("%s: got %s, %v; want %v", key, p.Result, p.Err, want)
 			}
@@ -86,37 +87,16 @@ func TestUnansweredQuestionEndsTheRun(t *testing.T) {
 func TestInvalidAccount(t *testing.T) {
 	for _, content := range []string{`{"role":"editor"}`, `{"email":"ada","role":"editor"}`, `{"email":"ada@example.org","role":"owner"}`} {
 		var invalid *generators.InvalidError
-		if p := run(t, photontest.Script{"account": photontest.Accept(content)}); !errors.As(p.Err, &invalid) {
+		if p := run(t, beamtest.Script{"account": beamtest.Accept(json.RawMessage(content))}); !errors.As(p.Err, &invalid) {
 			t.Errorf("%s: got %s, %v", content, p.Result, p.Err)
 		}
 	}
 }
 
-// A run that resumes keeps its reservation number.
-func TestReplayKeepsTheNumber(t *testing.T) {
-	recorded := map[string]string{
-		"name": `{"name":"Ada"}`, "account": `{"email":"ada@example.org","role":"admin"}`,
-		"reserve": `"00000042"`, "confirm": `{"confirm":true}`,
-	}
-	var statuses []string
-	var result json.RawMessage
-	for e, err := range wizard.Photon.Run(t.Context(), json.RawMessage("{}")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch e := e.(type) {
-		case *generators.Call:
-			e.Settle(generators.Reply{Value: json.RawMessage(recorded[e.Key])})
-		case *generators.StatusEvent:
-			statuses = append(statuses, e.Text)
-		case *generators.Result:
-			result = e.Value
-		}
-	}
-	if want := []string{"reserved 00000042"}; !slices.Equal(statuses, want) {
-		t.Errorf("the statuses are %q, want %q", statuses, want)
-	}
-	if !strings.Contains(string(result), `"reservation":"00000042"`) {
-		t.Errorf("got %s, want the recorded number", result)
+// A run that resumes keeps its reservation number and asks for nothing twice.
+func TestReplay(t *testing.T) {
+	o := beamtest.Replay(t, wizard.Photon, nil, script(nil))
+	if want := []string{"name", "account", "confirm"}; !slices.Equal(o.Asked, want) {
+		t.Errorf("asked were %q, want %q", o.Asked, want)
 	}
 }

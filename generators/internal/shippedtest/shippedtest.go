@@ -1,4 +1,6 @@
-package photontest
+// Package shippedtest has the checks that every photon shipped with Beam must pass, and
+// golden files for the forms that clients rely on. Photons are run by package beamtest.
+package shippedtest
 
 import (
 	"bytes"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/form"
 )
@@ -44,14 +47,14 @@ func Golden(t testing.TB, name string, value json.RawMessage) {
 
 // GoldenPhoton compares with golden files: a photon's input schema with input.json,
 // and the form of each question that it asked in a run with KEY.json.
-func GoldenPhoton(t testing.TB, p *generators.Photon, run *Outcome) {
+func GoldenPhoton(t testing.TB, p *generators.Photon, o *beamtest.Outcome) {
 	t.Helper()
 	input, err := json.Marshal(p.Input())
 	if err != nil {
 		t.Fatal(err)
 	}
 	Golden(t, "input", input)
-	for key, q := range run.Asked {
+	for key, q := range o.Questions {
 		if len(q.Fields) > 0 {
 			Golden(t, key, form.RequestedSchema(q.Fields))
 		}
