@@ -72,7 +72,9 @@ func TestReplayFindsWhatIsNotDeterministic(t *testing.T) {
 		want []string
 	}{
 		"question": {
-			func(yield generators.Yield) any { return askName(yield, "first", fmt.Sprint("Number ", runs.Add(1), "?")) },
+			func(yield generators.Yield) any {
+				return askName(yield, "first", fmt.Sprint("Number ", runs.Add(1), "?"))
+			},
 			[]string{`After a crash when it had started:`, `it asks "first": {"kind":"text","message":"Number `},
 		},
 		"result": {

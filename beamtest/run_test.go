@@ -93,7 +93,9 @@ var everyKind = []struct {
 	{ask.KindSecret, func(y generators.Yield) (any, error) { return asAny(ask.Secret(y, "k", "?")) }, "hunter2", `"hunter2"`},
 	{ask.KindConfirm, func(y generators.Yield) (any, error) { return asAny(ask.Confirm(y, "k", "?")) }, true, `true`},
 	{ask.KindSelect, func(y generators.Yield) (any, error) { return asAny(ask.Select(y, "k", "?", ask.Choices("a", "b"))) }, "b", `"b"`},
-	{ask.KindMultiSelect, func(y generators.Yield) (any, error) { return asAny(ask.MultiSelect(y, "k", "?", ask.Choices("a", "b"))) }, []string{"a", "b"}, `["a","b"]`},
+	{ask.KindMultiSelect, func(y generators.Yield) (any, error) {
+		return asAny(ask.MultiSelect(y, "k", "?", ask.Choices("a", "b")))
+	}, []string{"a", "b"}, `["a","b"]`},
 	{ask.KindNumber, func(y generators.Yield) (any, error) { return asAny(ask.Number(y, "k", "?")) }, 1.5, `1.5`},
 	{ask.KindInteger, func(y generators.Yield) (any, error) { return asAny(ask.Integer(y, "k", "?")) }, 7, `7`},
 	{ask.KindDate, func(y generators.Yield) (any, error) { return asAny(ask.Date(y, "k", "?")) }, time.Date(2026, 12, 31, 23, 0, 0, 0, time.UTC), `"2026-12-31T00:00:00Z"`},
@@ -147,7 +149,9 @@ func TestEveryKind(t *testing.T) {
 }
 
 func TestAcceptJSON(t *testing.T) {
-	p := newPhoton(func(_ context.Context, yield generators.Yield) (account, error) { return ask.Form[account](yield, "k", "?") })
+	p := newPhoton(func(_ context.Context, yield generators.Yield) (account, error) {
+		return ask.Form[account](yield, "k", "?")
+	})
 	content := `{"email":"ada@example.org","role":"viewer"}`
 	for _, value := range []any{json.RawMessage(content), map[string]any{"email": "ada@example.org", "role": "viewer"}} {
 		if o := beamtest.Run(t, p, nil, beamtest.Script{"k": beamtest.Accept(value)}); string(o.Result) != content {
@@ -160,7 +164,9 @@ func TestAcceptJSON(t *testing.T) {
 // refused.
 func TestAcceptNothing(t *testing.T) {
 	for _, opts := range [][]ask.Option{nil, {ask.Optional()}} {
-		p := newPhoton(func(_ context.Context, yield generators.Yield) (string, error) { return ask.Text(yield, "k", "?", opts...) })
+		p := newPhoton(func(_ context.Context, yield generators.Yield) (string, error) {
+			return ask.Text(yield, "k", "?", opts...)
+		})
 		o := beamtest.Run(t, p, nil, beamtest.Script{"k": beamtest.Accept(nil)})
 		if _, refused := errors.AsType[*generators.InvalidError](o.Err); refused != (opts == nil) {
 			t.Errorf("got %s, %v", o.Result, o.Err)
@@ -263,7 +269,9 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	})
-	asksFile := newPhoton(func(_ context.Context, yield generators.Yield) (any, error) { return fileContents(ask.Files(yield, "file", "Which?")) })
+	asksFile := newPhoton(func(_ context.Context, yield generators.Yield) (any, error) {
+		return fileContents(ask.Files(yield, "file", "Which?"))
+	})
 	for want, do := range map[string]func(testing.TB){
 		`the photon asked "account" (form: Which account?), and the script only answers "a", "b". To answer it, add to the script:` + "\n\t" +
 			`"account": beamtest.Accept(map[string]any{"email": "…", "role": "viewer"}),`: func(t testing.TB) {
