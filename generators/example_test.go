@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 )
 
@@ -43,8 +42,11 @@ func ExampleIdempotencyKey() {
 		return generators.Step(yield, "order", order, generators.Retries(1, 0))
 	}, nil)
 
-	result, err := ask.Driver{}.Run(context.Background(), photon, json.RawMessage(`{}`))
-	fmt.Println(string(result), err)
+	for event, err := range photon.Run(context.Background(), json.RawMessage(`{}`)) {
+		if result, ok := event.(*generators.Result); ok {
+			fmt.Println(string(result.Value), err)
+		}
+	}
 	fmt.Println(len(seen), "order was accepted")
 	// Output:
 	// "ordered" <nil>

@@ -11,7 +11,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// A Driver runs photons without a log, for tests and for one-off commands.
+// A Driver runs photons without a log, with answers that the tests of this package
+// choose. It is here and not in package beamtest, which authors use, because its
+// answers may come at any time and from any goroutine.
 type Driver struct {
 	Provider Provider               // nil means Nobody
 	Policy   Policy                 // limits what may be asked
@@ -119,3 +121,24 @@ func (d Driver) askProvider(ctx context.Context, key string, q *Question) genera
 	r.Open = d.Open
 	return r
 }
+
+// A Provider gets answers to questions: from a terminal, an MCP client or a test.
+// Ask returns the answer, or [ErrUnsupported] if it can't ask this question. It
+// must return when ctx ends, for example because another surface settled the
+// question. It may be called from several goroutines.
+type Provider interface {
+	Ask(ctx context.Context, key string, q *Question) (Answer, error)
+}
+
+// ProviderFunc adapts a function to a [Provider].
+type ProviderFunc func(ctx context.Context, key string, q *Question) (Answer, error)
+
+// Ask calls f.
+func (f ProviderFunc) Ask(ctx context.Context, key string, q *Question) (Answer, error) {
+	return f(ctx, key, q)
+}
+
+// Nobody is a provider that returns [ErrUnsupported] for every question.
+var Nobody Provider = ProviderFunc(func(context.Context, string, *Question) (Answer, error) {
+	return Answer{}, ErrUnsupported
+})
