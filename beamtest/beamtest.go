@@ -6,14 +6,14 @@
 // first example. The package has no assertions of its own. A question that the script
 // doesn't answer fails the test, with a message that says what to add to the script.
 //
-// [Replay] does the same for a durable photon, and then runs it once more for each of
-// its recorded calls, with a crash after that call. It finds code outside of
-// [generators.Step] that doesn't do the same when it runs again.
+// [Replay] does the same for a durable photon, and then runs it again for each of its
+// recorded calls, with a crash after the call. It finds code outside of
+// [generators.Step] that behaves differently when it runs again.
 //
 // [Pipe] connects any MCP client to a Beam in memory.
 //
-// All of them work within [testing/synctest]: there, a question expires and a person
-// thinks for hours without the test taking any time.
+// All of them work in the bubbles of [testing/synctest], where questions expire and
+// people think for hours while the test takes no time.
 package beamtest
 
 import (
@@ -35,14 +35,14 @@ type Outcome struct {
 	// Result is what the photon returned, as JSON; nil if it returned an error. See
 	// [Decode].
 	Result json.RawMessage
-	// Err is the error that the photon returned, as it returned it, or the
-	// [*generators.InvalidError] of arguments that it doesn't take.
+	// Err is the error that the photon returned, for use with [errors.Is] and
+	// [errors.As], or a [*generators.InvalidError] if the arguments are invalid.
 	Err error
 	// Events are what the photon yielded for people to see: statuses, progress, log
 	// lines, chunks, toasts and artifacts.
 	Events []generators.Event
-	// At tells when each of the events was yielded, since the start of the run. It is
-	// exact within a synctest bubble.
+	// At has, for each of the events, the time from the start of the run until it was
+	// yielded. It is exact in a synctest bubble.
 	At []time.Duration
 	// Asked are the keys of the questions, in the order in which they were asked. A
 	// repeated key has its suffix, as in "name#2".
@@ -66,8 +66,8 @@ func (o *Outcome) Statuses() []string {
 	return texts
 }
 
-// Decode decodes the result of a run into a T. If the run failed, or its result doesn't
-// fit, it ends the test with [testing.TB.Fatalf].
+// Decode decodes the result of a run into a T. If the run failed, or its result is not a
+// T, Decode ends the test with [testing.TB.Fatalf].
 func Decode[T any](t testing.TB, o *Outcome) T {
 	t.Helper()
 	var v T
@@ -84,24 +84,24 @@ func Decode[T any](t testing.TB, o *Outcome) T {
 // photon's input type, or its JSON as a string, a []byte or a [json.RawMessage]; nil is
 // an empty object. The script answers the questions.
 //
-// Arguments and answers are validated as Beam does it. The error of arguments that the
-// photon doesn't take is [Outcome.Err]. An answer that the question doesn't accept ends
-// the question with a [*generators.InvalidError]; from a person, Beam would go on
-// waiting for a valid one.
+// Run validates arguments and answers as Beam does. If the arguments are invalid,
+// [Outcome.Err] says why. If an answer is invalid, asking returns a
+// [*generators.InvalidError]; a surface would instead ask the person to correct it.
 //
 // The test fails if Beam would refuse to register the photon, if the script doesn't
 // answer a question, or if the photon panics.
 //
-// Run keeps no log, so that errors and events are those that the photon made and not
-// what a log can hold of them; [Replay] keeps one. It ignores
-// [generators.Options.TimeLimit]. The photon's context is that of the test.
+// Run keeps no log, so that the errors and events are the photon's own values; [Replay]
+// keeps one. Run doesn't enforce [generators.Options.TimeLimit]. The photon's context
+// derives from the test's.
 func Run(t testing.TB, p *generators.Photon, args any, script Script) *Outcome {
 	t.Helper()
 	return RunContext(t.Context(), t, p, args, script)
 }
 
-// RunContext is [Run] with another context for the photon: one that ends, or that has a
-// folder to read by [generators.WithRoot].
+// RunContext is like [Run], but the photon's context derives from ctx: a context that
+// ends, for example, or one that allows the photon to read a folder
+// ([generators.WithRoot]).
 func RunContext(ctx context.Context, t testing.TB, p *generators.Photon, args any, script Script) *Outcome {
 	t.Helper()
 	r := newRunner(t, p, args, script)

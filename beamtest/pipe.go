@@ -13,22 +13,21 @@ type StdioServer interface {
 	ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
-// Pipe starts to serve an MCP client in memory, and returns the client's end: what the
-// client writes is the server's standard input, and what it reads is the server's
-// standard output. Give it to the client of any library:
+// Pipe serves an MCP client in memory and returns the client's end of the connection. What
+// is written to it is the server's standard input, and what is read from it is the
+// server's standard output. It can be the transport of any library's client:
 //
 //	conn := beamtest.Pipe(t, b)
 //	&mcp.IOTransport{Reader: conn, Writer: conn}                           // go-sdk
 //	transport.NewIO(conn, conn, io.NopCloser(strings.NewReader("")))       // mcp-go
 //
-// Closing the connection, any number of times, ends the session. When the test ends, Pipe
-// closes it and waits until the server has returned. The test fails if it returns an
-// error.
+// Closing the connection ends the session; closing it again has no effect. When the test
+// ends, the connection is closed and the test waits for the server to return. The test
+// fails if the server returns an error.
 func Pipe(t testing.TB, b StdioServer) io.ReadWriteCloser {
 	t.Helper()
 	client, server := net.Pipe()
-	// t.Context ends before the cleanup functions run, in which the client still takes
-	// its leave.
+	// t.Context ends before the cleanup functions run, one of which may close the client.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() {

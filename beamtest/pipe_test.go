@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -79,6 +80,11 @@ func TestPipeWithGoSDK(t *testing.T) {
 	if err := session.Close(); err != nil {
 		t.Errorf("closing: %v", err)
 	}
+}
+
+// A session works in a bubble, too.
+func TestPipeInBubble(t *testing.T) {
+	synctest.Test(t, TestPipeWithGoSDK)
 }
 
 // A mcpGoPerson answers the questions of mcp-go's client.

@@ -18,26 +18,27 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// Replay tests that a durable photon survives crashes. It runs the photon like [Run], and
-// returns what came of that. Then it runs the photon in Beam's engine, once without a
-// crash, and once with a crash at each point of the run: after its start, after each
-// question that it asked, after each response, and after each step. What was recorded
-// before the crash is replayed; the rest of the run happens anew.
+// Replay tests that a durable photon survives crashes. It runs the photon as [Run] does,
+// and returns the outcome. Then it runs the photon in Beam's engine, once without a crash
+// and once for each point at which it can crash: after the start, and after each
+// question, response and step is recorded. After a crash, the engine replays what was
+// recorded, and the photon continues from there.
 //
-// What happens anew must be what happened without a crash: the same questions, with the
-// same texts and choices, the same steps with the same values, the same events, and the
-// same result or error. If it isn't, the test fails with the first crash after which
-// the run differs, and how it differs. Then the code outside of [generators.Step] isn't
-// deterministic, or it uses something that a step did other than its return value.
+// It must continue as it does without a crash: with the same questions, down to their
+// texts and choices, the same steps with the same values, the same events, and the same
+// result or error. Otherwise the test fails. The message names the first crash after
+// which the run differs, and the first difference. Either code outside of
+// [generators.Step] is not deterministic, or a step has an effect on the photon other
+// than by its return value.
 //
-// A step whose value is different in each run, because it draws a random number, is no
-// difference; nothing is compared after it. Neither are the events and the order of the
-// calls of a photon that starts goroutines with [generators.Go]. The functions of steps
-// run many times in the test, so let them change nothing but the test's own data.
+// The value of a step may differ if it also differs without a crash, because the step
+// draws a random number, for example; Replay then compares nothing after that step. If
+// the photon starts goroutines with [generators.Go], Replay ignores the order of its calls
+// and its events. The functions of steps run many times, so they should have effects on
+// nothing but the test's own data.
 //
-// The script's responses must be such that a surface can give them: answers that the
-// questions accept and, of errors, [ask.ErrTimeout], [ask.ErrUnsupported] and
-// [ask.ErrInvalid].
+// The script's responses must be possible in Beam: answers that the questions accept, and
+// no errors but [ask.ErrTimeout], [ask.ErrUnsupported] and [ask.ErrInvalid].
 func Replay(t testing.TB, p *generators.Photon, args any, script Script) *Outcome {
 	t.Helper()
 	first := newRunner(t, p, args, script)

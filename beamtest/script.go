@@ -10,14 +10,14 @@ import (
 	"github.com/photon-beam/beam/ask"
 )
 
-// A Script says how the person responds to each question, by the question's key. If a
-// photon asks with a key again, the key gets a suffix, as everywhere in Beam: the script
-// answers "name" first, then "name#2", "name#3" and so on. It may have responses to
-// questions that a run doesn't ask. A script that is nil answers none.
+// A Script has a response to each question, by the question's key. A key that a photon
+// uses again gets a suffix, as everywhere in Beam: the first question is "name", the next
+// "name#2", then "name#3" and so on. A script may have responses to questions that a
+// photon doesn't ask. A nil Script has none.
 type Script map[string]Response
 
-// A Response is what becomes of a question. [Accept], [Decline], [Cancel] and [Fail]
-// return one. The zero Response stands for a question that must not be asked.
+// A Response settles a question. [Accept], [Decline], [Cancel] and [Fail] return one. The
+// zero Response fails the test if the question is asked.
 type Response struct {
 	action ask.Action
 	value  any
@@ -26,7 +26,7 @@ type Response struct {
 	delay  time.Duration
 }
 
-// Accept answers a question with a value of the type that asking returns:
+// Accept answers a question. The value is what asking returns:
 //
 //	ask.Text, Secret, Select         a string
 //	ask.Confirm                      a bool
@@ -41,19 +41,19 @@ type Response struct {
 //
 // A value of nil leaves every field blank. A [json.RawMessage] is the content of the
 // answer as an MCP client would send it: an object with a member for each field. A
-// func(*ask.Question) any returns the value to a question whose choices the test doesn't
-// know.
+// func(*ask.Question) any is called with the question and returns one of these values,
+// such as the first of the question's choices.
 func Accept(value any) Response { return Response{action: ask.Accept, value: value} }
 
-// Decline says no to a question: asking returns [ask.ErrDeclined].
+// Decline declines to answer a question: asking returns [ask.ErrDeclined].
 func Decline() Response { return Response{action: ask.Decline} }
 
 // Cancel dismisses a question: asking returns [ask.ErrCancelled].
 func Cancel() Response { return Response{action: ask.Cancel} }
 
-// Fail ends a question without an answer: asking returns the error. It is
+// Fail ends a question without an answer: asking returns the error. In Beam, it is
 // [ask.ErrTimeout] if the question expires, [ask.ErrUnsupported] if nobody can be asked,
-// and [ask.ErrInvalid] after too many invalid answers. [Run] takes any other error too.
+// and [ask.ErrInvalid] after too many invalid answers. [Run] accepts any error.
 func Fail(err error) Response {
 	if err == nil {
 		panic("beamtest.Fail needs an error")
@@ -61,9 +61,9 @@ func Fail(err error) Response {
 	return Response{err: err}
 }
 
-// After returns a response that comes so long after the question. If that is not before
-// the question's own timeout, the question expires. Use it in a synctest bubble, where
-// it takes no time.
+// After returns the response with a delay of d. If the question's timeout elapses first,
+// or at the same time, the question expires instead. In a synctest bubble, the delay
+// takes no time.
 func (r Response) After(d time.Duration) Response {
 	r.delay = d
 	return r
@@ -73,7 +73,7 @@ func (r Response) After(d time.Duration) Response {
 type File struct {
 	Name    string
 	Content []byte
-	// MediaType is the media type that the person's browser tells. If it is empty, it is
+	// MediaType is the media type that the person's browser would send. The default is
 	// application/octet-stream.
 	MediaType string
 }
