@@ -20,7 +20,7 @@ var patient = newPhoton(func(ctx context.Context, yield generators.Yield) (strin
 	if err != nil {
 		return "", err
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // of the bubble
 	yield(generators.Status("done"))
 	return name, nil
 })
