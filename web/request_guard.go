@@ -3,7 +3,6 @@ package web
 import (
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -26,11 +25,15 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if s.localOnly && !isLocal(r) {
+			s.writeError(w, r, errNotLocal)
+			return
+		}
 		if !s.isAllowedHost(r.Host) {
 			s.writeError(w, r, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host.", r.Host))
 			return
 		}
-		if needsSameOrigin(r) && !isSameOrigin(r) {
+		if needsSameOrigin(r) && !s.isSameOrigin(r) {
 			s.writeError(w, r, statusErrorf(http.StatusForbidden, "Cross-site requests are not allowed."))
 			return
 		}
@@ -64,7 +67,7 @@ func needsSameOrigin(r *http.Request) bool {
 
 // isSameOrigin reports whether a request comes from this site's pages or from no page at
 // all, such as a script.
-func isSameOrigin(r *http.Request) bool {
+func (s *Server) isSameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
 		return true // trust the browser: a proxy may terminate TLS, which changes the scheme
@@ -76,18 +79,29 @@ func isSameOrigin(r *http.Request) bool {
 	if !sent {
 		return true
 	}
-	u, err := url.Parse(strings.Join(origin, ","))
-	return err == nil && u.Host == r.Host && u.Scheme == requestScheme(r)
+	if len(origin) != 1 {
+		return false
+	}
+	return origin[0] == s.requestOrigin(r) || s.site.Origin != "" && origin[0] == s.site.Origin // a proxy may change the host
 }
 
-func requestScheme(r *http.Request) string {
-	if r.TLS != nil {
-		return "https"
+// requestOrigin returns the origin that a request is for, as its client sees it: a proxy
+// may have ended TLS.
+func (s *Server) requestOrigin(r *http.Request) string {
+	_, host, _ := strings.Cut(s.site.Origin, "://")
+	switch {
+	case host != "" && strings.EqualFold(r.Host, host):
+		return s.site.Origin
+	case r.TLS != nil:
+		return "https://" + r.Host
 	}
-	return "http"
+	return "http://" + r.Host
 }
 
 // baseURL returns the base URL of the pages as the client reaches them.
 func (s *Server) baseURL(r *http.Request) string {
-	return requestScheme(r) + "://" + r.Host + s.links.To("")
+	if base, ok := s.site.Base(); ok {
+		return string(base)
+	}
+	return s.requestOrigin(r) + s.links.To("")
 }

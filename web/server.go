@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,9 +39,9 @@ type Config struct {
 	MCP MCPHandler
 	// Metrics serves the metrics; nil if there are none.
 	Metrics http.Handler
-	// Base begins the links of the pages; empty if the server is at the root of its host.
-	// Requests arrive without it, as from [http.StripPrefix].
-	Base links.Base
+	// Site is where browsers reach the server. Requests may arrive with its path, or
+	// without it, as through a proxy that removes it.
+	Site links.Site
 	// Program is the name of the command, for the sign-in page. It defaults to beam.
 	Program string
 	Logger  *slog.Logger // nil discards
@@ -51,8 +52,10 @@ type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
 	assets         *static.Set
-	scriptModules  []string   // URLs of the modules that beam.js imports
-	links          links.Base // of the pages
+	scriptModules  []string // URLs of the modules that beam.js imports
+	site           links.Site
+	links          links.Base // of the pages: the path of the site
+	localOnly      bool       // serves only requests from this machine
 	sessions       *identity.Sessions
 	signInCodes    *identity.SignInCodes
 	streamSlots    *streamSlots
@@ -74,11 +77,15 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, assets: static.Assets(), links: c.Base,
+		engine: c.Engine, photons: c.Photons, assets: static.Assets(), site: c.Site, links: c.Site.Path,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
-	s.sessions = identity.NewSessions(c.Keys, c.Token, s.links)
+	s.sessions = identity.NewSessions(c.Keys, c.Token, s.site)
+	s.localOnly = c.Token == "" // nobody says who they are
+	if host := s.site.Host(); host != "" {
+		s.hosts = append(slices.Clip(s.hosts), host)
+	}
 	for _, url := range s.assets.Imports("beam.js") {
 		s.scriptModules = append(s.scriptModules, s.links.To(url))
 	}
@@ -90,7 +97,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = s.guardRequests(s.routes(func(h http.Handler) http.Handler { return compress(h) }))
+	routes := s.routes(func(h http.Handler) http.Handler { return compress(h) })
+	if err := s.checkPath(routes); err != nil {
+		return nil, err
+	}
+	s.handler = s.guardRequests(routes)
 	return s, nil
 }
 
@@ -123,10 +134,15 @@ func (s *Server) Close() { s.closeStreams() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == string(s.links) && s.links != "" {
+		s.redirectHome(w, r)
+		return
+	}
+	r = s.stripSitePath(r)
 	s.handler.ServeHTTP(w, r.WithContext(links.WithBase(r.Context(), s.links)))
 }
 
-func (s *Server) routes(compress func(http.Handler) http.Handler) http.Handler {
+func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
 	page := func(pattern string, h callerHandler) { mux.Handle(pattern, compress(s.authenticated(h))) }
 	page("GET /{$}", s.handleHome)

@@ -55,6 +55,6 @@ func (s *Sessions) TakeReturnPath(w http.ResponseWriter, r *http.Request, fallba
 func (s *Sessions) returnPathCookie(r *http.Request, value string, age int) *http.Cookie {
 	return &http.Cookie{
 		Name: s.cookieName + "_next", Value: value, MaxAge: age,
-		Path: s.links.Login(), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil,
+		Path: s.links.Login(), HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.isSecure(r),
 	}
 }

@@ -32,7 +32,8 @@ var ErrSignInRequired = errors.New("sign in first: send the header Authorization
 type Sessions struct {
 	store      *gorilla.CookieStore
 	cookieName string
-	links      links.Base
+	site       links.Site
+	links      links.Base // the path of the site
 	token      string
 	// tokenOwner owns the runs of callers that present the token.
 	tokenOwner string
@@ -41,9 +42,9 @@ type Sessions struct {
 const sessionMaxAge = 30 * 24 * 60 * 60 // seconds
 
 // NewSessions returns sessions that k protects. Token, if set, is required from every
-// client. Cookies are limited to the paths below base.
-func NewSessions(k Keys, token string, base links.Base) *Sessions {
-	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, links: base, token: token}
+// client. Cookies are limited to the site's paths, and to TLS if the site has it.
+func NewSessions(k Keys, token string, site links.Site) *Sessions {
+	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: site, links: site.Path, token: token}
 	s.store.MaxAge(sessionMaxAge)
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
@@ -146,9 +147,12 @@ func (s *Sessions) load(r *http.Request) *gorilla.Session {
 	session.Options.Path = s.links.Home()
 	session.Options.HttpOnly = true
 	session.Options.SameSite = http.SameSiteLaxMode
-	session.Options.Secure = r.TLS != nil
+	session.Options.Secure = s.isSecure(r)
 	return session
 }
+
+// isSecure reports whether the browser that sent the request reaches Beam over TLS.
+func (s *Sessions) isSecure(r *http.Request) bool { return r.TLS != nil || s.site.Secure() }
 
 func (s *Sessions) save(w http.ResponseWriter, r *http.Request, session *gorilla.Session) error {
 	if session.Values["id"] == nil {

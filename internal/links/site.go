@@ -1,0 +1,91 @@
+package links
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// A Site is where browsers reach Beam. The zero value is the root of an unknown host.
+type Site struct {
+	// Origin is the scheme and the host, such as "https://example.com"; empty if only the
+	// path is known.
+	Origin string
+	// Path precedes the path of every page; empty at the root of the host.
+	Path Base
+}
+
+// pathPattern matches the paths that need no escaping anywhere: in a URL, an attribute or
+// a cookie.
+var pathPattern = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$`)
+
+// ParseSite parses the URL of a site, such as "https://example.com/beam", or the path
+// alone, such as "/beam". A trailing slash makes no difference.
+func ParseSite(raw string) (Site, error) {
+	if raw == "" {
+		return Site{}, nil
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return Site{}, errors.New("it is not a URL")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(raw, "#"):
+		return Site{}, errors.New("it may have only a scheme, a host and a path")
+	case !pathPattern.MatchString(u.EscapedPath()):
+		return Site{}, errors.New("the parts of its path may consist of letters, digits, hyphens, periods, underscores and tildes, and may not begin with a period")
+	}
+	site := Site{Path: Base(strings.TrimSuffix(u.Path, "/"))}
+	if u.Scheme == "" && u.Host == "" && strings.HasPrefix(raw, "/") {
+		return site, nil
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return Site{}, errors.New("it must begin with https://, http:// or, if only the path is known, with /")
+	}
+	site.Origin = u.Scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Host, defaultPorts[u.Scheme]))
+	return site, nil
+}
+
+// defaultPorts are the ports that browsers leave out of an origin.
+var defaultPorts = map[string]string{"http": ":80", "https": ":443"}
+
+// Base returns the base of links that leave Beam's pages; ok is false if the host is not
+// known.
+func (s Site) Base() (b Base, ok bool) { return Base(s.Origin) + s.Path, s.Origin != "" }
+
+// Secure reports whether browsers are known to reach the site over TLS.
+func (s Site) Secure() bool { return strings.HasPrefix(s.Origin, "https:") }
+
+// Host returns the name of the host, without its port; empty if it is not known.
+func (s Site) Host() string {
+	u, err := url.Parse(s.Origin)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// IsLoopback reports whether a host is reached over the loopback interface only. Host is
+// a name or an IP address.
+func IsLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// Strip returns the path of a request without that of the site; ok is false if the path
+// doesn't begin with it.
+func (s Site) Strip(path string) (stripped string, ok bool) {
+	rest, found := strings.CutPrefix(path, string(s.Path))
+	if !found || rest != "" && rest[0] != '/' {
+		return path, false
+	}
+	return rest, true
+}
+
+// String returns the URL, or the path alone.
+func (s Site) String() string { return fmt.Sprint(s.Origin, s.Path) }
