@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -12,13 +13,14 @@ import (
 // 503.
 const maxScrapes = 4
 
-// Handler returns a handler that serves the metrics in the format that the request
-// accepts. It omits a metric that can't be collected. It must be called only once.
+// Handler returns a handler that serves the metrics, and those of the process, in the
+// format that the request accepts. It omits a metric that can't be collected.
 func (m *Metrics) Handler() http.Handler {
-	// The process collectors are registered by the first scrape: they have a cost.
+	// The process collectors are made by the first scrape: they have a cost.
 	handler := sync.OnceValue(func() http.Handler {
-		m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-		return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		process := prometheus.NewRegistry()
+		process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		return promhttp.HandlerFor(prometheus.Gatherers{m.registry, process}, promhttp.HandlerOpts{
 			ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes, DisableCompression: true,
 		})
 	})

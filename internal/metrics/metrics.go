@@ -19,8 +19,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Metrics holds the metrics of one engine and of the process. Its methods may be
-// called from several goroutines.
+// Metrics holds the metrics of one engine. Its methods may be called from several
+// goroutines.
 type Metrics struct {
 	registry     *prometheus.Registry
 	photonLabels labelNames
@@ -91,6 +91,14 @@ func (m *Metrics) initCounters() {
 func (m *Metrics) RegisterEngine(e *engine.Engine) {
 	m.registry.MustRegister(&engineCollector{engine: e})
 }
+
+var _ prometheus.Collector = (*Metrics)(nil)
+
+// Describe implements [prometheus.Collector].
+func (m *Metrics) Describe(ch chan<- *prometheus.Desc) { m.registry.Describe(ch) }
+
+// Collect implements [prometheus.Collector].
+func (m *Metrics) Collect(ch chan<- prometheus.Metric) { m.registry.Collect(ch) }
 
 // namespace begins the names of all metrics.
 const namespace = "beam"

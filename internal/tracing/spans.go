@@ -46,7 +46,7 @@ func (t *Tracer) TraceGenerator(ctx context.Context, run engine.TracedRun) (cont
 // request has a trace, the span belongs to that trace, and links to the question.
 func (t *Tracer) TraceAnswer(ctx context.Context, run engine.TracedRun, askSeq uint64) func(error) {
 	spanCtx, traced := t.runContext(ctx, run.Trace)
-	question := trace.SpanContextFromContext(spanCtx).WithSpanID(askSpanID(run.ID, askSeq)).WithRemote(false)
+	question := t.askSpanContext(spanCtx, run, askSeq)
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), runAttributes(run)}
 	switch {
 	case trace.SpanContextFromContext(ctx).IsValid():
@@ -82,11 +82,20 @@ func (t *Tracer) TraceReplay(run engine.TracedRun, began time.Time, settledSeq u
 	}
 	options := []trace.SpanStartOption{trace.WithTimestamp(began), runAttributes(run), trace.WithAttributes(attribute.Bool("beam.complete", complete))}
 	if settledSeq > 0 {
-		question := trace.SpanContextFromContext(ctx).WithSpanID(askSpanID(run.ID, settledSeq))
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: question}))
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: t.askSpanContext(ctx, run, settledSeq)}))
 	}
 	_, span := t.tracer.Start(ctx, "replay "+run.Photon, options...)
 	span.End()
+}
+
+// askSpanContext returns the context of a question's span: that of the run's start, which
+// ctx has, if the provider chooses the ids of spans.
+func (t *Tracer) askSpanContext(ctx context.Context, run engine.TracedRun, seq uint64) trace.SpanContext {
+	c := trace.SpanContextFromContext(ctx)
+	if t.provider == nil {
+		return c
+	}
+	return c.WithSpanID(askSpanID(run.ID, seq)).WithRemote(false)
 }
 
 // endSpan ends the span of a request. It omits the text of err, which may quote the

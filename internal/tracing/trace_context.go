@@ -26,9 +26,14 @@ func (t *Tracer) ContextWithTrace(ctx context.Context, c runlog.Trace) context.C
 	return ctx
 }
 
-// Handler adds the trace context of each request's headers to its context.
+// Handler adds the trace context of each request's headers to its context, unless that
+// has a span already, as from a middleware.
 func (t *Tracer) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if trace.SpanContextFromContext(r.Context()).IsValid() {
+			next.ServeHTTP(w, r)
+			return
+		}
 		ctx := t.ContextWithTrace(r.Context(), runlog.Trace{
 			Parent: r.Header.Get("traceparent"), State: joinHeader(r.Header, "tracestate"), Baggage: joinHeader(r.Header, "baggage"),
 		})

@@ -31,8 +31,15 @@ import (
 
 // A Tracer records spans. Its methods may be called from several goroutines.
 type Tracer struct {
-	provider *sdk.TracerProvider
+	provider *sdk.TracerProvider // nil if the caller of New has the provider
 	tracer   trace.Tracer
+}
+
+// New returns a tracer that records spans with a provider, which the caller shuts down.
+// Spans get the provider's own ids, so that no span can name a question as its parent
+// before that question is settled: the span of an answer belongs to the run instead.
+func New(p trace.TracerProvider, version string) *Tracer {
+	return &Tracer{tracer: p.Tracer(instrumentationScope, trace.WithInstrumentationVersion(version))}
 }
 
 // instrumentationScope is the name of the instrumentation scope of all spans.
@@ -69,8 +76,12 @@ func newTracer(options ...sdk.TracerProviderOption) *Tracer {
 // closeTimeout is how long Close may take to send the remaining spans.
 const closeTimeout = time.Second
 
-// Close sends the remaining spans, for at most a second. Later spans are dropped.
+// Close sends the remaining spans of a tracer that [Open] returned, for at most a
+// second. Later spans are dropped.
 func (t *Tracer) Close() error {
+	if t.provider == nil {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	return t.provider.Shutdown(ctx)
