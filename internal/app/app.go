@@ -9,9 +9,14 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -22,7 +27,8 @@ import (
 
 // A Config says what an [App] is made of.
 type Config struct {
-	Program string // the name that the pages show
+	Program string     // the name that the pages show
+	Site    links.Site // where browsers reach the pages
 	Photons *generators.Registry
 	Folder  *DataFolder
 
@@ -31,10 +37,14 @@ type Config struct {
 
 	Root   string        // the folder that photons may read; empty for none
 	Limits engine.Limits // of memory and retention
-	Trace  bool          // export OpenTelemetry traces
+	Trace  bool          // export OpenTelemetry traces, as the environment says
+
+	TracerProvider trace.TracerProvider // for traces, unless Trace is set; nil for none
 
 	AskPolicy    mcp.AskPolicy // for questions that an MCP client can't show
 	Instructions string        // for the client's model, about such questions
+
+	ConfigureMCP func(*server.MCPServer) // adds to mcp-go's server before it serves; may be nil
 
 	AllowedHosts []string // host names that requests may use, besides localhost
 	Token        string   // the token that requests must present; empty for none
@@ -50,9 +60,14 @@ type App struct {
 	engine  *engine.Engine
 	mcp     *mcp.Server
 	web     *web.Server
+	metrics *metrics.Metrics
 	logger  *slog.Logger
 	control *controlServer  // nil until ServeControlSocket is called
 	tracer  *tracing.Tracer // nil if nothing is traced
+	work    workCounter     // requests and MCP sessions in progress
+
+	sessions       context.Context    // of ServeStdio
+	cancelSessions context.CancelFunc // ends them
 
 	closeLog func() error // called once the engine is closed
 }
@@ -66,16 +81,15 @@ var maxOpenAsks = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
 // c.AcceptLoss is not set. The caller still owns the folder and closes it after
 // the app.
 func New(ctx context.Context, c Config) (*App, error) {
-	a := &App{photons: c.Photons, folder: c.Folder, logger: c.Logger}
-	go releaseIdleMemory(ctx)
+	a := &App{photons: c.Photons, folder: c.Folder, logger: c.Logger, metrics: metrics.New(Version())}
+	a.sessions, a.cancelSessions = context.WithCancel(context.Background())
 	if err := a.openLog(ctx, c); err != nil {
 		return nil, err
 	}
-	meter := metrics.New(Version())
-	if err := a.startEngine(ctx, c, meter); err != nil {
+	if err := a.startEngine(ctx, c); err != nil {
 		return nil, errors.Join(err, a.closeLog())
 	}
-	if err := a.newSurfaces(c, meter); err != nil {
+	if err := a.newSurfaces(c); err != nil {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
 		return nil, errors.Join(err, a.engine.Close(stop), a.closeLog())
@@ -95,43 +109,46 @@ func (a *App) openLog(ctx context.Context, c Config) (err error) {
 }
 
 // startEngine starts the engine on the log, with the runs that are in it.
-func (a *App) startEngine(ctx context.Context, c Config, meter *metrics.Metrics) error {
+func (a *App) startEngine(ctx context.Context, c Config) error {
 	options := engine.Options{
 		Photons: c.Photons, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
-		Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: meter,
+		Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
 	}
-	if c.Trace {
-		if err := a.startTracing(ctx, &options); err != nil {
-			return err
-		}
+	if err := a.startTracing(ctx, c); err != nil {
+		return err
+	}
+	if a.tracer != nil {
+		options.Tracer = a.tracer
 	}
 	if !c.Folder.temporary {
 		options.KeyDir = c.Folder.keyDir()
 	}
 	a.engine = engine.New(options)
-	meter.RegisterEngine(a.engine)
+	a.metrics.RegisterEngine(a.engine)
 	return a.engine.Recover(ctx)
 }
 
 // newSurfaces makes the MCP server and the pages.
-func (a *App) newSurfaces(c Config, meter *metrics.Metrics) (err error) {
+func (a *App) newSurfaces(c Config) (err error) {
 	keys := c.Folder.sessionKeys
 	a.mcp, err = mcp.New(mcp.Config{
 		Engine: a.engine, Photons: c.Photons, StateSecret: keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
-		AskPolicy: c.AskPolicy, TraceContext: a.traceContextFunc(), Logger: c.Logger,
+		AskPolicy: c.AskPolicy, Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	site := web.Config{
-		Engine: a.engine, Photons: c.Photons, Keys: keys, MCP: a.mcp, Metrics: meter.Handler(),
-		Program: c.Program, Hosts: c.AllowedHosts, Token: c.Token, Logger: c.Logger,
+		Engine: a.engine, Photons: c.Photons, Keys: keys, MCP: a.mcp, Metrics: a.metrics.Handler(),
+		Program: c.Program, Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Logger: c.Logger,
 	}
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err
 	}
-	a.web, err = web.New(site)
+	if a.web, err = web.New(site); err != nil {
+		a.mcp.Close()
+	}
 	return err
 }
 
@@ -142,11 +159,22 @@ const toolInstructions = "These tools may stop to ask the user a question and go
 // first browser that opens it is signed in as the operator.
 func (a *App) SignInURL(base string) string { return a.web.SignInURL(base) }
 
+// Collector collects the app's metrics.
+func (a *App) Collector() prometheus.Collector { return a.metrics }
+
 // HasScript reports whether the pages have their script, or are plain.
 func (a *App) HasScript() bool { return a.web.HasScript() }
 
 // ServeStdio serves one MCP client until in ends or ctx does. baseURL returns the
-// base URL of the pages where the client's questions can be answered.
+// base URL of the pages where the client's questions can be answered. The error is
+// [ErrClosed] if the app is closed.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, baseURL func() (string, error)) error {
+	if !a.work.begin() {
+		return ErrClosed
+	}
+	defer a.work.end()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.sessions, cancel)()
 	return a.mcp.ServeStdio(ctx, in, out, engine.Caller{identity.Operator}, baseURL)
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/photon-beam/beam/internal/controlsocket"
@@ -11,6 +12,10 @@ import (
 // pages if need be.
 func (h *controlServer) handleOpen(_ context.Context, r *controlsocket.Request) {
 	base, err := h.pages.ensureBaseURL()
+	if errors.Is(err, errNoPages) {
+		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "%v", err))
+		return
+	}
 	if err != nil {
 		h.logger.Error("serving the pages", "err", err)
 		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "it can't serve its pages; its log says why"))

@@ -1,27 +1,34 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"sync"
 )
 
-// A PageServer serves the pages of an app where questions are answered that don't
-// travel over MCP. Unless the app serves them anyway, it starts to listen when
-// the first such question needs a page.
+// A PageServer knows where the pages of an app are served, on which questions are
+// answered that don't travel over MCP. If they aren't served yet, it starts to listen
+// when the first such question needs a page.
 type PageServer struct {
-	app *App
+	app     *App
+	listens bool // if the pages are not served yet
 
 	mu      sync.Mutex
 	baseURL string
 	stop    func()
 }
 
-// NewPageServer returns the page server of an app. baseURL is where the app
-// serves the pages anyway; empty if it doesn't.
-func NewPageServer(a *App, baseURL string) *PageServer {
-	return &PageServer{app: a, baseURL: baseURL}
-}
+// NewPageServer returns the page server of an app whose pages nobody serves yet. The
+// caller must close it.
+func NewPageServer(a *App) *PageServer { return &PageServer{app: a, listens: true} }
+
+// NewServedPages returns the page server of an app whose pages are served at baseURL,
+// which is empty if it isn't known where.
+func NewServedPages(a *App, baseURL string) *PageServer { return &PageServer{app: a, baseURL: baseURL} }
+
+// errNoPages is the error if the URL of the pages is needed and not known.
+var errNoPages = errors.New("the program's Config.URL doesn't say where Beam's pages are")
 
 // BaseURL returns the base URL of the pages that are served on l.
 func BaseURL(l net.Listener) string {
@@ -32,13 +39,13 @@ func BaseURL(l net.Listener) string {
 }
 
 // BaseURLFunc returns a function for one MCP client that returns the base URL of
-// the pages, starting to listen if need be. Its first call also passes present
-// an address that signs a browser in.
+// the pages, starting to listen if need be. Its first call also passes present, unless
+// it is nil, an address that signs a browser in.
 func (p *PageServer) BaseURLFunc(present func(address string)) func() (string, error) {
 	var once sync.Once
 	return func() (string, error) {
 		base, err := p.ensureBaseURL()
-		if err == nil {
+		if err == nil && present != nil {
 			once.Do(func() { present(p.app.web.SignInToInboxURL(base)) })
 		}
 		return base, err
@@ -61,6 +68,9 @@ func (p *PageServer) ensureBaseURL() (string, error) {
 	defer p.mu.Unlock()
 	if p.baseURL != "" {
 		return p.baseURL, nil
+	}
+	if !p.listens {
+		return "", errNoPages
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,33 +8,51 @@ import (
 	"time"
 )
 
+// ErrClosed is the error of an app that is closed.
+var ErrClosed = errors.New("Beam is closed")
+
 const (
 	// runDrainTimeout is how long active runs may continue after Serve's context has
 	// ended.
 	runDrainTimeout = 5 * time.Second
-	// connectionDrainTimeout is how long connections may take to finish after that.
-	connectionDrainTimeout = 2 * time.Second
+	// requestDrainTimeout is how long requests and MCP sessions may take to end after
+	// that.
+	requestDrainTimeout = 2 * time.Second
 
-	// stopTimeout is how long runs may take to stop in Shutdown.
+	// stopTimeout is how long runs may take to stop in Stop.
 	stopTimeout = 500 * time.Millisecond
 	// deferTimeout is how long the deferred functions of stopped runs may take
 	// after that.
 	deferTimeout = 300 * time.Millisecond
 )
 
+// Handler returns the handler of the pages, the MCP endpoint and the HTTP interface. It
+// responds with status 503 once the app is closed.
+func (a *App) Handler() http.Handler {
+	var handler http.Handler = a.web
+	if a.tracer != nil {
+		handler = a.tracer.Handler(handler)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !a.work.begin() {
+			http.Error(w, ErrClosed.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		defer a.work.end()
+		handler.ServeHTTP(w, r)
+	})
+}
+
 // newHTTPServer returns a server of the pages with limits that protect it from slow
 // and greedy clients.
 func (a *App) newHTTPServer() *http.Server {
 	server := a.web.NewHTTPServer()
-	if a.tracer != nil {
-		server.Handler = a.tracer.Handler(server.Handler)
-	}
+	server.Handler = a.Handler()
 	return server
 }
 
-// Serve serves the pages on l until ctx ends. Then it drains: it starts no new
-// runs, waits a few seconds for active ones, ends the streams of followers, closes
-// connections and closes the log.
+// Serve serves the pages on l until ctx ends. Then it drains for some seconds and closes
+// the app, as [App.Close] does.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	server := a.newHTTPServer()
 	failed := make(chan error, 1)
@@ -45,27 +63,56 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 		a.logger.Info("draining")
 	}
-	a.control.stopAccepting()
-	a.closeEngine(runDrainTimeout)
-	a.web.Close()
-	a.mcp.Close()
-	a.control.close(sessionCloseTimeout)
-	connections, cancel := context.WithTimeout(context.Background(), connectionDrainTimeout)
+	drain, cancel := context.WithTimeout(context.Background(), runDrainTimeout)
+	defer cancel()
+	closeErr := a.Close(drain)
+	if errors.Is(closeErr, context.DeadlineExceeded) {
+		closeErr = nil // it was logged
+	}
+	connections, cancel := context.WithTimeout(context.Background(), requestDrainTimeout)
 	defer cancel()
 	if server.Shutdown(connections) != nil {
 		server.Close()
 	}
+	return errors.Join(err, closeErr)
+}
+
+// Close closes the app. It starts no new runs, waits for active ones until ctx is done,
+// ends the streams of followers and the sessions of MCP clients, waits for requests in
+// progress, and closes the log. The error is that of ctx if runs or requests had to be
+// ended, or the log's. It must be called only once, and not together with [App.Stop].
+func (a *App) Close(ctx context.Context) error {
+	a.control.stopAccepting()
+	err := a.engine.Close(ctx)
+	if err != nil {
+		a.logger.Warn("closing the engine", "err", err)
+	}
+	err = ctx.Err()
+	a.web.Close()
+	a.mcp.Close()
+	a.cancelSessions()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestDrainTimeout)
+	defer cancel()
+	a.control.close(sessionCloseTimeout)
+	if left := a.work.close(grace); left != nil {
+		a.logger.Warn("requests are still in progress")
+		err = errors.Join(err, left)
+	}
 	return errors.Join(err, a.closeLog())
 }
 
-// Shutdown ends an app that [App.Serve] does not serve, in less than a second: a
-// run that does not stop in time ends with the process.
-func (a *App) Shutdown() {
+// Stop closes an app that serves only its own process, in less than a second: a run that
+// does not stop in time ends with the process.
+func (a *App) Stop() {
 	a.control.endSessions()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		a.closeEngine(stopTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if err := a.engine.Close(ctx); err != nil {
+			a.logger.Warn("closing the engine", "err", err)
+		}
 	}()
 	select {
 	case <-done:
@@ -76,13 +123,5 @@ func (a *App) Shutdown() {
 	a.control.close(0)
 	if err := a.closeLog(); err != nil {
 		a.logger.Error("closing the log", "err", err)
-	}
-}
-
-func (a *App) closeEngine(timeout time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	if err := a.engine.Close(ctx); err != nil {
-		a.logger.Warn("closing the engine", "err", err)
 	}
 }

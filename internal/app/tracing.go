@@ -3,17 +3,26 @@ package app
 import (
 	"context"
 
-	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/tracing"
 )
 
-// startTracing makes the engine export traces until the log is closed.
-func (a *App) startTracing(ctx context.Context, options *engine.Options) (err error) {
+// startTracing makes the tracer, if c wants traces.
+func (a *App) startTracing(ctx context.Context, c Config) (err error) {
+	switch {
+	case c.Trace:
+		return a.exportTraces(ctx)
+	case c.TracerProvider != nil:
+		a.tracer = tracing.New(c.TracerProvider, Version())
+	}
+	return nil
+}
+
+// exportTraces exports traces until the log is closed.
+func (a *App) exportTraces(ctx context.Context) (err error) {
 	if a.tracer, err = tracing.Open(ctx, Version(), a.logger); err != nil {
 		return err
 	}
-	options.Tracer = a.tracer
 	closeLog := a.closeLog
 	a.closeLog = func() error {
 		err := closeLog()

@@ -74,7 +74,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		Limits:       c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident}),
 		Trace:        c.Traces == "otlp",
 		AskPolicy:    c.mcpAskPolicy(),
-		Instructions: c.mcpInstructions(),
+		Instructions: c.mcpAskPolicy().Instructions(),
 		Logger:       logger,
 	}
 }

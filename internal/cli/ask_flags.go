@@ -20,16 +20,3 @@ var defaultAskFlags = askFlags{AskFallback: "link", AskHandoff: durationFlag(45 
 func (a *askFlags) mcpAskPolicy() mcp.AskPolicy {
 	return mcp.AskPolicy{Link: a.AskFallback == "link", Handoff: time.Duration(a.AskHandoff), KeepAlive: time.Duration(a.KeepAlive)}
 }
-
-// mcpInstructions returns instructions for a client's model about questions that
-// the client can't show.
-func (a *askFlags) mcpInstructions() string {
-	switch {
-	case a.AskFallback != "link":
-		return "If a tool fails because it could not ask the user, its error names the capability that the client is missing."
-	case a.AskHandoff == 0:
-		return "If the client can't show a question, the call's progress and log give an address: the user answers there."
-	}
-	return "A tool may return before it is done and say that it is waiting for an answer: give the user the address in its result, " +
-		"and then call " + mcp.ResumeTool + " with the handle in it. Do not call the tool itself again for that."
-}

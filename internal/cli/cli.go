@@ -30,7 +30,8 @@ const (
 func Main(photons []*generators.Photon) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	app.LimitMemory()
+	limitMemory()
+	go releaseIdleMemory(ctx)
 	p := &program{name: programName(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	return p.run(ctx, os.Args[1:], photons)
 }

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func releaseIdleMemory(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		LimitMemory()
+		limitMemory()
 		now, allocated := readMemory()
 		if quiet := allocated-before < quietAllocThreshold; quiet && (starting || now > held+memoryGrowthThreshold) {
 			debug.FreeOSMemory()

@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"os"
@@ -11,11 +11,11 @@ import (
 // engine before the limit, instead of when the heap has doubled.
 const memoryLimit = 1280 << 20
 
-// LimitMemory sets the runtime's soft memory limit, unless $GOMEMLIMIT does. If
+// limitMemory sets the runtime's soft memory limit, unless $GOMEMLIMIT does. If
 // more than two thirds of the limit are live, the limit is half as much again as
 // what is live: near a limit, the collector takes the time of everything else.
 // It is called again as the heap grows.
-func LimitMemory() {
+func limitMemory() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}

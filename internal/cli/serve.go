@@ -12,16 +12,20 @@ import (
 	"github.com/cli/browser"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/links"
 )
 
 // serveCommand serves the playground.
 type serveCommand struct {
 	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 chooses a free one. An address that other machines can reach requires --token."`
+	URL       string   `name:"url" placeholder:"URL" help:"URL at which browsers and clients reach Beam, if a proxy serves it elsewhere, such as https://tools.example/beam; or its path alone. Requires --token, unless the host is this machine."`
 	Token     string   `placeholder:"SECRET" help:"Token that everyone must present: scripts as 'Authorization: Bearer', browsers on the sign-in page. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
 	AllowHost []string `placeholder:"NAME" help:"Host name that requests may use to reach Beam, besides localhost. Can be repeated."`
 	Open      bool     `help:"Open the playground in the browser, signed in."`
 
 	appFlags
+
+	site links.Site // from URL
 }
 
 // Validate checks the flags; kong calls it.
@@ -33,18 +37,16 @@ func (s *serveCommand) Validate() error {
 	if err != nil {
 		return fmt.Errorf("--addr %q is not an address: it must be HOST:PORT, as in 127.0.0.1:3008", s.Addr)
 	}
-	if s.Token == "" && !isLoopback(host) {
+	if s.Token == "" && !links.IsLoopback(host) {
 		return fmt.Errorf("--addr %s can be reached from other machines: that requires --token", s.Addr)
 	}
-	return nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
+	if s.site, err = links.ParseSite(s.URL); err != nil {
+		return fmt.Errorf("--url %q is not a URL of Beam: %w", s.URL, err)
 	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
+	if host := s.site.Host(); s.Token == "" && host != "" && !links.IsLoopback(host) {
+		return fmt.Errorf("--url %s can be reached from other machines: that requires --token", s.URL)
+	}
+	return nil
 }
 
 // Run serves until ctx ends.
@@ -59,7 +61,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, folder.Close()) }()
 
 	config := s.config(p, folder, s.newLogger(p))
-	config.AllowedHosts, config.Token = s.allowedHosts(), s.Token
+	config.Site, config.AllowedHosts, config.Token = s.site, s.allowedHosts(), s.Token
 	a, err := newApp(ctx, config)
 	if err != nil {
 		return err
@@ -68,9 +70,13 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return explainListenError(s.Addr, err)
 	}
-	base := app.BaseURL(listener)
-	s.printAddresses(p, a, base)
-	a.ServeControlSocket(ctx, p.name+serveSuffix, s.Root, app.NewPageServer(a, base))
+	listening := app.BaseURL(listener) + string(s.site.Path)
+	base := listening
+	if b, ok := s.site.Base(); ok {
+		base = string(b)
+	}
+	s.printAddresses(p, a, listening, base)
+	a.ServeControlSocket(ctx, p.name+serveSuffix, s.Root, app.NewServedPages(a, base))
 	return a.Serve(ctx, listener)
 }
 
@@ -91,8 +97,8 @@ func (s *serveCommand) allowedHosts() []string {
 
 // printAddresses prints the address of the playground, and opens it if the flags
 // say so.
-func (s *serveCommand) printAddresses(p *program, a *app.App, base string) {
-	fmt.Fprintf(p.stdout, "Beam listens on %s\n", base)
+func (s *serveCommand) printAddresses(p *program, a *app.App, listening, base string) {
+	fmt.Fprintf(p.stdout, "Beam listens on %s\n", listening)
 	fmt.Fprintf(p.stdout, "Sign in as its operator, once: %s\n", a.SignInURL(base))
 	if !a.HasScript() {
 		fmt.Fprintln(p.stdout, "The pages are plain: Beam was built without their script (go generate ./static adds it).")

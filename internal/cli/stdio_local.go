@@ -23,7 +23,7 @@ func (c *stdioProcess) startLocal(ctx context.Context, folder *app.DataFolder) e
 	if err != nil {
 		return errors.Join(err, folder.Close())
 	}
-	c.local = &localApp{App: a, folder: folder, pages: app.NewPageServer(a, ""), presenter: c.presenter}
+	c.local = &localApp{App: a, folder: folder, pages: app.NewPageServer(a), presenter: c.presenter}
 	a.ServeControlSocket(ctx, c.program.name+stdioSuffix, c.Root, c.local.pages)
 	return nil
 }
@@ -34,7 +34,7 @@ func (l *localApp) serve(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
 func (l *localApp) close() error {
-	l.Shutdown()
+	l.Stop()
 	l.pages.Close()
 	return l.folder.Close()
 }

@@ -18,6 +18,24 @@ type AskPolicy struct {
 	KeepAlive time.Duration
 }
 
+// DefaultAskPolicy returns the policy that sends links and hands calls off.
+func DefaultAskPolicy() AskPolicy {
+	return AskPolicy{Link: true, Handoff: 45 * time.Second, KeepAlive: 15 * time.Second}
+}
+
+// Instructions tell a client's model what to do with questions that the client can't
+// show.
+func (a AskPolicy) Instructions() string {
+	switch {
+	case !a.Link:
+		return "If a tool fails because it could not ask the user, its error names the capability that the client is missing."
+	case a.Handoff == 0:
+		return "If the client can't show a question, the call's progress and log give an address: the user answers there."
+	}
+	return "A tool may return before it is done and say that it is waiting for an answer: give the user the address in its result, " +
+		"and then call " + ResumeTool + " with the handle in it. Do not call the tool itself again for that."
+}
+
 // allowsHandoff reports whether calls may end before their runs do.
 func (a AskPolicy) allowsHandoff() bool { return a.Link && a.Handoff > 0 }
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -94,14 +95,28 @@ func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m ms
 		return errorReply(m.ID, msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
 	}
 	if r.Error != nil {
-		return errorReply(m.ID, refineLibraryError(m, r.Error))
+		return errorReply(m.ID, refineLibraryError(rc, m, r.Error))
 	}
 	return reply{message: msg.EncodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
 }
 
-// refineLibraryError corrects an error of mcp-go's: a missing resource is named in the
-// message and data.
-func refineLibraryError(m msg.Incoming, e *msg.Error) *msg.Error {
+// noteMissingResource is a hook of mcp-go's, which reports [server.ErrResourceNotFound] as
+// an internal error if the handler of a resource returns it.
+func noteMissingResource(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+	if rc, ok := server.ClientSessionFromContext(ctx).(*requestContext); ok && errors.Is(err, server.ErrResourceNotFound) {
+		rc.missingResource = true
+	}
+}
+
+// refineLibraryError corrects an error of mcp-go's: a missing resource has the code that
+// MCP defines, and is named in the message and data.
+func refineLibraryError(rc *requestContext, m msg.Incoming, e *msg.Error) *msg.Error {
+	if rc.missingResource && e.Code == mcp.INTERNAL_ERROR {
+		e.Code = mcp.RESOURCE_NOT_FOUND
+		if rc.client.IsModern() {
+			e.Code = mcp.INVALID_PARAMS
+		}
+	}
 	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
 		var params struct {
 			URI string `json:"uri"`

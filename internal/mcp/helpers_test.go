@@ -87,11 +87,17 @@ const pagesOrigin = "http://127.0.0.1:3008"
 // connectStdio connects a client to the server over a pair of pipes.
 func (b *testServer) connectStdio(t testing.TB) *stdioClient {
 	t.Helper()
+	return b.connectStdioAs(t, operator)
+}
+
+// connectStdioAs connects a client whose runs belong to caller.
+func (b *testServer) connectStdioAs(t testing.TB, caller engine.Caller) *stdioClient {
+	t.Helper()
 	in, to := io.Pipe()
 	outR, outW := io.Pipe()
 	w := &stdioClient{t: t, in: to, lines: make(chan string, 100_000), serveErr: make(chan error, 1)}
 	go func() {
-		err := b.ServeStdio(t.Context(), in, outW, operator, func() (string, error) { return pagesOrigin, nil })
+		err := b.ServeStdio(t.Context(), in, outW, caller, func() (string, error) { return pagesOrigin, nil })
 		outW.Close()
 		w.serveErr <- err
 	}()

@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -56,9 +54,6 @@ func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess
 	defer context.AfterFunc(s.closed, func() { cancel(requests.ErrSessionEnded) })()
 	out := streamable.NewResponse(w, sess.sendsPrimingEvents())
 	defer out.Close()
-	if d := s.streamLimitFor(m); d > 0 && sess.sendsPrimingEvents() {
-		defer out.EndAfter(d, func() { cancel(errStreamLimit) })()
-	}
 	pending := s.admitRequest(ctx, &requestContext{session: sess, sender: out}, m, r.Header)
 	reply := pending.await()
 	if m.Method == string(mcp.MethodInitialize) && reply.code != 0 {
@@ -66,23 +61,6 @@ func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess
 	}
 	out.Finish(reply.message, reply.cursor, httpStatus(sess, reply))
 }
-
-// streamLimitFor returns how long the response to a request may hold its connection, or
-// 0 for no limit.
-func (s *Server) streamLimitFor(m msg.Incoming) time.Duration {
-	if s.streamLimit == nil || m.Method != string(mcp.MethodToolsCall) {
-		return 0
-	}
-	p, err := parseParams(m)
-	if err != nil {
-		return 0
-	}
-	return s.streamLimit(p.Name)
-}
-
-// errStreamLimit is the cause when a response has held its connection for the limit,
-// and the client is to resume it.
-var errStreamLimit = errors.New("the stream has reached its time limit")
 
 // httpStatus returns the HTTP status of a reply that is not streamed. Before
 // 2026-07-28, errors that belong to a request have status 200.

@@ -23,6 +23,8 @@ type requestContext struct {
 	client   *client
 	inFlight *requests.InFlight
 	sender   messageSender
+	// missingResource says that the request failed because there is no such resource.
+	missingResource bool
 }
 
 var (

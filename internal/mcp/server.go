@@ -20,7 +20,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -45,13 +44,9 @@ type Config struct {
 	Name, Version string
 	// Instructions tell a model what the server is for.
 	Instructions string
-	// Library configures what mcp-go serves beside the tools: prompts, resources,
-	// completions. See also [Server.Library].
-	Library []server.ServerOption
-	// StreamLimit returns how long the response to a call of tool may hold its
-	// connection before a client that can resume it is disconnected (2025-11-25). If it
-	// is nil or returns 0, there is no limit.
-	StreamLimit func(tool string) time.Duration
+	// Configure is called with mcp-go's server before it serves, to add prompts,
+	// resources and completions. It may be nil.
+	Configure func(*server.MCPServer)
 	// TraceContext returns a context that belongs to the trace of a request. It is nil
 	// if nothing is traced.
 	TraceContext func(context.Context, runlog.Trace) context.Context
@@ -66,7 +61,6 @@ type Server struct {
 	library        *server.MCPServer
 	stateSealer    *requeststate.Sealer
 	implementation mcp.Implementation
-	streamLimit    func(tool string) time.Duration
 	traceContext   func(context.Context, runlog.Trace) context.Context
 	askPolicy      AskPolicy
 	logger         *slog.Logger
@@ -97,7 +91,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, stateSealer: sealer, streamLimit: c.StreamLimit, traceContext: c.TraceContext, logger: c.Logger,
+		engine: c.Engine, photons: c.Photons, stateSealer: sealer, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions:       map[string]*session{},
@@ -112,19 +106,22 @@ func New(c Config) (*Server, error) {
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
 		s.completeToolList(ctx, r)
 	})
+	hooks.AddOnError(noteMissingResource)
 	options := []server.ServerOption{
 		server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery(), server.WithHooks(hooks),
 		server.WithPaginationLimit(listPageSize), server.WithInstructions(c.Instructions),
+		server.WithResourceCapabilities(true, true),
 	}
-	s.library = server.NewMCPServer(c.Name, c.Version, append(options, c.Library...)...)
-	s.unwatchPhotons = s.photons.Watch(func() { s.registerTools(); s.NotifyListChanged(ToolsChanged) })
+	s.library = server.NewMCPServer(c.Name, c.Version, options...)
+	s.addArtifactTemplate()
+	if err := s.configureLibrary(c.Configure); err != nil {
+		return nil, err
+	}
+	s.unwatchPhotons = s.photons.Watch(s.registerTools)
 	s.registerTools()
 	go s.endIdleSessions()
 	return s, nil
 }
-
-// Library returns mcp-go's server, to which prompts and resources may be added.
-func (s *Server) Library() *server.MCPServer { return s.library }
 
 // Close ends all sessions and streams.
 func (s *Server) Close() {

@@ -10,27 +10,6 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// A ListChange names a list that has changed, by the method of its notification.
-type ListChange string
-
-// The lists that can change.
-const (
-	ToolsChanged     ListChange = mcp.MethodNotificationToolsListChanged
-	PromptsChanged   ListChange = mcp.MethodNotificationPromptsListChanged
-	ResourcesChanged ListChange = mcp.MethodNotificationResourcesListChanged
-)
-
-// NotifyListChanged notifies clients that a list has changed.
-func (s *Server) NotifyListChanged(c ListChange) {
-	s.changes.Report(string(c), "")
-}
-
-// NotifyResourceUpdated notifies the clients that subscribed to a resource that it has
-// changed.
-func (s *Server) NotifyResourceUpdated(uri string) {
-	s.changes.Report(mcp.MethodNotificationResourceUpdated, uri)
-}
-
 // sendTo returns a function that sends messages which have no cursor.
 func sendTo(out messageSender) func(message []byte) error {
 	return func(message []byte) error { return out.Send("", message) }

@@ -76,13 +76,18 @@ func (t *Translator) artifactBlock(a *generators.Artifact, seq uint64) ContentBl
 		return TextBlock(string(a.Body))
 	}
 	r := &resourceContents{URI: t.artifactURI(a, seq), MimeType: a.MediaType}
-	if kind == "text" || strings.HasSuffix(a.MediaType, "json") || strings.HasSuffix(a.MediaType, "xml") {
+	if IsText(a.MediaType) {
 		s := string(a.Body)
 		r.Text = &s
 	} else {
 		r.Blob = base64.StdEncoding.EncodeToString(a.Body)
 	}
 	return ContentBlock{Type: "resource", Resource: r}
+}
+
+// IsText reports whether content of a media type is sent as text.
+func IsText(mediaType string) bool {
+	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "json") || strings.HasSuffix(mediaType, "xml")
 }
 
 // artifactLink returns a link to an artifact that is too large for the result.
@@ -97,11 +102,19 @@ func (t *Translator) artifactLink(a *generators.Artifact, seq uint64) ContentBlo
 	return ContentBlock{Type: "resource_link", URI: address, Name: a.Title, MimeType: a.MediaType, Size: a.Size}
 }
 
-// artifactURI returns the URI that identifies an artifact. Clients need not fetch
-// it: the block has the body.
+// artifactURI returns the URI that identifies an artifact: the photon's, or Beam's own.
 func (t *Translator) artifactURI(a *generators.Artifact, seq uint64) string {
 	if a.URI != "" {
 		return a.URI
 	}
-	return fmt.Sprintf("beam://runs/%s/artifacts/%d", t.RunID, seq)
+	return ArtifactURI(t.RunID, seq)
 }
+
+// ArtifactURI returns the URI that Beam gives an artifact. Clients can read it as a
+// resource.
+func ArtifactURI(run string, seq uint64) string {
+	return fmt.Sprintf("beam://runs/%s/artifacts/%d", run, seq)
+}
+
+// ArtifactURITemplate is the template (RFC 6570) of the URIs that [ArtifactURI] returns.
+const ArtifactURITemplate = "beam://runs/{run}/artifacts/{seq}"

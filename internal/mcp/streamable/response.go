@@ -112,21 +112,6 @@ func (r *Response) sendEvents(events ...sse.Message) error {
 	return nil
 }
 
-// EndAfter ends the stream after d, and then calls end. A client that can resume
-// the stream comes back, and holds no connection meanwhile.
-func (r *Response) EndAfter(d time.Duration, end func()) (stop func()) {
-	t := time.AfterFunc(d, func() {
-		r.mu.Lock()
-		if !r.hasEnded {
-			_ = r.sendEvents(r.startEvents()...) // a client that is gone needs no event
-		}
-		r.hasEnded = true
-		r.mu.Unlock()
-		end()
-	})
-	return func() { t.Stop() }
-}
-
 // Finish ends the response with the reply, if there is one. The status is that of
 // a JSON response; the status of a stream was sent with its headers.
 func (r *Response) Finish(reply []byte, cursor string, status int) {

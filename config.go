@@ -1,0 +1,170 @@
+package beam
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/mcp"
+)
+
+// A Config says what a [Beam] serves, to whom and how. The zero value serves no photons,
+// keeps runs in memory, and serves only this machine.
+type Config struct {
+	// Photons are the tools.
+	Photons []*generators.Photon
+
+	// URL is where browsers and MCP clients reach the Beam, such as
+	// "https://tools.example/beam", or the path alone, such as "/beam", if only that is
+	// known; empty means the root of an unknown host. It determines links, redirects and
+	// the path of cookies, and, if it is complete, the addresses of questions and
+	// artifacts that leave the pages, the permitted host and origin, and whether cookies
+	// require TLS. Requests are taken with the path and without it, so it makes no
+	// difference whether a proxy or [net/http.StripPrefix] removes it.
+	URL string
+
+	// Token is required from everyone who sends a request: from programs in the header
+	// Authorization, as a Bearer token, and from browsers on the sign-in page.
+	//
+	// Without it, the Beam can't tell who sends a request. It then serves only requests
+	// that arrive over the loopback interface and that no proxy forwarded, and responds
+	// to others with status 403.
+	Token string
+
+	// Hosts are the names of hosts that requests may be for, besides those of the
+	// loopback interface and the one in URL. Ports are not compared.
+	Hosts []string
+
+	// Data is the folder that stores runs and their questions, uploaded files, and the
+	// keys of browser sessions. New creates it with mode 0700 if it doesn't exist. One
+	// Beam at a time can have it. If Data is empty, runs are kept in memory and end with
+	// the Beam.
+	Data string
+
+	// SyncAlways syncs every entry of the log to disk before it takes effect. Otherwise
+	// a power failure can lose the last second; ending the program loses nothing either
+	// way.
+	SyncAlways bool
+
+	// AcceptLoss continues with what can be read of a damaged log. The damaged log is
+	// moved to another folder in Data, and runs with missing entries end with an error.
+	// Otherwise New refuses a damaged log.
+	AcceptLoss bool
+
+	// Root is the folder that photons may read; see [generators.Root]. If it is empty,
+	// they can't read any.
+	Root string
+
+	// Limits bound what runs may use.
+	Limits Limits
+
+	// Asks says what to do with questions that an MCP client can't show.
+	Asks AskPolicy
+
+	// MCP, if it is set, is called once, before anything is served, with the server of
+	// the library mcp-go. It can add prompts, resources, resource templates and
+	// completions by the library's own API; a [server.ServerOption] is applied by
+	// calling it. They can change later, too: clients are notified of changed lists and
+	// resources. Tools are Photons: New returns an error if MCP adds a tool. What MCP
+	// adds is served to everyone who may use the Beam; the context of a handler is that
+	// of the request.
+	MCP func(*server.MCPServer)
+
+	// Logger gets what an operator should know. Nil discards it.
+	Logger *slog.Logger
+
+	// TracerProvider makes the spans of runs, questions and requests. Nil makes none. The
+	// caller shuts it down, after the Beam.
+	TracerProvider trace.TracerProvider
+}
+
+// Limits bound what the runs of a [Beam] use. A field that is zero means its default.
+type Limits struct {
+	// EvictAfter is how long a durable run that waits for an answer stays in memory; its
+	// answer resumes it. The default is 10 minutes.
+	EvictAfter time.Duration
+	// MaxResident is the number of such runs in memory. The default is 250.
+	MaxResident int
+	// KeepFor is how long finished runs are kept. The default is 7 days. Waiting runs are
+	// never deleted.
+	KeepFor time.Duration
+	// KeepEach is the number of finished runs that are kept for one owner. The default is
+	// 1,000.
+	KeepEach int
+	// KeepAll is the number of finished runs that are kept in all. The default is 20,000.
+	KeepAll int
+	// KeepBytes is the space, in bytes, that finished runs and their files may take. By
+	// default there is no limit.
+	KeepBytes int64
+}
+
+// An AskPolicy says what a [Beam] does with a question that an MCP client can't show, or
+// doesn't answer. The zero value is the default.
+type AskPolicy struct {
+	// NoLink ends the tool with an error if the client can't show a question. Otherwise
+	// the client gets the address of Beam's page, where the question can be answered
+	// while the tool waits. Over stdio, that requires a complete Config.URL.
+	NoLink bool
+	// Handoff is how long a call waits for such an answer before it returns the address
+	// and a handle, with which the client's model can continue it later. The default is
+	// 45 seconds; if it is negative, the call waits until it has the answer.
+	Handoff time.Duration
+	// KeepAlive is how often a call that waits reports progress, for clients that would
+	// time out otherwise. The default is 15 seconds; if it is negative, it reports none.
+	KeepAlive time.Duration
+}
+
+// validate returns what is wrong with c, and the site in its URL.
+func (c *Config) validate() (links.Site, error) {
+	site, err := links.ParseSite(c.URL)
+	if err != nil {
+		err = fmt.Errorf("Config.URL %q is not a URL of Beam: %w", c.URL, err)
+	}
+	l := c.Limits
+	if l.EvictAfter < 0 || l.MaxResident < 0 || l.KeepFor < 0 || l.KeepEach < 0 || l.KeepAll < 0 || l.KeepBytes < 0 {
+		err = errors.Join(err, errors.New("Config.Limits has a negative limit"))
+	}
+	if c.Root != "" {
+		if info, statErr := os.Stat(c.Root); statErr != nil || !info.IsDir() {
+			err = errors.Join(err, fmt.Errorf("Config.Root: there is no folder %s", c.Root))
+		}
+	}
+	return site, err
+}
+
+// hosts returns the permitted hosts in lower case.
+func (c *Config) hosts() []string {
+	var hosts []string
+	for _, h := range c.Hosts {
+		hosts = append(hosts, strings.ToLower(h))
+	}
+	return hosts
+}
+
+func (l Limits) engineLimits() engine.Limits {
+	return engine.Limits{
+		EvictAfter: l.EvictAfter, MaxResident: l.MaxResident,
+		RetainFor: l.KeepFor, MaxFinishedPerOwner: l.KeepEach, MaxFinished: l.KeepAll, MaxFinishedBytes: l.KeepBytes,
+	}
+}
+
+func (a AskPolicy) mcpPolicy() mcp.AskPolicy {
+	p := mcp.DefaultAskPolicy()
+	p.Link = !a.NoLink
+	if a.Handoff != 0 {
+		p.Handoff = max(a.Handoff, 0)
+	}
+	if a.KeepAlive != 0 {
+		p.KeepAlive = max(a.KeepAlive, 0)
+	}
+	return p
+}
