@@ -119,7 +119,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(p.Start())
 	lines := bufio.NewReader(out)
 	ts.Setenv(name, findLine(ts, lines, listeningLine))
-	ts.Setenv(name+"_SIGNIN", findLine(ts, lines, regexp.MustCompile(`^Sign in as its operator, once: (http://\S+)`)))
+	ts.Setenv(name+"_SIGNIN", findLine(ts, lines, regexp.MustCompile(`^Sign in as its operator, once: (https?://\S+)`)))
 	go func() {
 		_, _ = io.Copy(io.Discard, lines) // until it ends
 		p.done <- p.Wait()

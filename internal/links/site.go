@@ -29,20 +29,21 @@ func ParseSite(raw string) (Site, error) {
 		return Site{}, nil
 	}
 	u, err := url.Parse(raw)
+	if err != nil {
+		return Site{}, errors.New("it can't be parsed")
+	}
+	hasOrigin := (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 	switch {
-	case err != nil:
-		return Site{}, errors.New("it is not a URL")
-	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(raw, "#"):
+	case !hasOrigin && (u.Scheme != "" || u.Host != "" || !strings.HasPrefix(raw, "/")):
+		return Site{}, errors.New("it must begin with https://, http:// or, if only the path is known, with /")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(raw, "#"):
 		return Site{}, errors.New("it may have only a scheme, a host and a path")
 	case !pathPattern.MatchString(u.EscapedPath()):
 		return Site{}, errors.New("the parts of its path may consist of letters, digits, hyphens, periods, underscores and tildes, and may not begin with a period")
 	}
 	site := Site{Path: Base(strings.TrimSuffix(u.Path, "/"))}
-	if u.Scheme == "" && u.Host == "" && strings.HasPrefix(raw, "/") {
+	if !hasOrigin {
 		return site, nil
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return Site{}, errors.New("it must begin with https://, http:// or, if only the path is known, with /")
 	}
 	site.Origin = u.Scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Host, defaultPorts[u.Scheme]))
 	return site, nil
