@@ -90,6 +90,8 @@ interop: $(bundle) $(clients) ## the official TypeScript MCP clients, and MCP In
 .PHONY: e2e
 e2e: build $(npm) $(clients) ## end-to-end tests in a real Chromium (ARGS="csv.spec.js")
 	scripts/need "$${CHROMIUM:-chromium}" chromium
+	scripts/need caddy caddy
+	scripts/need nginx nginx-light
 	BEAM=bin/beam scripts/with-node npm run e2e -- --project=$(PROJECT) $(ARGS)
 
 .PHONY: bench

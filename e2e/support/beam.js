@@ -10,9 +10,9 @@ const stopsWithin = 15_000;
  * start runs beam on a free port and waits until it prints its address.
  *
  * @param {...string} args further flags; the log is in memory unless they include --data
- * @returns {Promise<{url: string, pid: number, signIn: string, stop: () => Promise<void>, kill: () => Promise<void>}>}
- *   its address, its process, the single-use sign-in address, and functions that end
- *   it: stop with SIGTERM, which throws if it doesn't exit cleanly, and kill with SIGKILL
+ * @returns {Promise<{url: string, listens: string, pid: number, signIn: string, stop: () => Promise<void>, kill: () => Promise<void>}>}
+ *   its address, the host and port that it listens on, its process, the single-use sign-in
+ *   address, and functions that end it: stop with SIGTERM, which throws if it doesn't exit cleanly, and kill with SIGKILL
  */
 export async function start(...args) {
   const store = args.includes("--data") ? [] : ["--memory"];
@@ -23,8 +23,8 @@ export async function start(...args) {
   child.stderr.on("data", (chunk) => (log += chunk));
   const exit = once(child, "exit").then(([status, signal]) => status ?? signal);
 
-  const signIn = await Promise.race([
-    signInAddress(child),
+  const { listens, signIn } = await Promise.race([
+    addresses(child),
     exit.then((status) => Promise.reject(new Error(`it exited with ${status}`))),
     after(startsWithin).then(() => Promise.reject(new Error("it printed no sign-in address"))),
   ]).catch((err) => {
@@ -33,6 +33,7 @@ export async function start(...args) {
   });
   return {
     url: new URL(signIn).origin,
+    listens,
     pid: child.pid,
     signIn,
     async kill() {
@@ -49,12 +50,14 @@ export async function start(...args) {
   };
 }
 
-// signInAddress reads beam's output until it contains a sign-in address.
-function signInAddress(child) {
+// addresses reads beam's output until it contains a sign-in address.
+function addresses(child) {
   return new Promise((resolve) => {
+    let listens;
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const address = line.match(/https?:\/\/\S+\/login\?\S+/);
-      if (address) resolve(address[0]);
+      listens ??= line.match(/^Beam listens on http:\/\/([^/]+)/)?.[1];
+      const signIn = line.match(/https?:\/\/\S+\/login\?\S+/);
+      if (signIn) resolve({ listens, signIn: signIn[0] });
     });
   });
 }
