@@ -12,12 +12,11 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
 )
 
 // handleArtifact serves an artifact's body as an image or a download. The headers keep
 // a browser from treating it as a page of this site.
-func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
 		return errPageNotFound

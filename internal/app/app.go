@@ -11,13 +11,13 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/web"
-	"github.com/photon-beam/beam/web/identity"
 )
 
 // A Config says what an [App] is made of.
@@ -148,5 +148,5 @@ func (a *App) HasScript() bool { return a.web.HasScript() }
 // ServeStdio serves one MCP client until in ends or ctx does. baseURL returns the
 // base URL of the pages where the client's questions can be answered.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, baseURL func() (string, error)) error {
-	return a.mcp.ServeStdio(ctx, in, out, engine.Caller{identity.Operator}, baseURL)
+	return a.mcp.ServeStdio(ctx, in, out, callers.Operator(), baseURL)
 }

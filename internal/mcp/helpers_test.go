@@ -27,7 +27,7 @@ type testServer struct {
 	close   func() // once
 }
 
-var operator = engine.Caller{"operator"}
+var operator = generators.Caller{ID: "operator"}
 
 // newTestServer returns a server that withdraws questions which the client can't be
 // asked.

@@ -113,7 +113,7 @@ func New(c Config) (*Server, error) {
 		s.completeToolList(ctx, r)
 	})
 	options := []server.ServerOption{
-		server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery(), server.WithHooks(hooks),
+		server.WithToolCapabilities(true), server.WithToolFilter(s.filterTools), server.WithLogging(), server.WithRecovery(), server.WithHooks(hooks),
 		server.WithPaginationLimit(listPageSize), server.WithInstructions(c.Instructions),
 	}
 	s.library = server.NewMCPServer(c.Name, c.Version, append(options, c.Library...)...)
