@@ -93,10 +93,11 @@ func (s *Service) FindRequestedRun(caller generators.Caller, m msg.Incoming) (en
 	return s.findRun(caller, p.ID)
 }
 
-// findRun returns the run of a task that belongs to the caller.
+// findRun returns the run of a task that belongs to the caller. An operator's client
+// doesn't act on the tasks of others.
 func (s *Service) findRun(caller generators.Caller, id string) (engine.Info, *msg.Error) {
 	info, err := s.Engine.Info(caller, id)
-	if err != nil || info.Surface != Surface {
+	if err != nil || info.Surface != Surface || info.Owner != caller.ID {
 		// The error does not disclose whether the task belongs to another caller.
 		return engine.Info{}, msg.Errorf(mcp.INVALID_PARAMS, "taskId: there is no such task; it may have been deleted some time after its end")
 	}
