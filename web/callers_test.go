@@ -163,6 +163,9 @@ func TestAdoptARun(t *testing.T) {
 	for _, path := range []string{run.URL, run.Events, "/asks/" + askID} {
 		expectStatus(t, browser.requestJSON("GET", path, ""), http.StatusForbidden)
 	}
+	if page := readText(t, browser.request("GET", run.Events, "", "Datastar-Request", "true")); !strings.Contains(page, "no longer yours") || strings.Contains(page, run.ID) {
+		t.Errorf("the former owner's open page becomes %s", page)
+	}
 	expectStatus(t, browser.answerRPC(askID, acceptResult(`{"name":"Eve"}`)), http.StatusForbidden)
 	expectStatus(t, browser.request("POST", "/mcp/request?ask="+askID+"&action=decline", "", "Content-Type", "application/x-www-form-urlencoded"), http.StatusForbidden)
 	expectStatus(t, browser.request("POST", run.URL+"/cancel", ""), http.StatusForbidden)

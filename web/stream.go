@@ -24,8 +24,11 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller gen
 	}
 	id := r.PathValue("id")
 	info, err := s.engine.Info(caller, id)
-	if errors.Is(err, engine.ErrRunNotFound) && isDatastarRequest(r) {
+	switch {
+	case errors.Is(err, engine.ErrRunNotFound) && isDatastarRequest(r):
 		return s.render(w, r, http.StatusOK, ui.RunGone(id))
+	case errors.Is(err, engine.ErrForbidden) && isDatastarRequest(r):
+		return s.render(w, r, http.StatusOK, ui.RunAdopted())
 	}
 	if err != nil {
 		return err
@@ -96,6 +99,8 @@ func (s *Server) readOrFollow(p *pageStream, caller generators.Caller, info engi
 func (s *Server) logStreamEnd(ctx context.Context, err error, attrs ...any) {
 	switch {
 	case err == nil:
+	case errors.Is(err, engine.ErrForbidden):
+		s.logger.Debug("another caller adopted the run", attrs...)
 	case errors.Is(err, sse.ErrClientGone), ctx.Err() != nil:
 		s.logger.Debug("client disconnected", append(attrs, "err", err)...)
 	default:
