@@ -34,6 +34,7 @@ func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller g
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Content-Type", responseMediaType(a.MediaType))
 	h.Set("Cache-Control", "private, max-age=3600")
+	h.Add("Vary", "Cookie, Authorization") // whoever signs in next in this browser must not get it from the cache
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(a)}))
 	// A client that reads nothing must not keep the connection open indefinitely.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
