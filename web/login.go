@@ -10,7 +10,8 @@ import (
 )
 
 // SignInURL returns a new single-use URL. The first browser that opens it is signed in as
-// the operator. Base is the URL of the first page without its trailing slash.
+// the operator. Base is the URL of the first page without its trailing slash. With
+// [Config.Identify] there is no sign-in page, and the URL leads nowhere.
 func (s *Server) SignInURL(base string) string {
 	return links.Base(base).SignIn(s.signInCodes.Issue(), "")
 }

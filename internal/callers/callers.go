@@ -86,7 +86,7 @@ func Check(c generators.Caller) (generators.Caller, error) {
 		return generators.Caller{}, err
 	}
 	if isReserved(c.ID) {
-		return generators.Caller{}, fmt.Errorf("the caller's id %q is reserved: Beam itself uses operator, token, and what begins with session: or bearer:", c.ID)
+		return generators.Caller{}, fmt.Errorf("the caller's id %q is reserved: operator, token, and ids that begin with session: or bearer: are Beam's own", c.ID)
 	}
 	if len(c.Roles) > maxRoles {
 		return generators.Caller{}, fmt.Errorf("the caller %q has more than %d roles", c.ID, maxRoles)
