@@ -2,11 +2,14 @@ package ask
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/photon-beam/beam/generators"
 )
 
 // An Option refines a question. If it doesn't apply to the question's kind, asking
@@ -47,6 +50,19 @@ func UntilDone() Option {
 	return func(q *Question) error {
 		q.UntilDone = true
 		return requireKind(q, "UntilDone", KindURL)
+	}
+}
+
+// AnsweredBy stores in *to who answered or declined the question. If nobody did, or
+// it isn't known who, *to becomes the zero Caller. A [Prompt] with this option must
+// not be asked from several goroutines at once.
+func AnsweredBy(to *generators.Caller) Option {
+	return func(q *Question) error {
+		if to == nil {
+			return errors.New("ask.AnsweredBy: needs a variable to store the caller in")
+		}
+		q.answeredBy = to
+		return nil
 	}
 }
 

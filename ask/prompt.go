@@ -42,11 +42,23 @@ func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*generators.Ca
 }
 
 func (p *Prompt[T]) decodeReply(r generators.Reply) (T, error) {
+	p.storeAnsweredBy(r.By)
 	if r.Err != nil {
 		var zero T
 		return zero, r.Err
 	}
 	return p.decode(r)
+}
+
+// storeAnsweredBy stores who answered where AnsweredBy says; by may be nil.
+func (p *Prompt[T]) storeAnsweredBy(by *generators.Caller) {
+	if p.question == nil || p.question.answeredBy == nil {
+		return
+	}
+	if by == nil {
+		by = &generators.Caller{}
+	}
+	*p.question.answeredBy = *by
 }
 
 // newPrompt returns a prompt for a kind of one field. The key names the field.

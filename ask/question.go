@@ -42,6 +42,8 @@ type Question struct {
 	No  string `json:"no,omitempty"`
 	// Timeout is how long the question may stay open; 0 means no limit.
 	Timeout Millis `json:"timeout,omitempty"`
+
+	answeredBy *generators.Caller // see AnsweredBy; nil if the photon doesn't ask
 }
 
 // Of returns the question that a call asks. It reports false for a step.

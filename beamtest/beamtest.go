@@ -91,6 +91,10 @@ func Decode[T any](t testing.TB, o *Outcome) T {
 // The test fails if Beam would refuse to register the photon, if the script doesn't
 // answer a question, or if the photon panics.
 //
+// The caller who starts the run ([generators.CallerOf]) and answers the questions has the
+// ID test, unless the context has another; see [generators.WithCaller] and [RunContext].
+// Run doesn't ask [generators.Options.Allow] whether the caller may use the photon.
+//
 // Run keeps no log, so that the errors and events are the photon's own values; [Replay]
 // keeps one. Run doesn't enforce [generators.Options.TimeLimit]. The photon's context
 // derives from the test's.
@@ -159,6 +163,9 @@ func newRunner(t testing.TB, p *generators.Photon, args any, script Script) *run
 // run runs the photon. The fault is what is wrong with the photon or the script.
 func (r *runner) run(ctx context.Context) (fault error) {
 	r.began = time.Now()
+	if generators.CallerOf(ctx).ID == "" {
+		ctx = generators.WithCaller(ctx, caller)
+	}
 	generator, o := r.photon.Prepare(ctx, r.args), r.outcome
 	for e, err := range generator.All {
 		r.concurrent = generator.Concurrent()
@@ -207,6 +214,10 @@ func (r *runner) respond(c *generators.Call, q *ask.Question) error {
 		return err
 	}
 	reply, delay := response.reply(q), response.delay
+	if response.err == nil {
+		by := generators.CallerOf(c.Context())
+		reply.By = &by
+	}
 	if timeout := time.Duration(q.Timeout); timeout > 0 && delay >= timeout {
 		reply, delay = generators.Reply{Err: ask.ErrTimeout}, timeout
 	}

@@ -27,7 +27,7 @@ import (
 type stdioServer struct{ *beammcp.Server }
 
 func (s stdioServer) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.Server.ServeStdio(ctx, in, out, engine.Caller{"process"}, func() (string, error) { return "http://127.0.0.1/", nil })
+	return s.Server.ServeStdio(ctx, in, out, generators.Caller{ID: "process"}, func() (string, error) { return "http://127.0.0.1/", nil })
 }
 
 func newStdioServer(t *testing.T, photons ...*generators.Photon) stdioServer {

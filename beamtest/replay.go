@@ -48,7 +48,7 @@ func Replay(t testing.TB, p *generators.Photon, args any, script Script) *Outcom
 	if err := first.outcome.Err; err != nil {
 		t.Fatalf("photon %s does not take the arguments: %v", p.Name(), err)
 	}
-	if fault := first.run(t.Context()); fault != nil {
+	if fault := first.run(generators.WithCaller(t.Context(), caller)); fault != nil {
 		t.Fatal(fault)
 	}
 	if err := newReplayer(t, first).replayAll(t.Context()); err != nil {
@@ -66,8 +66,8 @@ type replayer struct {
 	recorded map[string][]string
 }
 
-// caller owns the runs.
-var caller = engine.Caller{"session:test"}
+// caller starts the runs and answers their questions.
+var caller = generators.Caller{ID: "test"}
 
 func newReplayer(t testing.TB, first *runner) *replayer {
 	t.Helper()
@@ -83,7 +83,7 @@ func newReplayer(t testing.TB, first *runner) *replayer {
 	t.Cleanup(func() { blobs.Close() })
 	root, _ := generators.Root(t.Context())
 	r := &replayer{runner: first, recorded: make(map[string][]string), options: engine.Options{
-		Photons: photons, Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), Root: root,
+		Photons: photons, AllowAll: true, Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), Root: root,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}}
 	r.noteSteps(first.outcome)

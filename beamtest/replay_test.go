@@ -2,6 +2,7 @@ package beamtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -208,3 +209,25 @@ type rootedTest struct {
 }
 
 func (r rootedTest) Context() context.Context { return generators.WithRoot(r.TB.Context(), r.root) }
+
+// A photon that distinguishes callers behaves the same with and without a log.
+func TestReplayHasACaller(t *testing.T) {
+	p := generators.New("callers", func(ctx context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		var confirmed, declined, expired generators.Caller
+		if _, err := ask.Confirm(yield, "yes", "Yes?", ask.AnsweredBy(&confirmed)); err != nil {
+			return "", err
+		}
+		_, err := ask.Confirm(yield, "no", "No?", ask.AnsweredBy(&declined))
+		if !errors.Is(err, ask.ErrDeclined) {
+			return "", err
+		}
+		if _, err = ask.Confirm(yield, "late", "Late?", ask.AnsweredBy(&expired)); !errors.Is(err, ask.ErrTimeout) {
+			return "", err
+		}
+		return strings.Join([]string{generators.CallerOf(ctx).ID, confirmed.ID, declined.ID, expired.ID}, " "), nil
+	}, &generators.Options{Durable: true, Allow: func(generators.Caller) error { return errors.New("nobody may") }})
+	o := beamtest.Replay(t, p, nil, beamtest.Script{"yes": beamtest.Accept(true), "no": beamtest.Decline(), "late": beamtest.Fail(ask.ErrTimeout)})
+	if got := beamtest.Decode[string](t, o); got != "test test test " {
+		t.Errorf("got %q", got)
+	}
+}

@@ -39,3 +39,40 @@ test.describe("SIGTERM", () => {
     await expect(dialog(page)).toHaveCount(0);
   });
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(`an operator ${javaScriptEnabled ? "with" : "without"} script`, () => {
+    test.use({ javaScriptEnabled });
+
+    test("adopts another browser's run, and signs out", async ({ page, browser }) => {
+      const beam = await start();
+      const other = await browser.newContext({ javaScriptEnabled: true });
+      try {
+        const theirs = await other.newPage();
+        await askKitchenSink(theirs, "text", beam.url);
+        await expect(dialog(theirs)).toBeVisible();
+        await expect(theirs.getByRole("button", { name: /Adopt|Sign out/ })).toHaveCount(0);
+
+        await page.goto(beam.signIn);
+        await page.goto(`${beam.url}/runs`);
+        await expect(page.getByRole("main")).toContainText("browser session");
+        await page.goto(theirs.url());
+        await page.getByRole("button", { name: "Adopt" }).click();
+        await expect(page.getByRole("button", { name: "Adopt" })).toHaveCount(0);
+        await expect(page.getByRole("main")).toContainText("adopted by operator");
+        await expect(theirs.getByRole("heading", { name: "This run is no longer yours" })).toBeVisible();
+        await expect(dialog(theirs)).toHaveCount(0);
+
+        await page.getByRole("button", { name: "Sign out" }).click();
+        await expect(page).toHaveURL(`${beam.url}/`);
+        await expect(page.getByRole("button", { name: "Sign out" })).toHaveCount(0);
+        await page.goto(`${beam.url}/runs`);
+        await expect(page.getByRole("main")).toContainText("No runs yet");
+      } finally {
+        await other.close();
+        await page.goto("about:blank");
+        await beam.stop();
+      }
+    });
+  });
+}

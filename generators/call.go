@@ -55,6 +55,8 @@ type Reply struct {
 	Value json.RawMessage
 	// Err is what the waiting helper returns instead of a value.
 	Err error
+	// By is who answered. It is nil for a step, and if that isn't known.
+	By *Caller
 	// Open opens a file of the answer by its digest. It is nil if there are no files.
 	Open func(digest string) (io.ReadCloser, error)
 }

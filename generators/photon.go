@@ -58,6 +58,11 @@ type Options struct {
 	// Task controls whether MCP clients call the photon as a task, which returns a
 	// handle at once (MCP, Tasks).
 	Task TaskSupport
+	// Allow returns an error for a caller who may not use the photon. It is then in
+	// none of the caller's lists, and starting it fails as if it didn't exist. Nil
+	// allows everybody. Beam calls Allow whenever it lists or starts the photon, from
+	// several goroutines at once; it should be quick. Runs that have started go on.
+	Allow func(Caller) error
 	// Forms are checks to run when the photon is registered: ask.Fits[T] for each T
 	// that it asks for with ask.Form.
 	Forms []func() error

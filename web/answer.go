@@ -14,7 +14,7 @@ import (
 
 // handleAnswer records an answer: a JSON-RPC response to a question from a stream, or the
 // form that a page posts.
-func (s *Server) handleAnswer(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	switch mediaType(r) {
 	case jsonType:
 		return s.handleRPCAnswer(w, r, caller)
@@ -31,7 +31,7 @@ func (s *Server) handleAnswer(w http.ResponseWriter, r *http.Request, caller eng
 
 // handleFormAnswer records the form that a page posts. The query names the question and
 // the action, so that they can't be confused with fields.
-func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.URL.Query().Get("ask")
 	open, err := s.engine.OpenAsk(r.Context(), caller, id)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller
 }
 
 // readFormAnswer reads the answer from a form.
-func (s *Server) readFormAnswer(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk) (ask.Answer, error) {
+func (s *Server) readFormAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (ask.Answer, error) {
 	a := ask.Answer{Action: ask.Accept}
 	if open.Question.Kind == ask.KindFile {
 		return s.storeUploads(w, r, caller, open)
@@ -78,7 +78,7 @@ func readAnswerForm(w http.ResponseWriter, r *http.Request) error {
 
 // renderInvalidForm renders the form with its errors: a page with script gets a patch,
 // which must have status 200, and a page without script gets a whole page.
-func (s *Server) renderInvalidForm(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk, err error) error {
+func (s *Server) renderInvalidForm(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk, err error) error {
 	var invalid *generators.InvalidError
 	switch {
 	case !errors.As(err, &invalid):

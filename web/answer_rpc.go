@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 )
 
 // rpcResponse is a JSON-RPC 2.0 response. Decoding is as strict as the specification.
@@ -67,7 +67,7 @@ func (m rpcResponse) toAnswer(kind ask.Kind) (ask.Answer, error) {
 	return ask.Answer{Action: e.Action, Content: e.Content}, nil
 }
 
-func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		s.writeRPCError(w, r, nil, err)
@@ -89,7 +89,7 @@ func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller 
 // recordAnswer records a response as the question's answer. The exception is an accept
 // without content of a URL mode request: it only means that the person agreed to open
 // the URL, which doesn't answer a secret, a file, or a URL with UntilDone.
-func (s *Server) recordAnswer(r *http.Request, caller engine.Caller, id string, m rpcResponse) error {
+func (s *Server) recordAnswer(r *http.Request, caller generators.Caller, id string, m rpcResponse) error {
 	open, err := s.engine.OpenAsk(r.Context(), caller, id)
 	if err != nil {
 		return err

@@ -12,12 +12,11 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
 )
 
 // handleArtifact serves an artifact's body as an image or a download. The headers keep
 // a browser from treating it as a page of this site.
-func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
 		return errPageNotFound
@@ -35,6 +34,7 @@ func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller e
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Content-Type", responseMediaType(a.MediaType))
 	h.Set("Cache-Control", "private, max-age=3600")
+	h.Add("Vary", "Cookie, Authorization") // whoever signs in next in this browser must not get it from the cache
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(a)}))
 	// A client that reads nothing must not keep the connection open indefinitely.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/timeline"
@@ -13,18 +14,29 @@ import (
 // maxListedAsks is how many questions the inbox lists.
 const maxListedAsks = 200
 
-func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
-	open := s.engine.Inbox(caller, maxListedAsks)
+func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(open), "count": s.engine.CountOpenAsks(caller)})
+		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(s.engine.Inbox(caller, maxListedAsks)), "count": s.engine.CountOpenAsks(caller)})
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), open))
+	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), s.inboxLines(caller)))
+}
+
+// inboxLines returns the caller's open questions as the inbox lists them.
+func (s *Server) inboxLines(caller generators.Caller) []ui.InboxLine {
+	open := s.engine.Inbox(caller, maxListedAsks)
+	lines := make([]ui.InboxLine, len(open))
+	for i, a := range open {
+		if lines[i].OpenAsk = a; a.Owner != caller.ID {
+			lines[i].Owner = a.OwnerName
+		}
+	}
+	return lines
 }
 
 // handleAsk renders the page of one question, which links to questions lead to. MCP
 // clients send people there to answer secrets and files.
-func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	open, err := s.engine.OpenAsk(r.Context(), caller, r.PathValue("id"))
 	if errors.Is(err, engine.ErrSettled) && !wantsJSON(r) {
 		return s.renderClosedAsk(w, r, caller, r.PathValue("id"), http.StatusOK)
@@ -40,7 +52,7 @@ func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller engine
 }
 
 // findSettledAsk returns a closed question with its outcome; nil if there is none.
-func (s *Server) findSettledAsk(r *http.Request, caller engine.Caller, id string) (*timeline.Ask, error) {
+func (s *Server) findSettledAsk(r *http.Request, caller generators.Caller, id string) (*timeline.Ask, error) {
 	run, _, ok := runlog.SplitAskID(id)
 	if !ok {
 		return nil, nil
@@ -56,7 +68,7 @@ func (s *Server) findSettledAsk(r *http.Request, caller engine.Caller, id string
 }
 
 // renderClosedAsk renders the page of a closed question.
-func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller engine.Caller, id string, status int) error {
+func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller generators.Caller, id string, status int) error {
 	a, err := s.findSettledAsk(r, caller, id)
 	switch {
 	case err != nil:
@@ -69,7 +81,7 @@ func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller 
 
 // renderUnanswerable says why a question can no longer be answered: as a patch for a
 // page with script, as a whole page for a browser without. Other clients get the error.
-func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, caller engine.Caller, id string, err error) error {
+func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, caller generators.Caller, id string, err error) error {
 	settled := errors.Is(err, engine.ErrSettled)
 	switch {
 	case settled && wantsHTML(r):
@@ -88,7 +100,7 @@ func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, call
 
 // closedAskPatches returns the patches that show the outcome on the page of a closed
 // question; none while the question is open.
-func (s *Server) closedAskPatches(r *http.Request, caller engine.Caller, id string) []ui.Patch {
+func (s *Server) closedAskPatches(r *http.Request, caller generators.Caller, id string) []ui.Patch {
 	_, err := s.engine.OpenAsk(r.Context(), caller, id)
 	if !errors.Is(err, engine.ErrSettled) {
 		return nil

@@ -3,22 +3,22 @@ package web
 import (
 	"errors"
 	"net/http"
-	"slices"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/identity"
 )
 
 // A callerHandler serves a request of an authenticated caller. An error that it returns
 // becomes the response; it must not return one after starting a response.
-type callerHandler func(http.ResponseWriter, *http.Request, engine.Caller) error
+type callerHandler func(http.ResponseWriter, *http.Request, generators.Caller) error
 
 // authenticated adapts a handler: it identifies the caller and writes the error that the
 // handler returns. It sends browsers that must sign in to the sign-in page.
 func (s *Server) authenticated(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
 		isPage := wantsHTML(r) && r.Method == http.MethodGet
-		caller, err := s.sessions.Identify(w, r)
+		caller, err := s.identify(w, r)
 		if errors.Is(err, identity.ErrSignInRequired) && isPage {
 			to := s.requestPath(r)
 			s.sessions.SaveReturnPath(w, r, to)
@@ -29,8 +29,8 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 			return err
 		}
 		err = h(w, r, caller)
-		if errors.Is(err, engine.ErrForbidden) && isPage {
-			return s.renderForbidden(w, r, caller)
+		if errors.Is(err, engine.ErrForbidden) && isPage && s.identifier == nil {
+			return s.renderForbidden(w, r)
 		}
 		return err
 	})
@@ -40,12 +40,28 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 // no pages.
 func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
-		caller, err := s.sessions.IdentifyProgram(w, r)
+		caller, err := s.identifyProgram(w, r)
 		if err != nil {
 			return err
 		}
 		return h(w, r, caller)
 	})
+}
+
+// identify returns the caller of a request.
+func (s *Server) identify(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
+	if s.identifier != nil {
+		return s.identifier.Identify(r)
+	}
+	return s.sessions.Identify(w, r)
+}
+
+// identifyProgram returns the caller of a request of a program that keeps no cookies.
+func (s *Server) identifyProgram(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
+	if s.identifier != nil {
+		return s.identifier.Identify(r)
+	}
+	return s.sessions.IdentifyProgram(w, r)
 }
 
 // unauthenticated adapts a handler that needs no authentication.
@@ -59,11 +75,9 @@ func (s *Server) unauthenticated(h func(http.ResponseWriter, *http.Request) erro
 
 // renderForbidden renders the sign-in page: a link carries no authority, but its owner
 // may sign in.
-func (s *Server) renderForbidden(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) renderForbidden(w http.ResponseWriter, r *http.Request) error {
 	to := s.requestPath(r)
-	if !slices.Contains(caller, identity.Operator) { // the operator needs no sign-in address
-		s.sessions.SaveReturnPath(w, r, to)
-	}
+	s.sessions.SaveReturnPath(w, r, to)
 	return s.renderLogin(w, r, http.StatusForbidden, "This belongs to someone else. Sign in as its owner to see it.", to)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -37,11 +38,14 @@ var errorStatuses = []struct {
 	status int
 }{
 	{identity.ErrSignInRequired, http.StatusUnauthorized},
+	{identity.ErrNotSignedIn, http.StatusUnauthorized},
+	{callers.ErrForbidden, http.StatusForbidden},
 	{engine.ErrPhotonNotFound, http.StatusNotFound},
 	{engine.ErrRunNotFound, http.StatusNotFound},
 	{engine.ErrAskNotFound, http.StatusNotFound},
 	{blob.ErrNotFound, http.StatusNotFound},
 	{engine.ErrForbidden, http.StatusForbidden},
+	{engine.ErrRunEnded, http.StatusConflict},
 	{engine.ErrSettled, http.StatusConflict},
 	{engine.ErrIdempotencyKeyReused, http.StatusUnprocessableEntity},
 	{engine.ErrTooManyRuns, http.StatusTooManyRequests},
@@ -105,7 +109,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		writeJSON(w, status, map[string]any{"error": errorJSON{text, fields}})
 		return
 	}
-	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, nil, http.StatusText(status)), status, http.StatusText(status), text))
+	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, generators.Caller{}, http.StatusText(status)), status, http.StatusText(status), text))
 }
 
 type errorJSON struct {

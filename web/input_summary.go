@@ -46,16 +46,20 @@ func (c *inputSummaries) get(id string, read func() (string, bool)) string {
 }
 
 // runLines returns runs with the summaries of their inputs.
-func (s *Server) runLines(caller engine.Caller, infos []engine.Info) []ui.RunLine {
+func (s *Server) runLines(caller generators.Caller, infos []engine.Info) []ui.RunLine {
 	list := make([]ui.RunLine, len(infos))
 	for i, info := range infos {
-		list[i] = ui.RunLine{Info: info, Input: s.inputSummaries.get(info.ID, func() (string, bool) { return s.summarizeInput(caller, info) })}
+		owner := info.OwnerName
+		if info.Owner == caller.ID {
+			owner = ""
+		}
+		list[i] = ui.RunLine{Info: info, Owner: owner, Input: s.inputSummaries.get(info.ID, func() (string, bool) { return s.summarizeInput(caller, info) })}
 	}
 	return list
 }
 
 // summarizeInput summarizes a run's input; ok is false if its log doesn't contain it yet.
-func (s *Server) summarizeInput(caller engine.Caller, info engine.Info) (summary string, ok bool) {
+func (s *Server) summarizeInput(caller generators.Caller, info engine.Info) (summary string, ok bool) {
 	batches, err := s.engine.Read(context.Background(), caller, info.ID, 0)
 	if err != nil {
 		return "", false

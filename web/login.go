@@ -3,12 +3,15 @@ package web
 import (
 	"net/http"
 
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/ui"
 )
 
 // SignInURL returns a new single-use URL. The first browser that opens it is signed in as
-// the operator. Base is the URL of the first page without its trailing slash.
+// the operator. Base is the URL of the first page without its trailing slash. With
+// [Config.Identify] there is no sign-in page, and the URL leads nowhere.
 func (s *Server) SignInURL(base string) string {
 	return links.Base(base).SignIn(s.signInCodes.Issue(), "")
 }
@@ -36,7 +39,8 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// handleTokenLogin signs a browser in with the server's token.
+// handleTokenLogin signs a browser in with the server's token. The runs that the browser
+// started before a token was required come along.
 func (s *Server) handleTokenLogin(w http.ResponseWriter, r *http.Request) error {
 	if err := parseForm(w, r); err != nil {
 		return err
@@ -49,12 +53,32 @@ func (s *Server) handleTokenLogin(w http.ResponseWriter, r *http.Request) error 
 	if !ok {
 		return s.renderLogin(w, r, http.StatusForbidden, "Wrong token.", next)
 	}
+	if before, ok := s.sessions.UnsignedCaller(r); ok {
+		if err := s.engine.TransferRuns(r.Context(), before, callers.Token()); err != nil {
+			s.logger.Error("transferring the runs of a browser that signed in", "err", err)
+		}
+	}
 	s.sessions.TakeReturnPath(w, r, "") // the form has the path
 	http.Redirect(w, r, next, http.StatusSeeOther)
 	return nil
 }
 
+// handleLogout signs a browser out, and disconnects its pages.
+func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	s.streamSlots.revokeAll(s.sessions.BrowserID(r))
+	if err := s.sessions.SignOut(w, r); err != nil {
+		return err
+	}
+	if wantsHTML(r) {
+		http.Redirect(w, r, s.links.Home(), http.StatusSeeOther)
+		return nil
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {
 	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.RequiresToken(), Program: s.program}
-	return s.render(w, r, status, ui.Login(s.newChrome(r, nil, "Sign in"), page))
+	return s.render(w, r, status, ui.Login(s.newChrome(r, generators.Caller{}, "Sign in"), page))
 }

@@ -4,12 +4,18 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// handleMetrics serves the metrics. They contain no user data.
-func (s *Server) handleMetrics(w http.ResponseWriter, r *http.Request, _ engine.Caller) error {
+// handleMetrics serves the metrics. They contain no user data. Of callers that the
+// program that embeds Beam identifies, only operators may read them.
+func (s *Server) handleMetrics(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	if s.identifier != nil && !caller.HasRole(generators.RoleOperator) {
+		return callers.ErrForbidden
+	}
 	s.metricsHandler.ServeHTTP(w, r)
 	return nil
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -10,7 +11,7 @@ import (
 
 	"github.com/starfederation/datastar-go/datastar"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/sse"
 )
 
@@ -27,10 +28,18 @@ type pageStream struct {
 // reconnectDelay is how long a page without a slot waits before it reconnects.
 const reconnectDelay = time.Second
 
-func (s *Server) openPageStream(parent context.Context, r *http.Request, caller engine.Caller) *pageStream {
+func (s *Server) openPageStream(parent context.Context, r *http.Request, caller generators.Caller) *pageStream {
 	p := &pageStream{reconnected: r.Header.Get("Last-Event-ID") != ""}
-	p.ctx, p.release, p.hasSlot = s.streamSlots.acquire(parent, caller[len(caller)-1], p.reconnected)
+	p.ctx, p.release, p.hasSlot = s.streamSlots.acquire(parent, s.browserOf(r, caller), p.reconnected)
 	return p
+}
+
+// browserOf returns what distinguishes the browsers of callers.
+func (s *Server) browserOf(r *http.Request, caller generators.Caller) string {
+	if s.identifier != nil {
+		return caller.ID + "\x00" + r.UserAgent()
+	}
+	return cmp.Or(s.sessions.BrowserID(r), caller.ID)
 }
 
 // withSignals adds signals around updates: first that the page is connected, with its
@@ -55,7 +64,7 @@ func (p *pageStream) withSignals(position sse.Message, updates messageStream) me
 	}
 }
 
-// slotRevoked reports whether the page lost its slot to a newer page.
+// slotRevoked reports whether the page lost its slot.
 func (p *pageStream) slotRevoked() bool { return errors.Is(context.Cause(p.ctx), errSlotRevoked) }
 
 // signalsMessage returns m as a message that sets signals of the page.

@@ -16,9 +16,9 @@ import (
 // maxRecentRuns is how many runs the sidebar lists.
 const maxRecentRuns = 8
 
-func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	if wantsJSON(r) {
-		all := s.photons.All()
+		all := s.engine.Photons(caller)
 		list := make([]photonJSON, len(all))
 		for i, p := range all {
 			list[i] = newPhotonJSON(p)
@@ -28,7 +28,7 @@ func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller engin
 	}
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	var cards []ui.PhotonCard
-	for _, p := range s.photonsByTitle() {
+	for _, p := range s.photonsByTitle(caller) {
 		cards = append(cards, ui.PhotonCard{
 			Name: p.Name(), Title: p.Title(), Description: p.Options().Description,
 			Traits: traitsOf(p.Options()), Hidden: !matchesSearch(p, q),
@@ -74,8 +74,8 @@ func newPhotonJSON(p *generators.Photon) photonJSON {
 	}
 }
 
-func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
-	p, ok := s.photons.Lookup(r.PathValue("name"))
+func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	p, ok := s.engine.LookupPhoton(caller, r.PathValue("name"))
 	if !ok {
 		return engine.ErrPhotonNotFound
 	}

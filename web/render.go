@@ -9,8 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/web/identity"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/web/ui"
 )
 
@@ -33,16 +32,20 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 }
 
 // newChrome returns the bar and the sidebar of a page.
-func (s *Server) newChrome(r *http.Request, caller engine.Caller, title string) ui.Chrome {
+func (s *Server) newChrome(r *http.Request, caller generators.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
 		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastarBundle), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
-		OpenAsks: s.engine.CountOpenAsks(caller), Operator: caller.Owns(identity.Operator),
+		OpenAsks: s.engine.CountOpenAsks(caller),
 	}
-	if caller == nil {
+	if caller.ID == "" {
 		return c
 	}
+	c.Person = caller.Name
+	if s.identifier == nil && callers.IsSignedIn(caller) {
+		c.SignedIn, c.Person = true, callers.Describe(caller.ID, "")
+	}
 	current := r.PathValue("name") // of a photon's page
-	for _, p := range s.photonsByTitle() {
+	for _, p := range s.photonsByTitle(caller) {
 		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
 	}
 	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
@@ -57,9 +60,9 @@ func (s *Server) assetURL(name string) string {
 	return s.links.To(s.assets.URL(name))
 }
 
-// photonsByTitle returns all photons, sorted by title.
-func (s *Server) photonsByTitle() []*generators.Photon {
-	all := slices.Clone(s.photons.All())
+// photonsByTitle returns the photons that the caller may use, sorted by title.
+func (s *Server) photonsByTitle(caller generators.Caller) []*generators.Photon {
+	all := s.engine.Photons(caller)
 	slices.SortStableFunc(all, func(a, b *generators.Photon) int {
 		return strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
 	})

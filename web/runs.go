@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/timeline"
 	"github.com/photon-beam/beam/web/ui"
@@ -17,7 +18,7 @@ func hasState(state string) func(engine.Info) bool {
 	return func(i engine.Info) bool { return state == "" || string(i.State) == state }
 }
 
-func (s *Server) handleRuns(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleRuns(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	state := r.URL.Query().Get("state")
 	if state != "" && !slices.Contains(ui.RunStates, engine.State(state)) {
 		return statusErrorf(http.StatusBadRequest, "The parameter state is not a run state.")
@@ -30,7 +31,7 @@ func (s *Server) handleRuns(w http.ResponseWriter, r *http.Request, caller engin
 	return s.render(w, r, http.StatusOK, ui.Runs(s.newChrome(r, caller, "Runs"), ui.RunsPage{State: state, Runs: s.runLines(caller, infos)}))
 }
 
-func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.PathValue("id")
 	info, err := s.engine.Info(caller, id)
 	if err != nil {
@@ -48,12 +49,13 @@ func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller engine
 }
 
 // loadTimeline folds a run's log into its timeline.
-func (s *Server) loadTimeline(r *http.Request, caller engine.Caller, id string) (*timeline.Run, error) {
+func (s *Server) loadTimeline(r *http.Request, caller generators.Caller, id string) (*timeline.Run, error) {
 	batches, err := s.engine.Read(r.Context(), caller, id, 0)
 	if err != nil {
 		return nil, err
 	}
 	run := timeline.New(id)
+	run.Viewer = caller
 	for batch, err := range batches {
 		if err != nil {
 			return nil, err

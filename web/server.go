@@ -32,6 +32,9 @@ type Config struct {
 	// Token, if set, is required from every client: as a Bearer token, or from
 	// browsers on the sign-in page.
 	Token string
+	// Identify, if set, identifies the callers of requests in place of sessions, sign-in
+	// codes and the token; see [identity.Identifier].
+	Identify identity.Identifier
 	// Ready returns an error while the server can't serve requests; nil if it always
 	// can until it closes.
 	Ready func() error
@@ -57,6 +60,7 @@ type Server struct {
 	links          links.Base // of the pages: the path of the site
 	localOnly      bool       // serves only requests from this machine
 	sessions       *identity.Sessions
+	identifier     identity.Identifier // nil if sessions identify callers
 	signInCodes    *identity.SignInCodes
 	streamSlots    *streamSlots
 	inputSummaries *inputSummaries
@@ -77,12 +81,12 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, assets: static.Assets(), site: c.Site, links: c.Site.Path,
+		engine: c.Engine, photons: c.Photons, assets: static.Assets(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.site)
-	s.localOnly = c.Token == "" // nobody says who they are
+	s.localOnly = c.Token == "" && c.Identify == nil // nobody says who they are
 	if host := s.site.Host(); host != "" {
 		s.hosts = append(slices.Clip(s.hosts), host)
 	}
@@ -153,6 +157,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /asks/{id}", s.handleAsk)
 	mux.Handle("POST /photons/{name}/runs", s.authenticated(s.handleStart))
 	mux.Handle("POST /runs/{id}/cancel", s.authenticated(s.handleCancel))
+	mux.Handle("POST /runs/{id}/adopt", s.authenticated(s.handleAdopt))
 	mux.Handle("POST /mcp/request", s.authenticated(s.handleAnswer))
 	if s.mcpHandler != nil {
 		mux.Handle("/mcp", s.authenticatedProgram(s.handleMCP))
@@ -160,8 +165,11 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
 	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))
 	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.authenticated(s.handleArtifact))
-	mux.Handle("GET /login", s.unauthenticated(s.handleLogin))
-	mux.Handle("POST /login", s.unauthenticated(s.handleTokenLogin))
+	if s.identifier == nil {
+		mux.Handle("GET /login", s.unauthenticated(s.handleLogin))
+		mux.Handle("POST /login", s.unauthenticated(s.handleTokenLogin))
+		mux.Handle("POST /logout", s.unauthenticated(s.handleLogout))
+	}
 	mux.Handle("GET /static/", s.assets)
 	mux.HandleFunc("GET /healthz", writeOK)
 	mux.Handle("GET /readyz", s.unauthenticated(s.handleReady))

@@ -19,8 +19,8 @@ const timeZoneField = "beam:tz"
 
 // handleStart starts a run from a form, and redirects to the run's page, or from JSON
 // arguments, and responds with the run's URLs.
-func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
-	photon, ok := s.photons.Lookup(r.PathValue("name"))
+func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	photon, ok := s.engine.LookupPhoton(caller, r.PathValue("name"))
 	if !ok {
 		return engine.ErrPhotonNotFound
 	}
@@ -36,7 +36,7 @@ func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, caller engi
 	return unsupportedMediaType(r, jsonType+" or "+formType)
 }
 
-func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller engine.Caller, p *generators.Photon) error {
+func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller generators.Caller, p *generators.Photon) error {
 	args, err := readBody(w, r)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller en
 	return nil
 }
 
-func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller engine.Caller, p *generators.Photon) error {
+func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller generators.Caller, p *generators.Photon) error {
 	if err := parseForm(w, r); err != nil {
 		return err
 	}
@@ -112,12 +112,29 @@ func formTimeZone(form url.Values) *time.Location {
 const maxIdempotencyKey = 255
 
 // handleCancel stops a run.
-func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.PathValue("id")
 	if err := s.engine.Cancel(r.Context(), caller, id); err != nil {
 		return err
 	}
 	return redirectOrAccept(w, r, s.links.Run(id))
+}
+
+// handleAdopt makes the operator the owner of another caller's run.
+func (s *Server) handleAdopt(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	id := r.PathValue("id")
+	if err := s.engine.Adopt(r.Context(), caller, id); err != nil {
+		return err
+	}
+	if !wantsJSON(r) {
+		return redirectOrAccept(w, r, s.links.Run(id))
+	}
+	info, err := s.engine.Info(caller, id)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, info)
+	return nil
 }
 
 // redirectOrAccept responds to a request that changed something: it redirects a browser

@@ -17,15 +17,18 @@ import (
 )
 
 // handleEvents streams a run as JSON-RPC messages, or as patches for a page.
-func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	position, err := resumePosition(r)
 	if err != nil {
 		return statusErrorf(http.StatusBadRequest, "%v.", err)
 	}
 	id := r.PathValue("id")
 	info, err := s.engine.Info(caller, id)
-	if errors.Is(err, engine.ErrRunNotFound) && isDatastarRequest(r) {
+	switch {
+	case errors.Is(err, engine.ErrRunNotFound) && isDatastarRequest(r):
 		return s.render(w, r, http.StatusOK, ui.RunGone(id))
+	case errors.Is(err, engine.ErrForbidden) && isDatastarRequest(r):
+		return s.render(w, r, http.StatusOK, ui.RunAdopted())
 	}
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller eng
 }
 
 // jsonrpcRun returns a run as its stream of JSON-RPC messages needs it.
-func (s *Server) jsonrpcRun(r *http.Request, caller engine.Caller, info engine.Info) sse.JSONRPCRun {
+func (s *Server) jsonrpcRun(r *http.Request, caller generators.Caller, info engine.Info) sse.JSONRPCRun {
 	photon, _ := s.photons.Lookup(info.Photon)
 	return sse.JSONRPCRun{
 		ID: info.ID, PhotonName: info.Photon, Photon: photon, BaseURL: s.baseURL(r),
@@ -64,7 +67,7 @@ func (s *Server) jsonrpcRun(r *http.Request, caller engine.Caller, info engine.I
 
 // streamRunPatches keeps a run's page up to date, including the bar and the sidebar,
 // which show other runs.
-func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter, r *http.Request, caller engine.Caller, info engine.Info, position sse.Message) error {
+func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter, r *http.Request, caller generators.Caller, info engine.Info, position sse.Message) error {
 	p := s.openPageStream(parent, r, caller)
 	defer p.release()
 	batches, err := s.readOrFollow(p, caller, info, position)
@@ -72,7 +75,9 @@ func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter,
 		return err
 	}
 	framePatches := func() []ui.Patch { return ui.FramePatches(s.newChrome(r, caller, "")) }
-	render := &patchRenderer{ctx: p.ctx, after: position.ID, until: info.LastSeq, partial: position.Partial, run: timeline.New(info.ID), framePatches: framePatches}
+	run := timeline.New(info.ID)
+	run.Viewer = caller
+	render := &patchRenderer{ctx: p.ctx, after: position.ID, until: info.LastSeq, partial: position.Partial, run: run, framePatches: framePatches}
 	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), s.watchPatches(p, caller, 0, framePatches), p.hasSlot)
 	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "run", info.ID)
 	return nil
@@ -80,7 +85,7 @@ func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter,
 
 // readOrFollow returns the entries of a run's log from the beginning: it follows the log
 // if the page has a slot, else reads it, or returns no entries if none are new.
-func (s *Server) readOrFollow(p *pageStream, caller engine.Caller, info engine.Info, position sse.Message) (iter.Seq2[[]runlog.Entry, error], error) {
+func (s *Server) readOrFollow(p *pageStream, caller generators.Caller, info engine.Info, position sse.Message) (iter.Seq2[[]runlog.Entry, error], error) {
 	switch {
 	case p.hasSlot:
 		return s.engine.Follow(p.ctx, caller, info.ID, 0)
@@ -94,6 +99,8 @@ func (s *Server) readOrFollow(p *pageStream, caller engine.Caller, info engine.I
 func (s *Server) logStreamEnd(ctx context.Context, err error, attrs ...any) {
 	switch {
 	case err == nil:
+	case errors.Is(err, engine.ErrForbidden):
+		s.logger.Debug("another caller adopted the run", attrs...)
 	case errors.Is(err, sse.ErrClientGone), ctx.Err() != nil:
 		s.logger.Debug("client disconnected", append(attrs, "err", err)...)
 	default:

@@ -22,8 +22,9 @@ type streamSlots struct {
 
 type streamSlot struct{ revoke context.CancelCauseFunc }
 
-// errSlotRevoked is the cause of a page's context when a newer page takes its slot.
-var errSlotRevoked = errors.New("a newer page needs the connection")
+// errSlotRevoked is the cause of a page's context when it loses its slot and must
+// reconnect.
+var errSlotRevoked = errors.New("the page must reconnect")
 
 func newStreamSlots() *streamSlots { return &streamSlots{byBrowser: make(map[string][]*streamSlot)} }
 
@@ -45,6 +46,15 @@ func (s *streamSlots) acquire(parent context.Context, browser string, reconnecte
 	own := &streamSlot{revoke}
 	s.byBrowser[browser] = append(others, own)
 	return ctx, func() { s.release(browser, own) }, true
+}
+
+// revokeAll takes all slots of a browser, because it has signed out.
+func (s *streamSlots) revokeAll(browser string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, slot := range s.byBrowser[browser] {
+		slot.revoke(errSlotRevoked)
+	}
 }
 
 func (s *streamSlots) release(browser string, own *streamSlot) {

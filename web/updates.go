@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/ui"
 )
 
 // handleUpdates keeps a page with a list up to date: it sends the list, the bar and the
 // sidebar whenever one of the caller's runs changes.
-func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller engine.Caller) error {
+func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	list, ok := s.listPatches(r)[r.URL.Query().Get("page")]
 	if !ok {
 		return statusErrorf(http.StatusBadRequest, "The parameter page must be home, runs, asks or ask.")
@@ -36,7 +36,7 @@ func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller en
 
 // watchPatches streams the rendered patches each time the caller's runs change, unless
 // their checksum equals that of what the page has.
-func (s *Server) watchPatches(p *pageStream, caller engine.Caller, last uint64, render func() []ui.Patch) messageStream {
+func (s *Server) watchPatches(p *pageStream, caller generators.Caller, last uint64, render func() []ui.Patch) messageStream {
 	return func(yield func([]sse.Message, error) bool) {
 		for range s.engine.Watch(p.ctx, caller) {
 			messages, err := encodePatches(p.ctx, render())
@@ -85,16 +85,18 @@ const listBatchInterval = 100 * time.Millisecond
 
 // listPatches returns a function for each page with a list that renders its patches. The
 // list of runs may be filtered by state; the page of one question has just that.
-func (s *Server) listPatches(r *http.Request) map[string]func(engine.Caller) []ui.Patch {
+func (s *Server) listPatches(r *http.Request) map[string]func(generators.Caller) []ui.Patch {
 	state := r.URL.Query().Get("state")
-	return map[string]func(engine.Caller) []ui.Patch{
-		"home": func(engine.Caller) []ui.Patch { return nil },
-		"runs": func(caller engine.Caller) []ui.Patch {
+	return map[string]func(generators.Caller) []ui.Patch{
+		"home": func(generators.Caller) []ui.Patch { return nil },
+		"runs": func(caller generators.Caller) []ui.Patch {
 			return ui.ListPatches(ui.RunsList(s.runLines(caller, s.engine.Runs(caller, maxListedRuns, hasState(state))), state != ""))
 		},
-		"asks": func(caller engine.Caller) []ui.Patch {
-			return ui.ListPatches(ui.InboxList(s.engine.Inbox(caller, maxListedAsks)))
+		"asks": func(caller generators.Caller) []ui.Patch {
+			return ui.ListPatches(ui.InboxList(s.inboxLines(caller)))
 		},
-		"ask": func(caller engine.Caller) []ui.Patch { return s.closedAskPatches(r, caller, r.URL.Query().Get("ask")) },
+		"ask": func(caller generators.Caller) []ui.Patch {
+			return s.closedAskPatches(r, caller, r.URL.Query().Get("ask"))
+		},
 	}
 }

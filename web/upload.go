@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -16,7 +17,7 @@ const multipartOverhead = 1 << 20
 
 // storeUploads streams a form's files to the run's store. The answer returned contains
 // the stored files even if there is an error.
-func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk) (ask.Answer, error) {
+func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (ask.Answer, error) {
 	a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{}}
 	if mediaType(r) != multipartType {
 		return a, unsupportedMediaType(r, multipartType)
@@ -59,7 +60,7 @@ func drainBody(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, newUploadReader(w, r.Body)) // its error was reported already
 }
 
-func (s *Server) storeUpload(w http.ResponseWriter, r *http.Request, caller engine.Caller, open engine.OpenAsk, part *multipart.Part) (ask.FileRef, error) {
+func (s *Server) storeUpload(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk, part *multipart.Part) (ask.FileRef, error) {
 	ref := ask.FileRef{Name: part.FileName(), MediaType: part.Header.Get("Content-Type")}
 	if ref.MediaType == "" {
 		ref.MediaType = "application/octet-stream"

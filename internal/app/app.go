@@ -15,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp"
@@ -22,7 +23,6 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/web"
-	"github.com/photon-beam/beam/web/identity"
 )
 
 // A Config says what an [App] is made of.
@@ -176,5 +176,5 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, baseU
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.sessions, cancel)()
-	return a.mcp.ServeStdio(ctx, in, out, engine.Caller{identity.Operator}, baseURL)
+	return a.mcp.ServeStdio(ctx, in, out, callers.Operator(), baseURL)
 }

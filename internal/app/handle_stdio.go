@@ -9,11 +9,10 @@ import (
 	"sync"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/controlsocket"
-	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/proxy"
-	"github.com/photon-beam/beam/web/identity"
 )
 
 // A StdioRequest is the argument of [RequestStdio]. It describes the photons that
@@ -50,7 +49,7 @@ func (h *controlServer) handleStdio(ctx context.Context, r *controlsocket.Reques
 		return
 	}
 	out := &noticeWriter{w: r}
-	err := h.mcp.ServeProxied(ctx, r, out, engine.Caller{identity.Operator}, h.pages.BaseURLFunc(out.sendSignInLink))
+	err := h.mcp.ServeProxied(ctx, r, out, callers.Operator(), h.pages.BaseURLFunc(out.sendSignInLink))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		h.logger.Debug("the session of an MCP client in another process ended", "err", err)
 	}

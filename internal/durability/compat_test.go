@@ -134,12 +134,34 @@ func (m *manifest) checkFolder(t *testing.T, bin, data, kind string) {
 	if errs := s.loggedLines("level=ERROR"); errs != "" {
 		t.Errorf("it logs %s", errs)
 	}
-	// Everything must be there again after a restart.
+	m.checkLists(s)
+	// Everything must be there again after a restart, with another token.
 	s.stop()
-	s = startServer(t, bin, m.Token, "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
+	s = startServer(t, bin, m.Token+", renewed", "TEST_SEAT=taken twice", "--data", data, "--keep-for", retainForever)
 	for _, r := range m.Runs {
 		if s := s.asOwner(t, r.Owner); s != nil && r.End != "" {
 			s.checkEnd(r)
+		}
+	}
+	m.checkLists(s)
+}
+
+// checkLists checks that the operator's list has all runs, and the token's its own.
+func (m *manifest) checkLists(s *server) {
+	s.t.Helper()
+	for _, name := range []string{"operator", "token"} {
+		var list struct{ Runs []struct{ ID, Owner string } }
+		if err := json.Unmarshal(s.asOwner(s.t, name).mustDo("GET", "/runs", asJSON, nil, "Accept", asJSON), &list); err != nil {
+			s.t.Fatal(err)
+		}
+		owners := make(map[string]string)
+		for _, r := range list.Runs {
+			owners[r.ID] = r.Owner
+		}
+		for _, r := range m.Runs {
+			if owner, found := owners[r.ID]; found != (name == "operator" || name == r.Owner) || found && !strings.HasPrefix(owner, r.Owner) {
+				s.t.Errorf("the list of %s has the run %s, of %s: %v, of %q", name, r.Name, r.Owner, found, owner)
+			}
 		}
 	}
 }

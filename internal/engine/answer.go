@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,7 +13,7 @@ import (
 
 // OpenAsk returns an open question. The error is [ErrAskNotFound], [ErrForbidden],
 // [ErrSettled] if the question is no longer open, or the log's.
-func (e *Engine) OpenAsk(ctx context.Context, caller Caller, askID string) (OpenAsk, error) {
+func (e *Engine) OpenAsk(ctx context.Context, caller generators.Caller, askID string) (OpenAsk, error) {
 	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
 		return OpenAsk{}, err
@@ -25,7 +26,7 @@ func (e *Engine) OpenAsk(ctx context.Context, caller Caller, askID string) (Open
 	return OpenAsk{}, r.notOpenError(ctx, seq)
 }
 
-func (e *Engine) findAsk(caller Caller, askID string) (*trackedRun, uint64, error) {
+func (e *Engine) findAsk(caller generators.Caller, askID string) (*trackedRun, uint64, error) {
 	id, seq, ok := runlog.SplitAskID(askID)
 	if !ok {
 		return nil, 0, ErrAskNotFound
@@ -53,36 +54,56 @@ func (r *trackedRun) notOpenError(ctx context.Context, seq uint64) error {
 	return ErrAskNotFound
 }
 
-// Answer settles a question. The first valid answer wins. The surface that
-// submitted the answer is recorded with it. The error is [ErrAskNotFound],
+// Answer settles a question. The first valid answer wins. Who answered, on which
+// surface, and a digest of the question are recorded with it. The error is [ErrAskNotFound],
 // [ErrForbidden], [ErrSettled], the log's, or a [*generators.InvalidError] with a
 // message for each invalid field, after which the question is still open.
-func (e *Engine) Answer(ctx context.Context, caller Caller, askID string, a ask.Answer, surface string) (err error) {
-	open, err := e.OpenAsk(ctx, caller, askID)
+func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string) (err error) {
+	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
 		return err
 	}
-	r, seq, err := e.findAsk(caller, askID)
+	question, recorded, err := r.loadQuestion(ctx, seq)
 	if err != nil {
 		return err
 	}
 	done := e.tracer.TraceAnswer(ctx, r.tracedRun(), seq)
 	defer func() { done(err) }()
-	if a, err = open.Question.Check(a); err != nil {
+	if a, err = question.Check(a); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.isUsableBy(caller) { // another caller has adopted the run in the meantime
+		return ErrForbidden
+	}
 	if r.findOpenAsk(seq) == nil {
 		return r.notOpenError(ctx, seq)
 	}
-	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface}
-	if open.Question.Kind == ask.KindSecret && a.Action == ask.Accept {
+	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface, Caller: &caller, Shown: runlog.DigestQuestion(recorded)}
+	if question.Kind == ask.KindSecret && a.Action == ask.Accept {
 		if err := r.sealSecret(&entry); err != nil {
 			return err
 		}
 	}
 	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindAnswered, entry))
+}
+
+// loadQuestion returns an open question, and its recorded JSON. The error is that of
+// [Engine.OpenAsk].
+func (r *trackedRun) loadQuestion(ctx context.Context, seq uint64) (*ask.Question, json.RawMessage, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.findOpenAsk(seq)
+	if a == nil {
+		return nil, nil, r.notOpenError(ctx, seq)
+	}
+	if asked, ok := a.askedFromCall(); ok {
+		recorded, err := json.Marshal(asked.Question)
+		return asked.Question, recorded, err
+	}
+	asked, recorded, err := r.readAsked(ctx, seq)
+	return asked.Question, recorded, err
 }
 
 // recordSettlement appends the entry that settles a question, after the events
@@ -115,7 +136,7 @@ func asSettledError(err error) error {
 // of the error that the generator receives, which is [ask.ErrUnsupported] or
 // [ask.ErrInvalid]. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled],
 // or the log's.
-func (e *Engine) Withdraw(ctx context.Context, caller Caller, askID string, reason runlog.WithdrawReason, text string) error {
+func (e *Engine) Withdraw(ctx context.Context, caller generators.Caller, askID string, reason runlog.WithdrawReason, text string) error {
 	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
 		return err

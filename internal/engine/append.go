@@ -121,6 +121,7 @@ func (r *trackedRun) checkStillApplies(entries []runlog.Entry, epoch int) error 
 			if err := r.checkAskIsOpen(e); err != nil {
 				return err
 			}
+		case runlog.KindAdopted: // no worker's
 		default:
 			if superseded {
 				return errRunOver

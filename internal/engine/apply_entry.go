@@ -68,6 +68,8 @@ func (r *trackedRun) applyByKind(e runlog.Entry) error {
 		return r.applyWithdrawn(e)
 	case runlog.KindStepped:
 		return r.applyStepped(e)
+	case runlog.KindAdopted:
+		return r.applyAdopted(e)
 	case runlog.KindFinished:
 		return r.applyFinished(e)
 	}
@@ -189,9 +191,9 @@ func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Re
 // answeredReply returns the generator's reply for a recorded answer.
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 	if err := r.unsealSecret(&a); err != nil {
-		return generators.Reply{Err: err}
+		return generators.Reply{Err: err, By: a.Caller}
 	}
 	reply := a.Answer.Reply()
-	reply.Open = r.blobOpener()
+	reply.By, reply.Open = a.Caller, r.blobOpener()
 	return reply
 }

@@ -13,7 +13,7 @@ import (
 // the reader, which the caller must close; for any other the reader is nil and
 // the body is in the artifact. The error is [ErrRunNotFound], [ErrForbidden], the
 // log's, or the file system's.
-func (e *Engine) OpenArtifact(ctx context.Context, caller Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
+func (e *Engine) OpenArtifact(ctx context.Context, caller generators.Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
 	if _, err := e.findRun(caller, id); err != nil {
 		return nil, nil, err
 	}

@@ -228,7 +228,7 @@ func TestFirstAnswerInLogCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := testOptions(t, greeter)
 			o.Log = logWithPrefix(t, []runlog.Entry{
-				runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
+				runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 				runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}),
 				runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
 				acceptedEntry(3, `{"name":"Ada"}`),

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -19,7 +20,7 @@ func TestOpenAsksAreCountedByAge(t *testing.T) {
 		var first string
 		for i, after := range []time.Duration{2 * time.Hour, time.Hour, time.Second} {
 			for range 100 * (i + 1) { // more than a page
-				info, err := b.Start(t.Context(), engine.Caller{string(rune('a' + i))}, engine.StartRequest{Photon: "twice"})
+				info, err := b.Start(t.Context(), generators.Caller{ID: string(rune('a' + i))}, engine.StartRequest{Photon: "twice"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -32,7 +33,7 @@ func TestOpenAsksAreCountedByAge(t *testing.T) {
 		if open, oldest := count(); !slices.Equal(open, []int{300, 0, 300}) || oldest != 3*time.Hour+time.Second {
 			t.Errorf("the counts are %v, the oldest is %s", open, oldest)
 		}
-		if err := b.Cancel(t.Context(), engine.Caller{"a"}, first); err != nil {
+		if err := b.Cancel(t.Context(), generators.Caller{ID: "a"}, first); err != nil {
 			t.Fatal(err)
 		}
 		if open, _ := count(); !slices.Equal(open, []int{300, 0, 299}) {

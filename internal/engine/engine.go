@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +24,10 @@ import (
 // Options configure an engine. Photons, Log and Blobs are required.
 type Options struct {
 	Photons *generators.Registry
-	Log     runlog.Log
-	Blobs   *blob.Store
+	// AllowAll starts photons for all callers, as [generators.Photon.Run] does.
+	AllowAll bool
+	Log      runlog.Log
+	Blobs    *blob.Store
 	// KeyDir is the folder for the keys of secret answers. If it is empty, the
 	// keys are kept in memory, which is right for an ephemeral log only.
 	KeyDir string
@@ -47,6 +48,7 @@ type Engine struct {
 	photons       *generators.Registry
 	log           runlog.Log
 	blobs         *blob.Store
+	allowAll      bool
 	policy        ask.Policy
 	limits        Limits
 	logger        *slog.Logger
@@ -76,7 +78,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
-		policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
+		allowAll: o.AllowAll, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring.New(o.KeyDir), askDeadlines: newAskDeadlines(),
 		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		meter:   o.Meter, tracer: o.Tracer,
@@ -105,7 +107,7 @@ func New(o Options) *Engine {
 // generator's context, after which the generator's deferred functions run.
 // Canceling a run that has ended is not an error. The error is [ErrRunNotFound],
 // [ErrForbidden], or the log's.
-func (e *Engine) Cancel(ctx context.Context, caller Caller, id string) error {
+func (e *Engine) Cancel(ctx context.Context, caller generators.Caller, id string) error {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err
@@ -114,15 +116,20 @@ func (e *Engine) Cancel(ctx context.Context, caller Caller, id string) error {
 }
 
 // findRun returns a run if caller may access it.
-func (e *Engine) findRun(caller Caller, id string) (*trackedRun, error) {
+func (e *Engine) findRun(caller generators.Caller, id string) (*trackedRun, error) {
 	r := e.index.lookup(id)
 	switch {
 	case r == nil:
 		return nil, ErrRunNotFound
-	case !caller.Owns(r.owner()):
+	case !r.isUsableBy(caller):
 		return nil, ErrForbidden
 	}
 	return r, nil
+}
+
+// isUsableBy reports whether a caller may see, answer and stop the run.
+func (r *trackedRun) isUsableBy(c generators.Caller) bool {
+	return c.ID != "" && (c.ID == r.owner() || usesAllRuns(c))
 }
 
 // Closing returns a channel that is closed when the engine no longer accepts runs.
@@ -195,21 +202,3 @@ func (l Limits) withDefaults() Limits {
 	l.MaxResident = cmp.Or(l.MaxResident, 250)
 	return l
 }
-
-// A Caller lists the owners whose runs the caller of a method may see, answer and
-// stop. The runs that the caller starts belong to the first.
-type Caller []string
-
-// Owner returns the owner of the runs that the caller starts; "" if c is empty.
-func (c Caller) Owner() string {
-	if len(c) == 0 {
-		return ""
-	}
-	return c[0]
-}
-
-// Owns reports whether the caller may access the runs of owner.
-func (c Caller) Owns(owner string) bool { return owner != "" && slices.Contains(c, owner) }
-
-// uniqueOwners returns the owners without duplicates, sorted.
-func (c Caller) uniqueOwners() []string { return slices.Compact(slices.Sorted(slices.Values(c))) }

@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-var me = engine.Caller{"session:me"}
+var me = generators.Caller{ID: "session:me"}
 
 type none = struct{}
 

@@ -17,6 +17,7 @@ var (
 	ErrSettled              = errors.New("this question has already been settled")
 	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
 	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
+	ErrRunEnded             = errors.New("this run has ended")
 	ErrClosing              = errors.New("no new runs are accepted, because Beam is shutting down")
 	ErrDeletionPaused       = errors.New("a backup is in progress; try again when it has finished") // see [Engine.PauseDeletion]
 )

@@ -42,11 +42,11 @@ func newWaitingRun(t *testing.T, l runlog.Log) (*Engine, Info) {
 	}
 	t.Cleanup(func() { blobs.Close() })
 	e := New(Options{Photons: photons, Log: l, Blobs: blobs})
-	info, err := e.Start(t.Context(), Caller{"me"}, StartRequest{Photon: "waiter"})
+	info, err := e.Start(t.Context(), generators.Caller{ID: "me"}, StartRequest{Photon: "waiter"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	batches, err := e.Follow(t.Context(), Caller{"me"}, info.ID, 2)
+	batches, err := e.Follow(t.Context(), generators.Caller{ID: "me"}, info.ID, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 	}
 	l.full = true
 	r.mu.Unlock()
-	if err := e.Cancel(t.Context(), Caller{"me"}, info.ID); err == nil {
+	if err := e.Cancel(t.Context(), generators.Caller{ID: "me"}, info.ID); err == nil {
 		t.Error("a stop that couldn't be recorded returned no error")
 	}
 	e.workers.Wait()

@@ -5,18 +5,20 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Follow yields a run's entries after an ordinal, both the existing ones and
 // those appended later, until the run ends; see [runlog.Log]. The error is
-// [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) Follow(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+// [ErrRunNotFound] or [ErrForbidden]. The latter also ends the sequence when another
+// owner adopts the run.
+func (e *Engine) Follow(ctx context.Context, caller generators.Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return nil, err
 	}
-	return r.readEntries(e.log.Follow(ctx, id, after), 1), nil
+	return r.endAtLoss(caller, r.readEntries(e.log.Follow(ctx, id, after), 1)), nil
 }
 
 // readEntries yields batches of the run's log with spilled data loaded. The loop
@@ -46,7 +48,7 @@ func (r *trackedRun) waitUntilIndexed() {
 
 // Read yields a run's existing entries after an ordinal. The error is
 // [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) Read(ctx context.Context, caller Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+func (e *Engine) Read(ctx context.Context, caller generators.Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ type Waiter interface {
 // AddWaiter wakes w once the run has an entry after an ordinal. If the run already
 // has one, AddWaiter returns true and doesn't add w. A waiter follows a waiting
 // run without a goroutine. The error is [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) AddWaiter(caller Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
+func (e *Engine) AddWaiter(caller generators.Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return false, err

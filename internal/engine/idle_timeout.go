@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -26,7 +27,7 @@ type idleTimeout struct {
 // restart, a durable run has none until it is set again. Setting the timeout of
 // a run that has ended, or while the engine is closing, does nothing. The error
 // is [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) SetIdleTimeout(caller Caller, id string, timeout time.Duration) error {
+func (e *Engine) SetIdleTimeout(caller generators.Caller, id string, timeout time.Duration) error {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (e *Engine) SetIdleTimeout(caller Caller, id string, timeout time.Duration)
 
 // ClearIdleTimeout removes the timeout that [Engine.SetIdleTimeout] has set, if
 // any. The error is [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) ClearIdleTimeout(caller Caller, id string) error {
+func (e *Engine) ClearIdleTimeout(caller generators.Caller, id string) error {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err

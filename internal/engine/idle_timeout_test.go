@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -119,7 +120,7 @@ func TestIdleTimeoutOfEndedRun(t *testing.T) {
 func TestIdleTimeoutForbiddenToOthers(t *testing.T) {
 	b := newTestEngine(t, twoConfirms)
 	id := b.startRun("twice", "")
-	you := engine.Caller{"session:you"}
+	you := generators.Caller{ID: "session:you"}
 	for _, err := range []error{b.SetIdleTimeout(you, id, 1), b.ClearIdleTimeout(you, id)} {
 		if !errors.Is(err, engine.ErrForbidden) {
 			t.Errorf("for another owner: %v", err)

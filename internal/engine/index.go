@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/google/btree"
+
+	"github.com/photon-beam/beam/generators"
 )
 
 // An index finds runs by id, by owner and by idempotency key. It is a projection
@@ -15,8 +17,11 @@ type index struct {
 	byID             map[string]*trackedRun
 	byOwnerAndStart  *btree.BTreeG[*trackedRun] // see compareOwnerAndStart
 	byOwnerAndAsked  *btree.BTreeG[*openAsk]    // see compareOwnerAndAsked
+	byStart          *btree.BTreeG[*trackedRun] // the runs of all owners, for operators
+	byAsked          *btree.BTreeG[*openAsk]    // the open questions of all owners
 	ended            map[*trackedRun]struct{}   // the ended runs
 	owners           map[string]*owner
+	everyone         owner // has all owners' open questions, and the watchers of all
 	byIdempotencyKey map[idempotencyKey]*trackedRun
 	closed           bool // addRun returns ErrClosing
 	// workingRuns counts the running runs that are not inactive.
@@ -37,6 +42,8 @@ func newIndex() *index {
 		byID:             make(map[string]*trackedRun),
 		byOwnerAndStart:  btree.NewG(btreeDegree, func(a, b *trackedRun) bool { return compareOwnerAndStart(a, b) < 0 }),
 		byOwnerAndAsked:  btree.NewG(btreeDegree, func(a, b *openAsk) bool { return compareOwnerAndAsked(a, b) < 0 }),
+		byStart:          btree.NewG(btreeDegree, func(a, b *trackedRun) bool { return compareStart(a, b) < 0 }),
+		byAsked:          btree.NewG(btreeDegree, func(a, b *openAsk) bool { return compareAsked(a, b) < 0 }),
 		ended:            make(map[*trackedRun]struct{}),
 		owners:           make(map[string]*owner),
 		byIdempotencyKey: make(map[idempotencyKey]*trackedRun),
@@ -63,24 +70,72 @@ func (x *index) addRun(r *trackedRun, limit int) (*trackedRun, error) {
 		x.byIdempotencyKey[r.idempotencyKey()] = r
 	}
 	x.insertRun(r)
-	x.byOwnerAndStart.ReplaceOrInsert(r)
 	return r, nil
 }
 
-// insertRun adds a run, except to the lists. Callers hold mu.
+// insertRun adds a run and its open questions. Callers hold mu.
 func (x *index) insertRun(r *trackedRun) {
-	o := x.ensureOwner(r.owner())
 	x.byID[r.id] = r
+	x.byStart.ReplaceOrInsert(r)
+	for _, a := range r.openAsks {
+		x.byAsked.ReplaceOrInsert(a)
+	}
+	x.everyone.openAsks += len(r.openAsks)
+	x.addToOwner(r)
+	switch r.state {
+	case Running:
+		x.workingRuns++
+	case Waiting:
+	default:
+		x.ended[r] = struct{}{}
+	}
+}
+
+// addToOwner adds a run and its open questions to the lists and numbers of its owner.
+// Callers hold mu.
+func (x *index) addToOwner(r *trackedRun) {
+	o := x.ensureOwner(r.owner())
 	o.runs++
 	o.openAsks += len(r.openAsks)
-	if r.state.Ended() {
-		x.ended[r] = struct{}{}
+	if !r.state.Ended() {
+		o.active++
+	}
+	x.byOwnerAndStart.ReplaceOrInsert(r)
+	for _, a := range r.openAsks {
+		x.byOwnerAndAsked.ReplaceOrInsert(a)
+	}
+	o.notifyWatchers()
+}
+
+// removeFromOwner is the inverse of addToOwner. Callers hold mu.
+func (x *index) removeFromOwner(r *trackedRun) {
+	o := x.ensureOwner(r.owner())
+	x.byOwnerAndStart.Delete(r)
+	o.runs--
+	for _, a := range r.openAsks {
+		if _, found := x.byOwnerAndAsked.Delete(a); found {
+			o.openAsks--
+		}
+	}
+	if !r.state.Ended() {
+		o.active--
+	}
+	o.notifyWatchers()
+	x.removeUnusedOwner(r.owner(), o)
+}
+
+// changeOwner makes another caller the owner of a run. Callers hold r.mu.
+func (x *index) changeOwner(r *trackedRun, to *generators.Caller) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byID[r.id] != r { // it is being read from the log
+		r.adopter.Store(to)
 		return
 	}
-	o.active++
-	if r.state == Running {
-		x.workingRuns++
-	}
+	x.removeFromOwner(r)
+	r.adopter.Store(to)
+	x.addToOwner(r)
+	x.everyone.notifyWatchers()
 }
 
 // loadRuns adds the runs that were read from the log to an empty index. If two
@@ -92,10 +147,6 @@ func (x *index) loadRuns(runs []*trackedRun) {
 		x.insertRun(r)
 		if first := x.byIdempotencyKey[r.idempotencyKey()]; r.started.IdempotencyKey != "" && (first == nil || compareStart(r, first) < 0) {
 			x.byIdempotencyKey[r.idempotencyKey()] = r
-		}
-		x.byOwnerAndStart.ReplaceOrInsert(r)
-		for _, a := range r.openAsks {
-			x.byOwnerAndAsked.ReplaceOrInsert(a)
 		}
 	}
 }
@@ -147,24 +198,24 @@ func (x *index) addAsk(r *trackedRun, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.byOwnerAndAsked.ReplaceOrInsert(a)
+	x.byAsked.ReplaceOrInsert(a)
 	x.ensureOwner(r.owner()).openAsks++
+	x.everyone.openAsks++
 }
 
 // removeAsk removes a settled question. Callers hold r.mu.
 func (x *index) removeAsk(r *trackedRun, a *openAsk) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.removeAskLocked(x.ensureOwner(r.owner()), a)
-}
-
-// removeAskLocked is removeAsk for callers that hold mu.
-func (x *index) removeAskLocked(o *owner, a *openAsk) {
 	if _, found := x.byOwnerAndAsked.Delete(a); found {
-		o.openAsks--
+		x.ensureOwner(r.owner()).openAsks--
+	}
+	if _, found := x.byAsked.Delete(a); found {
+		x.everyone.openAsks--
 	}
 }
 
-// updateState records a change of a run's state and notifies the owner's watchers.
+// updateState records a change of a run's state and notifies the watchers.
 func (x *index) updateState(r *trackedRun, from, to State) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -180,11 +231,11 @@ func (x *index) updateState(r *trackedRun, from, to State) {
 	}
 	x.notifyIdle()
 	o.notifyWatchers()
+	x.everyone.notifyWatchers()
 }
 
 // removeRun removes a run and its open questions. Callers hold r.mu.
 func (x *index) removeRun(r *trackedRun) {
-	state := r.state
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.byID[r.id] != r {
@@ -196,18 +247,15 @@ func (x *index) removeRun(r *trackedRun) {
 	if x.byIdempotencyKey[r.idempotencyKey()] == r {
 		delete(x.byIdempotencyKey, r.idempotencyKey())
 	}
-	o := x.ensureOwner(r.owner())
-	x.byOwnerAndStart.Delete(r)
-	o.runs--
+	x.removeFromOwner(r)
+	x.byStart.Delete(r)
 	for _, a := range r.openAsks {
-		x.removeAskLocked(o, a)
+		if _, found := x.byAsked.Delete(a); found {
+			x.everyone.openAsks--
+		}
 	}
-	if !state.Ended() {
-		o.active--
-	}
-	if state == Running && !r.inactive {
+	if r.state == Running && !r.inactive {
 		x.workingRuns--
 	}
-	o.notifyWatchers()
-	x.removeUnusedOwner(r.owner(), o)
+	x.everyone.notifyWatchers()
 }

@@ -6,42 +6,54 @@ import (
 	"strings"
 
 	"github.com/google/btree"
+
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// runsNewestFirst yields the runs of some owners, newest first.
-func (x *index) runsNewestFirst(owners []string) iter.Seq[*trackedRun] {
-	return mergeSorted(len(owners), compareStartDescending, func(i int, after *trackedRun) []*trackedRun {
+// usesAllRuns reports whether a caller sees, answers and stops the runs of all
+// owners.
+func usesAllRuns(c generators.Caller) bool { return c.ID != "" && c.HasRole(generators.RoleOperator) }
+
+// runsNewestFirst yields the runs that a caller may use, newest first.
+func (x *index) runsNewestFirst(c generators.Caller) iter.Seq[*trackedRun] {
+	return readPages(func(after *trackedRun) []*trackedRun {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		if after == nil { // start at the upper bound of this owner's runs
-			after = &trackedRun{started: runlog.Started{Owner: owners[i] + "\x00"}}
+		if usesAllRuns(c) {
+			return copyPage(x.byStart.Descend, x.byStart.DescendLessOrEqual, after, after, compareStart, nil)
 		}
-		return copyPage(x.byOwnerAndStart.DescendLessOrEqual, after, func(r *trackedRun) bool { return r.owner() == owners[i] })
+		// The last run of a page may have another owner by now.
+		from := &trackedRun{started: runlog.Started{Owner: c.ID + "\x00"}} // the upper bound of the owner's runs
+		if after != nil {
+			from = &trackedRun{id: after.id, startedAt: after.startedAt, started: runlog.Started{Owner: c.ID}}
+		}
+		return copyPage(nil, x.byOwnerAndStart.DescendLessOrEqual, from, after, compareStart, func(r *trackedRun) bool { return r.owner() == c.ID })
 	})
 }
 
-// asksOldestFirst yields the open questions of some owners, oldest first.
-func (x *index) asksOldestFirst(owners []string) iter.Seq[*openAsk] {
-	return mergeSorted(len(owners), compareAsked, func(i int, after *openAsk) []*openAsk {
+// asksOldestFirst yields the open questions that a caller may answer, oldest first.
+func (x *index) asksOldestFirst(c generators.Caller) iter.Seq[*openAsk] {
+	if usesAllRuns(c) {
+		return x.allAsks()
+	}
+	return readPages(func(after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		if after == nil {
-			after = &openAsk{run: &trackedRun{started: runlog.Started{Owner: owners[i]}}}
+		from := &openAsk{run: &trackedRun{started: runlog.Started{Owner: c.ID}}} // the lower bound of the owner's questions
+		if after != nil {
+			from.run.id, from.seq, from.askedAt = after.run.id, after.seq, after.askedAt
 		}
-		return copyPage(x.byOwnerAndAsked.AscendGreaterOrEqual, after, func(a *openAsk) bool { return a.run.owner() == owners[i] })
+		return copyPage(nil, x.byOwnerAndAsked.AscendGreaterOrEqual, from, after, compareAsked, func(a *openAsk) bool { return a.run.owner() == c.ID })
 	})
 }
 
-// allAsks yields the open questions of all owners.
+// allAsks yields the open questions of all owners, oldest first.
 func (x *index) allAsks() iter.Seq[*openAsk] {
-	return mergeSorted(1, compareAsked, func(_ int, after *openAsk) []*openAsk {
+	return readPages(func(after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		if after == nil {
-			after = &openAsk{run: &trackedRun{}}
-		}
-		return copyPage(x.byOwnerAndAsked.AscendGreaterOrEqual, after, func(*openAsk) bool { return true })
+		return copyPage(x.byAsked.Ascend, x.byAsked.AscendGreaterOrEqual, after, after, compareAsked, nil)
 	})
 }
 
@@ -53,6 +65,13 @@ func (x *index) countOpenAsks(name string) int {
 		return o.openAsks
 	}
 	return 0
+}
+
+// countAllOpenAsks returns the number of all owners' open questions.
+func (x *index) countAllOpenAsks() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.everyone.openAsks
 }
 
 // Lists are B-trees, so that the cost of a change and of a page hardly grows with
@@ -77,8 +96,6 @@ func compareStart(a, b *trackedRun) int {
 	}
 	return strings.Compare(a.id, b.id)
 }
-
-func compareStartDescending(a, b *trackedRun) int { return compareStart(b, a) }
 
 // compareOwnerAndAsked orders an owner's questions by when they were asked.
 func compareOwnerAndAsked(a, b *openAsk) int {
@@ -105,48 +122,38 @@ func compareAskID(a, b *openAsk) int {
 // locked while a list is read.
 const pageSize = 64
 
-// copyPage returns the items that follow an item in a list, at most pageSize. walk
-// iterates over the tree from that item, and inList reports whether an item still
-// belongs to the list.
-func copyPage[T any](walk func(*T, btree.ItemIteratorG[*T]), after *T, inList func(*T) bool) []*T {
+// copyPage returns the items that follow the item after in a list, at most pageSize.
+// walkAll iterates over the tree from its beginning; it is used if from is nil. walk
+// iterates from that item, which needs not be in the tree any more. inList reports
+// whether an item still belongs to the list; nil means that all do.
+func copyPage[T any](walkAll func(btree.ItemIteratorG[*T]), walk func(*T, btree.ItemIteratorG[*T]), from, after *T, compare func(a, b *T) int, inList func(*T) bool) []*T {
 	items := make([]*T, 0, pageSize)
-	walk(after, func(v *T) bool {
-		if !inList(v) {
+	add := func(v *T) bool {
+		if inList != nil && !inList(v) {
 			return false
 		}
-		if v != after {
+		if after == nil || compare(v, after) != 0 {
 			items = append(items, v)
 		}
 		return len(items) < pageSize
-	})
+	}
+	if from == nil {
+		walkAll(add)
+	} else {
+		walk(from, add)
+	}
 	return items
 }
 
-// mergeSorted yields the items of several sorted lists in order. nextPage returns a
-// page of the items that follow an item in one of the lists, or of its first
-// items if after is nil.
-func mergeSorted[T any](lists int, compare func(a, b *T) int, nextPage func(list int, after *T) []*T) iter.Seq[*T] {
+// readPages yields the items of a list. nextPage returns a page of the items that
+// follow an item, or the first page if after is nil; it is empty at the end.
+func readPages[T any](nextPage func(after *T) []*T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
-		heads := make([][]*T, lists)
-		for i := range heads {
-			heads[i] = nextPage(i, nil)
-		}
-		for {
-			first := -1
-			for i, head := range heads {
-				if len(head) > 0 && (first < 0 || compare(head[0], heads[first][0]) < 0) {
-					first = i
+		for page := nextPage(nil); len(page) > 0; page = nextPage(page[len(page)-1]) {
+			for _, v := range page {
+				if !yield(v) {
+					return
 				}
-			}
-			if first < 0 {
-				return
-			}
-			v := heads[first][0]
-			if !yield(v) {
-				return
-			}
-			if heads[first] = heads[first][1:]; len(heads[first]) == 0 {
-				heads[first] = nextPage(first, v)
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package engine
 
-import "context"
+import (
+	"context"
+
+	"github.com/photon-beam/beam/generators"
+)
 
 // A watcher has a token if something has changed since the last receive.
 type watcher chan struct{}
@@ -15,28 +19,35 @@ func (o *owner) notifyWatchers() {
 	}
 }
 
-// addWatcher returns a watcher of all the owners and a function that removes it.
-func (x *index) addWatcher(owners []string) (w watcher, remove func()) {
+// addWatcher returns a watcher of a caller's lists and a function that removes it.
+func (x *index) addWatcher(c generators.Caller) (w watcher, remove func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	w = make(watcher, 1)
-	for _, name := range owners {
-		o := x.ensureOwner(name)
-		if o.watchers == nil {
-			o.watchers = make(map[watcher]struct{})
-		}
-		o.watchers[w] = struct{}{}
-	}
+	x.watchedOwner(c).addWatcher(w)
 	return w, func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		for _, name := range owners {
-			if o := x.owners[name]; o != nil {
-				delete(o.watchers, w)
-				x.removeUnusedOwner(name, o)
-			}
-		}
+		o := x.watchedOwner(c)
+		delete(o.watchers, w)
+		x.removeUnusedOwner(c.ID, o)
 	}
+}
+
+// watchedOwner returns the owner whose watchers are notified of changes in a caller's
+// lists. Callers hold mu.
+func (x *index) watchedOwner(c generators.Caller) *owner {
+	if usesAllRuns(c) {
+		return &x.everyone
+	}
+	return x.ensureOwner(c.ID)
+}
+
+func (o *owner) addWatcher(w watcher) {
+	if o.watchers == nil {
+		o.watchers = make(map[watcher]struct{})
+	}
+	o.watchers[w] = struct{}{}
 }
 
 // removeUnusedOwner removes an owner that has no runs and no watchers. Callers

@@ -48,17 +48,22 @@ type Info struct {
 	LastSeq uint64 `json:"last"`
 	// Asks lists the open questions, oldest first.
 	Asks []OpenAsk `json:"asks,omitempty"`
-	// Owner may see, answer and stop the run.
-	Owner string `json:"-"`
+	// Owner is the id of the caller who sees, answers and stops the run, and OwnerName
+	// what people call the owner. Operators see, answer and stop it, too.
+	Owner     string `json:"owner"`
+	OwnerName string `json:"ownerName"`
 }
 
 // OpenAsk is a question that waits for an answer.
 type OpenAsk struct {
-	ID     string    `json:"id"` // of the ask
-	Run    string    `json:"run"`
-	Photon string    `json:"photon"`
-	Title  string    `json:"title"` // of the photon
-	Since  time.Time `json:"since"`
+	ID     string `json:"id"` // of the ask
+	Run    string `json:"run"`
+	Photon string `json:"photon"`
+	Title  string `json:"title"` // of the photon
+	// Owner is the id of the run's owner, and OwnerName what people call the owner.
+	Owner     string    `json:"owner"`
+	OwnerName string    `json:"ownerName"`
+	Since     time.Time `json:"since"`
 	runlog.Asked
 }
 
@@ -105,7 +110,7 @@ func (r *trackedRun) info() Info {
 	i := Info{
 		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
 		Durable: s.Durable, State: r.state, Started: r.startedAt, Ended: r.endedAt,
-		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(),
+		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(), OwnerName: r.ownerName(),
 	}
 	if b := r.poll; b != nil {
 		i.StateChanged, i.LatestStatus = b.stateChangedAt, b.latestStatus

@@ -21,7 +21,7 @@ var twoConfirms = newPhoton("twice", func(_ context.Context, yield generators.Yi
 	return ask.Confirm(yield, "two", "Two?")
 }, nil)
 
-func (b *testEngine) startRunAs(who engine.Caller, photon string) string {
+func (b *testEngine) startRunAs(who generators.Caller, photon string) string {
 	b.t.Helper()
 	info, err := b.Start(b.t.Context(), who, engine.StartRequest{Photon: photon})
 	if err != nil {
@@ -30,53 +30,68 @@ func (b *testEngine) startRunAs(who engine.Caller, photon string) string {
 	return info.ID
 }
 
-// Runs are listed newest first and questions oldest first, whichever of the
-// caller's owners they belong to, and however long the lists are.
+// Runs are listed newest first and questions oldest first, for an owner and for an
+// operator, who sees those of all owners, and however long the lists are.
 func TestListsAreInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newTestEngine(t, twoConfirms)
-		both := engine.Caller{"a", "b"}
+		a, b := generators.Caller{ID: "a"}, generators.Caller{ID: "b"}
+		all := generators.Caller{ID: "b", Roles: []string{generators.RoleOperator}}
 		var ids []string
 		for i := range 300 {
-			ids = append(ids, e.startRunAs(both[i%3/2:], "twice")) // of a, a and b in turn
+			ids = append(ids, e.startRunAs([]generators.Caller{a, a, b}[i%3], "twice")) // of a, a and b in turn
 			time.Sleep(time.Millisecond)
 		}
 		synctest.Wait()
-		e.startRunAs(engine.Caller{"stranger"}, "twice")
 
 		newest := slices.Clone(ids)
 		slices.Reverse(newest)
-		if got := runIDsOf(e.Runs(both, 0, nil)); !slices.Equal(got, newest) {
+		if got := runIDsOf(e.Runs(all, 0, nil)); !slices.Equal(got, newest) {
 			t.Errorf("the runs are out of order: %q", got)
 		}
-		if got := runIDsOf(e.Runs(both, 70, nil)); !slices.Equal(got, newest[:70]) {
+		if got := runIDsOf(e.Runs(all, 70, nil)); !slices.Equal(got, newest[:70]) {
 			t.Errorf("the first page has %d runs, or the wrong ones", len(got))
 		}
-		if got := e.Runs(engine.Caller{"b"}, 0, nil); len(got) != 100 {
+		var newestOfA, oldestOfA []string
+		for i, id := range ids {
+			if i%3 != 2 {
+				newestOfA, oldestOfA = append([]string{id}, newestOfA...), append(oldestOfA, id)
+			}
+		}
+		if got := runIDsOf(e.Runs(a, 0, nil)); !slices.Equal(got, newestOfA) {
+			t.Errorf("a's runs are out of order: %q", got)
+		}
+		if got := askRunsOf(e.Inbox(a, 0)); !slices.Equal(got, oldestOfA) {
+			t.Errorf("a's inbox is out of order: %q", got)
+		}
+		if got := e.Runs(b, 0, nil); len(got) != 100 {
 			t.Errorf("b has %d runs", len(got))
 		}
-		if got := askRunsOf(e.Inbox(both, 0)); !slices.Equal(got, ids) {
+		if got := e.Runs(generators.Caller{ID: "stranger"}, 0, nil); len(got) != 0 {
+			t.Errorf("a stranger has %d runs", len(got))
+		}
+		if got := askRunsOf(e.Inbox(all, 0)); !slices.Equal(got, ids) {
 			t.Errorf("the inbox is out of order: %q", got)
 		}
-		if got := askRunsOf(e.Inbox(both, 70)); !slices.Equal(got, ids[:70]) {
+		if got := askRunsOf(e.Inbox(all, 70)); !slices.Equal(got, ids[:70]) {
 			t.Errorf("the inbox's first page has %d questions, or the wrong ones", len(got))
 		}
 
 		// A run whose first question is answered asks its next one, which is then the
 		// newest.
-		open := e.Inbox(both, 1)[0]
-		if err := e.Answer(t.Context(), both, open.ID, ask.Answer{Action: ask.Accept, Content: []byte(`{"one":true}`)}, "test"); err != nil {
+		open := e.Inbox(all, 1)[0]
+		if err := e.Answer(t.Context(), all, open.ID, ask.Answer{Action: ask.Accept, Content: []byte(`{"one":true}`)}, "test"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		want := append(slices.Clone(ids[1:]), ids[0])
-		if got := askRunsOf(e.Inbox(both, 0)); !slices.Equal(got, want) {
+		if got := askRunsOf(e.Inbox(all, 0)); !slices.Equal(got, want) {
 			t.Errorf("after an answer, the inbox is out of order: %q", got)
 		}
-		if err := e.Cancel(t.Context(), both, ids[150]); err != nil {
+		if err := e.Cancel(t.Context(), all, ids[150]); err != nil {
 			t.Fatal(err)
 		}
-		if n, listed := e.CountOpenAsks(both), len(e.Inbox(both, 0)); n != 299 || listed != 299 {
+		if n, listed := e.CountOpenAsks(all), len(e.Inbox(all, 0)); n != 299 || listed != 299 {
 			t.Errorf("%d questions are open and %d are listed, want 299", n, listed)
 		}
 	})

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -34,7 +36,7 @@ func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk) (OpenAsk, err
 	}
 	return OpenAsk{
 		ID: runlog.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon, Title: r.started.Title,
-		Since: a.askedAt, Asked: asked,
+		Owner: r.owner(), OwnerName: r.ownerName(), Since: a.askedAt, Asked: asked,
 	}, nil
 }
 
@@ -43,11 +45,8 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, e
 	if asked, ok := a.askedFromCall(); ok {
 		return asked, nil
 	}
-	asked, err := r.readAsked(ctx, a.seq)
-	if err != nil {
-		return runlog.Asked{}, fmt.Errorf("reading the question %s: %w", runlog.AskID(r.id, a.seq), err)
-	}
-	return asked, nil
+	asked, _, err := r.readAsked(ctx, a.seq)
+	return asked, err
 }
 
 // askedFromCall returns the question of the call that waits here, if it is current.
@@ -59,17 +58,21 @@ func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.expiresAt, More: a.call.More}, true
 }
 
-// readAsked reads a question from the log.
-func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (runlog.Asked, error) {
-	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq-1)) {
-		if err != nil {
-			return runlog.Asked{}, err
+// readAsked reads a question from the log, and the JSON that the log has of it.
+func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (asked runlog.Asked, question json.RawMessage, err error) {
+	err = runlog.ErrNotFound
+	for batch, readErr := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq-1)) {
+		if err = readErr; err == nil {
+			asked, err = runlog.Decode[runlog.Asked](batch[0])
+			asked.TimeSpent = 0 // askedFromCall has none either
+			question = rawjson.Member(batch[0].Data, "question")
 		}
-		asked, err := runlog.Decode[runlog.Asked](batch[0])
-		asked.TimeSpent = 0 // askedFromCall has none either
-		return asked, err
+		break
 	}
-	return runlog.Asked{}, runlog.ErrNotFound
+	if err != nil {
+		return runlog.Asked{}, nil, fmt.Errorf("reading the question %s: %w", runlog.AskID(r.id, seq), err)
+	}
+	return asked, question, nil
 }
 
 // buildOpenAsks returns all open questions of a run. Callers hold mu.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -142,7 +143,7 @@ func TestPruneKeepsRunsRetainedLater(t *testing.T) {
 		if err := b.RetainAfterEnd(me, id, 10*time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.RetainAfterEnd(engine.Caller{"another"}, id, time.Minute); !errors.Is(err, engine.ErrForbidden) {
+		if err := b.RetainAfterEnd(generators.Caller{ID: "another"}, id, time.Minute); !errors.Is(err, engine.ErrForbidden) {
 			t.Errorf("for another owner's run: %v", err)
 		}
 		time.Sleep(5 * time.Hour)

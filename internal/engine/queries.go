@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"iter"
+
+	"github.com/photon-beam/beam/generators"
 )
 
 // Info returns one run, with its open questions. The error is [ErrRunNotFound],
 // [ErrForbidden], or the log's.
-func (e *Engine) Info(caller Caller, id string) (Info, error) {
+func (e *Engine) Info(caller generators.Caller, id string) (Info, error) {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return Info{}, err
@@ -19,12 +21,12 @@ func (e *Engine) Info(caller Caller, id string) (Info, error) {
 	return info, err
 }
 
-// Runs returns the caller's runs, newest first: at most limit (0 means all) of
+// Runs returns the runs that the caller may use, newest first: at most limit (0 means all) of
 // those for which keep returns true (nil means all). keep is called without
 // Asks, which may have to be read from the log.
-func (e *Engine) Runs(caller Caller, limit int, keep func(Info) bool) []Info {
+func (e *Engine) Runs(caller generators.Caller, limit int, keep func(Info) bool) []Info {
 	var infos []Info
-	for r := range e.index.runsNewestFirst(caller.uniqueOwners()) {
+	for r := range e.index.runsNewestFirst(caller) {
 		info, ok := r.listInfo(keep)
 		if !ok {
 			continue
@@ -53,11 +55,11 @@ func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 	return info, true
 }
 
-// Inbox returns the caller's open questions, oldest first, at most limit (0 means
+// Inbox returns the open questions that the caller may answer, oldest first, at most limit (0 means
 // all).
-func (e *Engine) Inbox(caller Caller, limit int) []OpenAsk {
+func (e *Engine) Inbox(caller generators.Caller, limit int) []OpenAsk {
 	var open []OpenAsk
-	for a := range e.index.asksOldestFirst(caller.uniqueOwners()) {
+	for a := range e.index.asksOldestFirst(caller) {
 		if o, ok := a.openAskForInbox(); ok {
 			open = append(open, o)
 		}
@@ -84,20 +86,19 @@ func (a *openAsk) openAskForInbox() (o OpenAsk, ok bool) {
 	return o, err == nil
 }
 
-// CountOpenAsks counts the caller's open questions.
-func (e *Engine) CountOpenAsks(caller Caller) int {
-	n := 0
-	for _, owner := range caller.uniqueOwners() {
-		n += e.index.countOpenAsks(owner)
+// CountOpenAsks counts the open questions that the caller may answer.
+func (e *Engine) CountOpenAsks(caller generators.Caller) int {
+	if usesAllRuns(caller) {
+		return e.index.countAllOpenAsks()
 	}
-	return n
+	return e.index.countOpenAsks(caller.ID)
 }
 
 // Watch yields once immediately and then after every change of the caller's lists,
 // until ctx ends. Changes during the loop's body count as one.
-func (e *Engine) Watch(ctx context.Context, caller Caller) iter.Seq[struct{}] {
+func (e *Engine) Watch(ctx context.Context, caller generators.Caller) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
-		changed, remove := e.index.addWatcher(caller.uniqueOwners())
+		changed, remove := e.index.addWatcher(caller)
 		defer remove()
 		for yield(struct{}{}) {
 			select {

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A history is what a run has done before it is resumed. The worker that replays
 // the run removes each call that the generator makes again.
 type history struct {
+	caller          generators.Caller // who started the run
 	args            json.RawMessage
 	unreplayedCalls map[string]*recordedCall // by key
 	trailingEvents  int                      // events after the last call
@@ -44,7 +46,8 @@ func (h *history) addEntry(e runlog.Entry) error {
 	switch e.Kind {
 	case runlog.KindStarted:
 		s, err := runlog.Decode[runlog.Started](e)
-		h.args = s.Args
+		s.Owner = callers.OwnerID(s.Owner)
+		h.caller, h.args = s.StartedBy(), s.Args
 		return err
 	case runlog.KindStepped:
 		s, err := runlog.Decode[runlog.Stepped](e)

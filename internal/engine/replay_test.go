@@ -214,7 +214,7 @@ func TestRestartInterruptsNonDurableRuns(t *testing.T) {
 	}, nil)
 	o := testOptions(t, p)
 	o.Log = logWithPrefix(t, []runlog.Entry{
-		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "fleeting", Owner: me.Owner(), Args: json.RawMessage("{}")}),
+		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "fleeting", Owner: me.ID, Args: json.RawMessage("{}")}),
 		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
 	}, 2)
 	b := openTestEngine(t, o)
@@ -231,7 +231,7 @@ func TestRestartInterruptsNonDurableRuns(t *testing.T) {
 
 func TestReplayOfChangedPhotonNamesDifferingCall(t *testing.T) {
 	old := []runlog.Entry{
-		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "changed", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
+		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "changed", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
 		runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 2, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}}),
 		runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "charge", Value: json.RawMessage("1")}),

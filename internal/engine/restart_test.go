@@ -23,31 +23,38 @@ func TestListsAreTheSameAfterRestart(t *testing.T) {
 		var p twoAskPhoton
 		o := testOptions(t, p.newPhoton(true, ask.Timeout(24*time.Hour)))
 		b := openTestEngine(t, o)
-		both := engine.Caller{"a", "b"}
+		a := generators.Caller{ID: "a"}
+		all := generators.Caller{ID: "b", Name: "Bea", Roles: []string{generators.RoleOperator}}
 		for i := range 200 {
-			id := b.startRunAs(both[i%3/2:], "patient")
+			id := b.startRunAs([]generators.Caller{a, a, all}[i%3], "patient")
 			time.Sleep(time.Duration(i%3) * time.Millisecond)
 			synctest.Wait()
+			if i%5 == 0 {
+				if err := b.Adopt(t.Context(), all, id); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, content := range []string{`{"first":"one"}`, `{"second":"two"}`}[:i%4%3] {
-				b.acceptOnlyAsk(both, id, content)
+				b.acceptOnlyAsk(all, id, content)
 				synctest.Wait()
 			}
 			if i%7 == 0 {
-				if err := b.Cancel(t.Context(), both, id); err != nil {
+				if err := b.Cancel(t.Context(), all, id); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		before := listsOf(t, b, both)
+		before := listsOf(t, b, all) + listsOf(t, b, a)
 		b.closeNow()
-		if after := listsOf(t, openTestEngine(t, o), both); after != before {
+		b = openTestEngine(t, o)
+		if after := listsOf(t, b, all) + listsOf(t, b, a); after != before {
 			t.Errorf("after a restart, the lists are\n%s\nand were\n%s", after, before)
 		}
 	})
 }
 
 // acceptOnlyAsk answers the open question of a run.
-func (b *testEngine) acceptOnlyAsk(who engine.Caller, id, content string) {
+func (b *testEngine) acceptOnlyAsk(who generators.Caller, id, content string) {
 	b.t.Helper()
 	info, err := b.Info(who, id)
 	if err != nil || len(info.Asks) != 1 {
@@ -60,7 +67,7 @@ func (b *testEngine) acceptOnlyAsk(who engine.Caller, id, content string) {
 }
 
 // listsOf returns everything that the lists show.
-func listsOf(t *testing.T, b *testEngine, who engine.Caller) string {
+func listsOf(t *testing.T, b *testEngine, who generators.Caller) string {
 	t.Helper()
 	runs := b.Runs(who, 0, nil)
 	for _, r := range runs {

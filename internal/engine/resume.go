@@ -68,7 +68,7 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err != nil {
 		return err
 	}
-	r.launchGenerator(h.args, h)
+	r.launchGenerator(h.caller, h.args, h)
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/photon-beam/beam/generators"
 )
 
 // burstFactor times Limits.MaxFinished is the number of finished runs above which even
@@ -39,7 +41,7 @@ const MaxRetention = time.Hour
 // however many other runs end: a client has the run's id and will come back for
 // the result. The promise isn't recorded and ends with the process. The error is
 // [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) RetainAfterEnd(caller Caller, id string, after time.Duration) error {
+func (e *Engine) RetainAfterEnd(caller generators.Caller, id string, after time.Duration) error {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err

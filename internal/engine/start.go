@@ -30,11 +30,11 @@ type StartRequest struct {
 // The error is [ErrForbidden], [ErrPhotonNotFound], a [*generators.InvalidError]
 // with every violation, [ErrIdempotencyKeyReused], [ErrTooManyRuns],
 // [ErrClosing], or the log's.
-func (e *Engine) Start(ctx context.Context, caller Caller, req StartRequest) (_ Info, err error) {
-	if caller.Owner() == "" {
+func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartRequest) (_ Info, err error) {
+	if caller.ID == "" {
 		return Info{}, ErrForbidden
 	}
-	photon, ok := e.photons.Lookup(req.Photon)
+	photon, ok := e.LookupPhoton(caller, req.Photon)
 	if !ok {
 		return Info{}, ErrPhotonNotFound
 	}
@@ -64,12 +64,14 @@ func (e *Engine) Start(ctx context.Context, caller Caller, req StartRequest) (_ 
 	return info, nil
 }
 
-func newStarted(p *generators.Photon, caller Caller, args json.RawMessage, req StartRequest) runlog.Started {
-	return runlog.Started{
+func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMessage, req StartRequest) runlog.Started {
+	s := runlog.Started{
 		Photon: p.Name(), Title: p.Title(), Durable: p.Options().Durable, Version: p.Options().Version,
-		Owner: caller.Owner(), Surface: req.Surface, Args: args, IdempotencyKey: req.IdempotencyKey,
+		Surface: req.Surface, Args: args, IdempotencyKey: req.IdempotencyKey,
 		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
 	}
+	s.SetStartedBy(caller)
+	return s
 }
 
 // discardFailedStart removes a run whose start could not be recorded. If the log
@@ -97,7 +99,7 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started) (Info, e
 		return Info{}, err
 	}
 	info := r.info()
-	r.launchGenerator(s.Args, nil)
+	r.launchGenerator(s.StartedBy(), s.Args, nil)
 	return info, nil
 }
 

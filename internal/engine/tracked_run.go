@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -29,6 +30,10 @@ type trackedRun struct {
 	started       runlog.Started
 	requestDigest [sha256.Size]byte // see digestRequest; zero without an idempotency key
 	startedAt     time.Time         // as recorded, without a monotonic reading, because lists sort by it
+
+	// adopter is the owner if it isn't who started the run. It changes while both mu
+	// and the index's mu are held.
+	adopter atomic.Pointer[generators.Caller]
 
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
@@ -78,6 +83,10 @@ func (r *trackedRun) applyStarted(p *generators.Photon, s runlog.Started, at tim
 		r.requestDigest = digestRequest(s)
 	}
 	s.Args = nil
+	s.Owner = callers.OwnerID(s.Owner)
+	if s.Caller != nil && s.Caller.Name == "" {
+		s.Caller = nil // lists show names, not roles
+	}
 	r.photon, r.started = p, s
 	r.startedAt, r.state, r.poll = at.Round(0), Running, newPollInfo(s, at)
 }
@@ -88,7 +97,25 @@ func newRunID() string {
 	return hex.EncodeToString(b[:])
 }
 
-func (r *trackedRun) owner() string { return r.started.Owner }
+// owner returns the id of the run's owner.
+func (r *trackedRun) owner() string {
+	if c := r.adopter.Load(); c != nil {
+		return c.ID
+	}
+	return r.started.Owner
+}
+
+// ownerName returns what people call the run's owner.
+func (r *trackedRun) ownerName() string {
+	c := r.adopter.Load()
+	if c == nil {
+		c = r.started.Caller
+	}
+	if c == nil {
+		return callers.Describe(r.started.Owner, "")
+	}
+	return callers.Describe(c.ID, c.Name)
+}
 
 // forgetOpenAsk removes a settled question from the open ones. Callers hold mu.
 func (r *trackedRun) forgetOpenAsk(a *openAsk) {

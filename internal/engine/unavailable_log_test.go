@@ -153,7 +153,7 @@ func TestRunIsClaimedLaterAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, greeter)
 		l := logWithPrefix(t, []runlog.Entry{
-			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
+			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 			runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}),
 		}, 2)
 		o.Log = &unclaimableLog{l, 3}
@@ -170,7 +170,7 @@ func TestRunIsClaimedLaterAfterRestart(t *testing.T) {
 func TestUnreadableRunIsSkippedOnRecovery(t *testing.T) {
 	o := testOptions(t, greeter)
 	o.Log = logWithPrefix(t, []runlog.Entry{
-		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
+		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
 		{Kind: runlog.KindAnswered, Data: json.RawMessage(`"not one"`)},
 	}, 3)
@@ -272,7 +272,7 @@ func TestDeadlinesOfUnreadableRunDoNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := testOptions(t, greeter)
 		l := &refusingLog{Log: logWithPrefix(t, []runlog.Entry{
-			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Owner: me.Owner(), Args: json.RawMessage("{}")}),
+			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Owner: me.ID, Args: json.RawMessage("{}")}),
 			runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}, Deadline: time.Now().Add(time.Hour)}),
 		}, 2)}
 		l.refuseAppends(errBroken)

@@ -15,7 +15,7 @@ import (
 func TestUnknownKindIsKept(t *testing.T) {
 	const data = `{"to":"the moon"}`
 	log := []runlog.Entry{
-		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.Owner(), Args: json.RawMessage("{}")}),
+		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 		runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}),
 		{Kind: "teleported", Data: json.RawMessage(data)},
 		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),

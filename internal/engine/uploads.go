@@ -11,7 +11,7 @@ import (
 // Upload stores a file for an open file question and returns its digest, for an
 // [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
 // the question allows, the error is a [*generators.InvalidError].
-func (e *Engine) Upload(ctx context.Context, caller Caller, askID string, content io.Reader) (digest string, size int64, err error) {
+func (e *Engine) Upload(ctx context.Context, caller generators.Caller, askID string, content io.Reader) (digest string, size int64, err error) {
 	open, err := e.OpenAsk(ctx, caller, askID)
 	if err != nil {
 		return "", 0, err

@@ -67,10 +67,10 @@ func TestAnswerRefuses(t *testing.T) {
 	id := b.startRun("greeter", "")
 	askID, seq := b.waitForAsk(id, 0)
 	yes := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
-	stranger := engine.Caller{"session:you"}
+	stranger := generators.Caller{ID: "session:you"}
 	tests := []struct {
 		name string
-		who  engine.Caller
+		who  generators.Caller
 		ask  string
 		want error
 	}{
@@ -79,7 +79,7 @@ func TestAnswerRefuses(t *testing.T) {
 		{"an entry that is no ask", me, runlog.AskID(id, 1), engine.ErrAskNotFound},
 		{"an entry that is not there", me, runlog.AskID(id, 999), engine.ErrAskNotFound},
 		{"a stranger", stranger, askID, engine.ErrForbidden},
-		{"nobody", nil, askID, engine.ErrForbidden},
+		{"nobody", generators.Caller{}, askID, engine.ErrForbidden},
 	}
 	for _, tt := range tests {
 		if err := b.Answer(t.Context(), tt.who, tt.ask, yes, "test"); !errors.Is(err, tt.want) {
@@ -132,7 +132,7 @@ func TestOtherOwnersSeeNothing(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
 	b.waitForAsk(id, 0)
-	you := engine.Caller{"session:you"}
+	you := generators.Caller{ID: "session:you"}
 	if _, err := b.Info(you, id); !errors.Is(err, engine.ErrForbidden) {
 		t.Errorf("info: %v", err)
 	}
@@ -229,7 +229,7 @@ func TestHowToolsFail(t *testing.T) {
 
 func TestIdempotencyKey(t *testing.T) {
 	b := newTestEngine(t, greeter)
-	start := func(who engine.Caller, key, args string) (string, error) {
+	start := func(who generators.Caller, key, args string) (string, error) {
 		info, err := b.Start(t.Context(), who, engine.StartRequest{Photon: "greeter", Args: json.RawMessage(args), IdempotencyKey: key})
 		return info.ID, err
 	}
@@ -240,7 +240,7 @@ func TestIdempotencyKey(t *testing.T) {
 	if again, err := start(me, "k1", "{}"); err != nil || again != first {
 		t.Errorf("the same request returned the run %s, %v; want %s", again, err, first)
 	}
-	if other, err := start(engine.Caller{"session:you"}, "k1", "{}"); err != nil || other == first {
+	if other, err := start(generators.Caller{ID: "session:you"}, "k1", "{}"); err != nil || other == first {
 		t.Errorf("another owner's key: %s, %v", other, err)
 	}
 	if other, err := start(me, "k2", "{}"); err != nil || other == first {

@@ -87,19 +87,19 @@ func TestWithdrawRefuses(t *testing.T) {
 	b := newTestEngine(t, outcomePhoton)
 	id := b.startRun("outcome", "")
 	first, seq := b.waitForAsk(id, 0)
-	withdraw := func(who engine.Caller, askID string) error {
+	withdraw := func(who generators.Caller, askID string) error {
 		return b.Withdraw(t.Context(), who, askID, runlog.Unsupported, strings.Repeat("long ", 10_000))
 	}
 	for _, tt := range []struct {
 		name string
-		who  engine.Caller
+		who  generators.Caller
 		ask  string
 		want error
 	}{
 		{"garbage", me, "garbage", engine.ErrAskNotFound},
 		{"another run", me, runlog.AskID("00", seq), engine.ErrAskNotFound},
 		{"an entry that is no ask", me, runlog.AskID(id, 1), engine.ErrAskNotFound},
-		{"another's", engine.Caller{"session:you"}, first, engine.ErrForbidden},
+		{"another's", generators.Caller{ID: "session:you"}, first, engine.ErrForbidden},
 		{"an open one", me, first, nil},
 		{"again", me, first, engine.ErrSettled},
 	} {

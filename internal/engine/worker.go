@@ -32,11 +32,11 @@ type worker struct {
 	resumedAt  time.Time   // when the run's clock was last started; zero while it is stopped
 }
 
-// launchGenerator starts the generator and its worker. h is the history to replay;
-// nil for a new run. Callers hold mu.
-func (r *trackedRun) launchGenerator(args json.RawMessage, h *history) {
+// launchGenerator starts the generator and its worker. The caller is who started the
+// run; h is the history to replay, or nil for a new run. Callers hold mu.
+func (r *trackedRun) launchGenerator(caller generators.Caller, args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
-	ctx, endSpan := r.engine.tracer.TraceGenerator(r.engine.generatorCtx, r.tracedRun())
+	ctx, endSpan := r.engine.tracer.TraceGenerator(generators.WithCaller(r.engine.generatorCtx, caller), r.tracedRun())
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
 	r.worker = w

@@ -37,6 +37,9 @@ func (b Base) RunEvents(id string) string { return b.Run(id) + "/events" }
 // CancelRun returns the URL to post to, to stop a run.
 func (b Base) CancelRun(id string) string { return b.Run(id) + "/cancel" }
 
+// AdoptRun returns the URL to post to, to become the owner of a run.
+func (b Base) AdoptRun(id string) string { return b.Run(id) + "/adopt" }
+
 // Artifact returns the URL of an artifact's content. Seq is the number of its log entry.
 func (b Base) Artifact(run string, seq uint64) string {
 	return b.Run(run) + "/artifacts/" + strconv.FormatUint(seq, 10)
@@ -60,6 +63,9 @@ func (b Base) Updates(page string) string { return string(b) + "/updates?page=" 
 
 // Login returns the URL of the sign-in page.
 func (b Base) Login() string { return string(b) + "/login" }
+
+// Logout returns the URL to post to, to sign out.
+func (b Base) Logout() string { return string(b) + "/logout" }
 
 // LoginThen returns the URL of the sign-in page that leads to next.
 func (b Base) LoginThen(next string) string {

@@ -10,6 +10,8 @@ func TestLinks(t *testing.T) {
 			base.RunsInState("failed"):       "/runs?state=failed",
 			base.RunEvents("7f"):             "/runs/7f/events",
 			base.CancelRun("7f"):             "/runs/7f/cancel",
+			base.AdoptRun("7f"):              "/runs/7f/adopt",
+			base.Logout():                    "/logout",
 			base.Artifact("7f", 3):           "/runs/7f/artifacts/3",
 			base.Ask("7f.3"):                 "/asks/7f.3",
 			base.AnswerAsk("7f.3", "accept"): "/mcp/request?ask=7f.3&action=accept",

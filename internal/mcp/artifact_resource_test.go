@@ -23,7 +23,7 @@ func TestArtifactsOfOthersAreMissing(t *testing.T) {
 	seq := awaitArtifact(t, r, run.ID)
 	const missing = `"code":-32002,"message":"there is no resource`
 	for caller, want := range map[string]string{"operator": `"text":"secret plan"`, "somebody else": missing} {
-		c := r.connectStdioAs(t, engine.Caller{caller})
+		c := r.connectStdioAs(t, generators.Caller{ID: caller})
 		c.initialize("2025-11-25", "{}")
 		c.sendLine(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"beam://runs/%s/artifacts/%d"}}`, run.ID, seq)
 		if got := c.nextLine(); !strings.Contains(got, want) {

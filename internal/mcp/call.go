@@ -98,7 +98,7 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 	if s.isResumeTool(p.Name) {
 		return c, c.openResumedRun(p.Arguments)
 	}
-	if c.photon, _ = s.photons.Lookup(p.Name); c.photon == nil {
+	if c.photon, _ = s.engine.LookupPhoton(rc.client.caller, p.Name); c.photon == nil {
 		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
 	}
 	return c, nil
@@ -148,7 +148,7 @@ func (c *call) cancelRun() {
 		return
 	}
 	err := c.server.engine.Cancel(context.Background(), c.client.caller, c.runID)
-	if err != nil && !errors.Is(err, engine.ErrRunNotFound) {
+	if err != nil && !errors.Is(err, engine.ErrRunNotFound) && !errors.Is(err, engine.ErrForbidden) { // deleted or adopted
 		c.server.logger.Error("cancelling a run", "run", c.runID, "err", err)
 	}
 }

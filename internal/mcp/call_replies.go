@@ -89,13 +89,26 @@ func (c *call) resultReply(result *msg.ToolResult, cursor string) reply {
 	return reply{message: msg.EncodeResult(c.requestID, result), cursor: cursor}
 }
 
+// adoptedReply ends a call whose run another caller has adopted. The run goes on.
+func (c *call) adoptedReply() reply {
+	c.mu.Lock()
+	c.handedOff = true
+	c.mu.Unlock()
+	c.withdrawRequests("its run was adopted by an operator")
+	return c.resultReply(msg.ErrorResult("An operator has adopted this run. It goes on without this call. Don't call the tool again for the same purpose: that would start over."), "")
+}
+
 // panicReply returns the reply for a recovered panic.
 func (c *call) panicReply(v any) reply {
 	return c.internalErrorReply(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 }
 
-// internalErrorReply logs err and returns a reply that does not disclose it.
+// internalErrorReply logs err and returns a reply that does not disclose it. If another
+// caller has adopted the run, the reply says so.
 func (c *call) internalErrorReply(err error) reply {
+	if errors.Is(err, engine.ErrForbidden) {
+		return c.adoptedReply()
+	}
 	name := "" // the call may fail before its photon is known
 	if c.photon != nil {
 		name = c.photon.Name()

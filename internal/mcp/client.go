@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 )
@@ -25,14 +25,14 @@ var supportedVersions = []string{version20260728, version20251125, version202506
 
 // A client is what a request's sender is and supports. It is immutable.
 type client struct {
-	caller engine.Caller
+	caller generators.Caller
 	msg.Client
 }
 
 // newModernClient returns the client of a request that names its own version (MCP
 // 2026-07-28, Per-request protocol fields). Over HTTP, the headers must agree with the
 // body.
-func (s *Server) newModernClient(caller engine.Caller, m msg.Incoming, p *requestParams, h http.Header) (*client, *msg.Error) {
+func (s *Server) newModernClient(caller generators.Caller, m msg.Incoming, p *requestParams, h http.Header) (*client, *msg.Error) {
 	version := p.Meta.protocolVersion()
 	if version == "" {
 		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta has no %s", mcp.MetaKeyProtocolVersion)
@@ -48,7 +48,7 @@ func (s *Server) newModernClient(caller engine.Caller, m msg.Incoming, p *reques
 	if p.Meta.Capabilities == nil {
 		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta lacks %s, an object; it may be empty", mcp.MetaKeyClientCapabilities)
 	}
-	if err := s.checkHeaders(version, m, p.Name, h); err != nil {
+	if err := s.checkHeaders(caller, version, m, p.Name, h); err != nil {
 		return nil, msg.Errorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
 	c := &client{caller, msg.Client{Version: version, Capabilities: *p.Meta.Capabilities, LogLevel: msg.NoLogging}}
@@ -62,9 +62,9 @@ func (s *Server) newModernClient(caller engine.Caller, m msg.Incoming, p *reques
 	return c, nil
 }
 
-// checkHeaders compares the standard headers, and those that a tool's schema requires,
-// with the body.
-func (s *Server) checkHeaders(version string, m msg.Incoming, tool string, h http.Header) error {
+// checkHeaders compares the standard headers, and those that the schema of a tool that
+// the caller may use requires, with the body.
+func (s *Server) checkHeaders(caller generators.Caller, version string, m msg.Incoming, tool string, h http.Header) error {
 	if h == nil {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (s *Server) checkHeaders(version string, m msg.Incoming, tool string, h htt
 		return nil
 	}
 	t := s.library.GetTool(tool)
-	if t == nil {
+	if t == nil || !s.offersTool(caller, tool) {
 		return nil
 	}
 	return mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {

@@ -64,14 +64,14 @@ func (s *Server) serveRequest(rc *requestContext, m msg.Incoming, p *requestPara
 // initialize, only initialize and ping are allowed.
 func (s *Server) identifyClient(sess *session, m msg.Incoming, p *requestParams, h http.Header) (*client, *msg.Error) {
 	if mcp.IsModernProtocol(p.Meta.protocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
-		return s.newModernClient(sess.caller, m, p, h)
+		return s.newModernClient(sess.currentCaller(), m, p, h)
 	}
 	if c := sess.initializedClient(); c != nil {
 		return c, nil
 	}
 	switch m.Method {
 	case string(mcp.MethodInitialize), string(mcp.MethodPing):
-		return &client{sess.caller, msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
+		return &client{sess.currentCaller(), msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
 	case string(mcp.MethodServerDiscover):
 		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}

@@ -27,7 +27,7 @@ type testServer struct {
 	close   func() // once
 }
 
-var operator = engine.Caller{"operator"}
+var operator = generators.Caller{ID: "operator"}
 
 // newTestServer returns a server that withdraws questions which the client can't be
 // asked.
@@ -91,7 +91,7 @@ func (b *testServer) connectStdio(t testing.TB) *stdioClient {
 }
 
 // connectStdioAs connects a client whose runs belong to caller.
-func (b *testServer) connectStdioAs(t testing.TB, caller engine.Caller) *stdioClient {
+func (b *testServer) connectStdioAs(t testing.TB, caller generators.Caller) *stdioClient {
 	t.Helper()
 	in, to := io.Pipe()
 	outR, outW := io.Pipe()

@@ -7,7 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
@@ -18,7 +19,7 @@ const sessionHeader = "Mcp-Session-Id"
 // ServeHTTP serves the MCP endpoint (MCP, Transports, Streamable HTTP) for an
 // authenticated caller. The handler that mounts it checks Host, Origin and credentials.
 // Origin is the base URL of Beam's pages as the client reaches them.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
 	switch r.Method {
 	case http.MethodPost:
 		s.servePost(w, r, caller, origin)
@@ -34,7 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller engine
 
 // sessionForMessage returns the session of a message, and opens one for initialize. It
 // writes an error response and reports false if there is none.
-func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string, m msg.Incoming) (*session, bool) {
+func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string, m msg.Incoming) (*session, bool) {
 	params, _ := parseParams(m)
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	pages := func() (string, error) { return origin, nil }
@@ -48,7 +49,7 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 			streamable.WriteError(w, http.StatusServiceUnavailable, &m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
-		sess.identified = r.Header.Get("Authorization") != "" // checked by the handler that mounts ServeHTTP
+		sess.identified = callers.IsSignedIn(caller)
 		w.Header().Set(sessionHeader, sess.id)
 		return sess, true
 	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(supportedVersions, version):
@@ -60,7 +61,7 @@ func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, calle
 
 // requireSession returns the session that a request names. It writes an error response
 // and reports false if there is none.
-func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller engine.Caller, m *msg.Incoming) (*session, bool) {
+func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller generators.Caller, m *msg.Incoming) (*session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		streamable.WriteError(w, http.StatusBadRequest, m, msg.Errorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
@@ -76,7 +77,7 @@ func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller e
 
 // serveGet opens the stream for messages that belong to no request, or resumes the
 // stream of a call.
-func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
+func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
 	if !streamable.Accepts(r, "text/event-stream") || r.Header.Get("Accept") == "" {
 		streamable.WriteError(w, http.StatusNotAcceptable, nil, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
 		return
@@ -126,7 +127,7 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 }
 
 // serveDelete ends a session.
-func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request, caller engine.Caller) {
+func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
 	if refuseModern(w, r) {
 		return
 	}

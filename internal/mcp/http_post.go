@@ -6,14 +6,14 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
 // servePost serves a message or a batch of messages.
-func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller engine.Caller, origin string) {
+func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
 	body, ok := streamable.ReadBody(w, r)
 	if !ok {
 		return
@@ -81,7 +81,7 @@ func httpStatus(sess *session, r reply) int {
 }
 
 // servePostedBatch serves a batch. Its responses form one JSON array.
-func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller engine.Caller, body []byte) {
+func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller generators.Caller, body []byte) {
 	sess, ok := s.requireSession(w, r, caller, nil)
 	if !ok {
 		return

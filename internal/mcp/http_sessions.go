@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 )
 
@@ -22,7 +22,7 @@ const (
 var errTooManySessions = errors.New("too many clients are connected; try again later")
 
 // openSession starts a session.
-func (s *Server) openSession(caller engine.Caller, pages func() (string, error)) (*session, error) {
+func (s *Server) openSession(caller generators.Caller, pages func() (string, error)) (*session, error) {
 	sess := s.newSession(rand.Text(), caller, pages)
 	sess.resumable = true
 	now := time.Now()
@@ -68,11 +68,11 @@ func (s *session) isIdle(now time.Time) bool {
 }
 
 // findSession returns the caller's session with the given id, or nil.
-func (s *Server) findSession(id string, caller engine.Caller) *session {
+func (s *Server) findSession(id string, caller generators.Caller) *session {
 	s.mu.Lock()
 	sess := s.sessions[id]
 	s.mu.Unlock()
-	if sess == nil || sess.caller.Owner() != caller.Owner() {
+	if sess == nil || !sess.updateCaller(caller) {
 		return nil
 	}
 	sess.mu.Lock()

@@ -35,6 +35,7 @@ func (p *pendingRequest) HandleResponse(m msg.Incoming) {
 	}
 	switch {
 	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, msg.ErrClientGone):
+	case errors.Is(err, engine.ErrForbidden): // another caller has adopted the run
 	case engine.IsTransient(err): // the client has answered and must not be asked again
 		c.server.logger.Warn("recording an answer failed; trying again", "run", c.runID, "err", err)
 		p.retryResponse(m)

@@ -60,9 +60,14 @@ func (c *call) openResumedRun(args json.RawMessage) *reply {
 		return refuse("The arguments for " + ResumeTool + ` are not valid: it takes {"run": HANDLE}, with the handle from the result of the earlier call.`)
 	}
 	runs, caller := c.server.engine, c.client.caller
-	err := runs.ClearIdleTimeout(caller, handle.Run)
-	info, infoErr := runs.Info(caller, handle.Run)
-	switch err = errors.Join(err, infoErr); {
+	info, err := runs.Info(caller, handle.Run)
+	if err == nil && info.Owner != caller.ID { // an operator's client doesn't act on the runs of others
+		err = engine.ErrForbidden
+	}
+	if err == nil {
+		err = runs.ClearIdleTimeout(caller, handle.Run)
+	}
+	switch {
 	case errors.Is(err, engine.ErrRunNotFound), errors.Is(err, engine.ErrForbidden):
 		return refuse(unknownHandleText)
 	case engine.IsTransient(err):

@@ -47,7 +47,7 @@ func TestResumeReturnsEarlierAnswerAtOnce(t *testing.T) {
 func TestRunHandleOfAnotherCallerIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newLinkingServer(t, wordPhoton)
-		theirs, err := r.engine.Start(t.Context(), engine.Caller{"somebody else"}, engine.StartRequest{Photon: "word"})
+		theirs, err := r.engine.Start(t.Context(), generators.Caller{ID: "somebody else"}, engine.StartRequest{Photon: "word"})
 		if err != nil {
 			t.Fatal(err)
 		}

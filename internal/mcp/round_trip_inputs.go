@@ -15,7 +15,7 @@ import (
 // resumeFromState resumes a call from its requestState, and records the answers that
 // came with it.
 func (r *roundTrip) resumeFromState(ctx context.Context, p *requestParams) error {
-	state, err := r.server.stateSealer.Open(p.RequestState, r.client.caller.Owner(), r.callDigest)
+	state, err := r.server.stateSealer.Open(p.RequestState, r.client.caller.ID, r.callDigest)
 	if err != nil {
 		return err
 	}

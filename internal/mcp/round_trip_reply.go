@@ -13,7 +13,7 @@ func (r *roundTrip) inputRequiredReply() reply {
 	progress, sent := r.state.Progress.Last()
 	state := requeststate.State{
 		Run: r.runID, After: r.lastSent, Inputs: map[string]requeststate.Input{}, Progress: progress, ProgressSent: sent,
-		Owner: r.client.caller.Owner(), Digest: r.callDigest,
+		Owner: r.client.caller.ID, Digest: r.callDigest,
 	}
 	requests := map[string]inputRequest{}
 	for key, q := range r.openInputs {

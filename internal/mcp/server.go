@@ -108,7 +108,7 @@ func New(c Config) (*Server, error) {
 	})
 	hooks.AddOnError(noteMissingResource)
 	options := []server.ServerOption{
-		server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery(), server.WithHooks(hooks),
+		server.WithToolCapabilities(true), server.WithToolFilter(s.filterTools), server.WithLogging(), server.WithRecovery(), server.WithHooks(hooks),
 		server.WithPaginationLimit(listPageSize), server.WithInstructions(c.Instructions),
 		server.WithResourceCapabilities(true, true),
 	}

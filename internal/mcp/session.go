@@ -10,7 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
@@ -24,7 +24,6 @@ import (
 type session struct {
 	server *Server
 	id     string
-	caller engine.Caller
 	// pageBaseURL returns the base URL of Beam's pages, as this client reaches them.
 	pageBaseURL func() (string, error)
 
@@ -42,6 +41,7 @@ type session struct {
 	requests requests.Table
 
 	mu               sync.Mutex
+	caller           generators.Caller
 	client           *client          // nil before initialize
 	resumableCalls   map[string]*call // by key
 	subscribedURIs   map[string]bool  // of resources
@@ -52,7 +52,7 @@ type session struct {
 	taskWatch        *tasks.Watch // nil until the client creates a task
 }
 
-func (s *Server) newSession(id string, caller engine.Caller, pages func() (string, error)) *session {
+func (s *Server) newSession(id string, caller generators.Caller, pages func() (string, error)) *session {
 	sess := &session{
 		server: s, id: id, caller: caller, pageBaseURL: pages,
 		resumableCalls: map[string]*call{}, subscribedURIs: map[string]bool{},
@@ -128,6 +128,32 @@ func (s *session) initializedClient() *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.client
+}
+
+// currentCaller returns the session's caller.
+func (s *session) currentCaller() generators.Caller {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.caller
+}
+
+// updateCaller sets the caller's name and roles, which may have changed since the
+// session began. It reports whether the session is the caller's.
+func (s *session) updateCaller(caller generators.Caller) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.caller.ID != caller.ID {
+		return false
+	}
+	if s.caller.Name == caller.Name && slices.Equal(s.caller.Roles, caller.Roles) {
+		return true
+	}
+	if s.caller = caller; s.client != nil {
+		c := *s.client
+		c.caller = caller
+		s.client = &c
+	}
+	return true
 }
 
 // updateClient replaces the client with a changed copy.

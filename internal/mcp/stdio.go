@@ -8,7 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
@@ -19,14 +19,14 @@ import (
 // one line (MCP, Transports, stdio). It returns nil when in ends or ctx is done, after
 // the requests in progress have finished or their grace period has passed. The runs that
 // the client starts belong to caller; pages returns the base URL of Beam's pages.
-func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, caller engine.Caller, pages func() (string, error)) error {
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, caller generators.Caller, pages func() (string, error)) error {
 	return s.serveStdio(ctx, in, out, s.newSession("stdio", caller, pages))
 }
 
 // ServeProxied is [Server.ServeStdio] for the client of another process. This process
 // outlives the client, so when the client leaves, the runs that nobody could return to
 // are cancelled.
-func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, caller engine.Caller, pages func() (string, error)) error {
+func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, caller generators.Caller, pages func() (string, error)) error {
 	sess := s.newSession("stdio", caller, pages)
 	sess.proxied = true
 	return s.serveStdio(ctx, in, out, sess)

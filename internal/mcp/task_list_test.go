@@ -34,8 +34,8 @@ func TestTasksAreListedToTheirOwner(t *testing.T) {
 		}
 		mine[info.ID] = true
 	}
-	for who, surface := range map[string]string{"bearer:x": "mcp task", "operator": "browser"} {
-		if _, err := r.engine.Start(t.Context(), engine.Caller{who}, engine.StartRequest{Photon: "word", Surface: surface}); err != nil {
+	for who, surface := range map[string]string{"token": "mcp task", "operator": "browser"} {
+		if _, err := r.engine.Start(t.Context(), generators.Caller{ID: who}, engine.StartRequest{Photon: "word", Surface: surface}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestTasksAreListedToIdentifiedCallers(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		who := operator
 		if q.Header.Get("Authorization") != "" {
-			who = engine.Caller{"bearer:x"}
+			who = generators.Caller{ID: "token"}
 		}
 		r.ServeHTTP(w, q, who, pagesOrigin)
 	}))

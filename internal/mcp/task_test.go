@@ -120,7 +120,7 @@ func TestTaskSupportNegotiation(t *testing.T) {
 // Another owner's task, and a run that is not a task, do not exist for the caller.
 func TestTaskBelongsToOwner(t *testing.T) {
 	r := newTestServer(t, taskPhoton("word", ""))
-	theirs, err := r.engine.Start(t.Context(), engine.Caller{"bearer:x"}, engine.StartRequest{Photon: "word", Surface: "mcp task"})
+	theirs, err := r.engine.Start(t.Context(), generators.Caller{ID: "bearer:x"}, engine.StartRequest{Photon: "word", Surface: "mcp task"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -47,6 +48,25 @@ func newTool(p *generators.Photon) mcp.Tool {
 		IdempotentHint: &o.Idempotent, OpenWorldHint: &o.OpenWorld,
 	}
 	return t
+}
+
+// offersTool reports whether a registered tool is one that a caller may use. Tools that
+// are no photons are everybody's.
+func (s *Server) offersTool(caller generators.Caller, name string) bool {
+	if _, isPhoton := s.photons.Lookup(name); !isPhoton || s.isResumeTool(name) {
+		return true
+	}
+	_, ok := s.engine.LookupPhoton(caller, name)
+	return ok
+}
+
+// filterTools removes the tools that the caller of a request may not use from a list.
+func (s *Server) filterTools(ctx context.Context, all []mcp.Tool) []mcp.Tool {
+	rc, ok := server.ClientSessionFromContext(ctx).(*requestContext)
+	if !ok {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !s.offersTool(rc.client.caller, t.Name) })
 }
 
 // completeToolList adds to a list of tools what depends on the client's version.

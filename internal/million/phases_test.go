@@ -108,7 +108,9 @@ func (p *phase) openEngine(limits engine.Limits) error {
 // ownerCount is the number of owners that share the runs.
 const ownerCount = 100
 
-func ownerOf(i int) engine.Caller { return engine.Caller{fmt.Sprintf("session:%032d", i%ownerCount)} }
+func ownerOf(i int) generators.Caller {
+	return generators.Caller{ID: fmt.Sprintf("session:%032d", i%ownerCount)}
+}
 
 // countWaiting returns the number of waiting runs.
 func (p *phase) countWaiting() (n int) {
@@ -207,7 +209,7 @@ func (p *phase) answerSample() error {
 
 // A pickedRun is a run to answer.
 type pickedRun struct {
-	caller engine.Caller
+	caller generators.Caller
 	id     string
 }
 
@@ -303,10 +305,7 @@ func (p *phase) checkRecovered() error {
 	if err := json.Unmarshal(raw, &asks); err != nil {
 		return err
 	}
-	var who engine.Caller
-	for i := range ownerCount {
-		who = append(who, ownerOf(i)...)
-	}
+	who := generators.Caller{ID: "operator", Roles: []string{generators.RoleOperator}}
 	for _, id := range asks {
 		if open, err := p.engine.OpenAsk(context.Background(), who, id); err != nil || open.Key != "sure" {
 			return fmt.Errorf("the question %s, which was open before the kill: %v, %v", id, open, err)

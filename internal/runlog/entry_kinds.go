@@ -1,11 +1,14 @@
 package runlog
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 )
 
 // Started is the data of the first entry of a run.
@@ -14,10 +17,12 @@ type Started struct {
 	Title   string `json:"title"`
 	Durable bool   `json:"durable,omitempty"`
 	// Version is the photon's version, if it has one; see [generators.Options].
-	Version string          `json:"version,omitempty"`
-	Owner   string          `json:"owner"`
-	Surface string          `json:"surface"` // where the run was started: browser, http, mcp, mcp task or terminal
-	Args    json.RawMessage `json:"args"`
+	Version string `json:"version,omitempty"`
+	Owner   string `json:"owner"` // the id of the caller who started the run
+	// Caller is who started the run, if more than the id is known.
+	Caller  *generators.Caller `json:"caller,omitempty"`
+	Surface string             `json:"surface"` // where the run was started: browser, http, mcp, mcp task or terminal
+	Args    json.RawMessage    `json:"args"`
 	// IdempotencyKey is the Idempotency-Key of the request, if it had one.
 	IdempotencyKey string `json:"idempotency,omitempty"`
 	// Trace is the trace that the run belongs to; nil if it isn't traced.
@@ -25,6 +30,22 @@ type Started struct {
 	// RetainFor is the minimum time after its start for which the run is retained
 	// once it has ended.
 	RetainFor ask.Millis `json:"keep,omitempty"`
+}
+
+// StartedBy returns who started the run.
+func (s *Started) StartedBy() generators.Caller {
+	if s.Caller != nil {
+		return *s.Caller
+	}
+	return generators.Caller{ID: s.Owner}
+}
+
+// SetStartedBy sets who started the run.
+func (s *Started) SetStartedBy(c generators.Caller) {
+	s.Owner, s.Caller = c.ID, nil
+	if c.Name != "" || len(c.Roles) > 0 {
+		s.Caller = &c
+	}
 }
 
 // Trace is a trace context in the header formats of W3C Trace Context and W3C
@@ -56,7 +77,7 @@ type Asked struct {
 	More bool `json:"more,omitempty"`
 }
 
-// Answered settles a question.
+// Answered settles a question. The entry's time is when that was.
 type Answered struct {
 	AskSeq uint64     `json:"ask"` // the ordinal of the Asked entry
 	Answer ask.Answer `json:"answer"`
@@ -64,6 +85,18 @@ type Answered struct {
 	// Answer has no content then.
 	Sealed  []byte `json:"sealed,omitempty"`
 	Surface string `json:"by"` // the surface that the answer came from
+	// Caller is who answered; nil in the logs of earlier versions.
+	Caller *generators.Caller `json:"caller,omitempty"`
+	// Shown is the digest of the question that was answered; see [DigestQuestion].
+	Shown string `json:"shown,omitempty"`
+}
+
+// DigestQuestion returns a digest of a question, given the JSON of its recorded
+// form: the first 32 hexadecimal digits of its SHA-256. It tells later what a person
+// who answered was shown.
+func DigestQuestion(recorded json.RawMessage) string {
+	sum := sha256.Sum256(recorded)
+	return hex.EncodeToString(sum[:16])
 }
 
 // Stepped records the outcome of a step.
@@ -102,6 +135,11 @@ const (
 	Stopped     FinishStatus = "stopped"     // by a person
 	Interrupted FinishStatus = "interrupted" // by the end of the process
 )
+
+// Adopted makes another caller the run's owner.
+type Adopted struct {
+	By generators.Caller `json:"by"`
+}
 
 // Finished is the last entry of a run.
 type Finished struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -16,6 +17,10 @@ func TestEntriesRoundTrip(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	q := &ask.Question{Kind: ask.KindText, Message: "m", Fields: ask.Fields{{Name: "k", Type: "string", Required: true}}}
 	checkRoundTrip(t, runlog.KindStarted, runlog.Started{Photon: "p", Title: "P", Durable: true, Owner: "o", Surface: "mcp", Args: json.RawMessage(`{"a":1}`)})
+	ada := generators.Caller{ID: "ada", Name: "Ada", Roles: []string{"approver"}}
+	checkRoundTrip(t, runlog.KindStarted, runlog.Started{Photon: "p", Owner: "ada", Caller: &ada, Args: json.RawMessage(`{}`)})
+	checkRoundTrip(t, runlog.KindAdopted, runlog.Adopted{By: ada})
+	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Decline}, Surface: "mcp", Caller: &ada, Shown: "00"})
 	checkRoundTrip(t, runlog.KindClaimed, runlog.Claimed{Epoch: 2})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, Deadline: at, TimeSpent: ask.Millis(time.Second)})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, More: true})
@@ -50,6 +55,20 @@ func TestEntryOfAnotherType(t *testing.T) {
 	}
 	if !runlog.Kind("status").IsEvent() || !runlog.Kind("artifact").IsEvent() {
 		t.Error("IsEvent is false for a status or an artifact")
+	}
+}
+
+func TestEntryKinds(t *testing.T) {
+	for _, k := range runlog.EntryKinds() {
+		if k.IsEvent() {
+			t.Errorf("%s is an event", k)
+		}
+	}
+}
+
+func TestDigestQuestion(t *testing.T) {
+	if got, want := runlog.DigestQuestion([]byte(`{"kind":"confirm","message":"Go?"}`)), "1a6385d4b82b780e9684d240658fefe6"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 // Package identity determines who sends a request. A caller is a browser with a session
 // cookie or a program with the server's token. A browser becomes the operator's with a
-// single-use code, and a token holder's with the token.
+// single-use code, and a token holder's with the token. A program that embeds Beam may
+// identify callers itself; see [Identifier].
 package identity
 
 import (
@@ -13,16 +14,15 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gorilla/securecookie"
 	gorilla "github.com/gorilla/sessions"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/links"
 )
-
-// Operator is the owner of the runs of this machine's operator.
-const Operator = "operator"
 
 // ErrSignInRequired means that the request needs the server's token or a session that
 // has signed in.
@@ -35,17 +35,23 @@ type Sessions struct {
 	site       links.Site
 	links      links.Base // the path of the site
 	token      string
-	// tokenOwner owns the runs of callers that present the token.
-	tokenOwner string
+	// tokenMark is what the session of a browser that presented the token holds. A
+	// browser has to sign in again when the token changes.
+	tokenMark string
 }
 
-const sessionMaxAge = 30 * 24 * 60 * 60 // seconds
+// A session expires when it has not been used for sessionLifetime. Its cookie is
+// renewed when it is older than sessionRenewal.
+const (
+	sessionLifetime = 30 * 24 * time.Hour
+	sessionRenewal  = 24 * time.Hour
+)
 
 // NewSessions returns sessions that k protects. Token, if set, is required from every
 // client. Cookies are limited to the site's paths, and to TLS if the site has it.
 func NewSessions(k Keys, token string, site links.Site) *Sessions {
 	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: site, links: site.Path, token: token}
-	s.store.MaxAge(sessionMaxAge)
+	s.store.MaxAge(int(sessionLifetime.Seconds()))
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
 			c.SetSerializer(jsonSerializer{})
@@ -53,7 +59,7 @@ func NewSessions(k Keys, token string, site links.Site) *Sessions {
 	}
 	if token != "" {
 		sum := sha256.Sum256([]byte(token))
-		s.tokenOwner = "bearer:" + hex.EncodeToString(sum[:8])
+		s.tokenMark = "bearer:" + hex.EncodeToString(sum[:8])
 	}
 	return s
 }
@@ -93,47 +99,86 @@ func (jsonSerializer) Deserialize(raw []byte, dst any) error {
 }
 
 // Identify returns the caller of a request. It creates a session for a new browser,
-// unless a token is required: then the error is [ErrSignInRequired].
-func (s *Sessions) Identify(w http.ResponseWriter, r *http.Request) (engine.Caller, error) {
+// unless a token is required: then the error is [ErrSignInRequired]. It renews a
+// session that is in use.
+func (s *Sessions) Identify(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
 	if presented, ok := bearerToken(r); ok {
 		if !s.matchesToken(presented) {
-			return nil, ErrSignInRequired
+			return generators.Caller{}, ErrSignInRequired
 		}
-		return engine.Caller{s.tokenOwner}, nil
+		return callers.Token(), nil
 	}
 	session := s.load(r)
-	if s.token != "" && session.Values["bearer"] != s.tokenOwner && session.Values["operator"] != true {
-		return nil, ErrSignInRequired
+	if !s.isAdmitted(session) {
+		return generators.Caller{}, ErrSignInRequired
 	}
-	if session.Values["id"] == nil {
-		session.Values["id"] = rand.Text()
+	if sessionID(session) == "" || isRenewalDue(session) {
 		if err := s.save(w, r, session); err != nil {
-			return nil, err
+			return generators.Caller{}, err
 		}
 	}
 	return s.callerOf(session), nil
 }
 
 // IdentifyProgram returns the caller of a request of a program that keeps no cookies,
-// such as an MCP client. If no token is required, it is the operator: a program that can
-// reach the loopback address runs on the operator's machine.
-func (s *Sessions) IdentifyProgram(w http.ResponseWriter, r *http.Request) (engine.Caller, error) {
+// such as an MCP client. If no token is required, it is [callers.LocalClient]: a program
+// that can reach the loopback address runs on the operator's machine.
+func (s *Sessions) IdentifyProgram(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
 	if _, presented := bearerToken(r); presented || s.RequiresToken() {
 		return s.Identify(w, r)
 	}
-	return engine.Caller{Operator}, nil
+	return callers.LocalClient(), nil
 }
 
-func (s *Sessions) callerOf(session *gorilla.Session) engine.Caller {
-	var caller engine.Caller
-	if session.Values["operator"] == true {
-		caller = append(caller, Operator)
+// BrowserID returns the id of the browser's session, or "" if it has none.
+func (s *Sessions) BrowserID(r *http.Request) string { return sessionID(s.load(r)) }
+
+// UnsignedCaller returns the caller that the browser is without having signed in. It
+// reports false if the browser has no session.
+func (s *Sessions) UnsignedCaller(r *http.Request) (generators.Caller, bool) {
+	id := s.BrowserID(r)
+	return callers.Session(id), id != ""
+}
+
+// The members of a session.
+const (
+	memberID       = "id"       // a random text
+	memberOperator = "operator" // true once the browser has signed in as the operator
+	memberToken    = "bearer"   // the mark of the token that the browser has presented
+	memberRenewed  = "renewed"  // when the cookie was made, in seconds of Unix time
+)
+
+func sessionID(session *gorilla.Session) string {
+	id, _ := session.Values[memberID].(string)
+	return id
+}
+
+// isRenewalDue reports whether the session's cookie is so old that a new one must
+// replace it, so that a session that is in use doesn't expire.
+func isRenewalDue(session *gorilla.Session) bool {
+	renewed, _ := session.Values[memberRenewed].(float64)
+	return time.Since(time.Unix(int64(renewed), 0)) > sessionRenewal
+}
+
+func isOperator(session *gorilla.Session) bool { return session.Values[memberOperator] == true }
+
+// holdsToken reports whether the browser has presented the token that is required now.
+func (s *Sessions) holdsToken(session *gorilla.Session) bool {
+	return s.RequiresToken() && session.Values[memberToken] == s.tokenMark
+}
+
+func (s *Sessions) isAdmitted(session *gorilla.Session) bool {
+	return !s.RequiresToken() || isOperator(session) || s.holdsToken(session)
+}
+
+func (s *Sessions) callerOf(session *gorilla.Session) generators.Caller {
+	switch {
+	case isOperator(session):
+		return callers.Operator()
+	case s.holdsToken(session):
+		return callers.Token()
 	}
-	if s.tokenOwner != "" && session.Values["bearer"] == s.tokenOwner {
-		caller = append(caller, s.tokenOwner)
-	}
-	id, _ := session.Values["id"].(string)
-	return append(caller, "session:"+id)
+	return callers.Session(sessionID(session))
 }
 
 // load returns the request's session, or a new one if its cookie can't be read.
@@ -154,10 +199,19 @@ func (s *Sessions) load(r *http.Request) *gorilla.Session {
 // isSecure reports whether the browser that sent the request reaches Beam over TLS.
 func (s *Sessions) isSecure(r *http.Request) bool { return r.TLS != nil || s.site.Secure() }
 
+// save sets the session's cookie, which is valid from now on.
 func (s *Sessions) save(w http.ResponseWriter, r *http.Request, session *gorilla.Session) error {
-	if session.Values["id"] == nil {
-		session.Values["id"] = rand.Text()
+	if sessionID(session) == "" {
+		session.Values[memberID] = rand.Text()
 	}
+	session.Values[memberRenewed] = float64(time.Now().Unix())
+	return s.store.Save(r, w, session)
+}
+
+// SignOut removes the browser's session. The browser's next request begins a new one.
+func (s *Sessions) SignOut(w http.ResponseWriter, r *http.Request) error {
+	session := s.load(r)
+	session.Options.MaxAge = -1
 	return s.store.Save(r, w, session)
 }
 
@@ -166,7 +220,7 @@ func (s *Sessions) RequiresToken() bool { return s.token != "" }
 
 // SignInOperator makes the browser's session the operator's.
 func (s *Sessions) SignInOperator(w http.ResponseWriter, r *http.Request) error {
-	return s.grant(w, r, "operator", true)
+	return s.grant(w, r, memberOperator, true)
 }
 
 // SignInWithToken makes the browser's session a holder of the token. It reports false if
@@ -175,7 +229,7 @@ func (s *Sessions) SignInWithToken(w http.ResponseWriter, r *http.Request, prese
 	if !s.matchesToken(presented) {
 		return false, nil
 	}
-	return true, s.grant(w, r, "bearer", s.tokenOwner)
+	return true, s.grant(w, r, memberToken, s.tokenMark)
 }
 
 // grant stores a value in the browser's session.

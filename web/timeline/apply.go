@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -34,6 +35,7 @@ var appliers = map[runlog.Kind]func(*Run, runlog.Entry) Change{
 	runlog.KindAnswered:  decoded((*Run).applyAnswered),
 	runlog.KindWithdrawn: decoded((*Run).applyWithdrawn),
 	runlog.KindStepped:   decoded((*Run).applyStepped),
+	runlog.KindAdopted:   decoded((*Run).applyAdopted),
 	runlog.KindFinished:  decoded((*Run).applyFinished),
 	"status":             decoded((*Run).applyStatus),
 	"progress":           decoded((*Run).applyProgress),
@@ -91,7 +93,8 @@ func (r *Run) applyUnknown(e runlog.Entry) Change {
 
 func (r *Run) applyStarted(e runlog.Entry, d runlog.Started) Change {
 	r.Photon, r.Title, r.Surface, r.Durable = d.Photon, d.Title, d.Surface, d.Durable
-	r.Started, r.Args = e.Time, d.Args
+	r.Started, r.Args, r.Owner = e.Time, d.Args, d.StartedBy()
+	r.Owner.ID = callers.OwnerID(r.Owner.ID)
 	if r.Title == "" {
 		r.Title = d.Photon
 	}
@@ -106,6 +109,14 @@ func (r *Run) applyClaimed(e runlog.Entry, d runlog.Claimed) Change {
 		return Change{}
 	}
 	return r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Debug, Text: "resumed"})
+}
+
+// applyAdopted shows that the run has another owner.
+func (r *Run) applyAdopted(e runlog.Entry, d runlog.Adopted) Change {
+	r.Owner = d.By
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Notice, Text: "adopted by " + callers.Describe(d.By.ID, d.By.Name)})
+	c.StateChanged = true
+	return c
 }
 
 func (r *Run) applyStepped(e runlog.Entry, d runlog.Stepped) Change {

@@ -28,7 +28,7 @@ func (r *Run) applyAnswered(e runlog.Entry, d runlog.Answered) Change {
 	if i == nil {
 		return Change{}
 	}
-	i.Ask.applyAnswer(d, e.Time)
+	i.Ask.applyAnswer(d, r.Owner, e.Time)
 	return r.updateState(Change{Item: i})
 }
 

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -26,6 +28,7 @@ type Ask struct {
 	engine.OpenAsk
 	State   AskState
 	By      string    // the surface that answered
+	Person  string    // what people call who answered, if the name is known or the run is somebody else's
 	Settled time.Time // zero while the question is open
 	// Reason is why the question was withdrawn, and Problem the error behind that.
 	Reason  runlog.WithdrawReason
@@ -43,9 +46,12 @@ type Value struct {
 // Secret reports whether the answer must not be shown.
 func (a *Ask) Secret() bool { return a.Question.Kind == ask.KindSecret }
 
-// applyAnswer records an answer.
-func (a *Ask) applyAnswer(d runlog.Answered, at time.Time) {
+// applyAnswer records an answer to a question of the owner's run.
+func (a *Ask) applyAnswer(d runlog.Answered, owner generators.Caller, at time.Time) {
 	a.By, a.Settled = d.Surface, at
+	if c := d.Caller; c != nil && (c.Name != "" || c.ID != owner.ID) {
+		a.Person = callers.Describe(c.ID, c.Name)
+	}
 	switch d.Answer.Action {
 	case ask.Accept:
 		a.State = Answered

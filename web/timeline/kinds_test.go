@@ -16,6 +16,14 @@ func TestEveryEventKindHasAnApplier(t *testing.T) {
 	}
 }
 
+func TestEveryEntryKindHasAnApplier(t *testing.T) {
+	for _, kind := range runlog.EntryKinds() {
+		if appliers[kind] == nil {
+			t.Errorf("appliers has no entry for the entry kind %q", kind)
+		}
+	}
+}
+
 func TestEveryAskKindHasAnAnswerView(t *testing.T) {
 	for _, kind := range ask.Kinds() {
 		if answerViews[kind] == nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -27,6 +29,8 @@ type Run struct {
 	Error        string
 	Spent        time.Duration // how long the run worked, according to the log
 	LastSeq      uint64        // the ordinal of the newest entry
+	Owner        generators.Caller
+	Viewer       generators.Caller // who looks at the page; New doesn't set it
 
 	openAsks       map[uint64]*Item // open questions by ordinal
 	openStatus     *Item            // the status still in effect; nil if none is
@@ -48,6 +52,20 @@ func (r *Run) ShortID() string { return ShortID(r.ID) }
 
 // ShortID returns the beginning of a run's id, for display.
 func ShortID(id string) string { return id[:min(4, len(id))] }
+
+// OthersName returns what people call the run's owner, if that isn't the viewer, and
+// otherwise "".
+func (r *Run) OthersName() string {
+	if r.Owner.ID == r.Viewer.ID {
+		return ""
+	}
+	return callers.Describe(r.Owner.ID, r.Owner.Name)
+}
+
+// CanAdopt reports whether the viewer may become the run's owner.
+func (r *Run) CanAdopt() bool {
+	return !r.State.Ended() && r.Owner.ID != r.Viewer.ID && r.Viewer.HasRole(generators.RoleOperator)
+}
 
 // AnsweredAsks returns the answered questions in the order in which they were asked.
 func (r *Run) AnsweredAsks() []*Ask {

@@ -23,6 +23,8 @@ type logWriter struct {
 	last    uint64
 	now     time.Time
 	changes []timeline.Change
+	// answerer answers the questions; nil if that isn't known.
+	answerer *generators.Caller
 }
 
 func newLogWriter(args string) *logWriter {
@@ -66,7 +68,7 @@ func (w *logWriter) answer(seq uint64, action ask.Action, content string) {
 	if content != "" {
 		a.Content = json.RawMessage(content)
 	}
-	w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: a, Surface: "terminal"}))
+	w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: a, Surface: "terminal", Caller: w.answerer}))
 }
 
 func (w *logWriter) finish(status runlog.FinishStatus, result, problem string) {
@@ -140,7 +142,7 @@ func testChrome() Chrome {
 	return Chrome{
 		Photons:    []PhotonLink{{Name: "csv", Title: "Explore a CSV file"}, {Name: "wizard", Title: "Wizard", Current: true}},
 		RecentRuns: []RunLine{{Info: engine.Info{ID: runID, Photon: "wizard", Title: "Wizard", State: engine.Waiting, Started: time.Now().Add(-5 * time.Minute)}, Input: "Ada · editor"}},
-		OpenAsks:   2, Operator: true,
+		OpenAsks:   2, Person: "operator", SignedIn: true,
 		Script: "/static/vendor/datastar.js", OwnScript: "/static/beam.js", Modules: []string{"/static/script/a.js"}, Style: "/static/beam.css", Icon: "/static/icons/beam.svg",
 	}
 }

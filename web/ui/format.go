@@ -97,6 +97,9 @@ func stateLabel(s engine.State) string {
 // describeOutcome describes the outcome of a question.
 func describeOutcome(a *timeline.Ask) string {
 	by := describeAnswerer(a.By)
+	if a.Person != "" {
+		by = strings.TrimSpace("by " + a.Person + " " + describeSurface(a.By))
+	}
 	if !a.Settled.IsZero() && !a.Since.IsZero() {
 		by = strings.TrimSpace(by + " after " + humanize.Duration(a.Settled.Sub(a.Since)))
 	}

@@ -104,15 +104,18 @@ func TestPages(t *testing.T) {
 			lines[i] = RunLine{Info: info}
 		}
 		lines[1].Input = "weather.csv · mean"
+		lines[2].Owner = "browser session"
 		golden(t, "runs", Runs(c, RunsPage{Runs: lines}))
 		golden(t, "runs-empty", Runs(c, RunsPage{}))
 		golden(t, "runs-filtered", Runs(c, RunsPage{State: "failed"}))
-		asks := []engine.OpenAsk{w.run.Open[0].OpenAsk, w.run.Open[1].OpenAsk}
+		asks := []InboxLine{{OpenAsk: w.run.Open[0].OpenAsk}, {OpenAsk: w.run.Open[1].OpenAsk, Owner: "Ada"}}
 		asks[1].Deadline = now.Add(90 * time.Second)
 		golden(t, "inbox", Inbox(c, asks))
-		golden(t, "inbox-empty", Inbox(c, nil))
-		golden(t, "ask-page", AskPage(c, asks[1], nil, nil))
-		golden(t, "ask-page-errors", AskPage(plain, asks[1], []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
+		named := c
+		named.Person, named.SignedIn = "Ada <Lovelace>", false
+		golden(t, "inbox-empty", Inbox(named, nil))
+		golden(t, "ask-page", AskPage(c, asks[1].OpenAsk, nil, nil))
+		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
 		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
 		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID)))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
@@ -176,6 +179,22 @@ func fullRun() *logWriter {
 	return w
 }
 
+// runOfAnother returns a run as an operator sees it who is not its owner.
+func runOfAnother() *logWriter {
+	w := &logWriter{run: timeline.New(runID), now: time.Now()}
+	w.run.Viewer = generators.Caller{ID: "grace", Roles: []string{generators.RoleOperator}}
+	started := runlog.Started{Photon: "wizard", Title: "Wizard", Surface: "browser", Args: []byte("{}")}
+	started.SetStartedBy(generators.Caller{ID: "ada", Name: "Ada"})
+	w.add(runlog.NewEntry(runlog.KindStarted, started))
+	w.add(runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: "bob", Name: "Bob"}}))
+	for _, c := range []generators.Caller{{ID: "bob", Name: "Bob"}, {ID: "bob"}, {ID: "operator"}, {ID: "session:x"}} {
+		w.answerer = &c
+		w.answer(w.ask(questions()["text"]), ask.Accept, `{"key":"Ada"}`)
+	}
+	w.ask(questions()["text"])
+	return w
+}
+
 func TestRuns(t *testing.T) {
 	withFrozenClock(t, func(t *testing.T) {
 		c := testChrome()
@@ -188,6 +207,7 @@ func TestRuns(t *testing.T) {
 		golden(t, "run-waiting", RunPage(c, w.run))
 		c.Script = ""
 		golden(t, "run-plain", RunPage(c, w.run))
+		golden(t, "run-of-another", RunPage(testChrome(), runOfAnother().run))
 		c = testChrome()
 
 		for status, end := range map[runlog.FinishStatus][2]string{

@@ -35,10 +35,13 @@ var hostileTexts = []string{
 func hostileRun(s string) *logWriter {
 	w := newLogWriter("{}")
 	args, _ := json.Marshal(map[string]any{s: []any{s, map[string]string{s: s}}})
-	w.run.Apply(runlog.Entry{Seq: 2, Time: w.now, Kind: runlog.KindStarted, Data: runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: s, Title: s, Surface: s, Args: args}).Data})
+	w.run.Apply(runlog.Entry{Seq: 2, Time: w.now, Kind: runlog.KindStarted, Data: runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: s, Title: s, Surface: s, Args: args, Owner: s, Caller: &generators.Caller{ID: s, Name: s}}).Data})
 	w.last = 2
 	w.events(hostileEvents(s)...)
 	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: s, Error: s}))
+	w.add(runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: s, Name: s}}))
+	w.run.Viewer = generators.Caller{ID: "operator", Roles: []string{generators.RoleOperator}}
+	w.answerer = &generators.Caller{ID: s + s, Name: s}
 	for _, q := range hostileQuestions(s) {
 		content, _ := json.Marshal(map[string]any{s: s})
 		w.answer(w.ask(q), ask.Accept, string(content))
@@ -104,23 +107,23 @@ func hostileQuestions(s string) []*ask.Question {
 // hostilePages returns every page and patch that renders untrusted text.
 func hostilePages(s string) map[string]templ.Component {
 	c := testChrome()
-	c.SearchQuery, c.Title = s, s
+	c.SearchQuery, c.Title, c.Person = s, s, s
 	c.Photons = []PhotonLink{{Name: s, Title: s}}
 	c.RecentRuns = []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Started: time.Now()}, Input: s}}
 	w := hostileRun(s)
 	errs := []generators.FieldError{generators.At(s, s), {Path: s, Message: s}, {Message: s}, generators.At("file", s)}
-	var open []engine.OpenAsk
+	var open []InboxLine
 	pages := map[string]templ.Component{
 		"run":    RunPage(c, w.run),
 		"home":   Home(c, []PhotonCard{{Name: s, Title: s, Description: s}}),
 		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Description: s, Fields: hostileQuestions(s)[0].Fields, Values: url.Values{s: {s}}, Errors: errs}),
-		"runs":   Runs(c, RunsPage{State: s, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
+		"runs":   Runs(c, RunsPage{State: s, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s, Owner: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
 		"login":  Login(c, LoginPage{Error: s, Next: s, Token: true}),
 		"error":  ErrorPage(c, 500, s, s),
 	}
 	for n, a := range w.run.Open {
 		a.OpenAsk.Run, a.OpenAsk.ID = s, s+"."+humanize.Number(float64(n)) // no engine makes such ids
-		open = append(open, a.OpenAsk)
+		open = append(open, InboxLine{a.OpenAsk, s})
 		pages["ask "+humanize.Number(float64(n))] = concat(AskForm(a.OpenAsk, errs, nil), AskForm(a.OpenAsk, errs, url.Values{s: {s}}), AskUnavailable(a.OpenAsk, s), AskPage(c, a.OpenAsk, errs, url.Values{s: {s}}))
 	}
 	pages["asks"] = Inbox(c, open)

@@ -14,7 +14,7 @@ type Chrome struct {
 	Photons    []PhotonLink
 	RecentRuns []RunLine // newest first
 	OpenAsks   int       // open questions that this person may answer
-	Operator   bool      // the person is the operator and sees all runs
+	Person     string    // who is signed in, for people; may be empty
 	SignedIn   bool      // the person can sign out
 
 	Script    string   // URL of the Datastar bundle; empty for pages without script
@@ -30,6 +30,13 @@ type Chrome struct {
 type RunLine struct {
 	engine.Info
 	Input string
+	Owner string // what people call the owner, if it is somebody else
+}
+
+// An InboxLine is an open question in the inbox.
+type InboxLine struct {
+	engine.OpenAsk
+	Owner string // what people call the run's owner, if it is somebody else
 }
 
 // A PhotonLink is a photon in the sidebar.

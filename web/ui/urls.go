@@ -40,6 +40,10 @@ func cancelRunURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).CancelRun(id))
 }
 
+func adoptRunURL(ctx context.Context, id string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).AdoptRun(id))
+}
+
 // downloadURL returns the URL of an artifact's content.
 func downloadURL(ctx context.Context, r *timeline.Run, i *timeline.Item) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Artifact(r.ID, i.Seq))
@@ -60,6 +64,10 @@ func answerURL(ctx context.Context, v *askView, action string) templ.SafeURL {
 
 func loginURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Login())
+}
+
+func logoutURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Logout())
 }
 
 // fragmentURL returns the URL of an element of the page.

@@ -40,7 +40,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		pages["form "+kind] = AskForm(w.openAsk(), nil, nil)
 		pages["page "+kind] = AskPage(c, w.openAsk(), nil, url.Values{})
 		pages["run with "+kind] = RunPage(c, w.run)
-		pages["inbox with "+kind] = Inbox(c, []engine.OpenAsk{w.openAsk()})
+		pages["inbox with "+kind] = Inbox(c, []InboxLine{{OpenAsk: w.openAsk()}})
 		id := w.openAsk().ID
 		w.answer(2, ask.Decline, "")
 		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -28,7 +29,7 @@ import (
 // waitTimeout bounds every wait for something that has to happen.
 const waitTimeout = 20 * time.Second
 
-var operator = engine.Caller{identity.Operator}
+var operator = callers.Operator()
 
 // A testBeam is a whole Beam: its engine, its MCP server and its pages, served over
 // HTTP.

@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/photon-beam/beam/internal/callers"
 )
 
 // A State is what the client's requestState holds: everything needed to resume a call.
@@ -91,7 +93,7 @@ func (s *Sealer) Open(text, owner string, digest []byte) (State, error) {
 		return st, ErrInvalid
 	}
 	raw, err := s.aead.Open(nil, nil, sealed, nil)
-	if err != nil || json.Unmarshal(raw, &st) != nil || st.Owner != owner || !bytes.Equal(st.Digest, digest) {
+	if err != nil || json.Unmarshal(raw, &st) != nil || callers.OwnerID(st.Owner) != owner || !bytes.Equal(st.Digest, digest) {
 		return State{}, ErrInvalid
 	}
 	if time.Now().Unix() > st.Expires {

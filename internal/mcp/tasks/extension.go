@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -141,7 +142,7 @@ func (s *Service) addOutcome(r Requester, info engine.Info, d *detailedTask) err
 }
 
 // readOutcome reads the artifacts and the end of a run that has ended.
-func (s *Service) readOutcome(ctx context.Context, caller engine.Caller, t *msg.Translator) (state *msg.State, end runlog.Finished, err error) {
+func (s *Service) readOutcome(ctx context.Context, caller generators.Caller, t *msg.Translator) (state *msg.State, end runlog.Finished, err error) {
 	state = &msg.State{}
 	batches, err := s.Engine.Read(ctx, caller, t.RunID, 0)
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *Service) listTasks(r Requester, p params) (any, *msg.Error) {
 		}
 	}
 	infos := s.Engine.Runs(r.Caller, pageSize+1, func(i engine.Info) bool {
-		return i.Surface == Surface && after(i)
+		return i.Surface == Surface && i.Owner == r.Caller.ID && after(i)
 	})
 	var page struct {
 		Tasks []task `json:"tasks"`

@@ -51,7 +51,7 @@ func NewService(c Config) *Service { return &Service{Config: c, hub: newHub(c.En
 
 // A Requester is the client that a request comes from.
 type Requester struct {
-	Caller engine.Caller
+	Caller generators.Caller
 	Client *msg.Client
 	// PageBaseURL returns the base URL of Beam's pages, as the client reaches them.
 	PageBaseURL func() (string, error)
@@ -85,7 +85,7 @@ func (s *Service) Serve(ctx context.Context, r Requester, m msg.Incoming) (resul
 }
 
 // FindRequestedRun returns the run of the task that a request names.
-func (s *Service) FindRequestedRun(caller engine.Caller, m msg.Incoming) (engine.Info, *msg.Error) {
+func (s *Service) FindRequestedRun(caller generators.Caller, m msg.Incoming) (engine.Info, *msg.Error) {
 	p, refused := parseParams(m)
 	if refused != nil {
 		return engine.Info{}, refused
@@ -93,10 +93,11 @@ func (s *Service) FindRequestedRun(caller engine.Caller, m msg.Incoming) (engine
 	return s.findRun(caller, p.ID)
 }
 
-// findRun returns the run of a task that belongs to the caller.
-func (s *Service) findRun(caller engine.Caller, id string) (engine.Info, *msg.Error) {
+// findRun returns the run of a task that belongs to the caller. An operator's client
+// doesn't act on the tasks of others.
+func (s *Service) findRun(caller generators.Caller, id string) (engine.Info, *msg.Error) {
 	info, err := s.Engine.Info(caller, id)
-	if err != nil || info.Surface != Surface {
+	if err != nil || info.Surface != Surface || info.Owner != caller.ID {
 		// The error does not disclose whether the task belongs to another caller.
 		return engine.Info{}, msg.Errorf(mcp.INVALID_PARAMS, "taskId: there is no such task; it may have been deleted some time after its end")
 	}
@@ -105,7 +106,7 @@ func (s *Service) findRun(caller engine.Caller, id string) (engine.Info, *msg.Er
 
 // AwaitQuestions waits until the run has ended, or waits with all its questions asked,
 // for at most d. It returns the run's state.
-func (s *Service) AwaitQuestions(ctx context.Context, caller engine.Caller, id string, d time.Duration) (engine.Info, error) {
+func (s *Service) AwaitQuestions(ctx context.Context, caller generators.Caller, id string, d time.Duration) (engine.Info, error) {
 	info, err := s.Engine.Info(caller, id)
 	if err != nil || hasEndedOrAsked(info) {
 		return info, err
@@ -160,7 +161,7 @@ func (s *Service) newResultBase(r Requester, resultType string) msg.ResultBase {
 }
 
 // cancelRun cancels a task's run. It is not an error if the run was deleted.
-func (s *Service) cancelRun(caller engine.Caller, id string) *msg.Error {
+func (s *Service) cancelRun(caller generators.Caller, id string) *msg.Error {
 	err := s.Engine.Cancel(context.Background(), caller, id)
 	if err != nil && !errors.Is(err, engine.ErrRunNotFound) {
 		return s.internalError("cancelling a task", id, err)

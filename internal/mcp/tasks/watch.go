@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
@@ -21,7 +22,7 @@ import (
 // [changes.Source].
 type Watch struct {
 	service           *Service
-	caller            engine.Caller
+	caller            generators.Caller
 	buildNotification func(engine.Info, json.RawMessage) ([]byte, error)
 	signal            func() // called when a task may have changed
 
@@ -33,13 +34,13 @@ type Watch struct {
 
 var _ changes.Source = (*Watch)(nil)
 
-func (s *Service) newWatch(caller engine.Caller, signal func()) *Watch {
+func (s *Service) newWatch(caller generators.Caller, signal func()) *Watch {
 	return &Watch{service: s, caller: caller, signal: signal, changed: map[string]bool{}, lastSent: map[string]string{}}
 }
 
 // NewStatusWatch returns a watch without tasks that makes notifications/tasks/status. It
 // calls signal when there may be one, and requester for each.
-func (s *Service) NewStatusWatch(caller engine.Caller, requester func() Requester, signal func()) *Watch {
+func (s *Service) NewStatusWatch(caller generators.Caller, requester func() Requester, signal func()) *Watch {
 	w := s.newWatch(caller, signal)
 	w.buildNotification = func(info engine.Info, _ json.RawMessage) ([]byte, error) {
 		return msg.EncodeNotification("notifications/tasks/status", s.newTaskFor(requester(), info)), nil

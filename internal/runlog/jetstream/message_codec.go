@@ -124,9 +124,7 @@ func internKind(kind []byte) runlog.Kind {
 
 var commonKinds = func() map[string]runlog.Kind {
 	all := make(map[string]runlog.Kind)
-	for _, k := range []runlog.Kind{
-		runlog.KindStarted, runlog.KindClaimed, runlog.KindAsked, runlog.KindAnswered, runlog.KindWithdrawn, runlog.KindFinished,
-	} {
+	for _, k := range runlog.EntryKinds() {
 		all[string(k)] = k
 	}
 	for _, k := range generators.Kinds() {

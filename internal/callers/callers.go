@@ -1,0 +1,134 @@
+// Package callers knows the callers that Beam identifies itself, and checks those
+// that a program identifies.
+package callers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// The ids of callers that Beam identifies itself. None derives from the text of a
+// cookie or token, so that runs keep their owner when those change.
+const (
+	operatorID    = "operator"
+	tokenID       = "token"
+	sessionPrefix = "session:"
+	// bearerPrefix begins the ids that once owned the runs of a token's holders; a
+	// digest of the token followed.
+	bearerPrefix = "bearer:"
+)
+
+// ErrForbidden means that a request's caller is known, but may not use Beam.
+var ErrForbidden = errors.New("you may not use this")
+
+// Operator returns the person at the machine: whoever started the process, or opened
+// a sign-in address.
+func Operator() generators.Caller {
+	return generators.Caller{ID: operatorID, Roles: []string{generators.RoleOperator}}
+}
+
+// LocalClient returns a client that can reach the loopback address and presents
+// nothing. What it starts belongs to the operator, but it may not use the runs of
+// others.
+func LocalClient() generators.Caller { return generators.Caller{ID: operatorID} }
+
+// Token returns the one caller that all who present the token are.
+func Token() generators.Caller { return generators.Caller{ID: tokenID} }
+
+// Session returns a browser that has not signed in. The id is random.
+func Session(id string) generators.Caller { return generators.Caller{ID: sessionPrefix + id} }
+
+// IsSignedIn reports whether Beam knows who a caller is, rather than only that the
+// caller's browser or program can reach it.
+func IsSignedIn(c generators.Caller) bool {
+	isLocalClient := c.ID == operatorID && !c.HasRole(generators.RoleOperator)
+	return c.ID != "" && !isLocalClient && !strings.HasPrefix(c.ID, sessionPrefix)
+}
+
+// OwnerID returns the id of the owner that a log names, which an earlier version may
+// have written.
+func OwnerID(recorded string) string {
+	if strings.HasPrefix(recorded, bearerPrefix) {
+		return tokenID
+	}
+	return recorded
+}
+
+// Describe returns what people call a caller: the name, or what the id stands for.
+func Describe(id, name string) string {
+	switch {
+	case name != "":
+		return name
+	case id == tokenID:
+		return "token"
+	case strings.HasPrefix(id, sessionPrefix):
+		return "browser session"
+	}
+	return id
+}
+
+// Limits on what a program says of a caller, in bytes.
+const (
+	maxText  = 256
+	maxRoles = 100
+)
+
+// Check returns a caller that a program has identified, with a name that can be
+// shown. The error says what is wrong with the caller: an id or a role that is
+// missing or malformed, or an id of the form of those that Beam uses itself.
+func Check(c generators.Caller) (generators.Caller, error) {
+	if err := checkText("id", c.ID); err != nil {
+		return generators.Caller{}, err
+	}
+	if isReserved(c.ID) {
+		return generators.Caller{}, fmt.Errorf("the caller's id %q is reserved: operator, token, and ids that begin with session: or bearer: are Beam's own", c.ID)
+	}
+	if len(c.Roles) > maxRoles {
+		return generators.Caller{}, fmt.Errorf("the caller %q has more than %d roles", c.ID, maxRoles)
+	}
+	for _, role := range c.Roles {
+		if err := checkText("role", role); err != nil {
+			return generators.Caller{}, err
+		}
+	}
+	c.Name = cleanName(c.Name)
+	return c, nil
+}
+
+func isReserved(id string) bool {
+	return id == operatorID || id == tokenID || strings.HasPrefix(id, sessionPrefix) || strings.HasPrefix(id, bearerPrefix)
+}
+
+// checkText checks an id or a role. The lists of owners rely on the absence of
+// control characters.
+func checkText(what, text string) error {
+	switch {
+	case text == "":
+		return fmt.Errorf("a caller's %s is empty", what)
+	case len(text) > maxText:
+		return fmt.Errorf("a caller's %s has more than %d bytes", what, maxText)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return fmt.Errorf("the caller's %s %q has control characters, or is not UTF-8", what, text)
+	}
+	return nil
+}
+
+// cleanName returns a name without what would change how the text around it is shown,
+// of limited length.
+func cleanName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, name)
+	if len(name) > maxText {
+		name = strings.ToValidUTF8(name[:maxText], "")
+	}
+	return strings.TrimSpace(name)
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// Adopt makes the caller, who must be an operator, the owner of an unfinished run.
+// The former owner can no longer use it. Adopting one's own run does nothing. The
+// error is [ErrRunNotFound], [ErrForbidden], [ErrRunEnded], or the log's.
+func (e *Engine) Adopt(ctx context.Context, caller generators.Caller, id string) error {
+	if !usesAllRuns(caller) {
+		return ErrForbidden
+	}
+	r, err := e.findRun(caller, id)
+	if err != nil {
+		return err
+	}
+	return r.changeOwner(ctx, caller)
+}
+
+// TransferRuns makes another caller the owner of all unfinished runs that a caller
+// owns, because they are the same person. The error is the log's.
+func (e *Engine) TransferRuns(ctx context.Context, from, to generators.Caller) error {
+	from.Roles = nil // the runs that it owns, not all that it may use
+	var errs []error
+	for r := range e.index.runsNewestFirst(from) {
+		if err := r.changeOwner(ctx, to); !errors.Is(err, ErrRunEnded) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// changeOwner records another owner of the run. The client of the former owner may
+// not come back for it, so it no longer has an idle timeout.
+func (r *trackedRun) changeOwner(ctx context.Context, to generators.Caller) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.state.Ended():
+		return ErrRunEnded
+	case r.owner() == to.ID:
+		return nil
+	}
+	r.stopIdleTimer()
+	err := r.appendEntries(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: to}))
+	if errors.Is(err, errRunOver) {
+		return ErrRunEnded
+	}
+	return err
+}
+
+// applyAdopted changes the run's owner.
+func (r *trackedRun) applyAdopted(e runlog.Entry) error {
+	adopted, err := runlog.Decode[runlog.Adopted](e)
+	if err != nil {
+		return err
+	}
+	r.engine.index.changeOwner(r, &generators.Caller{ID: adopted.By.ID, Name: adopted.By.Name})
+	return nil
+}
+
+// endAtLoss yields the batches of a run's log until the caller loses the run to
+// another owner. The error is then [ErrForbidden].
+func (r *trackedRun) endAtLoss(caller generators.Caller, batches iter.Seq2[[]runlog.Entry, error]) iter.Seq2[[]runlog.Entry, error] {
+	if usesAllRuns(caller) {
+		return batches
+	}
+	return func(yield func([]runlog.Entry, error) bool) {
+		for batch, err := range batches {
+			if err == nil && hasAdoption(batch) && !r.isUsableBy(caller) {
+				yield(nil, ErrForbidden)
+				return
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+func hasAdoption(batch []runlog.Entry) bool {
+	for _, e := range batch {
+		if e.Kind == runlog.KindAdopted {
+			return true
+		}
+	}
+	return false
+}
