@@ -8,7 +8,7 @@
 //
 // [New] makes a [Beam] that another program serves beside its own handlers:
 //
-//	b, err := beam.New(beam.Config{Photons: photons, URL: "https://tools.example/beam", Token: token})
+//	b, err := beam.New(beam.Config{Photons: photons, URL: "https://tools.example/beam", Identify: identify})
 //	...
 //	mux.Handle("/beam/", b)
 package beam
@@ -27,8 +27,16 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/links"
 )
+
+// A Caller is who sends a request. Its Roles may include [generators.RoleOperator].
+type Caller = generators.Caller
+
+// ErrForbidden is returned by Config.Identify for somebody who is known, but may not use
+// the Beam.
+var ErrForbidden = callers.ErrForbidden
 
 // A Beam serves photons. It is an [http.Handler] for the pages, the MCP endpoint (/mcp
 // below the path in Config.URL) and the HTTP interface. Its methods may be called from
@@ -77,7 +85,7 @@ func New(c Config) (*Beam, error) {
 		SyncAlways: c.SyncAlways, AcceptLoss: c.AcceptLoss,
 		Root: c.Root, Limits: c.Limits.engineLimits(), TracerProvider: c.TracerProvider,
 		AskPolicy: policy, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
-		AllowedHosts: c.hosts(), Token: c.Token, Logger: logger,
+		AllowedHosts: c.hosts(), Identify: c.Identify, Token: c.Token, Logger: logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
@@ -104,8 +112,8 @@ func (b *Beam) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 }
 
 // SignInURL returns a new address that signs the first browser that opens it in as the
-// operator, who sees the runs of ServeStdio's clients and, without a token, of all MCP
-// clients. It is a path if Config.URL has no host. It is valid for a day.
+// operator, who sees all runs. It is a path if Config.URL has no host. It is valid for a
+// day. If Config.Identify is set, there is none, and SignInURL returns "".
 func (b *Beam) SignInURL() string { return b.app.SignInURL(b.site.String()) }
 
 // Collector collects the metrics of the Beam, whose names begin with beam_. Beams in one

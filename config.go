@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -32,12 +33,22 @@ type Config struct {
 	// difference whether a proxy or [net/http.StripPrefix] removes it.
 	URL string
 
-	// Token is required from everyone who sends a request: from programs in the header
-	// Authorization, as a Bearer token, and from browsers on the sign-in page.
+	// Identify returns who sends a request, from a page or from an MCP client. The Beam
+	// then has no sessions, cookies, tokens or sign-in page of its own. A Caller's ID
+	// identifies the person or program for as long as its runs are kept. IDs that Beam
+	// uses itself, and those that [Caller] doesn't allow, fail the request with status
+	// 500, as the log says. If Identify returns an error, the response has status 401
+	// or, if it is [ErrForbidden], 403; it doesn't say more. Identify is called for each
+	// request, from several goroutines at once, and must not read the request's body.
 	//
-	// Without it, the Beam can't tell who sends a request. It then serves only requests
-	// that arrive over the loopback interface and that no proxy forwarded, and responds
-	// to others with status 403.
+	// With neither Identify nor Token, the Beam can't tell who sends a request. It then
+	// serves only requests that arrive over the loopback interface and that no proxy
+	// forwarded, and responds to others with status 403.
+	Identify func(*http.Request) (Caller, error)
+
+	// Token is required from everyone who sends a request, unless Identify is set: from
+	// programs in the header Authorization, as a Bearer token, and from browsers on the
+	// sign-in page. All who have it are one caller.
 	Token string
 
 	// Hosts are the names of hosts that requests may be for, besides those of the
@@ -128,6 +139,9 @@ func (c *Config) validate() (links.Site, error) {
 	site, err := links.ParseSite(c.URL)
 	if err != nil {
 		err = fmt.Errorf("Config.URL %q is not a URL of Beam: %w", c.URL, err)
+	}
+	if c.Identify != nil && c.Token != "" {
+		err = errors.Join(err, errors.New("Config has both Identify and Token, and needs one of them"))
 	}
 	l := c.Limits
 	if l.EvictAfter < 0 || l.MaxResident < 0 || l.KeepFor < 0 || l.KeepEach < 0 || l.KeepAll < 0 || l.KeepBytes < 0 {

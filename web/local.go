@@ -11,7 +11,7 @@ import (
 // errNotLocal is the error for a request from another machine to a server that doesn't
 // know who sends it.
 var errNotLocal = statusErrorf(http.StatusForbidden, "Beam serves only requests from its own machine until it can tell who sends them: "+
-	"start it with --token or, in a program of your own, set Config.Token.")
+	"start it with --token or, in a program of your own, set Config.Identify or Config.Token.")
 
 // isLocal reports whether a request comes from a program on this machine, as far as it can
 // be told: over the loopback interface or within the process, and not through a proxy.

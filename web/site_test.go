@@ -160,7 +160,7 @@ func TestWithoutATokenOnlyThisMachineIsServed(t *testing.T) {
 		expectStatus(t, guarded.request("GET", "/", "", header, "192.0.2.1", "Authorization", "Bearer secret"), http.StatusOK)
 	}
 	res := open.request("POST", "/mcp", "{}", "Via", "1.1 proxy", "Accept", "application/json")
-	if text := readText(t, res); !strings.Contains(text, "Config.Token") || !strings.Contains(text, "--token") {
+	if text := readText(t, res); !strings.Contains(text, "Config.Identify or Config.Token") || !strings.Contains(text, "--token") {
 		t.Errorf("the error says %q", text)
 	}
 	for remote, want := range map[string]int{

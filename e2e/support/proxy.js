@@ -18,7 +18,10 @@ export async function freePort() {
   return port;
 }
 
-/** The proxies, by name. A configuration forwards the requests below a path to the upstream. */
+/**
+ * The proxies, by name. A configuration forwards the requests below a path to the
+ * upstream; caddy's, if the path is empty, all.
+ */
 export const proxies = {
   caddy: {
     command: (folder) => ["caddy", "run", "--adapter", "caddyfile", "--config", join(folder, "config")],
@@ -34,9 +37,9 @@ https://localhost:${port} {
   ${removesPath ? "handle_path" : "handle"} ${path}/* {
     reverse_proxy ${upstream}
   }
-  handle {
+  ${path && `handle {
     respond "the site's own page"
-  }
+  }`}
 }
 `,
   },

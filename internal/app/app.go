@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/prometheus/client_golang/prometheus"
@@ -49,6 +50,8 @@ type Config struct {
 	AllowedHosts []string // host names that requests may use, besides localhost
 	Token        string   // the token that requests must present; empty for none
 
+	Identify func(*http.Request) (generators.Caller, error) // who sends a request; nil if sessions and the token say that
+
 	Logger *slog.Logger
 }
 
@@ -60,6 +63,7 @@ type App struct {
 	engine  *engine.Engine
 	mcp     *mcp.Server
 	web     *web.Server
+	signsIn bool // people sign in with Beam
 	metrics *metrics.Metrics
 	logger  *slog.Logger
 	control *controlServer  // nil until ServeControlSocket is called
@@ -81,7 +85,7 @@ var maxOpenAsks = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
 // c.AcceptLoss is not set. The caller still owns the folder and closes it after
 // the app.
 func New(ctx context.Context, c Config) (*App, error) {
-	a := &App{photons: c.Photons, folder: c.Folder, logger: c.Logger, metrics: metrics.New(Version())}
+	a := &App{photons: c.Photons, folder: c.Folder, signsIn: c.Identify == nil, logger: c.Logger, metrics: metrics.New(Version())}
 	a.sessions, a.cancelSessions = context.WithCancel(context.Background())
 	if err := a.openLog(ctx, c); err != nil {
 		return nil, err
@@ -141,7 +145,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	}
 	site := web.Config{
 		Engine: a.engine, Photons: c.Photons, Keys: keys, MCP: a.mcp, Metrics: a.metrics.Handler(),
-		Program: c.Program, Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Logger: c.Logger,
+		Program: c.Program, Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err
@@ -156,8 +160,14 @@ func (a *App) newSurfaces(c Config) (err error) {
 const toolInstructions = "These tools may stop to ask the user a question and go on when it is answered. "
 
 // SignInURL returns a new single-use URL below base, the base URL of the pages. The
-// first browser that opens it is signed in as the operator.
-func (a *App) SignInURL(base string) string { return a.web.SignInURL(base) }
+// first browser that opens it is signed in as the operator. It returns "" if the program
+// identifies callers itself.
+func (a *App) SignInURL(base string) string {
+	if !a.signsIn {
+		return ""
+	}
+	return a.web.SignInURL(base)
+}
 
 // Collector collects the app's metrics.
 func (a *App) Collector() prometheus.Collector { return a.metrics }

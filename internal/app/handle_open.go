@@ -11,6 +11,10 @@ import (
 // handleOpen writes an address that signs a browser in, and starts to serve the
 // pages if need be.
 func (h *controlServer) handleOpen(_ context.Context, r *controlsocket.Request) {
+	if !h.signsIn {
+		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "people sign in with its program, not with Beam"))
+		return
+	}
 	base, err := h.pages.ensureBaseURL()
 	if errors.Is(err, errNoPages) {
 		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "%v", err))

@@ -40,12 +40,12 @@ func BaseURL(l net.Listener) string {
 
 // BaseURLFunc returns a function for one MCP client that returns the base URL of
 // the pages, starting to listen if need be. Its first call also passes present, unless
-// it is nil, an address that signs a browser in.
+// it is nil, an address that signs a browser in, if people sign in with Beam.
 func (p *PageServer) BaseURLFunc(present func(address string)) func() (string, error) {
 	var once sync.Once
 	return func() (string, error) {
 		base, err := p.ensureBaseURL()
-		if err == nil && present != nil {
+		if err == nil && present != nil && p.app.signsIn {
 			once.Do(func() { present(p.app.web.SignInToInboxURL(base)) })
 		}
 		return base, err
