@@ -3,6 +3,7 @@ package beam_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +186,24 @@ func TestArtifactsAreResources(t *testing.T) {
 	for _, uri := range []string{"beam://runs/" + run + "/artifacts/1", "beam://runs/" + run + "/artifacts/0", "beam://runs/" + run + "/artifacts/-1", "beam://runs/" + run + "/artifacts/02", "beam://runs/none/artifacts/2", "beam://runs/%2e%2e/artifacts/2"} {
 		if r, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil || !strings.Contains(err.Error(), "there is no resource") {
 			t.Errorf("%s is %+v, %v", uri, r, err)
+		}
+	}
+}
+
+// A question that needs a page can be asked over stdio if its address is known.
+func TestQuestionsOverStdioNeedTheURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"":                           "Config.URL",
+		"/beam":                      "Config.URL",
+		"https://tools.example/beam": "https://tools.example/beam/asks/",
+	} {
+		b := newBeam(t, beam.Config{URL: url, Asks: beam.AskPolicy{Handoff: time.Millisecond}, Logger: slog.New(slog.DiscardHandler)})
+		result, err := connectGoSDK(t, b, newChanges()).CallTool(t.Context(), &mcp.CallToolParams{Name: "greet"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := result.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, want) {
+			t.Errorf("with the URL %q, the result is %q", url, text)
 		}
 	}
 }

@@ -1,13 +1,10 @@
 // Beam in another program: two people who sign in with that program, behind a proxy that
 // ends TLS.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test as base, expect } from "@playwright/test";
-import { root } from "./support/build.js";
+import { embed } from "./support/build.js";
 import { watch } from "./support/fixtures.js";
 import { freePort, startProxy } from "./support/proxy.js";
 import { dialog, expectEnd, fillField, pressButton, result, startRun } from "./support/run-page.js";
@@ -15,19 +12,15 @@ import { dialog, expectEnd, fillField, pressButton, result, startRun } from "./s
 const test = base.extend({
   // site is the example's URL, and the passwords of its people.
   site: async ({}, use) => {
-    const folder = await mkdtemp(join(tmpdir(), "beam-embed-"));
-    const program = join(folder, "embed");
-    execFileSync("go", ["build", "-o", program, "./examples/embed"], { cwd: root, env: { ...process.env, CGO_ENABLED: "0" } });
     const port = await freePort();
     const url = `https://localhost:${port}`;
-    const child = spawn(program, ["-addr", "127.0.0.1:0", "-url", `${url}/tools`], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(embed, ["-addr", "127.0.0.1:0", "-url", `${url}/tools`], { stdio: ["ignore", "pipe", "inherit"] });
     const { upstream, passwords } = await started(child);
     const stop = await startProxy("caddy", { port, path: "", upstream });
     await use({ url, passwords });
     await stop();
     child.kill("SIGINT");
     expect((await once(child, "exit"))[0]).toBe(0);
-    await rm(folder, { recursive: true });
   },
 });
 

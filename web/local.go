@@ -24,7 +24,8 @@ func isLocal(r *http.Request) bool {
 const pipeAddr = "pipe"
 
 // isForwarded reports whether a request came through a proxy. Some proxies add no header,
-// but nginx then forwards requests as HTTP/1.0, which browsers and libraries don't use.
+// but many versions of nginx then forward requests as HTTP/1.0, which browsers and
+// libraries don't use.
 func isForwarded(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return true

@@ -54,7 +54,12 @@ var defaultPorts = map[string]string{"http": ":80", "https": ":443"}
 
 // Base returns the base of links that leave Beam's pages; ok is false if the host is not
 // known.
-func (s Site) Base() (b Base, ok bool) { return Base(s.Origin) + s.Path, s.Origin != "" }
+func (s Site) Base() (b Base, ok bool) {
+	if s.Origin == "" {
+		return "", false
+	}
+	return Base(s.Origin) + s.Path, true
+}
 
 // Secure reports whether browsers are known to reach the site over TLS.
 func (s Site) Secure() bool { return strings.HasPrefix(s.Origin, "https:") }

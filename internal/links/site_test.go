@@ -34,7 +34,7 @@ func TestSite(t *testing.T) {
 	if base != "https://tools.example:8443/beam" || !ok || !s.Secure() || s.Host() != "tools.example" {
 		t.Errorf("base %q, %t, secure %t, host %q", base, ok, s.Secure(), s.Host())
 	}
-	if base, ok := (Site{Path: "/beam"}).Base(); ok {
+	if base, ok := (Site{Path: "/beam"}).Base(); ok || base != "" {
 		t.Errorf("the base of a path alone is %q", base)
 	}
 	for path, want := range map[string]string{"/beam": "", "/beam/": "/", "/beam/runs": "/runs"} {
