@@ -123,7 +123,7 @@ clean: ## remove build output, but no downloads
 	rm -rf bin dist e2e/results e2e/screenshots
 	find static/vendor -type f ! -name placeholder.txt -delete
 
-$(bundle): static/internal/bundle/main.go
+$(bundle): internal/datastar/fetch.go
 	go generate ./static
 
 $(npm): package.json package-lock.json .npmrc

@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/ui"
@@ -35,7 +36,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 // newChrome returns the bar and the sidebar of a page.
 func (s *Server) newChrome(r *http.Request, caller engine.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
-		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastarBundle), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
+		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
 		OpenAsks: s.engine.CountOpenAsks(caller), Operator: caller.Owns(identity.Operator),
 	}
 	if caller == nil {
