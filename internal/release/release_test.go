@@ -37,7 +37,7 @@ func TestRelease(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	if got := command(t, source, nil, program, "--version"); got != "beam "+version+"\n" {
+	if got := command(t, source, nil, program, "--version"); got != strings.TrimSuffix(filepath.Base(program), ".exe")+" "+version+"\n" {
 		t.Errorf("the program's version is %q", got)
 	}
 	sums := readFile(t, source, "dist", "SHA256SUMS")
