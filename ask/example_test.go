@@ -129,19 +129,31 @@ func ExampleForFields() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	fields = append(fields, ask.Field{Name: "room", Title: "Room", Type: "string", Required: true, Choices: ask.Choices("single", "double")})
+	fields = append(fields,
+		ask.Field{Name: "room", Title: "Room", Type: "string", Required: true, Choices: ask.Choices("single", "double")},
+		ask.Field{Name: "from", Type: "string", Format: "date", Earliest: "2026-01-01", Latest: "2026-12-31"},
+		ask.Field{Name: "wish", Type: "string", Format: ask.FormatLong, MaxLength: 500},
+		ask.Field{Name: "wake", Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern, PatternHint: "must be a time, such as 07:30"},
+		ask.Field{Name: "tip", Type: "number", Minimum: new(0.0), Maximum: new(100.0), Step: new(0.5)},
+		ask.Field{Name: "guest", Type: "string", MinLength: 2},
+	)
 	if err := fields.Validate(); err != nil {
 		fmt.Println(err)
 	}
+	fmt.Println(fields.Field("room").Label())
 	run(ask.ForFields("stay", "Where and how long?", fields).Ask, beamtest.Script{
 		"stay": beamtest.Accept(json.RawMessage(`{"city":"Bern","nights":2,"room":"single"}`)),
 	})
 	run(ask.ForFields("stay", "Where and how long?", fields).Ask, beamtest.Script{
 		"stay": beamtest.Accept(json.RawMessage(`{"city":"B","room":"none"}`)),
 	})
+	_, err = fields.Check(json.RawMessage(`{"city":"Bern","room":"single","tip":0.3}`)) // what an answer must meet
+	fmt.Println(err)
 	// Output:
+	// Room
 	// {"city":"Bern","nights":2,"room":"single"}
 	// error: /city must be at least 2 characters long; it has 1; /room must be one of single, double
+	// /tip must be a multiple of 0.5
 }
 
 // Options refine a question. The ways in which it can go unanswered are errors.
@@ -166,6 +178,10 @@ func ExampleText() {
 				return "dismissed it", nil
 			case errors.Is(err, ask.ErrTimeout):
 				return "took too long", nil
+			case errors.Is(err, ask.ErrInvalid):
+				return "typed too much that is not an airport", nil
+			case errors.Is(err, ask.ErrUnsupported):
+				return "is away", nil
 			}
 			return "", err
 		}, script)
@@ -175,7 +191,7 @@ func ExampleText() {
 	// "said no"
 	// "dismissed it"
 	// "took too long"
-	// error: nobody can be asked here
+	// "is away"
 }
 
 // Rules that are common have an option of their own.
@@ -225,10 +241,10 @@ func ExampleForFiles() {
 		if err != nil {
 			return "", err
 		}
-		return note + ": " + files[0].Name, nil
+		return fmt.Sprintf("%s: %s, %d byte", note, files[0].FileRef.Name, files[0].FileRef.Size), nil
 	}, beamtest.Script{"file": beamtest.Accept(beamtest.File{Name: "a.txt", Content: []byte("a")}), "note": beamtest.Accept("A letter")})
 	// Output:
-	// "A letter: a.txt"
+	// "A letter: a.txt, 1 byte"
 }
 
 // URL asks for consent to open an address, or, with UntilDone, until the person is done.
@@ -292,7 +308,7 @@ func ExampleSample() {
 			}
 			request.Messages = append(request.Messages, result.Message())
 			for _, b := range blocks {
-				if b.Type == ask.BlockToolUse {
+				if b.Type == ask.BlockToolUse && b.Name == "zoom" {
 					request.Messages = append(request.Messages, ask.FromUser(ask.SampleBlock{
 						Type: ask.BlockToolResult, ToolUseID: b.ID, Content: json.RawMessage(`[{"type":"text","text":"` + zoom(b.Input) + `"}]`),
 					}))
@@ -307,4 +323,79 @@ func ExampleSample() {
 	})
 	// Output:
 	// "eye-1: A cat with whiskers."
+}
+
+// A conversation is a list of messages, and a message a list of blocks.
+func ExampleSampleMessage() {
+	conversation := []ask.SampleMessage{
+		ask.FromUser(ask.TextBlock("What is this?"), ask.ImageBlock([]byte("\x89PNG"), "image/png"), ask.AudioBlock([]byte("RIFF"), "audio/wav")),
+		ask.FromAssistant(ask.TextBlock("A cat that purrs.")),
+	}
+	for _, m := range conversation {
+		fmt.Println(m.Role == ask.RoleUser, m.Role == ask.RoleAssistant, m.Text())
+		blocks, err := m.Blocks()
+		if err != nil {
+			fmt.Println(err)
+		}
+		for _, b := range blocks {
+			switch b.Type {
+			case ask.BlockText:
+				fmt.Println("text:", b.Text)
+			case ask.BlockImage, ask.BlockAudio:
+				fmt.Println(b.MIMEType, len(b.Data), "bytes")
+			case ask.BlockToolResult:
+				fmt.Println("failed:", b.IsError)
+			}
+		}
+	}
+	fmt.Println(string(conversation[1].Content))
+	// Output:
+	// true false What is this?
+	// text: What is this?
+	// image/png 4 bytes
+	// audio/wav 4 bytes
+	// false true A cat that purrs.
+	// text: A cat that purrs.
+	// {"text":"A cat that purrs.","type":"text"}
+}
+
+// A test can look at what was asked: the kinds of the questions, and their rules.
+func ExampleQuestion() {
+	remove := photon(func(yield generators.Yield) (bool, error) {
+		files, err := ask.Files(yield, "files", "Which lists?", ask.Accepting(".csv"), ask.Count(1, 2), ask.MaxSize(1000))
+		if err != nil {
+			return false, err
+		}
+		if err := ask.URL(yield, "rules", "Read the rules", "https://shop.example/rules", ask.UntilDone()); err != nil {
+			return false, err
+		}
+		return ask.Confirm(yield, "sure", fmt.Sprintf("Delete %d customers?", len(files)), ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Timeout(time.Hour))
+	})
+	got := beamtest.Run(exampleTest{}, remove, nil, beamtest.Script{
+		"files": beamtest.Accept([]beamtest.File{{Name: "a.csv", Content: []byte("a")}}),
+		"rules": beamtest.Accept(nil),
+		"sure":  beamtest.Accept(true),
+	})
+
+	files, rules, sure := got.Questions["files"], got.Questions["rules"], got.Questions["sure"]
+	fmt.Println(files.Kind == ask.KindFile, files.File.Types, files.File.Min, files.File.Max, files.File.MaxSize)
+	fmt.Println(rules.Kind == ask.KindURL, rules.URL, rules.UntilDone)
+	fmt.Println(sure.Kind == ask.KindConfirm, sure.Message, sure.Yes, sure.No, sure.Destructive, time.Duration(sure.Timeout))
+	// Output:
+	// true [.csv] 1 2 1000
+	// true https://shop.example/rules true
+	// true Delete 1 customers? Delete Keep true 1h0m0s
+}
+
+// The kind of a question is also its name in metrics and logs.
+func ExampleKind() {
+	for _, kind := range []ask.Kind{
+		ask.KindText, ask.KindSecret, ask.KindConfirm, ask.KindSelect, ask.KindMultiSelect, ask.KindNumber, ask.KindInteger,
+		ask.KindDate, ask.KindDateTime, ask.KindFile, ask.KindForm, ask.KindURL, ask.KindSample, ask.KindRoots,
+	} {
+		fmt.Print(kind, " ")
+	}
+	fmt.Println(len(ask.Kinds()))
+	// Output:
+	// text secret confirm select multiselect number integer date datetime file form url sample roots 14
 }

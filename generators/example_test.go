@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
@@ -39,7 +40,9 @@ func ExampleNew() {
 		}
 		return strings.Repeat("Hello, "+in.Name+"! ", in.Times), nil
 	}, &generators.Options{
-		Title: "Say hello", Description: "Greets somebody.", ReadOnly: true, Idempotent: true, Task: generators.TaskForbidden,
+		Title: "Say hello", Description: "Greets somebody.",
+		ReadOnly: true, Destructive: false, Idempotent: true, OpenWorld: false,
+		TimeLimit: time.Minute, Task: generators.TaskOptional,
 	})
 
 	got := beamtest.Run(exampleTest{}, hello, greeting{Name: "Ada", Times: 2}, nil)
@@ -132,12 +135,12 @@ func ExampleGo() {
 	for _, err := range fail.Run(context.Background(), json.RawMessage(`{}`)) {
 		var panicked *generators.PanicError
 		if errors.As(err, &panicked) {
-			fmt.Println(err, panicked.Value)
+			fmt.Println(err, panicked.Value, len(panicked.Stack) > 0)
 		}
 	}
 	// Output:
 	// "bears, a spire"
-	// the tool failed: it panicked oh
+	// the tool failed: it panicked oh true
 }
 
 // A photon that was written for a channel converts it to a Yield in order to ask.
@@ -172,9 +175,12 @@ func ExampleFromSchema() {
 	got := beamtest.Run(exampleTest{}, weather, json.RawMessage(`{"city":"Bern"}`), nil)
 	fmt.Println(string(got.Result), output.Validate(got.Result))
 	fmt.Println(output.Validate(json.RawMessage(`{"degrees":"warm"}`)))
+	full, err := input.Check(json.RawMessage(`{"city":"Bern"}`)) // with defaults
+	fmt.Println(string(full), err)
 	// Output:
 	// {"degrees":21.5} <nil>
 	// /degrees must be a number, not text
+	// {"city":"Bern"} <nil>
 }
 
 // Photons can be added while Beam serves them; its clients are told.
