@@ -4,8 +4,8 @@
 //
 // The log is the buffer. A stream reads it at the pace of its reader, so a slow reader
 // gets larger batches and never slows a run. A reader that reads nothing for
-// writeTimeout is dropped. It can reconnect with the id of the last event that
-// it has, and misses nothing.
+// ten seconds is dropped. It can reconnect with the id of the last event that it has,
+// and misses nothing.
 package sse
 
 import (
