@@ -11,6 +11,8 @@ SHELL := bash
 # PROJECT=journeys or PROJECT=long.
 ARGS ?=
 PROJECT ?= journeys
+# VERSION is the version of `make release`.
+VERSION ?=
 # BENCH selects benchmarks; FUZZ is the number of inputs for each fuzz target. `make
 # soak` runs the conformance suite SOAK times, kills the program KILLS times, and
 # starts SOAK_RATE runs a second for SOAK_MINUTES.
@@ -120,12 +122,16 @@ fuzz: $(bundle) ## every fuzz target on FUZZ=100000 inputs
 generate: ## regenerate all generated code
 	go generate ./...
 
+.PHONY: release
+release: ## programs for all systems in dist/, and a tag with the Datastar bundle (VERSION=v1.2.3)
+	scripts/release '$(VERSION)'
+
 .PHONY: clean
 clean: ## remove build output, but no downloads
 	rm -rf bin dist e2e/results e2e/screenshots
 	find static/vendor -type f ! -name placeholder.txt -delete
 
-$(bundle): static/internal/bundle/main.go
+$(bundle): internal/datastar/fetch.go
 	go generate ./static
 
 $(npm): package.json package-lock.json .npmrc

@@ -14,7 +14,7 @@ import (
 
 // DefaultMaxSize is the maximum size of a file, in bytes, unless [MaxSize] sets
 // another.
-const DefaultMaxSize = 256 << 20
+const defaultMaxSize = 256 << 20
 
 // FileRules are the rules of a file question.
 type FileRules struct {
@@ -93,7 +93,7 @@ func Files(yield generators.Yield, key, message string, opts ...Option) ([]Handl
 func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 	p := &Prompt[[]Handle]{key: key, question: &Question{
 		Kind: KindFile, Message: message,
-		File: &FileRules{MaxSize: DefaultMaxSize, Min: 1, Max: 1},
+		File: &FileRules{MaxSize: defaultMaxSize, Min: 1, Max: 1},
 	}}
 	p.err = p.applyOptions(opts)
 	p.decode = func(r generators.Reply) ([]Handle, error) {
@@ -115,7 +115,7 @@ func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 
 // Accepts returns an error if the rules don't accept a file of that name and media
 // type. The error lists the accepted types.
-func (r *FileRules) Accepts(name, mediaType string) error {
+func (r *FileRules) accepts(name, mediaType string) error {
 	if len(r.Types) == 0 {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (r *FileRules) checkFiles(refs []FileRef) error {
 		return invalidError("file", fmt.Sprintf("must be at most %d; there are %d", r.Max, n))
 	}
 	for _, f := range refs {
-		if err := r.Accepts(f.Name, f.MediaType); err != nil {
+		if err := r.accepts(f.Name, f.MediaType); err != nil {
 			return invalidError("file", err.Error())
 		}
 		if f.Size > r.MaxSize {

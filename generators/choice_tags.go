@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	infer "github.com/google/jsonschema-go/jsonschema"
@@ -16,6 +17,19 @@ func splitList(value string) []string {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
 	return parts
+}
+
+// checkChoices returns an error if there is no choice, or the same choice twice.
+func checkChoices(values []string) error {
+	if len(values) == 1 && values[0] == "" {
+		return errors.New("has no choices")
+	}
+	for i, v := range values {
+		if slices.Contains(values[:i], v) {
+			return fmt.Errorf("has the choice %q twice", v)
+		}
+	}
+	return nil
 }
 
 // applyChoiceTags applies the tags enum and enumTitles. Choices without titles become
@@ -37,6 +51,9 @@ func applyChoiceTags(tag reflect.StructTag, s *infer.Schema) error {
 		return fmt.Errorf("tag enum: %w", err)
 	}
 	values := splitList(list)
+	if err := checkChoices(values); err != nil {
+		return fmt.Errorf("tag enum:%q: %w", list, err)
+	}
 	titles := values
 	if t, titled := tag.Lookup("enumTitles"); titled {
 		if titles = splitList(t); len(titles) != len(values) {

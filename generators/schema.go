@@ -35,8 +35,9 @@ var emptyObject = json.RawMessage("{}")
 //	enum:"dev,prod"                       the choices; of a slice, those of its items
 //	enumTitles:"Development,Production"   the titles to show instead of the choices
 //
-// A value that a tag can't set, or a type that JSON Schema can't describe, is
-// an error that names the field.
+// A format is one of JSON Schema (but idn-email and idn-hostname), period, or semver.
+// A value that a tag can't set, a misspelled tag, or a type that JSON Schema can't
+// describe is an error that names the field. Tags of other packages are ignored.
 func SchemaFor[T any]() (*Schema, error) {
 	return inferSchema(reflect.TypeFor[T](), false)
 }

@@ -90,6 +90,9 @@ func removeNull(s *infer.Schema) {
 }
 
 func applyFieldTag(tag reflect.StructTag, s *infer.Schema) error {
+	if err := checkTagNames(tag); err != nil {
+		return err
+	}
 	for _, keyword := range slices.Sorted(maps.Keys(tagSetters)) {
 		value, ok := tag.Lookup(keyword)
 		if !ok {
@@ -132,7 +135,7 @@ func exceeds[T int | float64](minimum, maximum *T) bool {
 var tagSetters = map[string]func(*infer.Schema, string) error{
 	"title":       func(s *infer.Schema, v string) error { s.Title = v; return nil },
 	"description": func(s *infer.Schema, v string) error { s.Description = v; return nil },
-	"format":      func(s *infer.Schema, v string) error { s.Format = v; return requireType(s, "string") },
+	"format":      setFormat,
 	"pattern":     setPattern,
 	"minLength":   func(s *infer.Schema, v string) error { return setCount(&s.MinLength, v, requireType(s, "string")) },
 	"maxLength":   func(s *infer.Schema, v string) error { return setCount(&s.MaxLength, v, requireType(s, "string")) },
@@ -146,6 +149,11 @@ var tagSetters = map[string]func(*infer.Schema, string) error{
 	},
 	"multipleOf": setMultipleOf,
 	"default":    setDefault,
+}
+
+func setFormat(s *infer.Schema, v string) error {
+	s.Format = v
+	return cmp.Or(requireType(s, "string"), checkFormat(v))
 }
 
 func setPattern(s *infer.Schema, v string) error {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +184,32 @@ func TestInvalidTags(t *testing.T) {
 			F []string `enum:"a,b" default:"a,c"`
 		}], "must be one of a, b"},
 		{generators.SchemaFor[struct {
+			F string `format:"emial"`
+		}], `tag format:"emial": must be one of date, date-time,`},
+		{generators.SchemaFor[struct {
+			F string `enum:""`
+		}], `tag enum:"": has no choices`},
+		{generators.SchemaFor[struct {
+			F string `enum:"a,b,a"`
+		}], `tag enum:"a,b,a": has the choice "a" twice`},
+		{generators.SchemaFor[struct {
+			F int `json:"f" minimun:"1"`
+		}], "tag minimun: is unknown; did you mean minimum?"},
+		{generators.SchemaFor[struct {
+			F []struct {
+				G string `min_length:"1"`
+			}
+		}], "field G of struct { G string \"min_length:\\\"1\\\"\" }: tag min_length: is unknown; did you mean minLength?"},
+		{generators.SchemaFor[struct {
+			F string `Title:"Name"`
+		}], "tag Title: is unknown; did you mean title?"},
+		{generators.SchemaFor[struct {
+			F string `enum:"a" fromat:"b"`
+		}], "tag fromat: is unknown; did you mean format?"},
+		{generators.SchemaFor[struct {
+			F string `enum:"a,b" enumtitle:"A,B"`
+		}], "tag enumtitle: is unknown; did you mean enumTitles?"},
+		{generators.SchemaFor[struct {
 			F struct{ Ch chan int }
 		}], "field Ch of"},
 		{generators.SchemaFor[struct {
@@ -201,4 +229,32 @@ func TestInvalidTags(t *testing.T) {
 			t.Errorf("the error is %q, want %q and the field", err, tt.want)
 		}
 	}
+}
+
+// Tags of other packages are accepted.
+func TestTagsOfOtherPackages(t *testing.T) {
+	schema, err := generators.SchemaFor[struct {
+		A string `json:"a" yaml:"a,omitempty" toml:"a" xml:"a" db:"a" sql:"a" gorm:"size:9" bson:"a" validate:"min=1" binding:"required"`
+		B string `json:"b" form:"b" query:"b" header:"b" uri:"b" path:"b" param:"b" url:"b" env:"B" envDefault:"x" enums:"a,b" example:"c"`
+		C string `json:"c" mapstructure:"c" protobuf:"bytes,1" msgpack:"c" cbor:"c" csv:"c" hcl:"c" ini:"c" koanf:"c" jsonschema:"What it is."`
+		D string `json:"d" help:"x" name:"d" short:"d" arg:"" cmd:"" required:"" min:"1" max:"2" len:"3" desc:"x" doc:"x" mod:"trim" fake:"{name}"`
+	}]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := schema.MarshalJSON()
+	const want = `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string","description":"What it is."},` +
+		`"d":{"type":"string"}},"required":["a","b","c","d"],"additionalProperties":false}`
+	if !jsonEqual(t, raw, []byte(want)) {
+		t.Errorf("the schema is %s", raw)
+	}
+}
+
+func jsonEqual(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	var x, y any
+	if err := errors.Join(json.Unmarshal(a, &x), json.Unmarshal(b, &y)); err != nil {
+		t.Fatal(err)
+	}
+	return reflect.DeepEqual(x, y)
 }

@@ -40,7 +40,7 @@ type JSONRPCRenderer struct {
 
 var (
 	_ Renderer = (*JSONRPCRenderer)(nil)
-	_ Breaker  = (*JSONRPCRenderer)(nil)
+	_ breaker  = (*JSONRPCRenderer)(nil)
 )
 
 // NewJSONRPCRenderer returns a renderer for the entries that follow the ordinal after.
@@ -131,7 +131,7 @@ func (j *JSONRPCRenderer) translateEnd(e runlog.Entry) ([]byte, error) {
 	return message.EncodeResult(message.StringID(j.translator.RunID), result), nil
 }
 
-// Broken implements [Breaker]: the response is an error.
+// Broken implements breaker: the response is an error.
 func (j *JSONRPCRenderer) Broken(err error) ([]Message, error) {
 	data := message.EncodeError(message.StringID(j.translator.RunID), message.Errorf(mcp.INTERNAL_ERROR, "%v", err))
 	return []Message{{Data: data}}, nil

@@ -4,8 +4,8 @@
 //
 // The log is the buffer. A stream reads it at the pace of its reader, so a slow reader
 // gets larger batches and never slows a run. A reader that reads nothing for
-// [WriteTimeout] is dropped. It can reconnect with the id of the last event that
-// it has, and misses nothing.
+// ten seconds is dropped. It can reconnect with the id of the last event that it has,
+// and misses nothing.
 package sse
 
 import (
@@ -26,9 +26,9 @@ type Renderer interface {
 	Render(batch []runlog.Entry) ([]Message, error)
 }
 
-// A Breaker is a Renderer that explains to the reader why nothing follows: the log is
+// A breaker is a Renderer that explains to the reader why nothing follows: the log is
 // damaged, so reconnecting would not help.
-type Breaker interface {
+type breaker interface {
 	// Broken returns the last messages of a stream whose log is damaged.
 	Broken(err error) ([]Message, error)
 }
@@ -76,7 +76,7 @@ func RenderBatches(ctx context.Context, batches iter.Seq2[[]runlog.Entry, error]
 			if err == nil {
 				messages, err = render.Render(batch)
 			}
-			if b, ok := render.(Breaker); ok && errors.Is(err, runlog.ErrCorrupt) {
+			if b, ok := render.(breaker); ok && errors.Is(err, runlog.ErrCorrupt) {
 				if last, e := b.Broken(err); e != nil || !yield(last, nil) {
 					return
 				}

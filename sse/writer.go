@@ -14,8 +14,8 @@ const (
 	// HeartbeatInterval is how long a stream may be silent before a comment is
 	// sent, so that proxies don't close it.
 	HeartbeatInterval = 15 * time.Second
-	// WriteTimeout is how long the reader may read nothing before it is dropped.
-	WriteTimeout = 10 * time.Second
+	// writeTimeout is how long the reader may read nothing before it is dropped.
+	writeTimeout = 10 * time.Second
 	// writeChunkSize is how many bytes the reader has to read in that time.
 	writeChunkSize = 64 << 10
 	// retryDelay is how long a reader waits before it reconnects.
@@ -23,7 +23,7 @@ const (
 )
 
 // ErrClientGone means that the reader went away, or read nothing for
-// [WriteTimeout].
+// writeTimeout.
 var ErrClientGone = errors.New("sse: the reader is gone")
 
 // A Writer writes server-sent events to one response, and heartbeats when there
@@ -106,12 +106,12 @@ func (s *Writer) flush() error {
 }
 
 // WriteChunks writes b to a response in pieces, each with a deadline: a reader that
-// reads slowly is served, one that reads nothing for [WriteTimeout] is not.
+// reads slowly is served, one that reads nothing for writeTimeout is not.
 func WriteChunks(w http.ResponseWriter, b []byte) error {
 	controller := http.NewResponseController(w)
 	for piece := range slices.Chunk(b, writeChunkSize) {
 		// Not every response has deadlines. Those of net/http's server do.
-		_ = controller.SetWriteDeadline(time.Now().Add(WriteTimeout))
+		_ = controller.SetWriteDeadline(time.Now().Add(writeTimeout))
 		if _, err := w.Write(piece); err != nil {
 			return err
 		}

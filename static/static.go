@@ -1,28 +1,47 @@
 // Package static holds the files that Beam's pages load: the stylesheet, the script
-// modules, the icons and the Datastar bundle. They are embedded in the program and served under
-// names that contain a digest of their content, so that browsers may cache them
-// indefinitely and never combine an old file with a new page.
+// modules, the icons and the Datastar bundle, which are embedded in the program.
 //
-// The bundle is not committed; `go generate ./static` fetches it. Without it the
-// package still compiles, and Has("vendor/datastar.js") returns false.
+// The bundle is not committed, except in released versions. `go generate ./static`
+// fetches it for Beam itself. A program in another module gets it from a go:generate
+// line that runs the command cmd/datastar. Without the bundle, pages work, but don't
+// update themselves.
 package static
 
 import (
 	"embed"
-	"fmt"
-	"sync"
+	"io/fs"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/datastar"
 )
 
-//go:generate go run ./internal/bundle vendor
+//go:generate go run ../cmd/datastar -to vendor
 
 //go:embed beam.css css beam.js script icons vendor
 var embedded embed.FS
 
-// Assets returns the set of embedded files, which the first call creates.
-var Assets = sync.OnceValue(func() *Set {
-	set, err := New(embedded)
-	if err != nil {
-		panic(fmt.Sprintf("static: %v", err))
+var (
+	// added holds the files of AddDatastar.
+	added map[string]string
+	// embedsDatastar is true if embedded has the bundle.
+	embedsDatastar = hasFile(embedded, datastar.Script)
+)
+
+func hasFile(fsys fs.FS, name string) bool {
+	_, err := fs.Stat(fsys, name)
+	return err == nil
+}
+
+// AddDatastar adds the Datastar bundle and its license to the program, unless the
+// bundle is there or is not the one that this version of Beam is written for. The code
+// that cmd/datastar generates calls it from an init function; it must not be called
+// later.
+func AddDatastar(script, license string) {
+	script = strings.ReplaceAll(script, "\r\n", "\n") // Git may have converted it
+	if !embedsDatastar && datastar.IsScript(script) {
+		added = map[string]string{datastar.Script: script, datastar.License: license}
 	}
-	return set
-})
+}
+
+// Files returns the embedded files, and those that [AddDatastar] has added, by name.
+func Files() (files fs.FS, more map[string]string) { return embedded, added }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/web/ui"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 // newChrome returns the bar and the sidebar of a page.
 func (s *Server) newChrome(r *http.Request, caller generators.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
-		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastarBundle), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
+		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
 		OpenAsks: s.engine.CountOpenAsks(caller),
 	}
 	if caller.ID == "" {

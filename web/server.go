@@ -15,9 +15,10 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/assets"
+	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
-	"github.com/photon-beam/beam/static"
 	"github.com/photon-beam/beam/web/identity"
 )
 
@@ -54,7 +55,7 @@ type Config struct {
 type Server struct {
 	engine         *engine.Engine
 	photons        *generators.Registry
-	assets         *static.Set
+	assets         *assets.Set
 	scriptModules  []string // URLs of the modules that beam.js imports
 	site           links.Site
 	links          links.Base // of the pages: the path of the site
@@ -81,7 +82,7 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, assets: static.Assets(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
+		engine: c.Engine, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
@@ -129,9 +130,7 @@ func (s *Server) NewHTTPServer() *http.Server {
 
 // HasScript reports whether the Datastar bundle is present, which is not part of the
 // source tree. Pages work without it, but don't update themselves.
-func (s *Server) HasScript() bool { return s.assets.Has(datastarBundle) }
-
-const datastarBundle = "vendor/datastar.js"
+func (s *Server) HasScript() bool { return s.assets.Has(datastar.Script) }
 
 // Close ends all streams, so that the HTTP server can shut down.
 func (s *Server) Close() { s.closeStreams() }

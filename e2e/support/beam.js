@@ -10,17 +10,23 @@ const stopsWithin = 15_000;
  * start runs beam on a free port and waits until it prints its address.
  *
  * @param {...string} args further flags; the log is in memory unless they include --data
- * @returns {Promise<{url: string, listens: string, pid: number, signIn: string, stop: () => Promise<void>, kill: () => Promise<void>}>}
- *   its address, the host and port that it listens on, its process, the single-use sign-in
- *   address, and functions that end it: stop with SIGTERM, which throws if it doesn't exit cleanly, and kill with SIGKILL
+   * @returns {Promise<{url: string, listens: string, pid: number, signIn: string, output: () => string, stop: () => Promise<void>, kill: () => Promise<void>}>}
+   *   its address, the host and port that it listens on, its process, the single-use sign-in
+   *   address, what it has printed, and functions that end it: stop with SIGTERM, which throws
+   *   if it doesn't exit cleanly, and kill with SIGKILL
  */
-export async function start(...args) {
+export const start = (...args) => startProgram(process.env.BEAM, ...args);
+
+/** startProgram is start for another program of photons. */
+export async function startProgram(program, ...args) {
   const store = args.includes("--data") ? [] : ["--memory"];
-  const child = spawn(process.env.BEAM, ["--addr", "127.0.0.1:0", ...store, ...args], {
+  const child = spawn(program, ["--addr", "127.0.0.1:0", ...store, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";
+  let output = "";
   child.stderr.on("data", (chunk) => (log += chunk));
+  child.stdout.on("data", (chunk) => (output += chunk));
   const exit = once(child, "exit").then(([status, signal]) => status ?? signal);
 
   const { listens, signIn } = await Promise.race([
@@ -36,6 +42,7 @@ export async function start(...args) {
     listens,
     pid: child.pid,
     signIn,
+    output: () => output,
     async kill() {
       child.kill("SIGKILL");
       await exit;

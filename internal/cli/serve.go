@@ -12,6 +12,7 @@ import (
 	"github.com/cli/browser"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
 )
 
@@ -101,7 +102,7 @@ func (s *serveCommand) printAddresses(p *program, a *app.App, listening, base st
 	fmt.Fprintf(p.stdout, "Beam listens on %s\n", listening)
 	fmt.Fprintf(p.stdout, "Sign in as its operator, once: %s\n", a.SignInURL(base))
 	if !a.HasScript() {
-		fmt.Fprintln(p.stdout, "The pages are plain: Beam was built without their script (go generate ./static adds it).")
+		fmt.Fprintln(p.stdout, "The pages are plain: the program was built without their script, Datastar.", datastar.HowToAdd())
 	}
 	if s.Open {
 		address := a.SignInURL(base)

@@ -1,8 +1,9 @@
-package static
+package assets
 
 import (
 	"compress/gzip"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/photon-beam/beam/static"
 )
 
 func mapFS(pairs ...string) fstest.MapFS {
@@ -22,7 +25,7 @@ func mapFS(pairs ...string) fstest.MapFS {
 
 func newSet(t *testing.T, pairs ...string) *Set {
 	t.Helper()
-	set, err := New(mapFS(pairs...))
+	set, err := New(mapFS(pairs...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +56,16 @@ func TestURL(t *testing.T) {
 		if got := set.Has(name); got != (want != "") {
 			t.Errorf("Has(%q) = %v", name, got)
 		}
+	}
+}
+
+func TestNewAddsMore(t *testing.T) {
+	set, err := New(mapFS("a.css", "a{}"), map[string]string{"vendor/b.js": "let b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.URL("vendor/b.js"); got != "/static/vendor/b.819ed8b411d82655.js" {
+		t.Errorf("the URL is %q", got)
 	}
 }
 
@@ -127,7 +140,7 @@ func TestServeBody(t *testing.T) {
 }
 
 func TestAssetsHaveOneStylesheet(t *testing.T) {
-	set := Assets()
+	set := Pages()
 	sheet, err := io.ReadAll(serve(set, "GET", set.URL("beam.css")).Body)
 	if err != nil {
 		t.Fatal(err)
@@ -135,12 +148,13 @@ func TestAssetsHaveOneStylesheet(t *testing.T) {
 	if strings.Contains(string(sheet), "@import") {
 		t.Error("a part is loaded by a request of its own")
 	}
-	parts, err := embedded.ReadDir("css")
+	files, _ := static.Files()
+	parts, err := fs.ReadDir(files, "css")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range parts {
-		part, err := embedded.ReadFile("css/" + p.Name())
+		part, err := fs.ReadFile(files, "css/"+p.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +173,7 @@ func TestAssetsHaveOneStylesheet(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	set := Assets()
+	set := Pages()
 	if !set.Has("icons/beam.svg") {
 		t.Error("there is no icon")
 	}

@@ -1,4 +1,7 @@
-package static
+// Package assets serves static files under names that contain a digest of their
+// content, so that browsers may cache them indefinitely and never combine an old file
+// with a new page.
+package assets
 
 import (
 	"bytes"
@@ -32,19 +35,24 @@ type file struct {
 
 var _ http.Handler = (*Set)(nil)
 
-// New returns a set of all files of fsys. It rewrites references from stylesheets and
+// New returns a set of all files of fsys and of more, by name. It rewrites references from stylesheets and
 // script modules to other files to their hashed names, relative to the referring file, so
 // that the set can be served under any path; a reference to a missing file is an error.
 // It inlines stylesheets that others import without a condition, and leaves them out of
 // the set.
-func New(fsys fs.FS) (*Set, error) {
-	b := builder{fsys: fsys, set: &Set{urls: map[string]string{}, files: map[string]*file{}, imports: map[string][]string{}}, inlined: map[string]bool{}}
+func New(fsys fs.FS, more map[string]string) (*Set, error) {
+	b := builder{fsys: fsys, more: more, set: &Set{urls: map[string]string{}, files: map[string]*file{}, imports: map[string][]string{}}, inlined: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			_, err = b.add(name)
 		}
 		return err
 	})
+	for name := range more {
+		if err == nil {
+			_, err = b.add(name)
+		}
+	}
 	for name := range b.inlined { // the walk may have added it first
 		delete(b.set.files, b.set.urls[name])
 		delete(b.set.urls, name)

@@ -1,4 +1,4 @@
-package main
+package datastar
 
 import (
 	"crypto/sha256"
@@ -50,4 +50,13 @@ func writeFile(t *testing.T, path, content string) {
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
+}
+
+func readFile(t *testing.T, folder, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }

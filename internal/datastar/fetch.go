@@ -1,11 +1,4 @@
-// Command bundle copies the Datastar bundle and its license to a folder.
-//
-//	bundle FOLDER
-//
-// It takes them from the Go module that contains them, at the version that Beam's
-// pages are written for, and rejects files whose digests differ.
-// `go generate ./static` runs it.
-package main
+package datastar
 
 import (
 	"crypto/sha256"
@@ -29,18 +22,10 @@ var pinnedFiles = []pinnedFile{
 	{"LICENSE.md", "datastar.LICENSE.md", "17da0e216d3c6a819526f5b72a6a44d84d34bcd9beb4191ac6af89c1508ef08f"},
 }
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: bundle FOLDER")
-		os.Exit(2)
-	}
-	if err := run(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "bundle:", err)
-		os.Exit(1)
-	}
-}
-
-func run(folder string) error {
+// Fetch writes the bundle and its license to a folder, as datastar.js and
+// datastar.LICENSE.md. It takes them from the Go module that contains them, and returns
+// an error if their digests differ from the expected ones.
+func Fetch(folder string) error {
 	source, err := download()
 	if err != nil {
 		return err

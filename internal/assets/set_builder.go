@@ -1,4 +1,4 @@
-package static
+package assets
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 // the file itself, whose hash depends on their names.
 type builder struct {
 	fsys           fs.FS
+	more           map[string]string // further files
 	set            *Set
 	referenceChain []string        // the files being added, outermost first
 	inlined        map[string]bool // stylesheets that are part of others and not served
@@ -25,7 +26,7 @@ func (b *builder) add(name string) (string, error) {
 	if url := b.set.urls[name]; url != "" {
 		return url, nil
 	}
-	content, err := fs.ReadFile(b.fsys, name)
+	content, err := b.readFile(name)
 	if err != nil {
 		return "", err
 	}
@@ -45,6 +46,13 @@ func (b *builder) add(name string) (string, error) {
 	url := hashedURL(name, content)
 	b.set.urls[name], b.set.files[url] = url, f
 	return url, nil
+}
+
+func (b *builder) readFile(name string) ([]byte, error) {
+	if content, ok := b.more[name]; ok {
+		return []byte(content), nil
+	}
+	return fs.ReadFile(b.fsys, name)
 }
 
 // enter adds a file to the chain of references. The caller must call leave unless there
@@ -112,7 +120,7 @@ func (b *builder) resolveStylesheet(sheet, name string, css []byte) ([]byte, err
 // are the submatches of cssReference.
 func (b *builder) replaceCSSReference(sheet, name string, parts [][]byte) ([]byte, error) {
 	if bytes.HasPrefix(parts[1], []byte("@")) && len(parts[3]) > 0 {
-		css, err := fs.ReadFile(b.fsys, name)
+		css, err := b.readFile(name)
 		if err != nil {
 			return nil, err
 		}

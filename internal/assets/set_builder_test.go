@@ -1,4 +1,4 @@
-package static
+package assets
 
 import (
 	"io"
@@ -93,7 +93,7 @@ func TestNewRejects(t *testing.T) {
 		"an unknown ending": {mapFS("a.exe", "MZ"), "a.exe: no media type"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := New(c.files); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := New(c.files, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v, want one with %q", err, c.want)
 			}
 		})

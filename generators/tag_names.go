@@ -1,0 +1,121 @@
+package generators
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tagNames holds the names of Beam's struct tags.
+var tagNames = append(slices.Sorted(maps.Keys(tagSetters)), "enum", "enumTitles")
+
+// otherTagNames holds names that resemble Beam's but belong to other packages.
+var otherTagNames = []string{
+	"enums", // swaggo/swag
+}
+
+// checkTagNames returns an error if a tag has a name that resembles one of Beam's, if
+// one of Beam's tags is given twice, or if reflect can't read one because the syntax
+// before it is wrong. It accepts all other names, which belong to other packages.
+func checkTagNames(tag reflect.StructTag) error {
+	names, rest := splitTag(tag)
+	for i, name := range names {
+		switch meant := resembledTag(name); {
+		case meant == name && slices.Contains(names[:i], name):
+			return fmt.Errorf("tag %s: is given twice", name)
+		case meant != "" && meant != name:
+			return fmt.Errorf("tag %s: is unknown; did you mean %s?", name, meant)
+		}
+	}
+	if rest != "" && slices.ContainsFunc(strings.FieldsFunc(rest, isNotLetter), func(word string) bool { return resembledTag(word) != "" }) {
+		return fmt.Errorf(`tag %s: can't be read; write name:"value" pairs with a space between them`, rest)
+	}
+	return nil
+}
+
+func isNotLetter(r rune) bool { return (r|0x20) < 'a' || 'z' < (r|0x20) }
+
+// splitTag returns the names in a tag, and what remains where its syntax is wrong. It
+// reads a tag as [reflect.StructTag.Lookup] does.
+func splitTag(tag reflect.StructTag) (names []string, rest string) {
+	for rest = strings.TrimLeft(string(tag), " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		name, value, found := strings.Cut(rest, ":")
+		if !found || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '"' || r == 0x7f }) {
+			return names, rest
+		}
+		quoted, err := strconv.QuotedPrefix(value)
+		if err != nil || quoted[0] != '"' {
+			return names, rest
+		}
+		names, rest = append(names, name), value[len(quoted):]
+	}
+	return names, ""
+}
+
+// resembledTag returns the name of Beam's tag that a name is, or is probably meant to
+// be, or "" if it resembles none.
+func resembledTag(name string) string {
+	if slices.Contains(tagNames, name) {
+		return name
+	}
+	if slices.Contains(otherTagNames, name) {
+		return ""
+	}
+	nearest, fewest := "", 3
+	for _, ours := range tagNames {
+		edits := editDistance(plainTagName(name), plainTagName(ours))
+		if edits < fewest && (edits < 2 || len(ours) > len("format")) {
+			nearest, fewest = ours, edits
+		}
+	}
+	return nearest
+}
+
+// plainTagName returns a name without its case, and without the characters that join
+// its words.
+func plainTagName(name string) string {
+	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+}
+
+// editDistance returns how many bytes must be added, removed, replaced, or exchanged
+// with the next to make b of a.
+func editDistance(a, b string) int {
+	var earlier, before []int // the rows of the last two prefixes of a
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		earlier, before, row = before, row, make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			row[j+1] = min(before[j+1], row[j]) + 1
+			if a[i] == b[j] {
+				row[j+1] = min(row[j+1], before[j])
+			} else {
+				row[j+1] = min(row[j+1], before[j]+1)
+			}
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], earlier[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// formats holds the formats that a schema checks.
+var formats = []string{
+	"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "iri", "iri-reference", "json-pointer",
+	"period", "regex", "relative-json-pointer", "semver", "time", "uri", "uri-reference", "uri-template", "uuid",
+}
+
+func checkFormat(v string) error {
+	if !slices.Contains(formats, v) {
+		return errors.New("must be one of " + strings.Join(formats, ", "))
+	}
+	return nil
+}
