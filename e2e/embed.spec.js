@@ -18,9 +18,10 @@ const test = base.extend({
     const { upstream, passwords } = await started(child);
     const stop = await startProxy("caddy", { port, path: "", upstream });
     await use({ url, passwords });
-    await stop();
+    const exit = once(child, "exit");
     child.kill("SIGINT");
-    expect((await once(child, "exit"))[0]).toBe(0);
+    expect((await exit)[0]).toBe(0);
+    await stop();
   },
 });
 

@@ -30,7 +30,11 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) error {
 		return s.renderLogin(w, r, http.StatusOK, "", next)
 	}
 	if !s.signInCodes.Redeem(code) {
-		return s.renderLogin(w, r, http.StatusForbidden, "This sign-in address was already used or has expired. To get a new one, run "+s.program+" open.", next)
+		problem := "This sign-in address was already used or has expired."
+		if s.program != "" {
+			problem += " To get a new one, run " + s.program + " open."
+		}
+		return s.renderLogin(w, r, http.StatusForbidden, problem, next)
 	}
 	if err := s.sessions.SignInOperator(w, r); err != nil {
 		return err

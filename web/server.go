@@ -4,7 +4,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -46,7 +45,8 @@ type Config struct {
 	// Site is where browsers reach the server. Requests may arrive with its path, or
 	// without it, as through a proxy that removes it.
 	Site links.Site
-	// Program is the name of the command, for the sign-in page. It defaults to beam.
+	// Program is the name of the command, for the sign-in page; empty if another program
+	// serves Beam.
 	Program string
 	Logger  *slog.Logger // nil discards
 }
@@ -84,7 +84,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
-		hosts: c.Hosts, program: cmp.Or(c.Program, "beam"), logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
+		hosts: c.Hosts, program: c.Program, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.site)
 	s.localOnly = c.Token == "" && c.Identify == nil // nobody says who they are

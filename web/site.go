@@ -42,7 +42,7 @@ func (s *Server) checkPath(routes *http.ServeMux) error {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			r := &http.Request{Method: method, URL: &url.URL{Path: s.links.To(below)}}
 			if _, pattern := routes.Handler(r); pattern != "/" {
-				return fmt.Errorf("Beam can't be served below %s, which is the path of one of its own pages", s.links)
+				return fmt.Errorf("pages can't be served below %s, which is the path of one of Beam's own pages", s.links)
 			}
 		}
 	}

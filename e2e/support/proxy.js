@@ -29,6 +29,7 @@ export const proxies = {
   admin off
   auto_https disable_redirects
   skip_install_trust
+  grace_period 1s
   storage file_system ${folder}
 }
 https://localhost:${port} {

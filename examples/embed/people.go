@@ -89,6 +89,7 @@ func (p *people) signIn(w http.ResponseWriter, r *http.Request) {
 var home = template.Must(template.New("home").Parse(`<!DOCTYPE html>
 <html lang="en">
 <title>Dinner</title>
+<link rel="icon" href="data:,">
 {{if .Name}}<p>Hello, {{.Name}}. Here are your <a href="{{.Tools}}/">tools</a>.</p>
 {{else}}<form method="post" action="/sign-in">
 <label>Name <input name="name"></label>

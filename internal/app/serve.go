@@ -9,7 +9,7 @@ import (
 )
 
 // ErrClosed is the error of an app that is closed.
-var ErrClosed = errors.New("Beam is closed")
+var ErrClosed = errors.New("this Beam is closed")
 
 const (
 	// runDrainTimeout is how long active runs may continue after Serve's context has

@@ -45,7 +45,7 @@ func (s *Server) readArtifact(ctx context.Context, r mcp.ReadResourceRequest) ([
 		return nil, server.ErrResourceNotFound // as if it didn't exist
 	case err != nil:
 		s.logger.Error("reading an artifact", "run", run, "seq", seq, "err", err)
-		return nil, errors.New("Beam could not read this artifact; its log says why")
+		return nil, errors.New("the artifact could not be read; Beam's log says why")
 	}
 	if body != nil {
 		defer body.Close()

@@ -82,6 +82,7 @@ type LoginPage struct {
 	Error string
 	Next  string // the path to open after signing in
 	Token bool   // the server accepts a token
-	// Program is the command that prints sign-in addresses.
+	// Program is the command that prints sign-in addresses; empty if another program
+	// serves Beam.
 	Program string
 }
