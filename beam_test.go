@@ -151,6 +151,7 @@ func TestABeamBesideAnotherHandler(t *testing.T) {
 	if !strings.HasPrefix(run.URL, "/tools/runs/") || !strings.HasPrefix(run.Events, run.URL+"/") {
 		t.Errorf("the run is %+v", run)
 	}
+	openQuestion(p, run)
 	if page := p.page(run.URL); !strings.Contains(page, "Who is there?") {
 		t.Errorf("the run's page is %s", page)
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// configureLibrary has configure add to mcp-go's server, and passes the changes that
-// mcp-go announces from then on to the clients that want them.
+// configureLibrary has configure add to mcp-go's server.
 func (s *Server) configureLibrary(configure func(*server.MCPServer)) error {
 	if configure != nil {
 		configure(s.library)
@@ -20,6 +19,12 @@ func (s *Server) configureLibrary(configure func(*server.MCPServer)) error {
 			server.WithPromptCapabilities(true)(s.library) // adding a prompt doesn't declare list changes
 		}
 	}
+	return nil
+}
+
+// watchLibrary passes the changes that mcp-go announces from now on to the clients that
+// want them.
+func (s *Server) watchLibrary() error {
 	sink := &changeSink{notifications: make(chan mcp.JSONRPCNotification, maxQueuedChanges)}
 	if err := s.library.RegisterSession(s.closed, sink); err != nil {
 		return err

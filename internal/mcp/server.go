@@ -119,6 +119,10 @@ func New(c Config) (*Server, error) {
 	}
 	s.unwatchPhotons = s.photons.Watch(s.registerTools)
 	s.registerTools()
+	if err := s.watchLibrary(); err != nil { // after the first tools, which are no change
+		s.Close()
+		return nil, err
+	}
 	go s.endIdleSessions()
 	return s, nil
 }
