@@ -166,6 +166,23 @@ func TestAdoptionByAnotherProcess(t *testing.T) {
 	}
 }
 
+// A run that another process has just claimed can be adopted all the same.
+func TestAdoptionOfARunClaimedElsewhere(t *testing.T) {
+	o := testOptions(t, newPhoton("patient", func(_ context.Context, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "name", "Name?")
+	}, &generators.Options{Durable: true}))
+	l := &contestedLog{Log: o.Log}
+	o.Log = l
+	b := openTestEngine(t, o)
+	id := b.startRunAs(ada, "patient")
+	b.waitForInbox(ada)
+	l.appendBeforeNext(runlog.KindAdopted, runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 2}))
+	if err := b.Adopt(t.Context(), operator, id); err != nil {
+		t.Fatal(err)
+	}
+	b.checkAdopted(id)
+}
+
 func (b *testEngine) waitForEndAs(who generators.Caller, id string) (f runlog.Finished) {
 	b.t.Helper()
 	batches, err := b.Follow(b.t.Context(), who, id, 0)
