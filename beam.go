@@ -27,6 +27,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/links"
 )
@@ -89,6 +90,9 @@ func New(c Config) (*Beam, error) {
 	})
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
+	}
+	if !a.HasScript() {
+		logger.Warn("the pages are plain: the program was built without their script, Datastar. " + datastar.HowToAdd())
 	}
 	base, _ := site.Base()
 	b := &Beam{app: a, folder: folder, site: site, pages: app.NewServedPages(a, string(base)), handler: a.Handler()}

@@ -2,6 +2,7 @@ package beam_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -13,64 +14,123 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 )
 
-// Beam beside a program's own handlers, behind its own sign-in. Ada may see the photon,
-// and a stranger is refused.
+// A server with its own sign-in serves Beam below /tools. One of the tools is for
+// operators only, and says who answered its question.
 func ExampleNew() {
-	hello := generators.New("hello", func(context.Context, struct{}, generators.Yield) (string, error) { return "Hello!", nil }, nil)
-	data, err := os.MkdirTemp("", "beam")
+	restart := generators.New("restart", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		var by beam.Caller
+		ok, err := ask.Confirm(yield, "go", "Restart the server?", ask.Destructive(), ask.AnsweredBy(&by))
+		if err != nil || !ok {
+			return "", err
+		}
+		return "restarted by " + by.Name, nil
+	}, &generators.Options{Allow: func(c beam.Caller) error {
+		if !c.HasRole(generators.RoleOperator) {
+			return errors.New("for operators only")
+		}
+		return nil
+	}})
+	identify := func(r *http.Request) (beam.Caller, error) {
+		switch name, password, _ := r.BasicAuth(); {
+		case name == "ada" && password == "engine":
+			return beam.Caller{ID: "person:1", Name: "Ada", Roles: []string{generators.RoleOperator}}, nil
+		case name == "alan" && password == "machine":
+			return beam.Caller{ID: "person:2", Name: "Alan"}, nil
+		case name == "mallory":
+			return beam.Caller{}, beam.ErrForbidden
+		}
+		return beam.Caller{}, errors.New("not signed in")
+	}
+	b, err := beam.New(beam.Config{Photons: []*generators.Photon{restart}, URL: "/tools", Identify: identify})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(data)
+	defer b.Shutdown(context.Background())
+	mux := http.NewServeMux()
+	mux.Handle("/tools/", b)
+	server := httptest.NewServer(mux)
+	defer server.Close()
+
+	for _, person := range []string{"ada:engine", "alan:machine", "mallory:", "eve:"} {
+		r, err := http.NewRequest("GET", server.URL+"/tools/photons/restart", nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		name, password, _ := strings.Cut(person, ":")
+		r.SetBasicAuth(name, password)
+		r.Header.Set("Accept", "application/json")
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			log.Fatal(err)
+		}
+		res.Body.Close()
+		fmt.Println(name, res.StatusCode)
+	}
+	// Output:
+	// ada 200
+	// alan 404
+	// mallory 403
+	// eve 401
+}
+
+// A Beam that keeps its runs, for everyone who has a token.
+func ExampleConfig() {
+	dir, err := os.MkdirTemp("", "example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
 	b, err := beam.New(beam.Config{
-		Photons: []*generators.Photon{hello},
-		URL:     "https://tools.example/beam",
-		Hosts:   []string{"tools.internal"},
-		Identify: func(r *http.Request) (beam.Caller, error) {
-			name, password, _ := r.BasicAuth()
-			if name != "ada" || password != "countess" {
-				return beam.Caller{}, fmt.Errorf("%q may not use the tools: %w", name, beam.ErrForbidden)
-			}
-			return beam.Caller{ID: "ada", Name: "Ada", Roles: []string{generators.RoleOperator}}, nil
+		URL:        "https://tools.example/beam",
+		Hosts:      []string{"tools.internal"},
+		Token:      "correct horse battery staple",
+		Data:       dir,
+		SyncAlways: true,
+		AcceptLoss: false,
+		Root:       os.TempDir(),
+		Limits: beam.Limits{
+			EvictAfter: time.Minute, MaxResident: 50,
+			KeepFor: 30 * 24 * time.Hour, KeepEach: 100, KeepAll: 5000, KeepBytes: 10 << 30,
 		},
-		Data:           data,
-		SyncAlways:     true,
-		AcceptLoss:     false,
-		Root:           data,
-		Limits:         beam.Limits{EvictAfter: time.Minute, MaxResident: 1000, KeepFor: 24 * time.Hour, KeepEach: 100, KeepAll: 10_000, KeepBytes: 1 << 30},
-		Asks:           beam.AskPolicy{Handoff: time.Second},
+		Asks:           beam.AskPolicy{Handoff: 20 * time.Second},
 		TracerProvider: noop.NewTracerProvider(),
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer b.Shutdown(context.Background())
-
-	for _, name := range []string{"ada", "bob"} {
-		r := httptest.NewRequest("GET", "https://tools.example/beam/photons/hello", nil)
-		r.SetBasicAuth(name, "countess")
-		w := httptest.NewRecorder()
-		b.ServeHTTP(w, r)
-		fmt.Println(name, w.Code)
-	}
+	address, _, _ := strings.Cut(b.SignInURL(), "=")
+	fmt.Println(address)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	fmt.Println(b.Shutdown(ctx))
 	// Output:
-	// ada 200
-	// bob 403
+	// https://tools.example/beam/login?code
+	// <nil>
 }
 
-// Without a sign-in of the program's own, a token keeps strangers out, and an address
-// signs in the person at the machine.
-func ExampleBeam_SignInURL() {
-	b, err := beam.New(beam.Config{URL: "https://tools.example/beam", Token: "correct horse"})
+// A middleware of the server's own sees each request to Beam.
+func ExampleBeam_ServeHTTP() {
+	b, err := beam.New(beam.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer b.Shutdown(context.Background())
-	address, _, _ := strings.Cut(b.SignInURL(), "?")
-	fmt.Println(address)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println(r.Method, r.URL.Path)
+		b.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	res, err := http.Get(server.URL + "/healthz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Body.Close()
+	fmt.Println(res.StatusCode)
 	// Output:
-	// https://tools.example/beam/login
+	// GET /healthz
+	// 200
 }

@@ -137,11 +137,11 @@ func (s *Server) Close() { s.closeStreams() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == string(s.links) && s.links != "" {
-		s.redirectHome(w, r)
+	r = s.stripSitePath(r)
+	if to := s.cleanURL(r); to != "" {
+		http.Redirect(w, r, to, http.StatusPermanentRedirect)
 		return
 	}
-	r = s.stripSitePath(r)
 	s.handler.ServeHTTP(w, r.WithContext(links.WithBase(r.Context(), s.links)))
 }
 
@@ -170,6 +170,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 		mux.Handle("POST /logout", s.unauthenticated(s.handleLogout))
 	}
 	mux.Handle("GET /static/", s.assets)
+	mux.Handle("GET /static", http.NotFoundHandler()) // instead of a redirect
 	mux.HandleFunc("GET /healthz", writeOK)
 	mux.Handle("GET /readyz", s.unauthenticated(s.handleReady))
 	if s.metricsHandler != nil {

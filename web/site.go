@@ -4,32 +4,46 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
+	"strings"
 )
 
 // stripSitePath returns the request without the path of the site, if it begins with it.
 func (s *Server) stripSitePath(r *http.Request) *http.Request {
-	path, ok := s.site.Strip(r.URL.Path)
+	stripped, ok := s.site.Strip(r.URL.Path)
 	rawPath, rawOK := s.site.Strip(r.URL.RawPath)
 	if s.links == "" || !ok || r.URL.RawPath != "" && !rawOK {
 		return r
 	}
-	stripped := *r
-	stripped.URL = new(url.URL)
-	*stripped.URL = *r.URL
-	stripped.URL.Path = path
+	u := *r.URL
+	u.Path = stripped
 	if r.URL.RawPath != "" {
-		stripped.URL.RawPath = rawPath
+		u.RawPath = rawPath
 	}
-	return &stripped
+	r = r.WithContext(r.Context()) // a shallow copy
+	r.URL = &u
+	return r
 }
 
-// redirectHome redirects a request for the path of the site without its trailing slash.
-func (s *Server) redirectHome(w http.ResponseWriter, r *http.Request) {
-	home := s.links.Home()
-	if r.URL.RawQuery != "" {
-		home += "?" + r.URL.RawQuery
+// cleanURL returns the URL to redirect a request to whose path is not the canonical one,
+// such as that of the site without its trailing slash; "" if it is. [http.ServeMux] does
+// the same, but doesn't know the path of the site.
+func (s *Server) cleanURL(r *http.Request) string {
+	if s.links == "" {
+		return ""
 	}
-	http.Redirect(w, r, home, http.StatusPermanentRedirect)
+	requested := r.URL.EscapedPath()
+	clean := path.Clean("/" + requested)
+	if strings.HasSuffix(requested, "/") && clean != "/" {
+		clean += "/"
+	}
+	if clean == requested {
+		return ""
+	}
+	if r.URL.RawQuery != "" {
+		clean += "?" + r.URL.RawQuery
+	}
+	return s.links.To(clean)
 }
 
 // checkPath returns an error if a request could be for a page with the path of the site

@@ -100,9 +100,12 @@ func cookieOf(res *http.Response) string {
 	return strings.Join(all, "; ")
 }
 
-func TestThePathOfTheSiteLeadsToItsFirstPage(t *testing.T) {
+func TestUncleanPathsLeadToCleanOnesBelowThePath(t *testing.T) {
 	p := newSiteBelow(t, "").newSession()
-	for path, want := range map[string]string{"/below": "/below/", "/below?x=1": "/below/?x=1"} {
+	for path, want := range map[string]string{
+		"/below": "/below/", "/below?x=1": "/below/?x=1", "/below//runs": "/below/runs", "/below/asks/../runs?x=1": "/below/runs?x=1",
+		"/below/./": "/below/", "//runs": "/below/runs", "/below//evil.example/": "/below/evil.example/",
+	} {
 		res := p.request("GET", path, "")
 		if to := res.Header.Get("Location"); res.StatusCode != http.StatusPermanentRedirect || to != want {
 			t.Errorf("%s leads to %q, with %s", path, to, res.Status)
@@ -110,6 +113,7 @@ func TestThePathOfTheSiteLeadsToItsFirstPage(t *testing.T) {
 	}
 	expectStatus(t, p.request("GET", "/below/", ""), http.StatusOK)
 	expectStatus(t, p.request("GET", "/belowground", ""), http.StatusNotFound)
+	expectStatus(t, p.request("GET", "/below/static", ""), http.StatusNotFound)
 	expectStatus(t, p.request("GET", "/below/asks/a%2Fb", ""), http.StatusNotFound)
 }
 
