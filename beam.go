@@ -27,8 +27,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
-	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
 )
 
