@@ -7,8 +7,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/timeline"
-	"github.com/photon-beam/beam/web/ui"
+	"github.com/photon-beam/beam/web/internal/timeline"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // maxListedAsks is how many questions the inbox lists.

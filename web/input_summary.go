@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/ui"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // inputSummaries caches summaries of runs' inputs, which distinguish the runs of a

@@ -11,8 +11,8 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
-	"github.com/photon-beam/beam/web/timeline"
-	"github.com/photon-beam/beam/web/ui"
+	"github.com/photon-beam/beam/web/internal/timeline"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // A patchRenderer renders a run's entries as patches of its page. It folds the log from

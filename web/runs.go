@@ -6,8 +6,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/web/timeline"
-	"github.com/photon-beam/beam/web/ui"
+	"github.com/photon-beam/beam/web/internal/timeline"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // maxListedRuns is how many runs the list of runs shows.

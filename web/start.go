@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
-	"github.com/photon-beam/beam/web/ui"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // timeZoneField is the form field that holds the browser's time zone.

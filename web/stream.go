@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
-	"github.com/photon-beam/beam/web/timeline"
-	"github.com/photon-beam/beam/web/ui"
+	"github.com/photon-beam/beam/web/internal/timeline"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // handleEvents streams a run as JSON-RPC messages, or as patches for a page.

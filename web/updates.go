@@ -7,7 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/sse"
-	"github.com/photon-beam/beam/web/ui"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // handleUpdates keeps a page with a list up to date: it sends the list, the bar and the

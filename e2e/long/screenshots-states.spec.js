@@ -74,7 +74,7 @@ test("a destructive confirmation", async ({ page }) => {
   await askKitchenSink(page, "confirm");
   await expect(dialog(page)).toBeVisible();
   // No included photon is destructive: this is what the server renders for one that is.
-  const html = readFileSync(join(root, "web/ui/testdata/ask-destructive.html"), "utf8");
+  const html = readFileSync(join(root, "web/internal/ui/testdata/ask-destructive.html"), "utf8");
   await page.evaluate((html) => {
     const open = document.querySelector("dialog.ask");
     open.outerHTML = html.replaceAll(/ask-[0-9a-f]+-\d+/g, open.id);

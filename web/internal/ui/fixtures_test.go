@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 const runID = "7f3c00000000000000000000000000a1"

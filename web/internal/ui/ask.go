@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // An askView is a question prepared for rendering.

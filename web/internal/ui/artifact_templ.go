@@ -13,8 +13,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/web/chart"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/chart"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 func artifactView(r *timeline.Run, i *timeline.Item) templ.Component {

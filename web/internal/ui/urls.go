@@ -7,7 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // The URLs of pages. Their base is that of the context which renders the page.

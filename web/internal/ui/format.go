@@ -9,7 +9,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // formatOffset formats the time since the start of a run: "0.3" seconds, "1:23",

@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // A document is an open page. It applies patches as Datastar does, except that it

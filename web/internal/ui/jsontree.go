@@ -12,7 +12,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/web/markup"
+	"github.com/photon-beam/beam/web/internal/markup"
 )
 
 // Limits on what a JSON tree shows.

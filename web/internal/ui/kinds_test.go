@@ -8,7 +8,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/kitchensink"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 func TestEveryAskKindHasAView(t *testing.T) {

@@ -8,7 +8,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/photon-beam/beam/web/timeline"
+import "github.com/photon-beam/beam/web/internal/timeline"
 
 // closedView renders a closed question and its outcome.
 func closedView(a *timeline.Ask, ownPage bool) templ.Component {

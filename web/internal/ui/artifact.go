@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/web/chart"
-	"github.com/photon-beam/beam/web/markup"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/chart"
+	"github.com/photon-beam/beam/web/internal/markup"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // An artifact is shown as one of these, a tableView, a [chart.Chart] or a templ.Component.

@@ -9,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // A Patch is one change to an open page: Mode is one of Datastar's (outer, inner,

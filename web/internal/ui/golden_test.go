@@ -20,7 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -57,7 +57,7 @@ func firstDifference(got, want string) string {
 			if i < len(w) {
 				expected = w[i]
 			}
-			return "line " + humanize.Number(float64(i+1)) + " is\n" + g[i] + "\nnot\n" + expected + "\n(go test ./web/ui -update rewrites it)"
+			return "line " + humanize.Number(float64(i+1)) + " is\n" + g[i] + "\nnot\n" + expected + "\n(go test ./web/internal/ui -update rewrites it)"
 		}
 	}
 	return "it ends early"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/photon-beam/beam/internal/links"
-	"github.com/photon-beam/beam/web/timeline"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // The expressions that Datastar evaluates. No text of a photon or person is part of one.
