@@ -181,7 +181,7 @@ func requireType(s *infer.Schema, types ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("applies to the types %s, but the field has the type %q", strings.Join(types, " and "), s.Type)
+	return fmt.Errorf("applies to fields of type %s, but the field has the type %q", strings.Join(types, " or "), s.Type)
 }
 
 // setCount sets *to, unless err is an error, which it returns.

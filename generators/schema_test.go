@@ -128,7 +128,7 @@ func TestInvalidTags(t *testing.T) {
 	}{
 		{generators.SchemaFor[struct {
 			F string `minimum:"1"`
-		}], `tag minimum:"1": applies to the types number and integer, but the field has the type "string"`},
+		}], `tag minimum:"1": applies to fields of type number or integer, but the field has the type "string"`},
 		{generators.SchemaFor[struct {
 			F int `minimum:"NaN"`
 		}], "must be a number"},
@@ -140,13 +140,13 @@ func TestInvalidTags(t *testing.T) {
 		}], "must be more than 0"},
 		{generators.SchemaFor[struct {
 			F int `pattern:"a"`
-		}], `tag pattern:"a": applies to the types string`},
+		}], `tag pattern:"a": applies to fields of type string`},
 		{generators.SchemaFor[struct {
 			F string `pattern:"("`
 		}], "missing closing )"},
 		{generators.SchemaFor[struct {
 			F []int `format:"email"`
-		}], "applies to the types string"},
+		}], "applies to fields of type string"},
 		{generators.SchemaFor[struct {
 			F string `minLength:"-1"`
 		}], "must be a whole number of 0 or more"},
@@ -158,10 +158,10 @@ func TestInvalidTags(t *testing.T) {
 		}], "its minimum is greater than its maximum"},
 		{generators.SchemaFor[struct {
 			F string `minItems:"1"`
-		}], "applies to the types array"},
+		}], "applies to fields of type array"},
 		{generators.SchemaFor[struct {
 			F int `enum:"1,2"`
-		}], "tag enum: applies to the types string"},
+		}], "tag enum: applies to fields of type string"},
 		{generators.SchemaFor[struct {
 			F string `enum:"a,b" enumTitles:"A"`
 		}], "tag enumTitles: 1 titles for 2 values"},
