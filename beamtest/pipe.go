@@ -2,6 +2,7 @@ package beamtest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -23,7 +24,8 @@ type StdioServer interface {
 //
 // Closing the connection ends the session; closing it again has no effect. When the test
 // ends, the connection is closed and the test waits for the server to return. The test
-// fails if the server returns an error.
+// fails if the server returns an error. A read after the connection is closed returns
+// [io.EOF].
 func Pipe(t testing.TB, b StdioServer) io.ReadWriteCloser {
 	t.Helper()
 	client, server := net.Pipe()
@@ -41,5 +43,17 @@ func Pipe(t testing.TB, b StdioServer) io.ReadWriteCloser {
 			t.Errorf("ServeStdio: %v", err)
 		}
 	})
-	return client
+	return pipeEnd{client}
+}
+
+// pipeEnd reports a session that its client has closed as ended, not as an error, which
+// clients would log.
+type pipeEnd struct{ net.Conn }
+
+func (p pipeEnd) Read(b []byte) (int, error) {
+	n, err := p.Conn.Read(b)
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = io.EOF
+	}
+	return n, err
 }

@@ -164,3 +164,13 @@ func TestPipeOfAServerThatReturns(t *testing.T) {
 		t.Errorf("read %d bytes, %v", n, err)
 	}
 }
+
+func TestPipeReadAfterClose(t *testing.T) {
+	conn := beamtest.Pipe(t, newStdioServer(t))
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("a read returned %d, %v", n, err)
+	}
+}
