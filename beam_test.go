@@ -169,6 +169,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"a URL with a query":    {beam.Config{URL: "https://tools.example/?x=1"}, "Config.URL"},
 		"a URL without a slash": {beam.Config{URL: "tools"}, "Config.URL"},
 		"a URL of its own page": {beam.Config{URL: "/runs"}, "can't be served below /runs"},
+		"a host with a scheme":  {beam.Config{Hosts: []string{"https://tools.example"}}, "Config.Hosts"},
 		"a negative limit":      {beam.Config{Limits: beam.Limits{KeepFor: -1}}, "Config.Limits"},
 		"a missing root":        {beam.Config{Root: filepath.Join(t.TempDir(), "gone")}, "Config.Root"},
 		"an invalid photon":     {beam.Config{Photons: []*generators.Photon{broken}}, "no spaces"},

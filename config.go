@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -51,8 +50,8 @@ type Config struct {
 	// sign-in page. All who have it are one caller.
 	Token string
 
-	// Hosts are the names of hosts that requests may be for, besides those of the
-	// loopback interface and the one in URL. Ports are not compared.
+	// Hosts are the names of hosts that requests may be for, without ports, besides those
+	// of the loopback interface and the one in URL. The ports of requests are not compared.
 	Hosts []string
 
 	// Data is the folder that stores runs and their questions, uploaded files, and the
@@ -143,6 +142,11 @@ func (c *Config) validate() (links.Site, error) {
 	if c.Identify != nil && c.Token != "" {
 		err = errors.Join(err, errors.New("Config has both Identify and Token, and needs one of them"))
 	}
+	for _, h := range c.Hosts {
+		if _, hostErr := links.ParseHost(h); hostErr != nil {
+			err = errors.Join(err, fmt.Errorf("Config.Hosts: %q is not a host: %w", h, hostErr))
+		}
+	}
 	l := c.Limits
 	if l.EvictAfter < 0 || l.MaxResident < 0 || l.KeepFor < 0 || l.KeepEach < 0 || l.KeepAll < 0 || l.KeepBytes < 0 {
 		err = errors.Join(err, errors.New("Config.Limits has a negative limit"))
@@ -155,11 +159,12 @@ func (c *Config) validate() (links.Site, error) {
 	return site, err
 }
 
-// hosts returns the permitted hosts in lower case.
+// hosts returns the permitted hosts, which validate has checked.
 func (c *Config) hosts() []string {
 	var hosts []string
 	for _, h := range c.Hosts {
-		hosts = append(hosts, strings.ToLower(h))
+		name, _ := links.ParseHost(h)
+		hosts = append(hosts, name)
 	}
 	return hosts
 }

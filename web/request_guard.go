@@ -30,7 +30,8 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 			return
 		}
 		if !s.isAllowedHost(r.Host) {
-			s.writeError(w, r, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host.", r.Host))
+			s.writeError(w, r, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host "+
+				"or, in a program of your own, name it in Config.URL or Config.Hosts.", r.Host))
 			return
 		}
 		if needsSameOrigin(r) && !s.isSameOrigin(r) {

@@ -47,6 +47,11 @@ func (s *serveCommand) Validate() error {
 	if host := s.site.Host(); s.Token == "" && host != "" && !links.IsLoopback(host) {
 		return fmt.Errorf("--url %s can be reached from other machines: that requires --token", s.URL)
 	}
+	for _, h := range s.AllowHost {
+		if _, err := links.ParseHost(h); err != nil {
+			return fmt.Errorf("--allow-host %q is not a host: %w", h, err)
+		}
+	}
 	return nil
 }
 
@@ -85,7 +90,8 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 func (s *serveCommand) allowedHosts() []string {
 	var hosts []string
 	for _, h := range s.AllowHost {
-		hosts = append(hosts, strings.ToLower(h))
+		name, _ := links.ParseHost(h) // Validate has checked it
+		hosts = append(hosts, name)
 	}
 	host, _, _ := net.SplitHostPort(s.Addr) // Validate has checked it
 	if addr, err := netip.ParseAddr(host); err == nil && !addr.IsUnspecified() {

@@ -73,6 +73,18 @@ func (s Site) Host() string {
 	return u.Hostname()
 }
 
+// ParseHost parses the name or the IP address of a host, as requests are compared with it:
+// in lower case, and without brackets.
+func ParseHost(raw string) (string, error) {
+	if ip, err := netip.ParseAddr(strings.Trim(raw, "[]")); err == nil {
+		return ip.String(), nil
+	}
+	if raw == "" || strings.ContainsAny(raw, "/:*?#@[] ") {
+		return "", errors.New("it must be a name, such as tools.example, or an IP address, without a scheme or a port")
+	}
+	return strings.ToLower(raw), nil
+}
+
 // IsLoopback reports whether a host is reached over the loopback interface only. Host is
 // a name or an IP address.
 func IsLoopback(host string) bool {

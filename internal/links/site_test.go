@@ -28,6 +28,21 @@ func TestParseSite(t *testing.T) {
 	}
 }
 
+func TestParseHost(t *testing.T) {
+	for raw, want := range map[string]string{
+		"Tools.example": "tools.example", "my_host": "my_host", "192.0.2.7": "192.0.2.7", "2001:DB8::1": "2001:db8::1", "[::1]": "::1",
+	} {
+		if got, err := ParseHost(raw); err != nil || got != want {
+			t.Errorf("%q is %q, %v", raw, got, err)
+		}
+	}
+	for _, raw := range []string{"", "https://tools.example", "tools.example/x", "tools.example:8080", "[::1]:8080", "*.example", "a b"} {
+		if got, err := ParseHost(raw); err == nil {
+			t.Errorf("%q is %q", raw, got)
+		}
+	}
+}
+
 func TestSite(t *testing.T) {
 	s := Site{Origin: "https://tools.example:8443", Path: "/beam"}
 	base, ok := s.Base()
