@@ -82,6 +82,9 @@ const (
 // shown. The error says what is wrong with the caller: an id or a role that is
 // missing or malformed, or an id of the form of those that Beam uses itself.
 func Check(c generators.Caller) (generators.Caller, error) {
+	if c.ID == "" {
+		return generators.Caller{}, errors.New("the caller has no id; if nobody is signed in, Identify must return an error")
+	}
 	if err := checkText("id", c.ID); err != nil {
 		return generators.Caller{}, err
 	}
