@@ -31,8 +31,11 @@ import (
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "`address` to listen on")
-	tools := flag.String("url", "http://127.0.0.1:8080/tools", "`URL` at which browsers reach the tools")
+	tools := flag.String("url", "", "`URL` at which browsers reach the tools, if it is not /tools at the address")
 	flag.Parse()
+	if *tools == "" {
+		*tools = "http://" + *addr + "/tools"
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, *addr, *tools, os.Stdout); err != nil {
