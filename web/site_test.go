@@ -153,7 +153,8 @@ func TestSiteBehindAProxy(t *testing.T) {
 // Beam can't tell who sends a request without a token, so strangers must not reach it.
 func TestWithoutATokenOnlyThisMachineIsServed(t *testing.T) {
 	open, guarded := newSite(t, "").newSession(), newSite(t, "secret").newSession()
-	for _, header := range []string{"X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-IP"} {
+	for _, header := range []string{"X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-IP", "Client-IP", "Fly-Client-IP", "X-Original-Host", "X_Forwarded_For",
+		"X-Envoy-External-Address", "X-ProxyUser-IP", "CDN-Loop", "CF-Ray", "X-Amzn-Trace-Id", "WL-Proxy-Client-IP", "X-Vercel-Forwarded-For"} {
 		for _, path := range []string{"/", "/mcp", "/healthz", "/login", "/runs"} {
 			expectStatus(t, open.request("GET", path, "", header, "127.0.0.1"), http.StatusForbidden)
 		}
