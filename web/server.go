@@ -106,7 +106,7 @@ func New(c Config) (*Server, error) {
 	if err := s.checkPath(routes); err != nil {
 		return nil, err
 	}
-	s.handler = s.guardRequests(routes)
+	s.handler = s.guardRequests(s.redirectToCleanPaths(routes))
 	return s, nil
 }
 
@@ -137,10 +137,6 @@ func (s *Server) Close() { s.closeStreams() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == string(s.links) && s.links != "" {
-		s.redirectHome(w, r)
-		return
-	}
 	r = s.stripSitePath(r)
 	s.handler.ServeHTTP(w, r.WithContext(links.WithBase(r.Context(), s.links)))
 }
@@ -170,6 +166,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 		mux.Handle("POST /logout", s.unauthenticated(s.handleLogout))
 	}
 	mux.Handle("GET /static/", s.assets)
+	mux.Handle("GET /static", s.assets) // which has no such file; otherwise mux would redirect it
 	mux.HandleFunc("GET /healthz", writeOK)
 	mux.Handle("GET /readyz", s.unauthenticated(s.handleReady))
 	if s.metricsHandler != nil {

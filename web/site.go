@@ -1,9 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
+	"strings"
 )
 
 // stripSitePath returns the request without the path of the site, if it begins with it.
@@ -23,13 +26,30 @@ func (s *Server) stripSitePath(r *http.Request) *http.Request {
 	return &stripped
 }
 
-// redirectHome redirects a request for the path of the site without its trailing slash.
-func (s *Server) redirectHome(w http.ResponseWriter, r *http.Request) {
-	home := s.links.Home()
-	if r.URL.RawQuery != "" {
-		home += "?" + r.URL.RawQuery
+// redirectToCleanPaths redirects requests for paths with empty or dot segments, and for
+// the path of the site without its trailing slash, to the path below the site's.
+// [http.ServeMux] would lead away from the site, whose path it doesn't know.
+func (s *Server) redirectToCleanPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requested := r.URL.EscapedPath()
+		clean := cleanPath(requested)
+		if clean == requested || r.Method == http.MethodConnect {
+			next.ServeHTTP(w, r)
+			return
+		}
+		clean, _ = s.site.Strip(clean)
+		to := url.URL{RawQuery: r.URL.RawQuery}
+		http.Redirect(w, r, s.links.To(cmp.Or(clean, "/"))+to.String(), http.StatusPermanentRedirect)
+	})
+}
+
+// cleanPath returns an absolute path without empty and dot segments.
+func cleanPath(p string) string {
+	clean := path.Clean("/" + p)
+	if clean != "/" && strings.HasSuffix(p, "/") {
+		clean += "/"
 	}
-	http.Redirect(w, r, home, http.StatusPermanentRedirect)
+	return clean
 }
 
 // checkPath returns an error if a request could be for a page with the path of the site

@@ -108,9 +108,31 @@ func TestThePathOfTheSiteLeadsToItsFirstPage(t *testing.T) {
 			t.Errorf("%s leads to %q, with %s", path, to, res.Status)
 		}
 	}
+	expectStatus(t, p.request("GET", "/below", "", "Host", "evil.example"), http.StatusForbidden)
+	expectStatus(t, p.request("GET", "/below", "", "Via", "1.1 proxy"), http.StatusForbidden)
 	expectStatus(t, p.request("GET", "/below/", ""), http.StatusOK)
 	expectStatus(t, p.request("GET", "/belowground", ""), http.StatusNotFound)
 	expectStatus(t, p.request("GET", "/below/asks/a%2Fb", ""), http.StatusNotFound)
+}
+
+// Another program may serve what is beside the path.
+func TestRedirectsStayBelowTheSite(t *testing.T) {
+	p := newSiteBelow(t, "").newSession()
+	for path, want := range map[string]string{
+		"/below//runs?x=1": "/below/runs?x=1", "/below/./runs": "/below/runs", "/below/x/../runs": "/below/runs", "/below/../runs": "/below/runs",
+		"/below/..": "/below/", "/below//evil.example/": "/below/evil.example/", "/below//evil.example/%2e%2e": "/below/evil.example/%2e%2e",
+		"//below/runs": "/below/runs", "//evil.example/runs": "/below/evil.example/runs", "//below": "/below/", "//runs": "/below/runs",
+	} {
+		r := httptest.NewRequest("GET", "http://localhost"+path, nil)
+		r.RemoteAddr = "127.0.0.1:5"
+		w := httptest.NewRecorder()
+		p.web.ServeHTTP(w, r)
+		if to := w.Header().Get("Location"); to != want || w.Code != http.StatusPermanentRedirect {
+			t.Errorf("%s leads to %q, with %d, want %q", path, to, w.Code, want)
+		}
+	}
+	expectStatus(t, p.request("GET", "/below/static", ""), http.StatusNotFound)
+	expectStatus(t, p.request("GET", "/below/runs/%2e%2e/x", ""), http.StatusNotFound)
 }
 
 func TestPathsOfOwnPagesAreRefused(t *testing.T) {
