@@ -91,6 +91,16 @@ func TestSignInBelowABase(t *testing.T) {
 	}
 }
 
+func TestSigningInLeadsToNoPageBesideTheSite(t *testing.T) {
+	s := newSiteBelow(t, "secret")
+	for _, next := range []string{"/", "/admin", "/belowground", "/below/../admin", "/below/%2e%2e/admin", "/below/..%2fadmin", "/admin/below/", "/%62elow/../admin"} {
+		res := s.newSession().request("POST", "/below/login", url.Values{"token": {"secret"}, "next": {next}}.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+		if to := res.Header.Get("Location"); to != "/below/" {
+			t.Errorf("next=%q led to %s", next, to)
+		}
+	}
+}
+
 // cookieOf returns the cookies that a response sets, for a proxy that removes the path.
 func cookieOf(res *http.Response) string {
 	var all []string
