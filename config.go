@@ -138,7 +138,7 @@ type AskPolicy struct {
 func (c *Config) validate() (links.Site, error) {
 	site, err := links.ParseSite(c.URL)
 	if err != nil {
-		err = fmt.Errorf("Config.URL %q is not a URL of Beam: %w", c.URL, err)
+		err = fmt.Errorf("Config.URL is not a URL of Beam: %w", err) // without the URL, which may hold a password
 	}
 	if c.Identify != nil && c.Token != "" {
 		err = errors.Join(err, errors.New("Config has both Identify and Token, and needs one of them"))
