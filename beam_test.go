@@ -170,6 +170,8 @@ func TestConfigIsChecked(t *testing.T) {
 		"a URL without a slash": {beam.Config{URL: "tools"}, "Config.URL"},
 		"a URL of its own page": {beam.Config{URL: "/runs"}, "can't be served below /runs"},
 		"a host with a scheme":  {beam.Config{Hosts: []string{"https://tools.example"}}, "Config.Hosts"},
+		"a public URL":          {beam.Config{URL: "https://tools.example/"}, "Config.Identify or Config.Token"},
+		"a URL with a password": {beam.Config{URL: "https://ada:hunter2@tools.example/"}, "Config.URL"},
 		"a negative limit":      {beam.Config{Limits: beam.Limits{KeepFor: -1}}, "Config.Limits"},
 		"a missing root":        {beam.Config{Root: filepath.Join(t.TempDir(), "gone")}, "Config.Root"},
 		"an invalid photon":     {beam.Config{Photons: []*generators.Photon{broken}}, "no spaces"},
@@ -182,7 +184,7 @@ func TestConfigIsChecked(t *testing.T) {
 		if err == nil {
 			shutDown(t, b)
 		}
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -214,9 +216,9 @@ func TestStrangersAreNotServed(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
-	p := newBrowser(t, serve(t, newBeam(t, beam.Config{Hosts: []string{"Tools.Example"}, URL: "http://other.example:8080"})))
+	p := newBrowser(t, serve(t, newBeam(t, beam.Config{Hosts: []string{"Tools.Example"}, URL: "http://other.example:8080", Token: "secret"})))
 	for host, want := range map[string]int{"tools.example": 200, "tools.example:81": 200, "other.example": 200, "evil.example": 403} {
-		if res, _ := p.do("GET", "/", "", "Host", host); res.StatusCode != want {
+		if res, _ := p.do("GET", "/", "", "Host", host, "Authorization", "Bearer secret"); res.StatusCode != want {
 			t.Errorf("%s: %s", host, res.Status)
 		}
 	}

@@ -42,7 +42,9 @@ type Config struct {
 	//
 	// With neither Identify nor Token, the Beam can't tell who sends a request. It then
 	// serves only requests that arrive over the loopback interface and that no proxy
-	// forwarded, and responds to others with status 403.
+	// forwarded, and responds to others with status 403. It can't recognize a proxy that
+	// adds no header, so it must not be behind one; New refuses a URL whose host is
+	// another than the loopback interface.
 	Identify func(*http.Request) (Caller, error)
 
 	// Token is required from everyone who sends a request, unless Identify is set: from
@@ -137,7 +139,10 @@ type AskPolicy struct {
 func (c *Config) validate() (links.Site, error) {
 	site, err := links.ParseSite(c.URL)
 	if err != nil {
-		err = fmt.Errorf("Config.URL %q is not a URL of Beam: %w", c.URL, err)
+		err = fmt.Errorf("Config.URL is not a URL of Beam: %w", err) // without the URL, which may hold a password
+	}
+	if host := site.Host(); host != "" && !links.IsLoopback(host) && c.Identify == nil && c.Token == "" {
+		err = errors.Join(err, errors.New("Config.URL can be reached from other machines: that requires Config.Identify or Config.Token"))
 	}
 	if c.Identify != nil && c.Token != "" {
 		err = errors.Join(err, errors.New("Config has both Identify and Token, and needs one of them"))

@@ -298,6 +298,10 @@ func TestSignOut(t *testing.T) {
 	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/" || len(res.Cookies()) != 1 || res.Cookies()[0].MaxAge >= 0 {
 		t.Errorf("%s, to %s, with %v", res.Status, res.Header.Get("Location"), res.Cookies())
 	}
+	replayed := s.newSession().requestJSON("GET", "/runs", "", "Cookie", cookieOf(res))
+	if list := readText(t, replayed); !strings.Contains(list, `"runs":[]`) {
+		t.Errorf("with the cookie of the signing out, the runs are %s", list)
+	}
 	if updates := readText(t, stream); !strings.Contains(updates, "_reconnecting: true") { // it ends
 		t.Errorf("the page's updates end with %.200q", updates[max(0, len(updates)-200):])
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/photon-beam/beam/internal/links"
@@ -31,16 +32,23 @@ func isForwarded(r *http.Request) bool {
 		return true
 	}
 	for name := range r.Header {
-		if forwardingHeaders[name] || strings.HasPrefix(name, "X-Forwarded") {
+		if isForwardingHeader(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// forwardingHeaders are the headers that proxies add, besides those whose names begin with
-// X-Forwarded. The names are canonical.
-var forwardingHeaders = map[string]bool{
-	"Forwarded": true, "Via": true, "X-Real-Ip": true, "X-Client-Ip": true, "X-Original-Forwarded-For": true,
-	"True-Client-Ip": true, "Cf-Connecting-Ip": true, "Fastly-Client-Ip": true, "X-Cluster-Client-Ip": true,
+// isForwardingHeader reports whether a header is one that proxies add. Their names vary,
+// also in hyphens and underscores, and clients on this machine send nothing like them.
+func isForwardingHeader(name string) bool {
+	name = strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", ""))
+	return slices.ContainsFunc(forwardingParts, func(part string) bool { return strings.Contains(name, part) }) || slices.Contains(forwardingHeaders, name)
 }
+
+// forwardingParts are parts of the names of headers that say where a request came from, or
+// what it was, without hyphens. X-Forwarded-For has many variants.
+var forwardingParts = []string{"forwarded", "forwardfor", "clientip", "realip", "remoteip", "remoteaddr", "connectingip", "proxyuserip", "xoriginal", "xenvoy"}
+
+// forwardingHeaders are the other headers that proxies add, without hyphens.
+var forwardingHeaders = []string{"via", "cdnloop", "cfray", "xamzntraceid", "xvarnish", "xarrssl", "xscheme", "xurlscheme", "frontendhttps", "xnginxproxy"}

@@ -106,7 +106,7 @@ func New(c Config) (*Server, error) {
 	if err := s.checkPath(routes); err != nil {
 		return nil, err
 	}
-	s.handler = s.guardRequests(routes)
+	s.handler = s.guardRequests(s.redirectToCleanPaths(routes))
 	return s, nil
 }
 
@@ -138,10 +138,6 @@ func (s *Server) Close() { s.closeStreams() }
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = s.stripSitePath(r)
-	if to := s.cleanURL(r); to != "" {
-		http.Redirect(w, r, to, http.StatusPermanentRedirect)
-		return
-	}
 	s.handler.ServeHTTP(w, r.WithContext(links.WithBase(r.Context(), s.links)))
 }
 
@@ -170,7 +166,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 		mux.Handle("POST /logout", s.unauthenticated(s.handleLogout))
 	}
 	mux.Handle("GET /static/", s.assets)
-	mux.Handle("GET /static", http.NotFoundHandler()) // instead of a redirect
+	mux.Handle("GET /static", s.assets) // which has no such file; otherwise mux would redirect it
 	mux.HandleFunc("GET /healthz", writeOK)
 	mux.Handle("GET /readyz", s.unauthenticated(s.handleReady))
 	if s.metricsHandler != nil {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -25,25 +26,30 @@ func (s *Server) stripSitePath(r *http.Request) *http.Request {
 	return r
 }
 
-// cleanURL returns the URL to redirect a request to whose path is not the canonical one,
-// such as that of the site without its trailing slash; "" if it is. [http.ServeMux] does
-// the same, but doesn't know the path of the site.
-func (s *Server) cleanURL(r *http.Request) string {
-	if s.links == "" {
-		return ""
-	}
-	requested := r.URL.EscapedPath()
-	clean := path.Clean("/" + requested)
-	if strings.HasSuffix(requested, "/") && clean != "/" {
+// redirectToCleanPaths redirects requests for paths with empty or dot segments, and for
+// the path of the site without its trailing slash, to the path below the site's.
+// [http.ServeMux] would lead away from the site, whose path it doesn't know.
+func (s *Server) redirectToCleanPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requested := r.URL.EscapedPath()
+		clean := cleanPath(requested)
+		if clean == requested || r.Method == http.MethodConnect {
+			next.ServeHTTP(w, r)
+			return
+		}
+		clean, _ = s.site.Strip(clean)
+		to := url.URL{RawQuery: r.URL.RawQuery}
+		http.Redirect(w, r, s.links.To(cmp.Or(clean, "/"))+to.String(), http.StatusPermanentRedirect)
+	})
+}
+
+// cleanPath returns an absolute path without empty and dot segments.
+func cleanPath(p string) string {
+	clean := path.Clean("/" + p)
+	if clean != "/" && strings.HasSuffix(p, "/") {
 		clean += "/"
 	}
-	if clean == requested {
-		return ""
-	}
-	if r.URL.RawQuery != "" {
-		clean += "?" + r.URL.RawQuery
-	}
-	return s.links.To(clean)
+	return clean
 }
 
 // checkPath returns an error if a request could be for a page with the path of the site

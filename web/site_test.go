@@ -91,6 +91,16 @@ func TestSignInBelowABase(t *testing.T) {
 	}
 }
 
+func TestSigningInLeadsToNoPageBesideTheSite(t *testing.T) {
+	s := newSiteBelow(t, "secret")
+	for _, next := range []string{"/", "/admin", "/belowground", "/below/../admin", "/below/%2e%2e/admin", "/below/..%2fadmin", "/admin/below/", "/%62elow/../admin"} {
+		res := s.newSession().request("POST", "/below/login", url.Values{"token": {"secret"}, "next": {next}}.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+		if to := res.Header.Get("Location"); to != "/below/" {
+			t.Errorf("next=%q led to %s", next, to)
+		}
+	}
+}
+
 // cookieOf returns the cookies that a response sets, for a proxy that removes the path.
 func cookieOf(res *http.Response) string {
 	var all []string
@@ -111,10 +121,32 @@ func TestUncleanPathsLeadToCleanOnesBelowThePath(t *testing.T) {
 			t.Errorf("%s leads to %q, with %s", path, to, res.Status)
 		}
 	}
+	expectStatus(t, p.request("GET", "/below", "", "Host", "evil.example"), http.StatusForbidden)
+	expectStatus(t, p.request("GET", "/below", "", "Via", "1.1 proxy"), http.StatusForbidden)
 	expectStatus(t, p.request("GET", "/below/", ""), http.StatusOK)
 	expectStatus(t, p.request("GET", "/belowground", ""), http.StatusNotFound)
 	expectStatus(t, p.request("GET", "/below/static", ""), http.StatusNotFound)
 	expectStatus(t, p.request("GET", "/below/asks/a%2Fb", ""), http.StatusNotFound)
+}
+
+// Another program may serve what is beside the path.
+func TestRedirectsStayBelowTheSite(t *testing.T) {
+	p := newSiteBelow(t, "").newSession()
+	for path, want := range map[string]string{
+		"/below//runs?x=1": "/below/runs?x=1", "/below/./runs": "/below/runs", "/below/x/../runs": "/below/runs", "/below/../runs": "/below/runs",
+		"/below/..": "/below/", "/below//evil.example/": "/below/evil.example/", "/below//evil.example/%2e%2e": "/below/evil.example/%2e%2e",
+		"//below/runs": "/below/runs", "//evil.example/runs": "/below/evil.example/runs", "//below": "/below/", "//runs": "/below/runs",
+	} {
+		r := httptest.NewRequest("GET", "http://localhost"+path, nil)
+		r.RemoteAddr = "127.0.0.1:5"
+		w := httptest.NewRecorder()
+		p.web.ServeHTTP(w, r)
+		if to := w.Header().Get("Location"); to != want || w.Code != http.StatusPermanentRedirect {
+			t.Errorf("%s leads to %q, with %d, want %q", path, to, w.Code, want)
+		}
+	}
+	expectStatus(t, p.request("GET", "/below/static", ""), http.StatusNotFound)
+	expectStatus(t, p.request("GET", "/below/runs/%2e%2e/x", ""), http.StatusNotFound)
 }
 
 func TestPathsOfOwnPagesAreRefused(t *testing.T) {
@@ -157,7 +189,8 @@ func TestSiteBehindAProxy(t *testing.T) {
 // Beam can't tell who sends a request without a token, so strangers must not reach it.
 func TestWithoutATokenOnlyThisMachineIsServed(t *testing.T) {
 	open, guarded := newSite(t, "").newSession(), newSite(t, "secret").newSession()
-	for _, header := range []string{"X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-IP"} {
+	for _, header := range []string{"X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-IP", "Client-IP", "Fly-Client-IP", "X-Original-Host", "X_Forwarded_For",
+		"X-Envoy-External-Address", "X-ProxyUser-IP", "CDN-Loop", "CF-Ray", "X-Amzn-Trace-Id", "WL-Proxy-Client-IP", "X-Vercel-Forwarded-For"} {
 		for _, path := range []string{"/", "/mcp", "/healthz", "/login", "/runs"} {
 			expectStatus(t, open.request("GET", path, "", header, "127.0.0.1"), http.StatusForbidden)
 		}

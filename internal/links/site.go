@@ -22,11 +22,22 @@ type Site struct {
 // a cookie.
 var pathPattern = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$`)
 
+// hostPattern matches the hosts that browsers send as they are: a name, in ASCII, or an IP
+// address, with or without a port.
+var hostPattern = regexp.MustCompile(`^([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])(:[1-9][0-9]{0,4})?$`)
+
+// maxURL is the length of the longest URL of a site, in bytes. Browsers ignore a longer path
+// of a cookie.
+const maxURL = 1000
+
 // ParseSite parses the URL of a site, such as "https://example.com/beam", or the path
 // alone, such as "/beam". A trailing slash makes no difference.
 func ParseSite(raw string) (Site, error) {
 	if raw == "" {
 		return Site{}, nil
+	}
+	if len(raw) > maxURL {
+		return Site{}, fmt.Errorf("it is longer than %d bytes", maxURL)
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -38,6 +49,8 @@ func ParseSite(raw string) (Site, error) {
 		return Site{}, errors.New("it must begin with https://, http:// or, if only the path is known, with /")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(raw, "#"):
 		return Site{}, errors.New("it may have only a scheme, a host and a path")
+	case hasOrigin && !hostPattern.MatchString(u.Host):
+		return Site{}, errors.New("its host must be a name of letters, digits and hyphens (xn--… for other characters) or an IP address, and a port if it has one")
 	case !pathPattern.MatchString(u.EscapedPath()):
 		return Site{}, errors.New("the parts of its path may consist of letters, digits, hyphens, periods, underscores and tildes, and may not begin with a period")
 	}

@@ -1,6 +1,9 @@
 package links
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestParseSite(t *testing.T) {
 	for raw, want := range map[string]Site{
@@ -13,6 +16,9 @@ func TestParseSite(t *testing.T) {
 		"http://tools.example:80":         {Origin: "http://tools.example"},
 		"http://localhost:3008/x/v1.2":    {Origin: "http://localhost:3008", Path: "/x/v1.2"},
 		"http://[::1]:3008":               {Origin: "http://[::1]:3008"},
+		"http://192.0.2.1":                {Origin: "http://192.0.2.1"},
+		"https://xn--bcher-kva.example":   {Origin: "https://xn--bcher-kva.example"},
+		"http://my_host:8080":             {Origin: "http://my_host:8080"},
 	} {
 		if got, err := ParseSite(raw); err != nil || got != want {
 			t.Errorf("%q is %+v, %v", raw, got, err)
@@ -21,6 +27,8 @@ func TestParseSite(t *testing.T) {
 	for _, raw := range []string{
 		"beam", "tools.example/beam", "//tools.example/beam", "ftp://tools.example", "https://", "https:///beam", "mailto:a@b.example",
 		"/beam?x=1", "/beam?", "/beam#top", "/beam#", "https://me@tools.example", "/a//b", "/../beam", "/a/./b", "/a%2Fb", "/a b", `/a\b`, "/a'b", "/bé", "https://tools.example/%",
+		"https://tools.example:", "https://tools.example:0", "https://tools.example:080", "https://tools.example:123456", "https://*.example", `https://a"><b>/`, "https://a,b", "https://$(x)",
+		"https://bücher.example", "https://tools.example.", "https://.example", "https://[fe80::1%25eth0]", "https://a%20b", "/" + strings.Repeat("a", 1000),
 	} {
 		if got, err := ParseSite(raw); err == nil {
 			t.Errorf("%q is %+v", raw, got)

@@ -3,24 +3,29 @@ package identity
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 )
 
 // NextPath returns the path to open after signing in, from the query or the form: the
 // first page's if there is none or it is not a path of this site.
 func (s *Sessions) NextPath(r *http.Request) string {
-	if to := r.FormValue("next"); isOwnPath(to) {
+	if to := r.FormValue("next"); s.isOwnPath(to) {
 		return to
 	}
 	return s.links.Home()
 }
 
-// isOwnPath reports whether a path is on this site. It rejects what a browser would read
-// as another host or scheme, with backslashes or with characters that it strips.
-func isOwnPath(to string) bool {
+// isOwnPath reports whether a path is that of the site, or below it. It rejects what a
+// browser would read as another host or scheme, with backslashes or with characters that
+// it strips.
+func (s *Sessions) isOwnPath(to string) bool {
 	u, err := url.Parse(to)
-	return err == nil && !u.IsAbs() && u.Host == "" && strings.HasPrefix(to, "/") &&
-		!strings.HasPrefix(to, "//") && !strings.ContainsAny(to, "\\\r\n\t")
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		return false
+	}
+	_, below := s.site.Strip(path.Clean(u.Path))
+	return below
 }
 
 // returnPathAge is how long, in seconds, a cookie keeps the path that a browser requested
@@ -32,8 +37,8 @@ const returnPathAge = 15 * 60
 const maxReturnPath = 2 << 10
 
 // SaveReturnPath saves the path of a request in a cookie.
-func (s *Sessions) SaveReturnPath(w http.ResponseWriter, r *http.Request, path string) {
-	if to := url.QueryEscape(path); len(to) <= maxReturnPath {
+func (s *Sessions) SaveReturnPath(w http.ResponseWriter, r *http.Request, requested string) {
+	if to := url.QueryEscape(requested); len(to) <= maxReturnPath {
 		http.SetCookie(w, s.returnPathCookie(r, to, returnPathAge))
 	}
 }
@@ -46,7 +51,7 @@ func (s *Sessions) TakeReturnPath(w http.ResponseWriter, r *http.Request, fallba
 		return fallback
 	}
 	http.SetCookie(w, s.returnPathCookie(r, "", -1))
-	if to, err := url.QueryUnescape(c.Value); err == nil && isOwnPath(to) {
+	if to, err := url.QueryUnescape(c.Value); err == nil && s.isOwnPath(to) {
 		return to
 	}
 	return fallback

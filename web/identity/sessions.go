@@ -211,6 +211,7 @@ func (s *Sessions) save(w http.ResponseWriter, r *http.Request, session *gorilla
 // SignOut removes the browser's session. The browser's next request begins a new one.
 func (s *Sessions) SignOut(w http.ResponseWriter, r *http.Request) error {
 	session := s.load(r)
+	clear(session.Values) // the cookie would be a valid one
 	session.Options.MaxAge = -1
 	return s.store.Save(r, w, session)
 }
