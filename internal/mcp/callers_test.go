@@ -225,3 +225,23 @@ func TestAdoptedRunEndsItsCall(t *testing.T) {
 		t.Errorf("the run is then %+v, %v", info, err)
 	}
 }
+
+func TestOneCallerLeavesSessionsToOthers(t *testing.T) {
+	b := newTestServer(t)
+	t.Cleanup(b.close)
+	open := func(caller string) int {
+		body := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"v","version":"1"}}}`
+		r, w := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body)), httptest.NewRecorder()
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Content-Type", "application/json")
+		b.ServeHTTP(w, r, generators.Caller{ID: caller}, pagesOrigin)
+		return w.Code
+	}
+	n := 0
+	for open("mallory") == http.StatusOK {
+		n++
+	}
+	if code := open("ada"); n != 10_000 || code != http.StatusOK {
+		t.Errorf("after %d sessions of one caller, another's is refused with %d", n, code)
+	}
+}

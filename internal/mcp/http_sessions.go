@@ -16,6 +16,7 @@ import (
 // sessionIdleTimeout.
 const (
 	maxSessions        = 20_000
+	maxSessionsOfOne   = maxSessions / 2 // so that one caller leaves some to others
 	sessionIdleTimeout = time.Hour
 )
 
@@ -29,12 +30,26 @@ func (s *Server) openSession(caller generators.Caller, pages func() (string, err
 	sess.lastActive = now
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions) >= maxSessions {
+	if len(s.sessions) >= maxSessions || s.countSessions(caller.ID) >= maxSessionsOfOne {
 		return nil, errTooManySessions
 	}
 	s.sessions[sess.id] = sess
 	s.changes.Add(sess.changes)
 	return sess, nil
+}
+
+// countSessions returns how many sessions a caller has, or 0 if there are too few for that
+// to matter. Callers hold mu.
+func (s *Server) countSessions(caller string) (n int) {
+	if len(s.sessions) < maxSessionsOfOne {
+		return 0
+	}
+	for _, sess := range s.sessions {
+		if sess.currentCaller().ID == caller {
+			n++
+		}
+	}
+	return n
 }
 
 // endIdleSessions ends idle sessions until the server is closed.
