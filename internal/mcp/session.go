@@ -40,6 +40,9 @@ type session struct {
 
 	requests requests.Table
 
+	initialized     chan struct{} // closed once the client has initialized
+	markInitialized func()
+
 	mu               sync.Mutex
 	caller           generators.Caller
 	client           *client          // nil before initialize
@@ -54,9 +57,10 @@ type session struct {
 
 func (s *Server) newSession(id string, caller generators.Caller, pages func() (string, error)) *session {
 	sess := &session{
-		server: s, id: id, caller: caller, pageBaseURL: pages,
+		server: s, id: id, caller: caller, pageBaseURL: pages, initialized: make(chan struct{}),
 		resumableCalls: map[string]*call{}, subscribedURIs: map[string]bool{},
 	}
+	sess.markInitialized = sync.OnceFunc(func() { close(sess.initialized) })
 	sess.changes = changes.NewQueue(sess.wantsChange)
 	return sess
 }
@@ -74,7 +78,10 @@ var errClientLeft = errors.New("the client has left")
 
 // handleNotification handles a notification of the client. It ignores unknown ones.
 func (s *session) handleNotification(m msg.Incoming) {
-	if m.Method == string(mcp.MethodNotificationCancelled) {
+	switch m.Method {
+	case string(mcp.MethodNotificationInitialized):
+		s.markInitialized()
+	case string(mcp.MethodNotificationCancelled):
 		s.handleCancelled(m)
 	}
 }

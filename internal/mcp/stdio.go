@@ -41,7 +41,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c.session.steps.Start()
 	s.changes.Add(c.session.changes)
 	defer s.changes.Remove(c.session.changes)
-	go c.session.changes.SendNotifications(ctx, nil, sendTo(c.writer)) // its error means that the client is gone
+	go c.sendChanges(ctx)
 	read := make(chan error, 1)
 	go func() {
 		read <- stdio.ReadLines(in, func(line []byte) { c.handleLine(ctx, line) }, c.refuseLongLine)
@@ -64,6 +64,17 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c.session.steps.End()
 	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.Wait)
 	return err
+}
+
+// sendChanges notifies the client of changes from when it has initialized (MCP,
+// Lifecycle), so that no notification comes before the response to initialize.
+func (c *stdioConn) sendChanges(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-c.session.initialized:
+	}
+	_ = c.session.changes.SendNotifications(ctx, nil, sendTo(c.writer)) // its error means that the client is gone
 }
 
 // A stdioConn is the connection to one stdio client.

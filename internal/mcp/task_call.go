@@ -88,6 +88,7 @@ func (s *session) announceTask(info engine.Info) {
 	s.mu.Unlock()
 	if isNew {
 		s.changes.SetSource(watch)
+		s.markInitialized() // a client that calls tools has, even if it doesn't say so
 	}
 	if hasStream {
 		watch.Add(info)
