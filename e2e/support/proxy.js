@@ -2,20 +2,28 @@
 // their own.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { get } from "node:https";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const startsWithin = 15_000; // milliseconds
 
+// Each worker has a thousand ports of its own, none of which the system gives to who
+// asks for any free port.
+let nextPort = 20_000 + 1_000 * Number(process.env.TEST_PARALLEL_INDEX ?? 0);
+
 /** freePort returns a port that nothing listens on. */
 export async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = nextPort++;
+    const server = createServer().listen(port, "127.0.0.1");
+    const free = await new Promise((resolve) => server.on("listening", () => resolve(true)).on("error", () => resolve(false)));
+    if (!free) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
 
 /**
@@ -98,7 +106,7 @@ export async function startProxy(name, options) {
     await exit;
     await rm(folder, { recursive: true });
   };
-  for (const end = Date.now() + startsWithin; !(await listens(options.port)); ) {
+  for (const end = Date.now() + startsWithin; !(await answers(options.port)); ) {
     if (Date.now() < end && child.exitCode === null) continue;
     await stop();
     throw new Error(`${name} did not start\n${log}`);
@@ -106,11 +114,13 @@ export async function startProxy(name, options) {
   return stop;
 }
 
-// listens reports whether something listens on a port.
-function listens(port) {
+// answers reports whether a request over TLS is answered on a port: caddy listens before
+// it has a certificate.
+function answers(port) {
   return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.on("connect", () => resolve(true)).on("error", () => setTimeout(() => resolve(false), 20));
-    socket.on("connect", () => socket.destroy());
+    const request = get({ host: "localhost", port, path: "/", rejectUnauthorized: false, agent: false, timeout: startsWithin });
+    request.on("timeout", () => request.destroy(new Error("no answer")));
+    request.on("response", (response) => response.resume().on("end", () => resolve(true)));
+    request.on("error", () => setTimeout(() => resolve(false), 20));
   });
 }
