@@ -40,6 +40,9 @@ type Question struct {
 	// Yes and No are the labels of a confirmation's two buttons.
 	Yes string `json:"yes,omitempty"`
 	No  string `json:"no,omitempty"`
+	// Evidence are the artifacts that the question shows, with their bodies; see
+	// [Showing].
+	Evidence []*generators.Artifact `json:"evidence,omitempty"`
 	// Timeout is how long the question may stay open; 0 means no limit.
 	Timeout Millis `json:"timeout,omitempty"`
 

@@ -55,7 +55,7 @@ func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 		return asked, false
 	}
 	q, _ := ask.Of(a.call)
-	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.expiresAt, More: a.call.More}, true
+	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.expiresAt, More: a.call.More, Evidence: runlog.DigestEvidence(q.Evidence)}, true
 }
 
 // readAsked reads a question from the log, and the JSON that the log has of it.

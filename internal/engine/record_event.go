@@ -93,6 +93,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	asked := runlog.Asked{
 		Key: c.Key, Question: q, More: c.More,
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
+		Evidence: runlog.DigestEvidence(q.Evidence),
 	}
 	w.recordingAsk = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))

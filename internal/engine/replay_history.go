@@ -29,9 +29,10 @@ func newHistory() *history {
 // A recordedCall is a step with its outcome, or a question and, if it was settled,
 // its settlement.
 type recordedCall struct {
-	kind  string
-	seq   uint64
-	reply func(*trackedRun) generators.Reply // nil if the question is open
+	kind     string
+	seq      uint64
+	evidence string                             // digest of what the question shows
+	reply    func(*trackedRun) generators.Reply // nil if the question is open
 }
 
 // addCall adds a call: the events before it are no longer trailing.
@@ -54,13 +55,13 @@ func (h *history) addEntry(e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		h.addCall(s.Key, &recordedCall{generators.StepKind, e.Seq, func(*trackedRun) generators.Reply { return steppedReply(s) }})
+		h.addCall(s.Key, &recordedCall{kind: generators.StepKind, seq: e.Seq, reply: func(*trackedRun) generators.Reply { return steppedReply(s) }})
 	case runlog.KindAsked:
 		a, err := runlog.Decode[runlog.Asked](e)
 		if err != nil {
 			return err
 		}
-		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq})
+		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq, evidence: a.Evidence})
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](e)
 		if err != nil {
@@ -118,7 +119,7 @@ func (h *history) skipRecordedEvent() bool {
 
 // replayCall replies to a call from the log, if the log has it. A recorded question
 // that is still open stays open under its id. The error means that the call
-// differs from the recorded one, so the tool's code has changed.
+// differs from the recorded one, or shows something else.
 func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	h := w.history
 	past := h.unreplayedCalls[c.Key]
@@ -133,6 +134,9 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 		return false, nil
 	case past.kind != c.Kind:
 		return false, toolChangedErrorf("the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
+	}
+	if err := w.checkEvidence(c, past); err != nil {
+		return false, err
 	}
 	if delete(h.unreplayedCalls, c.Key); len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true)

@@ -57,13 +57,16 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err := r.checkArguments(h.args); err != nil {
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
 	}
-	lastRead := r.lastSeq
+	lastRead, firstOwnAsk := r.lastSeq, r.firstOwnAsk
 	err := r.appendEntries(ctx, runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: r.epoch + 1}))
 	if errors.Is(err, errRunOver) {
 		return nil // another process has claimed it
 	}
-	if err == nil && r.lastSeq > lastRead+1 {
+	switch {
+	case err == nil && r.lastSeq > lastRead+1:
 		h, err = r.readHistory(ctx) // another process wrote before the claim
+	case err == nil:
+		r.firstOwnAsk = firstOwnAsk // no other process has run the generator meanwhile
 	}
 	if err != nil {
 		return err

@@ -75,6 +75,21 @@ type Asked struct {
 	// More means that the generator asks further questions before it waits; see
 	// [generators.Call].
 	More bool `json:"more,omitempty"`
+	// Evidence is the digest of what the question shows; see [DigestEvidence].
+	Evidence string `json:"evidence,omitempty"`
+}
+
+// DigestEvidence returns a digest of the artifacts that a question shows: the first
+// 32 hexadecimal digits of the SHA-256 of their JSON. It is empty if there are none.
+func DigestEvidence(evidence []*generators.Artifact) string {
+	if len(evidence) == 0 {
+		return ""
+	}
+	raw, err := json.Marshal(evidence)
+	if err != nil {
+		panic(fmt.Sprintf("runlog: encoding evidence: %v", err)) // strings and bytes
+	}
+	return DigestQuestion(raw)
 }
 
 // Answered settles a question. The entry's time is when that was.

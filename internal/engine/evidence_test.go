@@ -1,0 +1,118 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A migrator confirms a plan and then carries it out. The tests change the plan between
+// replays.
+type migrator struct {
+	plan    atomic.Pointer[string]
+	applied atomic.Int64
+}
+
+func newMigrator(plan string) *migrator {
+	var m migrator
+	m.plan.Store(&plan)
+	return &m
+}
+
+func (m *migrator) newPhoton() *generators.Photon {
+	return newPhoton("migrate", func(_ context.Context, yield generators.Yield) (bool, error) {
+		ok, err := ask.Confirm(yield, "go", "Apply?", ask.Destructive(), ask.Showing(generators.Code("001.sql", "sql", *m.plan.Load())))
+		if err != nil || !ok {
+			return false, err
+		}
+		return generators.Step(yield, "apply", func(context.Context) (bool, error) { m.applied.Add(1); return true, nil })
+	}, &generators.Options{Durable: true})
+}
+
+// A question is recorded with what it shows, however large, and a replay that shows the
+// same continues.
+func TestQuestionKeepsWhatItShows(t *testing.T) {
+	for _, size := range []int{20, runlog.MaxEntryData + 1} {
+		synctest.Test(t, func(t *testing.T) {
+			plan := strings.Repeat("x", size)
+			m := newMigrator(plan)
+			b := newTestEngine(t, m.newPhoton())
+			id := b.startRun("migrate", "")
+			askID, _ := b.waitForAsk(id, 0)
+			check := func(when string) {
+				t.Helper()
+				open, err := b.OpenAsk(t.Context(), me, askID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown := open.Question.Evidence
+				if len(shown) != 1 || shown[0].Title != "001.sql" || string(shown[0].Body) != plan || open.Evidence != runlog.DigestEvidence(shown) {
+					t.Errorf("%s, the question shows %v with the digest %q", when, shown, open.Evidence)
+				}
+			}
+			check("while it waits")
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			check("after its eviction")
+			b.acceptAsk(askID, `{"go":true}`)
+			if f := b.waitForEnd(id); f.Status != runlog.Completed || m.applied.Load() != 1 {
+				t.Errorf("finished = %+v; applied %d times", f, m.applied.Load())
+			}
+		})
+	}
+}
+
+// A replay whose question shows something else fails before any later code runs, and
+// says which of the causes it is if it knows.
+func TestReplayThatShowsSomethingElseFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMigrator("CREATE TABLE a;")
+		b := newTestEngine(t, m.newPhoton())
+		id := b.startRun("migrate", "")
+		askID, _ := b.waitForAsk(id, 0)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		other := "DROP TABLE a;"
+		m.plan.Store(&other)
+		b.acceptAsk(askID, `{"go":true}`)
+		f := b.waitForEnd(id)
+		if f.Status != runlog.Failed || !strings.HasPrefix(f.Error, `the tool is not deterministic: the question "go" now shows something else`) {
+			t.Errorf("finished = %+v", f)
+		}
+		if n := m.applied.Load(); n != 0 {
+			t.Errorf("the plan was applied %d times", n)
+		}
+	})
+}
+
+// After a restart, the engine can't know whether the tool's code has changed.
+func TestChangedToolShowsSomethingElse(t *testing.T) {
+	before := newTestEngine(t, newMigrator("CREATE TABLE a;").newPhoton())
+	id := before.startRun("migrate", "")
+	askID, seq := before.waitForAsk(id, 0)
+	before.acceptAsk(askID, `{"go":true}`)
+	before.waitForEnd(id)
+	var entries []runlog.Entry
+	for _, e := range before.entries(id) {
+		if entries = append(entries, e); e.Kind == runlog.KindAnswered {
+			break
+		}
+	}
+	if len(entries) < int(seq)+1 {
+		t.Fatalf("the log has %v", kindsOf(entries))
+	}
+	m := newMigrator("DROP TABLE a;")
+	o := testOptions(t, m.newPhoton())
+	o.Log = logWithPrefix(t, entries, len(entries))
+	after := openTestEngine(t, o)
+	if f := after.waitForEnd(crashedRunID); f.Status != runlog.Failed || !strings.Contains(f.Error, "the tool has changed since, or it is not deterministic") || m.applied.Load() != 0 {
+		t.Errorf("finished = %+v; applied %d times", f, m.applied.Load())
+	}
+}
