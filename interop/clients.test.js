@@ -18,11 +18,15 @@ const outcomes = {
 };
 
 // fill fills in a requested schema. In those of 2025-06-18, each choice of a
-// multiple selection is a field of its own.
+// multiple selection is a field of its own; in later ones, a confirmation is a choice.
 function fill({ requestedSchema }) {
   const content = {};
-  for (const name of Object.keys(requestedSchema.properties)) {
+  for (const [name, schema] of Object.entries(requestedSchema.properties)) {
     const [field, choice] = name.split(".");
+    if (field === "confirm" && schema.oneOf) {
+      content[name] = filled.confirm ? "yes" : "no";
+      continue;
+    }
     content[name] = choice === undefined ? filled[name] : filled[field].includes(choice);
   }
   return { action: "accept", content };

@@ -8,6 +8,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // rpcResponse is a JSON-RPC 2.0 response. Decoding is as strict as the specification.
@@ -105,7 +108,23 @@ func (s *Server) recordAnswer(r *http.Request, caller generators.Caller, id stri
 	if a.Action == ask.Accept && kind == ask.KindFile {
 		return statusErrorf(http.StatusUnprocessableEntity, "Upload the file as multipart/form-data to %s, in the part %q.", s.links.AnswerAsk(id, "accept"), "file")
 	}
-	return s.engine.Answer(r.Context(), caller, id, a, "http")
+	if a.Action == ask.Accept {
+		if err := s.convertConfirmation(open, &a); err != nil {
+			return err
+		}
+	}
+	return s.engine.AnswerShown(r.Context(), caller, id, a, "http", message.RenderingOf(open.Question))
+}
+
+// convertConfirmation converts the content of a confirmation, which is a choice in a
+// stream's messages. One that those messages only ask to open the page for must be
+// answered there.
+func (s *Server) convertConfirmation(open engine.OpenAsk, a *ask.Answer) (err error) {
+	if open.Question.Kind == ask.KindConfirm && message.NeedsPage(open.Question) {
+		return statusErrorf(http.StatusUnprocessableEntity, "This question confirms what can't be undone, and shows more than a message can. Answer it at %s.", s.links.Ask(open.ID))
+	}
+	a.Content, err = form.ConfirmContent(open.Question, a.Content)
+	return err
 }
 
 // JSON-RPC error codes for invalid requests.

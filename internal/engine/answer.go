@@ -54,11 +54,18 @@ func (r *trackedRun) notOpenError(ctx context.Context, seq uint64) error {
 	return ErrAskNotFound
 }
 
-// Answer settles a question. The first valid answer wins. Who answered, on which
-// surface, and a digest of the question are recorded with it. The error is [ErrAskNotFound],
-// [ErrForbidden], [ErrSettled], the log's, or a [*generators.InvalidError] with a
-// message for each invalid field, after which the question is still open.
+// Answer is [Engine.AnswerShown] for a surface that has rendered nothing of what the
+// question shows.
 func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string) (err error) {
+	return e.AnswerShown(ctx, caller, askID, a, surface, runlog.RenderedNothing)
+}
+
+// AnswerShown settles a question. The first valid answer wins. Who answered, on which
+// surface, a digest of the question, and how much of what it shows the surface rendered
+// are recorded with it. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], the
+// log's, or a [*generators.InvalidError] with a message for each invalid field, after
+// which the question is still open.
+func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
 	r, seq, err := e.findAsk(caller, askID)
 	if err != nil {
 		return err
@@ -81,6 +88,9 @@ func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID str
 		return r.notOpenError(ctx, seq)
 	}
 	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface, Caller: &caller, Shown: runlog.DigestQuestion(recorded)}
+	if len(question.Evidence) > 0 {
+		entry.Evidence = rendered
+	}
 	if question.Kind == ask.KindSecret && a.Action == ask.Accept {
 		if err := r.sealSecret(&entry); err != nil {
 			return err

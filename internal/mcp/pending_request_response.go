@@ -139,5 +139,5 @@ func (c *call) recordClientAnswer(ctx context.Context, open engine.OpenAsk, resu
 	if msg.IsConsent(open.Question, a) {
 		return true, nil
 	}
-	return false, c.server.engine.Answer(ctx, c.client.caller, open.ID, a, msg.Surface)
+	return false, c.server.engine.AnswerShown(ctx, c.client.caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
 }

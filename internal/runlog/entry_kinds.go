@@ -104,7 +104,21 @@ type Answered struct {
 	Caller *generators.Caller `json:"caller,omitempty"`
 	// Shown is the digest of the question that was answered; see [DigestQuestion].
 	Shown string `json:"shown,omitempty"`
+	// Evidence says how much of what the question shows the surface rendered; empty
+	// if it shows nothing.
+	Evidence Rendering `json:"evidence,omitempty"`
 }
+
+// Rendering says how much of a question's evidence a surface rendered for the person
+// who answered.
+type Rendering string
+
+// How much was rendered.
+const (
+	RenderedFull      Rendering = "full"
+	RenderedTruncated Rendering = "truncated"
+	RenderedNothing   Rendering = "unseen"
+)
 
 // DigestQuestion returns a digest of a question, given the JSON of its recorded
 // form: the first 32 hexadecimal digits of its SHA-256. It tells later what a person

@@ -56,7 +56,7 @@ func GoldenPhoton(t testing.TB, p *generators.Photon, o *beamtest.Outcome) {
 	Golden(t, "input", input)
 	for key, q := range o.Questions {
 		if len(q.Fields) > 0 {
-			Golden(t, key, form.RequestedSchema(q.Fields))
+			Golden(t, key, form.RequestedSchemaOf(q))
 		}
 	}
 }

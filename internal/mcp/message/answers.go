@@ -38,12 +38,13 @@ func (c *Client) ParseAnswer(q *ask.Question, result json.RawMessage) (ask.Answe
 		}
 		a.Content = content
 	}
-	return ask.Answer{Action: ask.Accept, Content: a.Content}, nil
+	content, err := form.ConfirmContent(q, a.Content)
+	return ask.Answer{Action: ask.Accept, Content: content}, err
 }
 
 // IsConsent reports whether an answer to a client's request for a question merely agrees
 // to open Beam's page. It is not an answer yet: the person answers on the page.
-func IsConsent(q *ask.Question, a ask.Answer) bool { return q.OnPage() && a.Action == ask.Accept }
+func IsConsent(q *ask.Question, a ask.Answer) bool { return NeedsPage(q) && a.Action == ask.Accept }
 
 func invalidField(field, message string) error {
 	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}

@@ -96,7 +96,7 @@ func (t *Translator) askRequest(a openAsk) (Request, *MissingCapability, error) 
 	switch {
 	case !ok:
 		return Request{}, nil, fmt.Errorf("unknown kind of question %q", a.question.Kind)
-	case a.question.OnPage():
+	case NeedsPage(a.question):
 		form = pageRequest
 	}
 	return form(t, a)
@@ -128,11 +128,11 @@ func formRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) 
 	if !t.Client.SupportsForms() {
 		return Request{}, missingForms, nil
 	}
-	p := ElicitParams{Message: a.question.Message, Meta: a.meta}
+	p := ElicitParams{Message: t.formMessage(a.question), Meta: a.meta}
 	if t.Client.VersionAtLeast(mcp.ProtocolVersion20251125) {
-		p.Mode, p.RequestedSchema = "form", form.RequestedSchema(a.question.Fields)
+		p.Mode, p.RequestedSchema = "form", form.RequestedSchemaOf(a.question)
 	} else {
-		p.RequestedSchema = form.RequestedSchema20250618(a.question.Fields)
+		p.RequestedSchema = form.RequestedSchemaOf20250618(a.question)
 	}
 	return Request{Method: string(mcp.MethodElicitationCreate), Params: p}, nil, nil
 }
@@ -169,7 +169,7 @@ func urlRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {
 }
 
 func (t *Translator) openURLRequest(a openAsk, address string) Request {
-	p := ElicitParams{Mode: "url", Message: a.question.Message, URL: address, Meta: a.meta}
+	p := ElicitParams{Mode: "url", Message: questionAndVerbs(a.question), URL: address, Meta: a.meta}
 	if !t.Client.IsModern() {
 		p.ElicitationID = a.id
 	}

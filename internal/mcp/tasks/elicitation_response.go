@@ -96,5 +96,5 @@ func (s *Service) recordAnswer(ctx context.Context, r Requester, open engine.Ope
 	if err != nil || msg.IsConsent(open.Question, a) {
 		return err
 	}
-	return s.Engine.Answer(ctx, r.Caller, open.ID, a, msg.Surface)
+	return s.Engine.AnswerShown(ctx, r.Caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
 }

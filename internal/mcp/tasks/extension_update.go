@@ -26,8 +26,12 @@ func (s *Service) updateExtensionTask(r Requester, info engine.Info, p params) (
 	if len(invalid) > 0 {
 		return nil, invalidResponsesError(invalid)
 	}
-	for id, a := range answers {
-		err := s.Engine.Answer(context.Background(), r.Caller, id, a, msg.Surface)
+	for _, open := range info.Asks {
+		a, given := answers[open.ID]
+		if !given {
+			continue
+		}
+		err := s.Engine.AnswerShown(context.Background(), r.Caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
 		if err != nil && !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrAskNotFound) {
 			return nil, s.internalError("recording an answer", info.ID, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
@@ -19,20 +20,13 @@ func (v *askView) submitLabel() string {
 }
 
 func (v *askView) yesLabel() string {
-	switch {
-	case v.Question.Yes != "":
-		return v.Question.Yes
-	case v.Question.Destructive:
-		return yesLabelFor(v.Question.Message)
-	}
-	return "Yes"
+	yes, _ := form.ConfirmLabels(v.Question)
+	return yes
 }
 
 func (v *askView) noLabel() string {
-	if v.Question.No != "" {
-		return v.Question.No
-	}
-	return "No"
+	_, no := form.ConfirmLabels(v.Question)
+	return no
 }
 
 // acceptAttribute returns the accept attribute of a file input.
@@ -89,26 +83,4 @@ func closedReason(a *timeline.Ask) string {
 		return "This question " + outcome + "."
 	}
 	return "This question was " + outcome + "."
-}
-
-// yesLabelFor returns the label of the button that confirms a destructive question:
-// "Yes, delete 3 files" for "Delete 3 files?".
-func yesLabelFor(question string) string {
-	const otherwise = "Yes, go ahead"
-	s, ok := strings.CutSuffix(strings.TrimSpace(question), "?")
-	for _, opening := range []string{"Shall I ", "Should I ", "Do you want to ", "Really ", "May I ", "Can I "} {
-		s = strings.TrimPrefix(s, opening)
-	}
-	first, _, _ := strings.Cut(strings.ToLower(s), " ")
-	if !ok || s == "" || len(s) > 40 || strings.ContainsAny(s, ".?!\n") || nonVerbs[first] {
-		return otherwise
-	}
-	return "Yes, " + strings.ToLower(s[:1]) + s[1:]
-}
-
-// nonVerbs are first words after which a question can't become a label.
-var nonVerbs = map[string]bool{
-	"are": true, "is": true, "am": true, "do": true, "does": true, "did": true, "have": true, "has": true, "shall": true,
-	"should": true, "will": true, "would": true, "can": true, "could": true, "may": true, "might": true, "must": true, "was": true, "were": true,
-	"what": true, "which": true, "who": true, "when": true, "where": true, "why": true, "how": true, "ok": true, "okay": true, "i": true, "you": true, "the": true, "this": true, "that": true, "sure": true, "yes": true, "no": true, "want": true,
 }

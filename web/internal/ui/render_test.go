@@ -63,24 +63,6 @@ func TestTables(t *testing.T) {
 	}
 }
 
-func TestYesLabels(t *testing.T) {
-	for question, want := range map[string]string{
-		"Delete 3 environments?":    "Yes, delete 3 environments",
-		"Shall I wipe the disk?":    "Yes, wipe the disk",
-		"Do you want to drop it?":   "Yes, drop it",
-		"Are you sure?":             "Yes, go ahead",
-		"What now?":                 "Yes, go ahead",
-		"Delete it. Sure?":          "Yes, go ahead",
-		"This destroys everything.": "Yes, go ahead",
-		"Delete " + strings.Repeat("everything ", 9) + "?": "Yes, go ahead",
-		"?": "Yes, go ahead", "": "Yes, go ahead",
-	} {
-		if got := yesLabelFor(question); got != want {
-			t.Errorf("%q: %q, want %q", question, got, want)
-		}
-	}
-}
-
 func TestSplitURL(t *testing.T) {
 	for _, tt := range []struct {
 		in, shown string

@@ -1,0 +1,218 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// maxEvidence is how much of what a question shows its message has, in bytes.
+const maxEvidence = 4 << 10
+
+// NeedsPage reports whether a client can only be asked to open Beam's page for the
+// question: it is one for the page, or it confirms what can't be undone and shows
+// more than its message can.
+func NeedsPage(q *ask.Question) bool {
+	if q.OnPage() || q.Kind != ask.KindConfirm || !q.Destructive || len(q.Evidence) == 0 {
+		return q.OnPage()
+	}
+	_, whole := evidenceText(q.Evidence)
+	return !whole
+}
+
+// RenderingOf says how much of a question's evidence a client gets in the question's
+// message; empty if the question shows nothing.
+func RenderingOf(q *ask.Question) runlog.Rendering {
+	if len(q.Evidence) == 0 {
+		return ""
+	}
+	if NeedsPage(q) || q.Kind == ask.KindURL || q.Kind == ask.KindSample || q.Kind == ask.KindRoots {
+		return runlog.RenderedNothing
+	}
+	if _, whole := evidenceText(q.Evidence); whole {
+		return runlog.RenderedFull
+	}
+	return runlog.RenderedTruncated
+}
+
+// questionAndVerbs returns a question and, of a confirmation, its verbs and whether it
+// can be undone.
+func questionAndVerbs(q *ask.Question) string {
+	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {
+		return cleanText(q.Message)
+	}
+	yes, no := form.ConfirmLabels(q)
+	text := cleanText(fmt.Sprintf("%s\n\nAnswer “%s” or “%s”.", q.Message, yes, no))
+	if q.Destructive {
+		text += " This can’t be undone."
+	}
+	return text
+}
+
+// formMessage returns the message of a form: the question and its verbs, and then what
+// the question shows. The tool's text is in a fence, so that a client that renders
+// Markdown shows it as it is, and nobody takes it for Beam's.
+func (t *Translator) formMessage(q *ask.Question) string {
+	text := questionAndVerbs(q)
+	if len(q.Evidence) == 0 {
+		return text
+	}
+	shown, _ := evidenceText(q.Evidence)
+	shown, more := cutLines(shown, maxEvidence)
+	fence := fenceFor(shown)
+	text += fmt.Sprintf("\n\nShown by the tool %s:\n%s\n%s\n%s", t.Photon.Name(), fence, shown, fence)
+	if more > 0 {
+		text += "\n… " + humanize.CountOf(more, "more line", "more lines") + " in Beam’s inbox"
+	}
+	return text
+}
+
+// evidenceText returns artifacts as text, and whether maxEvidence bytes hold all of
+// them.
+func evidenceText(evidence []*generators.Artifact) (text string, whole bool) {
+	parts, whole := make([]string, len(evidence)), true
+	for i, a := range evidence {
+		body, ok := artifactText(a)
+		whole = whole && ok
+		parts[i] = strings.Trim(cleanText(strings.TrimSpace(a.Title)+"\n"+body), "\n")
+	}
+	text = strings.Join(parts, "\n\n")
+	return text, whole && len(text) <= maxEvidence
+}
+
+// artifactText returns an artifact as compact text. It reports false if it can't be
+// shown as text.
+func artifactText(a *generators.Artifact) (text string, ok bool) {
+	switch {
+	case a.MediaType == generators.TableType:
+		var t generators.Table
+		if decodeNumbers(a.Body, &t) == nil {
+			return tableText(t), true
+		}
+	case a.MediaType == generators.ChartType:
+		var c generators.Chart
+		if json.Unmarshal(a.Body, &c) == nil {
+			return tableText(chartTable(c)), true
+		}
+	case a.MediaType == generators.JSONType:
+		var b bytes.Buffer
+		if json.Indent(&b, a.Body, "", "  ") == nil {
+			return b.String(), true
+		}
+	}
+	if IsText(a.MediaType) {
+		return string(a.Body), utf8.Valid(a.Body)
+	}
+	return fmt.Sprintf("(%s, %s, shown in Beam’s inbox)", a.MediaType, humanize.Bytes(a.Size)), false
+}
+
+func decodeNumbers(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// tableText returns a table with a line for each row.
+func tableText(t generators.Table) string {
+	var b strings.Builder
+	b.WriteString(strings.Join(oneLine(t.Columns), " | "))
+	for _, row := range t.Rows {
+		cells := make([]string, len(row))
+		for i, v := range row {
+			if v != nil {
+				cells[i] = fmt.Sprint(v)
+			}
+		}
+		b.WriteString("\n" + strings.Join(oneLine(cells), " | "))
+	}
+	return b.String()
+}
+
+// chartTable returns a chart's values, with a row for each label.
+func chartTable(c generators.Chart) generators.Table {
+	t := generators.Table{Columns: []string{c.XTitle}}
+	for _, s := range c.Series {
+		t.Columns = append(t.Columns, s.Name)
+	}
+	for i, label := range c.Labels {
+		row := []any{label}
+		for _, s := range c.Series {
+			if i < len(s.Values) {
+				row = append(row, humanize.Number(s.Values[i]))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// oneLine returns texts without line breaks, which could pass for further rows.
+func oneLine(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = strings.Join(strings.Fields(s), " ")
+	}
+	return out
+}
+
+// ansiSequence matches the escape sequences of terminals (ECMA-48).
+var ansiSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x{9b}[0-?]*[ -/]*[@-~]`)
+
+// cleanText returns text without what a terminal or a reader could take for something
+// else: escape sequences, control characters other than line feeds and tabs, and
+// invisible characters, which those that change the direction of text are among.
+func cleanText(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = ansiSequence.ReplaceAllString(text, "")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // joiners are part of words and emoji
+			return r
+		case r == '\r', unicode.In(r, unicode.Zl, unicode.Zp):
+			return '\n'
+		case unicode.IsControl(r), unicode.In(r, unicode.Cf):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// cutLines returns the first lines of a text, as many as fit in a number of bytes, and
+// how many lines are missing. If not even the first line fits, it returns its beginning.
+func cutLines(text string, limit int) (shown string, missing int) {
+	if len(text) <= limit {
+		return text, 0
+	}
+	shown = text[:limit]
+	if end := strings.LastIndexByte(text[:limit+1], '\n'); end >= 0 {
+		shown = text[:end]
+		return shown, strings.Count(text[end+1:], "\n") + 1
+	}
+	for !utf8.RuneStart(text[len(shown)]) {
+		shown = shown[:len(shown)-1]
+	}
+	return shown, strings.Count(text, "\n") + 1
+}
+
+// fenceFor returns a code fence that text can't close.
+func fenceFor(text string) string {
+	longest, run := 2, 0
+	for _, r := range text {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}

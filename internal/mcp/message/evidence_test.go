@@ -1,0 +1,103 @@
+package message_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// confirmShowing returns a destructive confirmation that shows artifacts.
+func confirmShowing(shown ...generators.Event) *ask.Question {
+	q := &ask.Question{Kind: ask.KindConfirm, Message: "Apply 1 migration?", Yes: "Apply", No: "Keep", Destructive: true,
+		Fields: ask.Fields{{Name: "go", Type: "boolean", Required: true}}}
+	for _, e := range shown {
+		a := *e.(*generators.Artifact)
+		q.Evidence = append(q.Evidence, &a)
+	}
+	return q
+}
+
+// askMessage returns the params of the request that asks a question.
+func askMessage(t *testing.T, q *ask.Question) message.ElicitParams {
+	t.Helper()
+	c := message.Client{Version: mcp.ProtocolVersion20251125, Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}}
+	r, missing, err := newTranslator(c, source{}).AskRequest(q, "r.1")
+	if err != nil || missing != nil {
+		t.Fatal(missing, err)
+	}
+	return r.Params.(message.ElicitParams)
+}
+
+// The question and its verbs come first, and then what the tool shows.
+func TestMessageShowsEvidence(t *testing.T) {
+	q := confirmShowing(
+		generators.Code("001.sql", "sql", "DROP TABLE a; -- ```\n"),
+		generators.TableOf("Rows", generators.Table{Columns: []string{"name", "n"}, Rows: [][]any{{"a\nb", 12345678}, {nil, true}}}),
+		generators.JSON("Plan", map[string]int{"a": 1}),
+		generators.ChartOf("Load", generators.Chart{XTitle: "day", Labels: []string{"Mon"}, Series: []generators.Series{{Name: "x", Values: []float64{1.5}}}}))
+	const want = "Apply 1 migration?\n\nAnswer “Apply” or “Keep”. This can’t be undone.\n\nShown by the tool tool:\n" +
+		"````\n001.sql\nDROP TABLE a; -- ```\n\nRows\nname | n\na b | 12345678\n | true\n\nPlan\n{\n  \"a\": 1\n}\n\nLoad\nday | x\nMon | 1.5\n````"
+	if p := askMessage(t, q); p.Message != want || p.Mode != "form" {
+		t.Errorf("in mode %s:\n%s\nwant\n%s", p.Mode, p.Message, want)
+	}
+	if r := message.RenderingOf(q); r != runlog.RenderedFull {
+		t.Errorf("it renders %s", r)
+	}
+}
+
+// A message has 4 KB of evidence at most. What can't be undone is then confirmed on
+// Beam's page.
+func TestMessageTruncatesEvidence(t *testing.T) {
+	q := confirmShowing(generators.Code("001.sql", "sql", strings.Repeat("INSERT INTO a VALUES (1);\n", 200)))
+	p := askMessage(t, q)
+	if p.Mode != "url" || p.URL == "" || p.Message != "Apply 1 migration?\n\nAnswer “Apply” or “Keep”. This can’t be undone." || !message.NeedsPage(q) {
+		t.Errorf("got %+v", p)
+	}
+	if !message.IsConsent(q, ask.Answer{Action: ask.Accept}) {
+		t.Error("the user's consent to open the page passes for an answer")
+	}
+	q.Destructive = false
+	p = askMessage(t, q)
+	if p.Mode != "form" || len(p.Message) > 4<<10+200 || !strings.HasSuffix(p.Message, ";\n```\n… 43 more lines in Beam’s inbox") {
+		t.Errorf("%d bytes: %s", len(p.Message), p.Message)
+	}
+	if r := message.RenderingOf(q); r != runlog.RenderedTruncated {
+		t.Errorf("it renders %s", r)
+	}
+	p = askMessage(t, &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: "k", Type: "string"}}, Evidence: []*generators.Artifact{{MediaType: "text/plain", Body: []byte(strings.Repeat("é", 4000))}}})
+	if !strings.HasSuffix(p.Message, "é\n```\n… 1 more line in Beam’s inbox") {
+		t.Errorf("one long line: %q", p.Message)
+	}
+}
+
+// What can't be shown as text doesn't fit.
+func TestMessageCannotShowPictures(t *testing.T) {
+	q := confirmShowing(generators.Image("Map", "image/png", []byte{1, 2, 3}))
+	if !message.NeedsPage(q) || message.RenderingOf(q) != runlog.RenderedNothing {
+		t.Error("a picture fits")
+	}
+	q.Destructive = false
+	if p := askMessage(t, q); !strings.HasSuffix(p.Message, "```\nMap\n(image/png, 3 bytes, shown in Beam’s inbox)\n```") {
+		t.Errorf("got %s", p.Message)
+	}
+	secret := &ask.Question{Kind: ask.KindSecret, Evidence: q.Evidence}
+	if r := message.RenderingOf(secret); r != runlog.RenderedNothing {
+		t.Errorf("of a secret, it renders %s", r)
+	}
+}
+
+// The tool's text can't pass for anything else.
+func TestMessageCleansEvidence(t *testing.T) {
+	q := confirmShowing(generators.Code("a\x1b[31mb", "text", "red\x1b[0m \x1b]8;;http://evil\x07link\x1b]8;;\x07 \u202eoops\u2066\u200b \x00\x07\u009b1m\rnext\u2028last \xff"))
+	q.Destructive = false // the text isn't valid UTF-8, so the message can't show all of it
+	got := askMessage(t, q).Message
+	if _, shown, _ := strings.Cut(got, "```\n"); shown != "ab\nred link oops \nnext\nlast \ufffd\n```" {
+		t.Errorf("got %q", shown)
+	}
+}
