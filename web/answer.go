@@ -44,7 +44,7 @@ func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller
 			return s.renderInvalidForm(w, r, caller, open, err)
 		}
 	}
-	if err := s.engine.Answer(r.Context(), caller, id, a, "browser"); err != nil {
+	if err := s.engine.AnswerShown(r.Context(), caller, id, a, "browser", ui.RenderingOf(open)); err != nil {
 		s.discardUploads(open, a)
 		return s.renderInvalidForm(w, r, caller, open, err)
 	}

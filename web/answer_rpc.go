@@ -91,7 +91,7 @@ func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller 
 
 // recordAnswer records a response as the question's answer. The exception is an accept
 // without content of a URL mode request: it only means that the person agreed to open
-// the URL, which doesn't answer a secret, a file, or a URL with UntilDone.
+// the URL, which doesn't answer a question that is answered on Beam's page.
 func (s *Server) recordAnswer(r *http.Request, caller generators.Caller, id string, m rpcResponse) error {
 	open, err := s.engine.OpenAsk(r.Context(), caller, id)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Server) recordAnswer(r *http.Request, caller generators.Caller, id stri
 	if err != nil {
 		return err
 	}
-	if a.Action == ask.Accept && (open.Question.UntilDone || len(a.Content) == 0 && (kind == ask.KindSecret || kind == ask.KindFile)) {
+	if a.Action == ask.Accept && (open.Question.UntilDone || len(a.Content) == 0 && message.NeedsPage(open.Question)) {
 		return nil
 	}
 	if a.Action == ask.Accept && kind == ask.KindFile {

@@ -30,6 +30,29 @@ func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller g
 		defer large.Close()
 		body = large
 	}
+	serveArtifact(w, r, a, body)
+	return nil
+}
+
+// handleEvidence serves the body of an artifact that a question shows or has shown.
+func (s *Server) handleEvidence(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil {
+		return errPageNotFound
+	}
+	q, err := s.engine.Question(r.Context(), caller, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if n < 0 || n >= len(q.Evidence) {
+		return errPageNotFound
+	}
+	a := q.Evidence[n]
+	serveArtifact(w, r, a, bytes.NewReader(a.Body))
+	return nil
+}
+
+func serveArtifact(w http.ResponseWriter, r *http.Request, a *generators.Artifact, body io.ReadSeeker) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Content-Type", responseMediaType(a.MediaType))
@@ -39,7 +62,6 @@ func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller g
 	// A client that reads nothing must not keep the connection open indefinitely.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
 	http.ServeContent(w, r, "", time.Time{}, body)
-	return nil
 }
 
 // responseMediaType returns the media type to serve an artifact with: its own for an

@@ -150,6 +150,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /runs/{id}", s.handleRun)
 	page("GET /asks", s.handleInbox)
 	page("GET /asks/{id}", s.handleAsk)
+	mux.Handle("GET /asks/{id}/evidence/{n}", s.authenticated(s.handleEvidence))
 	mux.Handle("POST /photons/{name}/runs", s.authenticated(s.handleStart))
 	mux.Handle("POST /runs/{id}/cancel", s.authenticated(s.handleCancel))
 	mux.Handle("POST /runs/{id}/adopt", s.authenticated(s.handleAdopt))

@@ -26,6 +26,29 @@ func (e *Engine) OpenAsk(ctx context.Context, caller generators.Caller, askID st
 	return OpenAsk{}, r.notOpenError(ctx, seq)
 }
 
+// Question returns a question that is or was asked. The error is [ErrAskNotFound],
+// [ErrForbidden], or the log's.
+func (e *Engine) Question(ctx context.Context, caller generators.Caller, askID string) (*ask.Question, error) {
+	r, seq, err := e.findAsk(caller, askID)
+	if err != nil {
+		return nil, err
+	}
+	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, seq-1), 0) {
+		if err != nil {
+			return nil, err
+		}
+		if len(batch) == 0 || batch[0].Seq != seq || batch[0].Kind != runlog.KindAsked {
+			break
+		}
+		asked, err := runlog.Decode[runlog.Asked](batch[0])
+		if err == nil && asked.Question == nil {
+			err = ErrAskNotFound
+		}
+		return asked.Question, err
+	}
+	return nil, ErrAskNotFound
+}
+
 func (e *Engine) findAsk(caller generators.Caller, askID string) (*trackedRun, uint64, error) {
 	id, seq, ok := runlog.SplitAskID(askID)
 	if !ok {

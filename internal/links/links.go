@@ -51,6 +51,10 @@ func (b Base) Inbox() string { return string(b) + "/asks" }
 // Ask returns the URL of a question's page.
 func (b Base) Ask(id string) string { return b.Inbox() + "/" + url.PathEscape(id) }
 
+// Evidence returns the URL of the content of an artifact that a question shows. N counts
+// from 0.
+func (b Base) Evidence(id string, n int) string { return b.Ask(id) + "/evidence/" + strconv.Itoa(n) }
+
 // AnswerAsk returns the URL to post a question's form to. Action is one of MCP's
 // elicitation actions.
 func (b Base) AnswerAsk(id, action string) string {

@@ -10,19 +10,21 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
+// MaxText is how much of a code or a document is rendered, in bytes.
+const MaxText = 512 << 10
+
 // Longer code, or code with longer lines, is not highlighted: the highlighter's regular
 // expressions can be slow.
 const (
 	maxHighlight = 64 << 10 // bytes
 	maxCodeLine  = 2000     // bytes
-	maxCode      = 512 << 10
 )
 
 // Code renders source code, highlighted if the highlighter knows the language.
 func Code(language string, source []byte) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		truncated := len(source) > maxCode
-		if err := highlight(w, language, string(source[:min(len(source), maxCode)])); err != nil || !truncated {
+		truncated := len(source) > MaxText
+		if err := highlight(w, language, string(source[:min(len(source), MaxText)])); err != nil || !truncated {
 			return err
 		}
 		_, err := io.WriteString(w, `<p class="faint">The rest is not shown. Download the file to see all of it.</p>`)

@@ -3,6 +3,7 @@ package timeline
 import (
 	"slices"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -49,7 +50,30 @@ func (r *Run) closeAsk(seq uint64) *Item {
 	}
 	delete(r.openAsks, seq)
 	r.Open = slices.DeleteFunc(r.Open, func(a *Ask) bool { return a == i.Ask })
+	i.Ask.dropLargeEvidence()
 	return i
+}
+
+// maxSettledEvidence is how much of what a settled question has shown is kept, in bytes.
+const maxSettledEvidence = 64 << 10
+
+// dropLargeEvidence drops the bodies of what the question has shown if they are large.
+func (a *Ask) dropLargeEvidence() {
+	size := 0
+	for _, e := range a.Question.Evidence {
+		size += len(e.Body)
+	}
+	if size <= maxSettledEvidence {
+		return
+	}
+	q := *a.Question // others use the question too
+	q.Evidence = make([]*generators.Artifact, len(a.Question.Evidence))
+	for i, e := range a.Question.Evidence {
+		c := *e
+		c.Body = nil
+		q.Evidence[i] = &c
+	}
+	a.Question = &q
 }
 
 // updateState sets the run's state after its open questions changed.

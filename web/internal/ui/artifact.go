@@ -12,7 +12,6 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/markup"
-	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // An artifact is shown as one of these, a tableView, a [chart.Chart] or a templ.Component.
@@ -21,9 +20,9 @@ type (
 	placeholderView string                      // why the artifact is not shown
 )
 
-// chooseView returns the view of an artifact.
-func chooseView(i *timeline.Item) any {
-	a := i.Artifact
+// chooseView returns the view of an artifact. Id begins the ids of its elements; missing
+// reports that the body isn't there, because it is large.
+func chooseView(a *generators.Artifact, id string, missing bool) any {
 	media, _, err := mime.ParseMediaType(a.MediaType)
 	if err != nil {
 		media = "application/octet-stream"
@@ -32,7 +31,7 @@ func chooseView(i *timeline.Item) any {
 		return newImageView(a.Body)
 	}
 	if len(a.Body) == 0 {
-		if a.Size == 0 && a.Digest == "" && !i.Large {
+		if a.Size == 0 && a.Digest == "" && !missing {
 			return placeholderView("This file is empty.")
 		}
 		return placeholderView("This file is too large to show here.")
@@ -46,7 +45,7 @@ func chooseView(i *timeline.Item) any {
 		}
 		return markup.Code("", a.Body)
 	case media == generators.ChartType:
-		if v, ok := chart.Parse(i.ID(), a.Body); ok {
+		if v, ok := chart.Parse(id, a.Body); ok {
 			return v
 		}
 		return markup.Code("", a.Body)

@@ -128,7 +128,7 @@ func artifactView(r *timeline.Run, i *timeline.Item) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = artifactBody(r, i).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = artifactBody(i.Artifact, downloadURL(ctx, r, i), i.ID(), i.Large).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -202,7 +202,7 @@ func isTable(a *generators.Artifact) bool {
 	return len(a.Body) > 0 && (a.MediaType == generators.TableType || a.MediaType == generators.ChartType)
 }
 
-func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
+func artifactBody(a *generators.Artifact, url templ.SafeURL, id string, missing bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -223,16 +223,16 @@ func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		switch v := chooseView(i).(type) {
+		switch v := chooseView(a, id, missing).(type) {
 		case imageView:
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<img class=\"picture\" src=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 string
-			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.ResolveAttributeValue(string(downloadURL(ctx, r, i)))
+			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.ResolveAttributeValue(string(url))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 43, Col: 40}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 43, Col: 21}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var12)
 			if templ_7745c5c3_Err != nil {
@@ -243,9 +243,9 @@ func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
-			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.ResolveAttributeValue(i.Artifact.Title)
+			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.ResolveAttributeValue(a.Title)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 44, Col: 26}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `artifact.templ`, Line: 44, Col: 17}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var13)
 			if templ_7745c5c3_Err != nil {
@@ -297,7 +297,7 @@ func artifactBody(r *timeline.Run, i *timeline.Item) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case chart.Chart:
-			templ_7745c5c3_Err = chartElement(v, i.Artifact.Title).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = chartElement(v, a.Title).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

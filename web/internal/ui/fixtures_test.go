@@ -87,6 +87,12 @@ func questions() map[string]*ask.Question {
 		"secret":      {Kind: ask.KindSecret, Message: "What is the key?", Fields: one(ask.Field{Type: "string", Format: ask.FormatSecret})},
 		"confirm":     {Kind: ask.KindConfirm, Message: "Deploy to staging?", Yes: "Deploy", No: "Not now", Fields: one(ask.Field{Type: "boolean"})},
 		"destructive": {Kind: ask.KindConfirm, Message: "Delete 3 environments?", Destructive: true, Fields: one(ask.Field{Type: "boolean"})},
+		"showing": {Kind: ask.KindConfirm, Message: "Apply 2 migrations?", Yes: "Apply", No: "Keep", Destructive: true, Fields: one(ask.Field{Type: "boolean"}), Evidence: []*generators.Artifact{
+			{Title: "001.sql", MediaType: "text/x-sql", Body: []byte("DROP TABLE a;\n"), Size: 14},
+			{Title: "Rows <b>", MediaType: generators.TableType, Body: []byte(`{"columns":["table","rows"],"rows":[["a",12]]}`), Size: 47},
+			{Title: "", MediaType: "image/png", Body: []byte("png"), Size: 3},
+			{Title: "backup.tar", MediaType: "application/x-tar", Body: []byte("tar"), Size: 3},
+		}},
 		"select": {Kind: ask.KindSelect, Message: "Where shall it go?", Fields: one(ask.Field{Type: "string", Default: json.RawMessage(`"staging"`),
 			Choices: []ask.Choice{{Value: "dev", Title: "Development"}, {Value: "staging", Title: "Staging"}, {Value: "prod", Title: "Production"}}})},
 		"select-many":  {Kind: ask.KindSelect, Message: "Which letter?", Fields: one(ask.Field{Type: "string", Choices: ask.Choices("a", "b", "c", "d", "e", "f", "g")})},

@@ -93,6 +93,9 @@ func hostileQuestions(s string) []*ask.Question {
 	return []*ask.Question{
 		{Kind: ask.KindForm, Message: s, Fields: fields},
 		{Kind: ask.KindConfirm, Message: s, Yes: s, No: s, Destructive: true, Fields: ask.Fields{{Name: s, Type: "boolean"}}},
+		{Kind: ask.KindConfirm, Message: s, Fields: ask.Fields{{Name: s, Type: "boolean"}}, Evidence: []*generators.Artifact{
+			{Title: s, MediaType: s, Body: []byte(s)}, {Title: s, MediaType: "text/plain", Body: []byte(s)}, {Title: s, MediaType: "image/png", Body: []byte(s)},
+		}},
 		{Kind: ask.KindConfirm, Message: s + "?", Destructive: true, Fields: ask.Fields{{Name: s, Type: "boolean"}}},
 		{Kind: ask.KindFile, Message: s, File: &ask.FileRules{Types: []string{s}, MaxSize: 1, Min: 1, Max: 2}},
 		{Kind: ask.KindURL, Message: s, URL: s},

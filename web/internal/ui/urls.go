@@ -57,6 +57,11 @@ func askURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Ask(id))
 }
 
+// evidenceURL returns the URL of the content of an artifact that a question shows.
+func evidenceURL(ctx context.Context, ask string, n int) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Evidence(sanitizeID(ask), n))
+}
+
 // answerURL returns the URL that a question's form is posted to.
 func answerURL(ctx context.Context, v *askView, action string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).AnswerAsk(sanitizeID(v.ID), action))

@@ -1,0 +1,103 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/chart"
+	"github.com/photon-beam/beam/web/internal/markup"
+)
+
+// shownEvidence returns the artifacts that a question shows.
+func shownEvidence(o engine.OpenAsk) []*generators.Artifact {
+	if o.Question == nil {
+		return nil
+	}
+	return o.Question.Evidence
+}
+
+// RenderingOf says how much of what a question shows its form has.
+func RenderingOf(o engine.OpenAsk) runlog.Rendering {
+	for n, a := range shownEvidence(o) {
+		if !isWhole(a, chooseView(a, evidenceID(o, n), len(a.Body) == 0 && a.Size > 0)) {
+			return runlog.RenderedTruncated
+		}
+	}
+	return runlog.RenderedFull
+}
+
+// isWhole reports whether an artifact's view, from chooseView, shows all of it.
+func isWhole(a *generators.Artifact, view any) bool {
+	switch v := view.(type) {
+	case placeholderView:
+		return false
+	case tableView:
+		return v.omittedNote() == ""
+	case chart.Chart:
+		return newTableView("", v.Table()).omittedNote() == ""
+	case imageView:
+		return true
+	}
+	if a.MediaType == generators.JSONType || strings.HasSuffix(a.MediaType, "+json") {
+		return fitsTree(a.Body)
+	}
+	return len(a.Body) <= markup.MaxText
+}
+
+// fitsTree reports whether a JSON tree shows all of a value.
+func fitsTree(raw []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	for depth, nodes := 0, 0; ; nodes++ {
+		token, err := d.Token()
+		if err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			if depth++; v == '}' || v == ']' {
+				depth -= 2
+			}
+		case string:
+			if len(v) > maxScalar {
+				return false
+			}
+		}
+		if depth >= maxDepth || nodes >= maxNodes {
+			return false
+		}
+	}
+}
+
+// What the inbox shows of a question without a further click, at most.
+const (
+	maxBriefArtifacts = 3
+	maxBriefBytes     = 16 << 10
+)
+
+func isBrief(evidence []*generators.Artifact) bool {
+	size := 0
+	for _, a := range evidence {
+		size += len(a.Body)
+	}
+	return len(evidence) <= maxBriefArtifacts && size <= maxBriefBytes
+}
+
+// listTitles returns the titles of the first artifacts, and how many more there are.
+func listTitles(evidence []*generators.Artifact) string {
+	var titles []string
+	for _, a := range evidence[:min(len(evidence), maxBriefArtifacts)] {
+		titles = append(titles, humanize.Truncate(titleOrName(a.Title, "an untitled artifact"), 60))
+	}
+	text := strings.Join(titles, ", ")
+	if more := len(evidence) - len(titles); more > 0 {
+		text += " and " + humanize.CountOf(more, "more", "more")
+	}
+	return text
+}

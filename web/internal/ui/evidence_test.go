@@ -1,0 +1,55 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+func asking(shown ...*generators.Artifact) engine.OpenAsk {
+	q := &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: "k", Type: "string"}}, Evidence: shown}
+	return engine.OpenAsk{ID: "a.1", Run: "a", Asked: runlog.Asked{Key: "k", Question: q}}
+}
+
+// A form renders all of what the question shows, or its answer says otherwise.
+func TestRenderingOf(t *testing.T) {
+	long := generators.Table{Columns: []string{"a"}}
+	for range maxTableRows + 1 {
+		long.Rows = append(long.Rows, []any{1})
+	}
+	for name, tt := range map[string]struct {
+		shown generators.Event
+		want  runlog.Rendering
+	}{
+		"code":       {generators.Code("c", "sql", "SELECT 1"), runlog.RenderedFull},
+		"picture":    {generators.Image("p", "image/png", []byte("png")), runlog.RenderedFull},
+		"table":      {generators.TableOf("t", generators.Table{Columns: []string{"a"}, Rows: [][]any{{1}}}), runlog.RenderedFull},
+		"long table": {generators.TableOf("t", long), runlog.RenderedTruncated},
+		"value":      {generators.JSON("v", map[string]any{"a": []int{1, 2}}), runlog.RenderedFull},
+		"long value": {generators.JSON("v", strings.Repeat("x", maxScalar+1)), runlog.RenderedTruncated},
+		"big value":  {generators.JSON("v", make([]int, maxNodes)), runlog.RenderedTruncated},
+		"long text":  {generators.Code("c", "sql", strings.Repeat("x\n", 300<<10)), runlog.RenderedTruncated},
+		"archive":    {generators.File("f.tar", "application/x-tar", []byte("tar")), runlog.RenderedTruncated},
+	} {
+		if got := RenderingOf(asking(tt.shown.(*generators.Artifact))); got != tt.want {
+			t.Errorf("a question that shows a %s is rendered %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// The inbox shows what is short beside the question, and links to the rest.
+func TestInboxShowsEvidence(t *testing.T) {
+	code := generators.Code("001.sql", "sql", "DROP TABLE a;").(*generators.Artifact)
+	brief := renderHTML(t, InboxList([]InboxLine{{OpenAsk: asking(code)}}))
+	if !strings.Contains(brief, "<summary>Shows 001.sql</summary>") || !strings.Contains(brief, "DROP") || !strings.Contains(brief, `href="/asks/a.1/evidence/0"`) {
+		t.Errorf("the inbox has %s", brief)
+	}
+	long := renderHTML(t, InboxList([]InboxLine{{OpenAsk: asking(code, code, code, code)}}))
+	if !strings.Contains(long, `<a href="/asks/a.1">Shows 001.sql, 001.sql, 001.sql and 1 more</a>`) || strings.Contains(long, "DROP") {
+		t.Errorf("the inbox has %s", long)
+	}
+}
