@@ -192,8 +192,12 @@ func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Re
 
 // answeredReply returns the generator's reply for a recorded answer.
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
+	sealed := a.Sealed != nil
 	if err := r.unsealSecret(&a); err != nil {
 		return generators.Reply{Err: err, By: a.Caller}
+	}
+	if sealed && r.worker != nil {
+		r.worker.noteSecret(a)
 	}
 	reply := a.Answer.Reply()
 	reply.By, reply.Open = a.Caller, r.blobOpener()

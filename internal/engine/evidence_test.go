@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,4 +116,55 @@ func TestChangedToolShowsSomethingElse(t *testing.T) {
 	if f := after.waitForEnd(crashedRunID); f.Status != runlog.Failed || !strings.Contains(f.Error, "the tool has changed since, or it is not deterministic") || m.applied.Load() != 0 {
 		t.Errorf("finished = %+v; applied %d times", f, m.applied.Load())
 	}
+}
+
+// Secrets that the run was given are masked in what its questions show, in every log and
+// on every surface; a replay masks the same ones.
+func TestSecretsAreMaskedInEvidence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const token = `tok"en<1>"` // JSON writes it in several ways
+		photon := newPhoton("masked", func(_ context.Context, yield generators.Yield) (string, error) {
+			secret, err := ask.Secret(yield, "token", "Token?")
+			if err != nil {
+				return "", err
+			}
+			ok, err := ask.Confirm(yield, "go", "Send "+secret+"?", ask.Showing(
+				generators.Code("request to "+secret, "http", "Authorization: Bearer "+secret),
+				generators.JSON("body", map[string]string{"token": secret})))
+			if err != nil || !ok {
+				return "", err
+			}
+			return "sent", nil
+		}, &generators.Options{Durable: true})
+		b := newTestEngine(t, photon)
+		id := b.startRun("masked", "")
+		askID, seq := b.waitForAsk(id, 0)
+		content, _ := json.Marshal(map[string]string{"token": token})
+		b.acceptAsk(askID, string(content))
+		askID, _ = b.waitForAsk(id, seq)
+		check := func(when string) {
+			t.Helper()
+			open, err := b.OpenAsk(t.Context(), me, askID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown := open.Question.Evidence
+			if open.Question.Message != "Send ••••?" || len(shown) != 2 || shown[0].Title != "request to ••••" || string(shown[0].Body) != "Authorization: Bearer ••••" || string(shown[1].Body) != `{"token":"••••"}` {
+				t.Errorf("%s, the question is %+v", when, open.Question)
+			}
+		}
+		check("while it waits")
+		for _, e := range b.entries(id) {
+			if strings.Contains(string(e.Data), "en<1>") || strings.Contains(string(e.Data), `en\u003c1`) {
+				t.Errorf("the log has the secret: %s", e.Data)
+			}
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		check("after its eviction")
+		b.acceptAsk(askID, `{"go":true}`)
+		if f := b.waitForEnd(id); f.Status != runlog.Completed {
+			t.Errorf("finished = %+v", f)
+		}
+	})
 }

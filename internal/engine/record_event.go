@@ -90,10 +90,12 @@ func (w *worker) handleCall(c *generators.Call) error {
 
 // recordAsk records the question of a call.
 func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
+	q, masked := w.maskQuestion(q, func(secret) bool { return true })
+	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
 		Key: c.Key, Question: q, More: c.More,
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
-		Evidence: runlog.DigestEvidence(q.Evidence),
+		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked,
 	}
 	w.recordingAsk = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))

@@ -32,6 +32,7 @@ type recordedCall struct {
 	kind     string
 	seq      uint64
 	evidence string                             // digest of what the question shows
+	masked   []uint64                           // the secrets that are masked there
 	reply    func(*trackedRun) generators.Reply // nil if the question is open
 }
 
@@ -61,7 +62,7 @@ func (h *history) addEntry(e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq, evidence: a.Evidence})
+		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq, evidence: a.Evidence, masked: a.Masked})
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](e)
 		if err != nil {

@@ -23,6 +23,8 @@ type worker struct {
 	runningSteps []string
 	// recordingAsk is the call whose question is being recorded.
 	recordingAsk *generators.Call
+	// secrets are the secret answers that the generator has been given.
+	secrets []secret
 	// stalledCount is the number of stalled writes. stopped is closed when the
 	// worker is stopped; it is nil if no write has stalled.
 	stalledCount int

@@ -77,6 +77,9 @@ type Asked struct {
 	More bool `json:"more,omitempty"`
 	// Evidence is the digest of what the question shows; see [DigestEvidence].
 	Evidence string `json:"evidence,omitempty"`
+	// Masked are the ordinals of the questions whose secret answers are masked in what
+	// the question shows.
+	Masked []uint64 `json:"masked,omitempty"`
 }
 
 // DigestEvidence returns a digest of the artifacts that a question shows: the first
