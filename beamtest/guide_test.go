@@ -90,7 +90,7 @@ func TestDeployOverMCP(t *testing.T) {
 	conn := beamtest.Pipe(t, b)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"go": true}}, nil
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"go": "yes"}}, nil
 		},
 	})
 	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: conn, Writer: conn}, nil)

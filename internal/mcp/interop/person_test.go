@@ -99,11 +99,15 @@ var formAnswers = map[string]any{
 }
 
 // fillForm fills in any form. In forms of 2025-06-18, each choice of a multiple choice
-// is a field of its own.
+// is a field of its own; in later ones, a confirmation is a choice.
 func fillForm(_ context.Context, q question) (answer, error) {
 	properties, _ := q.Schema["properties"].(map[string]any)
 	content := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if property, _ := properties[name].(map[string]any); name == "confirm" && property["oneOf"] != nil {
+			content[name] = "yes"
+			continue
+		}
 		if v, ok := formAnswers[name]; ok {
 			content[name] = v
 			continue
