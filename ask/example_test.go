@@ -369,7 +369,8 @@ func ExampleQuestion() {
 		if err := ask.URL(yield, "rules", "Read the rules", "https://shop.example/rules", ask.UntilDone()); err != nil {
 			return false, err
 		}
-		return ask.Confirm(yield, "sure", fmt.Sprintf("Delete %d customers?", len(files)), ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Timeout(time.Hour))
+		return ask.Confirm(yield, "sure", fmt.Sprintf("Delete %d customers?", len(files)), ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Timeout(time.Hour),
+			ask.Showing(generators.TableOf("Lists", generators.Table{Columns: []string{"file"}, Rows: [][]any{{files[0].Name}}})))
 	})
 	got := beamtest.Run(exampleTest{}, remove, nil, beamtest.Script{
 		"files": beamtest.Accept([]beamtest.File{{Name: "a.csv", Content: []byte("a")}}),

@@ -15,8 +15,14 @@ const maxEvidence = 1 << 20
 // of the question. A replay must ask with the same ones, so what they are made of
 // belongs in a step. More than 1 MiB of them is refused: yield the whole as an
 // artifact of the run, and show what matters.
+//
+// Without artifacts, it says that the message is all there is to decide by, which package
+// beamtest otherwise doubts of what can't be undone.
 func Showing(artifacts ...generators.Event) Option {
 	return func(q *Question) error {
+		if q.Evidence == nil {
+			q.Evidence = []*generators.Artifact{}
+		}
 		size := 0
 		for _, e := range q.Evidence {
 			size += len(e.Body)

@@ -89,7 +89,8 @@ func Decode[T any](t testing.TB, o *Outcome) T {
 // [*generators.InvalidError]; a surface would instead ask the person to correct it.
 //
 // The test fails if Beam would refuse to register the photon, if the script doesn't
-// answer a question, or if the photon panics.
+// answer a question, or if the photon panics. It also fails if a confirmation of something
+// that can't be undone shows nothing; see [ask.Showing].
 //
 // The caller who starts the run ([generators.CallerOf]) and answers the questions has the
 // ID test, unless the context has another; see [generators.WithCaller] and [RunContext].
@@ -113,6 +114,7 @@ func RunContext(ctx context.Context, t testing.TB, p *generators.Photon, args an
 		if fault := r.run(ctx); fault != nil {
 			t.Error(fault)
 		}
+		r.reportUnshown(t)
 	}
 	return r.outcome
 }
@@ -142,6 +144,18 @@ type runner struct {
 	// concurrent is true if the generator has started goroutines with generators.Go.
 	concurrent bool
 	delayed    sync.WaitGroup // responses that take time
+	// unshown are the keys of the confirmations of something that can't be undone that
+	// show nothing.
+	unshown []string
+}
+
+// reportUnshown fails the test if the person would have had to confirm blindly.
+func (r *runner) reportUnshown(t testing.TB) {
+	t.Helper()
+	for _, key := range r.unshown {
+		t.Error(fmt.Sprintf("photon %s confirms %q, which can't be undone, and shows nothing: add ask.Showing with what the person decides by, "+
+			"or ask.Showing() if the message says it all", r.photon.Name(), key))
+	}
 }
 
 // newRunner returns a runner. The outcome has an error if the photon doesn't take the
@@ -209,6 +223,9 @@ func (r *runner) handleEvent(e generators.Event) error {
 func (r *runner) respond(c *generators.Call, q *ask.Question) error {
 	r.outcome.Asked = append(r.outcome.Asked, c.Key)
 	r.outcome.Questions[c.Key] = q
+	if q.Destructive && q.Evidence == nil {
+		r.unshown = append(r.unshown, c.Key)
+	}
 	response, err := r.script.lookup(c.Key, q)
 	if err != nil {
 		return err

@@ -48,7 +48,8 @@ func Example() {
 			return "", err
 		}
 		if env == "production" {
-			sure, err := ask.Confirm(yield, "sure", "Deploy "+in.Version+" to production?", ask.Destructive())
+			sure, err := ask.Confirm(yield, "sure", "Deploy "+in.Version+" to production?", ask.Destructive(),
+				ask.Showing(generators.Markdown("Changes", "- "+in.Version+" is faster")))
 			if err != nil || !sure {
 				return "nothing", err
 			}

@@ -51,6 +51,7 @@ func Replay(t testing.TB, p *generators.Photon, args any, script Script) *Outcom
 	if fault := first.run(generators.WithCaller(t.Context(), caller)); fault != nil {
 		t.Fatal(fault)
 	}
+	first.reportUnshown(t)
 	if err := newReplayer(t, first).replayAll(t.Context()); err != nil {
 		t.Error(err)
 	}
