@@ -16,10 +16,27 @@ const maxListedAsks = 200
 
 func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(s.engine.Inbox(caller, maxListedAsks)), "count": s.engine.CountOpenAsks(caller)})
+		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(withoutEvidenceBodies(s.engine.Inbox(caller, maxListedAsks))), "count": s.engine.CountOpenAsks(caller)})
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), s.inboxLines(caller)))
+}
+
+// withoutEvidenceBodies returns questions without the bodies of what they show, so that a
+// list of many stays small.
+func withoutEvidenceBodies(asks []engine.OpenAsk) []engine.OpenAsk {
+	for i, a := range asks {
+		if a.Question == nil || len(a.Question.Evidence) == 0 {
+			continue
+		}
+		q := *a.Question
+		q.Evidence = make([]*generators.Artifact, len(a.Question.Evidence))
+		for n, e := range a.Question.Evidence {
+			q.Evidence[n] = &generators.Artifact{Title: e.Title, MediaType: e.MediaType, URI: e.URI, Size: e.Size}
+		}
+		asks[i].Question = &q
+	}
+	return asks
 }
 
 // inboxLines returns the caller's open questions as the inbox lists them.

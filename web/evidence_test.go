@@ -55,6 +55,13 @@ func TestPageShowsEvidence(t *testing.T) {
 	if got := readText(t, p.request("GET", "/asks/"+q.ID+"/evidence/0", "")); got != "DROP TABLE a;" {
 		t.Errorf("the evidence is %q", got)
 	}
+	inbox := readText(t, p.request("GET", "/asks", "", "Accept", "application/json"))
+	if !strings.Contains(inbox, `"evidence":[{"title":"001.sql","mediaType":"text/x-sql","size":13}]`) {
+		t.Errorf("the list of questions is %s", inbox)
+	}
+	if one := readText(t, p.request("GET", "/asks/"+q.ID, "", "Accept", "application/json")); !strings.Contains(one, `"body":"RFJPUCBUQUJMRSBhOw=="`) {
+		t.Errorf("the question is %s", one)
+	}
 	for _, n := range []string{"1", "-1", "x"} {
 		expectStatus(t, p.request("GET", "/asks/"+q.ID+"/evidence/"+n, ""), http.StatusNotFound)
 	}
