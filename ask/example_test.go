@@ -400,3 +400,24 @@ func ExampleKind() {
 	// Output:
 	// text secret confirm select multiselect number integer date datetime file form url sample roots 14
 }
+
+// A question shows what the person decides by.
+func ExampleShowing() {
+	migrate := generators.New("migrate", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
+		return ask.Confirm(yield, "apply", "Apply 1 migration?", ask.Destructive(), ask.Verbs("Apply", "Keep"),
+			ask.Showing(
+				generators.Code("001.sql", "sql", "ALTER TABLE users ADD mail TEXT;"),
+				generators.Diff("schema.sql", "name TEXT\n", "name TEXT\nmail TEXT\n")))
+	}, nil)
+	got := beamtest.Run(exampleTest{}, migrate, nil, beamtest.Script{"apply": beamtest.Accept(true)})
+	for _, shown := range got.Questions["apply"].Evidence {
+		fmt.Printf("%s (%s):\n%s\n", shown.Title, shown.MediaType, shown.Body)
+	}
+	// Output:
+	// 001.sql (text/x-sql):
+	// ALTER TABLE users ADD mail TEXT;
+	// schema.sql (text/x-diff):
+	// @@ -1 +1,2 @@
+	//  name TEXT
+	// +mail TEXT
+}
