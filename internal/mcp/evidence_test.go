@@ -60,7 +60,7 @@ func TestClientSeesWhatItConfirms(t *testing.T) {
 	}
 	w.retryWithState(2, "migrate", first, `{"go":{"action":"accept","content":{"go":"maybe"}}}`)
 	again := w.nextLine()
-	if !strings.Contains(again, "must be yes or no") {
+	if problem := strings.Index(again, "must be yes or no"); problem < 0 || problem > strings.Index(again, "Shown by the tool") {
 		t.Errorf("after an invalid answer: %s", again)
 	}
 	w.retryWithState(3, "migrate", again, `{"go":{"action":"accept","content":{"go":"yes"}}}`)

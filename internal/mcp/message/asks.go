@@ -22,6 +22,7 @@ type Request struct {
 	// AcceptIsConsent means that an accept only says that the person agreed to
 	// open Beam's own page. The answer is given there.
 	AcceptIsConsent bool
+	shown           string // the end of the message: what the question shows
 }
 
 // ElicitParams are the params of elicitation/create. Mode and ElicitationID came
@@ -128,13 +129,14 @@ func formRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) 
 	if !t.Client.SupportsForms() {
 		return Request{}, missingForms, nil
 	}
-	p := ElicitParams{Message: t.formMessage(a.question), Meta: a.meta}
+	shown := t.shownByTool(a.question)
+	p := ElicitParams{Message: questionAndVerbs(a.question) + shown, Meta: a.meta}
 	if t.Client.VersionAtLeast(mcp.ProtocolVersion20251125) {
 		p.Mode, p.RequestedSchema = "form", form.RequestedSchemaOf(a.question)
 	} else {
 		p.RequestedSchema = form.RequestedSchemaOf20250618(a.question)
 	}
-	return Request{Method: string(mcp.MethodElicitationCreate), Params: p}, nil, nil
+	return Request{Method: string(mcp.MethodElicitationCreate), Params: p, shown: shown}, nil, nil
 }
 
 // pageRequest asks in URL mode to open the question's page.
@@ -195,19 +197,20 @@ func rootsRequest(t *Translator, a openAsk) (Request, *MissingCapability, error)
 	return Request{Method: string(mcp.MethodListRoots), Params: rootsParams{a.meta}}, nil, nil
 }
 
-// WithErrors returns the request with what was wrong with the answer before.
+// WithErrors returns the request with what was wrong with the answer before. It stands
+// before what the question shows, which may be long.
 func (r Request) WithErrors(fields []generators.FieldError) Request {
 	p, ok := r.Params.(ElicitParams)
 	if !ok || len(fields) == 0 {
 		return r
 	}
 	var text strings.Builder
-	text.WriteString(p.Message)
+	text.WriteString(strings.TrimSuffix(p.Message, r.shown))
 	text.WriteString("\n\nThe answer was not accepted:")
 	for _, f := range fields {
 		text.WriteString("\n- " + f.Sentence(f.Field()))
 	}
-	p.Message = text.String()
+	p.Message = text.String() + r.shown
 	r.Params = p
 	return r
 }

@@ -59,18 +59,17 @@ func questionAndVerbs(q *ask.Question) string {
 	return text
 }
 
-// formMessage returns the message of a form: the question and its verbs, and then what
-// the question shows. The tool's text is in a fence, so that a client that renders
-// Markdown shows it as it is, and nobody takes it for Beam's.
-func (t *Translator) formMessage(q *ask.Question) string {
-	text := questionAndVerbs(q)
+// shownByTool returns what a question shows, for the end of its message; empty if it
+// shows nothing. The tool's text is in a fence, so that a client that renders Markdown
+// shows it as it is, and nobody takes it for Beam's.
+func (t *Translator) shownByTool(q *ask.Question) string {
 	if len(q.Evidence) == 0 {
-		return text
+		return ""
 	}
 	shown, _ := evidenceText(q.Evidence)
 	shown, more := cutLines(shown, maxEvidence)
 	fence := fenceFor(shown)
-	text += fmt.Sprintf("\n\nShown by the tool %s:\n%s\n%s\n%s", t.Photon.Name(), fence, shown, fence)
+	text := fmt.Sprintf("\n\nShown by the tool %s:\n%s\n%s\n%s", t.Photon.Name(), fence, shown, fence)
 	if more > 0 {
 		text += "\n… " + humanize.CountOf(more, "more line", "more lines") + " in Beam’s inbox"
 	}
