@@ -153,8 +153,9 @@ type runner struct {
 func (r *runner) reportUnshown(t testing.TB) {
 	t.Helper()
 	for _, key := range r.unshown {
-		t.Error(fmt.Sprintf("photon %s confirms %q, which can't be undone, and shows nothing: add ask.Showing with what the person decides by, "+
-			"or ask.Showing() if the message says it all", r.photon.Name(), key))
+		fault := fmt.Errorf("photon %s confirms %q, which can't be undone, and shows nothing: add ask.Showing with what the person decides by, "+
+			"or ask.Showing() if the message says it all", r.photon.Name(), key)
+		t.Error(fault)
 	}
 }
 
