@@ -138,7 +138,7 @@ func TestEveryAddressIsBelowThePathOfTheSite(t *testing.T) {
 				signed = append(signed, "Authorization", "Bearer "+token)
 			}
 			var runs []started
-			for _, photon := range []string{"everything", "greet", "paint", "kitchen-sink"} {
+			for _, photon := range []string{"everything", "greet", "paint", "kitchen_sink"} {
 				run := startSigned(c, photon, signed)
 				runs = append(runs, run)
 				awaitMessage(c, run, signed)

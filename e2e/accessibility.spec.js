@@ -5,7 +5,7 @@ import { kinds } from "./support/question-kinds.js";
 import { dataset } from "./support/datasets.js";
 import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
-for (const path of ["/", "/photons/kitchen-sink", "/photons/book_dinner", "/photons/csv", "/runs", "/runs?state=failed", "/asks", "/?q=csv", "/?q=nothing+like+it"]) {
+for (const path of ["/", "/photons/kitchen_sink", "/photons/book_dinner", "/photons/explore_csv", "/runs", "/runs?state=failed", "/asks", "/?q=csv", "/?q=nothing+like+it"]) {
   test(`${path} is accessible`, async ({ page }) => {
     await page.goto(path);
     await expectAccessible(page);
@@ -68,7 +68,7 @@ test("earlier answers, and a question that was answered elsewhere, are accessibl
 });
 
 test("a table, a chart and a long list of choices are accessible", async ({ page }) => {
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   await fillField(dialog(page), "file", { path: dataset("us-employment.csv") });
   await pressButton(dialog(page), "Submit");
   await dialog(page).getByRole("searchbox").first().fill("mining");

@@ -41,7 +41,7 @@ for (const job of [
   { file: "zipcodes.csv", columns: ["latitude"], summary: "mean", groupBy: "state" },
 ]) {
   test(`${job.file} becomes a table and a chart`, async ({ page }) => {
-    await startRun(page, "csv");
+    await startRun(page, "explore_csv");
     await uploadFile(page, job.file);
     await fillField(dialog(page), "columns", job.columns);
     await fillField(dialog(page), "summary", job.summary);
@@ -57,7 +57,7 @@ for (const job of [
 }
 
 test("a file of another type is rejected beside the field, and then a CSV file is accepted", async ({ page }) => {
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   await uploadFile(page, files.png);
   await expectError(dialog(page), "file", /dot\.png is not accepted/);
   await uploadFile(page, "stocks.csv");
@@ -69,7 +69,7 @@ for (const [name, { file, text }] of Object.entries({
   "an empty file": { file: files.empty, text: "the file is empty" },
 })) {
   test(`${name} fails the run with a reason`, async ({ page }) => {
-    await startRun(page, "csv");
+    await startRun(page, "explore_csv");
     await uploadFile(page, file);
     await expectEnd(page, "failed");
     await expect(result(page)).toContainText(`${file.name}: `);

@@ -7,7 +7,7 @@ import { result, fillField, startRun } from "./support/run-page.js";
 test.use({ javaScriptEnabled: false, tolerated: [/status of 422/] });
 
 test("a run is started, asked, answered and read without script", async ({ page }) => {
-  await startRun(page, "kitchen-sink", { ask: "text" });
+  await startRun(page, "kitchen_sink", { ask: "text" });
   await until(page, page.locator('[name="text"]'));
 
   await fillField(page, "text", "A");
@@ -22,7 +22,7 @@ test("a run is started, asked, answered and read without script", async ({ page 
 });
 
 test("a CSV file becomes a table and a chart without script", async ({ page }) => {
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   await until(page, page.locator('[name="file"]'));
   await fillField(page, "file", { path: dataset("seattle-weather.csv") });
   await page.getByRole("button", { name: "Submit", exact: true }).click();
@@ -37,7 +37,7 @@ test("a CSV file becomes a table and a chart without script", async ({ page }) =
 
 for (const verb of ["Decline", "Cancel"]) {
   test(`${verb} works without script`, async ({ page }) => {
-    await startRun(page, "kitchen-sink", { ask: "form" });
+    await startRun(page, "kitchen_sink", { ask: "form" });
     await until(page, page.locator('[name="email"]'));
     await page.getByRole("button", { name: verb, exact: true }).click();
     await until(page, result(page));
@@ -46,7 +46,7 @@ for (const verb of ["Decline", "Cancel"]) {
 }
 
 test("Stop works without script", async ({ page }) => {
-  await startRun(page, "kitchen-sink", { ask: "text" });
+  await startRun(page, "kitchen_sink", { ask: "text" });
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await until(page, page.getByText(/stopped/i).first());
 });

@@ -50,7 +50,7 @@ for (const name of Object.keys(proxies)) {
         await pressButton(dialog(page), "Confirm");
         await expectResult(page, { name: "Ada", email: "ada@example.org", role: "editor", confirmed: true });
 
-        await startRun(page, "kitchen-sink", { ask: "file" }, url);
+        await startRun(page, "kitchen_sink", { ask: "file" }, url);
         await page.getByRole("link", { name: /Waiting|Inbox|Questions/ }).first().click();
         await expect(page).toHaveURL(`${url}/asks`);
         await page.goBack();

@@ -54,7 +54,7 @@ test.describe("a truncated table", () => {
   test.use({ contextOptions: { permissions: ["clipboard-read", "clipboard-write"], reducedMotion: "reduce" } });
 
   test("is copied completely", async ({ page }) => {
-    await startRun(page, "csv");
+    await startRun(page, "explore_csv");
     await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
     await pressButton(dialog(page), "Submit");
     await fillField(dialog(page), "columns", ["wind"]);
@@ -78,7 +78,7 @@ test("a complete progress bar disappears with the next event", async ({ page }) 
 });
 
 test("an upload shows its progress, and Stop ends it", async ({ page, context }) => {
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   const cdp = await context.newCDPSession(page);
   await cdp.send("Network.enable");
   await cdp.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 200_000 });

@@ -37,7 +37,7 @@ test("every page links to a run", async ({ page }) => {
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect(dialog(page)).toBeVisible();
   const run = new URL(page.url()).pathname;
-  for (const path of ["/", "/photons/csv", "/runs"]) {
+  for (const path of ["/", "/photons/explore_csv", "/runs"]) {
     await page.goto(path);
     await page.locator(`a[href="${run}"]`).first().click();
     await expect(dialog(page)).toBeVisible();

@@ -95,7 +95,7 @@ test.describe("another browser", () => {
   test.use({ tolerated: [/status of 40[34]/] });
 
   test("doesn't see the run", async ({ page, browser, baseURL, tolerated }) => {
-    await startRun(page, "kitchen-sink", { ask: "text" });
+    await startRun(page, "kitchen_sink", { ask: "text" });
     const stranger = await browser.newContext({ baseURL });
     const wrong = watch(stranger, baseURL);
     const other = await stranger.newPage();

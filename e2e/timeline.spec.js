@@ -50,7 +50,7 @@ test.describe("a table", () => {
   test.use({ contextOptions: { permissions: ["clipboard-read", "clipboard-write"], reducedMotion: "reduce" } });
 
   test("is sorted and copied", async ({ page }) => {
-    await startRun(page, "csv");
+    await startRun(page, "explore_csv");
     await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
     await pressButton(dialog(page), "Submit");
     await fillField(dialog(page), "columns", ["wind"]);
@@ -91,7 +91,7 @@ test("a run is repeated with the same input or another", async ({ page }) => {
   await pressButton(dialog(page), "Yes");
   await expectResult(page, { action: "accept", answer: true });
   await page.getByRole("link", { name: "Edit and run again" }).click();
-  await expect(page).toHaveURL(/\/photons\/kitchen-sink\?ask=confirm/);
+  await expect(page).toHaveURL(/\/photons\/kitchen_sink\?ask=confirm/);
   await expectSet(page.getByRole("main"), "ask", "confirm");
 });
 
@@ -113,7 +113,7 @@ test("the layout does not shift during a run", async ({ page }) => {
     }).observe({ type: "layout-shift", buffered: true });
   });
   await page.goto("/");
-  await page.goto("/photons/kitchen-sink");
+  await page.goto("/photons/kitchen_sink");
   expect(await page.evaluate(() => shifts.filter(([v]) => v > 0.01))).toEqual([]);
   await askKitchenSink(page, "text");
   await expect(dialog(page)).toBeVisible();

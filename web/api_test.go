@@ -57,7 +57,7 @@ func TestStartFollowAnswerResumeResult(t *testing.T) {
 
 func TestResumeFromEveryEventMissesAndRepeatsNothing(t *testing.T) {
 	p := newSite(t, "").newSession()
-	run := p.startRun("kitchen-sink", `{"ask":"text"}`)
+	run := p.startRun("kitchen_sink", `{"ask":"text"}`)
 	received := p.follow(run.Events, "", isElicitation)
 	expectStatus(t, p.answerRPC(received[len(received)-1].msg.ID, acceptResult(`{"text":"hello"}`)), http.StatusAccepted)
 	all := p.follow(run.Events, "", nil)
@@ -75,7 +75,7 @@ func TestResumeFromEveryEventMissesAndRepeatsNothing(t *testing.T) {
 
 func TestMethodsOfTheStreamAreMCPs(t *testing.T) {
 	p := newSite(t, "").newSession()
-	run := p.startRun("kitchen-sink", `{"ask":"secret"}`)
+	run := p.startRun("kitchen_sink", `{"ask":"secret"}`)
 	received := p.follow(run.Events, "", isElicitation)
 	methods := map[string]int{}
 	for _, e := range received {
@@ -109,7 +109,7 @@ func TestMethodsOfTheStreamAreMCPs(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	s := newSite(t, "")
 	p, stranger := s.newSession(), s.newSession()
-	run := p.startRun("kitchen-sink", `{"ask":"text"}`)
+	run := p.startRun("kitchen_sink", `{"ask":"text"}`)
 	received := p.follow(run.Events, "", isElicitation)
 	id := received[len(received)-1].msg.ID
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
@@ -184,7 +184,7 @@ func TestRefusalsSayWhatWouldBeRight(t *testing.T) {
 	if len(bad.Error.Fields) != 2 || bad.Error.Fields[0].Path != "/date" || !strings.Contains(bad.Error.Fields[0].Message, "2026-12-31") {
 		t.Errorf("arguments: %+v", bad)
 	}
-	run := p.startRun("kitchen-sink", `{"ask":"integer"}`)
+	run := p.startRun("kitchen_sink", `{"ask":"integer"}`)
 	received := p.follow(run.Events, "", isElicitation)
 	id := received[len(received)-1].msg.ID
 	wrong := decodeJSON[body](t, p.answerRPC(id, acceptResult(`{"integer":21}`)))
@@ -195,7 +195,7 @@ func TestRefusalsSayWhatWouldBeRight(t *testing.T) {
 
 func TestErrorResponseCancels(t *testing.T) {
 	p := newSite(t, "").newSession()
-	run := p.startRun("kitchen-sink", `{"ask":"text"}`)
+	run := p.startRun("kitchen_sink", `{"ask":"text"}`)
 	received := p.follow(run.Events, "", isElicitation)
 	expectStatus(t, p.requestJSON("POST", "/mcp/request", `{"jsonrpc":"2.0","id":"`+received[len(received)-1].msg.ID+`","error":{"code":-1,"message":"no"}}`), 202)
 	all := p.follow(run.Events, "", nil)

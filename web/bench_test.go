@@ -163,7 +163,7 @@ func newBareRoundTrips(b *testing.B) *roundTrips {
 // the last byte, compressed as for a browser.
 func BenchmarkRunPage(b *testing.B) {
 	p := newSite(b, "").newSession()
-	run := p.startRun("kitchen-sink", `{"ask":"form"}`)
+	run := p.startRun("kitchen_sink", `{"ask":"form"}`)
 	p.follow(run.Events, "", isElicitation)
 	var size int64
 	for b.Loop() {

@@ -93,7 +93,7 @@ func TestConnectionsCutInEveryPhase(t *testing.T) {
 	w := newTCPTestServer(t)
 	g := w.newRawClient()
 	talk, _ := g.startAndWait("chatter", `{"events":1}`)
-	_, file := g.startAndWait("csv", "{}")
+	_, file := g.startAndWait("explore_csv", "{}")
 	_, ask := g.startAndWait("wizard", "{}")
 	made := g.startRun("maker", "{}")
 	var seq string

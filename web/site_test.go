@@ -167,7 +167,7 @@ func TestSiteBehindAProxy(t *testing.T) {
 	request := func(method, path string, headers ...string) *http.Response {
 		return p.request(method, path, "", append(headers, browser...)...)
 	}
-	res := request("POST", "/below/photons/kitchen-sink/runs", "Origin", "https://tools.example", "Content-Type", "application/json")
+	res := request("POST", "/below/photons/kitchen_sink/runs", "Origin", "https://tools.example", "Content-Type", "application/json")
 	expectStatus(t, res, http.StatusCreated)
 	run := res.Header.Get("Location")
 	expectStatus(t, request("POST", run+"/cancel", "Origin", "https://tools.example:8443"), http.StatusForbidden)

@@ -131,7 +131,7 @@ func TestSlowRequestsAreCut(t *testing.T) {
 func TestAStalledUploadIsCut(t *testing.T) {
 	runInBubble(t, func(t *testing.T, w *testServer) {
 		g := w.newRawClient()
-		_, id := g.startAndWait("csv", "{}")
+		_, id := g.startAndWait("explore_csv", "{}")
 		c := g.sendRaw("POST /mcp/request?ask=" + id + "&action=accept HTTP/1.1\r\n{cookie}\r\nContent-Type: multipart/form-data; boundary=b\r\n" +
 			"Content-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\na,b\r\n")
 		began := time.Now()

@@ -66,7 +66,7 @@ func TestStdioLinksToTheOwnersPages(t *testing.T) {
 	s := startServer(t, "--data", data)
 	c := startMCPClient(t, "beam", "--data", data)
 	c.writeLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`)
-	c.callTool("1", "csv", "{}")
+	c.callTool("1", "explore_csv", "{}")
 	c.waitForMethod("elicitation/create")
 	if at := c.waitForOutput("Sign in as its operator, once: "); !strings.HasPrefix(at, s.baseURL+"/login?code=") {
 		t.Errorf("it invites to %s, and the owner's pages are at %s", at, s.baseURL)

@@ -54,12 +54,12 @@ async function fresh() {
 
 /** pages measures a first visit: what the browser loads, from where, and how soon the page is usable. */
 async function pages() {
-  for (const [name, path] of [["the first page", "/"], ["a photon's page", "/photons/kitchen-sink"], ["a run's page", null]]) {
+  for (const [name, path] of [["the first page", "/"], ["a photon's page", "/photons/kitchen_sink"], ["a run's page", null]]) {
     const ready = [], bytes = [], shifts = [];
     const others = new Set();
     for (let n = 0; n < rounds; n++) {
       const context = await fresh();
-      const to = path ?? (await started(context, "kitchen-sink", { ask: "form" }));
+      const to = path ?? (await started(context, "kitchen_sink", { ask: "form" }));
       const page = await context.newPage();
       page.on("request", (request) => new URL(request.url()).origin === beam.url || others.add(request.url()));
       const cdp = await context.newCDPSession(page);

@@ -36,7 +36,7 @@ test("confirmation of a stop, and the runs in a state", async ({ page }) => {
 });
 
 test("a long list of choices, a wide screen, print and forced colors", async ({ page }) => {
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   await fillField(dialog(page), "file", { path: dataset("us-employment.csv") });
   await pressButton(dialog(page), "Submit");
   await expect(field(dialog(page), "columns")).toBeVisible();

@@ -17,7 +17,7 @@ test("working, and a question beside what is shown", async ({ page }) => {
   await stop(page);
 
   await page.setViewportSize({ width: 1280, height: 800 });
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
   await pressButton(dialog(page), "Submit");
   await expect(field(dialog(page), "columns")).toBeVisible();
@@ -32,7 +32,7 @@ test("working, and a question beside what is shown", async ({ page }) => {
 });
 
 test("finished, with tables of its result", async ({ page }) => {
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
   await pressButton(dialog(page), "Submit");
   await fillField(dialog(page), "columns", ["wind"]);
@@ -43,7 +43,7 @@ test("finished, with tables of its result", async ({ page }) => {
 });
 
 test("failed, and full lists", async ({ page }) => {
-  await startRun(page, "csv");
+  await startRun(page, "explore_csv");
   await fillField(dialog(page), "file", { ...files.png, name: "weather.csv", mimeType: "text/csv" });
   await pressButton(dialog(page), "Submit");
   await expectEnd(page, "failed");

@@ -7,7 +7,7 @@ import { askKitchenSink, dialog, expectEnd, pressButton, fillField, startRun, st
 
 for (const [name, path] of Object.entries({
   start: "/",
-  photon: "/photons/kitchen-sink",
+  photon: "/photons/kitchen_sink",
   "runs-empty": "/runs",
   "asks-empty": "/asks",
 })) {
@@ -43,8 +43,8 @@ test("a form rejected, postponed, stopped", async ({ page }) => {
   await takeScreenshot(page, "runs");
 });
 
-test("csv from the file to the chart", async ({ page }) => {
-  await startRun(page, "csv");
+test("explore_csv from the file to the chart", async ({ page }) => {
+  await startRun(page, "explore_csv");
   await takeScreenshot(page, "csv-file");
   await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
   await pressButton(dialog(page), "Submit");

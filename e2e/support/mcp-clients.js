@@ -65,5 +65,5 @@ async function connect(transport, capabilities, elicit) {
   return client;
 }
 
-/** callTool calls the photon kitchen-sink. */
-export const callTool = (client, args, options) => client.callTool({ name: "kitchen-sink", arguments: args }, undefined, options);
+/** callTool calls the photon kitchen_sink. */
+export const callTool = (client, args, options) => client.callTool({ name: "kitchen_sink", arguments: args }, undefined, options);

@@ -1,4 +1,4 @@
-// The kinds of questions that the photon kitchen-sink asks, with valid and invalid
+// The kinds of questions that the photon kitchen_sink asks, with valid and invalid
 // answers.
 
 const png = Buffer.from(

@@ -10,7 +10,7 @@ export async function startRun(page, photon, input = {}, base = "") {
 }
 
 /** askKitchenSink starts a run that asks one kind of question. */
-export const askKitchenSink = (page, kind, base) => startRun(page, "kitchen-sink", { ask: kind }, base);
+export const askKitchenSink = (page, kind, base) => startRun(page, "kitchen_sink", { ask: kind }, base);
 
 /** dialog returns the open questions, or those that contain a text. */
 export function dialog(page, text) {

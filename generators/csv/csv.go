@@ -1,4 +1,4 @@
-// Package csv has the photon csv, which describes a CSV file, asks how to
+// Package csv has the photon explore_csv, which describes a CSV file, asks how to
 // summarize it, and summarizes it.
 //
 // It reads the file twice, as a stream. The memory it uses is bounded by the
@@ -15,7 +15,7 @@ import (
 )
 
 // Photon asks for a CSV file and how to summarize it.
-var Photon = generators.New("csv", summarizeFile, &generators.Options{
+var Photon = generators.New("explore_csv", summarizeFile, &generators.Options{
 	Title:       "Explore a CSV file",
 	Description: "Asks for a CSV file, shows its columns and first rows, and counts, adds up or compares the columns you choose, in groups if you like. The file stays on this machine.",
 	ReadOnly:    true,

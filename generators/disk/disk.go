@@ -1,4 +1,4 @@
-// Package disk has the photon disk, which walks a folder that the operator allows,
+// Package disk has the photon disk_usage, which walks a folder that the operator allows,
 // reports its size, and lists what takes up the space.
 //
 // It can't access anything outside of that folder and opens no file. The memory it
@@ -16,7 +16,7 @@ import (
 )
 
 // Photon walks a folder below [generators.Root].
-var Photon = generators.New("disk", analyzeFolder, &generators.Options{
+var Photon = generators.New("disk_usage", analyzeFolder, &generators.Options{
 	Title:       "What takes up space in a folder",
 	Description: "Walks a folder that the operator allows (--root) and lists its largest files, or the sizes by type or by age, as you choose. It reads names, sizes and dates, and opens no file.",
 	ReadOnly:    true,

@@ -1,4 +1,4 @@
-// Package kitchensink provides the photon kitchen-sink, which yields every kind of event
+// Package kitchensink provides the photon kitchen_sink, which yields every kind of event
 // and asks any kind of question. It waits only for answers, so that it can serve to test
 // and measure surfaces.
 package kitchensink
@@ -12,7 +12,7 @@ import (
 )
 
 // Photon yields every kind of event, asks the chosen question, and returns the outcome.
-var Photon = generators.New("kitchen-sink", runKitchenSink, &generators.Options{
+var Photon = generators.New("kitchen_sink", runKitchenSink, &generators.Options{
 	Title:       "Kitchen sink",
 	Description: "Shows every kind of event and artifact, then asks one question of the kind you choose. For testing surfaces and clients.",
 	ReadOnly:    true,

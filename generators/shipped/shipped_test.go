@@ -12,8 +12,8 @@ import (
 // Clients rely on the names, and on which runs survive a restart.
 func TestPhotons(t *testing.T) {
 	want := map[string]bool{ // by name, whether it is durable
-		"ask_user_preferences": true, "book_dinner": true, "burst": true, "countdown": false, "csv": false, "disk": false,
-		"github_user": true, "kitchen-sink": true, "parallel": true, "summarize": true, "wizard": true,
+		"ask_user_preferences": true, "book_dinner": true, "burst": true, "countdown": false, "disk_usage": false, "explore_csv": false,
+		"github_user": true, "kitchen_sink": true, "parallel": true, "summarize": true, "wizard": true,
 	}
 	var names []string
 	for _, p := range shipped.Photons() {

@@ -238,7 +238,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	end := d.startProgram()
 	c := newClient(t, d.program)
 	const events = 100_000 // about 5 MB
-	wizard, table := c.startRun("wizard", "{}"), c.startRun("csv", "{}")
+	wizard, table := c.startRun("wizard", "{}"), c.startRun("explore_csv", "{}")
 	asked, file := c.waitForAsk(wizard), c.waitForAsk(table)
 	d.fillDisk(minFree + 1<<20)
 	burst := c.startRun("burst", fmt.Sprintf(`{"events":%d}`, events))

@@ -146,7 +146,7 @@ func artifacts() map[string]generators.Event {
 
 func testChrome() Chrome {
 	return Chrome{
-		Photons:    []PhotonLink{{Name: "csv", Title: "Explore a CSV file"}, {Name: "wizard", Title: "Wizard", Current: true}},
+		Photons:    []PhotonLink{{Name: "explore_csv", Title: "Explore a CSV file"}, {Name: "wizard", Title: "Wizard", Current: true}},
 		RecentRuns: []RunLine{{Info: engine.Info{ID: runID, Photon: "wizard", Title: "Wizard", State: engine.Waiting, Started: time.Now().Add(-5 * time.Minute)}, Input: "Ada · editor"}},
 		OpenAsks:   2, Person: "operator", SignedIn: true,
 		Script: "/static/vendor/datastar.js", OwnScript: "/static/beam.js", Modules: []string{"/static/script/a.js"}, Style: "/static/beam.css", Icon: "/static/icons/beam.svg",

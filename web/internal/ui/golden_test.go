@@ -70,7 +70,7 @@ func TestPages(t *testing.T) {
 	withFrozenClock(t, func(t *testing.T) {
 		c := testChrome()
 		cards := []PhotonCard{
-			{Name: "csv", Title: "Explore a CSV file", Description: "Reads a file.", Traits: Traits{ReadOnly: true, Durable: true}},
+			{Name: "explore_csv", Title: "Explore a CSV file", Description: "Reads a file.", Traits: Traits{ReadOnly: true, Durable: true}},
 			{Name: "wipe", Traits: Traits{Destructive: true, OpenWorld: true, Idempotent: true}},
 		}
 		found := c
@@ -95,9 +95,9 @@ func TestPages(t *testing.T) {
 		now := time.Now()
 		infos := []engine.Info{
 			{ID: runID, Photon: "wizard", Title: "Wizard", State: engine.Waiting, Started: now.Add(-time.Minute), Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}},
-			{ID: "b", Photon: "csv", State: engine.Failed, Error: "no such file", Started: now.Add(-3 * time.Hour), Ended: now.Add(-2 * time.Hour)},
-			{ID: "c", Photon: "csv", State: engine.Interrupted, Error: "Beam was stopped", Started: now.Add(-72 * time.Hour), Ended: now.Add(-71 * time.Hour)},
-			{ID: "d", Photon: "csv", State: engine.Completed, Started: now.Add(-time.Second), Ended: now},
+			{ID: "b", Photon: "explore_csv", State: engine.Failed, Error: "no such file", Started: now.Add(-3 * time.Hour), Ended: now.Add(-2 * time.Hour)},
+			{ID: "c", Photon: "explore_csv", State: engine.Interrupted, Error: "Beam was stopped", Started: now.Add(-72 * time.Hour), Ended: now.Add(-71 * time.Hour)},
+			{ID: "d", Photon: "explore_csv", State: engine.Completed, Started: now.Add(-time.Second), Ended: now},
 		}
 		lines := make([]RunLine, len(infos))
 		for i, info := range infos {

@@ -25,8 +25,8 @@ func TestURLsHaveTheBase(t *testing.T) {
 	c.Modules = []string{"/base" + c.Modules[0]}
 	w := fullRun()
 	pages := map[string]templ.Component{
-		"home":   Home(c, []PhotonCard{{Name: "csv"}}),
-		"photon": PhotonDetails(c, PhotonPage{Name: "csv"}),
+		"home":   Home(c, []PhotonCard{{Name: "explore_csv"}}),
+		"photon": PhotonDetails(c, PhotonPage{Name: "explore_csv"}),
 		"runs":   Runs(c, RunsPage{Runs: []RunLine{{Info: engine.Info{ID: runID}}}}),
 		"none":   Runs(c, RunsPage{State: "failed"}),
 		"run":    RunPage(c, w.run),
