@@ -1,5 +1,6 @@
 // Every kind of question, and everything a person can do with it.
 import { test, expect } from "./support/fixtures.js";
+import { expectAccessible } from "./support/axe.js";
 import { kinds, submitLabel } from "./support/question-kinds.js";
 import { askKitchenSink, dialog, expectError, expectResult, expectSet, pressButton, reopen, fillField } from "./support/run-page.js";
 
@@ -11,59 +12,47 @@ for (const [kind, { values, answer, wrong }] of Object.entries(kinds)) {
   test.describe(kind, () => {
     test.beforeEach(({ page }) => askKitchenSink(page, kind));
 
-    test("is accepted", async ({ page }) => {
-      await fill(dialog(page), values);
+    test("is accessible, rejected beside the field, postponed, reopened with its draft, and accepted", async ({ page }) => {
+      await expect(dialog(page)).toBeVisible();
+      await expectAccessible(page);
+
+      for (const { values, field, text } of wrong) {
+        await test.step(`${field}: ${JSON.stringify(values[field])}`, async () => {
+          await fill(dialog(page), values);
+          await pressButton(dialog(page), submitLabel(kind));
+          await expectError(dialog(page), field, text);
+          for (const [name, value] of Object.entries(values)) await expectSet(dialog(page), name, value);
+        });
+      }
+
+      await fill(dialog(page), { ...blank(wrong), ...values });
+      for (const [how, park] of Object.entries({
+        Later: () => pressButton(dialog(page), "Later"),
+        Esc: async () => {
+          await expect(dialog(page).locator(":focus")).toBeAttached(); // the focus moves after the question appears
+          await page.keyboard.press("Escape");
+        },
+      })) {
+        await test.step(`postponed with ${how}`, async () => {
+          await park();
+          await expect(dialog(page)).toBeHidden();
+          await reopen(page);
+          await expect(dialog(page)).toBeVisible();
+          for (const [name, value] of Object.entries(values)) await expectSet(dialog(page), name, value);
+        });
+      }
+
       await pressButton(dialog(page), submitLabel(kind));
       await expect(dialog(page)).toBeHidden();
       await expectResult(page, answer === undefined ? { action: "accept" } : { action: "accept", answer });
     });
 
-    test("is declined, even half filled in", async ({ page }) => {
-      await fill(dialog(page), wrong.at(-1)?.values ?? {});
-      await pressButton(dialog(page), "Decline");
-      await expect(dialog(page)).toBeHidden();
-      await expectResult(page, { action: "decline" });
-    });
-
-    test("is cancelled, even half filled in", async ({ page }) => {
-      await fill(dialog(page), wrong.at(-1)?.values ?? {});
-      await pressButton(dialog(page), "Cancel");
-      await expect(dialog(page)).toBeHidden();
-      await expectResult(page, { action: "cancel" });
-    });
-
-    for (const [how, park] of Object.entries({
-      Later: (page) => pressButton(dialog(page), "Later"),
-      Esc: async (page) => {
-        await expect(dialog(page).locator(":focus")).toBeAttached(); // the focus moves after the question appears
-        await page.keyboard.press("Escape");
-      },
-    })) {
-      test(`is postponed with ${how} and reopened with its draft`, async ({ page }) => {
-        await fill(dialog(page), values);
-        await park(page);
+    for (const action of ["decline", "cancel"]) {
+      test(`ends with ${action}, even half filled in`, async ({ page }) => {
+        await fill(dialog(page), wrong.at(-1)?.values ?? {});
+        await pressButton(dialog(page), action === "decline" ? "Decline" : "Cancel");
         await expect(dialog(page)).toBeHidden();
-        await reopen(page);
-        await expect(dialog(page)).toBeVisible();
-        for (const [name, value] of Object.entries(values)) await expectSet(dialog(page), name, value);
-        await pressButton(dialog(page), submitLabel(kind));
-        await expectResult(page, { action: "accept" });
-      });
-    }
-
-    if (wrong.length > 0) {
-      test("is rejected beside the field, and corrected", async ({ page }) => {
-        for (const { values, field, text } of wrong) {
-          await test.step(`${field}: ${JSON.stringify(values[field])}`, async () => {
-            await fill(dialog(page), values);
-            await pressButton(dialog(page), submitLabel(kind));
-            await expectError(dialog(page), field, text);
-            for (const [name, value] of Object.entries(values)) await expectSet(dialog(page), name, value);
-          });
-        }
-        await fill(dialog(page), { ...blank(wrong), ...values });
-        await pressButton(dialog(page), submitLabel(kind));
-        await expectResult(page, { action: "accept" });
+        await expectResult(page, { action });
       });
     }
   });
