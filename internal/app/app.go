@@ -31,6 +31,7 @@ type Config struct {
 	Program string     // the name that the pages show
 	Site    links.Site // where browsers reach the pages
 	Photons *generators.Registry
+	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all
 	Folder  *DataFolder
 
 	SyncAlways bool // sync every entry to disk before it counts
@@ -115,7 +116,7 @@ func (a *App) openLog(ctx context.Context, c Config) (err error) {
 // startEngine starts the engine on the log, with the runs that are in it.
 func (a *App) startEngine(ctx context.Context, c Config) error {
 	options := engine.Options{
-		Photons: c.Photons, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
+		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
 		Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
 	}
 	if err := a.startTracing(ctx, c); err != nil {

@@ -25,6 +25,8 @@ type appFlags struct {
 
 	retentionFlags
 
+	Photons photonPatterns `placeholder:"PATTERN" help:"Photons to serve: names, or patterns such as explore_* (quote them). Separate several with commas, or repeat the flag. Each must match a photon. Photons that aren't served are in no list and can't be started; runs of them that were started before continue. By default, all are served."`
+
 	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read. Without it, tools can't read any folder."`
 
 	askFlags
@@ -67,6 +69,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 	return app.Config{
 		Program:      p.name,
 		Photons:      p.registry,
+		Offers:       c.Photons.match,
 		Folder:       folder,
 		SyncAlways:   c.Sync == "always",
 		AcceptLoss:   c.AcceptLoss,

@@ -57,6 +57,9 @@ func (s *serveCommand) Validate() error {
 
 // Run serves until ctx ends.
 func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
+	if err := s.Photons.validate(p); err != nil {
+		return err
+	}
 	folder, err := s.openFolder()
 	if errors.Is(err, app.ErrFolderInUse) {
 		err = s.folderInUseError(ctx)

@@ -31,6 +31,9 @@ func (s *stdioCommand) Validate() error { return s.appFlags.validate() }
 
 // Run serves until stdin or ctx ends.
 func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
+	if err := s.Photons.validate(p); err != nil {
+		return err
+	}
 	signal.Ignore(syscall.SIGPIPE) // writing to a client that has gone returns an error instead
 	logger := s.newLogger(p)
 	c := &stdioProcess{stdioCommand: s, program: p, logger: logger, presenter: &signInPresenter{openBrowser: s.Open, stderr: p.stderr, logger: logger}}

@@ -15,6 +15,9 @@ func (c *stdioProcess) reportJoined(o controlsocket.Owner) {
 	if c.Root != "" && c.Root != o.Root {
 		c.program.messagef("its --root applies, not this process's: tools can read %s", cmp.Or(o.Root, "no folder"))
 	}
+	if len(c.Photons) > 0 {
+		c.program.messagef("its --photons applies, not this process's")
+	}
 	if c.askFlags != defaultAskFlags || c.Traces != "off" {
 		c.program.messagef("its --ask-fallback, --ask-handoff, --keep-alive and --traces apply, not this process's")
 	}

@@ -26,8 +26,11 @@ type Options struct {
 	Photons *generators.Registry
 	// AllowAll starts photons for all callers, as [generators.Photon.Run] does.
 	AllowAll bool
-	Log      runlog.Log
-	Blobs    *blob.Store
+	// Offers reports whether the photon of that name is listed and may be started; nil
+	// offers all. Runs of other photons continue, and their questions can be answered.
+	Offers func(name string) bool
+	Log    runlog.Log
+	Blobs  *blob.Store
 	// KeyDir is the folder for the keys of secret answers. If it is empty, the
 	// keys are kept in memory, which is right for an ephemeral log only.
 	KeyDir string
@@ -49,6 +52,7 @@ type Engine struct {
 	log           runlog.Log
 	blobs         *blob.Store
 	allowAll      bool
+	offers        func(name string) bool // nil for all
 	policy        ask.Policy
 	limits        Limits
 	logger        *slog.Logger
@@ -78,7 +82,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
-		allowAll: o.AllowAll, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
+		allowAll: o.AllowAll, offers: o.Offers, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring.New(o.KeyDir), askDeadlines: newAskDeadlines(),
 		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		meter:   o.Meter, tracer: o.Tracer,

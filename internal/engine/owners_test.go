@@ -327,6 +327,33 @@ func TestAllow(t *testing.T) {
 	}
 }
 
+// TestOffers checks that a photon that isn't offered is in no list and can't be started,
+// while its runs of before continue with their answers.
+func TestOffers(t *testing.T) {
+	noop := func(context.Context, generators.Yield) (string, error) { return "", nil }
+	waits := newPhoton("waits", func(_ context.Context, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "name", "What is your name?")
+	}, &generators.Options{Durable: true})
+	o := testOptions(t, waits, newPhoton("noop", noop, nil))
+	before := openTestEngine(t, o)
+	id := before.startRun("waits", "{}")
+	question, _ := before.waitForAsk(id, 0)
+	before.closeNow()
+
+	o.Offers = func(name string) bool { return name == "noop" }
+	b := openTestEngine(t, o)
+	if all := b.Photons(me); len(all) != 1 || all[0].Name() != "noop" {
+		t.Errorf("%d photons are listed, want noop", len(all))
+	}
+	if _, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "waits"}); !errors.Is(err, engine.ErrPhotonNotFound) {
+		t.Errorf("starting it: %v", err)
+	}
+	b.acceptAsk(question, `{"name":"Ada"}`)
+	if f := b.waitForEnd(id); f.Status != runlog.Completed {
+		t.Errorf("the run of before ended with %+v", f)
+	}
+}
+
 // TestTokenRunsOfEarlierVersions opens a log in which a digest of the token owns a
 // run.
 func TestTokenRunsOfEarlierVersions(t *testing.T) {

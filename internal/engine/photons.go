@@ -31,6 +31,9 @@ func (e *Engine) LookupPhoton(caller generators.Caller, name string) (*generator
 // allows reports whether a caller may see and start a photon. Nobody may whose
 // permission can't be determined because the photon's code panics.
 func (e *Engine) allows(p *generators.Photon, caller generators.Caller) (ok bool) {
+	if e.offers != nil && !e.offers(p.Name()) {
+		return false
+	}
 	allow := p.Options().Allow
 	if allow == nil || e.allowAll {
 		return true
