@@ -60,7 +60,7 @@ for (const javaScriptEnabled of [true, false]) {
         await page.getByRole("button", { name: "Adopt" }).click();
         await expect(page.getByRole("button", { name: "Adopt" })).toHaveCount(0);
         await expect(page.getByRole("main")).toContainText("adopted by operator");
-        await expect(theirs.getByRole("heading", { name: "This run is no longer yours" })).toBeVisible();
+        await expect(theirs.getByRole("heading", { name: "This run belongs to someone else" })).toBeVisible();
         await expect(dialog(theirs)).toHaveCount(0);
 
         await page.getByRole("button", { name: "Sign out" }).click();
