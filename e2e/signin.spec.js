@@ -1,6 +1,7 @@
 // Signing in as the operator, and shutting down.
 import { test, expect } from "./support/fixtures.js";
 import { start } from "./support/beam.js";
+import { callTool, transports } from "./support/mcp-clients.js";
 import { askKitchenSink, dialog, expectEnd } from "./support/run-page.js";
 
 test.describe("a sign-in address", () => {
@@ -22,6 +23,37 @@ test.describe("a sign-in address", () => {
       await beam.stop();
     }
   });
+});
+
+test("a browser that has not signed in is told of the MCP clients that wait, and how to see them", async ({ page }) => {
+  let answer;
+  const asked = new Promise((resolve) => (answer = resolve));
+  const { client, signIn, end } = await transports["over HTTP"]({ elicitation: {} }, () => asked);
+  try {
+    const address = await signIn;
+    await page.goto(new URL("/asks", address).href);
+    const note = page.locator("#sign-in-note");
+    await expect(note).toBeHidden();
+    const called = callTool(client, { ask: "integer" });
+    await expect(note).toHaveText(/^You see only this browser’s runs. Sign in to see those of MCP clients. To sign in, run beam open.$/);
+    await note.getByRole("link", { name: "Sign in" }).click();
+    await expect(page.getByRole("main")).toContainText("beam open");
+    await page.goto(new URL("/asks", address).href);
+    await expect(note).toBeVisible();
+    answer({ action: "accept", content: { integer: 4 } });
+    await called;
+    await expect(note).toBeHidden();
+
+    await page.goto(address);
+    const again = callTool(client, { ask: "integer" });
+    await page.goto(new URL("/runs", address).href);
+    await expect(note).toBeHidden();
+    await expect(page.getByRole("main").getByRole("link", { name: /Kitchen sink/ })).toHaveCount(2);
+    await again;
+  } finally {
+    await page.goto("about:blank");
+    await end();
+  }
 });
 
 test.describe("SIGTERM", () => {
@@ -60,7 +92,7 @@ for (const javaScriptEnabled of [true, false]) {
         await page.getByRole("button", { name: "Adopt" }).click();
         await expect(page.getByRole("button", { name: "Adopt" })).toHaveCount(0);
         await expect(page.getByRole("main")).toContainText("adopted by operator");
-        await expect(theirs.getByRole("heading", { name: "This run is no longer yours" })).toBeVisible();
+        await expect(theirs.getByRole("heading", { name: "This run belongs to someone else" })).toBeVisible();
         await expect(dialog(theirs)).toHaveCount(0);
 
         await page.getByRole("button", { name: "Sign out" }).click();

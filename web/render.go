@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -36,7 +37,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 func (s *Server) newChrome(r *http.Request, caller generators.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
 		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
-		OpenAsks: s.engine.CountOpenAsks(caller),
+		OpenAsks: s.engine.CountOpenAsks(caller), Program: s.program,
 	}
 	if caller.ID == "" {
 		return c
@@ -45,12 +46,24 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 	if s.identifier == nil && callers.IsSignedIn(caller) {
 		c.SignedIn, c.Person = true, callers.Describe(caller.ID, "")
 	}
+	c.ClientWaits = s.maySignIn(caller) && s.engine.HasOpenAsk(callers.LocalClient(), startedByClient)
 	current := r.PathValue("name") // of a photon's page
 	for _, p := range s.photonsByTitle(caller) {
 		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
 	}
 	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
 	return c
+}
+
+// maySignIn reports whether the caller is a browser that sees more once it has signed in.
+func (s *Server) maySignIn(caller generators.Caller) bool {
+	return s.identifier == nil && !s.sessions.RequiresToken() && caller.ID != "" && !callers.IsSignedIn(caller)
+}
+
+// startedByClient reports whether an MCP client started the run.
+func startedByClient(i engine.Info) bool {
+	surface, _, _ := strings.Cut(i.Surface, " ") // or "mcp task"
+	return surface == "mcp"
 }
 
 // assetURL returns the URL of a file of package static; empty if there is none.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/links"
 )
 
 // contentSecurityPolicy allows only this site's own files. Datastar compiles the
@@ -49,11 +51,7 @@ func (s *Server) isAllowedHost(hostport string) bool {
 		host = h
 	}
 	host = strings.ToLower(strings.Trim(host, "[]"))
-	switch host {
-	case "localhost", "127.0.0.1", "::1":
-		return true
-	}
-	return slices.Contains(s.hosts, host)
+	return links.IsLoopback(host) || slices.Contains(s.hosts, host)
 }
 
 // needsSameOrigin reports whether the request changes something or opens a stream, which

@@ -31,6 +31,7 @@ func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
 		{"a foreign host", "GET", "/", []string{"Host", "evil.example"}, 403},
 		{"a foreign host on health", "GET", "/healthz", []string{"Host", "evil.example:3008"}, 403},
 		{"localhost", "GET", "/", []string{"Host", "localhost:1"}, 200},
+		{"another loopback address", "GET", "/", []string{"Host", "127.0.0.2:1"}, 200},
 		{"loopback, v6", "GET", "/", []string{"Host", "[::1]:3008"}, 200},
 		{"an allowed host", "GET", "/", []string{"Host", "beam.test"}, 200},
 		{"a host like ours", "GET", "/", []string{"Host", "localhost.evil.example"}, 403},

@@ -28,7 +28,7 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller gen
 	case errors.Is(err, engine.ErrRunNotFound) && isDatastarRequest(r):
 		return s.render(w, r, http.StatusOK, ui.RunGone(id))
 	case errors.Is(err, engine.ErrForbidden) && isDatastarRequest(r):
-		return s.render(w, r, http.StatusOK, ui.RunAdopted())
+		return s.render(w, r, http.StatusOK, ui.RunForbidden())
 	}
 	if err != nil {
 		return err

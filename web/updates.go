@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -38,7 +39,7 @@ func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller ge
 // their checksum equals that of what the page has.
 func (s *Server) watchPatches(p *pageStream, caller generators.Caller, last uint64, render func() []ui.Patch) messageStream {
 	return func(yield func([]sse.Message, error) bool) {
-		for range s.engine.Watch(p.ctx, caller) {
+		for range s.engine.Watch(p.ctx, s.watchedCallers(caller)...) {
 			messages, err := encodePatches(p.ctx, render())
 			if err != nil {
 				yield(nil, err)
@@ -55,6 +56,14 @@ func (s *Server) watchPatches(p *pageStream, caller generators.Caller, last uint
 			}
 		}
 	}
+}
+
+// watchedCallers returns the callers whose runs the caller's pages depend on.
+func (s *Server) watchedCallers(caller generators.Caller) []generators.Caller {
+	if s.maySignIn(caller) {
+		return []generators.Caller{caller, callers.LocalClient()}
+	}
+	return []generators.Caller{caller}
 }
 
 // withChecksumIDs ends each batch with its checksum as event id, so that a reconnecting

@@ -19,18 +19,22 @@ func (o *owner) notifyWatchers() {
 	}
 }
 
-// addWatcher returns a watcher of a caller's lists and a function that removes it.
-func (x *index) addWatcher(c generators.Caller) (w watcher, remove func()) {
+// addWatcher returns a watcher of the callers' lists and a function that removes it.
+func (x *index) addWatcher(callers ...generators.Caller) (w watcher, remove func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	w = make(watcher, 1)
-	x.watchedOwner(c).addWatcher(w)
+	for _, c := range callers {
+		x.watchedOwner(c).addWatcher(w)
+	}
 	return w, func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		o := x.watchedOwner(c)
-		delete(o.watchers, w)
-		x.removeUnusedOwner(c.ID, o)
+		for _, c := range callers {
+			o := x.watchedOwner(c)
+			delete(o.watchers, w)
+			x.removeUnusedOwner(c.ID, o)
+		}
 	}
 }
 

@@ -94,11 +94,25 @@ func (e *Engine) CountOpenAsks(caller generators.Caller) int {
 	return e.index.countOpenAsks(caller.ID)
 }
 
-// Watch yields once immediately and then after every change of the caller's lists,
+// HasOpenAsk reports whether a run that the caller may use and keep accepts has an open
+// question.
+func (e *Engine) HasOpenAsk(caller generators.Caller, keep func(Info) bool) bool {
+	for a := range e.index.asksOldestFirst(caller) {
+		a.run.mu.Lock()
+		info := a.run.info()
+		a.run.mu.Unlock()
+		if keep(info) {
+			return true
+		}
+	}
+	return false
+}
+
+// Watch yields once immediately and then after every change of the callers' lists,
 // until ctx ends. Changes during the loop's body count as one.
-func (e *Engine) Watch(ctx context.Context, caller generators.Caller) iter.Seq[struct{}] {
+func (e *Engine) Watch(ctx context.Context, callers ...generators.Caller) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
-		changed, remove := e.index.addWatcher(caller)
+		changed, remove := e.index.addWatcher(callers...)
 		defer remove()
 		for yield(struct{}{}) {
 			select {

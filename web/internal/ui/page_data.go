@@ -16,6 +16,10 @@ type Chrome struct {
 	OpenAsks   int       // open questions that this person may answer
 	Person     string    // who is signed in, for people; may be empty
 	SignedIn   bool      // the person can sign out
+	// ClientWaits means that an MCP client waits for an answer, and that this browser
+	// would see its runs if it had signed in.
+	ClientWaits bool
+	Program     string // the command that prints sign-in addresses; empty if another program serves Beam
 
 	Script    string   // URL of the Datastar bundle; empty for pages without script
 	OwnScript string   // URL of beam.js, which requires the Datastar bundle

@@ -36,7 +36,7 @@ func BatchInterval(changes int) time.Duration {
 // FramePatches returns the patches of the bar and the sidebar around every page.
 func FramePatches(c Chrome) []Patch {
 	b := &patchBatch{}
-	b.replace(InboxLink(c), RecentRuns(c))
+	b.replace(InboxLink(c), SignInNote(c), RecentRuns(c))
 	return b.patches
 }
 

@@ -278,9 +278,9 @@ func RunGone(id string) templ.Component {
 	})
 }
 
-// RunAdopted replaces the same parts of an open page whose run another caller has
-// adopted, so that this person may no longer see it.
-func RunAdopted() templ.Component {
+// RunForbidden replaces the same parts of an open page whose run this person may not see:
+// another caller has adopted it, or the browser is another caller now.
+func RunForbidden() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -301,7 +301,7 @@ func RunAdopted() templ.Component {
 			templ_7745c5c3_Var11 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<header id=\"run-head\" class=\"run-head interrupted gone\"><div><h1>This run is no longer yours</h1><p class=\"facts\"><span>An operator has adopted it, and the run continues. This page no longer updates.</span></p></div><div class=\"actions\"><a class=\"button\" href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<header id=\"run-head\" class=\"run-head interrupted gone\"><div><h1>This run belongs to someone else</h1><p class=\"facts\"><span>Somebody adopted it, or you signed in or out since. The run continues, and this page no longer updates.</span></p></div><div class=\"actions\"><a class=\"button\" href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
