@@ -101,7 +101,7 @@ func New(o Options) *Engine {
 	if e.tracer == nil {
 		e.tracer = noopTracer{}
 	}
-	e.evictionQueue.overLimit = make(chan struct{}, 1)
+	e.evictionQueue.wake = make(chan struct{}, 1)
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
@@ -198,6 +198,9 @@ type Limits struct {
 	RetainAtLeast       time.Duration // how long a finished run is kept at least, however many there are; 1 minute
 	EvictAfter          time.Duration // how long a durable run waits in memory; 10 minutes
 	MaxResident         int           // durable runs that wait in memory; 250
+	// ReplayAlways evicts each durable run as soon as it waits, so that every answer
+	// replays it.
+	ReplayAlways bool
 }
 
 func (l Limits) withDefaults() Limits {

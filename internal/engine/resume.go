@@ -11,7 +11,7 @@ import (
 // canResume reports whether the run is unfinished, durable and without a generator,
 // so that it can be resumed in this process. Callers hold mu.
 func (r *trackedRun) canResume() bool {
-	return r.worker == nil && !r.resuming && !r.endPending && r.started.Durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
+	return r.worker == nil && !r.resuming && !r.endPending && r.started.Durable && !r.state.Ended() && r.photon != nil
 }
 
 // tryResume resumes the run from its log. If it returns an error, the run is still
