@@ -106,6 +106,10 @@ type Limits struct {
 	EvictAfter time.Duration
 	// MaxResident is the number of such runs in memory. The default is 250.
 	MaxResident int
+	// ReplayAlways evicts each durable run as soon as it waits, so that every answer
+	// replays it. It is for development: it shows at once what a replay does otherwise
+	// after a restart, or after hours.
+	ReplayAlways bool
 	// KeepFor is how long finished runs are kept. The default is 7 days. Waiting runs are
 	// never deleted.
 	KeepFor time.Duration
@@ -176,7 +180,7 @@ func (c *Config) hosts() []string {
 
 func (l Limits) engineLimits() engine.Limits {
 	return engine.Limits{
-		EvictAfter: l.EvictAfter, MaxResident: l.MaxResident,
+		EvictAfter: l.EvictAfter, MaxResident: l.MaxResident, ReplayAlways: l.ReplayAlways,
 		RetainFor: l.KeepFor, MaxFinishedPerOwner: l.KeepEach, MaxFinished: l.KeepAll, MaxFinishedBytes: l.KeepBytes,
 	}
 }

@@ -93,7 +93,7 @@ func ExampleConfig() {
 		AcceptLoss: false,
 		Root:       os.TempDir(),
 		Limits: beam.Limits{
-			EvictAfter: time.Minute, MaxResident: 50,
+			EvictAfter: time.Minute, MaxResident: 50, ReplayAlways: false,
 			KeepFor: 30 * 24 * time.Hour, KeepEach: 100, KeepAll: 5000, KeepBytes: 10 << 30,
 		},
 		Asks:           beam.AskPolicy{Handoff: 20 * time.Second},

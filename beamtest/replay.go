@@ -84,7 +84,7 @@ func newReplayer(t testing.TB, first *runner) *replayer {
 	t.Cleanup(func() { blobs.Close() })
 	root, _ := generators.Root(t.Context())
 	r := &replayer{runner: first, recorded: make(map[string][]string), options: engine.Options{
-		Photons: photons, AllowAll: true, Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), Root: root,
+		Photons: photons, AllowAll: true, Program: func() string { return "test" }, Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), Root: root,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}}
 	r.noteSteps(first.outcome)

@@ -108,7 +108,7 @@ func TestReplayFindsWhatIsNotDeterministic(t *testing.T) {
 				}
 				return askName(yield, keys[0], "?") + askName(yield, keys[1], "?")
 			},
-			[]string{`when it had asked "first":`, `it failed: the tool has changed since this run began: it now makes the call "second" (text), but the log has "first" (text)`},
+			[]string{`when it had asked "first":`, `it failed: the tool is not deterministic: it now makes the call "second" (text), but the log has "first" (text)`},
 		},
 		"what a step leaves behind": {
 			func(yield generators.Yield) any {

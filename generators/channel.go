@@ -56,6 +56,10 @@ var errGoexit = errors.New("the tool failed: its goroutine ended")
 func Sender(ctx context.Context, events chan<- Event) Yield {
 	return func(e Event) bool {
 		h := &acknowledgedEvent{Event: e, taken: make(chan bool, 1)}
+		switch e.(type) {
+		case *Call, *goEvent:
+			h.insideStep = insideStep()
+		}
 		select {
 		case events <- h:
 			return <-h.taken
@@ -68,5 +72,6 @@ func Sender(ctx context.Context, events chan<- Event) Yield {
 // acknowledgedEvent is an event whose sender waits until it has been handled.
 type acknowledgedEvent struct {
 	Event
-	taken chan bool
+	insideStep bool // the sender runs the function of a step
+	taken      chan bool
 }

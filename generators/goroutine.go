@@ -39,12 +39,13 @@ type goEvent struct {
 
 func (*goEvent) event() {}
 
-func (r *Run) startGoroutine(e *goEvent) bool {
+func (r *Run) startGoroutine(e *goEvent, sentInStep bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended || r.ctx.Err() != nil {
 		return false
 	}
+	inStep := r.isNested(sentInStep)
 	var counted *waiterCount
 	if !e.generatorWaits {
 		counted = r.addGoroutine()
@@ -56,6 +57,10 @@ func (r *Run) startGoroutine(e *goEvent) bool {
 				r.recordPanic(v)
 			}
 		}()
+		if inStep {
+			callStepFunction(func() { e.fn(r.ctx) })
+			return
+		}
 		e.fn(r.ctx)
 	})
 	return true

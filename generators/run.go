@@ -31,6 +31,8 @@ type Run struct {
 	callKeys       uniqueKeys
 	waiters        atomic.Pointer[waiterCount] // nil until the generator starts goroutines
 	goroutinePanic *PanicError                 // the first panic of a goroutine of Go
+	runningSteps   []string                    // keys of the steps whose functions run
+	mistake        error                       // the first call inside a step
 	children       sync.WaitGroup
 
 	// openCalls are the calls without a reply. They have a lock of their own because
@@ -47,14 +49,18 @@ type loopBodyExit struct {
 	goexit bool
 }
 
-func (r *Run) yield(e Event) bool {
+func (r *Run) yield(e Event) bool { return r.yieldFrom(e, false) }
+
+// yieldFrom yields an event. insideStep means that the function of a step has sent it
+// from another goroutine.
+func (r *Run) yieldFrom(e Event, insideStep bool) bool {
 	switch e := e.(type) {
 	case *goEvent:
-		return r.startGoroutine(e)
+		return r.startGoroutine(e, insideStep)
 	case *acknowledgedEvent:
 		ok := false
 		defer func() { e.taken <- ok }() // even if the body panics, because the sender waits
-		ok = r.yield(e.Event)
+		ok = r.yieldFrom(e.Event, e.insideStep)
 		return ok
 	case nil:
 		return r.ctx.Err() == nil
@@ -65,6 +71,9 @@ func (r *Run) yield(e Event) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c, ok := e.(*Call); ok {
+		if r.isNested(insideStep) {
+			r.refuseNested(c)
+		}
 		r.bindCall(c)
 	}
 	if r.ended || r.ctx.Err() != nil {

@@ -67,8 +67,11 @@ func (r *Run) deliverLast(result *Result, err error) {
 	r.stopAndWait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.goroutinePanic != nil {
+	switch {
+	case r.goroutinePanic != nil:
 		err = r.goroutinePanic
+	case r.mistake != nil:
+		err = r.mistake
 	}
 	switch {
 	case r.loopLeft:

@@ -40,6 +40,9 @@ func Retries(n int, wait time.Duration) StepOption {
 // Step returns the value as encoding/json decodes it, so T must survive encoding and
 // decoding. The error is a [*StepError], or the reason why the run ended. The context
 // of fn ends with the run.
+//
+// A replay doesn't call fn, so fn must not make calls: a question, a step or a [Sleep]
+// inside a step ends the run with an error when it is yielded.
 func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), opts ...StepOption) (T, error) {
 	var zero T
 	c := NewCall(StepKind, key, nil)
@@ -53,7 +56,11 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 	for _, opt := range opts {
 		opt(&o)
 	}
-	value, err := runWithRetries(c, yield, fn, o)
+	var value T
+	var err error
+	c.run.beginStep(c.Key)
+	callStepFunction(func() { value, err = runWithRetries(c, yield, fn, o) })
+	c.run.endStep(c.Key)
 	if c.Context().Err() != nil {
 		return zero, stopCause(c.Context())
 	}

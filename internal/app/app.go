@@ -21,6 +21,7 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/web"
@@ -117,8 +118,9 @@ func (a *App) openLog(ctx context.Context, c Config) (err error) {
 func (a *App) startEngine(ctx context.Context, c Config) error {
 	options := engine.Options{
 		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
-		Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
+		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
 	}
+	go programdigest.Get() // before the first run needs it
 	if err := a.startTracing(ctx, c); err != nil {
 		return err
 	}

@@ -18,10 +18,11 @@ type appFlags struct {
 	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder where Beam stores runs and their questions, uploaded files, and the keys of browser sessions. Beam creates it with mode 0700 if it doesn't exist. By default, beam in the state folder of your home folder."`
 	Memory bool   `help:"Store nothing: runs are kept in memory and end with the program."`
 
-	Sync        string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When to sync the log to disk: always, before each entry takes effect, or interval, at most a second later (default ${default}). Ending the program loses nothing either way; with interval, a power failure can lose the last second."`
-	AcceptLoss  bool         `help:"If the log is damaged, continue with what can be read of it. Beam moves the damaged log to another folder in the data folder, and ends runs with missing entries with an error. Without this flag, Beam refuses a damaged log."`
-	EvictAfter  durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer resumes it."`
-	MaxResident int          `default:"250" placeholder:"N" help:"The most such runs to keep in memory (default ${default})."`
+	Sync         string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When to sync the log to disk: always, before each entry takes effect, or interval, at most a second later (default ${default}). Ending the program loses nothing either way; with interval, a power failure can lose the last second."`
+	AcceptLoss   bool         `help:"If the log is damaged, continue with what can be read of it. Beam moves the damaged log to another folder in the data folder, and ends runs with missing entries with an error. Without this flag, Beam refuses a damaged log."`
+	EvictAfter   durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer resumes it."`
+	MaxResident  int          `default:"250" placeholder:"N" help:"The most such runs to keep in memory (default ${default})."`
+	ReplayAlways bool         `help:"Evict each durable run as soon as it waits, so that every answer replays it. For development: it shows at once what a replay does otherwise after a restart, or after hours."`
 
 	retentionFlags
 
@@ -74,7 +75,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		SyncAlways:   c.Sync == "always",
 		AcceptLoss:   c.AcceptLoss,
 		Root:         c.Root,
-		Limits:       c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident}),
+		Limits:       c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways}),
 		Trace:        c.Traces == "otlp",
 		AskPolicy:    c.mcpAskPolicy(),
 		Instructions: c.mcpAskPolicy().Instructions(),

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -81,7 +80,7 @@ func (r *trackedRun) applyByKind(e runlog.Entry) error {
 func (r *trackedRun) applyClaimed(e runlog.Entry) error {
 	c, err := runlog.Decode[runlog.Claimed](e)
 	if c.Epoch > r.epoch {
-		r.epoch, r.firstOwnAsk = c.Epoch, 0
+		r.epoch = c.Epoch
 		if r.worker != nil {
 			r.stopGenerator(generators.ErrSuspended)
 		}
@@ -134,7 +133,6 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 		a.expiresAt = asked.Deadline
 		if c := r.worker.recordingAsk; c != nil && c.Key == asked.Key {
 			a.call, a.callIsCurrent = c, true // set before anybody can answer
-			r.firstOwnAsk = cmp.Or(r.firstOwnAsk, e.Seq)
 		}
 	} else {
 		timing, err := runlog.Decode[askTiming](e)

@@ -92,5 +92,5 @@ func (c *counters) countRuns(runs []*trackedRun) {
 func (q *evictionQueue) count() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.runs.Len()
+	return q.runs.Len() + q.soon.Len()
 }

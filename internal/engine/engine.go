@@ -37,6 +37,10 @@ type Options struct {
 	// Ephemeral means that the log doesn't outlive the process: closing the engine
 	// interrupts durable runs, too.
 	Ephemeral bool
+	// Program returns a digest of the program, which claims record: a replay that differs
+	// is told from one by another program. It is called when the first run starts or
+	// resumes. Nil and "" mean that it isn't known.
+	Program func() string
 	// Root is the folder that photons may read. If it is empty, they may read none.
 	Root   string
 	Policy ask.Policy
@@ -53,6 +57,7 @@ type Engine struct {
 	blobs         *blob.Store
 	allowAll      bool
 	offers        func(name string) bool // nil for all
+	program       func() string
 	policy        ask.Policy
 	limits        Limits
 	logger        *slog.Logger
@@ -82,10 +87,13 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
-		allowAll: o.AllowAll, offers: o.Offers, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
+		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring.New(o.KeyDir), askDeadlines: newAskDeadlines(),
 		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		meter:   o.Meter, tracer: o.Tracer,
+	}
+	if e.program == nil {
+		e.program = func() string { return "" }
 	}
 	if e.meter == nil {
 		e.meter = noopMeter{}
@@ -93,7 +101,7 @@ func New(o Options) *Engine {
 	if e.tracer == nil {
 		e.tracer = noopTracer{}
 	}
-	e.evictionQueue.overLimit = make(chan struct{}, 1)
+	e.evictionQueue.wake = make(chan struct{}, 1)
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
@@ -190,6 +198,9 @@ type Limits struct {
 	RetainAtLeast       time.Duration // how long a finished run is kept at least, however many there are; 1 minute
 	EvictAfter          time.Duration // how long a durable run waits in memory; 10 minutes
 	MaxResident         int           // durable runs that wait in memory; 250
+	// ReplayAlways evicts each durable run as soon as it waits, so that every answer
+	// replays it.
+	ReplayAlways bool
 }
 
 func (l Limits) withDefaults() Limits {

@@ -45,7 +45,10 @@ func testOptions(t testing.TB, photons ...*generators.Photon) engine.Options {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return engine.Options{Photons: registry, Log: newTestLog(), Blobs: blobs, Logger: slog.New(slog.DiscardHandler)}
+	return engine.Options{
+		Photons: registry, Log: newTestLog(), Blobs: blobs, Logger: slog.New(slog.DiscardHandler),
+		Program: func() string { return "this program" },
+	}
 }
 
 func openTestEngine(t testing.TB, o engine.Options) *testEngine {

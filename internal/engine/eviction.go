@@ -2,7 +2,6 @@ package engine
 
 import (
 	"container/list"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,26 +13,27 @@ import (
 // did. It is resident while its generator waits in this process. Evicting it stops
 // the generator; settling one of its questions resumes it.
 
-// An evictionQueue has the runs that could be evicted, the one that has waited longest
-// first.
+// An evictionQueue has the runs that could be evicted. In each list, the one that has
+// waited longest is first.
 type evictionQueue struct {
-	mu        sync.Mutex
-	runs      list.List     // of *evictableRun
-	overLimit chan struct{} // has a token if there are too many
+	mu   sync.Mutex
+	runs list.List     // of *evictableRun: evicted after a while, or if there are too many
+	soon list.List     // of *evictableRun: evicted as soon as they are idle
+	wake chan struct{} // has a token if runs are to be evicted now or soon
 }
 
 // An evictableRun is a run that could be evicted.
 type evictableRun struct {
 	*trackedRun
-	lastActive time.Time // when its last entry was applied
-	wasActive  bool      // it has goroutines, or was active while it waited
+	queue      *list.List // the list that it is in
+	lastActive time.Time  // when its last entry was applied
+	// idleAfter is how long after that it may still be working although it waits for an
+	// answer: it may report progress in the meantime.
+	idleAfter time.Duration
 }
 
-// isRecentlyActive reports whether a run may still be working although it waits for
-// an answer: it may report progress in the meantime.
 func (i *evictableRun) isRecentlyActive(now time.Time) bool {
-	waited := now.Sub(i.lastActive)
-	return waited < idleAfter || i.wasActive && waited < concurrentIdleAfter
+	return now.Sub(i.lastActive) < i.idleAfter
 }
 
 // isEvictable reports whether the run's generator could be evicted, as far as its
@@ -42,7 +42,7 @@ func (i *evictableRun) isRecentlyActive(now time.Time) bool {
 // whether goroutines of the generator are working. Callers hold mu.
 func (r *trackedRun) isEvictable() bool {
 	w := r.worker
-	if w == nil || r.state != Waiting || !r.started.Durable || r.engine.ephemeral {
+	if w == nil || r.state != Waiting || !r.started.Durable {
 		return false
 	}
 	if len(w.runningSteps) > 0 || w.stalledCount > 0 {
@@ -56,10 +56,20 @@ func (r *trackedRun) isEvictable() bool {
 	return true
 }
 
-// hasConcurrentAsk reports whether an evictable run had started goroutines before it
-// asked an open question. Callers hold mu.
-func (r *trackedRun) hasConcurrentAsk() bool {
-	return slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return a.call.Concurrent })
+// idleAfter returns how long after its last entry an evictable run may still be working.
+// Callers hold mu.
+func (r *trackedRun) idleAfter() time.Duration {
+	concurrent, more := false, false
+	for _, a := range r.openAsks {
+		concurrent, more = concurrent || a.call.Concurrent, a.call.More
+	}
+	switch {
+	case concurrent: // it had started goroutines before it asked
+		return concurrentIdleAfter
+	case r.engine.limits.ReplayAlways && !more:
+		return 0
+	}
+	return idleAfter
 }
 
 // updateEvictionQueue adds the run to the evictable ones or removes it, after a change
@@ -70,25 +80,38 @@ func (r *trackedRun) updateEvictionQueue() {
 	if !evictable && r.evictionElem == nil {
 		return
 	}
+	queue := &q.runs
+	if r.engine.limits.ReplayAlways {
+		queue = &q.soon
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case evictable && r.evictionElem == nil:
-		r.evictionElem = q.runs.PushBack(&evictableRun{r, time.Now(), r.hasConcurrentAsk()})
-	case evictable:
-		i := r.evictionElem.Value.(*evictableRun)
-		i.lastActive, i.wasActive = time.Now(), true
-		q.runs.MoveToBack(r.evictionElem)
-	default:
-		q.runs.Remove(r.evictionElem)
-		r.evictionElem = nil
+	active := q.remove(r) // while it waited
+	if !evictable {
+		return
 	}
-	if q.runs.Len() > r.engine.limits.MaxResident {
+	i := &evictableRun{r, queue, time.Now(), r.idleAfter()}
+	if active {
+		i.idleAfter = concurrentIdleAfter
+	}
+	r.evictionElem = queue.PushBack(i)
+	if queue == &q.soon || q.runs.Len() > r.engine.limits.MaxResident {
 		select {
-		case q.overLimit <- struct{}{}:
+		case q.wake <- struct{}{}:
 		default:
 		}
 	}
+}
+
+// remove removes a run, if it is there, and reports whether it was. Callers hold both
+// mutexes.
+func (q *evictionQueue) remove(r *trackedRun) bool {
+	if r.evictionElem == nil {
+		return false
+	}
+	r.evictionElem.Value.(*evictableRun).queue.Remove(r.evictionElem)
+	r.evictionElem = nil
+	return true
 }
 
 // A waiting run counts as working for idleAfter after its last entry, or for
@@ -111,7 +134,7 @@ func (e *Engine) evictIdleRuns() {
 			return
 		case <-t.C:
 		case <-soon.C:
-		case <-e.evictionQueue.overLimit:
+		case <-e.evictionQueue.wake:
 		}
 		idle, more := e.evictionQueue.selectRuns(time.Now(), e.limits.MaxResident, e.limits.EvictAfter)
 		if more {
@@ -123,22 +146,31 @@ func (e *Engine) evictIdleRuns() {
 	}
 }
 
-// selectRuns returns the runs to evict: those that have waited for maxWait and,
-// if more than maxRuns remain, those that have waited longest. more reports
-// whether there are still too many, because some may be working.
+// selectRuns returns the runs to evict: those of q.soon that are idle, those that have
+// waited for maxWait and, if more than maxRuns remain, those that have waited longest.
+// more reports whether others are to be evicted soon, which may still be working.
 func (q *evictionQueue) selectRuns(now time.Time, maxRuns int, maxWait time.Duration) (selected []*trackedRun, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for e := q.soon.Front(); e != nil; e = e.Next() {
+		r := e.Value.(*evictableRun)
+		if r.isRecentlyActive(now) {
+			more = true
+			continue
+		}
+		selected = append(selected, r.trackedRun)
+	}
+	maxRuns -= len(selected)
 	for e := q.runs.Front(); e != nil; e = e.Next() {
 		r := e.Value.(*evictableRun)
 		waited := now.Sub(r.lastActive)
 		tooMany := q.runs.Len()-len(selected) > maxRuns
 		if waited < maxWait && (!tooMany || r.isRecentlyActive(now)) {
-			return selected, tooMany
+			return selected, more || tooMany
 		}
 		selected = append(selected, r.trackedRun)
 	}
-	return selected, false
+	return selected, more
 }
 
 // evict suspends the run's generator and frees its memory, unless the run has become

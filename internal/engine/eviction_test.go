@@ -298,3 +298,39 @@ func TestRunsAreNotResidentAfterRestart(t *testing.T) {
 		t.Errorf("finished = %+v", f)
 	}
 }
+
+// With ReplayAlways, a run is evicted as soon as it waits, also in memory, so that each
+// answer replays it. Questions that are asked at once are asked first.
+func TestReplayAlwaysEvictsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p twoAskPhoton
+		together := newPhoton("together", func(_ context.Context, yield generators.Yield) (string, error) {
+			var first, second string
+			err := ask.All(yield, ask.ForText("first", "First?").Into(&first), ask.ForText("second", "Second?").Into(&second))
+			return first + second, err
+		}, &generators.Options{Durable: true})
+		o := testOptions(t, p.newPhoton(true), together)
+		o.Ephemeral, o.Limits.ReplayAlways = true, true
+		b := openTestEngine(t, o)
+		id := b.startRun("patient", "")
+		first, seq := b.waitForAsk(id, 0)
+		synctest.Wait()
+		if p.returns.Load() != 1 || b.Counts().Resident != 0 {
+			t.Fatalf("the generator has returned %d times, and %d runs are in memory", p.returns.Load(), b.Counts().Resident)
+		}
+		b.acceptAsk(first, `{"first":"one"}`)
+		second, _ := b.waitForAsk(id, seq)
+		synctest.Wait()
+		b.acceptAsk(second, `{"second":"two"}`)
+		if f := b.waitForEnd(id); string(f.Result) != `"one two"` || p.starts.Load() != 3 || p.steps.Load() != 1 {
+			t.Errorf("finished = %+v after %d starts and %d steps", f, p.starts.Load(), p.steps.Load())
+		}
+		id = b.startRun("together", "")
+		b.waitForAsk(id, 0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := b.CountOpenAsks(me); n != 2 || b.Counts().Resident != 0 {
+			t.Errorf("%d questions are open, want both; %d runs are in memory", n, b.Counts().Resident)
+		}
+	})
+}

@@ -23,12 +23,7 @@ func (w *worker) checkEvidence(c *generators.Call, past *recordedCall) error {
 	if q, _ = w.maskQuestion(q, masked); runlog.DigestEvidence(q.Evidence) == past.evidence {
 		return nil
 	}
-	if w.firstOwnAsk > 0 && past.seq >= w.firstOwnAsk { // this program has asked it
-		return toolErrorf("the tool is not deterministic: the question %q now shows something else than when it was asked. "+
-			"What it shows must come from the arguments, from answers and from steps", c.Key)
-	}
-	return toolErrorf("the question %q now shows something else than when it was asked: the tool has changed since, or it is not deterministic. "+
-		"What it shows must come from the arguments, from answers and from steps", c.Key)
+	return w.replayDiffersErrorf(past, "the question %q now shows something else than when it was asked", c.Key)
 }
 
 // A secret is the text of a secret answer, and the ordinal of its question.

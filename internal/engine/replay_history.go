@@ -16,6 +16,7 @@ type history struct {
 	args            json.RawMessage
 	unreplayedCalls map[string]*recordedCall // by key
 	trailingEvents  int                      // events after the last call
+	program         string                   // of the latest claim
 
 	readStarted    time.Time // when reading the log began
 	lastSettled    uint64    // ordinal of the question that was settled last
@@ -31,6 +32,7 @@ func newHistory() *history {
 type recordedCall struct {
 	kind     string
 	seq      uint64
+	program  string                             // digest of the program that made the call
 	evidence string                             // digest of what the question shows
 	masked   []uint64                           // the secrets that are masked there
 	reply    func(*trackedRun) generators.Reply // nil if the question is open
@@ -38,6 +40,7 @@ type recordedCall struct {
 
 // addCall adds a call: the events before it are no longer trailing.
 func (h *history) addCall(key string, c *recordedCall) {
+	c.program = h.program
 	h.unreplayedCalls[key] = c
 	h.trailingEvents = 0
 }
@@ -50,6 +53,10 @@ func (h *history) addEntry(e runlog.Entry) error {
 		s, err := runlog.Decode[runlog.Started](e)
 		s.Owner = callers.OwnerID(s.Owner)
 		h.caller, h.args = s.StartedBy(), s.Args
+		return err
+	case runlog.KindClaimed:
+		c, err := runlog.Decode[runlog.Claimed](e)
+		h.program = c.Program
 		return err
 	case runlog.KindStepped:
 		s, err := runlog.Decode[runlog.Stepped](e)
@@ -126,15 +133,15 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	past := h.unreplayedCalls[c.Key]
 	switch {
 	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
-		return false, toolChangedErrorf("it now makes the call %q (%s), but the log has %s",
-			c.Key, c.Kind, h.describeUnreplayed())
+		first, names := h.describeUnreplayed()
+		return false, w.replayDiffersErrorf(first, "it now makes the call %q (%s), but the log has %s", c.Key, c.Kind, names)
 	case past == nil:
 		if len(h.unreplayedCalls) == 0 {
 			h.trailingEvents = 0 // the replay has passed the end of the log
 		}
 		return false, nil
 	case past.kind != c.Kind:
-		return false, toolChangedErrorf("the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
+		return false, w.replayDiffersErrorf(past, "the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
 	}
 	if err := w.checkEvidence(c, past); err != nil {
 		return false, err

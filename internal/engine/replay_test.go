@@ -229,12 +229,22 @@ func TestRestartInterruptsNonDurableRuns(t *testing.T) {
 	}
 }
 
-func TestReplayOfChangedPhotonNamesDifferingCall(t *testing.T) {
-	old := []runlog.Entry{
-		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "changed", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
-		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
-		runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 2, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}}),
-		runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "charge", Value: json.RawMessage("1")}),
+// A replay that differs names the call and says whether the program has changed since the
+// call was recorded, or the tool isn't deterministic.
+func TestReplayThatDiffersNamesCallAndCause(t *testing.T) {
+	recordedBy := func(program string) []runlog.Entry {
+		return []runlog.Entry{
+			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "changed", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
+			runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1, Program: program}),
+			runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
+			runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}}),
+			runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "charge", Value: json.RawMessage("1")}),
+		}
+	}
+	causes := map[string]string{ // by the program that recorded the calls
+		"this program":    "the tool is not deterministic: ",
+		"another program": "the tool has changed since this run began: ",
+		"":                "the tool has changed since this run began, or it is not deterministic: ",
 	}
 	tests := []struct {
 		name string
@@ -252,13 +262,20 @@ func TestReplayOfChangedPhotonNamesDifferingCall(t *testing.T) {
 		}, `without making "charge" (step)`},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			o := testOptions(t, newPhoton("changed", tt.fn, &generators.Options{Durable: true}))
-			o.Log = logWithPrefix(t, old, len(old))
-			b := openTestEngine(t, o)
-			if f := b.waitForEnd(crashedRunID); f.Status != runlog.Failed || !strings.Contains(f.Error, tt.want) {
-				t.Errorf("finished = %+v, want %q", f, tt.want)
-			}
-		})
+		for program, cause := range causes {
+			t.Run(tt.name+" of "+program, func(t *testing.T) {
+				o := testOptions(t, newPhoton("changed", tt.fn, &generators.Options{Durable: true}))
+				old := recordedBy(program)
+				o.Log = logWithPrefix(t, old, len(old))
+				b := openTestEngine(t, o)
+				f := b.waitForEnd(crashedRunID)
+				if f.Status != runlog.Failed || !strings.HasPrefix(f.Error, cause) || !strings.Contains(f.Error, tt.want) {
+					t.Errorf("finished = %+v, want %q and %q", f, cause, tt.want)
+				}
+				if program != "another program" && !strings.Contains(f.Error, "Usual causes are a clock, a random number") {
+					t.Errorf("the error names no causes: %s", f.Error)
+				}
+			})
+		}
 	}
 }

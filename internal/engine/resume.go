@@ -11,7 +11,7 @@ import (
 // canResume reports whether the run is unfinished, durable and without a generator,
 // so that it can be resumed in this process. Callers hold mu.
 func (r *trackedRun) canResume() bool {
-	return r.worker == nil && !r.resuming && !r.endPending && r.started.Durable && !r.engine.ephemeral && !r.state.Ended() && r.photon != nil
+	return r.worker == nil && !r.resuming && !r.endPending && r.started.Durable && !r.state.Ended() && r.photon != nil
 }
 
 // tryResume resumes the run from its log. If it returns an error, the run is still
@@ -57,22 +57,24 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err := r.checkArguments(h.args); err != nil {
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
 	}
-	lastRead, firstOwnAsk := r.lastSeq, r.firstOwnAsk
-	err := r.appendEntries(ctx, runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: r.epoch + 1}))
+	lastRead := r.lastSeq
+	err := r.appendEntries(ctx, r.engine.newClaim(r.epoch+1))
 	if errors.Is(err, errRunOver) {
 		return nil // another process has claimed it
 	}
-	switch {
-	case err == nil && r.lastSeq > lastRead+1:
+	if err == nil && r.lastSeq > lastRead+1 {
 		h, err = r.readHistory(ctx) // another process wrote before the claim
-	case err == nil:
-		r.firstOwnAsk = firstOwnAsk // no other process has run the generator meanwhile
 	}
 	if err != nil {
 		return err
 	}
 	r.launchGenerator(h.caller, h.args, h)
 	return nil
+}
+
+// newClaim returns the claim of a worker in this process.
+func (e *Engine) newClaim(epoch int) runlog.Entry {
+	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: e.program()})
 }
 
 // readHistory reads the run's history from its log.

@@ -24,7 +24,7 @@ func TestOnSingleEntryBatches(t *testing.T) {
 		TestReplayFromEveryPrefix,
 		TestStepIsNotRepeated,
 		TestRestartInterruptsNonDurableRuns,
-		TestReplayOfChangedPhotonNamesDifferingCall,
+		TestReplayThatDiffersNamesCallAndCause,
 		TestStopIsSeenSoon,
 		TestTimeLimitPausesWhileAskIsOpen,
 		TestAskWithOwnTimeoutExpires,

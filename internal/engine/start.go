@@ -87,14 +87,11 @@ func (r *trackedRun) discardFailedStart() {
 	go r.undoStart()
 }
 
-// firstClaim is the claim of the worker that starts a run.
-var firstClaim = runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1})
-
 // recordStart records the start and launches the generator. Callers hold mu.
 func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.startedAt
-	err := r.appendEntries(ctx, started, firstClaim)
+	err := r.appendEntries(ctx, started, r.engine.newClaim(1))
 	if err != nil {
 		return Info{}, err
 	}

@@ -12,12 +12,28 @@ import (
 
 // A run whose tool has changed fails when it is resumed, if the change shows:
 // another version, arguments that are no longer valid, or other calls than the
-// log has. [worker.replayCall] compares the calls.
+// log has. [worker.replayCall] compares the calls. They differ, too, if the tool isn't
+// deterministic: the digest of the program that recorded them tells which it is.
 
 // toolChangedErrorf returns the error for a run that can't be resumed, because the
 // tool has changed since it began.
 func toolChangedErrorf(format string, args ...any) error {
 	return toolErrorf("the tool has changed since this run began: "+format, args...)
+}
+
+// replayDiffersErrorf returns the error for a replay that differs from the recorded call
+// past, and says why: the program has changed since it made the call, or the tool isn't
+// deterministic.
+func (w *worker) replayDiffersErrorf(past *recordedCall, format string, args ...any) error {
+	const causes = "Usual causes are a clock, a random number, a file or database that is read, or the order of a map, outside of a step"
+	detail := fmt.Sprintf(format, args...)
+	switch past.program {
+	case "":
+		return toolErrorf("the tool has changed since this run began, or it is not deterministic: %s. %s", detail, causes)
+	case w.engine.program():
+		return toolErrorf("the tool is not deterministic: %s. The program has not changed since. %s", detail, causes)
+	}
+	return toolChangedErrorf("%s. The program is another one than then", detail)
 }
 
 // checkVersion returns an error if the photon's version differs from the one that
@@ -48,24 +64,25 @@ func (r *trackedRun) checkArguments(args json.RawMessage) error {
 
 // checkAllReplayed returns an error if the generator, which has returned, did not
 // make all recorded calls.
-func (h *history) checkAllReplayed() error {
-	if len(h.unreplayedCalls) == 0 {
+func (w *worker) checkAllReplayed() error {
+	if w.history == nil || len(w.history.unreplayedCalls) == 0 {
 		return nil
 	}
-	return toolChangedErrorf("it now returned without making %s", h.describeUnreplayed())
+	first, names := w.history.describeUnreplayed()
+	return w.replayDiffersErrorf(first, "it now returned without making %s", names)
 }
 
 // describeUnreplayed names the first recorded calls that were not replayed, earliest
-// first.
-func (h *history) describeUnreplayed() string {
+// first, and returns the earliest.
+func (h *history) describeUnreplayed() (first *recordedCall, names string) {
 	keys := make([]string, 0, len(h.unreplayedCalls))
 	for k := range h.unreplayedCalls {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b string) int { return int(h.unreplayedCalls[a].seq) - int(h.unreplayedCalls[b].seq) })
-	var names []string
+	var list []string
 	for _, k := range keys[:min(3, len(keys))] {
-		names = append(names, fmt.Sprintf("%q (%s)", k, h.unreplayedCalls[k].kind))
+		list = append(list, fmt.Sprintf("%q (%s)", k, h.unreplayedCalls[k].kind))
 	}
-	return strings.Join(names, ", then ")
+	return h.unreplayedCalls[keys[0]], strings.Join(list, ", then ")
 }

@@ -38,23 +38,20 @@ type trackedRun struct {
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
 
-	mu        sync.Mutex
-	lastSeq   uint64
-	state     State
-	endedAt   time.Time
-	errorText string    // why the run failed, for people
-	poll      *pollInfo // nil if no caller polls the run
-	openAsks  []*openAsk
-	epoch     int
-	// firstOwnAsk is the ordinal of the first question since which only this process
-	// has run the generator; 0 if it has asked none.
-	firstOwnAsk uint64
-	eventCount  int // events in the log
-	timeSpent   time.Duration
-	worker      *worker          // nil if the generator is not in this process
-	waiters     []Waiter         // woken at the next entry; see Engine.AddWaiter
-	uncertain   *uncertainAppend // nil if the outcome of every append is known
-	resuming    bool             // queued to be resumed, or being resumed
+	mu         sync.Mutex
+	lastSeq    uint64
+	state      State
+	endedAt    time.Time
+	errorText  string    // why the run failed, for people
+	poll       *pollInfo // nil if no caller polls the run
+	openAsks   []*openAsk
+	epoch      int
+	eventCount int // events in the log
+	timeSpent  time.Duration
+	worker     *worker          // nil if the generator is not in this process
+	waiters    []Waiter         // woken at the next entry; see Engine.AddWaiter
+	uncertain  *uncertainAppend // nil if the outcome of every append is known
+	resuming   bool             // queued to be resumed, or being resumed
 	// loading is set while the log is being read. Only then does hasNewEvents
 	// report whether the log has events after the last call.
 	loading, hasNewEvents bool

@@ -146,8 +146,8 @@ func (w *worker) timeLimitText() string {
 func (w *worker) completeRun(result *generators.Result) error {
 	// A goroutine that the generator doesn't wait for may be stopped before it has
 	// made its recorded calls.
-	if w.history != nil && !w.generator.Concurrent() {
-		if err := w.history.checkAllReplayed(); err != nil {
+	if !w.generator.Concurrent() {
+		if err := w.checkAllReplayed(); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,8 @@ type Trace struct {
 // must not write any more.
 type Claimed struct {
 	Epoch int `json:"epoch"`
+	// Program is a digest of the worker's program; empty if it isn't known.
+	Program string `json:"program,omitempty"`
 }
 
 // Asked opens a question. Its ask id consists of the run's id and this entry's

@@ -21,7 +21,7 @@ func TestEntriesRoundTrip(t *testing.T) {
 	checkRoundTrip(t, runlog.KindStarted, runlog.Started{Photon: "p", Owner: "ada", Caller: &ada, Args: json.RawMessage(`{}`)})
 	checkRoundTrip(t, runlog.KindAdopted, runlog.Adopted{By: ada})
 	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Decline}, Surface: "mcp", Caller: &ada, Shown: "00"})
-	checkRoundTrip(t, runlog.KindClaimed, runlog.Claimed{Epoch: 2})
+	checkRoundTrip(t, runlog.KindClaimed, runlog.Claimed{Epoch: 2, Program: "00c0ffee00c0ffee"})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, Deadline: at, TimeSpent: ask.Millis(time.Second)})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, More: true})
 	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Unsupported, Error: "no forms"})
