@@ -55,11 +55,13 @@ check: $(bundle) ## check generated code and formatting; go vet, staticcheck
 	scripts/check-format
 	go vet ./...
 	go tool staticcheck ./...
+	go -C examples/migrate vet ./...
 
 .PHONY: unit
 unit: $(bundle) ## Go tests without the race detector, while you work
 	scripts/need curl curl
 	go test -short ./...
+	go -C examples/migrate test -short ./...
 
 .PHONY: race
 race: $(bundle) ## Go tests with the race detector
@@ -67,6 +69,7 @@ race: $(bundle) ## Go tests with the race detector
 	scripts/need curl curl
 	scripts/need strace strace
 	go test -race -short -p 4 ./... # many of them mostly wait
+	go -C examples/migrate test -race -short ./...
 
 .PHONY: conformance
 conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP and stdio

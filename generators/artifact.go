@@ -76,8 +76,13 @@ func newArtifact(title, mediaType string, body []byte) Event {
 	return &Artifact{Title: title, MediaType: mediaType, Body: body, Size: int64(len(body))}
 }
 
+// MarkdownText is a result in CommonMark with GitHub's tables, for a generator that
+// returns a document and nothing else. Surfaces render it, without its raw HTML. To
+// programs, it is a string.
+type MarkdownText string
+
 // Markdown returns a document in CommonMark with GitHub's tables. Surfaces drop raw
-// HTML.
+// HTML. If the document is the run's result, return it as [MarkdownText] instead.
 func Markdown(title, text string) Event { return newArtifact(title, MarkdownType, []byte(text)) }
 
 // Code returns source code in a language such as "go" or "python".

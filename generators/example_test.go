@@ -61,6 +61,18 @@ func ExampleNew() {
 	// /times must be at most 9
 }
 
+// A generator that returns a document returns it as MarkdownText, and not as an artifact
+// as well.
+func ExampleMarkdownText() {
+	report := generators.New("report", func(context.Context, struct{}, generators.Yield) (generators.MarkdownText, error) {
+		return "# Report\n\nAll is *well*.", nil
+	}, nil)
+	schema, _ := report.Output().MarshalJSON()
+	fmt.Println(string(schema))
+	// Output:
+	// {"type":"string","contentMediaType":"text/markdown"}
+}
+
 // What came of a run can be followed event by event. The last is the result.
 func ExamplePhoton_Run() {
 	report := generators.New("report", func(_ context.Context, _ struct{}, yield generators.Yield) (int, error) {

@@ -52,11 +52,13 @@ var (
 	numberType    = reflect.TypeFor[json.Number]()
 	marshaler     = reflect.TypeFor[json.Marshaler]()
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	markdownType  = reflect.TypeFor[MarkdownText]()
 )
 
 // findTextTypes adds to known the types within t whose JSON form differs from their
 // kind: []byte is a base64 string, json.RawMessage is any JSON, json.Number is a
-// number, and an encoding.TextMarshaler is a string.
+// number, an encoding.TextMarshaler is a string, and a MarkdownText is a string of its
+// media type.
 func findTextTypes(t reflect.Type, known map[reflect.Type]*infer.Schema, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
@@ -68,6 +70,8 @@ func findTextTypes(t reflect.Type, known map[reflect.Type]*infer.Schema, seen ma
 		known[t] = &infer.Schema{}
 	case t == numberType:
 		known[t] = &infer.Schema{Type: "number"}
+	case t == markdownType:
+		known[t] = &infer.Schema{Type: "string", ContentMediaType: MarkdownType}
 	case t.Kind() == reflect.Interface || pointer.Implements(marshaler):
 	case pointer.Implements(textMarshaler):
 		known[t] = &infer.Schema{Type: "string"}

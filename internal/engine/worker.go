@@ -151,6 +151,10 @@ func (w *worker) completeRun(result *generators.Result) error {
 			return err
 		}
 	}
-	w.finishRun(runlog.Finished{Status: runlog.Completed, Result: result.Value})
+	f := runlog.Finished{Status: runlog.Completed, Result: result.Value}
+	if schema := w.photon.Output(); schema != nil {
+		f.MediaType = schema.Document().ContentMediaType
+	}
+	w.finishRun(f)
 	return nil
 }

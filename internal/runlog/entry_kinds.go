@@ -177,10 +177,13 @@ type Adopted struct {
 
 // Finished is the last entry of a run.
 type Finished struct {
-	Status    FinishStatus    `json:"status"`
-	Result    json.RawMessage `json:"result,omitempty"` // of a completed run
-	Error     string          `json:"error,omitempty"`  // of a run that isn't completed, for people
-	TimeSpent ask.Millis      `json:"spent,omitempty"`
+	Status FinishStatus    `json:"status"`
+	Result json.RawMessage `json:"result,omitempty"` // of a completed run
+	// MediaType is that of a result that is a text in a language, such as
+	// [generators.MarkdownType].
+	MediaType string     `json:"mediaType,omitempty"`
+	Error     string     `json:"error,omitempty"` // of a run that isn't completed, for people
+	TimeSpent ask.Millis `json:"spent,omitempty"`
 }
 
 // ResultText returns the result if it is a string, and its JSON otherwise.

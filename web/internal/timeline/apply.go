@@ -146,7 +146,7 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 	}
 	asked := len(also) > 0
 	also = append(also, r.endStatus(e.Time)...)
-	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Text: d.Error, Data: d.Result, Large: e.Blob != ""})
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Text: d.Error, Data: d.Result, MediaType: d.MediaType, Large: e.Blob != ""})
 	c.StateChanged, c.ProgressChanged, c.AsksChanged, c.AlsoChanged = true, true, asked, also
 	return c
 }

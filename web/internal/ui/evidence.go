@@ -75,12 +75,13 @@ func fitsTree(raw []byte) bool {
 	}
 }
 
-// What the inbox shows of a question without a further click, at most.
+// The inbox has what a question shows if that is brief, and links to it otherwise.
 const (
-	maxBriefArtifacts = 3
+	maxBriefArtifacts = 12
 	maxBriefBytes     = 16 << 10
 )
 
+// isBrief reports whether a list of questions has room for what one of them shows.
 func isBrief(evidence []*generators.Artifact) bool {
 	size := 0
 	for _, a := range evidence {
@@ -89,10 +90,13 @@ func isBrief(evidence []*generators.Artifact) bool {
 	return len(evidence) <= maxBriefArtifacts && size <= maxBriefBytes
 }
 
+// maxListedTitles is how many titles of artifacts a list of questions has for each.
+const maxListedTitles = 3
+
 // listTitles returns the titles of the first artifacts, and how many more there are.
 func listTitles(evidence []*generators.Artifact) string {
 	var titles []string
-	for _, a := range evidence[:min(len(evidence), maxBriefArtifacts)] {
+	for _, a := range evidence[:min(len(evidence), maxListedTitles)] {
 		titles = append(titles, humanize.Truncate(titleOrName(a.Title, "an untitled artifact"), 60))
 	}
 	text := strings.Join(titles, ", ")

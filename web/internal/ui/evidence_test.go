@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,8 +49,8 @@ func TestInboxShowsEvidence(t *testing.T) {
 	if !strings.Contains(brief, "<summary>Shows 001.sql</summary>") || !strings.Contains(brief, "DROP") || !strings.Contains(brief, `href="/asks/a.1/evidence/0"`) {
 		t.Errorf("the inbox has %s", brief)
 	}
-	long := renderHTML(t, InboxList([]InboxLine{{OpenAsk: asking(code, code, code, code)}}))
-	if !strings.Contains(long, `<a href="/asks/a.1">Shows 001.sql, 001.sql, 001.sql and 1 more</a>`) || strings.Contains(long, "DROP") {
+	long := renderHTML(t, InboxList([]InboxLine{{OpenAsk: asking(slices.Repeat([]*generators.Artifact{code}, maxBriefArtifacts+1)...)}}))
+	if !strings.Contains(long, `<a href="/asks/a.1">Shows 001.sql, 001.sql, 001.sql and 10 more</a>`) || strings.Contains(long, "DROP") {
 		t.Errorf("the inbox has %s", long)
 	}
 }
