@@ -86,7 +86,6 @@ type LoginPage struct {
 	Error string
 	Next  string // the path to open after signing in
 	Token bool   // the server accepts a token
-	// Program is the command that prints sign-in addresses; empty if another program
-	// serves Beam.
-	Program string
+	// SignInCommand is the command that prints a sign-in address; empty if there is none.
+	SignInCommand string
 }
