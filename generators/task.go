@@ -10,8 +10,9 @@ type TaskSupport string
 
 // The values of TaskSupport.
 const (
-	// TaskOptional lets the client decide. In MCP 2026-07-28, where clients can't,
-	// the call is not a task.
+	// TaskOptional lets the client decide. In MCP 2026-07-28, where clients can't, the
+	// call becomes a task if it waits for an answer that its client can't be asked for,
+	// or works for more than two seconds and reports no progress to its client.
 	TaskOptional TaskSupport = ""
 	// TaskPreferred is for photons that take long or wait for people: the call is a
 	// task if the client supports tasks.
@@ -22,7 +23,7 @@ const (
 	TaskAfterAsking TaskSupport = "after asking"
 	// TaskRequired rejects calls that are not tasks.
 	TaskRequired TaskSupport = "required"
-	// TaskForbidden rejects calls as tasks.
+	// TaskForbidden rejects calls as tasks. No call becomes one.
 	TaskForbidden TaskSupport = "forbidden"
 )
 

@@ -46,7 +46,7 @@ func newSiteOn(t testing.TB, runs runlog.Log, token string, photons ...*generato
 		t.Fatal(err)
 	}
 	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
-	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Token: token, Hosts: []string{"beam.test"}})
+	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Token: token, Hosts: []string{"beam.test"}, SignInCommand: "beam open"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,6 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) error {
 	}
 	if !s.signInCodes.Redeem(code) {
 		problem := "This sign-in address was already used or has expired."
-		if s.program != "" {
-			problem += " To get a new one, run " + s.program + " open."
-		}
 		return s.renderLogin(w, r, http.StatusForbidden, problem, next)
 	}
 	if err := s.sessions.SignInOperator(w, r); err != nil {
@@ -83,6 +80,6 @@ func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {
-	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.RequiresToken(), Program: s.program}
+	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.RequiresToken(), SignInCommand: s.signInCommand}
 	return s.render(w, r, status, ui.Login(s.newChrome(r, generators.Caller{}, "Sign in"), page))
 }

@@ -37,7 +37,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 func (s *Server) newChrome(r *http.Request, caller generators.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
 		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
-		OpenAsks: s.engine.CountOpenAsks(caller), Program: s.program,
+		OpenAsks: s.engine.CountOpenAsks(caller), SignInCommand: s.signInCommand,
 	}
 	if caller.ID == "" {
 		return c

@@ -93,7 +93,7 @@ func TestAForbiddenLinkOffersSignIn(t *testing.T) {
 	for _, path := range []string{run.URL, "/asks/" + received[len(received)-1].msg.ID} {
 		res := stranger.request("GET", path, "", "Accept", "text/html")
 		page := readText(t, res)
-		if res.StatusCode != 403 || !strings.Contains(page, "Sign in") || strings.Contains(page, "name?") {
+		if res.StatusCode != 403 || !strings.Contains(page, "To get in, run <code>beam open</code> in a terminal") || strings.Contains(page, "name?") {
 			t.Errorf("%s: %s %.200s", path, res.Status, page)
 		}
 	}

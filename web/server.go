@@ -45,10 +45,10 @@ type Config struct {
 	// Site is where browsers reach the server. Requests may arrive with its path, or
 	// without it, as through a proxy that removes it.
 	Site links.Site
-	// Program is the name of the command, for the sign-in page; empty if another program
-	// serves Beam.
-	Program string
-	Logger  *slog.Logger // nil discards
+	// SignInCommand is the command that prints a sign-in address, for the sign-in page;
+	// empty if there is none.
+	SignInCommand string
+	Logger        *slog.Logger // nil discards
 }
 
 // A Server serves the playground. It is safe for concurrent use.
@@ -66,7 +66,7 @@ type Server struct {
 	streamSlots    *streamSlots
 	inputSummaries *inputSummaries
 	hosts          []string
-	program        string
+	signInCommand  string
 	logger         *slog.Logger
 	handler        http.Handler
 	checkReady     func() error
@@ -84,7 +84,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
-		hosts: c.Hosts, program: c.Program, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
+		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.site)
 	s.localOnly = c.Token == "" && c.Identify == nil // nobody says who they are

@@ -18,6 +18,7 @@ var Photon = generators.New("book_dinner", book, &generators.Options{
 	Title:       "Book dinner",
 	Description: "Asks for the number of guests and books a table for dinner at Chez Claude. A demonstration: the restaurant doesn't exist.",
 	Durable:     true,
+	Task:        generators.TaskAfterAsking,
 })
 
 // Dinner is the time of the reservation.

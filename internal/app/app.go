@@ -29,7 +29,7 @@ import (
 
 // A Config says what an [App] is made of.
 type Config struct {
-	Program string     // the name that the pages show
+	Program string     // the name of the command, if it has the command open; empty for another program
 	Site    links.Site // where browsers reach the pages
 	Photons *generators.Registry
 	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all
@@ -141,14 +141,14 @@ func (a *App) newSurfaces(c Config) (err error) {
 	a.mcp, err = mcp.New(mcp.Config{
 		Engine: a.engine, Photons: c.Photons, StateSecret: keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
-		AskPolicy: c.AskPolicy, Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
+		AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	site := web.Config{
 		Engine: a.engine, Photons: c.Photons, Keys: keys, MCP: a.mcp, Metrics: a.metrics.Handler(),
-		Program: c.Program, Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
+		SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err

@@ -79,14 +79,9 @@ func TestModernClientThatCantBeAsked(t *testing.T) {
 			t.Errorf("first got %s", told)
 		}
 		w.nextLine() // the log message
-		for range 2 {
-			if told := w.nextLine(); !strings.Contains(told, "Waiting for an answer") {
-				t.Errorf("then got %s", told)
-			}
-		}
 		result := w.nextLine()
 		if !strings.Contains(result, `"resultType":"complete"`) || !strings.Contains(result, "beam_resume") || strings.Contains(result, `"isError"`) {
-			t.Errorf("after 45 s got %s", result)
+			t.Errorf("then got %s", result)
 		}
 		run := resumeHandle(t, result)
 

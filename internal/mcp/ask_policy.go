@@ -9,14 +9,20 @@ type AskPolicy struct {
 	// answer it, and the call waits. Without Link, a question that the client can't be
 	// asked is withdrawn.
 	Link bool
-	// Handoff is how long a call then waits before it is handed off: it ends with a
-	// result that holds the address and a handle, with which [ResumeTool] resumes the
-	// run. 0 means that it waits forever. Handoff has no effect without Link.
+	// Handoff is how long a call whose client was asked, or a call of [ResumeTool], waits
+	// before it is handed off: it ends with a result that holds the address and a handle,
+	// with which [ResumeTool] resumes the run. A call that waits only for what its client
+	// can't be asked is handed off after a second, if that is sooner. 0 means that calls
+	// wait forever. Handoff has no effect without Link.
 	Handoff time.Duration
 	// KeepAlive is the interval at which a waiting call with a progress token sends
 	// progress, for clients that then restart their timeout; 0 sends none.
 	KeepAlive time.Duration
 }
+
+// linkHandoff is how long a call waits for answers that its client can't be asked for
+// before it ends: long enough for further questions that the photon asks at once.
+const linkHandoff = time.Second
 
 // DefaultAskPolicy returns the policy that sends links and hands calls off.
 func DefaultAskPolicy() AskPolicy {
@@ -33,7 +39,8 @@ func (a AskPolicy) Instructions() string {
 		return "If the client can't show a question, the call's progress and log give an address: the user answers there."
 	}
 	return "A tool may return before it is done and say that it is waiting for an answer: give the user the address in its result, " +
-		"and then call " + ResumeTool + " with the handle in it. Do not call the tool itself again for that."
+		"and call " + ResumeTool + " with the handle in it when the user says that they have answered, not before. " +
+		"Do not call the tool itself again for that."
 }
 
 // allowsHandoff reports whether calls may end before their runs do.

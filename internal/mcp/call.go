@@ -33,6 +33,10 @@ type call struct {
 	// isTask reports whether the run is a task. It outlives this request, and the
 	// questions that its client can't be asked may be answered elsewhere.
 	isTask bool
+	// mayBecomeTask and workFor say when a call that is no task becomes one; see
+	// [tasks.Decision].
+	mayBecomeTask bool
+	workFor       time.Duration
 	// isResume reports whether the call resumed the run with [ResumeTool]. Only a call
 	// that started its run cancels it when it is itself abandoned. Number distinguishes
 	// the calls of one run within a session; it is 0 where there can be only one.
@@ -50,6 +54,7 @@ type call struct {
 	waitClock           waitClock
 	missingCapabilities []*msg.MissingCapability // that questions needed
 	linkedAsks          map[uint64]struct{}      // questions of which the client got only a link
+	linkedSince         time.Time                // when they became all that the call waits for; zero if they aren't
 	progress            float64                  // the highest value that was sent
 	unrecordedProgress  bool                     // progress was sent that the log does not have
 	runEnded            bool
@@ -60,6 +65,15 @@ type call struct {
 
 // serveToolCall serves tools/call.
 func (s *Server) serveToolCall(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
+	if s.isBeamTool(p.Name) { // it first reads the logs of runs
+		rc.session.runBlocking(func() { s.serveNewCall(rc, m, p, answer) })
+		return
+	}
+	s.serveNewCall(rc, m, p, answer)
+}
+
+// serveNewCall begins a call and serves it. It may block for Beam's own tools.
+func (s *Server) serveNewCall(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
 	c, refused := s.newCall(rc, m, p)
 	if refused != nil {
 		answer(*refused)
@@ -77,15 +91,13 @@ func (s *Server) serveToolCall(rc *requestContext, m msg.Incoming, p *requestPar
 		rc.session.runBlocking(func() { answer(c.createTask(rc.inFlight, p)) })
 	case rc.client.IsModern():
 		rc.session.runBlocking(func() { c.serveRoundTrip(rc.inFlight, p, answer) })
-	case c.isResume: // it first reads the run's log
-		rc.session.runBlocking(func() { c.serveDirectCall(rc.inFlight, p, answer) })
 	default:
 		c.serveDirectCall(rc.inFlight, p, answer)
 	}
 }
 
-// newCall returns a call of the tool that m names, or the reply if there is no such tool or
-// no such run to resume.
+// newCall returns a call of the tool that m names, or the reply if the call ends at once,
+// as when there is no such tool.
 func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (*call, *reply) {
 	refuse := func(e *msg.Error) (*call, *reply) {
 		r := errorReply(m.ID, e)
@@ -95,8 +107,8 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
 	}
 	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
-	if s.isResumeTool(p.Name) {
-		return c, c.openResumedRun(p.Arguments)
+	if s.isBeamTool(p.Name) {
+		return c, c.serveBeamTool(p)
 	}
 	if c.photon, _ = s.engine.LookupPhoton(rc.client.caller, p.Name); c.photon == nil {
 		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))

@@ -35,13 +35,14 @@ func (f *follower) nextActions(now time.Time) (due []time.Time) {
 	policy := f.server.askPolicy
 	waiting := len(f.pending)+len(f.linkedAsks) > 0 && !f.askingStopped
 	f.waitClock.setWaiting(waiting, now)
+	f.setLinkedSince(waiting && len(f.pending) == 0 && !f.handler.hasQuestions(), now)
 	if !waiting {
 		f.nextKeepAlive = time.Time{}
 		return nil
 	}
 	start := now.Add(-f.waitClock.elapsed(now))
-	if f.canHandOff() {
-		due = append(due, start.Add(policy.Handoff))
+	if at := f.leaveTime(now); !at.IsZero() {
+		due = append(due, at)
 	}
 	if policy.Link && !f.linksSent && len(f.pending) > 0 {
 		due = append(due, start.Add(policy.linkDelay()))
@@ -53,6 +54,34 @@ func (f *follower) nextActions(now time.Time) (due []time.Time) {
 		due = append(due, f.nextKeepAlive)
 	}
 	return due
+}
+
+// setLinkedSince records whether the call waits only for answers that its client can't be
+// asked for. The caller holds mu.
+func (f *follower) setLinkedSince(onlyLinked bool, now time.Time) {
+	switch {
+	case !onlyLinked:
+		f.linkedSince = time.Time{}
+	case f.linkedSince.IsZero():
+		f.linkedSince = now
+	}
+}
+
+// leaveTime returns when the waiting call ends although its run goes on, or zero if it
+// doesn't: soon if its client can't be asked, unless it was called to wait. The caller
+// holds mu.
+func (f *follower) leaveTime(now time.Time) (at time.Time) {
+	canHandOff := f.canHandOff()
+	if canHandOff {
+		at = now.Add(f.server.askPolicy.Handoff - f.waitClock.elapsed(now))
+	}
+	if f.linkedSince.IsZero() || f.isResume || !canHandOff && !f.mayBecomeTask {
+		return at
+	}
+	if soon := f.linkedSince.Add(linkHandoff); at.IsZero() || soon.Before(at) {
+		at = soon
+	}
+	return at
 }
 
 // handleTimer does what is due.
@@ -91,11 +120,11 @@ func (f *follower) stopWaiting() {
 func (f *follower) runDueActions(ctx context.Context) (r reply, done bool) {
 	policy, now := f.server.askPolicy, time.Now()
 	f.mu.Lock()
-	waiting, waited := f.waitClock.isWaiting(), f.waitClock.elapsed(now)
+	waiting, waited, leaveAt := f.waitClock.isWaiting(), f.waitClock.elapsed(now), f.leaveTime(now)
 	silent := policy.Link && !f.linksSent && len(f.pending) > 0 && waited >= policy.linkDelay()
 	f.mu.Unlock()
-	if waiting && f.canHandOff() && waited >= policy.Handoff {
-		if r, done := f.handOffCall(); done {
+	if waiting && !leaveAt.IsZero() && !now.Before(leaveAt) {
+		if r, done := f.leaveCall(); done {
 			return r, true
 		}
 	}

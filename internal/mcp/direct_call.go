@@ -34,6 +34,8 @@ func (c directCall) handleEntry(ctx context.Context, e runlog.Entry) error {
 
 func (directCall) replyAfterBatch() (reply, bool) { return reply{}, false }
 
+func (directCall) hasQuestions() bool { return false }
+
 func (directCall) waitDeadline() time.Time { return time.Time{} }
 
 func (directCall) handleExpiredWait() (reply, bool) { return reply{}, false }

@@ -80,6 +80,9 @@ func (s *Server) identifyClient(sess *session, m msg.Incoming, p *requestParams,
 
 // dispatchToLibrary serves a request with mcp-go.
 func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m msg.Incoming) reply {
+	if refused := checkCursor(m); refused != nil {
+		return errorReply(m.ID, refused)
+	}
 	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
 	response := s.library.HandleMessage(ctx, m.Raw)
 	raw, err := json.Marshal(response)

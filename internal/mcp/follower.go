@@ -52,6 +52,9 @@ type callHandler interface {
 	waitDeadline() time.Time
 	// handleExpiredWait returns the call's reply if the call ends at its waitDeadline.
 	handleExpiredWait() (r reply, done bool)
+	// hasQuestions reports whether the handler holds questions for its client that are
+	// not sent as requests.
+	hasQuestions() bool
 	// handleRequestEnd ends a call whose request ended before its run, with that cause.
 	// It may be called more than once, and concurrently with a step.
 	handleRequestEnd(cause error) reply

@@ -9,6 +9,19 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
+// leaveCall ends a call that has waited for answers for too long: as a task if it may
+// become one, and otherwise by handing it off.
+func (f *follower) leaveCall() (r reply, done bool) {
+	if !f.mayBecomeTask {
+		return f.handOffCall()
+	}
+	info, err := f.server.engine.Info(f.client.caller, f.runID)
+	if err != nil || len(info.Asks) == 0 {
+		return reply{}, false // the log's next entry says so
+	}
+	return f.becomeTask(), true
+}
+
 // handOffCall ends a call whose questions have been open for too long. Its result holds
 // their addresses and a handle to resume the run. The run and its questions stay as
 // they are. The call goes on if no question is open any more, or if there is no page.
@@ -24,6 +37,7 @@ func (f *follower) handOffCall() (r reply, done bool) {
 		return reply{}, false
 	}
 	f.keepRunResult()
+	f.session.rememberHandle(f.runID)
 	f.mu.Lock()
 	f.handedOff = true
 	f.mu.Unlock()
@@ -72,6 +86,7 @@ const metaWaitingRun = "io.github.photon-beam/waiting"
 type (
 	// A waitingRun lists the questions of a call that was handed off.
 	waitingRun struct {
+		Tool string       `json:"tool,omitempty"` // in lists
 		Run  string       `json:"run"`
 		Asks []waitingAsk `json:"asks"`
 	}
@@ -85,21 +100,54 @@ type (
 // waitingResult returns the result of a call that was handed off. It is an error for a
 // client that was promised structured content for every success.
 func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
-	waits := waitingRun{Run: c.runID}
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s is waiting for an answer from the user.\n", c.photon.Title())
-	for _, a := range info.Asks {
-		address, err := c.askPageURL(a.ID)
-		if err != nil {
-			return nil, err
-		}
-		waits.Asks = append(waits.Asks, waitingAsk{a.ID, a.Question.Message, address})
-		fmt.Fprintf(&text, "\nQuestion: %s\nAnswer at: %s\n", a.Question.Message, address)
+	waits, err := c.newWaitingRun(info)
+	if err != nil {
+		return nil, err
 	}
-	fmt.Fprintf(&text, "\nGive the user the address. Then call the tool %s with {\"run\": %q}. It waits for the answer and returns the result or the next question. "+
-		"Do not call %s again for this: that would start over.", ResumeTool, c.runID, c.photon.Name())
-	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text.String())}}
+	text := fmt.Sprintf("%s is waiting for an answer from the user.\n\n%s\n%s Do not call %s again for this: that would start over.",
+		c.photon.Title(), describeQuestions(waits.Asks), c.howToAnswer(waits), c.photon.Name())
+	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
 	result.IsError = !c.isResume && c.server.guaranteedOutputSchema(c.photon, c.client) != nil
 	return result, nil
+}
+
+// newWaitingRun returns a run with the addresses of its open questions.
+func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
+	run := waitingRun{Run: info.ID, Asks: []waitingAsk{}}
+	for _, a := range info.Asks {
+		address, err := c.askPageURL(a.ID)
+		if err != nil {
+			return run, err
+		}
+		run.Asks = append(run.Asks, waitingAsk{a.ID, a.Question.Message, address})
+	}
+	return run, nil
+}
+
+// describeQuestions returns open questions and their addresses for a model.
+func describeQuestions(asks []waitingAsk) string {
+	var text strings.Builder
+	for _, a := range asks {
+		fmt.Fprintf(&text, "Question: %s\nAnswer at: %s\n", a.Message, a.URL)
+	}
+	return text.String()
+}
+
+// howToAnswer tells a model how the user answers the questions of runs, and how it goes
+// on then.
+func (c *call) howToAnswer(runs ...waitingRun) string {
+	addresses, handle := "this address", `{"run": HANDLE}`
+	if len(runs) == 1 {
+		handle = fmt.Sprintf(`{"run": %q}`, runs[0].Run)
+	}
+	if len(runs) > 1 || len(runs[0].Asks) > 1 {
+		addresses = "these addresses"
+	}
+	text := "Give the user " + addresses + ". "
+	if c.server.signInHint != "" {
+		text += c.server.signInHint + " "
+	}
+	return text + fmt.Sprintf("When the user says that they have answered, call the tool %s with %s, and not before: it returns the result or the next question. "+
+		"If the user no longer wants the result, call %s instead.", ResumeTool, handle, CancelTool)
 }

@@ -39,6 +39,13 @@ func newTestServer(t testing.TB, photons ...*generators.Photon) *testServer {
 // newTestServerOn returns a server on a log that outlives it.
 func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photons ...*generators.Photon) *testServer {
 	t.Helper()
+	return newTestServerWith(t, mcp.Config{AskPolicy: asking}, runs, photons...)
+}
+
+// newTestServerWith returns a server with a configuration, to which it adds what all tests
+// need.
+func newTestServerWith(t testing.TB, c mcp.Config, runs runlog.Log, photons ...*generators.Photon) *testServer {
+	t.Helper()
 	registry, err := generators.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +59,9 @@ func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photon
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	server, err := mcp.New(mcp.Config{
-		Engine: engine, Photons: registry, StateSecret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test", AskPolicy: asking, Logger: logger,
-	})
+	c.Engine, c.Photons, c.Logger = engine, registry, logger
+	c.StateSecret, c.Name, c.Version = bytes.Repeat([]byte{1}, 32), "beam", "test"
+	server, err := mcp.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}

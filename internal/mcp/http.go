@@ -93,11 +93,11 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller generat
 		s.serveResumedStream(w, r, sess, cursor)
 		return
 	}
-	ctx, end := sess.openStandaloneStream(r.Context())
-	defer end()
-	defer context.AfterFunc(s.closed, end)()
 	out := streamable.NewResponse(w, false)
 	defer out.Close()
+	ctx, end := sess.openStandaloneStream(r.Context(), out)
+	defer end()
+	defer context.AfterFunc(s.closed, end)()
 	if out.OpenEvents() != nil {
 		return
 	}

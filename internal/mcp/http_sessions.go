@@ -79,7 +79,7 @@ func (s *session) isIdle(now time.Time) bool {
 	inFlight, _ := s.requests.Count()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return inFlight == 0 && s.cancelStandalone == nil && now.Sub(s.lastActive) > sessionIdleTimeout
+	return inFlight == 0 && s.standalone == nil && now.Sub(s.lastActive) > sessionIdleTimeout
 }
 
 // findSession returns the caller's session with the given id, or nil.
@@ -105,24 +105,24 @@ func (s *Server) removeSession(sess *session) {
 	sess.endSession(requests.ErrSessionEnded)
 }
 
-// openStandaloneStream registers the stream for messages that belong to no request. It
-// ends an earlier one, which may be dead without having noticed. The caller must call
-// the returned function when the stream ends.
-func (s *session) openStandaloneStream(ctx context.Context) (context.Context, func()) {
+// openStandaloneStream registers the standalone stream. It ends an earlier one, which may
+// be dead without having noticed. The caller must call the returned function when the
+// stream ends.
+func (s *session) openStandaloneStream(ctx context.Context, out messageSender) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	mine := &standaloneStream{ctx, cancel, out}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cancelStandalone != nil {
-		(*s.cancelStandalone)()
+	if s.standalone != nil {
+		s.standalone.cancel()
 	}
-	mine := &cancel
-	s.cancelStandalone = mine
+	s.standalone = mine
 	return ctx, func() {
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.cancelStandalone == mine {
-			s.cancelStandalone = nil
+		if s.standalone == mine {
+			s.standalone = nil
 		}
 	}
 }

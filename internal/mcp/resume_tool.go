@@ -14,19 +14,27 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// ResumeTool is the name of the tool that resumes a run whose call was handed off.
-// While calls may be handed off, no photon is offered under this name.
-const ResumeTool = "beam_resume"
+// The names of the tools for runs whose calls were handed off. While calls may be handed
+// off, no photon is offered under these names.
+const (
+	ResumeTool = "beam_resume" // resumes a run, or lists those that wait
+	CancelTool = "beam_cancel" // cancels a run
+)
 
-var resumeInputSchema = json.RawMessage(`{"type":"object","properties":{"run":{"type":"string",` +
-	`"description":"The handle from the result of the earlier call."}},"required":["run"],"additionalProperties":false}`)
+var (
+	resumeInputSchema = json.RawMessage(`{"type":"object","properties":{"run":{"type":"string",` +
+		`"description":"The handle from the result of the earlier call. Leave it out to list the calls that are waiting."}},"additionalProperties":false}`)
+	cancelInputSchema = json.RawMessage(`{"type":"object","properties":{"run":{"type":"string",` +
+		`"description":"The handle from the result of the earlier call."}},"required":["run"],"additionalProperties":false}`)
+)
 
-// newResumeTool returns the tool's description.
+// newResumeTool returns the description of [ResumeTool].
 func newResumeTool() server.ServerTool {
 	yes, no := true, false
 	t := mcp.NewToolWithRawSchema(ResumeTool, "Resumes a tool call that ended early because it is waiting for an answer from the user. "+
 		"Waits for the answer, then returns the tool's result or the next question. "+
-		"Call it after you have given the user the address to answer at, as often as needed: nothing is lost or done twice.", resumeInputSchema)
+		"Call it when the user says that they have answered, and not again before they do. Nothing is lost or done twice. "+
+		"Without a handle it lists the tool calls that are waiting.", resumeInputSchema)
 	t.Title = "Resume a waiting tool call"
 	t.Annotations = mcp.ToolAnnotation{
 		Title: t.Title, ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no,
@@ -34,9 +42,22 @@ func newResumeTool() server.ServerTool {
 	return server.ServerTool{Tool: t, Handler: refuseLibraryCall}
 }
 
-// isResumeTool reports whether name is [ResumeTool] and calls may be handed off.
-func (s *Server) isResumeTool(name string) bool {
-	return name == ResumeTool && s.askPolicy.allowsHandoff()
+// newCancelTool returns the description of [CancelTool].
+func newCancelTool() server.ServerTool {
+	yes, no := true, false
+	t := mcp.NewToolWithRawSchema(CancelTool, "Cancels a tool call that ended early because it is waiting for an answer from the user. "+
+		"Its questions are withdrawn, and it does nothing more. Call it only if the user no longer wants the result.", cancelInputSchema)
+	t.Title = "Cancel a waiting tool call"
+	t.Annotations = mcp.ToolAnnotation{
+		Title: t.Title, ReadOnlyHint: &no, DestructiveHint: &yes, IdempotentHint: &yes, OpenWorldHint: &no,
+	}
+	return server.ServerTool{Tool: t, Handler: refuseLibraryCall}
+}
+
+// isBeamTool reports whether name is that of a tool for runs whose calls were handed off,
+// and calls may be.
+func (s *Server) isBeamTool(name string) bool {
+	return (name == ResumeTool || name == CancelTool) && s.askPolicy.allowsHandoff()
 }
 
 // unknownHandleText is the result for a handle without a run. It is the same whether or
@@ -44,37 +65,66 @@ func (s *Server) isResumeTool(name string) bool {
 const unknownHandleText = "No run has this handle. Either no earlier call returned it, or the run is no longer kept " +
 	"(a run that is not durable ends with its Beam process). Call the tool itself again."
 
-// openResumedRun prepares the call for the run that [ResumeTool] was called with. It
-// returns the reply if the caller has no such run.
-func (c *call) openResumedRun(args json.RawMessage) *reply {
-	refuse := func(text string) *reply {
-		r := c.resultReply(msg.ErrorResult(text), "")
-		return &r
+// serveBeamTool serves a call of one of Beam's own tools, as far as that needs no waiting.
+// It returns no reply if the call then follows a run.
+func (c *call) serveBeamTool(p *requestParams) *reply {
+	run, valid := parseHandle(p.Arguments)
+	switch {
+	case !valid || run == "" && p.Name == CancelTool:
+		return c.errorResultReply("The arguments for " + p.Name + ` are not valid: it takes {"run": HANDLE}, with the handle from the result of the earlier call.`)
+	case run == "":
+		return c.listWaitingRuns()
+	}
+	info, err := c.server.engine.Info(c.client.caller, run)
+	if err == nil && info.Owner != c.client.caller.ID { // an operator's client doesn't act on the runs of others
+		err = engine.ErrForbidden
+	}
+	switch {
+	case err != nil:
+		return c.handleErrorReply(p.Name, err)
+	case p.Name == CancelTool:
+		return c.cancelWaitingRun(info)
+	}
+	return c.openResumedRun(info)
+}
+
+// parseHandle returns the run in the arguments of one of Beam's tools, or "" if they name
+// none.
+func parseHandle(args json.RawMessage) (run string, valid bool) {
+	if len(args) == 0 || bytes.Equal(args, msg.Null) {
+		return "", true
 	}
 	var handle struct {
 		Run string `json:"run"`
 	}
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.DisallowUnknownFields()
-	if d.Decode(&handle) != nil || handle.Run == "" {
-		return refuse("The arguments for " + ResumeTool + ` are not valid: it takes {"run": HANDLE}, with the handle from the result of the earlier call.`)
-	}
-	runs, caller := c.server.engine, c.client.caller
-	info, err := runs.Info(caller, handle.Run)
-	if err == nil && info.Owner != caller.ID { // an operator's client doesn't act on the runs of others
-		err = engine.ErrForbidden
-	}
-	if err == nil {
-		err = runs.ClearIdleTimeout(caller, handle.Run)
-	}
+	return handle.Run, d.Decode(&handle) == nil
+}
+
+// errorResultReply returns a reply that describes to the model what went wrong.
+func (c *call) errorResultReply(text string) *reply {
+	r := c.resultReply(msg.ErrorResult(text), "")
+	return &r
+}
+
+// handleErrorReply returns the reply for a handle whose run can't be used.
+func (c *call) handleErrorReply(tool string, err error) *reply {
 	switch {
 	case errors.Is(err, engine.ErrRunNotFound), errors.Is(err, engine.ErrForbidden):
-		return refuse(unknownHandleText)
+		return c.errorResultReply(unknownHandleText)
 	case engine.IsTransient(err):
-		return refuse("The run can't be read at the moment. Nothing is lost: call " + ResumeTool + " again later.")
-	case err != nil:
-		r := c.internalErrorReply(err)
-		return &r
+		return c.errorResultReply("The run can't be read at the moment. Nothing is lost: call " + tool + " again later.")
+	}
+	r := c.internalErrorReply(err)
+	return &r
+}
+
+// openResumedRun prepares the call for the run that [ResumeTool] was called with. It
+// returns the reply if the run can't be resumed.
+func (c *call) openResumedRun(info engine.Info) *reply {
+	if err := c.server.engine.ClearIdleTimeout(c.client.caller, info.ID); err != nil {
+		return c.handleErrorReply(ResumeTool, err)
 	}
 	photon, ok := c.server.photons.Lookup(info.Photon)
 	switch {
@@ -82,7 +132,7 @@ func (c *call) openResumedRun(args json.RawMessage) *reply {
 	case info.State.Ended(): // the log has its result
 		photon = msg.PlaceholderPhoton(info.Photon)
 	default:
-		return refuse("The tool " + info.Photon + " of this run is not available now. The run is waiting for it.")
+		return c.errorResultReply("The tool " + info.Photon + " of this run is not available now. The run is waiting for it.")
 	}
 	c.photon, c.runID, c.followAfter, c.isResume = photon, info.ID, info.LastSeq, true
 	c.keepRunResult() // a restart of Beam forgets it

@@ -13,7 +13,6 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
-	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -26,7 +25,9 @@ type roundTrip struct {
 	expectsMore bool                 // the photon asks further questions at once
 	isContinued bool                 // the client has had the run's requestState before
 	callDigest  []byte
-	becomesTask bool // the call becomes a task once no question is open
+	// taskTime is when the call becomes a task unless a question is open; zero if it
+	// doesn't.
+	taskTime time.Time
 	// earlyResponses are answers that came with the call's first request, from a client
 	// that knows what it will be asked.
 	earlyResponses map[string]json.RawMessage
@@ -57,7 +58,10 @@ const (
 func (c *call) serveRoundTrip(inFlight *requests.InFlight, p *requestParams, answer func(reply)) {
 	r := &roundTrip{
 		follower: c.newFollower(c.sender, inFlight), earlyResponses: p.Responses, openInputs: map[string]openInput{},
-		callDigest: requeststate.DigestCall(p.Name, p.Arguments), becomesTask: c.becomesTaskAfterAsking(),
+		callDigest: requeststate.DigestCall(p.Name, p.Arguments),
+	}
+	if c.workFor > 0 {
+		r.taskTime = time.Now().Add(c.workFor)
 	}
 	r.handler = r
 	if ended, done := r.begin(inFlight.NewContext(), p); done {
@@ -87,9 +91,6 @@ func (r *roundTrip) begin(ctx context.Context, p *requestParams) (ended reply, d
 			return *refused, true
 		}
 		r.lastSent = r.followAfter
-	}
-	if r.becomesTask && r.isContinued && len(r.openInputs) == 0 {
-		return r.taskCreatedReply(), true
 	}
 	return reply{}, false
 }
@@ -126,8 +127,8 @@ func (r *roundTrip) handleExpiredWait() (answer reply, done bool) {
 	switch {
 	case len(r.openInputs) > 0:
 		return r.inputRequiredReply(), true
-	case r.becomesTask:
-		return r.taskCreatedReply(), true
+	case !r.taskTime.IsZero():
+		return r.becomeTask(), true
 	}
 	r.resetWait()
 	return reply{}, false
@@ -135,18 +136,18 @@ func (r *roundTrip) handleExpiredWait() (answer reply, done bool) {
 
 // resetWait sets waitUntil for what the round trip waits for now.
 func (r *roundTrip) resetWait() {
-	wait := pageAnswerWait
 	switch {
-	case len(r.openInputs) == 0 && r.becomesTask:
-		wait = tasks.FirstQuestionWait
 	case len(r.openInputs) == 0:
-		r.waitUntil = time.Time{}
-		return
+		r.waitUntil = r.taskTime
 	case r.expectsMore:
-		wait = moreQuestionsWait
+		r.waitUntil = time.Now().Add(moreQuestionsWait)
+	default:
+		r.waitUntil = time.Now().Add(pageAnswerWait)
 	}
-	r.waitUntil = time.Now().Add(wait)
 }
+
+// hasQuestions implements [callHandler].
+func (r *roundTrip) hasQuestions() bool { return len(r.openInputs) > 0 }
 
 // isReadyToAsk reports whether the round trip can return its questions: there are some,
 // no more are announced, and at least one is not being answered on Beam's page.

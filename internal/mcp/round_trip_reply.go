@@ -46,6 +46,9 @@ type (
 // handleRequestEnd implements [callHandler]. It cancels the run if nobody could resume
 // it.
 func (r *roundTrip) handleRequestEnd(cause error) reply {
+	if r.wasHandedOff() {
+		return reply{}
+	}
 	if !r.call.isResume && (errors.Is(cause, requests.ErrCancelled) || !r.isContinued && !r.photon.Options().Durable) {
 		r.cancelRun()
 	} else if err := r.keepRunForState(); err != nil {

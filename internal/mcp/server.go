@@ -51,7 +51,10 @@ type Config struct {
 	// if nothing is traced.
 	TraceContext func(context.Context, runlog.Trace) context.Context
 	AskPolicy    AskPolicy
-	Logger       *slog.Logger // nil discards
+	// SignInHint is a sentence that says how the user signs in to Beam's pages, for the
+	// results that hold their addresses; empty for none.
+	SignInHint string
+	Logger     *slog.Logger // nil discards
 }
 
 // A Server serves MCP. Its methods may be called concurrently.
@@ -63,6 +66,7 @@ type Server struct {
 	implementation mcp.Implementation
 	traceContext   func(context.Context, runlog.Trace) context.Context
 	askPolicy      AskPolicy
+	signInHint     string
 	logger         *slog.Logger
 	lastRequestID  atomic.Uint64
 	lastCallNumber atomic.Uint32 // see call.number
@@ -93,6 +97,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, stateSealer: sealer, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
+		signInHint:     c.SignInHint,
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions:       map[string]*session{},
 	}

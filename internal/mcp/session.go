@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -43,16 +42,18 @@ type session struct {
 	initialized     chan struct{} // closed once the client has initialized
 	markInitialized func()
 
-	mu               sync.Mutex
-	caller           generators.Caller
-	client           *client          // nil before initialize
-	resumableCalls   map[string]*call // by key
-	subscribedURIs   map[string]bool  // of resources
-	hasEnded         bool
-	lastActive       time.Time           // when the client last sent a message
-	cancelStandalone *context.CancelFunc // of the stream for messages that belong to no request
-	changes          *changes.Queue
-	taskWatch        *tasks.Watch // nil until the client creates a task
+	mu             sync.Mutex
+	caller         generators.Caller
+	client         *client          // nil before initialize
+	resumableCalls map[string]*call // by key
+	handles        []string         // of runs, that the session has returned, unless its caller is identified
+	subscribedURIs map[string]bool  // of resources
+	hasEnded       bool
+	lastActive     time.Time              // when the client last sent a message
+	standalone     *standaloneStream      // nil if there is none
+	polledTasks    map[string]*polledTask // by their run's id
+	changes        *changes.Queue
+	taskWatch      *tasks.Watch // nil until the client creates a task
 }
 
 func (s *Server) newSession(id string, caller generators.Caller, pages func() (string, error)) *session {
@@ -122,7 +123,11 @@ func (s *session) endSession(cause error) {
 	s.mu.Lock()
 	s.hasEnded = true
 	calls := slices.Collect(maps.Values(s.resumableCalls))
+	asking := s.takePolledAsking()
 	s.mu.Unlock()
+	for _, a := range asking {
+		a.Cancel(cause)
+	}
 	s.requests.End(cause)
 	for _, c := range calls {
 		c.abandonRun()

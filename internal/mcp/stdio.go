@@ -39,6 +39,8 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
 	c.session.steps, c.session.identified = steps.NewQueue(), true
 	c.session.steps.Start()
+	_, closeStandalone := c.session.openStandaloneStream(ctx, c.writer)
+	defer closeStandalone()
 	s.changes.Add(c.session.changes)
 	defer s.changes.Remove(c.session.changes)
 	go c.sendChanges(ctx)

@@ -16,7 +16,10 @@ import (
 func (rc *requestContext) taskRequester() tasks.Requester { return rc.session.taskRequester(rc.client) }
 
 func (s *session) taskRequester(c *client) tasks.Requester {
-	return tasks.Requester{Caller: c.caller, Client: &c.Client, PageBaseURL: s.pageBaseURL, Identified: s.identified}
+	return tasks.Requester{
+		Caller: c.caller, Client: &c.Client, PageBaseURL: s.pageBaseURL, Identified: s.identified,
+		Reachable: c.IsModern() || s.currentStandalone() != nil,
+	}
 }
 
 // decideTask decides whether the call becomes a task, and reports whether it does at
@@ -26,14 +29,10 @@ func (c *call) decideTask(p *requestParams) (bool, *msg.Error) {
 	if c.isResume { // the purpose of ResumeTool is to wait
 		support = generators.TaskForbidden
 	}
-	d, refused := tasks.Decide(&c.client.Client, support, p.Name, p.Task)
-	c.isTask, c.retainFor = d.IsTask, d.RetainFor
+	d, refused := tasks.Decide(&c.client.Client, support, p.Name, p.Task, c.progressToken != nil)
+	c.isTask, c.mayBecomeTask, c.workFor, c.retainFor = d.IsTask, d.MayBecomeTask, d.WorkFor, d.RetainFor
 	return d.IsTask, refused
 }
-
-// becomesTaskAfterAsking reports whether the call becomes a task once no question is
-// open.
-func (c *call) becomesTaskAfterAsking() bool { return c.retainFor > 0 }
 
 // runSurface returns the surface that the call's run is recorded with.
 func (c *call) runSurface() string {
@@ -50,7 +49,7 @@ func (c *call) createTask(inFlight *requests.InFlight, p *requestParams) reply {
 		return *refused
 	}
 	if c.client.IsModern() {
-		return c.taskCreatedReply()
+		return c.createdTaskReply()
 	}
 	ctx := inFlight.NewContext()
 	info, err := c.server.tasks.AwaitQuestions(ctx, c.client.caller, c.runID, tasks.FirstQuestionWait)
@@ -66,8 +65,20 @@ func (c *call) createTask(inFlight *requests.InFlight, p *requestParams) reply {
 	return reply{message: msg.EncodeResult(c.requestID, c.server.tasks.CreateResult(c.session.taskRequester(c.client), info))}
 }
 
-// taskCreatedReply returns the reply of a call of the modern era that has become a task.
-func (c *call) taskCreatedReply() reply {
+// becomeTask makes a call of the modern era a task, and returns its reply. From then on
+// the client has the run's id, so that the run outlives the request.
+func (c *call) becomeTask() reply {
+	c.mu.Lock()
+	c.handedOff = true
+	c.mu.Unlock()
+	if c.retainFor == 0 {
+		c.keepRunResult()
+	}
+	return c.createdTaskReply()
+}
+
+// createdTaskReply returns the reply of a call of the modern era that is a task.
+func (c *call) createdTaskReply() reply {
 	info, err := c.server.engine.Info(c.client.caller, c.runID)
 	if err != nil {
 		return c.internalErrorReply(err)
@@ -79,7 +90,7 @@ func (c *call) taskCreatedReply() reply {
 // stream for that.
 func (s *session) announceTask(info engine.Info) {
 	s.mu.Lock()
-	hasStream := !s.hasEnded && (s.steps != nil || s.cancelStandalone != nil)
+	hasStream := !s.hasEnded && s.standalone != nil
 	isNew := hasStream && s.taskWatch == nil
 	if isNew {
 		s.taskWatch = s.server.tasks.NewStatusWatch(s.caller, func() tasks.Requester { return s.taskRequester(s.initializedClient()) }, s.changes.Signal)
@@ -118,6 +129,9 @@ func (s *Server) serveTaskRequest(rc *requestContext, m msg.Incoming, answer fun
 		answer(errorReply(m.ID, refused))
 		return
 	}
+	if isPoll(rc, m) {
+		s.askPolledTask(rc, m)
+	}
 	answer(reply{message: msg.EncodeResult(m.ID, result)})
 }
 
@@ -130,27 +144,14 @@ func (s *Server) serveTaskResult(rc *requestContext, m msg.Incoming, answer func
 		answer(errorReply(m.ID, refused))
 		return
 	}
-	f := s.newTaskFollower(rc, m, info)
+	c := s.newTaskCall(rc.session, rc.client, rc.sender, info)
+	c.requestID = m.ID
+	f := c.newFollower(rc.sender, rc.inFlight)
 	if rc.session.resumable && !rc.session.addResumableCall(f.call) { // the session has ended
 		answer(reply{})
 		return
 	}
 	rc.sender.SetResumeCursor(f.cursor(0))
-	f.follow(nil, answer)
-}
-
-// newTaskFollower returns a follower that sends m's client the questions of a task's run,
-// from its beginning, but no log messages.
-func (s *Server) newTaskFollower(rc *requestContext, m msg.Incoming, info engine.Info) *follower {
-	photon, ok := s.photons.Lookup(info.Photon)
-	if !ok {
-		photon = msg.PlaceholderPhoton(info.Photon)
-	}
-	quiet := *rc.client
-	quiet.LogLevel = msg.NoLogging
-	c := &call{
-		server: s, session: rc.session, client: &quiet, requestID: m.ID, sender: rc.sender, number: s.lastCallNumber.Add(1),
-		photon: photon, runID: info.ID, isTask: true,
-	}
-	return c.newFollower(rc.sender, rc.inFlight)
+	end := rc.session.beginResultRequest(info.ID)
+	f.follow(nil, func(r reply) { end(); answer(r) })
 }

@@ -20,11 +20,11 @@ func (s *Server) registerTools() {
 	s.registerMu.Lock() // keep an older list from replacing a newer one
 	defer s.registerMu.Unlock()
 	var tools []server.ServerTool
-	if s.isResumeTool(ResumeTool) {
-		tools = append(tools, newResumeTool())
+	if s.askPolicy.allowsHandoff() {
+		tools = append(tools, newResumeTool(), newCancelTool())
 	}
 	for _, p := range s.photons.All() {
-		if s.isResumeTool(p.Name()) {
+		if s.isBeamTool(p.Name()) {
 			s.logger.Warn("a photon is not offered over MCP because Beam has a tool of that name", "photon", p.Name())
 			continue
 		}
@@ -53,7 +53,7 @@ func newTool(p *generators.Photon) mcp.Tool {
 // offersTool reports whether a registered tool is one that a caller may use. Tools that
 // are no photons are everybody's.
 func (s *Server) offersTool(caller generators.Caller, name string) bool {
-	if _, isPhoton := s.photons.Lookup(name); !isPhoton || s.isResumeTool(name) {
+	if _, isPhoton := s.photons.Lookup(name); !isPhoton || s.isBeamTool(name) {
 		return true
 	}
 	_, ok := s.engine.LookupPhoton(caller, name)
@@ -76,7 +76,7 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 		return
 	}
 	for i := range r.Tools {
-		if p, ok := s.photons.Lookup(r.Tools[i].Name); ok && !s.isResumeTool(p.Name()) {
+		if p, ok := s.photons.Lookup(r.Tools[i].Name); ok && !s.isBeamTool(p.Name()) {
 			r.Tools[i].RawOutputSchema = s.guaranteedOutputSchema(p, rc.client)
 			r.Tools[i].Execution = tasks.Execution(p, &rc.client.Client)
 		}

@@ -29,6 +29,10 @@ var (
 	ErrMoved = errors.New("the request continues on another stream")
 )
 
+// NewInFlight returns a request that is in no table: one of a client that is served as if
+// it had sent one.
+func NewInFlight(parent context.Context) *InFlight { return &InFlight{parent: parent} }
+
 // Parent returns the context of the connection that the request came on.
 func (r *InFlight) Parent() context.Context { return r.parent }
 

@@ -21,22 +21,32 @@ const (
 	defaultTTL = 10 * time.Minute
 )
 
+// maxWork is how long a call of the modern era works without a progress token, whose
+// client sees nothing of that, before it becomes a task.
+const maxWork = 2 * time.Second
+
 // A Decision says whether a call becomes a task.
 type Decision struct {
 	IsTask bool // at once
-	// RetainFor is how long the run is kept. If it isn't 0 for a call that is not a
-	// task, the call becomes a task once no question is open.
+	// MayBecomeTask reports whether the call becomes a task later: when it waits for an
+	// answer that its client can't be asked for, or after WorkFor.
+	MayBecomeTask bool
+	// WorkFor is how long the call works, with no question open, before it becomes a
+	// task; 0 is as long as it takes.
+	WorkFor time.Duration
+	// RetainFor is how long the run is kept at least; see [engine.StartRequest].
 	RetainFor time.Duration
 }
 
 // Decide decides whether a call of a tool becomes a task at once. In MCP 2025-11-25, the
 // client decides, with the call's parameter task, within what the photon supports
-// (Tasks, Tool-Level Negotiation); in 2026-07-28, the photon does, if the client
-// supports tasks (SEP-2663).
-func Decide(c *msg.Client, support generators.TaskSupport, tool string, task json.RawMessage) (Decision, *msg.Error) {
+// (Tasks, Tool-Level Negotiation); in 2026-07-28, the photon and what the call does
+// decide, if the client supports tasks (SEP-2663). wantsProgress reports whether the
+// call has a progress token.
+func Decide(c *msg.Client, support generators.TaskSupport, tool string, task json.RawMessage, wantsProgress bool) (Decision, *msg.Error) {
 	switch {
 	case c.IsModern():
-		return decideExtension(c, support)
+		return decideExtension(c, support, wantsProgress)
 	case c.Version != mcp.ProtocolVersion20251125, task == nil, string(task) == "null":
 		if support == generators.TaskRequired {
 			return Decision{}, msg.Errorf(mcp.METHOD_NOT_FOUND, "%s can only be called as a task: add the parameter task, an object (MCP 2025-11-25)", tool)
@@ -50,17 +60,21 @@ func Decide(c *msg.Client, support generators.TaskSupport, tool string, task jso
 }
 
 // decideExtension is Decide for a client of the modern era.
-func decideExtension(c *msg.Client, support generators.TaskSupport) (Decision, *msg.Error) {
+func decideExtension(c *msg.Client, support generators.TaskSupport, wantsProgress bool) (Decision, *msg.Error) {
 	supported := supportsExtension(c)
 	switch {
 	case support == generators.TaskRequired && !supported:
 		return Decision{}, missingExtensionError()
-	case supported && support == generators.TaskAfterAsking:
-		return Decision{RetainFor: defaultTTL}, nil
-	case supported && (support == generators.TaskRequired || support == generators.TaskPreferred):
-		return Decision{IsTask: true, RetainFor: defaultTTL}, nil
+	case !supported || support == generators.TaskForbidden:
+		return Decision{}, nil
+	case support == generators.TaskAfterAsking:
+		return Decision{MayBecomeTask: true, WorkFor: FirstQuestionWait, RetainFor: defaultTTL}, nil
+	case support == generators.TaskOptional && wantsProgress:
+		return Decision{MayBecomeTask: true}, nil
+	case support == generators.TaskOptional:
+		return Decision{MayBecomeTask: true, WorkFor: maxWork}, nil
 	}
-	return Decision{}, nil
+	return Decision{IsTask: true, RetainFor: defaultTTL}, nil
 }
 
 // parseTTL decodes the parameter task and returns how long the client wants the task to
@@ -96,7 +110,7 @@ func (s *Service) CreateResult(r Requester, info engine.Info) any {
 		return struct { // SEP-2663, Task Creation
 			msg.ResultBase
 			extensionTask
-		}{s.newResultBase(r, "task"), extensionTask(newTask(info))}
+		}{s.newResultBase(r, "task"), s.newExtensionTask(r, info)}
 	}
 	created := createResult{task: s.newTaskFor(r, info), Meta: s.taskMeta(r, info)}
 	created.Task = created.task

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ type detailedTask struct {
 // serveExtension serves a request about a task of 2026-07-28.
 func (s *Service) serveExtension(r Requester, m msg.Incoming) (any, *msg.Error) {
 	serve := map[string]func(Requester, engine.Info, params) (any, *msg.Error){
-		methodGet: s.getExtensionTask, methodUpdate: s.updateExtensionTask, methodCancel: s.cancelExtensionTask,
+		MethodGet: s.getExtensionTask, methodUpdate: s.updateExtensionTask, methodCancel: s.cancelExtensionTask,
 	}[m.Method]
 	if serve == nil {
 		return nil, unknownMethodError(m)
@@ -54,7 +55,7 @@ func (s *Service) serveExtension(r Requester, m msg.Incoming) (any, *msg.Error) 
 	if refused != nil {
 		return nil, refused
 	}
-	info, refused := s.findRun(r.Caller, p.ID)
+	info, refused := s.findExtensionRun(r.Caller, p.ID)
 	if refused != nil {
 		return nil, refused
 	}
@@ -83,7 +84,7 @@ func (s *Service) cancelExtensionTask(r Requester, info engine.Info, _ params) (
 
 // newDetailedTask returns a run as a task for the requester.
 func (s *Service) newDetailedTask(r Requester, info engine.Info) (detailedTask, error) {
-	d := detailedTask{extensionTask: extensionTask(s.newTaskFor(r, info))}
+	d := detailedTask{extensionTask: s.newExtensionTask(r, info)}
 	switch info.State {
 	case engine.Waiting:
 		return d, s.addInputRequests(r, info, &d)
@@ -95,8 +96,22 @@ func (s *Service) newDetailedTask(r Requester, info engine.Info) (detailedTask, 
 	return d, nil
 }
 
-// addInputRequests adds the task's open questions. Those that its client can't be asked
-// are left for the inbox: if there are no others, the client sees a working task.
+// newExtensionTask returns a run as a task for the requester. If the client can be asked
+// none of the open questions, they are left for the inbox, and the task is working.
+func (s *Service) newExtensionTask(r Requester, info engine.Info) extensionTask {
+	t := s.newTaskFor(r, info)
+	translator := s.translator(r, info)
+	if t.Status == statusInputRequired && !slices.ContainsFunc(info.Asks, func(open engine.OpenAsk) bool {
+		_, missing, err := translator.AskRequest(open.Question, open.ID)
+		return err == nil && missing == nil
+	}) {
+		t.Status = statusWorking
+	}
+	return extensionTask(t)
+}
+
+// addInputRequests adds the task's open questions, but for those that its client can't be
+// asked.
 func (s *Service) addInputRequests(r Requester, info engine.Info, d *detailedTask) error {
 	translator := s.translator(r, info)
 	d.Requests = map[string]inputRequest{}
@@ -113,9 +128,6 @@ func (s *Service) addInputRequests(r Requester, info engine.Info, d *detailedTas
 				return err
 			}
 		}
-	}
-	if len(d.Requests) == 0 {
-		d.Status = statusWorking
 	}
 	return nil
 }

@@ -11,12 +11,10 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// MethodResult is the method that waits for a task's end (MCP 2025-11-25).
-const MethodResult = "tasks/result"
-
-// The other methods of tasks.
+// The methods of tasks.
 const (
-	methodGet    = "tasks/get"
+	MethodGet    = "tasks/get"
+	MethodResult = "tasks/result" // waits for a task's end (MCP 2025-11-25)
 	methodList   = "tasks/list"
 	methodCancel = "tasks/cancel"
 	methodUpdate = "tasks/update"
@@ -33,7 +31,7 @@ func unknownMethodError(m msg.Incoming) *msg.Error {
 // (SEP-2663, Streamable HTTP: Routing Headers). Named reports whether the request needs
 // the header.
 func CheckNameHeader(m msg.Incoming, h http.Header) (named bool, err error) {
-	if m.Method != methodGet && m.Method != methodUpdate && m.Method != methodCancel {
+	if m.Method != MethodGet && m.Method != methodUpdate && m.Method != methodCancel {
 		return false, nil
 	}
 	var body struct {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -58,6 +59,9 @@ type Requester struct {
 	// Identified reports whether Caller is a known user or token, rather than anyone
 	// who can reach the address.
 	Identified bool
+	// Reachable reports whether the client can be sent the questions of its tasks while
+	// it only polls them.
+	Reachable bool
 }
 
 // Serve serves a request about a task, and returns its result. It serves all methods
@@ -74,7 +78,7 @@ func (s *Service) Serve(ctx context.Context, r Requester, m msg.Incoming) (resul
 		return nil, refused
 	}
 	switch m.Method {
-	case methodGet:
+	case MethodGet:
 		return s.getTask(ctx, r, p)
 	case methodCancel:
 		return s.cancelTask(r, p)
@@ -96,8 +100,19 @@ func (s *Service) FindRequestedRun(caller generators.Caller, m msg.Incoming) (en
 // findRun returns the run of a task that belongs to the caller. An operator's client
 // doesn't act on the tasks of others.
 func (s *Service) findRun(caller generators.Caller, id string) (engine.Info, *msg.Error) {
+	return s.findRunFrom(caller, id, Surface)
+}
+
+// findExtensionRun is findRun for a client of the modern era, whose calls may become
+// tasks after their runs have started.
+func (s *Service) findExtensionRun(caller generators.Caller, id string) (engine.Info, *msg.Error) {
+	return s.findRunFrom(caller, id, Surface, msg.Surface)
+}
+
+// findRunFrom returns a run of the caller that was started from one of the surfaces.
+func (s *Service) findRunFrom(caller generators.Caller, id string, surfaces ...string) (engine.Info, *msg.Error) {
 	info, err := s.Engine.Info(caller, id)
-	if err != nil || info.Surface != Surface || info.Owner != caller.ID {
+	if err != nil || !slices.Contains(surfaces, info.Surface) || info.Owner != caller.ID {
 		// The error does not disclose whether the task belongs to another caller.
 		return engine.Info{}, msg.Errorf(mcp.INVALID_PARAMS, "taskId: there is no such task; it may have been deleted some time after its end")
 	}

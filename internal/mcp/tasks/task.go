@@ -72,15 +72,15 @@ func waitingMessage(info engine.Info) string {
 }
 
 // newTaskFor returns a run as a task for a client. The status message includes the
-// address of the question if the client can't be asked. With [Config.Link] it always
-// does, since the client may not ask.
+// address of the question if the client can't be asked, or can't be reached while it
+// polls. With [Config.Link] it always does, since the client may not ask.
 func (s *Service) newTaskFor(r Requester, info engine.Info) task {
 	t := newTask(info)
 	if t.Status != statusInputRequired || len(info.Asks) == 0 {
 		return t
 	}
 	first, translator := info.Asks[0], s.translator(r, info)
-	if _, missing, _ := translator.AskRequest(first.Question, first.ID); missing == nil && !s.Link {
+	if _, missing, _ := translator.AskRequest(first.Question, first.ID); missing == nil && r.Reachable && !s.Link {
 		return t
 	}
 	if address, err := translator.AskPageURL(first.ID); err == nil {

@@ -119,8 +119,9 @@ func TestPages(t *testing.T) {
 		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
 		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID)))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
-		golden(t, "login-operator", Login(c, LoginPage{Program: "beam"}))
-		golden(t, "login-wanted", Login(c, LoginPage{Next: "/asks/a.3", Program: "hello"}))
+		golden(t, "login-operator", Login(c, LoginPage{SignInCommand: "beam open"}))
+		golden(t, "login-temporary", Login(c, LoginPage{}))
+		golden(t, "login-wanted", Login(c, LoginPage{Next: "/asks/a.3", SignInCommand: "hello open --data /srv/hello"}))
 		golden(t, "error", ErrorPage(c, 404, "There is no such run", "It may have been deleted."))
 	})
 }

@@ -18,8 +18,8 @@ type Chrome struct {
 	SignedIn   bool      // the person can sign out
 	// ClientWaits means that an MCP client waits for an answer, and that this browser
 	// would see its runs if it had signed in.
-	ClientWaits bool
-	Program     string // the command that prints sign-in addresses; empty if another program serves Beam
+	ClientWaits   bool
+	SignInCommand string // prints a sign-in address; empty if no command does
 
 	Script    string   // URL of the Datastar bundle; empty for pages without script
 	OwnScript string   // URL of beam.js, which requires the Datastar bundle
@@ -86,7 +86,6 @@ type LoginPage struct {
 	Error string
 	Next  string // the path to open after signing in
 	Token bool   // the server accepts a token
-	// Program is the command that prints sign-in addresses; empty if another program
-	// serves Beam.
-	Program string
+	// SignInCommand is the command that prints a sign-in address; empty if there is none.
+	SignInCommand string
 }

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
+)
+
+// maxListedRuns is the largest number of waiting runs that [ResumeTool] lists, and that a
+// session remembers.
+const maxListedRuns = 20
+
+// listWaitingRuns returns the reply with the waiting runs that the client may resume: the
+// caller's own, if the caller is identified, and otherwise those whose handles the session
+// has returned.
+func (c *call) listWaitingRuns() *reply {
+	result, err := c.waitingRunsResult(c.findWaitingRuns())
+	if err != nil {
+		return c.handleErrorReply(ResumeTool, err)
+	}
+	r := c.resultReply(result, "")
+	return &r
+}
+
+func (c *call) findWaitingRuns() []engine.Info {
+	caller, identified, handles := c.client.caller, c.session.identified, c.session.returnedHandles()
+	return c.server.engine.Runs(caller, maxListedRuns, func(i engine.Info) bool {
+		isCall := i.Surface == msg.Surface || i.Surface == tasks.Surface
+		return i.State == engine.Waiting && isCall && i.Owner == caller.ID && (identified || slices.Contains(handles, i.ID))
+	})
+}
+
+// metaWaitingRuns is the member of a result's _meta that repeats the list for programs.
+const metaWaitingRuns = "io.github.photon-beam/waiting-runs"
+
+func (c *call) waitingRunsResult(infos []engine.Info) (*msg.ToolResult, error) {
+	runs := []waitingRun{}
+	var text strings.Builder
+	for _, info := range infos {
+		run, err := c.newWaitingRun(info)
+		if err != nil {
+			return nil, err
+		}
+		run.Tool = info.Photon
+		runs = append(runs, run)
+		fmt.Fprintf(&text, "\nTool: %s\nHandle: %s\n%s", info.Photon, info.ID, describeQuestions(run.Asks))
+	}
+	intro := "No tool call is waiting for an answer from the user.\n"
+	switch {
+	case len(runs) == 1:
+		intro = "One tool call is waiting for an answer from the user.\n"
+	case len(runs) > 1:
+		intro = fmt.Sprintf("%d tool calls are waiting for answers from the user.\n", len(runs))
+	case !c.session.identified && c.session.id == "":
+		intro = "Calls can't be listed for a client that Beam doesn't recognize. Use the handle from the result of the earlier call.\n"
+	}
+	outro := ""
+	if len(runs) > 0 {
+		outro = "\n" + c.howToAnswer(runs...)
+	}
+	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(strings.TrimSuffix(intro+text.String()+outro, "\n"))}}
+	result.Meta = map[string]any{metaWaitingRuns: runs}
+	return result, nil
+}
+
+// cancelWaitingRun cancels the run that [CancelTool] was called with.
+func (c *call) cancelWaitingRun(info engine.Info) *reply {
+	if info.State.Ended() {
+		return c.errorResultReply(fmt.Sprintf("This call of %s has already ended. %s returns its result.", info.Photon, ResumeTool))
+	}
+	c.runID = info.ID
+	if err := c.server.engine.Cancel(context.Background(), c.client.caller, info.ID); err != nil {
+		return c.handleErrorReply(CancelTool, err)
+	}
+	r := c.resultReply(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(
+		"The call of " + info.Photon + " is canceled. Its questions are withdrawn, and it does nothing more.")}}, "")
+	return &r
+}
+
+// rememberHandle records that the session has returned a run's handle. It forgets the
+// oldest if there are too many.
+func (s *session) rememberHandle(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.id == "" || s.identified || slices.Contains(s.handles, id) {
+		return
+	}
+	if len(s.handles) >= maxListedRuns {
+		s.handles = slices.Delete(s.handles, 0, 1)
+	}
+	s.handles = append(s.handles, id)
+}
+
+func (s *session) returnedHandles() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.handles)
+}
