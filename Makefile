@@ -88,7 +88,7 @@ fixtures: $(bundle)
 	CGO_ENABLED=0 go build -o bin/fixture-bridge ./internal/mcp/fixture/bridge
 
 .PHONY: interop
-interop: $(bundle) $(clients) ## the official TypeScript MCP clients, and MCP Inspector
+interop: $(bundle) $(clients) ## the official TypeScript MCP clients, MCP Inspector, and agent frameworks
 	CGO_ENABLED=0 go build -o bin/photons ./internal/mcp/interop/photons
 	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 

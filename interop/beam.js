@@ -16,11 +16,12 @@ export const refusing = ["--ask-fallback", "error"];
  * serve starts the program as a server on a free port.
  *
  * @param {string[]} [flags] its flags
+ * @param {string} [folder] its data folder; without one, it keeps everything in memory
  * @returns {Promise<{url: URL, signIn: string, stop: () => Promise<void>}>} its MCP
  *   endpoint, the single-use sign-in address, and a function that stops it
  */
-export async function serve(flags = refusing) {
-  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", "--memory", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+export async function serve(flags = refusing, folder = undefined) {
+  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", ...(folder ? ["--data", folder] : ["--memory"]), ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
   const signIn = await Promise.race([lineAfter(child.stdout, signInLine), exit.then(([status]) => Promise.reject(new Error(`it ended with ${status}`)))]);
   return {
@@ -50,6 +51,26 @@ export async function browse(address) {
   const r = await fetch(address, { redirect: "manual" });
   if (r.status !== 303) throw new Error(`signing in: ${r.status}`);
   return r.headers.getSetCookie().map((c) => c.split(";")[0]).join("; ");
+}
+
+/** handoff matches the address of a question's page. Its groups are the question's id and its run's. */
+export const handoff = /http:\/\/\S+\/asks\/(([0-9a-f]{32})\.\d+)/;
+
+/**
+ * settle posts the form of the question whose address a text contains.
+ *
+ * @param {string} cookie of who answers
+ * @param {string} text
+ * @param {object} [fields] the answer; without it, the question is declined
+ */
+export async function settle(cookie, text, fields) {
+  const [page, id] = text.match(handoff);
+  const r = await fetch(new URL(`/mcp/request?ask=${id}&action=${fields ? "accept" : "decline"}`, page), {
+    method: "POST",
+    body: new URLSearchParams(fields),
+    headers: { cookie, accept: "application/json" },
+  });
+  if (!r.ok) throw new Error(`answering on the page: ${r.status} ${await r.text()}`);
 }
 
 /** complete answers, on its page, a question for a secret, a file or a URL that stays open until it is done. */

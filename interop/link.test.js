@@ -4,26 +4,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { browse, serve, signInAddress } from "./beam.js";
+import { browse, handoff, serve, settle, signInAddress } from "./beam.js";
 import { connect, kinds } from "./clients.js";
 
 const flags = ["--ask-handoff", "300ms", "--keep-alive", "50ms"];
-const address = /http:\/\/\S+\/asks\/(([0-9a-f]{32})\.\d+)/;
 
 let host, shared;
 before(async () => (host = await serve(flags)));
 after(() => host.stop());
 
-// answer posts the form of a question's page.
-async function answer(cookie, result) {
-  const [page, id] = result.match(address);
-  const r = await fetch(new URL(`/mcp/request?ask=${id}&action=accept`, page), {
-    method: "POST",
-    body: new URLSearchParams({ text: "Ada" }),
-    headers: { cookie, accept: "application/json" },
-  });
-  assert.ok(r.ok, r.status);
-}
+const ada = { text: "Ada" };
 
 for (const transport of ["stdio", "http"]) {
   for (const kind of kinds) {
@@ -41,11 +31,11 @@ for (const transport of ["stdio", "http"]) {
         const first = await beam.call("text", {}, { onprogress() {} });
         assert.equal(first.isError, undefined);
         const told = beam.came.find((m) => m.method === "notifications/progress");
-        assert.match(told.params.message, address);
+        assert.match(told.params.message, handoff);
         const text = first.content[0].text;
-        const run = text.match(address)[2];
-        assert.match((await beam.call("beam_resume", { run })).content[0].text, address);
-        await answer(await signedIn, text);
+        const run = text.match(handoff)[2];
+        assert.match((await beam.call("beam_resume", { run })).content[0].text, handoff);
+        await settle(await signedIn, text, ada);
         assert.deepEqual((await beam.call("beam_resume", { run })).structuredContent, { outcome: "accepted", value: "Ada" });
       });
 
@@ -60,11 +50,11 @@ for (const transport of ["stdio", "http"]) {
           const first = await beam.call("text");
           assert.equal(first.isError, true); // structured content was promised
           const text = first.content[0].text;
-          const again = beam.call("beam_resume", { run: text.match(address)[2] });
-          await answer(await signedIn, text);
+          const again = beam.call("beam_resume", { run: text.match(handoff)[2] });
+          await settle(await signedIn, text, ada);
           const result = await again;
           if (result.structuredContent) assert.deepEqual(result.structuredContent, { outcome: "accepted", value: "Ada" });
-          else assert.match(result.content[0].text, address); // handed off again before the answer
+          else assert.match(result.content[0].text, handoff); // handed off again before the answer
           });
       }
 
@@ -87,7 +77,7 @@ for (const transport of ["stdio", "http"]) {
         });
         const text = await link.promise;
         await waited.promise; // 1.5 s
-        await answer(await signedIn, text);
+        await settle(await signedIn, text, ada);
         assert.deepEqual((await call).structuredContent, { outcome: "accepted", value: "Ada" });
       });
     });

@@ -19,6 +19,10 @@ type personForm struct {
 	News bool   `json:"news,omitempty" default:"true"`
 }
 
+type account struct {
+	Account string `json:"account"`
+}
+
 // colors have titles, for questions that show them.
 var colors = []ask.Choice{{Value: "r", Title: "Red"}, {Value: "g", Title: "Green"}, {Value: "b", Title: "Blue"}}
 
@@ -109,6 +113,11 @@ func severalPhotons() []*generators.Photon {
 			yield(generators.Status("thank you, " + name))
 			n, err := ask.Integer(yield, "integer", "How many, "+name+"?", ask.Range(1, 9))
 			return outcomeOf(fmt.Sprint(name, " ", n), err)
+		}),
+		// account fails with Beam's own error if the user doesn't answer.
+		newPhoton("account", func(_ context.Context, _ none, yield generators.Yield) (account, error) {
+			name, err := ask.Text(yield, "account", "Which account should Ada get?", ask.Length(1, 40))
+			return account{name}, err
 		}),
 		// echo asks for its own argument, so that a test notices an answer that went to
 		// another call.
