@@ -1,6 +1,9 @@
 // Starts the program of the interoperability tests, and answers on its pages.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** program is the binary of internal/mcp/interop/photons. */
@@ -16,12 +19,12 @@ export const refusing = ["--ask-fallback", "error"];
  * serve starts the program as a server on a free port.
  *
  * @param {string[]} [flags] its flags
- * @param {string} [folder] its data folder; without one, it keeps everything in memory
+ * @param {string[]} [storage] the flags that say where it keeps its runs
  * @returns {Promise<{url: URL, signIn: string, stop: () => Promise<void>}>} its MCP
  *   endpoint, the single-use sign-in address, and a function that stops it
  */
-export async function serve(flags = refusing, folder = undefined) {
-  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", ...(folder ? ["--data", folder] : ["--memory"]), ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+export async function serve(flags = refusing, storage = ["--memory"]) {
+  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", ...storage, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
   const signIn = await Promise.race([lineAfter(child.stdout, signInLine), exit.then(([status]) => Promise.reject(new Error(`it ended with ${status}`)))]);
   return {
@@ -32,6 +35,21 @@ export async function serve(flags = refusing, folder = undefined) {
       const [status, signal] = await exit;
       if (status !== 0) throw new Error(`beam ended with ${status ?? signal}`);
     },
+  };
+}
+
+/**
+ * serveFolder starts the program as serve does, with a data folder of its own. Its
+ * function to returns what a client connects to: the URL or, over stdio, the command of a
+ * program that joins the server.
+ */
+export async function serveFolder(flags = []) {
+  const folder = await mkdtemp(join(tmpdir(), "beam-interop-"));
+  const host = await serve(flags, ["--data", folder]);
+  return {
+    ...host,
+    to: (transport) => (transport === "http" ? { url: host.url } : { command: program, args: ["stdio", "--data", folder] }),
+    stop: () => host.stop().then(() => rm(folder, { recursive: true })),
   };
 }
 

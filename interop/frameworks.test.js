@@ -1,24 +1,17 @@
 // Agent frameworks whose users are asked, or whose models are told where the question
 // can be answered. Over stdio, the frameworks start a Beam that joins the server.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { browse, handoff, program, serve, settle } from "./beam.js";
+import { browse, handoff, serveFolder, settle } from "./beam.js";
 import { frameworks } from "./frameworks.js";
 
-let folder, host, cookie;
+let host, cookie;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "beam-interop-"));
-  host = await serve(["--ask-handoff", "300ms"], folder);
+  host = await serveFolder(["--ask-handoff", "300ms"]);
   cookie = await browse(host.signIn);
 });
-after(async () => {
-  await host.stop();
-  await rm(folder, { recursive: true });
-});
+after(() => host.stop());
 
 const question = "Which account should Ada get?";
 const declined = /declined/;
@@ -26,13 +19,11 @@ const declined = /declined/;
 for (const transport of ["stdio", "http"]) {
   for (const { name, elicits, connect } of frameworks) {
     describe(`${name}, ${transport}`, { timeout: 30_000 }, () => {
-      const to = () => (transport === "http" ? { url: host.url } : { command: program, args: ["stdio", "--data", folder] });
-
       if (elicits) {
         test("its user is asked", async (t) => {
           const asked = [];
           let answer = { action: "accept", content: { account: "ada@example.com" } };
-          const beam = await connect(to(), (form) => (asked.push(form.message), answer));
+          const beam = await connect(host.to(transport), (form) => (asked.push(form.message), answer));
           t.after(() => beam.close());
           assert.deepEqual(JSON.parse(await beam.call("account")), { account: "ada@example.com" });
           answer = { action: "decline" };
@@ -42,7 +33,7 @@ for (const transport of ["stdio", "http"]) {
       }
 
       test("its model is handed the question", async (t) => {
-        const beam = await connect(to());
+        const beam = await connect(host.to(transport));
         t.after(() => beam.close());
         for (const [fields, outcome] of [[{ account: "ada" }, /^\{"account":"ada"\}$/], [undefined, declined]]) {
           const told = await beam.call("account");
