@@ -42,7 +42,7 @@ func (s *serveCommand) Validate() error {
 		return fmt.Errorf("--addr %s can be reached from other machines: that requires --token", s.Addr)
 	}
 	if s.site, err = links.ParseSite(s.URL); err != nil {
-		return fmt.Errorf("--url %q is not a URL of Beam: %w", s.URL, err)
+		return fmt.Errorf("--url is not a URL of Beam: %w", err) // without the URL, which may hold a password
 	}
 	if host := s.site.Host(); s.Token == "" && host != "" && !links.IsLoopback(host) {
 		return fmt.Errorf("--url %s can be reached from other machines: that requires --token", s.URL)
