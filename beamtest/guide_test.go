@@ -85,7 +85,7 @@ func TestListFolder(t *testing.T) {
 }
 
 func TestDeployOverMCP(t *testing.T) {
-	b := newStdioServer(t, deploy)
+	b := newBeam(t, deploy)
 
 	conn := beamtest.Pipe(t, b)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{

@@ -1,7 +1,6 @@
 package beamtest_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,44 +13,25 @@ import (
 	libtypes "github.com/mark3labs/mcp-go/mcp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
-	beammcp "github.com/photon-beam/beam/internal/mcp"
-	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// stdioServer is an MCP server with photons.
-type stdioServer struct{ *beammcp.Server }
-
-func (s stdioServer) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.Server.ServeStdio(ctx, in, out, generators.Caller{ID: "process"}, func() (string, error) { return "http://127.0.0.1/", nil })
-}
-
-func newStdioServer(t *testing.T, photons ...*generators.Photon) stdioServer {
+// newBeam returns a Beam, which the test's end shuts down.
+func newBeam(t *testing.T, photons ...*generators.Photon) *beam.Beam {
 	t.Helper()
-	registry, err := generators.NewRegistry(photons...)
+	b, err := beam.New(beam.Config{Photons: photons})
 	if err != nil {
 		t.Fatal(err)
 	}
-	blobs, err := blob.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { blobs.Close() })
-	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true})
-	if err := e.Recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { e.Close(context.Background()) })
-	s, err := beammcp.New(beammcp.Config{Engine: e, Photons: registry, StateSecret: bytes.Repeat([]byte{1}, 32), Name: "beam", Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return stdioServer{s}
+	t.Cleanup(func() {
+		if err := b.Shutdown(context.Background()); err != nil {
+			t.Errorf("Shutdown: %v", err)
+		}
+	})
+	return b
 }
 
 var greet = newPhoton(func(_ context.Context, yield generators.Yield) (string, error) {
@@ -60,7 +40,7 @@ var greet = newPhoton(func(_ context.Context, yield generators.Yield) (string, e
 })
 
 func TestPipeWithGoSDK(t *testing.T) {
-	conn := beamtest.Pipe(t, newStdioServer(t, greet))
+	conn := beamtest.Pipe(t, newBeam(t, greet))
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
@@ -98,7 +78,7 @@ func (mcpGoPerson) Elicit(context.Context, libtypes.ElicitationRequest) (*libtyp
 
 // The session is left open: the test's end ends it.
 func TestPipeWithMCPGo(t *testing.T) {
-	conn := beamtest.Pipe(t, newStdioServer(t, greet))
+	conn := beamtest.Pipe(t, newBeam(t, greet))
 	c := client.NewClient(transport.NewIO(conn, conn, io.NopCloser(strings.NewReader(""))), client.WithElicitationHandler(mcpGoPerson{}))
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -166,7 +146,7 @@ func TestPipeOfAServerThatReturns(t *testing.T) {
 }
 
 func TestPipeReadAfterClose(t *testing.T) {
-	conn := beamtest.Pipe(t, newStdioServer(t))
+	conn := beamtest.Pipe(t, newBeam(t))
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
