@@ -1,0 +1,48 @@
+package beam_test
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/generators"
+)
+
+func TestConfigIsChecked(t *testing.T) {
+	broken := generators.New("no spaces", func(context.Context, struct{}, generators.Yield) (string, error) { return "", nil }, nil)
+	addsTool := func(s *server.MCPServer) { s.AddTool(mcp.NewTool("other"), nil) }
+	data := t.TempDir()
+	newBeam(t, beam.Config{Data: data})
+	for name, tt := range map[string]struct {
+		config beam.Config
+		want   string
+	}{
+		"a URL with a query":    {beam.Config{URL: "https://tools.example/?x=1"}, "Config.URL"},
+		"a URL without a slash": {beam.Config{URL: "tools"}, "Config.URL"},
+		"a URL of its own page": {beam.Config{URL: "/runs"}, "can't be served below /runs"},
+		"a host with a scheme":  {beam.Config{Hosts: []string{"https://tools.example"}}, "Config.Hosts"},
+		"a public URL":          {beam.Config{URL: "https://tools.example/"}, "Config.Identify or Config.Token"},
+		"a URL with a password": {beam.Config{URL: "https://ada:hunter2@tools.example/"}, "Config.URL"},
+		"a negative limit":      {beam.Config{Limits: beam.Limits{KeepFor: -1}}, "Config.Limits"},
+		"a missing root":        {beam.Config{Root: filepath.Join(t.TempDir(), "gone")}, "Config.Root"},
+		"an invalid photon":     {beam.Config{Photons: []*generators.Photon{broken}}, "no spaces"},
+		"two of a name":         {beam.Config{Photons: []*generators.Photon{greet, greet}}, "greet"},
+		"a tool of mcp-go":      {beam.Config{MCP: addsTool}, `"other"`},
+		"two ways to sign in":   {beam.Config{Token: "secret", Identify: func(*http.Request) (beam.Caller, error) { return beam.Caller{ID: "ada"}, nil }}, "both Identify and Token"},
+		"a folder in use":       {beam.Config{Data: data}, "in use"},
+	} {
+		b, err := beam.New(tt.config)
+		if err == nil {
+			shutDown(t, b)
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
