@@ -179,11 +179,11 @@ func (a *App) Collector() prometheus.Collector { return a.metrics }
 func (a *App) HasScript() bool { return a.web.HasScript() }
 
 // ServeStdio serves one MCP client until in ends or ctx does. baseURL returns the
-// base URL of the pages where the client's questions can be answered. The error is
-// [ErrClosed] if the app is closed.
+// base URL of the pages where the client's questions can be answered. It returns an
+// error if the app is closed.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, baseURL func() (string, error)) error {
 	if !a.work.begin() {
-		return ErrClosed
+		return errClosed
 	}
 	defer a.work.end()
 	ctx, cancel := context.WithCancel(ctx)

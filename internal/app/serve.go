@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ErrClosed is the error of an app that is closed.
-var ErrClosed = errors.New("this Beam is closed")
+// errClosed is the error of an app that is closed.
+var errClosed = errors.New("this Beam is closed")
 
 const (
 	// runDrainTimeout is how long active runs may continue after Serve's context has
@@ -35,7 +35,7 @@ func (a *App) Handler() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a.work.begin() {
-			http.Error(w, ErrClosed.Error(), http.StatusServiceUnavailable)
+			http.Error(w, errClosed.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		defer a.work.end()

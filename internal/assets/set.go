@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// Prefix is the path under which the server serves the files.
-const Prefix = "/static/"
+// prefix is the path under which the server serves the files.
+const prefix = "/static/"
 
 // A Set serves files under hashed names. It is immutable and safe for concurrent use.
 type Set struct {
@@ -172,5 +172,5 @@ func compress(content []byte) ([]byte, error) {
 func hashedURL(name string, content []byte) string {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)
-	return Prefix + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext
+	return prefix + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext
 }

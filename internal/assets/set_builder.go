@@ -71,7 +71,7 @@ func relativeURL(referrer, url string) string {
 	if up == "" {
 		up = "./"
 	}
-	return up + strings.TrimPrefix(url, Prefix)
+	return up + strings.TrimPrefix(url, prefix)
 }
 
 // moduleImport matches a static import or re-export of a relative module. The specifiers

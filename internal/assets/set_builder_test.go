@@ -10,7 +10,7 @@ import (
 
 // unprefixed returns the URL of a file without the prefix, and with its leading slash.
 func unprefixed(set *Set, name string) string {
-	return strings.TrimPrefix(set.URL(name), strings.TrimSuffix(Prefix, "/"))
+	return strings.TrimPrefix(set.URL(name), strings.TrimSuffix(prefix, "/"))
 }
 
 func TestModules(t *testing.T) {

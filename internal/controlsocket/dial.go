@@ -39,7 +39,7 @@ func Dial(ctx context.Context, dir, operation string, args any) (*Conn, Owner, e
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 	j := &Conn{conn: c, reader: bufio.NewReaderSize(c, 64<<10)}
 	var w welcome
-	err = writeLine(c, hello{Version: ProtocolVersion, Operation: operation, Args: raw})
+	err = writeLine(c, hello{Version: protocolVersion, Operation: operation, Args: raw})
 	if err == nil {
 		err = readLine(j.reader, &w)
 	}
@@ -52,8 +52,8 @@ func Dial(ctx context.Context, dir, operation string, args any) (*Conn, Owner, e
 		err = fmt.Errorf("%w: %w", ErrNoListener, err)
 	case w.Refused != nil:
 		err = w.Refused
-	case w.Version != ProtocolVersion:
-		err = Refusef(VersionMismatch, "it speaks version %d of the control protocol, and this Beam speaks version %d", w.Version, ProtocolVersion)
+	case w.Version != protocolVersion:
+		err = Refusef(VersionMismatch, "it speaks version %d of the control protocol, and this Beam speaks version %d", w.Version, protocolVersion)
 	}
 	if err != nil {
 		c.Close()

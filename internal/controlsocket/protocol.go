@@ -23,8 +23,8 @@ import (
 	"io"
 )
 
-// ProtocolVersion is the version of the protocol.
-const ProtocolVersion = 1
+// protocolVersion is the version of the protocol.
+const protocolVersion = 1
 
 // Owner identifies the process that owns a folder.
 type Owner struct {

@@ -147,8 +147,8 @@ func serveConn(ctx context.Context, c *net.UnixConn, owner Owner, handlers map[s
 	case errors.Is(err, errBadLine):
 		r.Refuse(Refusef(Failed, "%v", err))
 	case err != nil:
-	case h.Version != ProtocolVersion:
-		r.Refuse(Refusef(VersionMismatch, "it speaks version %d of the control protocol, and this Beam speaks version %d", ProtocolVersion, h.Version))
+	case h.Version != protocolVersion:
+		r.Refuse(Refusef(VersionMismatch, "it speaks version %d of the control protocol, and this Beam speaks version %d", protocolVersion, h.Version))
 	case h.Operation == opIdentify:
 		_ = r.Accept() // the client may be gone
 	case handler == nil:
@@ -161,12 +161,12 @@ func serveConn(ctx context.Context, c *net.UnixConn, owner Owner, handlers map[s
 
 // Accept accepts the request.
 func (r *Request) Accept() error {
-	return r.respond(welcome{Version: ProtocolVersion, Owner: r.owner})
+	return r.respond(welcome{Version: protocolVersion, Owner: r.owner})
 }
 
 // Refuse refuses the request. The connection is closed when the handler returns.
 func (r *Request) Refuse(e *RefusedError) {
-	_ = r.respond(welcome{Version: ProtocolVersion, Owner: r.owner, Refused: e}) // the client may be gone
+	_ = r.respond(welcome{Version: protocolVersion, Owner: r.owner, Refused: e}) // the client may be gone
 }
 
 func (r *Request) respond(w welcome) error {

@@ -14,8 +14,8 @@ const (
 	License = "vendor/datastar.LICENSE.md"
 )
 
-// GenerateLine is the line that adds the bundle to a program in a module of its own.
-const GenerateLine = "//go:generate go run " + command
+// generateLine is the line that adds the bundle to a program in a module of its own.
+const generateLine = "//go:generate go run " + command
 
 const (
 	beam    = "github.com/photon-beam/beam"
@@ -34,7 +34,7 @@ func IsScript(script string) bool {
 // HowToAdd returns a sentence that says how to add the bundle to this program.
 func HowToAdd() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != beam {
-		return "To add it, write the line " + GenerateLine + " in the program's package main, run go generate, and build the program again."
+		return "To add it, write the line " + generateLine + " in the program's package main, run go generate, and build the program again."
 	}
 	return "To add it, run go generate ./static in Beam's source, and build the program again."
 }
