@@ -59,15 +59,11 @@ func (r *roundTrip) applyResponse(ctx context.Context, info engine.Info, key str
 // addInput adds an open question, and records the response to it, if there is one. If
 // the response is not valid, the client is asked again.
 func (r *roundTrip) addInput(ctx context.Context, key string, a requeststate.Input, open engine.OpenAsk, response json.RawMessage) error {
-	id, question := open.ID, open.Question
-	request, missing, err := r.buildClientRequest(question, id)
-	switch {
-	case err != nil:
-		return r.withdrawUnsupported(ctx, id, nil, err)
-	case missing != nil:
-		return r.leaveQuestionOpen(ctx, open, a.Seq, missing)
+	request, err := r.requestFor(ctx, open, a.Seq)
+	if request == nil {
+		return err
 	}
-	q := openInput{Input: a, request: request}
+	q := openInput{Input: a, request: *request}
 	if response != nil {
 		q.Consented, err = r.recordClientAnswer(ctx, open, response)
 	}
@@ -76,7 +72,7 @@ func (r *roundTrip) addInput(ctx context.Context, key string, a requeststate.Inp
 	case errors.As(err, &invalid):
 		q.Attempts++
 		if q.Attempts >= maxAttempts {
-			return r.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
+			return r.withdrawQuestion(ctx, open.ID, runlog.Invalid, tooManyInvalidAnswers(invalid))
 		}
 		q.request = q.request.WithErrors(invalid.Fields)
 	case errors.Is(err, engine.ErrSettled):

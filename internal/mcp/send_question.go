@@ -28,14 +28,9 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	if p != nil {
 		return p.resend(out, open.Question)
 	}
-	request, missing, err := c.buildClientRequest(open.Question, id)
-	switch {
-	case missing != nil && c.isTask && tasks.IsAnswerableElsewhere(open.Question):
-		return nil
-	case err != nil:
-		return c.withdrawUnsupported(ctx, id, nil, err)
-	case missing != nil:
-		return f.leaveQuestionOpen(ctx, open, seq, missing)
+	request, err := f.requestFor(ctx, open, seq)
+	if request == nil {
+		return err
 	}
 	p = &pendingRequest{call: c, askSeq: seq, acceptIsConsent: request.AcceptIsConsent}
 	c.mu.Lock()
@@ -43,7 +38,22 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 		c.pending = append(c.pending, p)
 	}
 	c.mu.Unlock()
-	return p.send(out, request)
+	return p.send(out, *request)
+}
+
+// requestFor returns the request that asks the client an open question, or nil if the
+// client can't be asked. The question is then left open or withdrawn.
+func (f *follower) requestFor(ctx context.Context, open engine.OpenAsk, seq uint64) (*msg.Request, error) {
+	request, missing, err := f.buildClientRequest(open.Question, open.ID)
+	switch {
+	case err != nil:
+		return nil, f.withdrawUnsupported(ctx, open.ID, nil, err)
+	case missing != nil && f.isTask && tasks.IsAnswerableElsewhere(open.Question):
+		return nil, nil
+	case missing != nil:
+		return nil, f.leaveQuestionOpen(ctx, open, seq, missing)
+	}
+	return &request, nil
 }
 
 // leaveQuestionOpen leaves a question open that the client can't be asked, and sends
