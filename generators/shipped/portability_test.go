@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,23 @@ func TestSchemasArePortable(t *testing.T) {
 	}
 	if want := len(shipped.Photons()); outputs != want {
 		t.Errorf("%d tools have an output schema, want all %d photons", outputs, want)
+	}
+}
+
+// A model chooses a tool, and its arguments, by what it reads about them.
+func TestModelsReadWhatToolsDo(t *testing.T) {
+	sentences := regexp.MustCompile(`^[A-Z][^\n]*[.]$`)
+	for _, tool := range listTools(t) {
+		if !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(tool.Name) || tool.Title == "" || !sentences.MatchString(tool.Description) {
+			t.Errorf("%q, %q, %q: want a name in snake case, a title, and sentences", tool.Name, tool.Title, tool.Description)
+		}
+		schema, _ := tool.InputSchema.(map[string]any)
+		arguments, _ := schema["properties"].(map[string]any)
+		for name, a := range arguments {
+			if description, _ := a.(map[string]any)["description"].(string); description == "" {
+				t.Errorf("%s: the argument %s has no description", tool.Name, name)
+			}
+		}
 	}
 }
 
