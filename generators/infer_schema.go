@@ -37,12 +37,17 @@ func allowNull(t reflect.Type, s *infer.Schema) {
 	if k := t.Kind(); s.Type == "" || k != reflect.Pointer && k != reflect.Slice && k != reflect.Map {
 		return
 	}
-	s.Types, s.Type = []string{"null", s.Type}, ""
-	if s.Enum != nil {
-		s.Enum = append(s.Enum, nil)
-	}
-	if s.OneOf != nil {
-		s.OneOf = append(s.OneOf, &infer.Schema{Type: "null"})
+	// Not a list of types: clients that know only a single type reject that.
+	value := *s
+	value.Title, value.Description, value.Default = "", "", nil
+	*s = infer.Schema{Title: s.Title, Description: s.Description, Default: s.Default, AnyOf: []*infer.Schema{&value, {Type: "null"}}}
+}
+
+// listTypes makes the schema of any JSON value list the types of JSON. A schema without
+// rules says the same, but clients that require a type reject its tool.
+func listTypes(s *infer.Schema) {
+	for _, t := range []string{"string", "number", "boolean", "object", "array", "null"} {
+		s.AnyOf = append(s.AnyOf, &infer.Schema{Type: t})
 	}
 }
 

@@ -115,6 +115,10 @@ func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
 			add(path, oneOfMessage(values))
 			return
 		}
+		if value := causeIfNotNull(e); value != nil {
+			collectFieldErrors(value, to)
+			return
+		}
 		add(path, "must match one of the alternatives in the schema")
 	default:
 		if len(e.Causes) == 0 {
@@ -124,6 +128,21 @@ func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
 			collectFieldErrors(cause, to)
 		}
 	}
+}
+
+// causeIfNotNull returns why a value that isn't null violates an anyOf of null and one
+// other alternative; nil for any other anyOf or oneOf.
+func causeIfNotNull(e *validator.ValidationError) *validator.ValidationError {
+	var others []*validator.ValidationError
+	for _, cause := range e.Causes {
+		if k, ok := cause.ErrorKind.(*kind.Type); !ok || !slices.Equal(k.Want, []string{"null"}) {
+			others = append(others, cause)
+		}
+	}
+	if len(e.Causes) != 2 || len(others) != 1 {
+		return nil
+	}
+	return others[0]
 }
 
 // constChoices returns the constants of a oneOf or anyOf. It reports false if an

@@ -22,9 +22,18 @@ func applyTags(t reflect.Type, s *infer.Schema, nulls bool) error {
 	removeNull(s)
 	t = dereference(t)
 	switch t.Kind() {
+	case reflect.Interface:
+		listTypes(s)
 	case reflect.Map:
+		if t.Elem().Kind() == reflect.Interface || t.Elem() == rawType {
+			return nil // additional properties may have no rules
+		}
 		return applyElementTags(t, s.AdditionalProperties, nulls)
 	case reflect.Slice, reflect.Array:
+		if t == rawType {
+			listTypes(s)
+			return nil
+		}
 		return applyElementTags(t, s.Items, nulls)
 	case reflect.Struct:
 		if t == reflect.TypeFor[time.Time]() {

@@ -120,6 +120,31 @@ func TestResultSchema(t *testing.T) {
 	}
 }
 
+// A violation within a part that may be null is told as one within any other part.
+func TestViolationWithinNullablePart(t *testing.T) {
+	p := newTypedPhoton[noInput, struct {
+		List []struct {
+			Size int    `json:"size" minimum:"0"`
+			Name string `json:"name"`
+		} `json:"list"`
+	}](nil)
+	for result, want := range map[string]string{
+		`{"list":null}`:                      "",
+		`{"list":[{"size":1,"name":"a"}]}`:   "",
+		`{"list":[{"size":-1}]}`:             "/list/0/name is required; /list/0/size must be at least 0",
+		`{"list":"many"}`:                    "/list must be a list, not text",
+		`{"list":[{"size":"1","name":"a"}]}`: "/list/0/size must be a whole number, not text",
+	} {
+		got := ""
+		if err := p.Output().Validate(json.RawMessage(result)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", result, got, want)
+		}
+	}
+}
+
 // The error for an invalid tag names the field and the rule.
 func TestInvalidTags(t *testing.T) {
 	tests := []struct {

@@ -2,7 +2,7 @@ package csv
 
 import (
 	"math"
-	"strings"
+	"time"
 )
 
 // A columnStats accumulates statistics of a column's cells.
@@ -10,35 +10,53 @@ type columnStats struct {
 	filled, numbers, dates int
 	sum, compensation      float64 // compensation is the rounding error of sum
 	low, high              float64
-	earliest, latest       string // dates
-	decimals               int    // the maximum of the numbers, or exponentNotation
+	earliest, latest       time.Time
+	hasTime                bool // some date has a time of day
+	decimals               int  // the maximum of the numbers, or exponentNotation
 }
 
-// addCell adds a cell of a column of kind k. Only dates count in a column of dates,
-// and only numbers in any other.
-func (t *columnStats) addCell(cell string, k kind, f numberFormat) {
+// addCell adds a cell of a column. Only dates count in a column of dates, a yes as 1 and
+// a no as 0 in one of booleans, and only numbers in any other.
+func (t *columnStats) addCell(cell string, c *column) {
 	if cell == "" {
 		return
 	}
 	t.filled++
-	if k == date {
-		t.addDate(cell)
-		return
+	switch c.kind {
+	case date:
+		if w, ok := parseDate(cell); ok {
+			if d, ok := w.in(c.monthFirst); ok {
+				t.addDate(d, w.hasTime)
+			}
+		}
+	case boolean:
+		yes, _ := parseBoolean(cell)
+		t.addNumber(map[bool]float64{true: 1}[yes], 0)
+	default:
+		if c.kind == text && c.numbers.mixedUnits {
+			return // amounts that can't be added
+		}
+		if v, decimals, ok := c.format.parse(cell); ok {
+			t.addNumber(v, decimals)
+		}
 	}
-	v, decimals, ok := f.parse(cell)
-	if !ok {
-		return
-	}
+}
+
+func (t *columnStats) addNumber(v float64, decimals int) {
 	if t.numbers++; t.numbers == 1 {
 		t.low, t.high = v, v
 	}
 	t.low, t.high = min(t.low, v), max(t.high, v)
+	t.addDecimals(decimals)
+	t.addToSum(v)
+}
+
+func (t *columnStats) addDecimals(decimals int) {
 	if decimals == exponentNotation || t.decimals == exponentNotation {
 		t.decimals = exponentNotation
 	} else {
 		t.decimals = max(t.decimals, decimals)
 	}
-	t.addToSum(v)
 }
 
 // addToSum adds v by Neumaier's algorithm, so that rounding errors don't
@@ -53,15 +71,34 @@ func (t *columnStats) addToSum(v float64) {
 	t.sum = sum
 }
 
-func (t *columnStats) addDate(cell string) {
-	if !isDate(cell) {
-		return
+func (t *columnStats) addDate(d time.Time, hasTime bool) {
+	if t.dates++; t.dates == 1 || d.Before(t.earliest) {
+		t.earliest = d
 	}
-	if t.dates++; t.dates == 1 || cell < t.earliest {
-		t.earliest = strings.Clone(cell)
+	if d.After(t.latest) {
+		t.latest = d
 	}
-	if cell > t.latest {
-		t.latest = strings.Clone(cell)
+	t.hasTime = t.hasTime || hasTime
+}
+
+// merge adds the cells of o.
+func (t *columnStats) merge(o *columnStats) {
+	t.filled += o.filled
+	if o.numbers > 0 {
+		if t.numbers == 0 {
+			t.low, t.high = o.low, o.high
+		}
+		t.low, t.high = min(t.low, o.low), max(t.high, o.high)
+		t.numbers += o.numbers
+		t.addDecimals(o.decimals)
+		t.addToSum(o.sum)
+		t.compensation += o.compensation
+	}
+	if o.dates > 0 {
+		n := t.dates
+		t.addDate(o.earliest, o.hasTime)
+		t.addDate(o.latest, o.hasTime)
+		t.dates = n + o.dates
 	}
 }
 
@@ -79,9 +116,9 @@ func (t *columnStats) value(summary string) any {
 	case summary == "count":
 		return t.filled
 	case summary == "min" && t.dates > 0:
-		return t.earliest
+		return exact.label(t.earliest, t.hasTime)
 	case summary == "max" && t.dates > 0:
-		return t.latest
+		return exact.label(t.latest, t.hasTime)
 	case t.numbers == 0:
 		return nil
 	case summary == "min":

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/transform"
@@ -20,7 +21,6 @@ type layout struct {
 	delimiter rune
 	cells     int  // in most records of the sample, or in the first if it has more
 	noHeader  bool // the first record has data, not column names
-	numbers   numberFormat
 }
 
 // detectLayout detects a file's layout from its beginning. If the file isn't a CSV
@@ -42,8 +42,7 @@ func detectLayout(head []byte, whole bool) (layout, error) {
 		return l, err
 	}
 	l.delimiter, l.cells = best.delimiter, max(best.cells, len(best.records[0]))
-	l.numbers = detectNumberFormat(best.delimiter, best.records)
-	l.noHeader = len(best.records) > 1 && l.numbers.allNumbers(best.records[0])
+	l.noHeader = len(best.records) > 1 && !slices.ContainsFunc(best.records[0], isNoNumber)
 	return l, nil
 }
 

@@ -38,14 +38,13 @@ func (f *file) withFileName(err error) error {
 func (f *file) readSample() (head []byte, whole bool, err error) {
 	r, err := f.Open()
 	if err != nil {
-		return nil, false, err
+		return nil, false, &readError{err}
 	}
 	defer r.Close()
-	head, err = io.ReadAll(io.LimitReader(r, sampleSize+1))
-	if len(head) > sampleSize {
-		return head[:sampleSize], false, err
+	if head, err = io.ReadAll(io.LimitReader(r, sampleSize+1)); err != nil {
+		return nil, false, &readError{err}
 	}
-	return head, true, err
+	return head[:min(len(head), sampleSize)], len(head) <= sampleSize, nil
 }
 
 // eachRecord calls do with each record of the file, including the column names, and
@@ -54,7 +53,7 @@ func (f *file) readSample() (head []byte, whole bool, err error) {
 func (f *file) eachRecord(l layout, activity string, do func(record []string)) (blank int, err error) {
 	r, err := f.Open()
 	if err != nil {
-		return 0, err
+		return 0, &readError{err}
 	}
 	defer r.Close()
 	records, err := l.newReader(&progressReader{reader: r, file: f, activity: activity})
@@ -88,6 +87,9 @@ func (m *progressReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := m.reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = &readError{err}
+	}
 	m.bytesRead += int64(n)
 	if due := m.bytesRead-m.bytesReported >= max(m.file.Size/100, 64<<10); due || err == io.EOF && m.bytesRead > m.bytesReported {
 		m.bytesReported = m.bytesRead

@@ -71,7 +71,7 @@ func TestFileFormats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := runFile(t, test.content, chooseColumns("sum", "", test.column))
-			if got := describeValues(beamtest.Decode[csv.Summary](t, p)); got != test.want {
+			if got := describeValues(t, p); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, test.status) {
@@ -86,6 +86,7 @@ func TestRejectedFiles(t *testing.T) {
 		"nothing":           {"", "the file is empty. A CSV file is text: a row of column names"},
 		"blank lines":       {" \n\n\r\n", "the file is empty"},
 		"only a mark":       {"\xef\xbb\xbf", "the file is empty"},
+		"only names":        {"name,amount\n", "the file has column names but no rows"},
 		"only blank cells":  {",,,\n,,,\n", "the file is empty"},
 		"PNG":               {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "this is a PNG image, not a CSV file. A CSV file is"},
 		"workbook":          {"PK\x03\x04\x14\x00", "an Excel workbook (.xlsx), not a CSV file. Save the sheet as CSV"},
@@ -108,12 +109,13 @@ func TestRejectedFiles(t *testing.T) {
 		"endless quote":     {"a,b\n1,2\n3,\"4\n" + strings.Repeat("5,6\n", 1<<20), "the record after line 2 has no end within 1 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := runFile(t, test.content, chooseColumns("count", "", "a"))
-			if p.Err == nil {
-				t.Fatalf("it was accepted: %s", p.Result)
+			p := runFile(t, test.content, beamtest.Response{})
+			again := p.Questions["file#2"]
+			if again == nil || !errors.Is(p.Err, ask.ErrDeclined) {
+				t.Fatalf("the file wasn't asked for again: %s, %v", p.Result, p.Err)
 			}
-			if got := p.Err.Error(); !strings.Contains(got, test.want) || !strings.HasPrefix(got, "data.csv: ") {
-				t.Errorf("got %q, want an error with the file's name and %q", got, test.want)
+			if got := again.Message; !strings.HasPrefix(got, "data.csv: ") || !strings.Contains(got, test.want) || !strings.HasSuffix(got, "\n\nWhich CSV file do you want to explore?") {
+				t.Errorf("the question is %q, want one with the file's name and %q", got, test.want)
 			}
 		})
 	}
@@ -130,23 +132,9 @@ func TestAcceptedFiles(t *testing.T) {
 		"less than":      "<5,>5\n3,7\n",
 	} {
 		p := runFile(t, content, beamtest.Decline())
-		if _, asked := p.Questions["summary"]; !asked {
+		if _, asked := p.Questions["view"]; !asked {
 			t.Errorf("%s: got %v", name, p.Err)
 		}
-	}
-}
-
-func TestNoRows(t *testing.T) {
-	p := runFile(t, "name,amount\n", beamtest.Response{})
-	got := beamtest.Decode[csv.Summary](t, p)
-	if got.Rows != 0 || got.Columns != 2 || got.Values == nil || len(got.Warnings) != 1 {
-		t.Errorf("got %+v", got)
-	}
-	if _, asked := p.Questions["summary"]; asked {
-		t.Error("it asked how to summarize no rows")
-	}
-	if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, "column names but no rows") {
-		t.Errorf("the statuses are %s", statuses)
 	}
 }
 
@@ -155,7 +143,7 @@ func TestCharsetFallback(t *testing.T) {
 	plain := strings.Repeat("plain,1\n", 100_000)
 	for late, want := range map[string]string{"M\xfcller": "Müller", "Müller": "Müller", "\xef\xbb\xbfx": "\ufeffx"} {
 		p := runFile(t, "name,n\n"+plain+late+",2\n", chooseColumns("sum", "name", "n"))
-		if got := describeValues(beamtest.Decode[csv.Summary](t, p)); got != want+"/n=2 plain/n=100000" && got != "plain/n=100000 "+want+"/n=2" {
+		if got := describeValues(t, p); got != want+"/n=2 plain/n=100000" && got != "plain/n=100000 "+want+"/n=2" {
 			t.Errorf("%q: got %s", late, got)
 		}
 	}
@@ -169,15 +157,17 @@ func TestManyGroups(t *testing.T) {
 	}
 	b.WriteString(strings.Repeat("long", 100) + ",1\n")
 	p := runFile(t, b.String(), chooseColumns("sum", "who", "n"))
-	got := beamtest.Decode[csv.Summary](t, p)
-	last := got.Values[len(got.Values)-1]
-	if len(got.Values) != 1001 || last.Group != "(other)" || last.Value != 1001. {
-		t.Errorf("%d groups, the last is %v", len(got.Values), last)
+	rows := tables(t, p)["Sum of n by who"].Rows
+	if last := rows[len(rows)-1]; len(rows) != 1001 || last[0] != "(other)" || last[1] != 1001. {
+		t.Errorf("%d groups, the last is %v", len(rows), last)
+	}
+	if v := beamtest.Decode[csv.Exploration](t, p).Views[0]; v.Groups != 1001 || v.Value != 3001. || v.LargestGroup != "(other)" || *v.LargestValue != 1001 || *v.SmallestValue != 2 {
+		t.Errorf("the result has %+v", v)
 	}
 	if statuses := strings.Join(p.Statuses(), "\n"); !strings.Contains(statuses, `1,001 rows in the group "(other)"`) {
 		t.Errorf("the statuses are %s", statuses)
 	}
-	if chart := charts(t, p)["Sum of n by who"]; len(chart.Labels) != 50 || chart.Labels[0] != "(other)" {
+	if chart := charts(t, p)["Sum of n by who (the 50 largest of 1,001 groups)"]; len(chart.Labels) != 50 || chart.Labels[0] != "(other)" {
 		t.Errorf("the chart has %d bars, want the 50 largest", len(chart.Labels))
 	}
 }
@@ -185,10 +175,10 @@ func TestManyGroups(t *testing.T) {
 func TestManyColumns(t *testing.T) {
 	header := strings.Repeat("a,", 5000) + "a\n"
 	p := runFile(t, header+strings.Repeat("1,", 5000)+"1\n", chooseColumns("sum", "", "a (500)"))
-	if got := beamtest.Decode[csv.Summary](t, p); got.Columns != 5001 || describeValues(got) != "a (500)=1" {
-		t.Errorf("got %+v", got)
+	if got := describeValues(t, p); got != "a (500)=1" {
+		t.Errorf("got %s", got)
 	}
-	if q := p.Questions["summary"]; len(q.Fields.Field("columns").Choices) != 500 {
+	if q := p.Questions["view"]; len(q.Fields.Field("columns").Choices) != 500 {
 		t.Errorf("%d columns are offered, want 500", len(q.Fields.Field("columns").Choices))
 	}
 }
@@ -196,7 +186,7 @@ func TestManyColumns(t *testing.T) {
 // The question is an entry of the log, and entries are small.
 func TestQuestionStaysSmall(t *testing.T) {
 	header := strings.Repeat(strings.Repeat("漢字", 100)+",", 1000) + "x\n"
-	q := runFile(t, header+"1,2\n", beamtest.Decline()).Questions["summary"]
+	q := runFile(t, header+"1,2\n", beamtest.Decline()).Questions["view"]
 	if size := len(form.RequestedSchema(q.Fields)); size > 256<<10 {
 		t.Errorf("the question has %d bytes", size)
 	}
@@ -218,8 +208,8 @@ func TestUnreadableFile(t *testing.T) {
 // If a sum is too large to represent, it is missing and a warning says why.
 func TestSumOutOfRange(t *testing.T) {
 	p := runFile(t, "who,n\na,9e307\na,9e307\na,9e307\nb,1\n", chooseColumns("sum", "who", "n"))
-	got := beamtest.Decode[csv.Summary](t, p)
+	got := beamtest.Decode[csv.Exploration](t, p)
 	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "is too large to represent, so there is no sum") {
-		t.Errorf("warnings are %q, values %+v", got.Warnings, got.Values)
+		t.Errorf("warnings are %q, views %+v", got.Warnings, got.Views)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 
@@ -20,28 +21,54 @@ const salesCSV = "date,country,amount,note\n" +
 	"2026-01-07,DE,30.30,\n" +
 	"2026-01-08,,1.5,plain\n"
 
-// chooseColumns answers the second question.
+// chooseColumns answers the question for a view.
 func chooseColumns(summary, groupBy string, columns ...string) beamtest.Response {
 	return beamtest.Accept(csv.Choice{Columns: columns, Summary: summary, GroupBy: groupBy})
 }
 
-// runFile runs the photon with a file of the given content. second answers the second
-// question.
-func runFile(t testing.TB, content string, second beamtest.Response) *beamtest.Outcome {
+// runFile runs the photon with a file of the given content, looks at one view and
+// wants no other. Another file isn't given.
+func runFile(t testing.TB, content string, view beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	file := beamtest.File{Name: "data.csv", MediaType: "text/csv", Content: []byte(content)}
-	return beamtest.Run(t, csv.Photon, nil, beamtest.Script{"file": beamtest.Accept(file), "summary": second})
+	return runScript(t, content, beamtest.Script{"view": view})
 }
 
-// describeValues returns the values in short form: "DE/amount=40.4 FR/amount=20.2".
-func describeValues(s csv.Summary) string {
+// runScript is runFile with the responses to more questions.
+func runScript(t testing.TB, content string, script beamtest.Script) *beamtest.Outcome {
+	t.Helper()
+	all := beamtest.Script{"file": beamtest.Accept(newFile(content)), "file#2": beamtest.Decline(), "another": beamtest.Accept(false)}
+	maps.Copy(all, script)
+	return beamtest.Run(t, csv.Photon, nil, all)
+}
+
+func newFile(content string) beamtest.File {
+	return beamtest.File{Name: "data.csv", MediaType: "text/csv", Content: []byte(content)}
+}
+
+// describeValues returns what the only view shows, in short form: the values over all
+// rows, "amount=62.1 date=2026-01-05", or of groups, "DE/amount=40.4 FR/amount=20.2".
+func describeValues(t testing.TB, p *beamtest.Outcome) string {
+	t.Helper()
 	var parts []string
-	for _, v := range s.Values {
-		name := v.Column
-		if v.Group != "" {
-			name = v.Group + "/" + name
+	got := beamtest.Decode[csv.Exploration](t, p)
+	title := got.Views[0].Title
+	if got.Views[0].Groups == 0 {
+		for _, v := range got.Views {
+			parts = append(parts, fmt.Sprintf("%s=%v", v.Column, v.Value))
 		}
-		parts = append(parts, fmt.Sprintf("%s=%v", name, v.Value))
+	} else if table, ok := tables(t, p)[title]; ok {
+		for _, row := range table.Rows {
+			for i, name := range table.Columns[1 : len(table.Columns)-1] {
+				parts = append(parts, fmt.Sprintf("%v/%s=%v", row[0], name, row[i+1]))
+			}
+		}
+	} else {
+		c := charts(t, p)[title]
+		for i, label := range c.Labels {
+			for _, s := range c.Series {
+				parts = append(parts, fmt.Sprintf("%s/%s=%v", label, s.Name, s.Values[i]))
+			}
+		}
 	}
 	return strings.Join(parts, " ")
 }
@@ -70,10 +97,11 @@ func artifacts[T any](t testing.TB, p *beamtest.Outcome, mediaType string) map[s
 	return all
 }
 
-// runWithReplies runs the photon with replies to its two questions, of which the file
-// need not be in memory, and returns its result.
-func runWithReplies(t testing.TB, file, second generators.Reply, onEvent func(generators.Event)) (result json.RawMessage, err error) {
+// runWithReplies runs the photon with replies to its questions, of which the file need
+// not be in memory, and returns its result. It wants one view.
+func runWithReplies(t testing.TB, file, view generators.Reply, onEvent func(generators.Event)) (result json.RawMessage, err error) {
 	t.Helper()
+	replies := map[string]generators.Reply{"file": file, "view": view, "another": {Err: ask.ErrDeclined}}
 	for e, err := range csv.Photon.Run(t.Context(), json.RawMessage("{}")) {
 		if err != nil {
 			return nil, err
@@ -82,7 +110,7 @@ func runWithReplies(t testing.TB, file, second generators.Reply, onEvent func(ge
 		case *generators.Result:
 			result = e.Value
 		case *generators.Call:
-			e.Settle(map[string]generators.Reply{"file": file, "summary": second}[e.Key])
+			e.Settle(replies[e.Key])
 		default:
 			onEvent(e)
 		}

@@ -13,30 +13,6 @@ func decimalPoint() numberFormat { return numberFormat{point: '.', group: ','} }
 
 func decimalComma() numberFormat { return numberFormat{point: ',', group: '.'} }
 
-// detectNumberFormat decides by the numbers that are valid in only one of the
-// formats. If there are as many of each, it assumes decimal commas if the delimiter
-// is a semicolon, which such files use because the comma is taken.
-func detectNumberFormat(delimiter rune, records [][]string) numberFormat {
-	var points, commas int
-	for _, record := range records {
-		for _, cell := range record {
-			cell = strings.TrimSpace(cell)
-			_, asPoint := decimalPoint().countDecimals(cell)
-			_, asComma := decimalComma().countDecimals(cell)
-			if asPoint && !asComma {
-				points++
-			}
-			if asComma && !asPoint {
-				commas++
-			}
-		}
-	}
-	if commas > points || commas == points && delimiter == ';' {
-		return decimalComma()
-	}
-	return decimalPoint()
-}
-
 // maxDigits is the number of digits that a float64 represents exactly. Longer
 // numbers, and numbers with leading zeros, are treated as text, such as account
 // numbers.
@@ -45,8 +21,8 @@ const maxDigits = 15
 // exponentNotation stands for the number of decimals of a number with an exponent.
 const exponentNotation = -1
 
-// countDecimals reports whether a cell is a number, and returns the number of its
-// decimals.
+// countDecimals reports whether a text is a number without a unit, and returns the
+// number of its decimals.
 func (f numberFormat) countDecimals(s string) (n int, ok bool) {
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
@@ -85,7 +61,7 @@ func (f numberFormat) wholePart(s string) (rest string, n int, ok bool) {
 		return "", n, false
 	}
 	rest = s[n:]
-	if n > 3 || n == 0 {
+	if n > 3 || n == 0 || s[0] == '0' { // 0,123 is no group of thousands
 		return rest, n, true
 	}
 	for len(rest) > 0 && rest[0] == f.group {
@@ -97,8 +73,12 @@ func (f numberFormat) wholePart(s string) (rest string, n int, ok bool) {
 	return rest, n, true
 }
 
-// parse parses a number. ok is false if a float64 can't represent it.
-func (f numberFormat) parse(s string) (v float64, decimals int, ok bool) {
+// parse parses a cell. ok is false if it isn't a number that a float64 can represent.
+func (f numberFormat) parse(cell string) (v float64, decimals int, ok bool) {
+	s, _, ok := splitNumber(cell)
+	if !ok {
+		return 0, 0, false
+	}
 	if decimals, ok = f.countDecimals(s); !ok {
 		return 0, 0, false
 	}
@@ -112,14 +92,12 @@ func (f numberFormat) parse(s string) (v float64, decimals int, ok bool) {
 	return v, decimals, err == nil && !math.IsInf(v, 0)
 }
 
-// allNumbers reports whether every cell of a record is a number.
-func (f numberFormat) allNumbers(record []string) bool {
-	for _, cell := range record {
-		if _, ok := f.countDecimals(strings.TrimSpace(cell)); !ok {
-			return false
-		}
-	}
-	return true
+// isNoNumber reports whether a cell is a number in no format.
+func isNoNumber(cell string) bool {
+	number, _, ok := splitNumber(strings.TrimSpace(cell))
+	_, byPoint := decimalPoint().countDecimals(number)
+	_, byComma := decimalComma().countDecimals(number)
+	return !ok || !byPoint && !byComma
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
@@ -131,19 +109,6 @@ func leadingDigits(s string) int {
 		n++
 	}
 	return n
-}
-
-// isDate reports whether a cell is an ISO 8601 date, such as 2026-12-31, possibly
-// followed by a time. Such dates sort as text.
-func isDate(s string) bool {
-	if len(s) < 10 || len(s) > 40 || s[4] != '-' || s[7] != '-' || leadingDigits(s) != 4 || leadingDigits(s[5:7]) != 2 || leadingDigits(s[8:10]) != 2 {
-		return false
-	}
-	if len(s) > 10 && s[10] != 'T' && s[10] != ' ' {
-		return false
-	}
-	month, day := s[5:7], s[8:10]
-	return month >= "01" && month <= "12" && day >= "01" && day <= "31"
 }
 
 // roundTo rounds v to a number of decimals, which removes the errors of binary

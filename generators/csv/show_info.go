@@ -15,9 +15,7 @@ func (s *tableInfo) showInfo(yield generators.Yield, name string) []string {
 	yield(generators.Statusf("%s: %s × %s, %s", name, humanize.Count(s.rows, "row"), humanize.Count(s.width(), "column"), s.describe()))
 	warnings := s.warnings()
 	yieldWarnings(yield, warnings)
-	if s.rows > 0 {
-		yield(generators.TableOf(fmt.Sprintf("First rows of %s", name), s.preview()))
-	}
+	yield(generators.TableOf(fmt.Sprintf("First rows of %s", name), s.preview()))
 	yield(generators.TableOf("Columns", s.columnTable()))
 	return warnings
 }
@@ -35,7 +33,7 @@ func (s *tableInfo) describe() string {
 		parts[0] = "separated by " + map[rune]string{',': "commas", ';': "semicolons", '\t': "tabs", '|': "|"}[s.delimiter]
 	}
 	parts = append(parts, s.charset.name)
-	if s.numbers.point == ',' && slices.ContainsFunc(s.columns, func(c column) bool { return c.kind() == decimal }) {
+	if slices.ContainsFunc(s.columns, func(c column) bool { return c.kind == decimal && c.format.point == ',' }) {
 		parts = append(parts, "with decimal commas")
 	}
 	return strings.Join(parts, ", ")
@@ -53,15 +51,17 @@ func (s *tableInfo) warnings() []string {
 	if !s.noHeader && s.headerCells < s.width() {
 		add("The first row has %s, but most others have %s. The columns without a name are numbered.", humanize.Count(s.headerCells, "cell"), humanize.Thousands(s.width()))
 	}
-	if s.rows == 0 {
-		add("The file has column names but no rows, so there is nothing to summarize.")
-	}
 	if s.raggedRows > 0 {
 		add("%s of %s %s have %s. Missing cells count as blank, and extra cells are ignored.",
 			humanize.Thousands(s.raggedRows), humanize.Count(s.rows, "row"), humanize.Plural(s.raggedRows, "doesn't", "don't"), humanize.Count(s.width(), "cell"))
 	}
 	if s.blankRows > 0 {
 		add("%s %s ignored.", humanize.Count(s.blankRows, "blank row"), humanize.Plural(s.blankRows, "is", "are"))
+	}
+	for i := range s.columns {
+		if c := &s.columns[i]; c.numbers.mixedUnits && c.kind == text {
+			add("%s has amounts in several units, which can't be added up. It is treated as text.", c.name)
+		}
 	}
 	if s.width() > len(s.columns) {
 		add("Only the first %s are analyzed.", humanize.Count(len(s.columns), "column"))
@@ -88,7 +88,7 @@ func (s *tableInfo) preview() generators.Table {
 func (s *tableInfo) columnTable() generators.Table {
 	t := generators.Table{Columns: []string{"Column", "Type", "Filled", "Blank", "Example"}}
 	for _, c := range s.columns {
-		t.Rows = append(t.Rows, []any{c.name, c.kind().String(), c.filled(), s.rows - c.filled(), c.example})
+		t.Rows = append(t.Rows, []any{c.name, c.typeName(), c.filled, s.rows - c.filled, c.example})
 	}
 	return t
 }

@@ -54,15 +54,15 @@ func TestHundredMegabytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got csv.Summary
+	var got csv.Exploration
 	if err := json.Unmarshal(raw, &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Rows != 3*times {
 		t.Errorf("%d rows, want %d", got.Rows, 3*times)
 	}
-	if v := got.Values[0]; v.Group != "DE" || v.Value != float64(times)*101/10 {
-		t.Errorf("got %v, want the sum %v for DE", v, float64(times)*101/10)
+	if v := got.Views[0]; v.SmallestGroup != "DE" || *v.SmallestValue != float64(times)*101/10 {
+		t.Errorf("got %+v, want the sum %v for DE", v, float64(times)*101/10)
 	}
 	const most = 64 << 20
 	if peak > most {

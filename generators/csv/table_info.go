@@ -53,7 +53,7 @@ func (f *file) scanWith(l layout) (*tableInfo, error) {
 		s.columns, s.headerRead = newColumns(nil, l.cells), true
 	}
 	var err error
-	s.blankRows, err = f.eachRecord(l, "reading the rows", func(record []string) {
+	s.blankRows, err = f.eachRecord(l, "Reading the rows", func(record []string) {
 		if !s.headerRead {
 			s.columns, s.headerRead, s.headerCells = newColumns(record, l.cells), true, len(record)
 			return
@@ -75,8 +75,22 @@ func (s *tableInfo) addRow(row []string) {
 		s.firstRows = append(s.firstRows, copyShown(row))
 	}
 	for i := range s.columns[:min(len(row), len(s.columns))] {
-		s.columns[i].addCell(row[i], s.numbers)
+		s.columns[i].addCell(row[i])
 	}
+}
+
+// columnNames returns the names of the analyzed columns.
+func (s *tableInfo) columnNames() []string {
+	names := make([]string, len(s.columns))
+	for i := range s.columns {
+		names[i] = s.columns[i].name
+	}
+	return names
+}
+
+// hasDates reports whether a column has dates.
+func (s *tableInfo) hasDates() bool {
+	return slices.ContainsFunc(s.columns, func(c column) bool { return c.kind == date })
 }
 
 // columnIndex returns the index of the column with a name.

@@ -18,7 +18,7 @@ import (
 // Photon walks a folder below [generators.Root].
 var Photon = generators.New("disk_usage", analyzeFolder, &generators.Options{
 	Title:       "What takes up space in a folder",
-	Description: "Walks a folder that the operator allows (--root) and lists its largest files, or the sizes by type or by age, as you choose. It reads names, sizes and dates, and opens no file.",
+	Description: "Finds out what takes up space in a folder: how many files it has, their size in all, and, as the user chooses, the largest files or the sizes by type or by age. Reads names, sizes and dates only, and only in the folder that the operator allows with --root.",
 	ReadOnly:    true,
 	Idempotent:  true,
 })
@@ -79,7 +79,7 @@ func scanFolder(ctx context.Context, folder string, yield generators.Yield) (*sc
 	}
 	defer dir.Close()
 	w := &walker{ctx: ctx, yield: yield, reportInterval: time.Second / 10, scan: newScan(name, time.Now())}
-	yield(generators.Statusf("scanning %s", w.scan.displayName()))
+	yield(generators.Statusf("Scanning %s", w.scan.displayName()))
 	if err := w.walk(dir); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func TestShownTablesAndCharts(t *testing.T) {
 	root := newSampleFolder(t)
 	p := run(t, root, `{}`, chooseList("largest"))
 	statuses := strings.Join(p.Statuses(), "\n")
-	if want := "scanning the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; statuses != want {
+	if want := "Scanning the whole folder\nthe whole folder: 7 files in 5 folders, 5.0 MB\nLargest files: 7 files in 5 folders, 5.0 MB"; statuses != want {
 		t.Errorf("the statuses are\n%s\nwant\n%s", statuses, want)
 	}
 	if q := p.Questions["list"].Message; q != "7 files in 5 folders, 5.0 MB. What should be listed?" {

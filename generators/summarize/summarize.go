@@ -1,5 +1,5 @@
-// Package summarize provides the photon summarize, which asks a person for a text and a
-// model for its summary.
+// Package summarize provides the photon summarize, which asks a model for the summary of a
+// text, and a person for the text if the caller gives none.
 package summarize
 
 import (
@@ -16,32 +16,36 @@ import (
 // Photon summarizes a text by asking a model.
 var Photon = generators.New("summarize", summarize, &generators.Options{
 	Title:       "Summarize a text",
-	Description: "Asks for a text and a model for its summary. The MCP client provides the model; without one, a person can write the summary.",
+	Description: "Summarizes a text with a model of the MCP client's. If no text is given, asks the user for it. If the client offers no model, the user may write the summary.",
 	ReadOnly:    true,
 	Durable:     true,
 })
 
-// Input is the length of the summary.
+// Input is the text and the length of its summary.
 type Input struct {
-	Sentences int `json:"sentences,omitempty" title:"Sentences" description:"The maximum number of sentences" minimum:"1" maximum:"20" default:"3"`
+	Text      string `json:"text,omitempty" title:"Text" description:"The text to summarize. If it is left out, the user is asked for it." maxLength:"50000"`
+	Sentences int    `json:"sentences,omitempty" title:"Sentences" description:"The maximum number of sentences" minimum:"1" maximum:"20" default:"3"`
 }
 
 // Summary is the model's summary.
 type Summary struct {
 	Text  string `json:"text" title:"Summary"`
-	Model string `json:"model" title:"Written by"`
+	Model string `json:"model" title:"Written by" description:"The model's name, or a person, if the user wrote the summary"`
 }
 
-// The limits on the text, in characters, and on the response, in tokens.
+// The limits on the text, in characters (as in Input), and on the response, in tokens.
 const (
 	maxText           = 50_000
 	tokensPerSentence = 80
 )
 
 func summarize(_ context.Context, in Input, yield generators.Yield) (Summary, error) {
-	text, err := ask.Text(yield, "text", "Which text should be summarized?", ask.Title("Text"), ask.Long(), ask.Length(1, maxText))
-	if err != nil {
-		return Summary{}, err
+	text := in.Text
+	if strings.TrimSpace(text) == "" {
+		var err error
+		if text, err = ask.Text(yield, "text", "Which text should be summarized?", ask.Title("Text"), ask.Long(), ask.Length(1, maxText)); err != nil {
+			return Summary{}, err
+		}
 	}
 	yield(generators.Statusf("Asking a model for %s", humanize.Count(in.Sentences, "sentence")))
 	result, err := ask.Sample(yield, "summary", newSampleRequest(text, in.Sentences))
@@ -55,7 +59,6 @@ func summarize(_ context.Context, in Input, yield generators.Yield) (Summary, er
 	if result.StopReason == "maxTokens" {
 		yield(generators.StatusAt(generators.Warning, "The model reached its token limit: the summary is incomplete"))
 	}
-	yield(generators.Markdown("Summary", summary))
 	return Summary{Text: summary, Model: result.Model}, nil
 }
 

@@ -49,6 +49,33 @@ func TestDefaultLength(t *testing.T) {
 	}
 }
 
+// A text that the caller gives is summarized without a question.
+func TestTextAsAnArgument(t *testing.T) {
+	p := beamtest.Run(t, summarize.Photon, summarize.Input{Text: "A long story.", Sentences: 3}, beamtest.Script{"summary": beamtest.Accept("Short.")})
+	if got := beamtest.Decode[summarize.Summary](t, p); got.Text != "Short." {
+		t.Errorf("got %+v", got)
+	}
+	if got := string(p.Questions["summary"].Sample.Messages[0].Content); !strings.Contains(got, "A long story.") || p.Questions["text"] != nil {
+		t.Errorf("the model reads %s; the text was asked for: %v", got, p.Questions["text"] != nil)
+	}
+	blank := beamtest.Run(t, summarize.Photon, summarize.Input{Text: " \n", Sentences: 3}, beamtest.Script{"text": sampleText, "summary": beamtest.Accept("Short.")})
+	if blank.Questions["text"] == nil {
+		t.Error("a blank text is summarized")
+	}
+	if _, err := summarize.Photon.Check(json.RawMessage(`{"text":"` + strings.Repeat("a", 50_001) + `"}`)); err == nil {
+		t.Error("a text of 50,001 characters is accepted")
+	}
+}
+
+// The summary is the result; there is no artifact that repeats it.
+func TestSummaryIsShownOnce(t *testing.T) {
+	for _, e := range run(t, `{}`, sampleText, beamtest.Accept("Short.")).Events {
+		if a, ok := e.(*generators.Artifact); ok {
+			t.Errorf("there is an artifact %q", a.Title)
+		}
+	}
+}
+
 func TestSummaryByPerson(t *testing.T) {
 	p := run(t, `{}`, sampleText, beamtest.Accept(json.RawMessage(`{"text":"Mine."}`)))
 	if got := beamtest.Decode[summarize.Summary](t, p); got.Text != "Mine." || got.Model != ask.PersonModel {

@@ -15,7 +15,7 @@ import (
 // Photon asks three questions and reserves a number between the second and the third.
 var Photon = generators.New("wizard", runWizard, &generators.Options{
 	Title:       "Setup wizard",
-	Description: "Asks for a name and an account, reserves a number, and asks for confirmation. A demonstration: it creates no account.",
+	Description: "Asks the user for a name, an email address and a role, reserves a number, and asks the user to confirm all of it. A demonstration: it creates no account.",
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Account]},
 })
@@ -49,7 +49,7 @@ func runWizard(_ context.Context, _ struct{}, yield generators.Yield) (Registrat
 	if r.Reservation, err = generators.Step(yield, "reserve", drawNumber); err != nil {
 		return r, err
 	}
-	yield(generators.Status("reserved " + r.Reservation))
+	yield(generators.Status("Reserved " + r.Reservation))
 	r.Confirmed, err = ask.Confirm(yield, "confirm",
 		fmt.Sprintf("%s <%s>, as %s, with reservation %s: is this correct?", r.Name, r.Email, r.Role, r.Reservation),
 		ask.Title("Everything is correct"), ask.Verbs("Confirm", "Reject"))

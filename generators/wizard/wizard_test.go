@@ -44,7 +44,7 @@ func TestWizard(t *testing.T) {
 		if !regexp.MustCompile(`^\d{8}$`).MatchString(got.Reservation) {
 			t.Errorf("the reservation number is %q, want eight digits", got.Reservation)
 		}
-		if !slices.Contains(p.Statuses(), "reserved "+got.Reservation) {
+		if !slices.Contains(p.Statuses(), "Reserved "+got.Reservation) {
 			t.Errorf("the statuses are %q; none says that %s is reserved", p.Statuses(), got.Reservation)
 		}
 		shippedtest.GoldenPhoton(t, wizard.Photon, p)

@@ -1,0 +1,168 @@
+package csv
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
+)
+
+// resolveColumns decides what the columns are. Where a column's own cells leave open
+// whether 1.234 has decimals, or whether 3/4/2026 is in March, the other columns
+// decide, and if they leave it open too, the user.
+func (s *tableInfo) resolveColumns(yield generators.Yield) error {
+	var unclear []*column
+	points, commas := 0, 0
+	days, months := 0, 0
+	for i := range s.columns {
+		n, d := &s.columns[i].numbers, &s.columns[i].dates
+		points, commas = points+n.pointOnly, commas+n.commaOnly
+		days, months = days+d.dayOnly, months+d.monthOnly
+	}
+	for i := range s.columns {
+		c := &s.columns[i]
+		known := true
+		if c.format, known = s.formatOf(&c.numbers, points, commas); !known {
+			unclear = append(unclear, c)
+		}
+	}
+	if err := askNumberFormat(yield, unclear); err != nil {
+		return err
+	}
+	unclear = nil
+	for i := range s.columns {
+		c := &s.columns[i]
+		known := true
+		if c.monthFirst, known = orderOf(&c.dates, days, months); !known && !c.isMostlyNumbers() {
+			unclear = append(unclear, c)
+		}
+	}
+	if err := askDateOrder(yield, unclear); err != nil {
+		return err
+	}
+	for i := range s.columns {
+		s.columns[i].resolve()
+	}
+	return nil
+}
+
+func (c *column) isMostlyNumbers() bool { return c.numbers.count(c.format)*2 > c.filled }
+
+// formatOf returns the format of a column's numbers. points and commas count the
+// file's numbers that are valid in one format only. known is false if the format is a
+// guess that matters.
+func (s *tableInfo) formatOf(n *numberCounts, points, commas int) (f numberFormat, known bool) {
+	switch {
+	case n.pointOnly > n.commaOnly:
+		return decimalPoint(), true
+	case n.pointOnly < n.commaOnly:
+		return decimalComma(), true
+	case n.either > 0 && n.withUnit > 0 && n.unit != "%": // nobody writes three decimals of a currency
+		if n.withPoint*2 > n.either {
+			return decimalComma(), true
+		}
+		return decimalPoint(), true
+	case points > commas:
+		return decimalPoint(), true
+	case points < commas:
+		return decimalComma(), true
+	case s.delimiter == ',': // whoever writes decimal commas separates the cells by something else
+		return decimalPoint(), true
+	case s.delimiter == ';':
+		return decimalComma(), n.either == 0
+	}
+	return decimalPoint(), n.either == 0
+}
+
+// orderOf returns whether the month comes first in a column's dates. days and months
+// count the file's dates that are valid in one order only.
+func orderOf(d *dateCounts, days, months int) (monthFirst, known bool) {
+	switch {
+	case d.dayOnly != d.monthOnly:
+		return d.monthOnly > d.dayOnly, true
+	case days != months:
+		return months > days, true
+	}
+	return false, d.either == 0
+}
+
+// askNumberFormat asks for the format of columns.
+func askNumberFormat(yield generators.Yield, columns []*column) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	example := columns[0].numbers.example
+	asPoint, asComma := "A comma separates thousands", "A comma is the decimal comma"
+	value, _, _ := decimalPoint().parse(example)
+	pointValue, commaValue := value, value/1000
+	if strings.IndexByte(example, '.') >= 0 {
+		value, _, _ = decimalComma().parse(example)
+		asPoint, asComma, pointValue, commaValue = "A point is the decimal point", "A point separates thousands", value/1000, value
+	}
+	preset := "point"
+	if columns[0].format.point == ',' {
+		preset = "comma"
+	}
+	chosen, err := ask.Select(yield, "numbers", fmt.Sprintf("The numbers in %s can be read in two ways. What does %s mean?", listColumns(columns), example),
+		[]ask.Choice{
+			{Value: "point", Title: asPoint + ": " + describeSize(pointValue)},
+			{Value: "comma", Title: asComma + ": " + describeSize(commaValue)},
+		}, ask.Title("Numbers"), ask.Default(preset))
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		if c.format = decimalPoint(); chosen == "comma" {
+			c.format = decimalComma()
+		}
+	}
+	return nil
+}
+
+// describeSize says how large an example is, without the mark whose meaning is in
+// question.
+func describeSize(v float64) string {
+	if v >= 1000 {
+		return fmt.Sprint(int(v))
+	}
+	return fmt.Sprintf("about %.0f", v)
+}
+
+// askDateOrder asks for the order of day and month in columns.
+func askDateOrder(yield generators.Yield, columns []*column) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	example := columns[0].dates.example
+	d, _ := parseDate(example)
+	chosen, err := ask.Select(yield, "dates", fmt.Sprintf("The dates in %s can be read in two ways. Which day is %s?", listColumns(columns), example),
+		[]ask.Choice{
+			{Value: "day", Title: "The day comes first: " + d.dayFirst.Format("2 January 2006")},
+			{Value: "month", Title: "The month comes first: " + d.monthFirst.Format("January 2, 2006")},
+		}, ask.Title("Dates"))
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		c.monthFirst = chosen == "month"
+	}
+	return nil
+}
+
+// listColumns lists the names of columns in a sentence.
+func listColumns(columns []*column) string {
+	const most = 3
+	var names []string
+	for _, c := range columns[:min(len(columns), most)] {
+		names = append(names, c.name)
+	}
+	if more := len(columns) - most; more > 0 {
+		return strings.Join(names, ", ") + " and " + humanize.Count(more, "other column")
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
