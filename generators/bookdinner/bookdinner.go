@@ -16,6 +16,7 @@ import (
 // Photon books a table at a restaurant that doesn't exist.
 var Photon = generators.New("book_dinner", book, &generators.Options{
 	Title:       "Book dinner",
+	Group:       "Examples",
 	Description: "Asks for the number of guests and books a table for dinner at Chez Claude. A demonstration: the restaurant doesn't exist.",
 	Durable:     true,
 })

@@ -12,6 +12,7 @@ import (
 // Photon yields numbered events without a pause.
 var Photon = generators.New("burst", yieldEvents, &generators.Options{
 	Title:       "Burst of events",
+	Group:       "For testing",
 	Description: "Sends up to 100,000 numbered events without a pause, every tenth a progress event and the others statuses, and returns their number. For testing surfaces and clients.",
 	ReadOnly:    true,
 	Idempotent:  true,

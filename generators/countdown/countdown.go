@@ -13,6 +13,7 @@ import (
 // Photon counts down. It isn't durable: an interrupted countdown is over.
 var Photon = generators.New("countdown", countDown, &generators.Options{
 	Title:       "Countdown",
+	Group:       "For testing",
 	Description: "Counts down the seconds, reports its progress ten times a second, and can be stopped at any time. For testing surfaces and clients.",
 	ReadOnly:    true,
 	Idempotent:  true,

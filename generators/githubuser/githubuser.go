@@ -12,6 +12,7 @@ import (
 // Photon asks for a GitHub user name and returns the address of the profile.
 var Photon = generators.New("github_user", findProfile, &generators.Options{
 	Title:       "GitHub profile",
+	Group:       "Examples",
 	Description: "Asks for a GitHub user name and returns the address of its profile. Nothing is sent to GitHub.",
 	ReadOnly:    true,
 	Idempotent:  true,

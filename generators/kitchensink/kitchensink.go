@@ -14,6 +14,7 @@ import (
 // Photon yields every kind of event, asks the chosen question, and returns the outcome.
 var Photon = generators.New("kitchen_sink", runKitchenSink, &generators.Options{
 	Title:       "Kitchen sink",
+	Group:       "For testing",
 	Description: "Shows every kind of event and artifact, then asks one question of the kind you choose. For testing surfaces and clients.",
 	ReadOnly:    true,
 	Idempotent:  true,

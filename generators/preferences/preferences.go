@@ -12,6 +12,7 @@ import (
 // Photon asks for preferences for an operation and returns them.
 var Photon = generators.New("ask_user_preferences", askPreferences, &generators.Options{
 	Title:       "User preferences",
+	Group:       "Examples",
 	Description: "Ask user for their preferences via elicitation",
 	ReadOnly:    true,
 	Idempotent:  true,

@@ -15,6 +15,7 @@ import (
 // Photon asks three questions and reserves a number between the second and the third.
 var Photon = generators.New("wizard", runWizard, &generators.Options{
 	Title:       "Setup wizard",
+	Group:       "Examples",
 	Description: "Asks for a name and an account, reserves a number, and asks for confirmation. A demonstration: it creates no account.",
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Account]},
