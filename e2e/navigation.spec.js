@@ -35,9 +35,12 @@ test("photons are filtered while typing", async ({ page }) => {
   await page.goto("/");
   const cards = page.locator(".cards > li");
   const all = await cards.count();
+  await expect(page.locator(".group > h2")).toHaveText(["Examples", "For testing"]);
+  await expect(page.locator(".group").first().getByRole("link")).toHaveText(["Explore a CSV file", "Summarize a text", /folder/]);
   await page.keyboard.press("/");
   await page.keyboard.type("kitchen s");
   await expect(cards.filter({ visible: true })).toHaveCount(1);
+  await expect(page.locator(".group > h2").filter({ visible: true })).toHaveText(["For testing"]);
   await expect(page).toHaveURL(/\?q=kitchen%20s$/);
   await page.keyboard.type("zzz");
   await expect(page.getByRole("main")).toContainText("No photon’s name or description matches");

@@ -37,6 +37,9 @@ type Func[In, Out any] func(ctx context.Context, in In, yield Yield) (Out, error
 type Options struct {
 	Title       string // for people; the default is the name
 	Description string // for people and models
+	// Group is the heading that the first page lists the photon under, such as
+	// "Examples". Photons without a group come first.
+	Group string
 
 	ReadOnly    bool // changes nothing
 	Destructive bool // may destroy something

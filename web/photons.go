@@ -28,9 +28,9 @@ func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller gener
 	}
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	var cards []ui.PhotonCard
-	for _, p := range s.photonsByTitle(caller) {
+	for _, p := range s.photonsByGroup(caller) {
 		cards = append(cards, ui.PhotonCard{
-			Name: p.Name(), Title: p.Title(), Description: p.Options().Description,
+			Name: p.Name(), Title: p.Title(), Description: p.Options().Description, Group: p.Options().Group,
 			Traits: traitsOf(p.Options()), Hidden: !matchesSearch(p, q),
 		})
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 	}
 	c.ClientWaits = s.maySignIn(caller) && s.engine.HasOpenAsk(callers.LocalClient(), startedByClient)
 	current := r.PathValue("name") // of a photon's page
-	for _, p := range s.photonsByTitle(caller) {
+	for _, p := range s.photonsByGroup(caller) {
 		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
 	}
 	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
@@ -74,11 +75,12 @@ func (s *Server) assetURL(name string) string {
 	return s.links.To(s.assets.URL(name))
 }
 
-// photonsByTitle returns the photons that the caller may use, sorted by title.
-func (s *Server) photonsByTitle(caller generators.Caller) []*generators.Photon {
+// photonsByGroup returns the photons that the caller may use, sorted by group, of which
+// none comes first, and by title.
+func (s *Server) photonsByGroup(caller generators.Caller) []*generators.Photon {
 	all := s.engine.Photons(caller)
 	slices.SortStableFunc(all, func(a, b *generators.Photon) int {
-		return strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
+		return cmp.Or(strings.Compare(a.Options().Group, b.Options().Group), strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title())))
 	})
 	return all
 }

@@ -16,6 +16,7 @@ import (
 // Photon books a table at a restaurant that doesn't exist.
 var Photon = generators.New("book_dinner", book, &generators.Options{
 	Title:       "Book dinner",
+	Group:       "Examples",
 	Description: "Books a table for dinner at Chez Claude. Asks the user for the number of guests, and returns a confirmation with its number. A demonstration: the restaurant doesn't exist.",
 	Durable:     true,
 	Task:        generators.TaskAfterAsking,

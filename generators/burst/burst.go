@@ -12,6 +12,7 @@ import (
 // Photon yields numbered events without a pause.
 var Photon = generators.New("burst", yieldEvents, &generators.Options{
 	Title:       "Burst of events",
+	Group:       "For testing",
 	Description: "Sends up to 100,000 numbered events without a pause and returns their number. Every tenth event is progress, and the others are statuses. For testing clients.",
 	ReadOnly:    true,
 	Idempotent:  true,

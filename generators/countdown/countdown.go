@@ -13,6 +13,7 @@ import (
 // Photon counts down. It isn't durable: an interrupted countdown is over.
 var Photon = generators.New("countdown", countDown, &generators.Options{
 	Title:       "Countdown",
+	Group:       "For testing",
 	Description: "Takes the given number of seconds, reports its progress ten times a second, and can be stopped at any time. For testing clients.",
 	ReadOnly:    true,
 	Idempotent:  true,

@@ -12,6 +12,7 @@ import (
 // Photon asks for a GitHub user name and returns the address of the profile.
 var Photon = generators.New("github_user", findProfile, &generators.Options{
 	Title:       "GitHub profile",
+	Group:       "Examples",
 	Description: "Asks the user for a GitHub user name and returns the URL of that profile. Sends nothing to GitHub and doesn't check that the profile exists.",
 	ReadOnly:    true,
 	Idempotent:  true,

@@ -14,6 +14,7 @@ import (
 // Photon yields every kind of event, asks the chosen question, and returns the outcome.
 var Photon = generators.New("kitchen_sink", runKitchenSink, &generators.Options{
 	Title:       "Kitchen sink",
+	Group:       "For testing",
 	Description: "Sends every kind of event and artifact, then asks the user one question of the given kind and returns the answer. For testing clients.",
 	ReadOnly:    true,
 	Idempotent:  true,

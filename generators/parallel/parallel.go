@@ -13,6 +13,7 @@ import (
 // Photon asks three questions at once.
 var Photon = generators.New("parallel", askAll, &generators.Options{
 	Title:       "Three questions at once",
+	Group:       "For testing",
 	Description: "Asks the user for a name, a color and a number, all at once, while a progress bar runs, and returns the answers. For testing clients.",
 	ReadOnly:    true,
 	Idempotent:  true,

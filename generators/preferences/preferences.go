@@ -12,6 +12,7 @@ import (
 // Photon asks for preferences for an operation and returns them.
 var Photon = generators.New("ask_user_preferences", askPreferences, &generators.Options{
 	Title:       "User preferences",
+	Group:       "Examples",
 	Description: "Asks the user how results should be formatted, how detailed they should be, and whether they should have timestamps, and returns the answers. A demonstration: nothing is stored.",
 	ReadOnly:    true,
 	Idempotent:  true,

@@ -15,6 +15,7 @@ import (
 // Photon asks three questions and reserves a number between the second and the third.
 var Photon = generators.New("wizard", runWizard, &generators.Options{
 	Title:       "Setup wizard",
+	Group:       "Examples",
 	Description: "Asks the user for a name, an email address and a role, reserves a number, and asks the user to confirm all of it. A demonstration: it creates no account.",
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Account]},

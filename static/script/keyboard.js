@@ -20,7 +20,7 @@ function pressSubmit(event) {
 function navigationTargets() {
   if (openDialogs().length > 1) return openDialogs().map((d) => find("h2", d));
   if (timeline()) return [...findAll(".row", timeline()).filter((r) => r.offsetParent), ...openDialogs().map((d) => find("h2", d))];
-  return findAll(".cards > li:not([hidden]) h2 a, .list > li a.button, .runs .list > li > a");
+  return findAll(".cards > li:not([hidden]) :is(h2, h3) a, .list > li a.button, .runs .list > li > a");
 }
 
 function moveFocus(by) {

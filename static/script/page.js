@@ -17,7 +17,7 @@ function filterPhotons(box) {
   const wanted = box.value.toLowerCase().trim().split(/\s+/);
   for (const c of cards) c.hidden = !wanted.every((w) => c.textContent.toLowerCase().includes(w));
   const none = cards.every((c) => c.hidden);
-  find(".cards").hidden = none;
+  for (const group of findAll(".home .group")) group.hidden = !find(".cards > li:not([hidden])", group);
   find("#none-found").hidden = !none;
   const home = box.form.action;
   history.replaceState(null, "", box.value.trim() ? `${home}?q=${encodeURIComponent(box.value.trim())}` : home);

@@ -38,7 +38,7 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 		v.generalErrors = nil
 		for _, e := range errs {
 			if e.Field() == "file" {
-				v.fileErrors = append(v.fileErrors, e.Sentence(answerLabel))
+				v.fileErrors = append(v.fileErrors, fileSentence(e))
 			} else {
 				v.generalErrors = append(v.generalErrors, e.Sentence(e.Field()))
 			}

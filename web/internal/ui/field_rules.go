@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,11 +12,19 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// hint describes the field's rules.
+// hint describes the field's rules, unless one of its errors does.
 func (c *formControl) hint() string {
+	if slices.ContainsFunc(c.problems(), func(p fieldProblem) bool { return p.statesRules }) {
+		return ""
+	}
+	return capitalize(c.rules())
+}
+
+// rules describes the field's rules, as part of a sentence.
+func (c *formControl) rules() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	if s := formatRange(c.MinLength, c.MaxLength, "character", "characters"); s != "" {
+	if s := c.lengthRule(); s != "" {
 		add("%s", s)
 	}
 	if s := formatRange(c.MinItems, c.MaxItems, "choice", "choices"); s != "" && c.Type == "array" {
@@ -46,11 +55,11 @@ func (c *formControl) hint() string {
 	if c.Type == "" {
 		add("JSON")
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	s := strings.Join(parts, ", ")
-	return strings.ToUpper(s[:1]) + s[1:]
+	return strings.Join(parts, ", ")
+}
+
+func (c *formControl) lengthRule() string {
+	return formatRange(c.MinLength, c.MaxLength, "character", "characters")
 }
 
 func formatBound(s string) string {

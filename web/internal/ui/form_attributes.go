@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
-	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // ariaAttributes returns the attributes that tie a control to its label, its hint and
@@ -58,27 +57,6 @@ func localTimeExpression(rfc3339 string) string {
 		return ""
 	}
 	return fmt.Sprintf("(d => new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16))(new Date(%d))", t.UnixMilli())
-}
-
-// errorHeading says how many fields, or problems if some belong to no field, the
-// person must fix; empty if there are none.
-func errorHeading(list []*formControl, other, files []string) string {
-	n := 0
-	for _, c := range list {
-		if c.hasErrors() {
-			n++
-		}
-	}
-	if len(files) > 0 {
-		n++
-	}
-	switch {
-	case len(other) > 0:
-		return "Fix " + humanize.CountOf(n+len(other), "problem", "problems") + "."
-	case n > 0:
-		return "Fix " + humanize.CountOf(n, "field", "fields") + "."
-	}
-	return ""
 }
 
 func capitalize(s string) string {

@@ -51,6 +51,8 @@ func newFormControls(prefix string, fields ask.Fields, values url.Values, errs [
 		switch {
 		case values == nil:
 			c.values = DefaultValues(f)
+		case c.alwaysHasValue() && strings.Join(values[f.Name], "") == "":
+			c.values = DefaultValues(f)
 		case f.Format != ask.FormatSecret:
 			c.values = values[f.Name]
 		}
@@ -62,6 +64,11 @@ func newFormControls(prefix string, fields ask.Fields, values url.Values, errs [
 		list[i] = c
 	}
 	return list
+}
+
+// alwaysHasValue reports whether the person changes a default rather than chooses or not.
+func (c *formControl) alwaysHasValue() bool {
+	return (c.widget == radios || c.widget == selectWidget) && len(DefaultValues(c.Field)) > 0
 }
 
 // generalErrors returns the errors that belong to no field, in sentences.
@@ -207,19 +214,6 @@ func (c *formControl) describedBy() string {
 // answerLabel is what errors call the only field of a question, whose label is the
 // question itself.
 const answerLabel = "Your answer"
-
-// errorSentences returns the field's errors in sentences.
-func (c *formControl) errorSentences() []string {
-	label := quoteSentence(c.Label())
-	if c.labelledBy != "" {
-		label = answerLabel
-	}
-	sentences := make([]string, len(c.errors))
-	for i, e := range c.errors {
-		sentences[i] = e.Sentence(label)
-	}
-	return sentences
-}
 
 // quoteSentence puts a label in quotation marks if it is a sentence, so that it can be
 // part of another: “Which city?”.

@@ -71,7 +71,7 @@ func TestPages(t *testing.T) {
 		c := testChrome()
 		cards := []PhotonCard{
 			{Name: "explore_csv", Title: "Explore a CSV file", Description: "Reads a file.", Traits: Traits{ReadOnly: true, Durable: true}},
-			{Name: "wipe", Traits: Traits{Destructive: true, OpenWorld: true, Idempotent: true}},
+			{Name: "wipe", Group: "Examples", Traits: Traits{Destructive: true, OpenWorld: true, Idempotent: true}},
 		}
 		found := c
 		found.SearchQuery = "nothing"

@@ -55,6 +55,7 @@ type PhotonCard struct {
 	Name        string
 	Title       string
 	Description string
+	Group       string
 	Traits
 	// Hidden hides a photon that doesn't match the search.
 	Hidden bool

@@ -91,6 +91,25 @@ func millisUntil(deadline time.Time) string {
 	return strconv.FormatInt(max(time.Until(deadline), 0).Milliseconds(), 10)
 }
 
+// A photonGroup is the photons of the first page under one heading.
+type photonGroup struct {
+	name    string // empty for the first, which needs no heading
+	photons []PhotonCard
+}
+
+// groupPhotons groups photons, which are sorted by group.
+func groupPhotons(photons []PhotonCard) []photonGroup {
+	var groups []photonGroup
+	for _, p := range photons {
+		if n := len(groups); n == 0 || groups[n-1].name != p.Group {
+			groups = append(groups, photonGroup{name: p.Group})
+		}
+		last := &groups[len(groups)-1]
+		last.photons = append(last.photons, p)
+	}
+	return groups
+}
+
 func anyVisible(photons []PhotonCard) bool {
 	for _, p := range photons {
 		if !p.Hidden {

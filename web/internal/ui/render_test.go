@@ -194,13 +194,3 @@ func TestAListOfObjectsIsATable(t *testing.T) {
 		t.Errorf("within an object: %v", tables)
 	}
 }
-
-func TestErrorsNameTheirField(t *testing.T) {
-	errs := []generators.FieldError{generators.At("key", "is required")}
-	for title, want := range map[string]string{"City": "City is required.", "Which city?": "“Which city?” is required.", "City:": "City is required."} {
-		fields := ask.Fields{{Name: "key", Title: title, Type: "string"}}
-		if got := newFormControls("in", fields, nil, errs)[0].errorSentences(); len(got) != 1 || got[0] != want {
-			t.Errorf("%q: %q, want %q", title, got, want)
-		}
-	}
-}
