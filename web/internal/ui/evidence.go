@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/markup"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // shownEvidence returns the artifacts that a question shows.
@@ -104,4 +105,15 @@ func listTitles(evidence []*generators.Artifact) string {
 		text += " and " + humanize.CountOf(more, "more", "more")
 	}
 	return text
+}
+
+// renderedNote says what of it the surface that answered did not render.
+func renderedNote(a *timeline.Ask) string {
+	switch a.Rendered {
+	case runlog.RenderedTruncated:
+		return ", not all of it to who answered"
+	case runlog.RenderedNothing:
+		return ", but not to who answered"
+	}
+	return ""
 }
