@@ -94,7 +94,11 @@ func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 			return nil, err
 		}
 		waits.Asks = append(waits.Asks, waitingAsk{a.ID, a.Question.Message, address})
-		fmt.Fprintf(&text, "\nQuestion: %s\nAnswer at: %s\n", a.Question.Message, address)
+		fmt.Fprintf(&text, "\nQuestion: %s\n", a.Question.Message)
+		if shown := msg.EvidenceTitles(a.Question); shown != "" {
+			fmt.Fprintf(&text, "The page also shows what it is about: %s\n", shown)
+		}
+		fmt.Fprintf(&text, "Answer at: %s\n", address)
 	}
 	fmt.Fprintf(&text, "\nGive the user the address. Then call the tool %s with {\"run\": %q}. It waits for the answer and returns the result or the next question. "+
 		"Do not call %s again for this: that would start over.", ResumeTool, c.runID, c.photon.Name())

@@ -94,17 +94,13 @@ func isBrief(evidence []*generators.Artifact) bool {
 // maxListedTitles is how many titles of artifacts a list of questions has for each.
 const maxListedTitles = 3
 
-// listTitles returns the titles of the first artifacts, and how many more there are.
+// listTitles names the artifacts that a question shows.
 func listTitles(evidence []*generators.Artifact) string {
-	var titles []string
-	for _, a := range evidence[:min(len(evidence), maxListedTitles)] {
-		titles = append(titles, humanize.Truncate(titleOrName(a.Title, "an untitled artifact"), 60))
+	titles := make([]string, len(evidence))
+	for i, a := range evidence {
+		titles[i] = humanize.Truncate(titleOrName(a.Title, "an untitled artifact"), 60)
 	}
-	text := strings.Join(titles, ", ")
-	if more := len(evidence) - len(titles); more > 0 {
-		text += " and " + humanize.CountOf(more, "more", "more")
-	}
-	return text
+	return humanize.List(titles, maxListedTitles)
 }
 
 // renderedNote says what of it the surface that answered did not render.
