@@ -101,6 +101,7 @@ export const kinds = {
     ],
   },
   url: { values: {}, submit: "I agree, continue", answer: true, wrong: [] },
+  evidence: { values: {}, submit: "Replace", answer: true, wrong: [] }, // a confirm that shows what it is about
 };
 
 /** submitLabel returns the label of the button that submits a kind of question. */

@@ -2,6 +2,7 @@ package kitchensink
 
 import (
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -71,6 +72,8 @@ func askQuestion(yield generators.Yield, kind string) (any, error) {
 		return asAny(ask.Form[Signup](yield, kind, "Please sign up."))
 	case "url":
 		return true, ask.URL(yield, kind, "Please give your consent on this page.", "https://example.com/consent?run=1")
+	case "evidence":
+		return asAny(ask.Confirm(yield, kind, "Replace the settings?", ask.Destructive(), ask.Verbs("Replace", "Keep"), ask.Showing(evidence()...)))
 	case "all":
 		return askBoth(yield)
 	}
@@ -96,6 +99,21 @@ func askBoth(yield generators.Yield) (any, error) {
 		ask.ForSelect("environment", "Which environment?", environments(), ask.Title("Environment")).Into(&b.Environment))
 	return b, err
 }
+
+// evidence returns what a question shows: what changes, and what depends on it.
+func evidence() []generators.Event {
+	return []generators.Event{
+		generators.Diff("settings.toml", settings, strings.Replace(settings, "seats = 4", "seats = 400", 1)),
+		generators.TableOf("Who uses them", generators.Table{
+			Columns: []string{"Service", "Users"}, Rows: [][]any{{"booking", 1200}, {"billing", 45}},
+		}),
+	}
+}
+
+const settings = `[table]
+name  = "Window"
+seats = 4
+`
 
 func environments() []ask.Choice {
 	return []ask.Choice{

@@ -24,7 +24,7 @@ var Photon = generators.New("kitchen_sink", runKitchenSink, &generators.Options{
 
 // Choice is the question to ask.
 type Choice struct {
-	Ask string `json:"ask,omitempty" title:"Question" description:"The kind of question to ask" enum:"text,secret,confirm,select,multiselect,number,integer,date,datetime,file,form,url,all" default:"form"`
+	Ask string `json:"ask,omitempty" title:"Question" description:"The kind of question to ask" enum:"text,secret,confirm,select,multiselect,number,integer,date,datetime,file,form,url,evidence,all" default:"form"`
 }
 
 // Outcome is the person's response. Answer is set only if they accepted.

@@ -36,8 +36,9 @@ var accepted = map[string]struct {
 	"datetime":    {beamtest.Accept("2027-01-01T18:30:00+02:00"), `"2027-01-01T18:30:00+02:00"`},
 	"file": {beamtest.Accept(beamtest.File{Name: "a.bin", Content: make([]byte, 1<<20)}),
 		`{"name":"a.bin","size":1048576,"mediaType":"application/octet-stream"}`},
-	"form": {beamtest.Accept(kitchensink.Signup{Name: "Ada", Email: "ada@example.org"}), `{"name":"Ada","email":"ada@example.org"}`},
-	"url":  {beamtest.Accept(nil), `true`},
+	"form":     {beamtest.Accept(kitchensink.Signup{Name: "Ada", Email: "ada@example.org"}), `{"name":"Ada","email":"ada@example.org"}`},
+	"url":      {beamtest.Accept(nil), `true`},
+	"evidence": {beamtest.Accept(true), `true`},
 }
 
 // Every kind of question has an example, except the two that no form asks.
@@ -71,8 +72,12 @@ func TestAccepted(t *testing.T) {
 			if p.Err != nil || string(p.Result) != want {
 				t.Errorf("got %s, %v; want %s", p.Result, p.Err, want)
 			}
-			if q := p.Questions[kind]; string(q.Kind) != kind {
-				t.Errorf("asked for a %s, want a %s", q.Kind, kind)
+			q, wantKind := p.Questions[kind], kind
+			if kind == "evidence" {
+				wantKind = string(ask.KindConfirm)
+			}
+			if string(q.Kind) != wantKind || (len(q.Evidence) > 0) != (kind == "evidence") {
+				t.Errorf("asked for a %s that shows %d artifacts, want a %s", q.Kind, len(q.Evidence), wantKind)
 			}
 			shippedtest.GoldenPhoton(t, kitchensink.Photon, p)
 		})

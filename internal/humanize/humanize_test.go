@@ -85,3 +85,11 @@ func TestTruncateBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestList(t *testing.T) {
+	for want, names := range map[string][]string{"": nil, "a": {"a"}, "a, b": {"a", "b"}, "a, b and 1 more": {"a", "b", "c"}} {
+		if got := humanize.List(names, 2); got != want {
+			t.Errorf("List(%q) = %q, want %q", names, got, want)
+		}
+	}
+}

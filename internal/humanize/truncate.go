@@ -1,6 +1,9 @@
 package humanize
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Truncate returns s if it has at most n characters, and otherwise its first n
 // characters followed by an ellipsis.
@@ -31,4 +34,14 @@ func TruncateBytes(s string, n int, mark string) string {
 		end--
 	}
 	return s[:end] + mark
+}
+
+// List returns the first names of a list, limit of them at most, and how many more there
+// are: "a, b and 2 more".
+func List(names []string, limit int) string {
+	text := strings.Join(names[:min(len(names), limit)], ", ")
+	if more := len(names) - limit; more > 0 {
+		text += " and " + CountOf(more, "more", "more")
+	}
+	return text
 }

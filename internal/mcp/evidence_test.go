@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -68,6 +69,19 @@ func TestClientSeesWhatItConfirms(t *testing.T) {
 	if a := s.recordedAnswer(t); a.Evidence != runlog.RenderedFull || a.Shown == "" || string(a.Answer.Content) != `{"go":true}` {
 		t.Errorf("the answer's record is %+v", a)
 	}
+}
+
+// A client that can't ask the question is told that the page shows more.
+func TestHandoffNamesWhatIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newLinkingServer(t, newMigrator("DROP TABLE a;")).connectStdio(t)
+		w.initialize("2025-11-25", `{}`)
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"migrate"}}`)
+		got := w.awaitResponse(1)
+		if !strings.Contains(got, `Question: Apply 1 migration?\nThe page also shows what it is about: 001.sql\nAnswer at: http://`) || strings.Contains(got, "DROP TABLE") {
+			t.Errorf("the result is %s", got)
+		}
+	})
 }
 
 // What can't be undone and doesn't fit is confirmed on Beam's page: whatever else the

@@ -94,6 +94,7 @@ type (
 		ID      string `json:"id"`
 		Message string `json:"message"`
 		URL     string `json:"url"`
+		shown   string // the titles of what the question shows
 	}
 )
 
@@ -120,7 +121,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 		if err != nil {
 			return run, err
 		}
-		run.Asks = append(run.Asks, waitingAsk{a.ID, a.Question.Message, address})
+		run.Asks = append(run.Asks, waitingAsk{a.ID, a.Question.Message, address, msg.EvidenceTitles(a.Question)})
 	}
 	return run, nil
 }
@@ -129,7 +130,11 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 func describeQuestions(asks []waitingAsk) string {
 	var text strings.Builder
 	for _, a := range asks {
-		fmt.Fprintf(&text, "Question: %s\nAnswer at: %s\n", a.Message, a.URL)
+		fmt.Fprintf(&text, "Question: %s\n", a.Message)
+		if a.shown != "" {
+			fmt.Fprintf(&text, "The page also shows what it is about: %s\n", a.shown)
+		}
+		fmt.Fprintf(&text, "Answer at: %s\n", a.URL)
 	}
 	return text.String()
 }

@@ -16,6 +16,9 @@ func checkEveryKind(t *testing.T, ctx context.Context, c *connectedClient) {
 		"sample": `"Paris (oracle)"`, "roots": `["file:///srv/data"]`, "all": `"Ada true Paris"`, "rounds": `"Ada 7"`,
 	} {
 		c.expectOutcome(t, ctx, tool, nil, `{"outcome":"accepted","value":`+value+`}`)
+		if asked := c.person.takeQuestions(); tool == "confirm" && (len(asked) != 1 || !strings.HasSuffix(asked[0].Message, "Shown by the tool confirm:\n```\n001.sql\nDROP TABLE a;\n```")) {
+			t.Errorf("the confirmation was asked as %q", asked)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -74,6 +75,19 @@ func (t *Translator) shownByTool(q *ask.Question) string {
 		text += "\n… " + humanize.CountOf(more, "more line", "more lines") + " in Beam’s inbox"
 	}
 	return text
+}
+
+// maxListedTitles is how many titles of artifacts EvidenceTitles has.
+const maxListedTitles = 5
+
+// EvidenceTitles names what a question shows, for a model that can't ask it; empty if it
+// shows nothing.
+func EvidenceTitles(q *ask.Question) string {
+	titles := make([]string, len(q.Evidence))
+	for i, a := range q.Evidence {
+		titles[i] = humanize.Truncate(cmp.Or(strings.Join(strings.Fields(cleanText(a.Title)), " "), a.MediaType), 60)
+	}
+	return humanize.List(titles, maxListedTitles)
 }
 
 // evidenceText returns artifacts as text, and whether maxEvidence bytes hold all of

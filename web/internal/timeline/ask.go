@@ -33,6 +33,8 @@ type Ask struct {
 	// Reason is why the question was withdrawn, and Problem the error behind that.
 	Reason  runlog.WithdrawReason
 	Problem string
+	// Rendered is how much of what the question shows the surface that answered rendered.
+	Rendered runlog.Rendering
 	// Values are the answer as text. They never include a secret.
 	Values []Value
 }
@@ -48,7 +50,7 @@ func (a *Ask) Secret() bool { return a.Question.Kind == ask.KindSecret }
 
 // applyAnswer records an answer to a question of the owner's run.
 func (a *Ask) applyAnswer(d runlog.Answered, owner generators.Caller, at time.Time) {
-	a.By, a.Settled = d.Surface, at
+	a.By, a.Settled, a.Rendered = d.Surface, at, d.Evidence
 	if c := d.Caller; c != nil && (c.Name != "" || c.ID != owner.ID) {
 		a.Person = callers.Describe(c.ID, c.Name)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/markup"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // shownEvidence returns the artifacts that a question shows.
@@ -93,15 +94,22 @@ func isBrief(evidence []*generators.Artifact) bool {
 // maxListedTitles is how many titles of artifacts a list of questions has for each.
 const maxListedTitles = 3
 
-// listTitles returns the titles of the first artifacts, and how many more there are.
+// listTitles names the artifacts that a question shows.
 func listTitles(evidence []*generators.Artifact) string {
-	var titles []string
-	for _, a := range evidence[:min(len(evidence), maxListedTitles)] {
-		titles = append(titles, humanize.Truncate(titleOrName(a.Title, "an untitled artifact"), 60))
+	titles := make([]string, len(evidence))
+	for i, a := range evidence {
+		titles[i] = humanize.Truncate(titleOrName(a.Title, "an untitled artifact"), 60)
 	}
-	text := strings.Join(titles, ", ")
-	if more := len(evidence) - len(titles); more > 0 {
-		text += " and " + humanize.CountOf(more, "more", "more")
+	return humanize.List(titles, maxListedTitles)
+}
+
+// renderedNote says what of it the surface that answered did not render.
+func renderedNote(a *timeline.Ask) string {
+	switch a.Rendered {
+	case runlog.RenderedTruncated:
+		return ", not all of it to who answered"
+	case runlog.RenderedNothing:
+		return ", but not to who answered"
 	}
-	return text
+	return ""
 }

@@ -54,3 +54,23 @@ func TestInboxShowsEvidence(t *testing.T) {
 		t.Errorf("the inbox has %s", long)
 	}
 }
+
+// The row of a settled question has what it has shown, folded, and says what of it the
+// person who answered didn't get to see.
+func TestRowOfSettledQuestionHasEvidence(t *testing.T) {
+	for rendered, note := range map[runlog.Rendering]string{
+		runlog.RenderedFull: "", runlog.RenderedTruncated: ", not all of it to who answered", runlog.RenderedNothing: ", but not to who answered",
+	} {
+		w := newLogWriter("{}")
+		seq := w.ask(questions()["showing"])
+		if open := renderHTML(t, Row(w.run, w.run.Items[1])); strings.Contains(open, "001.sql") {
+			t.Errorf("while it is open, the row is %s", open)
+		}
+		w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Decline}, Evidence: rendered}))
+		row := renderHTML(t, Row(w.run, w.run.Items[1]))
+		want := "<summary>Showed 001.sql, Rows &lt;b&gt;, an untitled artifact and 1 more" + note + "</summary>"
+		if !strings.Contains(row, want) || !strings.Contains(row, "DROP") || strings.Contains(row, "<details open") {
+			t.Errorf("the row of a question that was rendered %s is %s", rendered, row)
+		}
+	}
+}

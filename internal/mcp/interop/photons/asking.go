@@ -42,7 +42,7 @@ func promptPhotons() []*generators.Photon {
 	day := func(s string) time.Time { d, _ := time.Parse(time.DateOnly, s); return d }
 	return []*generators.Photon{
 		newAskingPhoton("text", ask.ForText("text", "What is your name?", ask.Length(1, 40))),
-		newAskingPhoton("confirm", ask.ForConfirm("confirm", "Shall it be done?")),
+		newAskingPhoton("confirm", ask.ForConfirm("confirm", "Shall it be done?", ask.Showing(generators.Code("001.sql", "sql", "DROP TABLE a;")))),
 		newAskingPhoton("select", ask.ForSelect("select", "Which fruit?", ask.Choices("apple", "pear"))),
 		newAskingPhoton("select_titled", ask.ForSelect("select_titled", "Which colour?", colors)),
 		newAskingPhoton("multiselect", ask.ForMultiSelect("multiselect", "Which fruits?", ask.Choices("apple", "pear", "plum"), ask.Items(1, 2))),

@@ -1,0 +1,66 @@
+// A question shows what it is about wherever it is asked, and afterwards in the timeline.
+import { test, expect } from "./support/fixtures.js";
+import { expectAccessible } from "./support/axe.js";
+import { askKitchenSink, dialog, expectResult, pressButton } from "./support/run-page.js";
+
+const group = (scope) => scope.getByRole("group", { name: "Shown with the question" });
+
+async function expectEvidence(scope) {
+  await expect(group(scope)).toContainText("+seats = 400");
+  await expect(group(scope).getByRole("cell", { name: "billing" })).toBeVisible();
+}
+
+test("beside the question, in the dock and on its own page", async ({ page }) => {
+  await askKitchenSink(page, "evidence");
+  await expectEvidence(dialog(page));
+  await expect(dialog(page).getByRole("button", { name: "Replace" })).toBeInViewport();
+  await expectAccessible(page);
+
+  const download = page.waitForEvent("download");
+  await dialog(page).getByRole("link", { name: "Download settings.toml" }).click();
+  expect((await download).url()).toMatch(/\/asks\/[^/]+\/evidence\/0$/);
+
+  const [{ id }] = (await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json()).asks;
+  await page.goto(`/asks/${id}`);
+  await expectEvidence(dialog(page));
+  await expectAccessible(page);
+  await pressButton(dialog(page), "Keep");
+  await expectResult(page, { action: "accept", answer: false });
+});
+
+test("in the inbox, folded, and it stays open while the list changes", async ({ page, context }) => {
+  await askKitchenSink(page, "evidence");
+  await page.goto("/asks");
+  const shown = page.locator(".inbox-list details.shown");
+  await expect(shown).toHaveCount(1);
+  await expect(group(shown)).toBeHidden();
+  await shown.getByText("Shows settings.toml, Who uses them").click();
+  await expectEvidence(shown);
+  await expectAccessible(page);
+  await askKitchenSink(await context.newPage(), "text");
+  await expect(page.locator(".inbox-list > li")).toHaveCount(2);
+  await expectEvidence(shown);
+});
+
+test("in the timeline once it is answered, folded", async ({ page }) => {
+  await askKitchenSink(page, "evidence");
+  await pressButton(dialog(page), "Replace");
+  await expectResult(page, { action: "accept", answer: true });
+  const row = page.locator(".row.r-ask");
+  await expect(group(row)).toBeHidden();
+  await row.getByText("Showed settings.toml, Who uses them").click();
+  await expectEvidence(row);
+  await expectAccessible(page);
+  await page.reload();
+  await expect(row).toContainText("Showed settings.toml, Who uses them");
+});
+
+test.describe("without script", () => {
+  test.use({ javaScriptEnabled: false });
+  test("on the question's page", async ({ page }) => {
+    await page.goto("/photons/kitchen_sink");
+    await page.locator('[name="ask"]').selectOption("evidence");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await expectEvidence(page.getByRole("main").locator("dialog"));
+  });
+});
