@@ -127,12 +127,14 @@ type Limits struct {
 // doesn't answer. The zero value is the default.
 type AskPolicy struct {
 	// NoLink ends the tool with an error if the client can't show a question. Otherwise
-	// the client gets the address of Beam's page, where the question can be answered
-	// while the tool waits. Over stdio, that requires a complete Config.URL.
+	// the client gets the address of Beam's page, where the question can be answered;
+	// the tool waits. Over stdio, that requires a complete Config.URL.
 	NoLink bool
-	// Handoff is how long a call waits for such an answer before it returns the address
-	// and a handle, with which the client's model can continue it later. The default is
-	// 45 seconds; if it is negative, the call waits until it has the answer.
+	// Handoff is how long a call whose client was asked waits for an answer before it
+	// returns the address and a handle, with which the client's model can continue it
+	// later. The default is 45 seconds; if it is negative, the call waits until it has
+	// the answer. A call whose client can't show the question returns after a second, if
+	// Handoff isn't shorter or negative.
 	Handoff time.Duration
 	// KeepAlive is how often a call that waits reports progress, for clients that would
 	// time out otherwise. The default is 15 seconds; if it is negative, it reports none.

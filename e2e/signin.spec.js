@@ -35,9 +35,9 @@ test("a browser that has not signed in is told of the MCP clients that wait, and
     const note = page.locator("#sign-in-note");
     await expect(note).toBeHidden();
     const called = callTool(client, { ask: "integer" });
-    await expect(note).toHaveText(/^You see only this browser’s runs. Sign in to see those of MCP clients. To sign in, run beam open.$/);
+    await expect(note).toHaveText(/^You see only this browser’s runs. Sign in to see those of MCP clients.$/);
     await note.getByRole("link", { name: "Sign in" }).click();
-    await expect(page.getByRole("main")).toContainText("beam open");
+    await expect(page.getByRole("main")).toContainText("open a sign-in address");
     await page.goto(new URL("/asks", address).href);
     await expect(note).toBeVisible();
     answer({ action: "accept", content: { integer: 4 } });

@@ -10,6 +10,8 @@ import (
 	"github.com/gorilla/securecookie"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
 )
@@ -149,4 +151,22 @@ func TestSignOut(t *testing.T) {
 	}
 	expectStatus(t, p.requestJSON("POST", "/logout", ""), http.StatusNoContent)
 	expectStatus(t, p.requestJSON("GET", "/runs", ""), http.StatusUnauthorized)
+}
+
+// A browser that has not signed in is told of the MCP client that waits, and the command
+// with which it signs in.
+func TestPageSaysHowToSeeTheRunsOfClients(t *testing.T) {
+	s := newSite(t, "")
+	if _, err := s.engine.Start(t.Context(), callers.LocalClient(), engine.StartRequest{Photon: "wizard", Surface: "mcp"}); err != nil {
+		t.Fatal(err)
+	}
+	for range s.engine.Watch(t.Context(), callers.LocalClient()) {
+		if s.engine.CountOpenAsks(callers.LocalClient()) > 0 {
+			break
+		}
+	}
+	page := readText(t, s.newSession().request("GET", "/", "", "Accept", "text/html"))
+	if want := "To sign in, run <code>beam open</code>."; !strings.Contains(page, want) {
+		t.Errorf("the page does not say %q", want)
+	}
 }

@@ -10,7 +10,7 @@ import (
 // answer.
 type askFlags struct {
 	AskFallback string       `default:"link" enum:"link,error" placeholder:"HOW" help:"What to do with a question that an MCP client can't show: link gives the client the address of Beam's page, where you answer while the tool waits; error ends the tool with an error (default ${default})."`
-	AskHandoff  durationFlag `default:"45s" placeholder:"TIME" help:"How long a call waits for such an answer before it returns the address and a handle, with which the client's model can continue it later (default ${default}); 0 waits forever. The same applies to a client that can show the question but doesn't answer."`
+	AskHandoff  durationFlag `default:"45s" placeholder:"TIME" help:"How long a call whose client was asked waits for an answer before it returns the address and a handle, with which the client's model can continue it later (default ${default}); 0 waits forever. A call whose client can't show the question returns them after a second."`
 	KeepAlive   durationFlag `default:"15s" placeholder:"TIME" help:"How often a call that waits for an answer reports progress, for clients that would time out otherwise (default ${default}); 0 turns this off."`
 }
 
