@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { browse, serveFolder, settle } from "./beam.js";
+import { browse, handoff, serveFolder, settle } from "./beam.js";
 import { connect } from "./ext-tasks.js";
 
 const question = "Which account should Ada get?";
@@ -16,50 +16,69 @@ before(async () => {
 });
 after(() => host.stop());
 
-// finish waits for the end of a call and returns its outcome. The first time that its task
-// waits for an answer, it passes the task's status message to answer.
-async function finish(execution, answer) {
-  let waited = false;
+// finish waits for the end of a call and returns its outcome. The first time that its
+// task's status message has the address of a question, it passes the message to answer.
+async function finish(execution, answer = assert.fail) {
+  let told = false;
   const { outcome } = await execution.settle({
     async onEvent({ task }) {
-      if (task?.status !== "input_required" || waited) return;
-      waited = true;
-      await answer?.(task.statusMessage);
+      if (told || !handoff.test(task?.statusMessage)) return;
+      told = true;
+      await answer(task.statusMessage);
     },
   });
   return outcome;
 }
 
-for (const transport of ["stdio", "http"]) {
-  describe(`ext-tasks, 2025-11-25, ${transport}`, { timeout: 30_000 }, () => {
-    const task = { preference: "require" };
-
-    test("a task whose client can't be asked", async (t) => {
-      const { session, close } = await connect("2025-11-25", host.to(transport));
-      t.after(close);
-      for (const fields of [{ account: "ada" }, undefined]) {
-        const outcome = await finish(await session.callTool("account", {}, { task }), (message) => {
-          assert.ok(message.includes(question), message);
-          return settle(cookie, message, fields);
-        });
-        if (fields) assert.deepEqual(outcome.result.structuredContent, fields);
-        else assert.match(outcome.error.message, declined);
-      }
-    });
-  });
-
-  describe(`ext-tasks, 2026-07-28, ${transport}`, { timeout: 30_000 }, () => {
-    test("a call whose client is asked", async (t) => {
-      const asked = [];
-      let answer = { action: "accept", content: { account: "ada" } };
-      const { session, close } = await connect("2026-07-28", host.to(transport), ({ message }) => (asked.push(message), answer));
-      t.after(close);
-      assert.deepEqual((await finish(await session.callTool("account", {}))).result.structuredContent, { account: "ada" });
-      answer = { action: "decline" };
-      const { result } = await finish(await session.callTool("account", {}));
-      assert.equal(result.isError, true);
-      assert.match(result.content[0].text, declined);
-      assert.deepEqual(asked, [question, question]);
-    });
-  });
+// assertDeclined checks the outcome of a call whose question was declined. In 2025-11-25,
+// a task whose result is an error has failed.
+function assertDeclined({ status, result, error }, failed = false) {
+  assert.equal(status, failed ? "failed" : "completed");
+  if (!failed) assert.equal(result.isError, true);
+  assert.match(failed ? error.message : result.content[0].text, declined);
 }
+
+// The clients mostly wait, so they run at once.
+describe("ext-tasks", { concurrency: true }, () => {
+  for (const version of ["2025-11-25", "2026-07-28"]) {
+    for (const transport of ["stdio", "http"]) {
+      describe(`${version}, ${transport}`, { timeout: 30_000 }, () => {
+        const old = version === "2025-11-25";
+        const options = { task: { preference: old ? "require" : "allow" } }; // from then on, the server decides
+
+        // Before 2026-07-28 the call is a task, and its client is asked after it has seen that
+        // the task waits. From then on, the call asks before it is a task.
+        test("a client that can be asked", async (t) => {
+          const asked = [];
+          let answer = { action: "accept", content: { account: "ada" } };
+          const { session, close } = await connect(version, host.to(transport), ({ message }) => (asked.push(message), answer));
+          t.after(close);
+          const call = async () => {
+            const execution = await session.callTool("account", {}, options);
+            assert.equal(execution.kind, old ? "task" : "immediate");
+            return finish(execution, (message) => assert.ok(message.includes(question), message));
+          };
+          assert.deepEqual((await call()).result.structuredContent, { account: "ada" });
+          answer = { action: "decline" };
+          assertDeclined(await call(), old);
+          assert.deepEqual(asked, [question, question]);
+        });
+
+        test("a client that can't be asked", async (t) => {
+          const { session, close } = await connect(version, host.to(transport));
+          t.after(close);
+          for (const fields of [{ account: "ada" }, undefined]) {
+            const execution = await session.callTool("account", {}, options);
+            assert.equal(execution.kind, "task");
+            const outcome = await finish(execution, async (message) => {
+              assert.ok(message.includes(question), message);
+              await settle(cookie, message, fields);
+            });
+            if (fields) assert.deepEqual(outcome.result.structuredContent, fields);
+            else assertDeclined(outcome, old);
+          }
+        });
+      });
+    }
+  }
+});

@@ -8,7 +8,7 @@ import { frameworks } from "./frameworks.js";
 
 let host, cookie;
 before(async () => {
-  host = await serveFolder(["--ask-handoff", "300ms"]);
+  host = await serveFolder();
   cookie = await browse(host.signIn);
 });
 after(() => host.stop());
@@ -16,33 +16,36 @@ after(() => host.stop());
 const question = "Which account should Ada get?";
 const declined = /declined/;
 
-for (const transport of ["stdio", "http"]) {
-  for (const { name, elicits, connect } of frameworks) {
-    describe(`${name}, ${transport}`, { timeout: 30_000 }, () => {
-      if (elicits) {
-        test("its user is asked", async (t) => {
-          const asked = [];
-          let answer = { action: "accept", content: { account: "ada@example.com" } };
-          const beam = await connect(host.to(transport), (form) => (asked.push(form.message), answer));
-          t.after(() => beam.close());
-          assert.deepEqual(JSON.parse(await beam.call("account")), { account: "ada@example.com" });
-          answer = { action: "decline" };
-          assert.match(await beam.call("account"), declined);
-          assert.deepEqual(asked, [question, question]);
-        });
-      }
-
-      test("its model is handed the question", async (t) => {
-        const beam = await connect(host.to(transport));
-        t.after(() => beam.close());
-        for (const [fields, outcome] of [[{ account: "ada" }, /^\{"account":"ada"\}$/], [undefined, declined]]) {
-          const told = await beam.call("account");
-          assert.ok(told.includes(question), told);
-          const [, , run] = told.match(handoff);
-          await settle(cookie, told, fields);
-          assert.match(await beam.call("beam_resume", { run }), outcome);
+// The clients mostly wait, so they run at once.
+describe("frameworks", { concurrency: true }, () => {
+  for (const transport of ["stdio", "http"]) {
+    for (const { name, elicits, connect } of frameworks) {
+      describe(`${name}, ${transport}`, { timeout: 30_000 }, () => {
+        if (elicits) {
+          test("its user is asked", async (t) => {
+            const asked = [];
+            let answer = { action: "accept", content: { account: "ada@example.com" } };
+            const beam = await connect(host.to(transport), (form) => (asked.push(form.message), answer));
+            t.after(() => beam.close());
+            assert.deepEqual(JSON.parse(await beam.call("account")), { account: "ada@example.com" });
+            answer = { action: "decline" };
+            assert.match(await beam.call("account"), declined);
+            assert.deepEqual(asked, [question, question]);
+          });
         }
+
+        test("its model is handed the question", async (t) => {
+          const beam = await connect(host.to(transport));
+          t.after(() => beam.close());
+          for (const [fields, outcome] of [[{ account: "ada" }, /^\{"account":"ada"\}$/], [undefined, declined]]) {
+            const told = await beam.call("account");
+            assert.ok(told.includes(question), told);
+            const [, , run] = told.match(handoff);
+            await settle(cookie, told, fields);
+            assert.match(await beam.call("beam_resume", { run }), outcome);
+          }
+        });
       });
-    });
+    }
   }
-}
+});
