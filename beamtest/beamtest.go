@@ -96,6 +96,8 @@ func Decode[T any](t testing.TB, o *Outcome) T {
 // ID test, unless the context has another; see [generators.WithCaller] and [RunContext].
 // Run doesn't ask [generators.Options.Allow] whether the caller may use the photon.
 //
+// [generators.Sleep] and SleepUntil return at once.
+//
 // Run keeps no log, so that the errors and events are the photon's own values; [Replay]
 // keeps one. Run doesn't enforce [generators.Options.TimeLimit]. The photon's context
 // derives from the test's.
@@ -212,6 +214,9 @@ func (r *runner) handleEvent(e generators.Event) error {
 	case *generators.Call:
 		if q, ok := ask.Of(e); ok {
 			return r.respond(e, q)
+		}
+		if e.Kind == generators.SleepKind {
+			e.Settle(generators.Reply{})
 		}
 	default:
 		r.outcome.Events = append(r.outcome.Events, e)

@@ -12,11 +12,11 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// An action is something that a run did: it asked, ended a step, yielded an event, or
-// ended.
+// An action is something that a run did: it asked, ended a step, slept, yielded an event,
+// or ended.
 type action struct {
 	kind runlog.Kind
-	key  string // of a question or a step
+	key  string // of a question, a step or a sleep
 	text string // in full, to compare
 }
 
@@ -29,6 +29,8 @@ func newHistory(entries []runlog.Entry) (history []action, err error) {
 			a, err = newAction(e, func(q runlog.Asked) (key, text string) { return q.Key, questionText(q.Question) })
 		case e.Kind == runlog.KindStepped:
 			a, err = newAction(e, func(s runlog.Stepped) (key, text string) { return s.Key, stepText(s.Value, s.Error) })
+		case e.Kind == runlog.KindSleeping:
+			a, err = newAction(e, func(s runlog.Sleeping) (key, text string) { return s.Key, "" })
 		case e.Kind == runlog.KindFinished:
 			a, err = newAction(e, func(f runlog.Finished) (key, text string) { return "", endText(f) })
 		case e.Kind.IsEvent():
@@ -87,6 +89,8 @@ func (a action) String() string {
 		return fmt.Sprintf("it asks %q: %s", a.key, text)
 	case a.kind == runlog.KindStepped:
 		return fmt.Sprintf("step %q records %s", a.key, text)
+	case a.kind == runlog.KindSleeping:
+		return fmt.Sprintf("it begins the sleep %q", a.key)
 	case a.kind == runlog.KindFinished:
 		return "it " + text
 	case a.kind == "":
@@ -122,6 +126,12 @@ func describeCrash(entries []runlog.Entry, last runlog.Entry) (string, error) {
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](last)
 		return fmt.Sprintf("%q had been answered", keyOf(entries, a.AskSeq)), err
+	case runlog.KindSleeping:
+		s, err := runlog.Decode[runlog.Sleeping](last)
+		return fmt.Sprintf("the sleep %q had begun", s.Key), err
+	case runlog.KindWoken:
+		s, err := runlog.Decode[runlog.Woken](last)
+		return fmt.Sprintf("the sleep %q had ended", keyOf(entries, s.SleepSeq)), err
 	case runlog.KindWithdrawn:
 		w, err := runlog.Decode[runlog.Withdrawn](last)
 		if w.Reason == runlog.RunEnded {
@@ -132,12 +142,12 @@ func describeCrash(entries []runlog.Entry, last runlog.Entry) (string, error) {
 	return "", nil
 }
 
-// keyOf returns the key of the question with an ordinal.
+// keyOf returns the key of the question or the sleep with an ordinal.
 func keyOf(entries []runlog.Entry, seq uint64) string {
 	for _, e := range entries {
 		if e.Seq == seq {
-			q, _ := runlog.Decode[runlog.Asked](e) // newHistory has decoded it
-			return q.Key
+			call, _ := runlog.Decode[struct{ Key string }](e) // newHistory has decoded it
+			return call.Key
 		}
 	}
 	return ""
@@ -173,7 +183,7 @@ func (a action) isSameStep(b action) bool {
 	return a.kind == runlog.KindStepped && b.kind == a.kind && b.key == a.key
 }
 
-// sortCalls returns the steps, the questions and the end of a history in an order that
+// sortCalls returns the steps, the questions, the sleeps and the end of a history in an order that
 // doesn't depend on that of goroutines.
 func sortCalls(history []action) []action {
 	var calls []action
@@ -183,7 +193,7 @@ func sortCalls(history []action) []action {
 		}
 	}
 	rank := func(a action) int {
-		return slices.Index([]runlog.Kind{runlog.KindStepped, runlog.KindAsked, runlog.KindFinished}, a.kind)
+		return slices.Index([]runlog.Kind{runlog.KindStepped, runlog.KindAsked, runlog.KindSleeping, runlog.KindFinished}, a.kind)
 	}
 	slices.SortFunc(calls, func(a, b action) int {
 		if c := rank(a) - rank(b); c != 0 {

@@ -32,7 +32,9 @@ import (
 // than by its return value.
 //
 // The value of a step may differ if it also differs without a crash, because the step
-// draws a random number, for example; Replay then compares nothing after that step. If
+// draws a random number, for example; Replay then compares nothing after that step.
+// [generators.Sleep] and SleepUntil return at once, and are points at which it can crash,
+// too. If
 // the photon starts goroutines with [generators.Go], Replay ignores the order of its calls
 // and its events. The functions of steps run many times, so they should have effects on
 // nothing but the test's own data.
@@ -84,7 +86,7 @@ func newReplayer(t testing.TB, first *runner) *replayer {
 	t.Cleanup(func() { blobs.Close() })
 	root, _ := generators.Root(t.Context())
 	r := &replayer{runner: first, recorded: make(map[string][]string), options: engine.Options{
-		Photons: photons, AllowAll: true, Program: func() string { return "test" }, Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), Root: root,
+		Photons: photons, AllowAll: true, SkipSleeps: true, Program: func() string { return "test" }, Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), Root: root,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}}
 	r.noteSteps(first.outcome)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
@@ -119,6 +120,16 @@ func TestReplayFindsWhatIsNotDeterministic(t *testing.T) {
 			},
 			[]string{`when step "plan" was recorded:`, `step "apply" records 0`, `step "apply" records 1`},
 		},
+		"sleep": {
+			func(yield generators.Yield) any {
+				key := "short"
+				if runs.Add(1) > 3 { // after the run with a crash at the start
+					key = "long"
+				}
+				return generators.Sleep(yield, key, time.Hour)
+			},
+			[]string{`when the sleep "short" had begun:`, `it failed: the tool is not deterministic: it now makes the call "long" (sleep), but the log has "short" (sleep)`},
+		},
 		"panic": {
 			func(yield generators.Yield) any {
 				var plan *string
@@ -147,6 +158,27 @@ func TestReplayFindsWhatIsNotDeterministic(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Sleeps take no time.
+func TestReplaySkipsSleeps(t *testing.T) {
+	p := newPhoton(func(_ context.Context, yield generators.Yield) (string, error) {
+		if err := generators.Sleep(yield, "night", 8*time.Hour); err != nil {
+			return "", err
+		}
+		name, err := ask.Text(yield, "first", "?")
+		if err != nil {
+			return "", err
+		}
+		return name, generators.SleepUntil(yield, "far", time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC))
+	})
+	began := time.Now()
+	if got := beamtest.Decode[string](t, beamtest.Replay(t, p, nil, bothNames)); got != "Ada" {
+		t.Errorf("got %q", got)
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %s", took)
 	}
 }
 

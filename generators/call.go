@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // The reasons why a run ended. Every open call returns the reason as its error.
@@ -23,18 +24,20 @@ var (
 // StepKind is the kind of the calls that [Step] yields.
 const StepKind = "step"
 
-// A Call is an event that waits for a reply: a question, which package ask yields, or
-// a step. Yielding a call records it; the function that yielded it then waits. The
-// driver of the run replies with [Call.Settle], in the loop or later, from any
+// A Call is an event that waits for a reply: a question, which package ask yields, a
+// step, or a sleep. Yielding a call records it; the function that yielded it then waits.
+// The driver of the run replies with [Call.Settle], in the loop or later, from any
 // goroutine.
 type Call struct {
-	// Kind is StepKind or the kind of the question.
+	// Kind is StepKind, SleepKind or the kind of the question.
 	Kind string
 	// Key names the call within its run. A repeated key gets a suffix, #2, #3
 	// and so on, when it is yielded.
 	Key string
-	// Question is an *ask.Question, or nil for a step.
+	// Question is an *ask.Question, or nil for a step or a sleep.
 	Question any
+	// Until is when a sleep ends: a driver settles it then. It is zero for other calls.
+	Until time.Time
 	// Concurrent reports whether the generator had started goroutines with [Go]
 	// before, so that the order of its calls may differ from run to run.
 	Concurrent bool

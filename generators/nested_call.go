@@ -69,6 +69,8 @@ func (r *Run) refuseNested(c *Call) {
 	switch c.Kind {
 	case StepKind:
 		what, advice = fmt.Sprintf("ran the step %q", c.Key), "run it"
+	case SleepKind:
+		what, advice = fmt.Sprintf("began the sleep %q", c.Key), "sleep"
 	}
 	step := "a step"
 	if len(r.runningSteps) == 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 )
@@ -34,6 +35,11 @@ func TestCallsInsideStepsAreRefused(t *testing.T) {
 				return generators.Step(yield, "inner", func(context.Context) (int, error) { return 1, nil })
 			})
 		}, `the tool ran the step "inner" inside the step "outer"`},
+		{"a sleep", func(_ context.Context, yield generators.Yield) (int, error) {
+			return generators.Step(yield, "deploy", func(context.Context) (int, error) {
+				return 1, generators.Sleep(yield, "a while", time.Hour)
+			})
+		}, `the tool began the sleep "a while" inside the step "deploy"`},
 		{"retries", func(_ context.Context, yield generators.Yield) (int, error) {
 			return generators.Step(yield, "deploy", func(context.Context) (int, error) {
 				_, err := askText(yield, "sure")

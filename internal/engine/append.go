@@ -11,8 +11,8 @@ import (
 
 // appendEntries appends entries to the run's log and applies them. If another
 // process wrote in the meantime, it applies that process's entries and tries
-// again, unless the run has ended or the ask that the entries settle has been
-// settled. Callers hold mu.
+// again, unless the run has ended or the ask or sleep that the entries settle has
+// been settled. Callers hold mu.
 func (r *trackedRun) appendEntries(ctx context.Context, entries ...runlog.Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (r *trackedRun) applyAppended(stored, entries []runlog.Entry) {
 }
 
 // checkStillApplies returns an error if entries became obsolete because others
-// were appended first: ErrSettled if they settle a settled ask, and errRunOver if
+// were appended first: ErrSettled if they settle a settled ask or sleep, and errRunOver if
 // they come from a worker of an older epoch.
 func (r *trackedRun) checkStillApplies(entries []runlog.Entry, epoch int) error {
 	superseded := r.epoch > epoch
@@ -120,6 +120,14 @@ func (r *trackedRun) checkStillApplies(entries []runlog.Entry, epoch int) error 
 		case runlog.KindAnswered, runlog.KindWithdrawn:
 			if err := r.checkAskIsOpen(e); err != nil {
 				return err
+			}
+		case runlog.KindWoken:
+			w, err := runlog.Decode[runlog.Woken](e)
+			if err != nil {
+				return err
+			}
+			if r.findSleep(w.SleepSeq) == nil {
+				return ErrSettled
 			}
 		case runlog.KindAdopted: // no worker's
 		default:

@@ -46,6 +46,8 @@ func (r *trackedRun) updateState() {
 	case r.state.Ended():
 	case len(r.openAsks) > 0:
 		r.state = Waiting
+	case len(r.sleeps) > 0:
+		r.state = Sleeping
 	default:
 		r.state = Running
 	}
@@ -66,6 +68,10 @@ func (r *trackedRun) applyByKind(e runlog.Entry) error {
 		return r.applyAnswered(e)
 	case runlog.KindWithdrawn:
 		return r.applyWithdrawn(e)
+	case runlog.KindSleeping:
+		return r.applySleeping(e)
+	case runlog.KindWoken:
+		return r.applyWoken(e)
 	case runlog.KindStepped:
 		return r.applyStepped(e)
 	case runlog.KindAdopted:
@@ -101,6 +107,7 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.errorText = f.Error
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)
+	r.sleeps = nil
 	if err := r.engine.keys.Delete(r.id); err != nil {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
@@ -124,14 +131,14 @@ type askTiming struct {
 
 // applyAsked opens a question and schedules its expiry.
 func (r *trackedRun) applyAsked(e runlog.Entry) error {
-	a := &openAsk{run: r, seq: e.Seq, askedAt: e.Time.Round(0)}
+	a := &openAsk{deadline: deadline{run: r, seq: e.Seq}, askedAt: e.Time.Round(0)}
 	if r.worker != nil {
 		asked, err := runlog.Decode[runlog.Asked](e)
 		if err != nil {
 			return err
 		}
-		a.expiresAt = asked.Deadline
-		if c := r.worker.recordingAsk; c != nil && c.Key == asked.Key {
+		a.due = asked.Deadline
+		if c := r.worker.recordingCall; c != nil && c.Key == asked.Key {
 			a.call, a.callIsCurrent = c, true // set before anybody can answer
 		}
 	} else {
@@ -139,11 +146,11 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		a.expiresAt, r.timeSpent = timing.Deadline, time.Duration(timing.Spent)
+		a.due, r.timeSpent = timing.Deadline, time.Duration(timing.Spent)
 	}
 	r.openAsks = append(r.openAsks, a)
 	if !r.loading {
-		r.engine.askDeadlines.scheduleExpiry(a)
+		r.engine.deadlines.schedule(&a.deadline)
 		r.engine.index.addAsk(r, a)
 	}
 	return nil
@@ -178,11 +185,17 @@ func (r *trackedRun) applyWithdrawn(e runlog.Entry) error {
 // receives it there. A run without a generator is resumed.
 func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Reply) {
 	r.forgetOpenAsk(a)
+	r.deliverReply(a.call, a.seq, reply)
+}
+
+// deliverReply passes the reply to a call, which is nil if no generator here waits for
+// it, on to the generator. Callers hold mu.
+func (r *trackedRun) deliverReply(call *generators.Call, seq uint64, reply func(*trackedRun) generators.Reply) {
 	switch {
-	case a.call != nil:
-		a.call.Settle(reply(r))
+	case call != nil:
+		call.Settle(reply(r))
 	case r.worker != nil && r.worker.history != nil:
-		r.worker.history.settleCall(a.seq, reply)
+		r.worker.history.settleCall(seq, reply)
 	case r.canResume() && !r.loading:
 		r.queueResume()
 	}

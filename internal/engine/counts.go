@@ -45,7 +45,7 @@ func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest
 }
 
 // allStates lists the states in the order of counters.runs.
-var allStates = [...]State{Running, Waiting, Completed, Failed, Stopped, Interrupted}
+var allStates = [...]State{Running, Waiting, Sleeping, Completed, Failed, Stopped, Interrupted}
 
 // counters are updated with every change. They may be used from several goroutines.
 type counters struct {

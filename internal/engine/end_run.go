@@ -108,7 +108,10 @@ func (r *trackedRun) suspendOrInterrupt() error {
 // generator still yields is ignored. Callers hold mu.
 func (r *trackedRun) stopGenerator(cause error) {
 	for _, a := range r.openAsks {
-		r.engine.askDeadlines.cancelExpiry(a)
+		r.engine.deadlines.cancel(&a.deadline)
+	}
+	for _, s := range r.sleeps {
+		r.engine.deadlines.cancel(&s.deadline)
 	}
 	if r.worker == nil {
 		return

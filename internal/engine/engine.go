@@ -41,6 +41,8 @@ type Options struct {
 	// is told from one by another program. It is called when the first run starts or
 	// resumes. Nil and "" mean that it isn't known.
 	Program func() string
+	// SkipSleeps ends every sleep as soon as it is recorded, for tests.
+	SkipSleeps bool
 	// Root is the folder that photons may read. If it is empty, they may read none.
 	Root   string
 	Policy ask.Policy
@@ -62,11 +64,12 @@ type Engine struct {
 	limits        Limits
 	logger        *slog.Logger
 	ephemeral     bool
+	skipSleeps    bool
 	keys          *keyring.Keyring
 	index         *index
 	evictionQueue evictionQueue
 	resumes       resumeQueue
-	askDeadlines  *askDeadlines
+	deadlines     *deadlines
 	stalledWrites stalledWrites
 	counters      counters
 	meter         Meter
@@ -86,9 +89,9 @@ type Engine struct {
 // [Engine.Close] when done with it.
 func New(o Options) *Engine {
 	e := &Engine{
-		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral,
+		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring.New(o.KeyDir), askDeadlines: newAskDeadlines(),
+		index: newIndex(), keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
 		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		meter:   o.Meter, tracer: o.Tracer,
 	}
@@ -157,7 +160,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.resumes.queueAllRetries()
 	e.index.stopAccepting()
 	e.index.waitIdle(ctx)
-	e.askDeadlines.stop()
+	e.deadlines.stop()
 	for _, r := range e.index.allRuns() {
 		if err := r.suspendOrInterrupt(); err != nil {
 			e.logger.Error("suspending a run", "run", r.id, "err", err)

@@ -9,9 +9,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A durable run that waits need not be in memory, because its log has all that it
-// did. It is resident while its generator waits in this process. Evicting it stops
-// the generator; settling one of its questions resumes it.
+// A durable run that waits or sleeps need not be in memory, because its log has all that
+// it did. It is resident while its generator waits in this process. Evicting it stops
+// the generator; settling one of its questions, or the end of a sleep, resumes it.
 
 // An evictionQueue has the runs that could be evicted. In each list, the one that has
 // waited longest is first.
@@ -27,8 +27,8 @@ type evictableRun struct {
 	*trackedRun
 	queue      *list.List // the list that it is in
 	lastActive time.Time  // when its last entry was applied
-	// idleAfter is how long after that it may still be working although it waits for an
-	// answer: it may report progress in the meantime.
+	// idleAfter is how long after that it may still be working although it waits: it may
+	// report progress in the meantime.
 	idleAfter time.Duration
 }
 
@@ -37,12 +37,12 @@ func (i *evictableRun) isRecentlyActive(now time.Time) bool {
 }
 
 // isEvictable reports whether the run's generator could be evicted, as far as its
-// calls show: it waits for answers, no step is running, whose effect would be
-// repeated, and a replay has reached every open question. Only evict checks
+// calls show: it waits for answers or sleeps, no step is running, whose effect would be
+// repeated, and a replay has reached every open question and sleep. Only evict checks
 // whether goroutines of the generator are working. Callers hold mu.
 func (r *trackedRun) isEvictable() bool {
 	w := r.worker
-	if w == nil || r.state != Waiting || !r.started.Durable {
+	if w == nil || r.state != Waiting && r.state != Sleeping || !r.started.Durable {
 		return false
 	}
 	if len(w.runningSteps) > 0 || w.stalledCount > 0 {
@@ -50,6 +50,11 @@ func (r *trackedRun) isEvictable() bool {
 	}
 	for _, a := range r.openAsks {
 		if a.call == nil {
+			return false
+		}
+	}
+	for _, s := range r.sleeps {
+		if s.call == nil {
 			return false
 		}
 	}
@@ -62,6 +67,9 @@ func (r *trackedRun) idleAfter() time.Duration {
 	concurrent, more := false, false
 	for _, a := range r.openAsks {
 		concurrent, more = concurrent || a.call.Concurrent, a.call.More
+	}
+	for _, s := range r.sleeps {
+		concurrent = concurrent || s.call.Concurrent
 	}
 	switch {
 	case concurrent: // it had started goroutines before it asked
@@ -81,7 +89,7 @@ func (r *trackedRun) updateEvictionQueue() {
 		return
 	}
 	queue := &q.runs
-	if r.engine.limits.ReplayAlways {
+	if r.engine.limits.ReplayAlways || r.sleepsLong() {
 		queue = &q.soon
 	}
 	q.mu.Lock()
@@ -191,6 +199,9 @@ func (r *trackedRun) evict() {
 	r.timeSpent = r.elapsedTime()
 	for _, a := range r.openAsks {
 		a.call, a.callIsCurrent = nil, false // the deadline stays scheduled
+	}
+	for _, s := range r.sleeps {
+		s.call = nil
 	}
 	w.batch.discard()
 	r.worker = nil

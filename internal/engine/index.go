@@ -85,7 +85,7 @@ func (x *index) insertRun(r *trackedRun) {
 	switch r.state {
 	case Running:
 		x.workingRuns++
-	case Waiting:
+	case Waiting, Sleeping:
 	default:
 		x.ended[r] = struct{}{}
 	}

@@ -40,7 +40,7 @@ func (x *index) asksOldestFirst(c generators.Caller) iter.Seq[*openAsk] {
 	return readPages(func(after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		from := &openAsk{run: &trackedRun{started: runlog.Started{Owner: c.ID}}} // the lower bound of the owner's questions
+		from := &openAsk{deadline: deadline{run: &trackedRun{started: runlog.Started{Owner: c.ID}}}} // the lower bound of the owner's questions
 		if after != nil {
 			from.run.id, from.seq, from.askedAt = after.run.id, after.seq, after.askedAt
 		}

@@ -15,7 +15,8 @@ type State string
 // The states of a run. In the last four, the run has ended.
 const (
 	Running     State = "running"
-	Waiting     State = "waiting" // for an answer
+	Waiting     State = "waiting"  // for an answer
+	Sleeping    State = "sleeping" // until a time
 	Completed   State = State(runlog.Completed)
 	Failed      State = State(runlog.Failed)
 	Stopped     State = State(runlog.Stopped)
@@ -23,7 +24,7 @@ const (
 )
 
 // Ended reports whether a run in state s has ended.
-func (s State) Ended() bool { return s != Running && s != Waiting }
+func (s State) Ended() bool { return s != Running && s != Waiting && s != Sleeping }
 
 // Info describes a run, as lists show it. It doesn't change when the run does.
 type Info struct {
@@ -44,6 +45,8 @@ type Info struct {
 	// with a promised retention; see [StartRequest.RetainFor].
 	StateChanged time.Time `json:"-"`
 	LatestStatus string    `json:"-"`
+	// Wakes is when the first of the sleeps in progress ends; zero if there is none.
+	Wakes time.Time `json:"wakes,omitzero"`
 	// LastSeq is the ordinal of the newest entry.
 	LastSeq uint64 `json:"last"`
 	// Asks lists the open questions, oldest first.
@@ -65,6 +68,15 @@ type OpenAsk struct {
 	OwnerName string    `json:"ownerName"`
 	Since     time.Time `json:"since"`
 	runlog.Asked
+}
+
+// Pause says in a sentence why a run that isn't waiting for an answer does nothing now.
+// It is empty if that isn't so.
+func (i *Info) Pause() string {
+	if i.State == Sleeping {
+		return runlog.DescribeSleep(i.Wakes)
+	}
+	return ""
 }
 
 // kindStatus is the kind of [generators.StatusEvent] entries.
@@ -110,7 +122,7 @@ func (r *trackedRun) info() Info {
 	i := Info{
 		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
 		Durable: s.Durable, State: r.state, Started: r.startedAt, Ended: r.endedAt,
-		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(), OwnerName: r.ownerName(),
+		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(), OwnerName: r.ownerName(), Wakes: r.nextWake(),
 	}
 	if b := r.poll; b != nil {
 		i.StateChanged, i.LatestStatus = b.stateChangedAt, b.latestStatus

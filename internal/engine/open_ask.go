@@ -15,15 +15,11 @@ import (
 // An openAsk is a question that has not been settled. Its fields are guarded by
 // the run's mu.
 type openAsk struct {
-	run     *trackedRun
-	seq     uint64
-	askedAt time.Time // without a monotonic reading, like trackedRun.startedAt
-	// expiresAt is the question's deadline or, if the expiry could not be recorded,
-	// the time of the next attempt; zero if the question doesn't expire.
-	expiresAt time.Time
-	call      *generators.Call // nil if no generator in this process waits for the reply
-	// callIsCurrent means that call has the question as it was recorded and
-	// expiresAt the recorded deadline. If it is false, only the log has them.
+	deadline                  // zero if the question doesn't expire
+	askedAt  time.Time        // without a monotonic reading, like trackedRun.startedAt
+	call     *generators.Call // nil if no generator in this process waits for the reply
+	// callIsCurrent means that call has the question as it was recorded and due is the
+	// recorded deadline. If it is false, only the log has them.
 	callIsCurrent bool
 }
 
@@ -55,7 +51,7 @@ func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 		return asked, false
 	}
 	q, _ := ask.Of(a.call)
-	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.expiresAt, More: a.call.More, Evidence: runlog.DigestEvidence(q.Evidence)}, true
+	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More, Evidence: runlog.DigestEvidence(q.Evidence)}, true
 }
 
 // readAsked reads a question from the log, and the JSON that the log has of it.

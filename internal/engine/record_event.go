@@ -73,6 +73,9 @@ func (w *worker) handleCall(c *generators.Call) error {
 			return err
 		}
 	}
+	if c.Kind == generators.SleepKind {
+		return w.recordSleep(c)
+	}
 	if c.Kind == generators.StepKind {
 		w.runningSteps = append(w.runningSteps, c.Key)
 		w.updateEvictionQueue()
@@ -97,9 +100,9 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked,
 	}
-	w.recordingAsk = c
+	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))
-	w.recordingAsk = nil
+	w.recordingCall = nil
 	return err
 }
 

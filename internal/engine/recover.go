@@ -12,8 +12,8 @@ import (
 // Recover reads the log, resumes durable runs and marks the other unfinished runs
 // interrupted. It must be called once, before the engine is used.
 //
-// A durable run that waits for an answer is resumed only when it is answered. A
-// run of a photon that isn't registered waits for a process that has the photon.
+// A durable run that waits for an answer or sleeps is resumed only when it is answered
+// or its sleep ends. A run of a photon that isn't registered waits for a process that has the photon.
 // A run whose log can't be read is skipped. The last two are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
@@ -30,7 +30,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
 	runs = slices.DeleteFunc(runs, func(r *trackedRun) bool { return !e.recoverOrRemove(ctx, r) })
-	e.askDeadlines.scheduleAll(runs)
+	e.deadlines.scheduleAll(runs)
 	e.warnMissingPhotons(runs)
 	return nil
 }
@@ -86,8 +86,8 @@ func (r *trackedRun) recoverRun(ctx context.Context) error {
 		r.engine.index.markInactive(r)
 	case r.checkVersion() != nil:
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()})
-	case r.state == Waiting && !r.hasNewEvents:
-		// It is resumed when it is answered.
+	case (r.state == Waiting || r.state == Sleeping) && !r.hasNewEvents:
+		// It is resumed when it is answered, or its sleep ends.
 	default:
 		if err := r.replayFromLog(ctx); err != nil && ctx.Err() == nil {
 			r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
@@ -183,12 +183,13 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 		r.applyStarted(photon, s, entry.Time)
 	case entry.Kind.IsEvent():
 		r.hasNewEvents = true
-	case entry.Kind == runlog.KindAsked, entry.Kind == runlog.KindStepped:
+	case entry.Kind == runlog.KindAsked, entry.Kind == runlog.KindStepped, entry.Kind == runlog.KindSleeping:
 		r.hasNewEvents = false
 	}
 	r.applyEntry(entry)
-	if (entry.Kind == runlog.KindAnswered || entry.Kind == runlog.KindWithdrawn) && len(r.openAsks) > 0 {
-		r.hasNewEvents = true // the goroutine that asked can continue
+	switch entry.Kind {
+	case runlog.KindAnswered, runlog.KindWithdrawn, runlog.KindWoken:
+		r.hasNewEvents = true // the goroutine that waited for this can continue
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type history struct {
 	program         string                   // of the latest claim
 
 	readStarted    time.Time // when reading the log began
-	lastSettled    uint64    // ordinal of the question that was settled last
+	lastSettled    uint64    // ordinal of the question or sleep that was settled last
 	replayReported bool      // the end of the replay was metered and traced
 }
 
@@ -27,15 +27,15 @@ func newHistory() *history {
 	return &history{unreplayedCalls: make(map[string]*recordedCall), readStarted: time.Now()}
 }
 
-// A recordedCall is a step with its outcome, or a question and, if it was settled,
-// its settlement.
+// A recordedCall is a step with its outcome, or a question or a sleep and, if it was
+// settled, its settlement.
 type recordedCall struct {
 	kind     string
 	seq      uint64
 	program  string                             // digest of the program that made the call
 	evidence string                             // digest of what the question shows
 	masked   []uint64                           // the secrets that are masked there
-	reply    func(*trackedRun) generators.Reply // nil if the question is open
+	reply    func(*trackedRun) generators.Reply // nil if the question is open or the sleep in progress
 }
 
 // addCall adds a call: the events before it are no longer trailing.
@@ -70,6 +70,18 @@ func (h *history) addEntry(e runlog.Entry) error {
 			return err
 		}
 		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq, evidence: a.Evidence, masked: a.Masked})
+	case runlog.KindSleeping:
+		s, err := runlog.Decode[runlog.Sleeping](e)
+		if err != nil {
+			return err
+		}
+		h.addCall(s.Key, &recordedCall{kind: generators.SleepKind, seq: e.Seq})
+	case runlog.KindWoken:
+		s, err := runlog.Decode[runlog.Woken](e)
+		if err != nil {
+			return err
+		}
+		h.settleCall(s.SleepSeq, wokenReply)
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](e)
 		if err != nil {
@@ -90,7 +102,7 @@ func (h *history) addEntry(e runlog.Entry) error {
 	return nil
 }
 
-// settleCall sets the reply to a question. If the log has several, the first counts,
+// settleCall sets the reply to a question or a sleep. If the log has several, the first counts,
 // as it did when they were recorded.
 func (h *history) settleCall(seq uint64, reply func(*trackedRun) generators.Reply) {
 	h.lastSettled = seq
@@ -153,6 +165,9 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 		c.Settle(past.reply(w.trackedRun))
 	} else if open := w.findOpenAsk(past.seq); open != nil {
 		open.call = c
+		w.updateEvictionQueue()
+	} else if s := w.findSleep(past.seq); s != nil {
+		s.call = c
 		w.updateEvictionQueue()
 	}
 	return true, nil

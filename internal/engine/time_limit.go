@@ -6,7 +6,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// elapsedTime returns how long the run has worked, excluding the time it has waited.
+// elapsedTime returns how long the run has worked, excluding the time it has waited or slept.
 // Callers hold mu.
 func (r *trackedRun) elapsedTime() time.Duration {
 	if r.worker == nil || r.worker.resumedAt.IsZero() {
@@ -16,7 +16,7 @@ func (r *trackedRun) elapsedTime() time.Duration {
 }
 
 // updateClock starts or stops the run's clock, and the timer of its time limit. The
-// clock runs while no question is open and no write is stalled. Callers hold mu.
+// clock runs while no question is open, no sleep in progress and no write stalled. Callers hold mu.
 func (r *trackedRun) updateClock() {
 	w := r.worker
 	if w == nil {

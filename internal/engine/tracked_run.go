@@ -45,6 +45,7 @@ type trackedRun struct {
 	errorText  string    // why the run failed, for people
 	poll       *pollInfo // nil if no caller polls the run
 	openAsks   []*openAsk
+	sleeps     []*sleep
 	epoch      int
 	eventCount int // events in the log
 	timeSpent  time.Duration
@@ -123,6 +124,6 @@ func (r *trackedRun) forgetOpenAsk(a *openAsk) {
 	if r.loading {
 		return
 	}
-	r.engine.askDeadlines.cancelExpiry(a)
+	r.engine.deadlines.cancel(&a.deadline)
 	r.engine.index.removeAsk(r, a)
 }

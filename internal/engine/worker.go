@@ -21,8 +21,8 @@ type worker struct {
 	batch     batch
 	// runningSteps has the keys of the steps whose outcome isn't recorded yet.
 	runningSteps []string
-	// recordingAsk is the call whose question is being recorded.
-	recordingAsk *generators.Call
+	// recordingCall is the call whose question or sleep is being recorded.
+	recordingCall *generators.Call
 	// secrets are the secret answers that the generator has been given.
 	secrets []secret
 	// stalledCount is the number of stalled writes. stopped is closed when the

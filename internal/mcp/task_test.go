@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A client that only polls gets the result after someone has answered in the inbox.
@@ -51,6 +52,41 @@ func TestTaskIsCancelledOnce(t *testing.T) {
 	if got := w.awaitResponse(4); jsonMember(t, got, "result", "isError") != "true" || !strings.Contains(got, "related-task") {
 		t.Errorf("the result of a cancelled task is %s", got)
 	}
+}
+
+// A task whose run sleeps is working, and says until when.
+func TestSleepingTaskIsWorking(t *testing.T) {
+	until := time.Date(2999, 1, 2, 3, 4, 5, 0, time.UTC)
+	r := newTestServer(t, generators.New("sleeper", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		yield(generators.Status("tired"))
+		return "", generators.SleepUntil(yield, "long", until)
+	}, &generators.Options{Durable: true, Task: generators.TaskPreferred}))
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	task := w.createTask(1, "sleeper")
+	r.awaitEntry(t, task, runlog.KindSleeping)
+	w.sendTaskRequest(2, "tasks/get", task)
+	got := w.awaitResponse(2)
+	if jsonMember(t, got, "result", "status") != `"working"` || jsonMember(t, got, "result", "statusMessage") != `"Sleeps until 2999-01-02 03:04:05 UTC"` {
+		t.Errorf("the task is %s", got)
+	}
+}
+
+// awaitEntry waits until a run has an entry of a kind.
+func (r *testServer) awaitEntry(t *testing.T, run string, kind runlog.Kind) {
+	t.Helper()
+	batches, err := r.engine.Follow(t.Context(), operator, run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for batch := range batches {
+		for _, e := range batch {
+			if e.Kind == kind {
+				return
+			}
+		}
+	}
+	t.Fatalf("the run ended without an entry of the kind %s", kind)
 }
 
 // A task whose result has isError is failed.

@@ -141,6 +141,26 @@ type Stepped struct {
 	TimeSpent ask.Millis      `json:"spent,omitempty"`
 }
 
+// Sleeping begins a sleep; see [generators.Sleep].
+type Sleeping struct {
+	Key       string     `json:"key"`
+	Until     time.Time  `json:"until"`
+	TimeSpent ask.Millis `json:"spent,omitempty"`
+}
+
+// Describe says in a sentence until when the run sleeps.
+func (s Sleeping) Describe() string { return DescribeSleep(s.Until) }
+
+// DescribeSleep says in a sentence until when a run sleeps.
+func DescribeSleep(until time.Time) string {
+	return "Sleeps until " + until.UTC().Format("2006-01-02 15:04:05") + " UTC"
+}
+
+// Woken ends a sleep.
+type Woken struct {
+	SleepSeq uint64 `json:"sleep"` // the ordinal of the Sleeping entry
+}
+
 // Withdrawn settles a question without an answer.
 type Withdrawn struct {
 	AskSeq uint64         `json:"ask"`

@@ -24,6 +24,8 @@ func TestEntriesRoundTrip(t *testing.T) {
 	checkRoundTrip(t, runlog.KindClaimed, runlog.Claimed{Epoch: 2, Program: "00c0ffee00c0ffee"})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, Deadline: at, TimeSpent: ask.Millis(time.Second)})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, More: true})
+	checkRoundTrip(t, runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), TimeSpent: 5})
+	checkRoundTrip(t, runlog.KindWoken, runlog.Woken{SleepSeq: 3})
 	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Unsupported, Error: "no forms"})
 	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"k":"a"}`)}, Surface: "browser"})
 	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte{0, 255}, Surface: "browser"})

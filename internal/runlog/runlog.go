@@ -27,20 +27,22 @@ const (
 	KindAnswered  Kind = "answered"
 	KindStepped   Kind = "stepped"
 	KindWithdrawn Kind = "withdrawn"
+	KindSleeping  Kind = "sleeping"
+	KindWoken     Kind = "woken"
 	KindAdopted   Kind = "adopted"
 	KindFinished  Kind = "finished"
 )
 
 // EntryKinds returns the kinds of entries that aren't events.
 func EntryKinds() []Kind {
-	return []Kind{KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindAdopted, KindFinished}
+	return []Kind{KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished}
 }
 
 // IsEvent reports whether k is a kind of event that a generator yields to be
 // shown: status, progress, log, chunk, toast or artifact.
 func (k Kind) IsEvent() bool {
 	switch k {
-	case KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindAdopted, KindFinished:
+	case KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished:
 		return false
 	}
 	return true

@@ -53,9 +53,16 @@ type (
 
 // Notification returns the notification for an event, or nil if the client gets
 // none. An event of an unknown kind, as a newer Beam may have recorded, becomes a
-// log message with its JSON. Entries that are not events have no notification
-// here.
+// log message with its JSON. The beginning of a sleep is reported as a status is. Other
+// entries that are not events have no notification here.
 func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
+	if e.Kind == runlog.KindSleeping {
+		sleeping, err := runlog.Decode[runlog.Sleeping](e)
+		if err != nil {
+			return nil, err
+		}
+		return t.pauseNotification(s, e, sleeping.Describe()), nil
+	}
 	if !e.Kind.IsEvent() {
 		return nil, nil
 	}
@@ -71,6 +78,15 @@ func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
 		return Encode(n), nil
 	}
 	return nil, nil
+}
+
+// pauseNotification returns the status of a run that does nothing for now.
+func (t *Translator) pauseNotification(s *State, e runlog.Entry, text string) []byte {
+	n, ok := statusNotification(t, s, e.Seq, &generators.StatusEvent{Level: generators.Info, Text: text})
+	if !ok {
+		return nil
+	}
+	return Encode(n)
 }
 
 // StatusMessage returns progress that only says text, and counts as one step; nil

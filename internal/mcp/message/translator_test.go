@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -51,6 +52,24 @@ func TestAnUnknownKindIsSentAsJSON(t *testing.T) {
 	}
 	if r, _, err := tr.AskRequest(&ask.Question{Kind: "telepathy"}, "r.1"); err == nil {
 		t.Errorf("a question of an unknown kind is asked: %+v", r)
+	}
+}
+
+// A client is told when a run goes to sleep, and until when, as it is told a status.
+func TestSleepIsToldAsStatus(t *testing.T) {
+	tr := newTranslator(message.Client{LogLevel: message.SeverityInfo}, source{})
+	e := runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)})
+	for token, want := range map[string]string{
+		"p": `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":0,"message":"Sleeps until 2026-11-23 09:00:00 UTC"}}`,
+		"":  `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"tool","data":"Sleeps until 2026-11-23 09:00:00 UTC"}}`,
+	} {
+		if tr.ProgressToken = nil; token != "" {
+			tr.ProgressToken = message.StringID(token)
+		}
+		got, err := tr.Notification(new(message.State), e)
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -38,11 +39,11 @@ type task struct {
 // newTask returns a run as a task.
 func newTask(info engine.Info) task {
 	t := task{
-		ID: info.ID, Message: info.LatestStatus, Poll: pollIntervalWorking.Milliseconds(),
+		ID: info.ID, Message: cmp.Or(info.Pause(), info.LatestStatus), Poll: pollIntervalWorking.Milliseconds(),
 		Created: truncateTime(info.Started), Updated: truncateTime(info.StateChanged),
 	}
 	switch info.State {
-	case engine.Running:
+	case engine.Running, engine.Sleeping:
 		t.Status = statusWorking
 	case engine.Waiting:
 		t.Status, t.Message, t.Poll = statusInputRequired, waitingMessage(info), pollIntervalWaiting.Milliseconds()

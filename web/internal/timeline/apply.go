@@ -3,6 +3,7 @@ package timeline
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -34,6 +35,8 @@ var appliers = map[runlog.Kind]func(*Run, runlog.Entry) Change{
 	runlog.KindAsked:     decoded((*Run).applyAsked),
 	runlog.KindAnswered:  decoded((*Run).applyAnswered),
 	runlog.KindWithdrawn: decoded((*Run).applyWithdrawn),
+	runlog.KindSleeping:  decoded((*Run).applySleeping),
+	runlog.KindWoken:     decoded((*Run).applyWoken),
 	runlog.KindStepped:   decoded((*Run).applyStepped),
 	runlog.KindAdopted:   decoded((*Run).applyAdopted),
 	runlog.KindFinished:  decoded((*Run).applyFinished),
@@ -135,7 +138,13 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 	}
 	r.Result, r.Error, r.Progress = d.Result, d.Error, nil
 	r.recordSpent(d.TimeSpent)
+	asked := len(r.Open) > 0
 	var also []*Item
+	for _, i := range r.sleeping {
+		i.Text = "Would have slept" + strings.TrimPrefix(i.Text, "Sleeps")
+		also = append(also, i)
+	}
+	clear(r.sleeping)
 	for _, a := range slices.Clone(r.Open) {
 		if _, seq, ok := runlog.SplitAskID(a.ID); ok {
 			if i := r.closeAsk(seq); i != nil {
@@ -144,7 +153,6 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 			}
 		}
 	}
-	asked := len(also) > 0
 	also = append(also, r.endStatus(e.Time)...)
 	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Text: d.Error, Data: d.Result, MediaType: d.MediaType, Large: e.Blob != ""})
 	c.StateChanged, c.ProgressChanged, c.AsksChanged, c.AlsoChanged = true, true, asked, also
@@ -165,6 +173,31 @@ func (r *Run) applyStatus(e runlog.Entry, d generators.StatusEvent) Change {
 	c := r.addItem(r.openStatus)
 	c.AlsoChanged = ended
 	return c
+}
+
+// applySleeping shows a sleep as the status in effect.
+func (r *Run) applySleeping(e runlog.Entry, d runlog.Sleeping) Change {
+	r.recordSpent(d.TimeSpent)
+	ended := r.endStatus(e.Time)
+	i := &Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Info, Text: d.Describe()}
+	r.openStatus, r.sleeping[e.Seq], r.Wakes = i, i, d.Until
+	c := r.addItem(i)
+	c.AlsoChanged = ended
+	return r.updateState(c)
+}
+
+// applyWoken ends the status that says that the run sleeps.
+func (r *Run) applyWoken(e runlog.Entry, d runlog.Woken) Change {
+	i := r.sleeping[d.SleepSeq]
+	if i == nil {
+		return Change{}
+	}
+	delete(r.sleeping, d.SleepSeq)
+	i.Text = "Slept" + strings.TrimPrefix(i.Text, "Sleeps")
+	if i.Ended = e.Time; r.openStatus == i {
+		r.openStatus = nil
+	}
+	return r.updateState(Change{Item: i})
 }
 
 // endStatus ends the status in effect and returns its row if its duration is shown.

@@ -20,7 +20,7 @@ func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
 	ended := r.endStatus(e.Time)
 	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Asked, Ask: a})
 	c.AlsoChanged = ended
-	r.openAsks[e.Seq] = c.Item
+	r.openAsks[e.Seq], c.AsksChanged = c.Item, true
 	return r.updateState(c)
 }
 
@@ -30,7 +30,7 @@ func (r *Run) applyAnswered(e runlog.Entry, d runlog.Answered) Change {
 		return Change{}
 	}
 	i.Ask.applyAnswer(d, r.Owner, e.Time)
-	return r.updateState(Change{Item: i})
+	return r.updateState(Change{Item: i, AsksChanged: true})
 }
 
 func (r *Run) applyWithdrawn(e runlog.Entry, d runlog.Withdrawn) Change {
@@ -39,7 +39,7 @@ func (r *Run) applyWithdrawn(e runlog.Entry, d runlog.Withdrawn) Change {
 		return Change{}
 	}
 	i.Ask.applyWithdrawal(d, e.Time)
-	return r.updateState(Change{Item: i})
+	return r.updateState(Change{Item: i, AsksChanged: true})
 }
 
 // closeAsk removes a question from the open ones and returns its row; nil if it is not open.
@@ -76,15 +76,16 @@ func (a *Ask) dropLargeEvidence() {
 	a.Question = &q
 }
 
-// updateState sets the run's state after its open questions changed.
+// updateState sets the run's state after its open questions or sleeps changed.
 func (r *Run) updateState(c Change) Change {
-	c.AsksChanged = true
 	state := engine.Running
-	if len(r.Open) > 0 {
-		state = engine.Waiting
-	}
-	if r.State.Ended() {
+	switch {
+	case r.State.Ended():
 		state = r.State
+	case len(r.Open) > 0:
+		state = engine.Waiting
+	case len(r.sleeping) > 0:
+		state = engine.Sleeping
 	}
 	c.StateChanged = state != r.State
 	r.State = state

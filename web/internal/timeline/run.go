@@ -29,11 +29,13 @@ type Run struct {
 	Error        string
 	Spent        time.Duration // how long the run worked, according to the log
 	LastSeq      uint64        // the ordinal of the newest entry
+	Wakes        time.Time     // when the latest sleep ends or has ended
 	Owner        generators.Caller
 	Viewer       generators.Caller // who looks at the page; New doesn't set it
 
 	openAsks       map[uint64]*Item // open questions by ordinal
 	openStatus     *Item            // the status still in effect; nil if none is
+	sleeping       map[uint64]*Item // sleeps in progress by ordinal
 	droppableCount int
 	artifactCount  int
 	bodyBytes      int // of all artifacts' bodies
@@ -44,7 +46,7 @@ type Run struct {
 
 // New returns an empty run with the given id.
 func New(id string) *Run {
-	return &Run{ID: id, State: engine.Running, openAsks: make(map[uint64]*Item)}
+	return &Run{ID: id, State: engine.Running, openAsks: make(map[uint64]*Item), sleeping: make(map[uint64]*Item)}
 }
 
 // ShortID returns the beginning of the run's id, for display.

@@ -54,6 +54,33 @@ func textQuestion(key string) *ask.Question {
 	return &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: key, Type: "string"}}}
 }
 
+// A sleep is a status in effect, and says when it ends.
+func TestSleep(t *testing.T) {
+	w := newLogWriter()
+	until := startTime.Add(8 * time.Hour)
+	c := w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: until}))
+	if !c.StateChanged || w.run.State != engine.Sleeping || !w.run.Wakes.Equal(until) || c.Item.Text != "Sleeps until 2026-03-05 03:00:00 UTC" {
+		t.Errorf("the run is %s until %s, with the row %+v", w.run.State, w.run.Wakes, c.Item)
+	}
+	seq := w.last
+	asked := w.ask(textQuestion("k"))
+	if w.run.State != engine.Waiting {
+		t.Errorf("with a question, the run is %s", w.run.State)
+	}
+	if c = w.answer(asked, ask.Answer{Action: ask.Decline}); w.run.State != engine.Sleeping {
+		t.Errorf("with the question settled, the run is %s", w.run.State)
+	}
+	c = w.add(runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: seq}))
+	if !c.StateChanged || w.run.State != engine.Running || c.Item.Text != "Slept until 2026-03-05 03:00:00 UTC" || c.Item.Duration() != 3*time.Second {
+		t.Errorf("the run is %s, with the row %+v", w.run.State, c.Item)
+	}
+	i := w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "day", Until: until})).Item
+	c = w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Stopped}))
+	if i.Text != "Would have slept until 2026-03-05 03:00:00 UTC" || !slices.Contains(c.AlsoChanged, i) {
+		t.Errorf("after a stop, the row is %+v", i)
+	}
+}
+
 func TestStates(t *testing.T) {
 	w := newLogWriter()
 	check := func(state engine.State, open int) {

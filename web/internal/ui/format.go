@@ -94,6 +94,14 @@ func stateLabel(s engine.State) string {
 	return string(s)
 }
 
+// currentState returns a run's state as its page shows it.
+func currentState(r *timeline.Run) string {
+	if r.State == engine.Sleeping {
+		return "sleeping until " + r.Wakes.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return stateLabel(r.State)
+}
+
 // describeOutcome describes the outcome of a question.
 func describeOutcome(a *timeline.Ask) string {
 	by := describeAnswerer(a.By)

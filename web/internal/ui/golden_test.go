@@ -225,6 +225,12 @@ func TestRuns(t *testing.T) {
 		w.finish(runlog.Completed, `"Dinner confirmed for 4 people."`, "")
 		golden(t, "run-completed-text", RunPage(c, w.run))
 
+		w = newLogWriter("{}")
+		w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "nap", Until: w.now.Add(time.Hour)}))
+		w.add(runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: w.last}))
+		w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: w.now.Add(8 * time.Hour)}))
+		golden(t, "run-sleeping", RunPage(c, w.run))
+
 		golden(t, "progress-none", ProgressBar(nil))
 		golden(t, "progress-busy", ProgressBar(&timeline.Progress{Text: "working"}))
 		golden(t, "progress-half", ProgressBar(&timeline.Progress{Done: 2.5, Total: 5}))

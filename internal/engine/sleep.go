@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A sleep is a call of generators.Sleep that has not ended. Its fields are guarded by
+// the run's mu.
+type sleep struct {
+	deadline
+	call *generators.Call // nil if no generator in this process sleeps
+}
+
+// latestWake is the latest end of a sleep: JSON has no later year.
+var latestWake = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// recordSleep records the sleep of a call.
+func (w *worker) recordSleep(c *generators.Call) error {
+	until := c.Until.UTC().Round(0)
+	switch {
+	case w.engine.skipSleeps:
+		until = time.Now().UTC().Round(0)
+	case until.After(latestWake):
+		until = latestWake
+	}
+	w.recordingCall = c
+	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
+		Key: c.Key, Until: until, TimeSpent: ask.Millis(w.elapsedTime()),
+	}))
+	w.recordingCall = nil
+	return err
+}
+
+// applySleeping begins a sleep and schedules its end.
+func (r *trackedRun) applySleeping(e runlog.Entry) error {
+	data, err := runlog.Decode[runlog.Sleeping](e)
+	if err != nil {
+		return err
+	}
+	s := &sleep{deadline: deadline{run: r, seq: e.Seq, due: data.Until}}
+	if r.worker == nil {
+		r.timeSpent = time.Duration(data.TimeSpent)
+	} else if c := r.worker.recordingCall; c != nil && c.Key == data.Key {
+		s.call = c
+	}
+	r.sleeps = append(r.sleeps, s)
+	if !r.loading {
+		r.engine.deadlines.schedule(&s.deadline)
+	}
+	return nil
+}
+
+// endSleep records the end of a sleep whose time has come. Callers hold mu.
+func (r *trackedRun) endSleep(s *sleep) {
+	ctx := r.engine.ctx
+	// If another process has claimed the run, the batch is obsolete, but the sleep may
+	// still be in progress.
+	err := r.flushAndAppend(ctx)
+	if (err == nil || r.isSuperseded(err)) && r.findSleep(s.seq) == s {
+		err = r.appendEntries(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.seq}))
+	}
+	if err == nil || errors.Is(err, ErrSettled) || errors.Is(err, errRunOver) || ctx.Err() != nil {
+		return
+	}
+	wait := retryInterval
+	if !IsTransient(err) {
+		r.engine.logger.Error("ending a sleep", "run", r.id, "err", err)
+		wait = maxRetryWait
+	}
+	if r.findSleep(s.seq) == s {
+		s.due = time.Now().Add(wait)
+		r.engine.deadlines.schedule(&s.deadline)
+	}
+}
+
+// applyWoken ends a sleep.
+func (r *trackedRun) applyWoken(e runlog.Entry) error {
+	woken, err := runlog.Decode[runlog.Woken](e)
+	if err != nil {
+		return err
+	}
+	s := r.findSleep(woken.SleepSeq)
+	if s == nil {
+		return nil
+	}
+	r.sleeps = slices.DeleteFunc(r.sleeps, func(o *sleep) bool { return o == s })
+	if !r.loading {
+		r.engine.deadlines.cancel(&s.deadline)
+	}
+	r.deliverReply(s.call, s.seq, wokenReply)
+	return nil
+}
+
+func wokenReply(*trackedRun) generators.Reply { return generators.Reply{} }
+
+// findSleep returns the sleep in progress with an ordinal, or nil. Callers hold mu.
+func (r *trackedRun) findSleep(seq uint64) *sleep {
+	for _, s := range r.sleeps {
+		if s.seq == seq {
+			return s
+		}
+	}
+	return nil
+}
+
+// nextWake returns when the first of the sleeps in progress ends; zero if there is none.
+// Callers hold mu.
+func (r *trackedRun) nextWake() (first time.Time) {
+	for _, s := range r.sleeps {
+		if first.IsZero() || s.due.Before(first) {
+			first = s.due
+		}
+	}
+	return first
+}
+
+// minEvictedSleep is the shortest rest of a sleep for which a run is evicted: for less,
+// a replay isn't worth the memory.
+const minEvictedSleep = time.Second
+
+// sleepsLong reports whether the run only sleeps, and long enough to be evicted for it.
+// Callers hold mu.
+func (r *trackedRun) sleepsLong() bool {
+	return r.state == Sleeping && time.Until(r.nextWake()) >= minEvictedSleep
+}
