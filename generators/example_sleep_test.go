@@ -35,6 +35,20 @@ func ExampleSleep() {
 	// "thank you"
 }
 
+// Deployments to one environment don't overlap: the second waits until the first has
+// ended, whoever started it.
+func ExampleOptions_exclusive() {
+	type target struct {
+		Env string `json:"env"`
+	}
+	deploy := generators.New("deploy", func(_ context.Context, in target, yield generators.Yield) (string, error) {
+		return "deployed to " + in.Env, nil
+	}, &generators.Options{Exclusive: func(in target) string { return in.Env }})
+	fmt.Println(deploy.ExclusiveKey([]byte(`{"env":"prod"}`)))
+	// Output:
+	// prod <nil>
+}
+
 // A program that drives a run itself ends its sleeps.
 func ExampleSleep_driver() {
 	nap := generators.New("nap", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {

@@ -58,6 +58,13 @@ type Options struct {
 	// TimeLimit limits the working time of a run. Time spent waiting for an answer
 	// doesn't count. 0 means no limit.
 	TimeLimit time.Duration
+	// Exclusive is nil or a func(In) string that returns a key for the run's input. Of
+	// the photon's runs with the same key, whoever started them, one works at a time,
+	// from its start to its end, even while it waits for an answer. The others wait for
+	// it, in the order in which they were started. A run with the key "" waits for none.
+	// The key is shown to people, and has at most 256 bytes. The function may be called
+	// from several goroutines at once.
+	Exclusive any
 	// Task controls whether MCP clients call the photon as a task, which returns a
 	// handle at once (MCP, Tasks).
 	Task TaskSupport
@@ -79,7 +86,9 @@ type Photon struct {
 	input   *Schema
 	output  *Schema
 	invoke  func(context.Context, json.RawMessage, Yield) (any, error)
-	err     error // returned by Registry.Add and Check
+	// exclusiveKey is nil without Options.Exclusive.
+	exclusiveKey func(json.RawMessage) (string, error)
+	err          error // returned by Registry.Add and Check
 }
 
 // New returns a photon that runs a generator. It infers the schemas from In and
@@ -104,6 +113,7 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	for _, check := range p.options.Forms {
 		p.setError(check())
 	}
+	p.setError(setExclusive[In](p))
 	p.invoke = func(ctx context.Context, args json.RawMessage, yield Yield) (any, error) {
 		in, err := decodeArgs[In](args)
 		if err != nil {

@@ -33,24 +33,31 @@ func TestMain(m *testing.M) {
 // bins is the folder for the built program.
 var bins string
 
-// build builds the program, once for all tests.
-var build = sync.OnceValues(func() (bin string, err error) {
-	bin = filepath.Join(bins, "beam")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/cmd/beam").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
+// builder returns a function that builds a program, once for all tests, and returns its
+// path.
+func builder(name, path string) func(*testing.T) string {
+	build := sync.OnceValues(func() (bin string, err error) {
+		bin = filepath.Join(bins, name)
+		if out, err := exec.Command("go", "build", "-o", bin, path).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+		return bin, nil
+	})
+	return func(t *testing.T) string {
+		t.Helper()
+		bin, err := build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bin
 	}
-	return bin, nil
-})
-
-// buildProgram builds the program and returns its path.
-func buildProgram(t *testing.T) string {
-	t.Helper()
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
+
+// buildProgram builds Beam, and buildPhotons the program with the photons that pause.
+var (
+	buildProgram = builder("beam", "github.com/photon-beam/beam/cmd/beam")
+	buildPhotons = builder("photons", "./photons")
+)
 
 func (p *program) start() {
 	p.t.Helper()

@@ -60,6 +60,8 @@ func (r *trackedRun) applyByKind(e runlog.Entry) error {
 	switch e.Kind {
 	case kindStatus:
 		return r.applyStatus(e)
+	case runlog.KindQueued:
+		return r.applyQueued()
 	case runlog.KindClaimed:
 		return r.applyClaimed(e)
 	case runlog.KindAsked:
@@ -84,6 +86,7 @@ func (r *trackedRun) applyByKind(e runlog.Entry) error {
 
 // applyClaimed stops the worker here if another process has claimed the run.
 func (r *trackedRun) applyClaimed(e runlog.Entry) error {
+	r.leaveQueue()
 	c, err := runlog.Decode[runlog.Claimed](e)
 	if c.Epoch > r.epoch {
 		r.epoch = c.Epoch
@@ -107,7 +110,8 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.errorText = f.Error
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)
-	r.sleeps = nil
+	r.sleeps, r.queued = nil, false
+	r.engine.exclusive.leave(r)
 	if err := r.engine.keys.Delete(r.id); err != nil {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}

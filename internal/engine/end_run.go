@@ -99,7 +99,7 @@ func (r *trackedRun) suspendOrInterrupt() error {
 		}
 		return err
 	default:
-		r.endRun(runlog.Finished{Status: runlog.Interrupted, Error: "Beam was shut down while this was running"})
+		r.endRun(r.interruption("shut down"))
 	}
 	return nil
 }

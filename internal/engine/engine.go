@@ -69,6 +69,7 @@ type Engine struct {
 	index         *index
 	evictionQueue evictionQueue
 	resumes       resumeQueue
+	exclusive     exclusiveRuns
 	deadlines     *deadlines
 	stalledWrites stalledWrites
 	counters      counters
@@ -92,8 +93,9 @@ func New(o Options) *Engine {
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
 		index: newIndex(), keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
-		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
-		meter:   o.Meter, tracer: o.Tracer,
+		resumes:   resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
+		exclusive: exclusiveRuns{byKey: make(map[exclusiveKey][]*trackedRun)},
+		meter:     o.Meter, tracer: o.Tracer,
 	}
 	if e.program == nil {
 		e.program = func() string { return "" }

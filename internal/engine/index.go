@@ -84,7 +84,9 @@ func (x *index) insertRun(r *trackedRun) {
 	x.addToOwner(r)
 	switch r.state {
 	case Running:
-		x.workingRuns++
+		if !r.inactive {
+			x.workingRuns++
+		}
 	case Waiting, Sleeping:
 	default:
 		x.ended[r] = struct{}{}

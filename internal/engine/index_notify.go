@@ -62,8 +62,8 @@ func (x *index) removeUnusedOwner(name string, o *owner) {
 	}
 }
 
-// markInactive excludes an unfinished run from the working runs for good, because
-// it can't continue in this process. Callers hold r.mu.
+// markInactive excludes an unfinished run from the working runs, because it can't
+// continue in this process, or not yet. Callers hold r.mu.
 func (x *index) markInactive(r *trackedRun) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -75,6 +75,19 @@ func (x *index) markInactive(r *trackedRun) {
 		x.workingRuns--
 	}
 	x.notifyIdle()
+}
+
+// markActive undoes markInactive. Callers hold r.mu.
+func (x *index) markActive(r *trackedRun) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !r.inactive {
+		return
+	}
+	r.inactive = false
+	if r.state == Running {
+		x.workingRuns++
+	}
 }
 
 // notifyIdle wakes waitIdle if no run is working. Callers hold mu.

@@ -47,6 +47,9 @@ type Info struct {
 	LatestStatus string    `json:"-"`
 	// Wakes is when the first of the sleeps in progress ends; zero if there is none.
 	Wakes time.Time `json:"wakes,omitzero"`
+	// QueuedFor is the run's key if the run waits for another one with the same key to
+	// end, and otherwise empty; see [generators.Options].
+	QueuedFor string `json:"queuedFor,omitempty"`
 	// LastSeq is the ordinal of the newest entry.
 	LastSeq uint64 `json:"last"`
 	// Asks lists the open questions, oldest first.
@@ -73,8 +76,11 @@ type OpenAsk struct {
 // Pause says in a sentence why a run that isn't waiting for an answer does nothing now.
 // It is empty if that isn't so.
 func (i *Info) Pause() string {
-	if i.State == Sleeping {
+	switch {
+	case i.State == Sleeping:
 		return runlog.DescribeSleep(i.Wakes)
+	case i.QueuedFor != "":
+		return runlog.DescribeQueue(i.QueuedFor)
 	}
 	return ""
 }
@@ -123,6 +129,9 @@ func (r *trackedRun) info() Info {
 		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
 		Durable: s.Durable, State: r.state, Started: r.startedAt, Ended: r.endedAt,
 		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(), OwnerName: r.ownerName(), Wakes: r.nextWake(),
+	}
+	if r.queued {
+		i.QueuedFor = s.Exclusive
 	}
 	if b := r.poll; b != nil {
 		i.StateChanged, i.LatestStatus = b.stateChangedAt, b.latestStatus

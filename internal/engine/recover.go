@@ -25,6 +25,8 @@ func (e *Engine) Recover(ctx context.Context) error {
 		return err
 	}
 	e.index.loadRuns(runs)
+	e.exclusive.load(runs)
+	defer e.exclusive.resume()
 	e.counters.countRuns(runs)
 	if err := e.countUploads(); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
@@ -45,6 +47,7 @@ func (e *Engine) recoverOrRemove(ctx context.Context, r *trackedRun) bool {
 	e.logUnreadableRun(r.id, err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	e.exclusive.leave(r)
 	e.index.removeRun(r)
 	return false
 }
@@ -81,11 +84,13 @@ func (r *trackedRun) recoverRun(ctx context.Context) error {
 	switch {
 	case r.state.Ended():
 	case !r.started.Durable:
-		return r.endRun(runlog.Finished{Status: runlog.Interrupted, Error: "Beam was restarted while this was running"})
+		return r.endRun(r.interruption("restarted"))
 	case r.photon == nil: // another process that shares the log may have the photon
 		r.engine.index.markInactive(r)
 	case r.checkVersion() != nil:
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()})
+	case r.queued:
+		// It begins when its turn comes.
 	case (r.state == Waiting || r.state == Sleeping) && !r.hasNewEvents:
 		// It is resumed when it is answered, or its sleep ends.
 	default:

@@ -9,8 +9,12 @@ import (
 )
 
 // canResume reports whether the run is unfinished, durable and without a generator,
-// so that it can be resumed in this process. Callers hold mu.
+// so that it can be resumed in this process, or has waited to begin and is next. Callers
+// hold mu.
 func (r *trackedRun) canResume() bool {
+	if r.queued {
+		return !r.resuming && !r.endPending && !r.state.Ended() && r.photon != nil && r.engine.exclusive.isFirst(r)
+	}
 	return r.worker == nil && !r.resuming && !r.endPending && r.started.Durable && !r.state.Ended() && r.photon != nil
 }
 
@@ -52,12 +56,13 @@ func (r *trackedRun) replayFromLog(ctx context.Context) error {
 }
 
 // claimAndReplay claims the run for this process and launches its generator with
-// the history h, which is complete up to the last entry. Callers hold mu.
+// the history h, which is complete up to the last entry. A run that was queued has no
+// history: it begins. Callers hold mu.
 func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err := r.checkArguments(h.args); err != nil {
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
 	}
-	lastRead := r.lastSeq
+	lastRead, begins := r.lastSeq, r.queued
 	err := r.appendEntries(ctx, r.engine.newClaim(r.epoch+1))
 	if errors.Is(err, errRunOver) {
 		return nil // another process has claimed it
@@ -68,7 +73,11 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err != nil {
 		return err
 	}
-	r.launchGenerator(h.caller, h.args, h)
+	if begins {
+		r.launchGenerator(h.caller, h.args, nil)
+	} else {
+		r.launchGenerator(h.caller, h.args, h)
+	}
 	return nil
 }
 

@@ -43,6 +43,10 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		return Info{}, err
 	}
 	started := newStarted(photon, caller, args, req)
+	if started.Exclusive, err = photon.ExclusiveKey(args); err != nil {
+		e.logger.Error("finding the key of a run", "photon", photon.Name(), "err", err)
+		return Info{}, err
+	}
 	r := newTrackedRun(e, photon, started)
 	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
 	defer func() { done(err) }()
@@ -78,6 +82,7 @@ func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMes
 // may have it all the same, it is deleted there in the background. Callers hold
 // mu.
 func (r *trackedRun) discardFailedStart() {
+	r.engine.exclusive.leave(r)
 	if r.uncertain == nil {
 		r.engine.index.removeRun(r)
 		return
@@ -87,10 +92,15 @@ func (r *trackedRun) discardFailedStart() {
 	go r.undoStart()
 }
 
-// recordStart records the start and launches the generator. Callers hold mu.
+// recordStart records the start and launches the generator, unless the run must wait for
+// another one. Callers hold mu.
 func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.startedAt
+	if !r.engine.exclusive.join(r) {
+		err := r.appendEntries(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
+		return r.info(), err
+	}
 	err := r.appendEntries(ctx, started, r.engine.newClaim(1))
 	if err != nil {
 		return Info{}, err

@@ -72,6 +72,22 @@ func TestSleepingTaskIsWorking(t *testing.T) {
 	}
 }
 
+// A task whose run waits for another one is working, and says for what it waits.
+func TestQueuedTaskIsWorking(t *testing.T) {
+	r := newTestServer(t, generators.New("deploy", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "word", "Which word?")
+	}, &generators.Options{Exclusive: func(none) string { return "prod" }}))
+	w := r.connectStdio(t)
+	w.initialize("2025-11-25", `{}`)
+	w.createTask(1, "deploy")
+	task := w.createTask(2, "deploy")
+	w.sendTaskRequest(3, "tasks/get", task)
+	got := w.awaitResponse(3)
+	if jsonMember(t, got, "result", "status") != `"working"` || jsonMember(t, got, "result", "statusMessage") != `"Waits for another run with the key \"prod\""` {
+		t.Errorf("the task is %s", got)
+	}
+}
+
 // awaitEntry waits until a run has an entry of a kind.
 func (r *testServer) awaitEntry(t *testing.T, run string, kind runlog.Kind) {
 	t.Helper()

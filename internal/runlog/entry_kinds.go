@@ -25,6 +25,8 @@ type Started struct {
 	Args    json.RawMessage    `json:"args"`
 	// IdempotencyKey is the Idempotency-Key of the request, if it had one.
 	IdempotencyKey string `json:"idempotency,omitempty"`
+	// Exclusive is the run's key; see [generators.Options].
+	Exclusive string `json:"exclusive,omitempty"`
 	// Trace is the trace that the run belongs to; nil if it isn't traced.
 	Trace *Trace `json:"trace,omitempty"`
 	// RetainFor is the minimum time after its start for which the run is retained
@@ -54,6 +56,20 @@ type Trace struct {
 	Parent  string `json:"traceparent"`
 	State   string `json:"tracestate,omitempty"`
 	Baggage string `json:"baggage,omitempty"`
+}
+
+// Queued records that the run waits until it is the first of the unfinished runs with its
+// key. It ends with the run's first claim.
+type Queued struct {
+	Key string `json:"key"`
+}
+
+// Describe says in a sentence for what the run waits.
+func (q Queued) Describe() string { return DescribeQueue(q.Key) }
+
+// DescribeQueue says in a sentence that a run waits for another one with its key.
+func DescribeQueue(key string) string {
+	return fmt.Sprintf("Waits for another run with the key %q", key)
 }
 
 // Claimed records that a worker has claimed the run. Workers with a lower epoch

@@ -25,6 +25,7 @@ func TestEntriesRoundTrip(t *testing.T) {
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, Deadline: at, TimeSpent: ask.Millis(time.Second)})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, More: true})
 	checkRoundTrip(t, runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), TimeSpent: 5})
+	checkRoundTrip(t, runlog.KindQueued, runlog.Queued{Key: "prod"})
 	checkRoundTrip(t, runlog.KindWoken, runlog.Woken{SleepSeq: 3})
 	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Unsupported, Error: "no forms"})
 	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"k":"a"}`)}, Surface: "browser"})

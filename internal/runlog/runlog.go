@@ -22,6 +22,7 @@ type Kind string
 // KindStarted is [Started], and so on.
 const (
 	KindStarted   Kind = "started"
+	KindQueued    Kind = "queued"
 	KindClaimed   Kind = "claimed"
 	KindAsked     Kind = "asked"
 	KindAnswered  Kind = "answered"
@@ -35,14 +36,14 @@ const (
 
 // EntryKinds returns the kinds of entries that aren't events.
 func EntryKinds() []Kind {
-	return []Kind{KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished}
+	return []Kind{KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished}
 }
 
 // IsEvent reports whether k is a kind of event that a generator yields to be
 // shown: status, progress, log, chunk, toast or artifact.
 func (k Kind) IsEvent() bool {
 	switch k {
-	case KindStarted, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished:
+	case KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished:
 		return false
 	}
 	return true

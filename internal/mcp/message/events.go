@@ -53,15 +53,16 @@ type (
 
 // Notification returns the notification for an event, or nil if the client gets
 // none. An event of an unknown kind, as a newer Beam may have recorded, becomes a
-// log message with its JSON. The beginning of a sleep is reported as a status is. Other
-// entries that are not events have no notification here.
+// log message with its JSON. That a run sleeps, or waits for another run, is reported as
+// a status is. Other entries that are not events have no notification here.
 func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
-	if e.Kind == runlog.KindSleeping {
+	switch e.Kind {
+	case runlog.KindSleeping:
 		sleeping, err := runlog.Decode[runlog.Sleeping](e)
-		if err != nil {
-			return nil, err
-		}
-		return t.pauseNotification(s, e, sleeping.Describe()), nil
+		return t.pauseNotification(s, e, sleeping.Describe()), err
+	case runlog.KindQueued:
+		queued, err := runlog.Decode[runlog.Queued](e)
+		return t.pauseNotification(s, e, queued.Describe()), err
 	}
 	if !e.Kind.IsEvent() {
 		return nil, nil

@@ -55,9 +55,14 @@ func TestAnUnknownKindIsSentAsJSON(t *testing.T) {
 	}
 }
 
-// A client is told when a run goes to sleep, and until when, as it is told a status.
-func TestSleepIsToldAsStatus(t *testing.T) {
+// A client is told why a run does nothing for now, as it is told a status: it sleeps, or
+// waits for another run.
+func TestPausesAreToldAsStatuses(t *testing.T) {
 	tr := newTranslator(message.Client{LogLevel: message.SeverityInfo}, source{})
+	queued, err := tr.Notification(new(message.State), runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: "prod"}))
+	if err != nil || !strings.Contains(string(queued), `"data":"Waits for another run with the key \"prod\""`) {
+		t.Errorf("%s, %v", queued, err)
+	}
 	e := runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)})
 	for token, want := range map[string]string{
 		"p": `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":0,"message":"Sleeps until 2026-11-23 09:00:00 UTC"}}`,

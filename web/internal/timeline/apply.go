@@ -31,6 +31,7 @@ type Change struct {
 // function that folds it into a run. Apply shows entries of any other kind as JSON.
 var appliers = map[runlog.Kind]func(*Run, runlog.Entry) Change{
 	runlog.KindStarted:   decoded((*Run).applyStarted),
+	runlog.KindQueued:    decoded((*Run).applyQueued),
 	runlog.KindClaimed:   decoded((*Run).applyClaimed),
 	runlog.KindAsked:     decoded((*Run).applyAsked),
 	runlog.KindAnswered:  decoded((*Run).applyAnswered),
@@ -106,8 +107,34 @@ func (r *Run) applyStarted(e runlog.Entry, d runlog.Started) Change {
 	return c
 }
 
-// applyClaimed shows that a run was resumed. The first claim is not shown.
+// applyQueued shows as the status in effect for what the run waits before it begins.
+func (r *Run) applyQueued(e runlog.Entry, d runlog.Queued) Change {
+	i := &Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Info, Text: d.Describe()}
+	r.openStatus, r.queued = i, i
+	c := r.addItem(i)
+	c.StateChanged = true
+	return c
+}
+
+// leaveQueue ends the status that says for what the run waits, and returns its row.
+func (r *Run) leaveQueue(at time.Time) *Item {
+	i := r.queued
+	if i == nil {
+		return nil
+	}
+	r.queued, i.Ended = nil, at
+	if i.Text = "Waited" + strings.TrimPrefix(i.Text, "Waits"); r.openStatus == i {
+		r.openStatus = nil
+	}
+	return i
+}
+
+// applyClaimed shows that a run was resumed. The first claim only shows if the run has
+// waited for it.
 func (r *Run) applyClaimed(e runlog.Entry, d runlog.Claimed) Change {
+	if i := r.leaveQueue(e.Time); i != nil {
+		return Change{Item: i, StateChanged: true}
+	}
 	if d.Epoch <= 1 {
 		return Change{}
 	}
@@ -140,6 +167,9 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 	r.recordSpent(d.TimeSpent)
 	asked := len(r.Open) > 0
 	var also []*Item
+	if i := r.leaveQueue(e.Time); i != nil {
+		also = append(also, i)
+	}
 	for _, i := range r.sleeping {
 		i.Text = "Would have slept" + strings.TrimPrefix(i.Text, "Sleeps")
 		also = append(also, i)

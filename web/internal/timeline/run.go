@@ -36,6 +36,7 @@ type Run struct {
 	openAsks       map[uint64]*Item // open questions by ordinal
 	openStatus     *Item            // the status still in effect; nil if none is
 	sleeping       map[uint64]*Item // sleeps in progress by ordinal
+	queued         *Item            // says for what the run waits before it begins; nil if it doesn't wait
 	droppableCount int
 	artifactCount  int
 	bodyBytes      int // of all artifacts' bodies
@@ -48,6 +49,9 @@ type Run struct {
 func New(id string) *Run {
 	return &Run{ID: id, State: engine.Running, openAsks: make(map[uint64]*Item), sleeping: make(map[uint64]*Item)}
 }
+
+// Queued reports whether the run waits for another one with its key before it begins.
+func (r *Run) Queued() bool { return r.queued != nil }
 
 // ShortID returns the beginning of the run's id, for display.
 func (r *Run) ShortID() string { return ShortID(r.ID) }

@@ -81,6 +81,25 @@ func TestSleep(t *testing.T) {
 	}
 }
 
+// A run that waits for another one says so until it begins, or ends before.
+func TestQueued(t *testing.T) {
+	w := newLogWriter()
+	c := w.add(runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: "prod"}))
+	if !c.StateChanged || !w.run.Queued() || w.run.State != engine.Running || c.Item.Text != `Waits for another run with the key "prod"` {
+		t.Errorf("the run is %s, with the row %+v", w.run.State, c.Item)
+	}
+	c = w.add(runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}))
+	if !c.StateChanged || w.run.Queued() || c.Item.Text != `Waited for another run with the key "prod"` || c.Item.Duration() != time.Second {
+		t.Errorf("when it begins, the row is %+v", c.Item)
+	}
+	w = newLogWriter()
+	i := w.add(runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: "prod"})).Item
+	c = w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Stopped}))
+	if w.run.Queued() || !strings.HasPrefix(i.Text, "Waited for") || !slices.Contains(c.AlsoChanged, i) {
+		t.Errorf("after a stop, the row is %+v", i)
+	}
+}
+
 func TestStates(t *testing.T) {
 	w := newLogWriter()
 	check := func(state engine.State, open int) {

@@ -96,8 +96,11 @@ func stateLabel(s engine.State) string {
 
 // currentState returns a run's state as its page shows it.
 func currentState(r *timeline.Run) string {
-	if r.State == engine.Sleeping {
+	switch {
+	case r.State == engine.Sleeping:
 		return "sleeping until " + r.Wakes.UTC().Format("2006-01-02 15:04 UTC")
+	case r.Queued():
+		return "waiting for another run"
 	}
 	return stateLabel(r.State)
 }

@@ -230,6 +230,9 @@ func TestRuns(t *testing.T) {
 		w.add(runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: w.last}))
 		w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: w.now.Add(8 * time.Hour)}))
 		golden(t, "run-sleeping", RunPage(c, w.run))
+		w = newLogWriter("{}")
+		w.add(runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: "prod"}))
+		golden(t, "run-queued", RunPage(c, w.run))
 
 		golden(t, "progress-none", ProgressBar(nil))
 		golden(t, "progress-busy", ProgressBar(&timeline.Progress{Text: "working"}))

@@ -39,6 +39,8 @@ func hostileRun(s string) *logWriter {
 	w.last = 2
 	w.events(hostileEvents(s)...)
 	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: s, Error: s}))
+	w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: s}))
+	w.add(runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s}))
 	w.add(runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: s, Name: s}}))
 	w.run.Viewer = generators.Caller{ID: "operator", Roles: []string{generators.RoleOperator}}
 	w.answerer = &generators.Caller{ID: s + s, Name: s}
