@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -166,6 +168,69 @@ func TestSecretsAreMaskedInEvidence(t *testing.T) {
 		b.acceptAsk(askID, `{"go":true}`)
 		if f := b.waitForEnd(id); f.Status != runlog.Completed {
 			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// Secrets that the run was given are masked in whatever it shows, returns or fails with.
+func TestSecretsAreMaskedInTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const token = `tok"en<1>"`
+		newLeaky := func(name string, fail bool) *generators.Photon {
+			return newPhoton(name, func(_ context.Context, yield generators.Yield) (map[string]string, error) {
+				secret, err := ask.Secret(yield, "token", "Token?")
+				if err != nil {
+					return nil, err
+				}
+				yield(generators.Status("with " + secret))
+				yield(generators.Progress(1, 2, secret))
+				yield(generators.Log(generators.Info, map[string]string{"header": "Bearer " + secret}))
+				yield(generators.Chunk("its text is " + secret))
+				yield(generators.Toast(generators.Info, secret))
+				yield(generators.Code("request "+secret, "http", strings.Repeat("Bearer "+secret+"\n", 50_000)))
+				_, stepErr := generators.Step(yield, "send", func(context.Context) (bool, error) { return false, errors.New("GET /?token=" + secret + ": refused") })
+				if stepErr == nil || strings.Contains(stepErr.Error(), secret) {
+					t.Errorf("the step's error is %v; a replay's is masked", stepErr)
+				}
+				if fail {
+					return nil, errors.New("refused: " + secret)
+				}
+				return map[string]string{"sent": secret}, nil
+			}, &generators.Options{Durable: true})
+		}
+		b := newTestEngine(t, newLeaky("completes", false), newLeaky("fails", true))
+		for photon, want := range map[string]string{"completes": `{"sent":"••••"}`, "fails": "refused: ••••"} {
+			id := b.startRun(photon, "")
+			askID, _ := b.waitForAsk(id, 0)
+			content, _ := json.Marshal(map[string]string{"token": token})
+			b.acceptAsk(askID, string(content))
+			if f := b.waitForEnd(id); string(f.Result)+f.Error != want {
+				t.Errorf("%s ended with %+v", photon, f)
+			}
+			shown := 0
+			for _, e := range b.entries(id) {
+				if strings.Contains(string(e.Data), "en<1>") || strings.Contains(string(e.Data), `en\u003c1`) {
+					t.Errorf("the log has the secret: %.200s", e.Data)
+				}
+				shown += strings.Count(string(e.Data), "••••")
+				if e.Kind != "artifact" {
+					continue
+				}
+				a, body, err := b.OpenArtifact(t.Context(), me, id, e.Seq)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if body != nil {
+					a.Body, err = io.ReadAll(body)
+					body.Close()
+				}
+				if err != nil || strings.Contains(string(a.Body), token) || !strings.Contains(string(a.Body), "Bearer ••••") || a.Size != int64(len(a.Body)) {
+					t.Errorf("the artifact of %d bytes has %.100s, %v", a.Size, a.Body, err)
+				}
+			}
+			if shown < 7 {
+				t.Errorf("%s has only %d masks", photon, shown)
+			}
 		}
 	})
 }

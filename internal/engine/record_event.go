@@ -40,8 +40,10 @@ func (w *worker) recordByKind(e generators.Event) error {
 	return w.queueEvent(e)
 }
 
-// recordStep records a step's outcome. Until then, the step counts as running.
+// recordStep records a step's outcome. Until then, the step counts as running. The
+// generator gets a masked error, as a replay does; a value must be kept as it is.
 func (w *worker) recordStep(e *generators.Stepped) error {
+	e.Error = w.maskText(e.Error)
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime())})
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -138,6 +140,7 @@ func (w *worker) queueEvent(e generators.Event) error {
 		return nil
 	}
 	if a, ok := e.(*generators.Artifact); ok {
+		a = w.maskArtifact(a)
 		err := w.retryTransient(func() (err error) { e, err = w.storeArtifact(a); return err })
 		if err != nil {
 			return err
@@ -147,7 +150,7 @@ func (w *worker) queueEvent(e generators.Event) error {
 	if err != nil {
 		return err
 	}
-	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: data, Time: time.Now()})
+	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.maskJSON(data), Time: time.Now()})
 }
 
 // queueEntry adds an entry to the batch, and flushes it if it is due.

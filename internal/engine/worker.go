@@ -130,7 +130,7 @@ func (w *worker) handleGeneratorError(err error) {
 
 // failRun ends the run as failed.
 func (w *worker) failRun(text string) {
-	w.finishRun(runlog.Finished{Status: runlog.Failed, Error: text})
+	w.finishRun(runlog.Finished{Status: runlog.Failed, Error: w.maskText(text)})
 }
 
 // finishRun records the end of the generator, as soon as the log can record it.
@@ -151,7 +151,7 @@ func (w *worker) completeRun(result *generators.Result) error {
 			return err
 		}
 	}
-	f := runlog.Finished{Status: runlog.Completed, Result: result.Value}
+	f := runlog.Finished{Status: runlog.Completed, Result: w.maskJSON(result.Value)}
 	if schema := w.photon.Output(); schema != nil {
 		f.MediaType = schema.Document().ContentMediaType
 	}

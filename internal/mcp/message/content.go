@@ -38,19 +38,20 @@ func TextBlock(text string) ContentBlock { return ContentBlock{Type: "text", Tex
 // artifact beyond that becomes a link to Beam's page.
 const maxInlineArtifacts = 4 << 20
 
-// artifactBlocks returns artifacts as content blocks, in order.
-func (t *Translator) artifactBlocks(ctx context.Context, seqs []uint64) ([]ContentBlock, error) {
-	blocks := []ContentBlock{}
+// artifactBlocks returns artifacts as content blocks, in order, and their summaries.
+func (t *Translator) artifactBlocks(ctx context.Context, seqs []uint64) ([]ContentBlock, *summarizer, error) {
+	blocks, summaries := []ContentBlock{}, new(summarizer)
 	left := int64(maxInlineArtifacts)
 	for _, seq := range seqs {
 		a, body, err := t.Source.OpenArtifact(ctx, seq)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if left -= a.Size; left < 0 {
 			if body != nil {
 				body.Close()
 			}
+			summaries.add(a, t.artifactURI(a, seq))
 			blocks = append(blocks, t.artifactLink(a, seq))
 			continue
 		}
@@ -58,12 +59,13 @@ func (t *Translator) artifactBlocks(ctx context.Context, seqs []uint64) ([]Conte
 			a.Body, err = io.ReadAll(body)
 			body.Close()
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
+		summaries.add(a, t.artifactURI(a, seq))
 		blocks = append(blocks, t.artifactBlock(a, seq))
 	}
-	return blocks, nil
+	return blocks, summaries, nil
 }
 
 // artifactBlock returns an artifact with its body.

@@ -54,7 +54,7 @@ func InvalidArgumentsResult(photon string, err *generators.InvalidError) *ToolRe
 // Result returns the end of a run as the result of its call: the artifacts of the
 // entries translated with s, then the value.
 func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) (*ToolResult, error) {
-	artifacts, err := t.artifactBlocks(ctx, s.artifacts)
+	artifacts, summaries, err := t.artifactBlocks(ctx, s.artifacts)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) 
 	if text := resultText(end); text != "" {
 		r.Content = append(r.Content, TextBlock(text))
 	}
-	r.Structured = structuredContent(t.Photon, t.Client, end.Result)
+	r.Structured = summaries.addTo(structuredContent(t.Photon, t.Client, end.Result), t.Photon, t.Client)
 	return r, nil
 }
 

@@ -28,6 +28,8 @@ func OutputSchema(p *generators.Photon, c *Client) json.RawMessage {
 	switch {
 	case err != nil:
 		return nil
+	case shape == shapeUnwrapped && isExtensible(p.Output()):
+		raw = allowMembers(raw)
 	case shape == shapeWrapped:
 		raw = fmt.Appendf(nil, `{"type":"object","properties":{"result":%s},"required":["result"]}`, raw)
 	}

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A secret is a secret answer, and the ordinal of its question.
+type secret struct {
+	askSeq    uint64
+	spellings []string // the text, and how it may be written
+}
+
+// minSecret is the length of the shortest secret that is masked, in characters: a shorter
+// one would be found everywhere.
+const minSecret = 4
+
+// secretMask stands for a secret.
+const secretMask = "••••"
+
+// noteSecret keeps an answer that the generator is about to get, to mask it wherever the
+// generator shows it.
+func (w *worker) noteSecret(a runlog.Answered) {
+	var content map[string]string
+	if json.Unmarshal(a.Answer.Content, &content) != nil {
+		return
+	}
+	for _, text := range content {
+		if utf8.RuneCountInString(text) >= minSecret {
+			w.secrets = append(w.secrets, secret{a.AskSeq, spellingsOf(text)})
+		}
+	}
+}
+
+// maskQuestion returns the question with secrets masked in its message and in what it
+// shows, and the ordinals of the questions that those in what it shows answer. It masks
+// those for which include returns true, so that a replay gets what was recorded. The
+// question itself isn't changed.
+func (w *worker) maskQuestion(q *ask.Question, include func(secret) bool) (_ *ask.Question, inEvidence []uint64) {
+	clone := *q
+	clone.Evidence = slices.Clone(q.Evidence)
+	for _, s := range w.secrets {
+		if !include(s) {
+			continue
+		}
+		clone.Message = s.mask(clone.Message)
+		for i, a := range clone.Evidence {
+			if m := maskArtifact(a, s); m != a {
+				clone.Evidence[i] = m
+				inEvidence = append(inEvidence, s.askSeq)
+			}
+		}
+	}
+	if clone.Message == q.Message && inEvidence == nil {
+		return q, nil
+	}
+	return &clone, slices.Compact(inEvidence)
+}
+
+// maskArtifact returns an artifact with secrets masked. The artifact itself isn't changed.
+func (w *worker) maskArtifact(a *generators.Artifact) *generators.Artifact {
+	for _, s := range w.secrets {
+		a = maskArtifact(a, s)
+	}
+	return a
+}
+
+// maskText returns a text with secrets masked.
+func (w *worker) maskText(text string) string {
+	for _, s := range w.secrets {
+		text = s.mask(text)
+	}
+	return text
+}
+
+// maskJSON returns a JSON value with secrets masked in its strings, but not in the names of
+// members.
+func (w *worker) maskJSON(raw json.RawMessage) json.RawMessage {
+	if len(w.secrets) == 0 {
+		return raw
+	}
+	var out json.RawMessage // nil until something is masked
+	copied := 0
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '"' {
+			continue
+		}
+		start := i
+		for i++; i < len(raw) && raw[i] != '"'; i++ {
+			if raw[i] == '\\' {
+				i++
+			}
+		}
+		end := min(i+1, len(raw))
+		if bytes.HasPrefix(bytes.TrimLeft(raw[end:], " \t\r\n"), []byte(":")) {
+			continue
+		}
+		text, _ := rawjson.DecodeText(raw[start:end])
+		if masked := w.maskText(text); masked != text {
+			out = append(append(out, raw[copied:start]...), rawjson.EncodeText(masked)...)
+			copied = end
+		}
+	}
+	if copied == 0 {
+		return raw
+	}
+	return append(out, raw[copied:]...)
+}
+
+// maskArtifact returns a copy of an artifact with a secret masked, or the artifact itself
+// if it doesn't have it.
+func maskArtifact(a *generators.Artifact, s secret) *generators.Artifact {
+	m := *a
+	m.Title, m.URI, m.Body = s.mask(m.Title), s.mask(m.URI), s.maskBytes(m.Body)
+	if m.Title == a.Title && m.URI == a.URI && bytes.Equal(m.Body, a.Body) {
+		return a
+	}
+	m.Size = int64(len(m.Body))
+	return &m
+}
+
+func (s secret) mask(text string) string {
+	for _, form := range s.spellings {
+		text = strings.ReplaceAll(text, form, secretMask)
+	}
+	return text
+}
+
+func (s secret) maskBytes(body []byte) []byte {
+	for _, form := range s.spellings {
+		body = bytes.ReplaceAll(body, []byte(form), []byte(secretMask))
+	}
+	return body
+}
+
+// spellingsOf returns a text, and the text as JSON writes it in a string.
+func spellingsOf(text string) []string {
+	forms := []string{text}
+	for _, escapeHTML := range []bool{true, false} {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(escapeHTML)
+		if e.Encode(text) != nil {
+			continue
+		}
+		quoted := strings.TrimSpace(b.String())
+		if form := quoted[1 : len(quoted)-1]; !slices.Contains(forms, form) {
+			forms = append(forms, form)
+		}
+	}
+	return forms
+}
