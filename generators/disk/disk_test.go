@@ -12,7 +12,6 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/disk"
-	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 // newSampleFolder creates a folder with files of several types, sizes and ages.
@@ -92,12 +91,6 @@ func TestShownTablesAndCharts(t *testing.T) {
 	if got := artifacts[generators.Chart](t, run(t, root, `{}`, chooseList("ages")), generators.ChartType)["Files by age"]; len(got.Labels) != 7 {
 		t.Errorf("the chart of ages is %v", got)
 	}
-}
-
-func TestQuestion(t *testing.T) {
-	p := run(t, newSampleFolder(t), `{}`, chooseList("ages"))
-	shippedtest.CheckPhoton(t, disk.Photon)
-	shippedtest.GoldenPhoton(t, disk.Photon, p)
 }
 
 func TestUnansweredQuestion(t *testing.T) {
