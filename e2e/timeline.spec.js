@@ -57,7 +57,9 @@ test.describe("a table", () => {
     await fillField(dialog(page), "summary", "mean");
     await fillField(dialog(page), "groupBy", "weather");
     await pressButton(dialog(page), "Submit");
+    await pressButton(dialog(page), "Done");
     await expectEnd(page, "completed");
+    await page.getByText("Show data as a table").click();
 
     const artifact = page.locator(".artifact").filter({ has: page.getByRole("table", { name: /^Mean of wind/ }) }).first();
     const first = () => artifact.locator("tbody td:first-child").allTextContents();

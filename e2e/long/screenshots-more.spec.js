@@ -42,6 +42,7 @@ test("a long list of choices, a wide screen, print and forced colors", async ({ 
   await expect(field(dialog(page), "columns")).toBeVisible();
   await takeScreenshot(page, "ask-long-list");
   await pressButton(dialog(page), "Submit");
+  await pressButton(dialog(page), "Done");
   await expectEnd(page, "completed");
   const capture = (name) => page.screenshot({ path: `${import.meta.dirname}/../screenshots/${name}.png` });
   await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });

@@ -6,7 +6,6 @@ import { test, expect } from "../support/fixtures.js";
 import { start } from "../support/beam.js";
 import { root } from "../support/build.js";
 import { dataset } from "../support/datasets.js";
-import { files } from "../support/question-kinds.js";
 import { takeScreenshot } from "../support/screenshots.js";
 import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "../support/run-page.js";
 
@@ -38,14 +37,13 @@ test("finished, with tables of its result", async ({ page }) => {
   await fillField(dialog(page), "columns", ["wind"]);
   await fillField(dialog(page), "groupBy", "weather");
   await pressButton(dialog(page), "Submit");
+  await pressButton(dialog(page), "Done");
   await expectEnd(page, "completed");
   await takeScreenshot(page, "run-finished");
 });
 
 test("failed, and full lists", async ({ page }) => {
-  await startRun(page, "explore_csv");
-  await fillField(dialog(page), "file", { ...files.png, name: "weather.csv", mimeType: "text/csv" });
-  await pressButton(dialog(page), "Submit");
+  await startRun(page, "disk_usage", { folder: "missing" });
   await expectEnd(page, "failed");
   await takeScreenshot(page, "run-failed");
   for (const kind of ["text", "select", "confirm", "form"]) await askKitchenSink(page, kind);

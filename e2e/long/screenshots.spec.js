@@ -53,6 +53,7 @@ test("explore_csv from the file to the chart", async ({ page }) => {
   await fillField(dialog(page), "groupBy", "weather");
   await takeScreenshot(page, "csv-form");
   await pressButton(dialog(page), "Submit");
+  await pressButton(dialog(page), "Done");
   await expectEnd(page, "completed");
   await page.getByRole("main").getByRole("img").last().scrollIntoViewIfNeeded();
   await takeScreenshot(page, "csv-result");

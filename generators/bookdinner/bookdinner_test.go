@@ -12,7 +12,6 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/bookdinner"
-	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 const dinnerInput = `{"date":"2026-11-22","time":"19:00"}`
@@ -52,8 +51,6 @@ func TestQuestion(t *testing.T) {
 	if q := p.Questions["partySize"]; q.Message != "How many people will be dining?" {
 		t.Errorf("the message is %q", q.Message)
 	}
-	shippedtest.CheckPhoton(t, bookdinner.Photon)
-	shippedtest.GoldenPhoton(t, bookdinner.Photon, p)
 }
 
 func TestArguments(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/burst"
-	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 func run(t testing.TB, args string) *beamtest.Outcome {
@@ -48,11 +47,6 @@ func checkEvents(e generators.Event, n, of int) error {
 		}
 	}
 	return fmt.Errorf("event %d of %d is %#v", n, of, e)
-}
-
-func TestSchema(t *testing.T) {
-	shippedtest.CheckPhoton(t, burst.Photon)
-	shippedtest.GoldenPhoton(t, burst.Photon, run(t, `{"events":1}`))
 }
 
 func TestInvalidArguments(t *testing.T) {

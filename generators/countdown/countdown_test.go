@@ -13,7 +13,6 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/countdown"
-	"github.com/photon-beam/beam/generators/internal/shippedtest"
 )
 
 // The photon reports its progress ten times per second.
@@ -100,11 +99,6 @@ func TestBreak(t *testing.T) {
 			t.Errorf("left at the 6th event, it ended after %v", took)
 		}
 	})
-}
-
-func TestSchema(t *testing.T) {
-	shippedtest.CheckPhoton(t, countdown.Photon)
-	shippedtest.GoldenPhoton(t, countdown.Photon, &beamtest.Outcome{})
 }
 
 func TestInvalidArguments(t *testing.T) {

@@ -94,21 +94,14 @@ func askNumberFormat(yield generators.Yield, columns []*column) error {
 		return nil
 	}
 	example := columns[0].numbers.example
-	asPoint, asComma := "A comma separates thousands", "A comma is the decimal comma"
-	value, _, _ := decimalPoint().parse(example)
-	pointValue, commaValue := value, value/1000
-	if strings.IndexByte(example, '.') >= 0 {
-		value, _, _ = decimalComma().parse(example)
-		asPoint, asComma, pointValue, commaValue = "A point is the decimal point", "A point separates thousands", value/1000, value
-	}
 	preset := "point"
 	if columns[0].format.point == ',' {
 		preset = "comma"
 	}
 	chosen, err := ask.Select(yield, "numbers", fmt.Sprintf("The numbers in %s can be read in two ways. What does %s mean?", listColumns(columns), example),
 		[]ask.Choice{
-			{Value: "point", Title: asPoint + ": " + describeSize(pointValue)},
-			{Value: "comma", Title: asComma + ": " + describeSize(commaValue)},
+			{Value: "point", Title: decimalPoint().describe(example)},
+			{Value: "comma", Title: decimalComma().describe(example)},
 		}, ask.Title("Numbers"), ask.Default(preset))
 	if err != nil {
 		return err
@@ -121,13 +114,14 @@ func askNumberFormat(yield generators.Yield, columns []*column) error {
 	return nil
 }
 
-// describeSize says how large an example is, without the mark whose meaning is in
+// describe says what a number means in a format, without the mark whose meaning is in
 // question.
-func describeSize(v float64) string {
-	if v >= 1000 {
+func (f numberFormat) describe(number string) string {
+	v, decimals, _ := f.parse(number)
+	if decimals == 0 {
 		return fmt.Sprint(int(v))
 	}
-	return fmt.Sprintf("about %.0f", v)
+	return fmt.Sprintf("About %.0f, with %s", v, humanize.Count(decimals, "decimal"))
 }
 
 // askDateOrder asks for the order of day and month in columns.
@@ -139,8 +133,8 @@ func askDateOrder(yield generators.Yield, columns []*column) error {
 	d, _ := parseDate(example)
 	chosen, err := ask.Select(yield, "dates", fmt.Sprintf("The dates in %s can be read in two ways. Which day is %s?", listColumns(columns), example),
 		[]ask.Choice{
-			{Value: "day", Title: "The day comes first: " + d.dayFirst.Format("2 January 2006")},
-			{Value: "month", Title: "The month comes first: " + d.monthFirst.Format("January 2, 2006")},
+			{Value: "day", Title: d.dayFirst.Format("2 January 2006") + ": the day comes first"},
+			{Value: "month", Title: d.monthFirst.Format("January 2, 2006") + ": the month comes first"},
 		}, ask.Title("Dates"))
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 // Photon asks for a CSV file and for views of it.
 var Photon = generators.New("explore_csv", explore, &generators.Options{
 	Title: "Explore a CSV file",
-	Description: "Lets the user upload a CSV file and look at it: its columns and their types, and any number of views that count, add up, average or compare columns, " +
-		"by group or over time, as charts and tables. Returns the values that the views have over all rows, and their largest and smallest groups. The file stays on the user's Beam.",
+	Description: "Asks the user to upload a CSV file, and shows them its columns and as many charts as they like, which count, add up, average or compare columns, by group or over time. " +
+		"Returns what each chart shows over all rows, and its largest and smallest group. The file stays in Beam.",
 	ReadOnly:   true,
 	Idempotent: true,
 	Forms:      []func() error{ask.Fits[Choice], ask.Fits[DatedChoice]},

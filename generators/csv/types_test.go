@@ -95,13 +95,13 @@ func TestAmbiguousColumns(t *testing.T) {
 		want     map[string]any // by answer, the largest value of the column
 	}{
 		{columnFile("3/4/2026", "5/6/2026"), "dates", "The dates in a can be read in two ways. Which day is 3/4/2026?",
-			"The day comes first: 3 April 2026 | The month comes first: March 4, 2026", map[string]any{"day": "2026-06-05", "month": "2026-05-06"}},
+			"3 April 2026: the day comes first | March 4, 2026: the month comes first", map[string]any{"day": "2026-06-05", "month": "2026-05-06"}},
 		{"a;c\n1/2/26;03-04-2026 10:00\n", "dates", "The dates in a and c can be read in two ways. Which day is 1/2/26?",
-			"The day comes first: 1 February 2026 | The month comes first: January 2, 2026", map[string]any{"day": "2026-02-01", "month": "2026-01-02"}},
+			"1 February 2026: the day comes first | January 2, 2026: the month comes first", map[string]any{"day": "2026-02-01", "month": "2026-01-02"}},
 		{columnFile("1.234", "5.678"), "numbers", "The numbers in a can be read in two ways. What does 1.234 mean?",
-			"A point is the decimal point: about 1 | A point separates thousands: 1234", map[string]any{"point": 5.678, "comma": 5678.}},
+			"About 1, with 3 decimals | 1234", map[string]any{"point": 5.678, "comma": 5678.}},
 		{columnFile("-1,234", "5,678"), "numbers", "The numbers in a can be read in two ways. What does 1,234 mean?",
-			"A comma separates thousands: 1234 | A comma is the decimal comma: about 1", map[string]any{"point": 5678., "comma": 5.678}},
+			"1234 | About 1, with 3 decimals", map[string]any{"point": 5678., "comma": 5.678}},
 	} {
 		for answer, want := range test.want {
 			p := runScript(t, test.content, beamtest.Script{test.key: beamtest.Accept(answer), "view": chooseColumns("max", "", "a")})

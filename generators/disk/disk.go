@@ -42,8 +42,11 @@ type Report struct {
 
 // An Item is one line of the list: a file, or the files of a type or age.
 type Item struct {
+	// Name is quoted if it has characters that are invisible or that change how the text
+	// around them is displayed.
 	Name  string `json:"name"`
 	Files int    `json:"files"`
+	Size  string `json:"size"` // for people
 	Bytes int64  `json:"bytes"`
 	// Modified is when a file was last modified, in RFC 3339 format.
 	Modified string `json:"modified,omitempty"`

@@ -75,6 +75,15 @@ func describeItems(r disk.Report) string {
 	return strings.Join(parts, " ")
 }
 
+func countArtifacts(p *beamtest.Outcome) (n int) {
+	for _, e := range p.Events {
+		if _, ok := e.(*generators.Artifact); ok {
+			n++
+		}
+	}
+	return n
+}
+
 // artifacts returns the run's artifacts of a media type, by title.
 func artifacts[T any](t testing.TB, p *beamtest.Outcome, mediaType string) map[string]T {
 	t.Helper()

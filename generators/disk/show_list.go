@@ -2,6 +2,7 @@ package disk
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -10,33 +11,36 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// showList yields a list as a table and, except for the largest files, as a chart. It
-// returns the list's items.
+// showList returns a list's items, which the result shows as a table, and yields a chart
+// of them except for the largest files.
 func (f *scan) showList(yield generators.Yield, list string) []Item {
 	var items []Item
-	var title string
+	title := "Largest files"
 	switch list {
 	case listLargest:
-		items, title = f.largestFiles(), "Largest files"
-		yield(generators.TableOf(title, fileTable(items)))
+		items = f.largestFiles()
 	case listTypes:
 		items, title = f.byType(), "Files by type"
-		yield(generators.TableOf(title, sumTable("Type", items)))
-		yield(generators.ChartOf(title, sumChart("Type", items)))
+		yield(sumChart(title, "Type", items))
 	case listAges:
 		items, title = f.byAge(), "Files by age"
-		yield(generators.TableOf(title, sumTable("Last changed", items)))
-		yield(generators.ChartOf(title, sumChart("Last changed", items)))
+		yield(sumChart(title, "Last changed", items))
 	}
 	yield(generators.StatusAt(generators.Success, title+": "+f.describe()))
 	return items
 }
 
+// newItem returns an item for so many files.
+func newItem(name string, of fileSum) Item {
+	return Item{Name: displayPath(name), Files: of.files, Size: humanize.Bytes(of.bytes), Bytes: of.bytes}
+}
+
 func (f *scan) largestFiles() []Item {
 	items := make([]Item, len(f.largest))
 	for i, l := range f.largest {
+		items[i] = newItem(l.path, fileSum{1, l.bytes})
 		// As a string, because time.Time can't be encoded as JSON after the year 9999.
-		items[i] = Item{Name: l.path, Files: 1, Bytes: l.bytes, Modified: l.modified.UTC().Format(time.RFC3339)}
+		items[i].Modified = l.modified.UTC().Format(time.RFC3339)
 	}
 	return items
 }
@@ -54,10 +58,10 @@ func (f *scan) byType() []Item {
 			other.add(*s)
 			continue
 		}
-		items = append(items, Item{Name: cmp.Or(name, "(none)"), Files: s.files, Bytes: s.bytes})
+		items = append(items, newItem(cmp.Or(name, "(none)"), *s))
 	}
 	if other.files > 0 {
-		items = append(items, Item{Name: "(other)", Files: other.files, Bytes: other.bytes})
+		items = append(items, newItem("(other)", other))
 	}
 	return items
 }
@@ -67,33 +71,21 @@ func (f *scan) byAge() []Item {
 	var items []Item
 	for i, s := range f.ages {
 		if i > 0 || s.files > 0 { // usually, no file was modified in the future
-			items = append(items, Item{Name: ageNames[i], Files: s.files, Bytes: s.bytes})
+			items = append(items, newItem(ageNames[i], s))
 		}
 	}
 	return items
 }
 
-func fileTable(items []Item) generators.Table {
-	t := generators.Table{Columns: []string{"File", "Size", "Bytes", "Last changed (UTC)"}}
-	for _, i := range items {
-		t.Rows = append(t.Rows, []any{displayPath(i.Name), humanize.Bytes(i.Bytes), i.Bytes, i.Modified})
-	}
-	return t
-}
-
-func sumTable(what string, items []Item) generators.Table {
-	t := generators.Table{Columns: []string{what, "Files", "Size", "Bytes"}}
-	for _, i := range items {
-		t.Rows = append(t.Rows, []any{displayPath(i.Name), i.Files, humanize.Bytes(i.Bytes), i.Bytes})
-	}
-	return t
-}
-
 // maxBars is the number of bars that are legible in a chart.
 const maxBars = 20
 
-// sumChart returns a chart with a bar for each item, in the unit of the largest.
-func sumChart(what string, items []Item) generators.Chart {
+// sumChart returns a chart with a bar for each item, in the unit of the largest. If it
+// leaves out items, its title says so.
+func sumChart(title, what string, items []Item) generators.Event {
+	if len(items) > maxBars {
+		title += fmt.Sprintf(" (the first %d of %d)", maxBars, len(items))
+	}
 	most := int64(0)
 	for _, i := range items {
 		most = max(most, i.Bytes)
@@ -102,9 +94,9 @@ func sumChart(what string, items []Item) generators.Chart {
 	s := generators.Series{Name: unit}
 	c := generators.Chart{Kind: generators.Bars, XTitle: what, YTitle: unit}
 	for _, i := range items[:min(len(items), maxBars)] {
-		c.Labels = append(c.Labels, displayPath(i.Name))
+		c.Labels = append(c.Labels, i.Name)
 		s.Values = append(s.Values, float64(i.Bytes)/divisor)
 	}
 	c.Series = []generators.Series{s}
-	return c
+	return generators.ChartOf(title, c)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/beamtest"
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/disk"
 )
 
@@ -143,13 +142,13 @@ func TestUnusualFiles(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	var names []string
-	for _, row := range artifacts[generators.Table](t, p, generators.TableType)["Largest files"].Rows {
-		names = append(names, row[0].(string))
+	for _, i := range got.Items {
+		names = append(names, i.Name)
 	}
 	shown := strings.Join(names, " ")
 	for _, want := range []string{`"two\nlines"`, `"a\u202egnp.exe"`, `"\xff\xfe.bin"`} {
 		if !strings.Contains(shown, want) {
-			t.Errorf("the table shows %s, want %s", shown, want)
+			t.Errorf("the list has %s, want %s", shown, want)
 		}
 	}
 }

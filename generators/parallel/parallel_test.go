@@ -12,7 +12,6 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/parallel"
 )
 
@@ -40,8 +39,6 @@ func TestAnswers(t *testing.T) {
 	if want := (parallel.Answers{Name: "Ada", Color: "green", Number: 7}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	shippedtest.CheckPhoton(t, parallel.Photon)
-	shippedtest.GoldenPhoton(t, parallel.Photon, p)
 }
 
 // The error says which questions have no answer, and why.

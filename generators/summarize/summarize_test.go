@@ -10,7 +10,6 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/internal/shippedtest"
 	"github.com/photon-beam/beam/generators/summarize"
 )
 
@@ -33,13 +32,6 @@ func TestSummary(t *testing.T) {
 	if want := []string{"Asking a model for 1 sentence"}; !slices.Equal(p.Statuses(), want) {
 		t.Errorf("statuses %q", p.Statuses())
 	}
-	shippedtest.CheckPhoton(t, summarize.Photon)
-	shippedtest.GoldenPhoton(t, summarize.Photon, p)
-	params, err := json.Marshal(p.Questions["summary"].Sample)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shippedtest.Golden(t, "request", params)
 }
 
 func TestDefaultLength(t *testing.T) {
