@@ -54,6 +54,8 @@ func (c *call) waitingRunsResult(infos []engine.Info) (*msg.ToolResult, error) {
 	switch {
 	case len(runs) == 1:
 		intro = "One tool call is waiting for an answer from the user.\n"
+	case len(runs) == maxListedRuns:
+		intro = fmt.Sprintf("%d or more tool calls are waiting for answers from the user. These are the latest.\n", len(runs))
 	case len(runs) > 1:
 		intro = fmt.Sprintf("%d tool calls are waiting for answers from the user.\n", len(runs))
 	case !c.session.identified && c.session.id == "":
