@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
@@ -91,6 +92,9 @@ func (r *roundTrip) begin(ctx context.Context, p *requestParams) (ended reply, d
 			return *refused, true
 		}
 		r.lastSent = r.followAfter
+	}
+	if r.isContinued && len(r.openInputs) == 0 && r.photon.Options().Task == generators.TaskAfterAsking && r.mayBecomeTask {
+		return r.becomeTask(), true
 	}
 	return reply{}, false
 }

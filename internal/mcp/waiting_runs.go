@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +53,8 @@ func (c *call) waitingRunsResult(infos []engine.Info) (*msg.ToolResult, error) {
 	switch {
 	case len(runs) == 1:
 		intro = "One tool call is waiting for an answer from the user.\n"
+	case len(runs) == maxListedRuns:
+		intro = fmt.Sprintf("%d or more tool calls are waiting for answers from the user. These are the latest.\n", len(runs))
 	case len(runs) > 1:
 		intro = fmt.Sprintf("%d tool calls are waiting for answers from the user.\n", len(runs))
 	case !c.session.identified && c.session.id == "":
@@ -66,20 +67,6 @@ func (c *call) waitingRunsResult(infos []engine.Info) (*msg.ToolResult, error) {
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(strings.TrimSuffix(intro+text.String()+outro, "\n"))}}
 	result.Meta = map[string]any{metaWaitingRuns: runs}
 	return result, nil
-}
-
-// cancelWaitingRun cancels the run that [CancelTool] was called with.
-func (c *call) cancelWaitingRun(info engine.Info) *reply {
-	if info.State.Ended() {
-		return c.errorResultReply(fmt.Sprintf("This call of %s has already ended. %s returns its result.", info.Photon, ResumeTool))
-	}
-	c.runID = info.ID
-	if err := c.server.engine.Cancel(context.Background(), c.client.caller, info.ID); err != nil {
-		return c.handleErrorReply(CancelTool, err)
-	}
-	r := c.resultReply(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(
-		"The call of " + info.Photon + " is canceled. Its questions are withdrawn, and it does nothing more.")}}, "")
-	return &r
 }
 
 // rememberHandle records that the session has returned a run's handle. It forgets the
