@@ -14,6 +14,40 @@ test("the focus goes to the first field, and then to the next question", async (
   await expectResult(page, { action: "accept", answer: { name: "Ada", environment: "dev" } });
 });
 
+/** expectTopInSight expects the top of a question to be in sight below the run's head. */
+async function expectTopInSight(page) {
+  const top = (locator) => locator.evaluate((e) => e.getBoundingClientRect().top);
+  const headEnds = await page.locator("#run-head").evaluate((e) => e.getBoundingClientRect().bottom);
+  await expect.poll(() => top(dialog(page))).toBeGreaterThanOrEqual(headEnds);
+  expect(await top(dialog(page))).toBeLessThan(400);
+}
+
+test("a form of seven fields is in sight whole, beside what it is about, and leads to the first field that needs an answer", async ({ page }) => {
+  await askKitchenSink(page, "form");
+  await expect(field(dialog(page), "name")).toBeFocused(); // not the preset radio button
+  await expectTopInSight(page);
+  const actions = await dialog(page).locator(":scope > .actions").boundingBox();
+  const fields = await dialog(page).locator(".field").all();
+  expect(fields).toHaveLength(7);
+  for (const each of fields) {
+    const { y, height } = await each.boundingBox();
+    expect(y + height).toBeLessThanOrEqual(actions.y + 12); // of which 12 are a shadow
+  }
+
+  await page.getByRole("link", { name: /^Inbox/ }).click();
+  await page.getByRole("link", { name: /^Answer/ }).click();
+  await expect(field(dialog(page), "name")).toBeFocused();
+  await expectTopInSight(page);
+
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  const right = async (locator) => locator.boundingBox().then(({ x, width }) => x + width);
+  expect((await page.locator("#asks").boundingBox()).x - (await right(page.locator(".timeline-section")))).toBeLessThan(60);
+  await pressButton(dialog(page), "Decline");
+  await expectResult(page, { action: "decline" });
+  const chart = page.getByRole("main").getByRole("img", { name: "Lines" });
+  expect((await chart.boundingBox()).width).toBeGreaterThan(1000);
+});
+
 test("a new question does not take the focus from a field", async ({ page }) => {
   await startRun(page, "wizard");
   await fillField(dialog(page), "name", "Ada");
