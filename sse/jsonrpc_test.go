@@ -141,7 +141,7 @@ func TestRenderFinished(t *testing.T) {
 		{"a failure", runlog.Finished{Status: runlog.Failed, Error: "no"},
 			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"failed"},"content":[{"type":"text","text":"no"}],"isError":true}}`},
 		{"a stop", runlog.Finished{Status: runlog.Stopped, Error: "stopped"},
-			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"type":"text","text":"stopped"}],"isError":true}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"type":"text","text":"Somebody stopped the run. Don't call the tool again unless the user wants to."}],"isError":true}}`},
 	}
 	for _, tt := range tests {
 		render := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool"}, 0)

@@ -82,7 +82,7 @@ func TestInvalidAnswerIsAskedAgain(t *testing.T) {
 		}
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"blue"}}}`, jsonMember(t, question, "id"))
 	}
-	if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "did not fit the question") {
+	if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "got no valid answer: 3 answers") {
 		t.Errorf("after three invalid answers the call ends with %s", got)
 	}
 }

@@ -213,7 +213,7 @@ func TestRuns(t *testing.T) {
 
 		for status, end := range map[runlog.FinishStatus][2]string{
 			runlog.Completed: {`{"rows":12,"of":["a"]}`, ""}, runlog.Failed: {"", "no such file"},
-			runlog.Stopped: {"", "stopped in the browser"}, runlog.Interrupted: {"", "Beam was stopped"},
+			runlog.Stopped: {"", "no client came back to the run"}, runlog.Interrupted: {"", "Beam was stopped"},
 		} {
 			w := newLogWriter("{}")
 			w.ask(questions()["text"])
