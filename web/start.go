@@ -148,6 +148,6 @@ func redirectOrAccept(w http.ResponseWriter, r *http.Request, page string) error
 		http.Redirect(w, r, page, http.StatusSeeOther)
 		return nil
 	}
-	w.WriteHeader(http.StatusAccepted)
+	writeAccepted(w)
 	return nil
 }
