@@ -107,7 +107,9 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.state, r.endedAt = State(f.Status), e.Time.Round(0)
 	r.reason, r.errorText = f.Reason(), outcome.TextForPeople(&f)
 	if r.poll != nil {
-		r.poll.stoppedFrom = f.Surface
+		end := f
+		end.Result = nil
+		r.poll.end = &end
 	}
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)

@@ -52,8 +52,9 @@ type Info struct {
 	// with a promised retention; see [StartRequest.RetainFor].
 	StateChanged time.Time `json:"-"`
 	LatestStatus string    `json:"-"`
-	// StoppedFrom is the surface that a stopped run was stopped from, also only for those.
-	StoppedFrom string `json:"-"`
+	// End is how the run ended, without the result; nil for a run that hasn't ended. It, too,
+	// is set only for those runs.
+	End *runlog.Finished `json:"-"`
 	// Wakes is when the first of the sleeps in progress ends; zero if there is none.
 	Wakes time.Time `json:"wakes,omitzero"`
 	// LastSeq is the ordinal of the newest entry.
@@ -102,7 +103,7 @@ type pollInfo struct {
 	retainFromEnd   time.Duration
 	stateChangedAt  time.Time
 	latestStatus    string
-	stoppedFrom     string
+	end             *runlog.Finished // without the result
 }
 
 // newPollInfo returns nil for a run whose caller doesn't poll it.
@@ -135,7 +136,7 @@ func (r *trackedRun) info() Info {
 		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(), OwnerName: r.ownerName(), Wakes: r.nextWake(),
 	}
 	if b := r.poll; b != nil {
-		i.StateChanged, i.LatestStatus, i.StoppedFrom = b.stateChangedAt, b.latestStatus, b.stoppedFrom
+		i.StateChanged, i.LatestStatus, i.End = b.stateChangedAt, b.latestStatus, b.end
 	}
 	if r.state.Ended() {
 		i.RetainedUntil = r.retainedUntil()

@@ -96,6 +96,8 @@ func TestClientThatCantBeAskedLearnsWhy(t *testing.T) {
 		{"2025-06-18", `{}`, "word", "capability elicitation"},
 		{"2025-11-25", `{"elicitation":{"url":{}}}`, "word", "capability elicitation"},
 		{"2025-11-25", `{"elicitation":{}}`, "secret", "capability elicitation.url"},
+		{"2025-11-25", `{}`, "word", `Nobody could be asked \"Which word?\": the MCP client can't be asked this: it did not declare the capability elicitation. ` +
+			`Tell the user: another call from here would end the same way.`},
 	} {
 		w := newTestServer(t, photons...).connectStdio(t)
 		w.initialize(tt.version, tt.caps)

@@ -153,7 +153,7 @@ var stoppedWhere = map[string]string{
 func describeStop(f *runlog.Finished) (who, detail string) {
 	switch {
 	case f.Surface == "mcp", f.Surface == "mcp task":
-		return "the MCP client", ""
+		return "the client", ""
 	case f.Surface != "":
 		return "the user", ""
 	case f.Error == "stopped": // in the logs of earlier versions

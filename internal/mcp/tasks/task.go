@@ -50,7 +50,7 @@ func newTask(info engine.Info) task {
 	case engine.Waiting:
 		t.Status, t.Message, t.Poll = statusInputRequired, waitingMessage(info), pollIntervalWaiting.Milliseconds()
 	default:
-		t.Status, t.Message = outcomeOf(info).TaskStatus, info.Error
+		t.Status, t.Message = outcomeOf(info).TaskStatus, endMessage(info)
 		if isCancelled(info) {
 			t.Status = statusCancelled
 		}
@@ -65,7 +65,16 @@ func newTask(info engine.Info) task {
 // isCancelled reports whether tasks/cancel has stopped the run. Nothing else cancels a
 // task.
 func isCancelled(info engine.Info) bool {
-	return info.State == engine.Stopped && info.StoppedFrom == Surface
+	return info.State == engine.Stopped && info.End != nil && info.End.Surface == Surface
+}
+
+// endMessage returns the status message of a run that has ended. Some clients give their
+// model nothing else of a task that failed.
+func endMessage(info engine.Info) string {
+	if info.End == nil || !outcomeOf(info).IsError {
+		return info.Error
+	}
+	return outcome.TextForModel(info.End)
 }
 
 // outcomeOf returns how a run has ended.
