@@ -48,7 +48,7 @@ func TestAnswerIsAcknowledgedBeforeItsEffect(t *testing.T) {
 							t.Errorf("%v, %v", res, err)
 						}
 					} else {
-						time.Sleep(3 * time.Second)
+						time.Sleep(3 * time.Second) // in a bubble
 					}
 					synctest.Wait()
 					switch at := ended.Load(); {

@@ -23,7 +23,10 @@ var settle = map[runlog.UnansweredReason]func(b *testEngine, askID string) error
 	runlog.ReasonDismissed: func(b *testEngine, askID string) error {
 		return b.Answer(b.t.Context(), me, askID, ask.Answer{Action: ask.Cancel}, "browser")
 	},
-	runlog.ReasonExpired: func(*testEngine, string) error { time.Sleep(2 * time.Hour); return nil },
+	runlog.ReasonExpired: func(*testEngine, string) error {
+		time.Sleep(2 * time.Hour) // in the bubble of the test
+		return nil
+	},
 	runlog.ReasonUnreachable: func(b *testEngine, askID string) error {
 		return b.Withdraw(b.t.Context(), me, askID, runlog.Unsupported, "it has no forms")
 	},
