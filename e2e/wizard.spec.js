@@ -1,6 +1,6 @@
 // Several questions in a row, with a side effect that happens once.
 import { test, expect } from "./support/fixtures.js";
-import { dialog, expectResult, pressButton, result, fillField, startRun } from "./support/run-page.js";
+import { dialog, expectEnd, expectResult, pressButton, result, fillField, startRun } from "./support/run-page.js";
 
 test("a name, a form, a confirmation, and one reservation", async ({ page }) => {
   await startRun(page, "wizard");
@@ -31,5 +31,18 @@ test("a name, a form, a confirmation, and one reservation", async ({ page }) => 
 test("a question that is declined ends the wizard", async ({ page }) => {
   await startRun(page, "wizard");
   await pressButton(dialog(page), "Decline");
-  await expect(result(page)).toContainText("declined");
+  await expectEnd(page, "declined");
+  await expect(result(page)).toContainText('"What is your name?" was declined.');
+  const color = (of) => page.locator(of).evaluate((e) => getComputedStyle(e).color);
+  expect(await color("#run-head .state")).toBe(await color("#run-head .elapsed")); // neither good nor bad
+
+  const run = page.locator(`main a[href="${new URL(page.url()).pathname}"]`);
+  await page.goto("/runs");
+  await page.getByRole("link", { name: "Unanswered", exact: true }).click();
+  await expect(page).toHaveURL(/\?state=unanswered$/);
+  await expect(run).toContainText('declined: Wizard');
+  await expect(run).toContainText('"What is your name?" was declined.');
+  await page.getByRole("link", { name: "Failed", exact: true }).click();
+  await expect(page).toHaveURL(/\?state=failed$/);
+  await expect(run).toHaveCount(0);
 });

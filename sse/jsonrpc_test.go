@@ -140,8 +140,10 @@ func TestRenderFinished(t *testing.T) {
 			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"completed"},"content":[{"type":"text","text":"[1]"}]}}`},
 		{"a failure", runlog.Finished{Status: runlog.Failed, Error: "no"},
 			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"failed"},"content":[{"type":"text","text":"no"}],"isError":true}}`},
+		{"a decline", runlog.Finished{Status: runlog.Unanswered, Ask: &runlog.UnansweredAsk{Reason: runlog.ReasonDeclined, Seq: 3, Message: "Sure?"}},
+			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/reason":"declined","beam/status":"unanswered"},"content":[{"type":"text","text":"The user declined \"Sure?\". Don't ask again unless the user wants to."}],"isError":true}}`},
 		{"a stop", runlog.Finished{Status: runlog.Stopped, Error: "stopped"},
-			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"type":"text","text":"stopped"}],"isError":true}}`},
+			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"type":"text","text":"Somebody stopped the run. Don't call the tool again unless the user wants to."}],"isError":true}}`},
 	}
 	for _, tt := range tests {
 		render := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool"}, 0)

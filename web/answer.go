@@ -44,6 +44,7 @@ func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller
 			return s.renderInvalidForm(w, r, caller, open, err)
 		}
 	}
+	defer s.unacknowledged.add(open.Run)()
 	if err := s.engine.AnswerShown(r.Context(), caller, id, a, "browser", ui.RenderingOf(open)); err != nil {
 		s.discardUploads(open, a)
 		return s.renderInvalidForm(w, r, caller, open, err)

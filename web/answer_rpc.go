@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // rpcResponse is a JSON-RPC 2.0 response. Decoding is as strict as the specification.
@@ -81,11 +82,13 @@ func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller 
 		s.writeRPCError(w, r, nil, statusErrorf(http.StatusBadRequest, "%v", err))
 		return nil
 	}
+	run, _, _ := runlog.SplitAskID(*m.ID)
+	defer s.unacknowledged.add(run)()
 	if err := s.recordAnswer(r, caller, *m.ID, m); err != nil {
 		s.writeRPCError(w, r, m.ID, err)
 		return nil
 	}
-	w.WriteHeader(http.StatusAccepted)
+	writeAccepted(w)
 	return nil
 }
 

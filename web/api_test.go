@@ -247,3 +247,25 @@ func TestLists(t *testing.T) {
 		t.Errorf("inbox %+v, runs %+v", inbox, runs)
 	}
 }
+
+// A declined run has its state and reason in JSON, and the lists of states have it where
+// it belongs.
+func TestUnansweredRunAsJSON(t *testing.T) {
+	p := newSite(t, "").newSession()
+	run := p.startRun("wizard", "{}")
+	asked := p.follow(run.Events, "", isElicitation)
+	expectStatus(t, p.answerRPC(asked[len(asked)-1].msg.ID, map[string]any{"action": "decline"}), http.StatusAccepted)
+	p.follow(run.Events, "", func(e event) bool { return e.msg.Result != nil })
+
+	type info struct{ ID, State, Reason, Error string }
+	want := info{run.ID, "unanswered", "declined", `"What is your name?" was declined.`}
+	if got := decodeJSON[info](t, p.requestJSON("GET", run.URL, "")); got != want {
+		t.Errorf("the run is %+v, not %+v", got, want)
+	}
+	for state, listed := range map[string]bool{"": true, "unanswered": true, "failed": false, "stopped": false} {
+		got := decodeJSON[struct{ Runs []info }](t, p.requestJSON("GET", "/runs?state="+state, ""))
+		if slices.Contains(got.Runs, want) != listed {
+			t.Errorf("the runs in state %q are %+v", state, got.Runs)
+		}
+	}
+}

@@ -63,6 +63,7 @@ type Server struct {
 	sessions       *identity.Sessions
 	identifier     identity.Identifier // nil if sessions identify callers
 	signInCodes    *identity.SignInCodes
+	unacknowledged unacknowledged
 	streamSlots    *streamSlots
 	inputSummaries *inputSummaries
 	hosts          []string

@@ -194,7 +194,7 @@ func TestClientsThatWait(t *testing.T) {
 		t.Error("a token's holder is told to sign in")
 	}
 	for _, id := range asked {
-		if err := e.Cancel(t.Context(), callers.LocalClient(), id); err != nil {
+		if err := e.Cancel(t.Context(), callers.LocalClient(), id, "browser"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -114,7 +114,11 @@ const maxIdempotencyKey = 255
 // handleCancel stops a run.
 func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.PathValue("id")
-	if err := s.engine.Cancel(r.Context(), caller, id); err != nil {
+	surface := "http"
+	if isDatastarRequest(r) || wantsHTML(r) {
+		surface = "browser"
+	}
+	if err := s.engine.Cancel(r.Context(), caller, id, surface); err != nil {
 		return err
 	}
 	return redirectOrAccept(w, r, s.links.Run(id))
@@ -144,6 +148,6 @@ func redirectOrAccept(w http.ResponseWriter, r *http.Request, page string) error
 		http.Redirect(w, r, page, http.StatusSeeOther)
 		return nil
 	}
-	w.WriteHeader(http.StatusAccepted)
+	writeAccepted(w)
 	return nil
 }

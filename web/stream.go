@@ -49,6 +49,7 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller gen
 	if err != nil {
 		return err
 	}
+	batches = s.unacknowledged.after(ctx, id, batches)
 	render := sse.NewJSONRPCRenderer(ctx, s.jsonrpcRun(r, caller, info), position.ID)
 	s.logStreamEnd(ctx, sse.Serve(ctx, w, batches, render, sse.Options{}), "run", id)
 	return nil

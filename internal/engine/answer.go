@@ -183,19 +183,20 @@ func (e *Engine) Withdraw(ctx context.Context, caller generators.Caller, askID s
 // withdrawnReply returns the generator's reply for a withdrawn question, both live
 // and in a replay.
 func withdrawnReply(w runlog.Withdrawn) generators.Reply {
-	var err error
+	e := &unansweredError{askSeq: w.AskSeq, detail: w.Error}
 	switch w.Reason {
 	case runlog.Expired:
-		return generators.Reply{Err: ask.ErrTimeout}
+		e.error = ask.ErrTimeout
+		return generators.Reply{Err: e}
 	case runlog.Unsupported:
-		err = ask.ErrUnsupported
+		e.error = ask.ErrUnsupported
 	case runlog.Invalid:
-		err = ask.ErrInvalid
+		e.error = ask.ErrInvalid
 	default:
 		return generators.Reply{Err: generators.ErrStopped}
 	}
 	if w.Error != "" {
-		err = fmt.Errorf("%w: %s", err, w.Error)
+		e.error = fmt.Errorf("%w: %s", e.error, w.Error)
 	}
-	return generators.Reply{Err: err}
+	return generators.Reply{Err: e}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -107,7 +108,12 @@ func (r *trackedRun) applyStepped(e runlog.Entry) error {
 func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	f, err := runlog.Decode[runlog.Finished](e)
 	r.state, r.endedAt = State(f.Status), e.Time.Round(0)
-	r.errorText = f.Error
+	r.reason, r.errorText = f.Reason(), outcome.TextForPeople(&f)
+	if r.poll != nil {
+		end := f
+		end.Result = nil
+		r.poll.end = &end
+	}
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)
 	r.sleeps, r.queued = nil, false
@@ -216,5 +222,8 @@ func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 	}
 	reply := a.Answer.Reply()
 	reply.By, reply.Open = a.Caller, r.blobOpener()
+	if reply.Err != nil {
+		reply.Err = &unansweredError{error: reply.Err, askSeq: a.AskSeq, by: r.nameOfOther(a.Caller)}
+	}
 	return reply
 }

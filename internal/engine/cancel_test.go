@@ -73,7 +73,7 @@ func TestStopIsSeenSoon(t *testing.T) {
 				}()
 				synctest.Wait()
 				pressed := time.Now()
-				if err := b.Cancel(t.Context(), me, id); err != nil {
+				if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 					t.Fatal(err)
 				}
 				if info, err := b.Info(me, id); err != nil || !info.State.Ended() || info.Asks != nil {
@@ -99,7 +99,7 @@ func BenchmarkStop(b *testing.B) {
 		id := e.startRun("busy", "")
 		e.waitForEntry(id, 0, runlog.KindAsked)
 		b.StartTimer()
-		if err := e.Cancel(b.Context(), me, id); err != nil {
+		if err := e.Cancel(b.Context(), me, id, "browser"); err != nil {
 			b.Fatal(err)
 		}
 		e.waitForEnd(id)

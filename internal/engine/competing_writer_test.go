@@ -142,7 +142,7 @@ func TestAnswerToRunClaimedElsewhereIsAccepted(t *testing.T) {
 				l.appendBeforeNext("status", runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 2}))
 				kind, settle := runlog.Kind(name), settleAskBy[name]
 				if settle == nil {
-					kind, settle = runlog.KindFinished, func(b *testEngine, _ string) error { return b.Cancel(b.t.Context(), me, id) }
+					kind, settle = runlog.KindFinished, func(b *testEngine, _ string) error { return b.Cancel(b.t.Context(), me, id, "browser") }
 				}
 				if err := settle(b, askID); err != nil {
 					t.Error(err)

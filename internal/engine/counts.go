@@ -17,11 +17,11 @@ type Counts struct {
 // there are.
 func (e *Engine) Counts() Counts {
 	c := Counts{
-		Runs:      make(map[State]int, len(allStates)),
+		Runs:      make(map[State]int, len(States)),
 		Followers: int(e.counters.followers.Load()),
 		Resident:  e.evictionQueue.count(),
 	}
-	for i, s := range allStates {
+	for i, s := range States {
 		c.Runs[s] = int(e.counters.runs[i].Load())
 	}
 	return c
@@ -44,18 +44,15 @@ func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest
 	return open, oldest
 }
 
-// allStates lists the states in the order of counters.runs.
-var allStates = [...]State{Running, Waiting, Sleeping, Completed, Failed, Stopped, Interrupted}
-
 // counters are updated with every change. They may be used from several goroutines.
 type counters struct {
-	runs      [len(allStates)]atomic.Int64
+	runs      [len(States)]atomic.Int64 // in the order of States
 	followers atomic.Int64
 }
 
 func (c *counters) addToState(s State, n int64) {
-	for i := range allStates {
-		if allStates[i] == s {
+	for i := range States {
+		if States[i] == s {
 			c.runs[i].Add(n)
 		}
 	}

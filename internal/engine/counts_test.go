@@ -33,7 +33,7 @@ func TestOpenAsksAreCountedByAge(t *testing.T) {
 		if open, oldest := count(); !slices.Equal(open, []int{300, 0, 300}) || oldest != 3*time.Hour+time.Second {
 			t.Errorf("the counts are %v, the oldest is %s", open, oldest)
 		}
-		if err := b.Cancel(t.Context(), generators.Caller{ID: "a"}, first); err != nil {
+		if err := b.Cancel(t.Context(), generators.Caller{ID: "a"}, first, "browser"); err != nil {
 			t.Fatal(err)
 		}
 		if open, _ := count(); !slices.Equal(open, []int{300, 0, 299}) {

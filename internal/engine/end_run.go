@@ -20,6 +20,7 @@ import (
 // recorded in the background as soon as possible. Callers hold mu.
 func (r *trackedRun) endRun(f runlog.Finished) error {
 	f.TimeSpent, f.Error = ask.Millis(r.elapsedTime()), truncateText(f.Error)
+	f.RecognizeUnanswered()
 	err := r.tryRecordEnd(f)
 	switch {
 	case err == nil || errors.Is(err, errRunOver):
@@ -61,7 +62,7 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 
 // isGeneratorEnd reports whether the generator ended the run by itself.
 func isGeneratorEnd(f runlog.Finished) bool {
-	return f.Status == runlog.Completed || f.Status == runlog.Failed
+	return f.Status == runlog.Completed || f.Status == runlog.Failed || f.Status == runlog.Unanswered
 }
 
 // endEntries returns the entries that withdraw the open questions and end the run.
@@ -73,14 +74,14 @@ func (r *trackedRun) endEntries(f runlog.Finished) []runlog.Entry {
 	return append(entries, runlog.NewEntry(runlog.KindFinished, f))
 }
 
-// stopRun ends a run on a caller's request.
-func (r *trackedRun) stopRun() error {
+// stopRun ends a run on a caller's request, which came from a surface.
+func (r *trackedRun) stopRun(caller generators.Caller, surface string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.state.Ended() {
 		return nil
 	}
-	return r.endRun(runlog.Finished{Status: runlog.Stopped, Error: "stopped"})
+	return r.endRun(runlog.Finished{Status: runlog.Stopped, Surface: surface, By: r.nameOfOther(&caller)})
 }
 
 // suspendOrInterrupt suspends a durable run and ends any other as interrupted,

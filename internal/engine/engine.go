@@ -122,14 +122,14 @@ func New(o Options) *Engine {
 
 // Cancel stops a run: it withdraws the run's open questions and cancels the
 // generator's context, after which the generator's deferred functions run.
-// Canceling a run that has ended is not an error. The error is [ErrRunNotFound],
-// [ErrForbidden], or the log's.
-func (e *Engine) Cancel(ctx context.Context, caller generators.Caller, id string) error {
+// The surface that the request came from is recorded. Canceling a run that has ended is
+// not an error. The error is [ErrRunNotFound], [ErrForbidden], or the log's.
+func (e *Engine) Cancel(ctx context.Context, caller generators.Caller, id, surface string) error {
 	r, err := e.findRun(caller, id)
 	if err != nil {
 		return err
 	}
-	return r.stopRun()
+	return r.stopRun(caller, surface)
 }
 
 // findRun returns a run if caller may access it.

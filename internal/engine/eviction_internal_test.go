@@ -67,7 +67,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 	}
 	l.full = true
 	r.mu.Unlock()
-	if err := e.Cancel(t.Context(), generators.Caller{ID: "me"}, info.ID); err == nil {
+	if err := e.Cancel(t.Context(), generators.Caller{ID: "me"}, info.ID, "browser"); err == nil {
 		t.Error("a stop that couldn't be recorded returned no error")
 	}
 	e.workers.Wait()

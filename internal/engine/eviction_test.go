@@ -177,7 +177,7 @@ func TestDeadlineOfEvictedRunFires(t *testing.T) {
 		if p.starts.Load() != 2 {
 			t.Errorf("the generator started %d times, want twice, because it was evicted before the deadline", p.starts.Load())
 		}
-		if f := b.waitForEnd(id); f.Status != runlog.Failed || f.Error != ask.ErrTimeout.Error() {
+		if f := b.waitForEnd(id); f.Reason() != runlog.ReasonExpired {
 			t.Errorf("finished = %+v", f)
 		}
 	})

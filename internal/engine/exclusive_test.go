@@ -101,7 +101,7 @@ func TestRunsWithAKeyQueue(t *testing.T) {
 		for _, args := range []string{`{"env":"dev"}`, `{"env":""}`, `{"env":""}`} {
 			b.waitForAsk(b.startRun("deploy", args), 0)
 		}
-		if err := b.Cancel(t.Context(), me, stopped); err != nil { // while it is queued
+		if err := b.Cancel(t.Context(), me, stopped, "browser"); err != nil { // while it is queued
 			t.Fatal(err)
 		}
 		if f := b.waitForEnd(stopped); f.Status != runlog.Stopped {
@@ -123,7 +123,7 @@ func TestRunsWithAKeyQueue(t *testing.T) {
 			}
 		}
 		b.checkQueued(last)
-		if err := b.Cancel(t.Context(), generators.Caller{ID: "other"}, theirs); err != nil {
+		if err := b.Cancel(t.Context(), generators.Caller{ID: "other"}, theirs, "browser"); err != nil {
 			t.Fatal(err)
 		}
 		askID, _ = b.waitForAsk(last, 0)

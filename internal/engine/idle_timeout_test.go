@@ -74,7 +74,7 @@ func TestIdleTimeoutStopsRun(t *testing.T) {
 			if info.State != tt.want {
 				t.Errorf("the run is %s, want %s", info.State, tt.want)
 			}
-			if info.State == engine.Stopped && info.Error != "no client came back to the run" {
+			if info.State == engine.Stopped && info.Error != "Stopped: no client came back to the run." {
 				t.Errorf("the error is %q", info.Error)
 			}
 		})

@@ -82,13 +82,12 @@ func (x *index) insertRun(r *trackedRun) {
 	}
 	x.everyone.openAsks += len(r.openAsks)
 	x.addToOwner(r)
-	switch r.state {
-	case Running:
+	switch {
+	case r.state == Running:
 		if !r.inactive {
 			x.workingRuns++
 		}
-	case Waiting, Sleeping:
-	default:
+	case r.state.Ended():
 		x.ended[r] = struct{}{}
 	}
 }

@@ -12,28 +12,35 @@ import (
 // State is the state of a run.
 type State string
 
-// The states of a run. In the last four, the run has ended.
+// The states of a run. Except in the first three, the run has ended.
 const (
 	Running     State = "running"
 	Waiting     State = "waiting"  // for an answer
 	Sleeping    State = "sleeping" // until a time
 	Completed   State = State(runlog.Completed)
+	Unanswered  State = State(runlog.Unanswered)
 	Failed      State = State(runlog.Failed)
 	Stopped     State = State(runlog.Stopped)
 	Interrupted State = State(runlog.Interrupted)
 )
+
+// States lists the states, in the order in which pages list them.
+var States = [...]State{Running, Waiting, Sleeping, Completed, Unanswered, Failed, Stopped, Interrupted}
 
 // Ended reports whether a run in state s has ended.
 func (s State) Ended() bool { return s != Running && s != Waiting && s != Sleeping }
 
 // Info describes a run, as lists show it. It doesn't change when the run does.
 type Info struct {
-	ID      string    `json:"id"`
-	Photon  string    `json:"photon"`
-	Title   string    `json:"title"`
-	Surface string    `json:"surface"`
-	Durable bool      `json:"durable"`
-	State   State     `json:"state"`
+	ID      string `json:"id"`
+	Photon  string `json:"photon"`
+	Title   string `json:"title"`
+	Surface string `json:"surface"`
+	Durable bool   `json:"durable"`
+	State   State  `json:"state"`
+	// Reason is why the question that an unanswered run ended with has no answer.
+	Reason runlog.UnansweredReason `json:"reason,omitempty"`
+	// Error says, for people, why a run that has ended has no result.
 	Error   string    `json:"error,omitempty"`
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended,omitzero"`
@@ -45,6 +52,9 @@ type Info struct {
 	// with a promised retention; see [StartRequest.RetainFor].
 	StateChanged time.Time `json:"-"`
 	LatestStatus string    `json:"-"`
+	// End is how the run ended, without the result; nil for a run that hasn't ended. It, too,
+	// is set only for those runs.
+	End *runlog.Finished `json:"-"`
 	// Wakes is when the first of the sleeps in progress ends; zero if there is none.
 	Wakes time.Time `json:"wakes,omitzero"`
 	// QueuedFor is the run's key if the run waits for another one with the same key to
@@ -99,6 +109,7 @@ type pollInfo struct {
 	retainFromEnd   time.Duration
 	stateChangedAt  time.Time
 	latestStatus    string
+	end             *runlog.Finished // without the result
 }
 
 // newPollInfo returns nil for a run whose caller doesn't poll it.
@@ -127,14 +138,14 @@ func (r *trackedRun) info() Info {
 	s := &r.started
 	i := Info{
 		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
-		Durable: s.Durable, State: r.state, Started: r.startedAt, Ended: r.endedAt,
+		Durable: s.Durable, State: r.state, Reason: r.reason, Started: r.startedAt, Ended: r.endedAt,
 		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(), OwnerName: r.ownerName(), Wakes: r.nextWake(),
 	}
 	if r.queued {
 		i.QueuedFor = s.Exclusive
 	}
 	if b := r.poll; b != nil {
-		i.StateChanged, i.LatestStatus = b.stateChangedAt, b.latestStatus
+		i.StateChanged, i.LatestStatus, i.End = b.stateChangedAt, b.latestStatus, b.end
 	}
 	if r.state.Ended() {
 		i.RetainedUntil = r.retainedUntil()

@@ -88,7 +88,7 @@ func TestListsAreInOrder(t *testing.T) {
 		if got := askRunsOf(e.Inbox(all, 0)); !slices.Equal(got, want) {
 			t.Errorf("after an answer, the inbox is out of order: %q", got)
 		}
-		if err := e.Cancel(t.Context(), all, ids[150]); err != nil {
+		if err := e.Cancel(t.Context(), all, ids[150], "browser"); err != nil {
 			t.Fatal(err)
 		}
 		if n, listed := e.CountOpenAsks(all), len(e.Inbox(all, 0)); n != 299 || listed != 299 {

@@ -20,7 +20,7 @@ type Meter interface {
 	// how long it was open.
 	AskAnswered(action ask.Action, surface string, open time.Duration)
 	AskWithdrawn(reason runlog.WithdrawReason, open time.Duration)
-	RunFinished(photon string, status runlog.FinishStatus)
+	RunFinished(photon string, end runlog.Finished)
 	// RunReplayed is called when a replay ends. complete reports whether it has
 	// reached every recorded call.
 	RunReplayed(took time.Duration, complete bool)
@@ -89,7 +89,7 @@ func (r *trackedRun) observeEntry(e runlog.Entry) {
 		}
 	case runlog.KindFinished:
 		if f, err := runlog.Decode[runlog.Finished](e); err == nil {
-			m.RunFinished(r.started.Photon, f.Status)
+			m.RunFinished(r.started.Photon, f)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func (noopMeter) RunStarted(string, string)                                   {}
 func (noopMeter) AskOpened(ask.Kind)                                          {}
 func (noopMeter) AskAnswered(ask.Action, string, time.Duration)               {}
 func (noopMeter) AskWithdrawn(runlog.WithdrawReason, time.Duration)           {}
-func (noopMeter) RunFinished(string, runlog.FinishStatus)                     {}
+func (noopMeter) RunFinished(string, runlog.Finished)                         {}
 func (noopMeter) RunReplayed(time.Duration, bool)                             {}
 func (noopTracer) TraceAsk(TracedRun, SettledAsk)                             {}
 func (noopTracer) TraceReplay(TracedRun, time.Time, uint64, bool)             {}

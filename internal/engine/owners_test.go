@@ -56,7 +56,7 @@ func TestOperatorUsesAllRuns(t *testing.T) {
 		t.Error(err)
 	}
 	other := b.startRunAs(ada, "greeter")
-	if err := b.Cancel(t.Context(), operator, other); err != nil {
+	if err := b.Cancel(t.Context(), operator, other, "browser"); err != nil {
 		t.Error(err)
 	}
 }
@@ -228,7 +228,7 @@ func TestTransferRuns(t *testing.T) {
 	}
 	b.startRunAs(generators.Caller{ID: "bob"}, "greeter")
 	stopped := b.startRunAs(ada, "greeter")
-	if err := b.Cancel(t.Context(), ada, stopped); err != nil {
+	if err := b.Cancel(t.Context(), ada, stopped, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.TransferRuns(t.Context(), generators.Caller{ID: "ada", Roles: operator.Roles}, generators.Caller{ID: "token"}); err != nil {

@@ -39,7 +39,7 @@ func TestListsAreTheSameAfterRestart(t *testing.T) {
 				synctest.Wait()
 			}
 			if i%7 == 0 {
-				if err := b.Cancel(t.Context(), all, id); err != nil {
+				if err := b.Cancel(t.Context(), all, id, "browser"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -100,14 +100,14 @@ func TestDeadlineThatPassedBeforeStart(t *testing.T) {
 		time.Sleep(time.Hour)
 		b = openTestEngine(t, o)
 		synctest.Wait()
-		if f := b.waitForEnd(early); f.Status != runlog.Failed || f.Error != ask.ErrTimeout.Error() {
+		if f := b.waitForEnd(early); f.Reason() != runlog.ReasonExpired {
 			t.Errorf("finished = %+v", f)
 		}
 		if info, err := b.Info(me, late); err != nil || info.State != engine.Waiting {
 			t.Errorf("the run with the later deadline is %+v, %v", info, err)
 		}
 		time.Sleep(time.Hour)
-		if f := b.waitForEnd(late); f.Error != ask.ErrTimeout.Error() {
+		if f := b.waitForEnd(late); f.Reason() != runlog.ReasonExpired {
 			t.Errorf("finished = %+v", f)
 		}
 	})

@@ -75,7 +75,7 @@ func startAndYield(f func()) <-chan none {
 func TestStopWhileRunIsResuming(t *testing.T) {
 	got := resumeWhile(t, func(b *testEngine, _ context.Context, id string) <-chan none {
 		return startAndYield(func() {
-			if err := b.Cancel(t.Context(), me, id); err != nil {
+			if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 				t.Error(err)
 			}
 		})

@@ -29,7 +29,7 @@ func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
 			ids = append(ids, id)
 		}
 		for _, id := range ids {
-			if err := b.Cancel(t.Context(), me, id); err != nil {
+			if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -188,7 +188,7 @@ func TestSleepingRunIsStopped(t *testing.T) {
 			id := b.startRun("sleeper", "")
 			time.Sleep(time.Hour)
 			synctest.Wait()
-			if err := b.Cancel(t.Context(), me, id); err != nil {
+			if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 				t.Fatal(err)
 			}
 			if f := b.sleepUntilEnd(id); f.Status != runlog.Stopped {

@@ -143,7 +143,7 @@ func TestStopOnFullDisk(t *testing.T) {
 			l.isFull.Store(true)
 			next <- none{}
 			time.Sleep(time.Minute)
-			if err := b.Cancel(t.Context(), me, id); !errors.Is(err, runlog.ErrDiskFull) {
+			if err := b.Cancel(t.Context(), me, id, "browser"); !errors.Is(err, runlog.ErrDiskFull) {
 				t.Errorf("a stop that can't be recorded: %v", err)
 			}
 			close(next)

@@ -43,7 +43,7 @@ func TestWorkerOfOlderEpochCannotWrite(t *testing.T) {
 	if err := zombie.Answer(t.Context(), me, askID, late, "test"); !errors.Is(err, engine.ErrSettled) {
 		t.Errorf("an answer by the older process: %v", err)
 	}
-	if err := zombie.Cancel(t.Context(), me, id); err != nil {
+	if err := zombie.Cancel(t.Context(), me, id, "browser"); err != nil {
 		t.Errorf("a stop by the older process: %v", err)
 	}
 	want := []runlog.Kind{"started", "claimed", "status", "asked", "answered", "claimed", "status", "finished"}

@@ -75,7 +75,7 @@ func TestStopAfterAnswerByAnotherProcess(t *testing.T) {
 	if _, err := b.log.Append(t.Context(), id, seq, answered); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Cancel(t.Context(), me, id); err != nil {
+	if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := b.Info(me, id); err != nil || !info.State.Ended() {

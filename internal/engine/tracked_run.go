@@ -42,8 +42,9 @@ type trackedRun struct {
 	lastSeq    uint64
 	state      State
 	endedAt    time.Time
-	errorText  string    // why the run failed, for people
-	poll       *pollInfo // nil if no caller polls the run
+	reason     runlog.UnansweredReason // of an unanswered run
+	errorText  string                  // why the run has no result, for people
+	poll       *pollInfo               // nil if no caller polls the run
 	openAsks   []*openAsk
 	sleeps     []*sleep
 	epoch      int

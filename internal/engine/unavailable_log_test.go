@@ -193,7 +193,7 @@ func TestExpiryIsRecordedLater(t *testing.T) {
 		l.breakFor(2 * time.Hour)
 		time.Sleep(3 * time.Hour)
 		synctest.Wait()
-		if f := b.waitForEnd(id); f.Status != runlog.Failed || f.Error != ask.ErrTimeout.Error() {
+		if f := b.waitForEnd(id); f.Reason() != runlog.ReasonExpired {
 			t.Errorf("finished = %+v", f)
 		}
 	})
@@ -305,14 +305,14 @@ func TestStopCanBeRetriedAfterPermanentFailure(t *testing.T) {
 		b.waitForAsk(id, 0)
 		for range 2 {
 			l.refuseAppends(runlog.ErrUnavailable)
-			if err := b.Cancel(t.Context(), me, id); !errors.Is(err, runlog.ErrUnavailable) {
+			if err := b.Cancel(t.Context(), me, id, "browser"); !errors.Is(err, runlog.ErrUnavailable) {
 				t.Errorf("stopping the run while the log rejects entries: %v", err)
 			}
 			l.refuseAppends(errBroken)
 			time.Sleep(time.Minute)
 		}
 		l.refuseAppends(runlog.ErrUnavailable)
-		if err := b.Cancel(t.Context(), me, id); !errors.Is(err, runlog.ErrUnavailable) {
+		if err := b.Cancel(t.Context(), me, id, "browser"); !errors.Is(err, runlog.ErrUnavailable) {
 			t.Errorf("stopping the run while the log rejects entries: %v", err)
 		}
 		time.Sleep(time.Minute)

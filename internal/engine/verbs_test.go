@@ -139,7 +139,7 @@ func TestOtherOwnersSeeNothing(t *testing.T) {
 	if _, err := b.Follow(t.Context(), you, id, 0); !errors.Is(err, engine.ErrForbidden) {
 		t.Errorf("follow: %v", err)
 	}
-	if err := b.Cancel(t.Context(), you, id); !errors.Is(err, engine.ErrForbidden) {
+	if err := b.Cancel(t.Context(), you, id, "browser"); !errors.Is(err, engine.ErrForbidden) {
 		t.Errorf("cancel: %v", err)
 	}
 	if n := len(b.Runs(you, 0, nil)) + len(b.Inbox(you, 0)) + b.CountOpenAsks(you); n != 0 {
@@ -163,7 +163,7 @@ func TestCancelStopsTheGenerator(t *testing.T) {
 	b := newTestEngine(t, p)
 	id := b.startRun("waiter", "")
 	askID, _ := b.waitForAsk(id, 0)
-	if err := b.Cancel(t.Context(), me, id); err != nil {
+	if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-deferred; err == nil {
@@ -179,7 +179,7 @@ func TestCancelStopsTheGenerator(t *testing.T) {
 	if err := b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
 		t.Errorf("a late answer: %v", err)
 	}
-	if err := b.Cancel(t.Context(), me, id); err != nil {
+	if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 		t.Errorf("stopping again: %v", err)
 	}
 }
@@ -189,7 +189,7 @@ func TestStopOfToolThatIgnoresIt(t *testing.T) {
 	p := newPhoton("deaf", func(context.Context, generators.Yield) (any, error) { <-release; return nil, nil }, nil)
 	b := newTestEngine(t, p)
 	id := b.startRun("deaf", "")
-	if err := b.Cancel(t.Context(), me, id); err != nil {
+	if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if f := b.waitForEnd(id); f.Status != runlog.Stopped {

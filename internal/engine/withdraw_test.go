@@ -115,7 +115,7 @@ func TestWithdrawRefuses(t *testing.T) {
 		t.Errorf("%d bytes of text were recorded (%v)", len(w.Error), err)
 	}
 	second, _ := b.waitForAsk(id, seq)
-	if err := b.Cancel(t.Context(), me, id); err != nil {
+	if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if err := withdraw(me, second); !errors.Is(err, engine.ErrSettled) {

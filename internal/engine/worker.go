@@ -124,6 +124,11 @@ func (w *worker) handleGeneratorError(err error) {
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit):
 		text = w.timeLimitText()
+	default:
+		if f, ok := w.unansweredEnd(err); ok {
+			w.finishRun(f)
+			return
+		}
 	}
 	w.failRun(text)
 }

@@ -126,7 +126,7 @@ func (c *call) cancelWaitingRun(info engine.Info) *reply {
 		return c.errorResultReply(fmt.Sprintf("This call of %s has already ended. %s returns its result.", info.Photon, ResumeTool))
 	}
 	c.runID = info.ID
-	if err := c.server.engine.Cancel(context.Background(), c.client.caller, info.ID); err != nil {
+	if err := c.server.engine.Cancel(context.Background(), c.client.caller, info.ID, msg.Surface); err != nil {
 		return c.handleErrorReply(CancelTool, err)
 	}
 	r := c.resultReply(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(

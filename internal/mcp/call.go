@@ -159,7 +159,7 @@ func (c *call) cancelRun() {
 	if c.isTask {
 		return
 	}
-	err := c.server.engine.Cancel(context.Background(), c.client.caller, c.runID)
+	err := c.server.engine.Cancel(context.Background(), c.client.caller, c.runID, msg.Surface)
 	if err != nil && !errors.Is(err, engine.ErrRunNotFound) && !errors.Is(err, engine.ErrForbidden) { // deleted or adopted
 		c.server.logger.Error("cancelling a run", "run", c.runID, "err", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -42,11 +41,8 @@ func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
 func (c *call) findMissingCapability(end runlog.Finished) (missing *msg.MissingCapability) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if end.Status != runlog.Failed {
-		return nil
-	}
 	for _, l := range c.missingCapabilities {
-		if strings.Contains(end.Error, l.Error()) {
+		if l.HasEnded(&end) {
 			missing = missing.Merge(l)
 		}
 	}

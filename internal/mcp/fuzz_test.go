@@ -66,7 +66,7 @@ func FuzzStdio(f *testing.F) {
 			}
 		}
 		for _, open := range r.engine.Inbox(operator, 0) {
-			if err := r.engine.Cancel(t.Context(), operator, open.Run); err != nil {
+			if err := r.engine.Cancel(t.Context(), operator, open.Run, "browser"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -101,7 +101,7 @@ func FuzzHTTP(f *testing.F) {
 			t.Errorf("%d %s %s", w.Code, kind, w.Body)
 		}
 		for _, open := range r.engine.Inbox(operator, 0) {
-			if err := r.engine.Cancel(t.Context(), operator, open.Run); err != nil {
+			if err := r.engine.Cancel(t.Context(), operator, open.Run, "browser"); err != nil {
 				t.Error(err)
 			}
 		}

@@ -37,7 +37,7 @@ func TestResumeReturnsEarlierAnswerAtOnce(t *testing.T) {
 		synctest.Wait()
 		answered := time.Now()
 		w.callResumeTool(2, run, "")
-		if got := w.nextLine(); !strings.Contains(got, ask.ErrDeclined.Error()) || time.Since(answered) > 0 {
+		if got := w.nextLine(); !strings.Contains(got, `The user declined \"Which word?\".`) || time.Since(answered) > 0 {
 			t.Errorf("resuming returns %s after %s", got, time.Since(answered))
 		}
 		w.closeAndWait()

@@ -82,7 +82,7 @@ func TestInvalidAnswerIsAskedAgain(t *testing.T) {
 		}
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":"blue"}}}`, jsonMember(t, question, "id"))
 	}
-	if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "did not fit the question") {
+	if got := w.nextLine(); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "got no valid answer: 3 answers") {
 		t.Errorf("after three invalid answers the call ends with %s", got)
 	}
 }
@@ -96,6 +96,8 @@ func TestClientThatCantBeAskedLearnsWhy(t *testing.T) {
 		{"2025-06-18", `{}`, "word", "capability elicitation"},
 		{"2025-11-25", `{"elicitation":{"url":{}}}`, "word", "capability elicitation"},
 		{"2025-11-25", `{"elicitation":{}}`, "secret", "capability elicitation.url"},
+		{"2025-11-25", `{}`, "word", `Nobody could be asked \"Which word?\": the MCP client can't be asked this: it did not declare the capability elicitation. ` +
+			`Tell the user: another call from here would end the same way.`},
 	} {
 		w := newTestServer(t, photons...).connectStdio(t)
 		w.initialize(tt.version, tt.caps)

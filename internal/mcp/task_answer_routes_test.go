@@ -17,7 +17,7 @@ import (
 // the generator sees one outcome, the client reads the same, and a late answer does no
 // harm.
 func TestFirstAnswerToTaskWins(t *testing.T) {
-	answers := map[ask.Action]string{ask.Accept: `"text":"caller"|"text":"browser"`, ask.Decline: "the question was declined", ask.Cancel: "the question was cancelled"}
+	answers := map[ask.Action]string{ask.Accept: `"text":"caller"|"text":"browser"`, ask.Decline: `The user declined \"Which word?\"`, ask.Cancel: `The user dismissed \"Which word?\"`}
 	for _, transport := range []string{"stdio", "http"} {
 		for _, by := range []string{"caller", "browser", "both"} {
 			for action, want := range answers {

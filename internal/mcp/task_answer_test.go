@@ -70,13 +70,13 @@ func TestElicitationResponseIsValidated(t *testing.T) {
 }
 
 func TestDeclineAndCancelReachTaskTool(t *testing.T) {
-	for action, want := range map[string]string{"decline": "declined", "cancel": "cancelled"} {
+	for action, want := range map[string]string{"decline": "declined", "cancel": "dismissed"} {
 		w := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?"))).connectStdio(t)
 		w.initialize("2025-11-25", `{}`)
 		task := w.createTask(1, "number")
 		w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"`+action+`"}`)
 		w.sendTaskRequest(3, "tasks/result", task)
-		if got := w.awaitResponse(3); jsonMember(t, got, "result", "isError") != "true" || !strings.Contains(got, "the question was "+want) {
+		if got := w.awaitResponse(3); jsonMember(t, got, "result", "isError") != "true" || !strings.Contains(got, "The user "+want+` \"How many?\"`) {
 			t.Errorf("after %s the result is %s", action, got)
 		}
 		if got := w.taskStatus(task); got != "failed" {

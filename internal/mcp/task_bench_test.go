@@ -98,7 +98,7 @@ func BenchmarkWaitingTask(b *testing.B) {
 		b.ReportMetric(float64(ping[n*99/100].Microseconds()), "ping-p99-µs")
 		transport.CloseIdleConnections()
 		for _, id := range ids {
-			if err := r.engine.Cancel(b.Context(), operator, id); err != nil {
+			if err := r.engine.Cancel(b.Context(), operator, id, "browser"); err != nil {
 				b.Fatal(err)
 			}
 		}

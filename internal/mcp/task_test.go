@@ -39,7 +39,7 @@ func TestTaskIsCancelledOnce(t *testing.T) {
 	w.initialize("2025-11-25", `{}`)
 	task := w.createTask(1, "stubborn")
 	w.sendTaskRequest(2, "tasks/cancel", task)
-	want := `{"jsonrpc":"2.0","id":2,"result":{"taskId":"RUN","status":"cancelled","statusMessage":"stopped","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N}}`
+	want := `{"jsonrpc":"2.0","id":2,"result":{"taskId":"RUN","status":"cancelled","statusMessage":"The client stopped the run over MCP. Don't call the tool again unless the user wants to.","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":N}}`
 	if got := maskTimes(w.awaitResponse(2)); got != want {
 		t.Errorf("cancelling gets the response\n%s\nwant\n%s", got, want)
 	}

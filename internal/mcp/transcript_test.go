@@ -32,6 +32,7 @@ var update = flag.Bool("update", false, "write the transcripts anew")
 //	{"jsonrpc":…}         the client sends a message; RUN is the last run, STATE the last requestState
 //	sleep 45s             time passes
 //	answer accept {…}     somebody answers the only open question in the browser; or decline, cancel
+//	stop                  somebody stops the last run in the browser
 //
 // With -update, the server's lines are replaced by those that it sends.
 func TestTranscripts(t *testing.T) {
@@ -82,7 +83,30 @@ func transcriptPhotons() []*generators.Photon {
 			return "", ctx.Err()
 		}
 	}
+	account := func(yield generators.Yield) (string, error) {
+		return ask.Select(yield, "account", "Which account should Ada get?", ask.Choices("reader", "editor"), ask.Timeout(time.Hour))
+	}
+	create := func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		kind, err := account(yield)
+		if err != nil {
+			return "", err
+		}
+		return "Ada is " + kind + ".", nil
+	}
+	createOrNot := func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		if _, err := account(yield); err != nil {
+			return "Ada has no account yet.", nil
+		}
+		return "Ada has an account.", nil
+	}
+	createForTeam := func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		_, err := account(yield)
+		return "", fmt.Errorf("creating 1 of 3 accounts: %w", err)
+	}
 	return []*generators.Photon{
+		generators.New("create", create, nil),
+		generators.New("create_or_not", createOrNot, nil),
+		generators.New("create_for_team", createForTeam, nil),
 		generators.New("book", book, &generators.Options{Title: "Book dinner"}),
 		generators.New("book_no_task", book, &generators.Options{Title: "Book dinner", Task: generators.TaskForbidden}),
 		generators.New("work", work, nil),
@@ -152,6 +176,10 @@ func (p *transcriptPlayer) play(t *testing.T, line string) {
 	case "answer":
 		action, content, _ := strings.Cut(rest, " ")
 		p.answerInBrowser(t, ask.Action(action), content)
+	case "stop":
+		if err := p.engine.Cancel(t.Context(), operator, p.run, "browser"); err != nil {
+			t.Fatal(err)
+		}
 	default:
 		p.client.sendLine("%s", strings.NewReplacer("RUN", p.run, "STATE", p.state, "META", p.meta).Replace(line))
 	}

@@ -27,6 +27,7 @@ type Metrics struct {
 
 	started        *counterFamily
 	finished       *counterFamily
+	unanswered     *counterFamily
 	asked          *counterFamily
 	answers        *counterFamily
 	withdrawn      *counterFamily
@@ -43,12 +44,13 @@ var _ engine.Meter = (*Metrics)(nil)
 // [engine.Meter], and the engine to [Metrics.RegisterEngine].
 func New(version string) *Metrics {
 	m := &Metrics{
-		registry:  prometheus.NewRegistry(),
-		started:   newCounterFamily("runs_started_total", "Runs started, by photon and by the surface of the request.", "photon", "surface"),
-		finished:  newCounterFamily("runs_finished_total", "Runs finished, by photon and status.", "photon", "status"),
-		asked:     newCounterFamily("asks_total", "Questions asked, by kind.", "kind"),
-		answers:   newCounterFamily("answers_total", "Answers that settled a question, by outcome (accept, decline or cancel) and surface.", "outcome", "surface"),
-		withdrawn: newCounterFamily("asks_withdrawn_total", "Questions settled without an answer, by reason.", "reason"),
+		registry:   prometheus.NewRegistry(),
+		started:    newCounterFamily("runs_started_total", "Runs started, by photon and by the surface of the request.", "photon", "surface"),
+		finished:   newCounterFamily("runs_finished_total", "Runs finished, by photon and status.", "photon", "status"),
+		unanswered: newCounterFamily("runs_unanswered_total", "Runs that ended because a question had no answer, by reason.", "reason"),
+		asked:      newCounterFamily("asks_total", "Questions asked, by kind.", "kind"),
+		answers:    newCounterFamily("answers_total", "Answers that settled a question, by outcome (accept, decline or cancel) and surface.", "outcome", "surface"),
+		withdrawn:  newCounterFamily("asks_withdrawn_total", "Questions settled without an answer, by reason.", "reason"),
 		askOpenSeconds: histogram("ask_open_seconds", "How long settled questions were open.",
 			1, 10, 60, 5*60, 30*60, 2*3600, 8*3600, 24*3600, 3*24*3600, 7*24*3600),
 		replaySeconds: prometheus.NewHistogramVec(histogramOptions("replay_seconds",
@@ -62,7 +64,7 @@ func New(version string) *Metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labeled with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(build, m.started, m.finished, m.asked, m.answers, m.withdrawn, m.askOpenSeconds, m.replaySeconds, m.appendSeconds, m.appendErrors, m.entries)
+	m.registry.MustRegister(build, m.started, m.finished, m.unanswered, m.asked, m.answers, m.withdrawn, m.askOpenSeconds, m.replaySeconds, m.appendSeconds, m.appendErrors, m.entries)
 	m.initCounters()
 	return m
 }
@@ -83,6 +85,9 @@ func (m *Metrics) initCounters() {
 	}
 	for _, reason := range []runlog.WithdrawReason{runlog.Expired, runlog.RunEnded, runlog.Unsupported, runlog.Invalid} {
 		m.withdrawn.with(reasonLabel(reason), "")
+	}
+	for _, u := range runlog.UnansweredErrors {
+		m.unanswered.with(string(u.Reason), "")
 	}
 }
 
@@ -169,8 +174,11 @@ func (m *Metrics) AskWithdrawn(reason runlog.WithdrawReason, open time.Duration)
 }
 
 // RunFinished implements [engine.Meter].
-func (m *Metrics) RunFinished(photon string, status runlog.FinishStatus) {
-	m.finished.with(m.photonLabels.label(photon), string(status)).Inc()
+func (m *Metrics) RunFinished(photon string, end runlog.Finished) {
+	m.finished.with(m.photonLabels.label(photon), string(end.Status)).Inc()
+	if reason := end.Reason(); reason != "" {
+		m.unanswered.with(string(reason), "").Inc()
+	}
 }
 
 // RunReplayed implements [engine.Meter].

@@ -169,12 +169,14 @@ func TestWhatRunsDoIsCounted(t *testing.T) {
 		b.want(0, "beam_asks_open", "0-1m")
 		b.want(7200, "beam_asks_oldest_age_seconds")
 		b.want(1, "beam_asks_withdrawn_total", "expired")
-		b.want(1, "beam_runs_finished_total", "patient", "failed")
+		b.want(1, "beam_runs_finished_total", "patient", "unanswered")
+		b.want(1, "beam_runs_unanswered_total", "expired")
+		b.want(0, "beam_runs_unanswered_total", "declined")
 
 		b.answerRun(first, ask.Accept, `{"name":"Ada"}`, "browser")
 		b.answerRun(first, ask.Accept, `{"sure":true}`, "mcp")
 		b.answerRun(second, ask.Decline, "", "terminal")
-		if err := b.Cancel(t.Context(), me, third); err != nil {
+		if err := b.Cancel(t.Context(), me, third, "browser"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -188,7 +190,8 @@ func TestWhatRunsDoIsCounted(t *testing.T) {
 		b.want(0, "beam_runs", "waiting")
 		b.want(1, "beam_runs", "completed")
 		b.want(1, "beam_runs", "stopped")
-		b.want(2, "beam_runs", "failed")
+		b.want(2, "beam_runs", "unanswered")
+		b.want(1, "beam_runs_unanswered_total", "declined")
 		b.want(1, "beam_runs_started_total", "greeter", "other")
 		b.want(0, "beam_asks_oldest_age_seconds")
 	})
@@ -265,7 +268,7 @@ func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
 	m := metrics.New("test")
 	for i := range 1000 {
 		m.RunStarted(fmt.Sprintf("photon-%d", i), "mcp")
-		m.RunFinished(fmt.Sprintf("photon-%d", i), runlog.Completed)
+		m.RunFinished(fmt.Sprintf("photon-%d", i), runlog.Finished{Status: runlog.Completed})
 	}
 	b := &testMetrics{Metrics: m, t: t}
 	families := b.scrape()
@@ -314,7 +317,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 		for _, p := range problems {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
-		if len(ours) != 16 {
+		if len(ours) != 17 {
 			t.Errorf("there are %d", len(ours))
 		}
 	})

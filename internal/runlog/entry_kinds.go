@@ -195,40 +195,9 @@ const (
 	Invalid     WithdrawReason = "invalid"     // too many answers were invalid
 )
 
-// FinishStatus is how a run ended.
-type FinishStatus string
-
-// How a run can end.
-const (
-	Completed   FinishStatus = "completed"
-	Failed      FinishStatus = "failed"
-	Stopped     FinishStatus = "stopped"     // by a person
-	Interrupted FinishStatus = "interrupted" // by the end of the process
-)
-
 // Adopted makes another caller the run's owner.
 type Adopted struct {
 	By generators.Caller `json:"by"`
-}
-
-// Finished is the last entry of a run.
-type Finished struct {
-	Status FinishStatus    `json:"status"`
-	Result json.RawMessage `json:"result,omitempty"` // of a completed run
-	// MediaType is that of a result that is a text in a language, such as
-	// [generators.MarkdownType].
-	MediaType string     `json:"mediaType,omitempty"`
-	Error     string     `json:"error,omitempty"` // of a run that isn't completed, for people
-	TimeSpent ask.Millis `json:"spent,omitempty"`
-}
-
-// ResultText returns the result if it is a string, and its JSON otherwise.
-func (f *Finished) ResultText() string {
-	var s string
-	if json.Unmarshal(f.Result, &s) == nil {
-		return s
-	}
-	return string(f.Result)
 }
 
 // NewEntry returns an entry of a kind, whose data must be of the kind's type.

@@ -113,7 +113,7 @@ func checkInvalidAnswers(t *testing.T, ctx context.Context, c *connectedClient) 
 		}
 	}
 	tries = []string{"x", "y", "z"}
-	c.expectRefusal(t, ctx, "code", "did not fit", hint)
+	c.expectRefusal(t, ctx, "code", "got no valid answer", hint)
 	if len(tries) > 0 || len(c.person.takeQuestions()) != 3 {
 		t.Errorf("the answers %q were not asked for", tries)
 	}

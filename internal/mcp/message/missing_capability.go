@@ -3,8 +3,11 @@ package message
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A MissingCapability is a capability that a question needs and the client did
@@ -29,6 +32,15 @@ var (
 
 func (m *MissingCapability) Error() string {
 	return "the MCP client can't be asked this: it did not declare the capability " + m.name
+}
+
+// HasEnded reports whether a run ended because a question could not be asked for the lack
+// of the capability. It recognizes the error's text, which is all that a log keeps.
+func (m *MissingCapability) HasEnded(end *runlog.Finished) bool {
+	if end.Ask != nil && strings.Contains(end.Ask.Detail, m.Error()) {
+		return true
+	}
+	return end.Status != runlog.Completed && strings.Contains(end.Error, m.Error())
 }
 
 // RPCError returns the error that MCP 2026-07-28 has for a missing capability.

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -61,9 +62,12 @@ func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) 
 	r := &ToolResult{Content: artifacts}
 	if t.Annotated {
 		r.Meta = map[string]any{"beam/status": end.Status}
+		if reason := end.Reason(); reason != "" {
+			r.Meta["beam/reason"] = reason
+		}
 	}
-	if end.Status != runlog.Completed {
-		r.IsError, r.Content = true, append(artifacts, TextBlock(end.Error))
+	if outcome.Of(&end).IsError {
+		r.IsError, r.Content = true, append(artifacts, TextBlock(cleanText(outcome.TextForModel(&end))))
 		return r, nil
 	}
 	if text := resultText(end); text != "" {

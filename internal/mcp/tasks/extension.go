@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -85,14 +84,15 @@ func (s *Service) cancelExtensionTask(r Requester, info engine.Info, _ params) (
 // newDetailedTask returns a run as a task for the requester.
 func (s *Service) newDetailedTask(r Requester, info engine.Info) (detailedTask, error) {
 	d := detailedTask{extensionTask: s.newExtensionTask(r, info)}
-	switch info.State {
-	case engine.Waiting:
+	switch {
+	case info.State == engine.Waiting:
 		return d, s.addInputRequests(r, info, &d)
-	case engine.Completed, engine.Failed:
+	case !info.State.Ended(), isCancelled(info):
+		return d, nil
+	case outcomeOf(info).ExtensionStatus == statusCompleted:
 		return d, s.addOutcome(r, info, &d)
-	case engine.Interrupted:
-		d.Error = msg.Errorf(mcp.INTERNAL_ERROR, "%s", info.Error)
 	}
+	d.Error = msg.Errorf(mcp.INTERNAL_ERROR, "%s", info.Error)
 	return d, nil
 }
 
@@ -179,10 +179,7 @@ func (s *Service) readOutcome(ctx context.Context, caller generators.Caller, t *
 // missingCapabilityIn returns the missing capability that made a run fail, or nil. It
 // recognizes the error's text, which is all that the run's log keeps.
 func missingCapabilityIn(end runlog.Finished) *msg.MissingCapability {
-	if end.Status != runlog.Failed {
-		return nil
-	}
-	if l := msg.MissingRoots; strings.Contains(end.Error, l.Error()) {
+	if l := msg.MissingRoots; l.HasEnded(&end) {
 		return l
 	}
 	return nil

@@ -177,7 +177,7 @@ func (s *Service) newResultBase(r Requester, resultType string) msg.ResultBase {
 
 // cancelRun cancels a task's run. It is not an error if the run was deleted.
 func (s *Service) cancelRun(caller generators.Caller, id string) *msg.Error {
-	err := s.Engine.Cancel(context.Background(), caller, id)
+	err := s.Engine.Cancel(context.Background(), caller, id, Surface)
 	if err != nil && !errors.Is(err, engine.ErrRunNotFound) {
 		return s.internalError("cancelling a task", id, err)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/outcome"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // pollIntervalWorking and pollIntervalWaiting are how often a client should poll.
@@ -47,18 +49,37 @@ func newTask(info engine.Info) task {
 		t.Status = statusWorking
 	case engine.Waiting:
 		t.Status, t.Message, t.Poll = statusInputRequired, waitingMessage(info), pollIntervalWaiting.Milliseconds()
-	case engine.Completed:
-		t.Status, t.Message = statusCompleted, ""
-	case engine.Stopped:
-		t.Status, t.Message = statusCancelled, info.Error
 	default:
-		t.Status, t.Message = statusFailed, info.Error
+		t.Status, t.Message = outcomeOf(info).TaskStatus, endMessage(info)
+		if isCancelled(info) {
+			t.Status = statusCancelled
+		}
 	}
 	if info.State.Ended() {
 		ttl := info.RetainedUntil.Sub(info.Started).Milliseconds()
 		t.TTL, t.Poll = &ttl, 0
 	}
 	return t
+}
+
+// isCancelled reports whether tasks/cancel has stopped the run. Nothing else cancels a
+// task.
+func isCancelled(info engine.Info) bool {
+	return info.State == engine.Stopped && info.End != nil && info.End.Surface == Surface
+}
+
+// endMessage returns the status message of a run that has ended. Some clients give their
+// model nothing else of a task that failed.
+func endMessage(info engine.Info) string {
+	if info.End == nil || !outcomeOf(info).IsError {
+		return info.Error
+	}
+	return outcome.TextForModel(info.End)
+}
+
+// outcomeOf returns how a run has ended.
+func outcomeOf(info engine.Info) *outcome.Outcome {
+	return outcome.Find(runlog.FinishStatus(info.State), info.Reason)
 }
 
 // truncateTime returns t as tasks report it: in UTC, to the millisecond.

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -163,7 +164,7 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 	if d.Status == "" { // the data is in a blob, which only a large result causes
 		r.State = engine.Completed
 	}
-	r.Result, r.Error, r.Progress = d.Result, d.Error, nil
+	r.Result, r.Reason, r.Error, r.Progress = d.Result, d.Reason(), outcome.TextForPeople(&d), nil
 	r.recordSpent(d.TimeSpent)
 	asked := len(r.Open) > 0
 	var also []*Item
@@ -184,7 +185,7 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 		}
 	}
 	also = append(also, r.endStatus(e.Time)...)
-	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Text: d.Error, Data: d.Result, MediaType: d.MediaType, Large: e.Blob != ""})
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Reason: r.Reason, Text: r.Error, Data: d.Result, MediaType: d.MediaType, Large: e.Blob != ""})
 	c.StateChanged, c.ProgressChanged, c.AsksChanged, c.AlsoChanged = true, true, asked, also
 	return c
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Kind is the kind of an [Item].
@@ -55,9 +56,10 @@ type Item struct {
 	Logger string          // of a log line
 	Data   json.RawMessage // of a log line or an unknown entry; a start's arguments; a result's value
 
-	State     engine.State // of a result: how the run ended
-	MediaType string       // of a result that is a text in a language
-	Large     bool         // the data is too large to be in Data
+	State     engine.State            // of a result: how the run ended
+	Reason    runlog.UnansweredReason // of the result of an unanswered run
+	MediaType string                  // of a result that is a text in a language
+	Large     bool                    // the data is too large to be in Data
 
 	Artifact *generators.Artifact
 	Ask      *Ask

@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A Run is what a page shows of a run. It is not safe for concurrent use.
@@ -17,6 +18,7 @@ type Run struct {
 	Surface      string // where the run was started
 	Durable      bool
 	State        engine.State
+	Reason       runlog.UnansweredReason // of an unanswered run
 	Started      time.Time
 	Ended        time.Time // zero until the run ends
 	Args         json.RawMessage
@@ -26,7 +28,7 @@ type Run struct {
 	Progress     *Progress // the latest; nil if there is none or the run has ended
 	Open         []*Ask    // open questions, oldest first
 	Result       json.RawMessage
-	Error        string
+	Error        string        // why the run has no result
 	Spent        time.Duration // how long the run worked, according to the log
 	LastSeq      uint64        // the ordinal of the newest entry
 	Wakes        time.Time     // when the latest sleep ends or has ended

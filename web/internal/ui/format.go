@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
@@ -86,23 +87,25 @@ func describeAnswerer(name string) string {
 	return describeSurface(name)
 }
 
-// stateLabel returns a run's state as the page shows it.
-func stateLabel(s engine.State) string {
-	if s == engine.Waiting {
-		return "waiting for an answer"
-	}
-	return string(s)
-}
-
 // currentState returns a run's state as its page shows it.
 func currentState(r *timeline.Run) string {
 	switch {
+	case r.State == engine.Waiting:
+		return "waiting for an answer"
 	case r.State == engine.Sleeping:
 		return "sleeping until " + r.Wakes.UTC().Format("2006-01-02 15:04 UTC")
 	case r.Queued():
 		return "waiting for another run"
 	}
-	return stateLabel(r.State)
+	return stateName(r.State, r.Reason)
+}
+
+// stateName returns a run's state in a word or two; reason is an unanswered run's.
+func stateName(s engine.State, reason runlog.UnansweredReason) string {
+	if s == engine.Unanswered {
+		return outcome.Find(runlog.Unanswered, reason).Label
+	}
+	return string(s)
 }
 
 // describeOutcome describes the outcome of a question.

@@ -97,6 +97,7 @@ func TestPages(t *testing.T) {
 			{ID: runID, Photon: "wizard", Title: "Wizard", State: engine.Waiting, Started: now.Add(-time.Minute), Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}},
 			{ID: "b", Photon: "explore_csv", State: engine.Failed, Error: "no such file", Started: now.Add(-3 * time.Hour), Ended: now.Add(-2 * time.Hour)},
 			{ID: "c", Photon: "explore_csv", State: engine.Interrupted, Error: "Beam was stopped", Started: now.Add(-72 * time.Hour), Ended: now.Add(-71 * time.Hour)},
+			{ID: "u", Photon: "explore_csv", State: engine.Unanswered, Reason: runlog.ReasonDeclined, Error: `"Which column?" was declined.`, Started: now.Add(-80 * time.Hour), Ended: now.Add(-79 * time.Hour)},
 			{ID: "d", Photon: "explore_csv", State: engine.Completed, Started: now.Add(-time.Second), Ended: now},
 		}
 		lines := make([]RunLine, len(infos))
@@ -213,7 +214,7 @@ func TestRuns(t *testing.T) {
 
 		for status, end := range map[runlog.FinishStatus][2]string{
 			runlog.Completed: {`{"rows":12,"of":["a"]}`, ""}, runlog.Failed: {"", "no such file"},
-			runlog.Stopped: {"", "stopped in the browser"}, runlog.Interrupted: {"", "Beam was stopped"},
+			runlog.Stopped: {"", "no client came back to the run"}, runlog.Interrupted: {"", "Beam was stopped"},
 		} {
 			w := newLogWriter("{}")
 			w.ask(questions()["text"])
@@ -221,6 +222,10 @@ func TestRuns(t *testing.T) {
 			w.finish(status, end[0], end[1])
 			golden(t, "run-"+string(status), RunPage(c, w.run))
 		}
+		w = newLogWriter("{}")
+		w.answer(w.ask(questions()["text"]), ask.Decline, "")
+		w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Unanswered, Ask: &runlog.UnansweredAsk{Reason: runlog.ReasonDeclined, Seq: 2, Message: "Your name?"}}))
+		golden(t, "run-unanswered", RunPage(c, w.run))
 		w = newLogWriter("{}")
 		w.finish(runlog.Completed, `"Dinner confirmed for 4 people."`, "")
 		golden(t, "run-completed-text", RunPage(c, w.run))

@@ -133,7 +133,7 @@ func hostilePages(s string) map[string]templ.Component {
 	}
 	pages["asks"] = Inbox(c, open)
 	ended := hostileRun(s)
-	ended.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.FinishStatus(s), Error: s, Result: json.RawMessage(`{"a":"` + "pwn" + `"}`)}))
+	ended.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.FinishStatus(s), Error: s, By: s, Ask: &runlog.UnansweredAsk{Reason: runlog.UnansweredReason(s), Message: s, Detail: s}, Result: json.RawMessage(`{"a":"` + "pwn" + `"}`)}))
 	pages["ended"] = RunPage(c, ended.run)
 	return pages
 }

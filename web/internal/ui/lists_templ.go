@@ -135,7 +135,7 @@ func RecentRuns(c Chrome) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = stateMark(r.State).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateMark(r).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -306,7 +306,7 @@ func RunsList(runs []RunLine, filtered bool) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = stateMark(r.State).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateMark(r).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -74,7 +74,7 @@ type RunsPage struct {
 }
 
 // RunStates are the states that the list of runs can be filtered by.
-var RunStates = []engine.State{engine.Running, engine.Waiting, engine.Completed, engine.Failed, engine.Stopped, engine.Interrupted}
+var RunStates = engine.States[:]
 
 // updatesQuery returns the page parameter of the stream that updates the list of runs.
 func (p RunsPage) updatesQuery() string {

@@ -28,6 +28,8 @@ func announceState(r *timeline.Run) string {
 		return "The run is in progress."
 	case engine.Failed:
 		return "The run failed: " + r.Error
+	case engine.Unanswered:
+		return "The run has ended: " + r.Error
 	}
 	return "The run is " + string(r.State) + "."
 }
