@@ -22,6 +22,7 @@ test("rejected fields, a postponed question and lists with runs are accessible",
   await askKitchenSink(page, "form");
   await pressButton(dialog(page), "Submit");
   await expect(page.locator('[aria-invalid="true"]').first()).toBeVisible();
+  await expect(dialog(page).getByRole("alert")).toHaveText(/^\s*Fix 2 fields\s*Enter a name\s*Enter an email\s*$/);
   await expectAccessible(page);
 
   await pressButton(dialog(page), "Later");

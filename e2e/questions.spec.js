@@ -1,5 +1,8 @@
 // Questions on the page: the focus, drafts, and the note when someone else answered
 // first.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./support/build.js";
 import { test, expect } from "./support/fixtures.js";
 import { askKitchenSink, dialog, expectResult, expectSet, field, pressButton, reopen, fillField, startRun } from "./support/run-page.js";
 
@@ -12,6 +15,55 @@ test("the focus goes to the first field, and then to the next question", async (
   await page.keyboard.press("Space");
   await page.keyboard.press("Control+Enter");
   await expectResult(page, { action: "accept", answer: { name: "Ada", environment: "dev" } });
+});
+
+/** expectTopInSight expects the top of a question to be in sight below the run's head. */
+async function expectTopInSight(page) {
+  const top = (locator) => locator.evaluate((e) => e.getBoundingClientRect().top);
+  const headEnds = await page.locator("#run-head").evaluate((e) => e.getBoundingClientRect().bottom);
+  await expect.poll(() => top(dialog(page))).toBeGreaterThanOrEqual(headEnds);
+  expect(await top(dialog(page))).toBeLessThan(400);
+}
+
+test("a form of seven fields is in sight whole, beside what it is about, and leads to the first field that needs an answer", async ({ page }) => {
+  await askKitchenSink(page, "form");
+  await expect(field(dialog(page), "name")).toBeFocused(); // not the preset radio button
+  await expectTopInSight(page);
+  const actions = await dialog(page).locator(":scope > .actions").boundingBox();
+  const fields = await dialog(page).locator(".field").all();
+  expect(fields).toHaveLength(7);
+  for (const each of fields) {
+    const { y, height } = await each.boundingBox();
+    expect(y + height).toBeLessThanOrEqual(actions.y + 12); // of which 12 are a shadow
+  }
+
+  await page.getByRole("link", { name: /^Inbox/ }).click();
+  await page.getByRole("link", { name: /^Answer/ }).click();
+  await expect(field(dialog(page), "name")).toBeFocused();
+  await expectTopInSight(page);
+
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  const right = async (locator) => locator.boundingBox().then(({ x, width }) => x + width);
+  expect((await page.locator("#asks").boundingBox()).x - (await right(page.locator(".timeline-section")))).toBeLessThan(60);
+  await pressButton(dialog(page), "Decline");
+  await expectResult(page, { action: "decline" });
+  const chart = page.getByRole("main").getByRole("img", { name: "Lines" });
+  expect((await chart.boundingBox()).width).toBeGreaterThan(1000);
+});
+
+test("what a question shows stands beside it on a wide screen, and above its form on a narrow one", async ({ page }) => {
+  await askKitchenSink(page, "form");
+  const { asks } = await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json();
+  await page.goto(`/asks/${asks[0].id}`);
+  const html = readFileSync(join(root, "web/internal/ui/testdata/ask-showing.html"), "utf8");
+  await page.evaluate((html) => (document.querySelector(".alone-ask").innerHTML = html), html.replaceAll(/<img[^>]*>/g, ""));
+  const box = (selector) => dialog(page).locator(selector).boundingBox();
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  expect((await box(".evidence")).x + (await box(".evidence")).width).toBeLessThanOrEqual((await box("h2")).x);
+  expect((await box(".actions")).y - (await box("h2")).y).toBeLessThan(300);
+  await page.setViewportSize({ width: 360, height: 800 });
+  expect((await box(".evidence")).y).toBeGreaterThan((await box("h2")).y);
+  expect((await box(".evidence")).y).toBeLessThan((await box(".actions")).y);
 });
 
 test("a new question does not take the focus from a field", async ({ page }) => {

@@ -12,7 +12,7 @@ test.describe("arguments", () => {
     const run = main.getByRole("button", { name: "Run", exact: true });
     await fillField(main, "time", "19:00");
     await run.click();
-    await expectError(main, "date", /required/);
+    await expectError(main, "date", /Enter a date$/);
     await expectSet(main, "time", "19:00");
 
     await fillField(main, "date", "2026-11-22");

@@ -20,7 +20,7 @@ test("log lines are filtered by level, also after a reload", async ({ page }) =>
 test("the page follows the newest row until the person scrolls up", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 500 });
   await askKitchenSink(page, "text");
-  const atEnd = () => page.evaluate(() => innerHeight + scrollY >= document.documentElement.scrollHeight - 48);
+  const atEnd = () => page.locator("#timeline > .row").last().evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight);
   await expect.poll(atEnd).toBe(true);
   const follow = page.getByRole("button", { name: "Follow" });
   await expect(follow).toHaveAttribute("aria-pressed", "true");
@@ -31,11 +31,29 @@ test("the page follows the newest row until the person scrolls up", async ({ pag
   await pressButton(dialog(page), "Submit");
   await expectEnd(page, "completed");
   expect(await atEnd()).toBe(false);
+  await expect(page.getByRole("button", { name: /^\d+ new$/ })).toBeHidden(); // the run has ended
+});
+
+test("new rows are counted while they are out of sight, and followed only then", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await startRun(page, "explore_csv");
+  await expect(dialog(page)).toBeVisible();
+  expect(await page.evaluate(() => scrollY)).toBe(0); // all rows are in sight
+  await page.getByRole("button", { name: "Follow" }).click();
+  await fillField(dialog(page), "file", { path: dataset("seattle-weather.csv") });
+  await pressButton(dialog(page), "Submit");
   const newer = page.getByRole("button", { name: /^\d+ new$/ });
+  await expect(page.locator("#timeline > .r-ask")).toHaveCount(2);
   await expect(newer).toBeVisible();
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  const unseen = Number.parseInt(await newer.textContent(), 10);
+  await page.locator("#timeline > .r-artifact").last().evaluate((row) => scrollBy(0, row.getBoundingClientRect().top - innerHeight + 60));
+  await expect.poll(async () => Number.parseInt(await newer.textContent(), 10)).toBeLessThan(unseen);
   await newer.click();
-  await expect.poll(atEnd).toBe(true);
   await expect(newer).toBeHidden();
+  await expect(page.locator("#timeline > .row").last()).toBeInViewport({ ratio: 1 });
+  await expect(page.getByRole("banner")).toBeInViewport({ ratio: 1 });
+  await expect(page.getByRole("link", { name: /^Inbox/ })).toBeInViewport();
 });
 
 test("elapsed time ticks", async ({ page }) => {

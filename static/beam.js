@@ -11,16 +11,16 @@ import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";
 import { handleNewRows, initFollowing, initLevelFilter } from "./script/timeline.js";
 
-let syncScheduled = false, rows = 0;
+let syncScheduled = false, rows = [];
 new MutationObserver((changes) => {
   updateTitleCount(); // even in a hidden tab
-  for (const { target, addedNodes } of changes) if (target.id === "timeline") rows += addedNodes.length;
+  for (const { target, addedNodes } of changes) if (target.id === "timeline") rows.push(...addedNodes);
   if (syncScheduled) return;
   syncScheduled = true;
   requestAnimationFrame(() => {
     syncScheduled = false;
     const added = rows;
-    rows = 0;
+    rows = [];
     syncQuestions();
     makeSortable();
     handleNewRows(added);

@@ -12,6 +12,7 @@ const colorSchemes = {
 };
 
 // What only colors decide is checked in each scheme; the rest, once.
+const ofAll = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }; // by default, axe omits WCAG 2.2
 const ofColors = { runOnly: ["color-contrast", "link-in-text-block"] };
 
 /** expectAccessible expects axe to find no violations on a page, in light, dark and forced colors. */
@@ -19,7 +20,7 @@ export async function expectAccessible(page) {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe);
   for (const [name, media] of Object.entries(colorSchemes)) {
     await page.emulateMedia(media);
-    const options = { resultTypes: ["violations"], ...(name === "light" ? {} : ofColors) };
+    const options = { resultTypes: ["violations"], ...(name === "light" ? ofAll : ofColors) };
     const { violations } = await page.evaluate((options) => window.axe.run(options), options);
     expect(violations.map(summary), `axe violations, ${name}`).toEqual([]);
   }

@@ -2,9 +2,9 @@
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../screenshots/", import.meta.url));
-const sizes = { phone: { width: 390, height: 844 }, laptop: { width: 1280, height: 800 } };
+const sizes = { phone: { width: 360, height: 800 }, laptop: { width: 1280, height: 800 }, wide: { width: 1920, height: 1080 } };
 
-/** takeScreenshot writes e2e/screenshots/NAME-SIZE-SCHEME.png in both sizes, light and dark. */
+/** takeScreenshot writes e2e/screenshots/NAME-SIZE-SCHEME.png in all sizes, light and dark. */
 export async function takeScreenshot(page, name) {
   const before = page.viewportSize();
   for (const [size, viewport] of Object.entries(sizes)) {

@@ -17,7 +17,7 @@ type Signup struct {
 	Email      string   `json:"email" title:"Email" format:"email" maxLength:"254"`
 	Age        *int     `json:"age,omitempty" title:"Age" minimum:"18" maximum:"120"`
 	Role       string   `json:"role,omitempty" title:"Role" enum:"dev,ops,design" enumTitles:"Developer,Operator,Designer"`
-	Topics     []string `json:"topics,omitempty" title:"Topics" description:"One or two" enum:"auth,logging,metrics,tracing" minItems:"1" maxItems:"2"`
+	Topics     []string `json:"topics,omitempty" title:"Topics" enum:"auth,logging,metrics,tracing" minItems:"1" maxItems:"2"`
 	Newsletter *bool    `json:"newsletter,omitempty" title:"Newsletter" default:"true"`
 	Website    string   `json:"website,omitempty" title:"Website" format:"uri"`
 }
@@ -53,7 +53,7 @@ func askQuestion(yield generators.Yield, kind string) (any, error) {
 	case "select":
 		return asAny(ask.Select(yield, kind, "Which environment?", environments(), ask.Title("Environment")))
 	case "multiselect":
-		return asAny(ask.MultiSelect(yield, kind, "Which features? One or two.",
+		return asAny(ask.MultiSelect(yield, kind, "Which features?",
 			ask.Choices("auth", "logging", "metrics", "tracing"), ask.Title("Features"), ask.Items(1, 2)))
 	case "number":
 		return asAny(ask.Number(yield, kind, "How many hours?", ask.Title("Hours"), ask.Range(0, 10), ask.Step(0.5)))

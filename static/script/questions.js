@@ -13,24 +13,39 @@ let stopping = false;
 const questionDialogs = () => findAll("dialog.ask:not(.closed)");
 export const openDialogs = () => questionDialogs().filter((d) => d.open);
 
-/** firstControl returns the element of a question to focus: its heading if it is a confirmation. */
+const controls = (field) => findAll("input:not([type=hidden]), select, textarea", field).filter((e) => !e.disabled);
+
+/** needsAnswer reports whether a field is required and empty. */
+function needsAnswer(field) {
+  if (!find("[required], .required", field)) return false;
+  const list = controls(field).filter((e) => !e.matches(".choice-filter"));
+  return list.every((e) => (e.matches("[type=checkbox], [type=radio]") ? !e.checked : !e.value));
+}
+
+/**
+ * firstControl returns the element of a question to focus: that of the first field that
+ * needs an answer, else of the first field, or the heading if it is a confirmation.
+ */
 function firstControl(dialog) {
   const heading = find("h2", dialog);
   if (!matchMedia("(pointer: fine)").matches) return heading; // on touch screens, focusing a field would open the keyboard
-  const fields = findAll("input:not([type=hidden]), select, textarea", dialog).filter((e) => !e.disabled);
-  return find("input[type=radio]:checked", dialog) ?? fields[0] ?? heading;
+  const fields = findAll(".field", dialog).filter((f) => controls(f).length);
+  const field = fields.find(needsAnswer) ?? fields[0];
+  return field ? (find("input[type=radio]:checked", field) ?? controls(field)[0]) : heading;
 }
 
+/** focusDialog focuses a question and shows its top, and as much below it as there is room for. */
 function focusDialog(dialog) {
   firstControl(dialog)?.focus({ preventScroll: true });
   dialog.scrollIntoView({ block: "nearest" });
+  find(".from", dialog)?.scrollIntoView({ block: "nearest" });
 }
 
 /** focusNewQuestion focuses a new question, unless the person is busy elsewhere. */
 function focusNewQuestion(dialog) {
   const now = document.activeElement;
-  if (isTextInput(now) || now?.closest("dialog") || find("dialog.modal[open]")) return;
-  if (now && now !== document.body) previousFocus.set(dialog.id, now);
+  if (isTextInput(now) || now?.closest("dialog") && now !== dialog || find("dialog.modal[open]")) return;
+  if (now && now !== document.body && now !== dialog) previousFocus.set(dialog.id, now);
   focusDialog(dialog);
 }
 
@@ -100,15 +115,24 @@ export function syncQuestions() {
     seenQuestions.delete(id);
     handleRemovedQuestion(id, was);
   }
+  const added = [];
   for (const [id, dialog] of now) {
     if (find(".summary", dialog)) submittedAt.delete(id);
     if (seenQuestions.has(id)) continue;
     seenQuestions.set(id, {});
     restoreDraft(dialog);
-    if (dialog.open) focusNewQuestion(dialog);
+    if (dialog.open) added.push(dialog);
   }
+  const linked = added.find((d) => `#${d.id}` === location.hash); // as from the inbox
+  for (const dialog of linked ? [linked] : added) focusNewQuestion(dialog);
   recordFocus();
 }
+
+// When the browser scrolls to the question that a link names, it moves the focus to all of it.
+addEventListener("load", () => requestAnimationFrame(() => {
+  const linked = location.hash && document.getElementById(location.hash.slice(1));
+  if (linked && linked.matches("dialog.ask[open]") && [document.body, linked].includes(document.activeElement)) focusDialog(linked);
+}));
 
 function recordFocus() {
   for (const d of questionDialogs()) seenQuestions.set(d.id, { open: d.open, focused: d.contains(document.activeElement) });

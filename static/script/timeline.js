@@ -4,45 +4,71 @@ import { find } from "./dom.js";
 import { tabStorage } from "./storage.js";
 
 export const timeline = () => find("#timeline");
-let following = false, followPaused = false, unseenRows = 0, pageHeight = 0;
+let following = false, followPaused = false;
+const unseen = new Set(); // new rows that were never in sight, in order
 
-const isAtBottom = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 48;
-const scrollToBottom = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
+/** visibleBottom returns where the visible part of the timeline ends, in the viewport. */
+function visibleBottom() {
+  const { left } = timeline().getBoundingClientRect();
+  const tops = [find("#progress"), find("#asks")].flatMap((e) => {
+    if (!e?.offsetHeight || getComputedStyle(e).position !== "sticky") return [];
+    const box = e.getBoundingClientRect();
+    return box.left <= left && box.top > 0 ? [box.top] : []; // not beside the timeline
+  });
+  return Math.min(innerHeight, ...tops);
+}
 
+function lastRow() {
+  let row = timeline().lastElementChild;
+  while (row && !row.offsetHeight) row = row.previousElementSibling; // filtered by level
+  return row;
+}
+
+const lastRowBottom = () => lastRow()?.getBoundingClientRect().bottom ?? 0;
+const isLastRowVisible = () => lastRowBottom() <= visibleBottom() + 1;
+
+/** showLastRow scrolls down if the last row is out of sight. */
+function showLastRow() {
+  const below = lastRowBottom() - visibleBottom();
+  if (below > 1) scrollBy({ top: below + 12, behavior: "instant" });
+}
+
+/** showFollowing updates the controls. The rows count that nobody has seen, until the run ends. */
 function showFollowing() {
-  const on = following && !followPaused;
-  find("#follow")?.setAttribute("aria-pressed", String(on));
+  find("#follow")?.setAttribute("aria-pressed", String(following && !followPaused));
   const button = find("#new-rows");
   if (!button) return;
-  if (on) unseenRows = 0;
-  button.hidden = unseenRows === 0;
-  button.textContent = `${unseenRows.toLocaleString("en")} new`;
+  const bottom = unseen.size && visibleBottom();
+  for (const row of unseen) {
+    if (row.isConnected && row.getBoundingClientRect().top >= bottom) break;
+    unseen.delete(row);
+  }
+  button.hidden = unseen.size === 0 || !find(".run-head.live");
+  button.textContent = `${unseen.size.toLocaleString("en")} new`;
 }
 
 function setFollowing(on) {
   followPaused = !on;
   following = on;
-  if (on) scrollToBottom();
+  if (on) showLastRow();
   showFollowing();
 }
 
-/** handleNewRows scrolls to the newest row, or counts new rows if not following. */
+/** handleNewRows scrolls to the newest row, or counts the new rows if not following. */
 export function handleNewRows(rows) {
-  const before = pageHeight;
-  pageHeight = document.documentElement.scrollHeight;
-  if (!following || followPaused) unseenRows += rows;
-  else if (pageHeight !== before) scrollToBottom();
-  if (rows > 0) showFollowing();
+  if (following && !followPaused) showLastRow();
+  else for (const row of rows) if (row.matches?.(".row")) unseen.add(row);
+  showFollowing();
 }
 
 export function initFollowing() {
   if (!find("#follow")) return;
   const [navigation] = performance.getEntriesByType("navigation");
-  following = navigation?.type === "navigate" && !location.hash ? true : isAtBottom();
-  if (following) scrollToBottom();
+  following = navigation?.type === "navigate" && !location.hash ? true : isLastRowVisible();
+  if (following) showLastRow();
   showFollowing();
   addEventListener("scroll", () => {
-    following = isAtBottom();
+    following = isLastRowVisible();
     showFollowing();
   }, { passive: true });
   find("#follow").addEventListener("click", () => setFollowing(!(following && !followPaused)));

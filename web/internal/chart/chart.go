@@ -17,8 +17,8 @@ const (
 	seriesColors = 6 // the colors repeat after these
 )
 
-// A Chart is a chart prepared for rendering. It is limited in size, and drawn once for
-// wide and once for narrow screens so that its text has the same size on both.
+// A Chart is a chart prepared for rendering. It is limited in size, and drawn in several
+// sizes so that its text has about the same size on all screens.
 type Chart struct {
 	id   string // of its elements
 	data generators.Chart

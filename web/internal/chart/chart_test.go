@@ -32,11 +32,10 @@ func checkChart(t *testing.T, c generators.Chart) string {
 	if v.IsEmpty() {
 		return ""
 	}
-	wide, narrow := renderHTML(t, v.SVG("title", 720, false)), renderHTML(t, v.SVG("title", 310, true))
-	for _, svg := range []string{wide, narrow} {
-		checkSVG(t, svg)
+	for _, s := range Sizes {
+		checkSVG(t, renderHTML(t, v.SVG("title", s)))
 	}
-	return wide
+	return renderHTML(t, v.SVG("title", Sizes[1]))
 }
 
 func checkSVG(t *testing.T, svg string) {

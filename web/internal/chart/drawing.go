@@ -27,20 +27,27 @@ const (
 type drawing struct {
 	strings.Builder
 	chart         Chart
+	size          Size
 	width, height float64
-	narrow        bool
 	valueScale    axisScale // of the values
 	// The plot area.
 	left, top, right, bottom float64
 }
 
-// SVG returns the chart as SVG, width pixels wide.
-func (c Chart) SVG(title string, width float64, narrow bool) templ.Component {
+// A Size is how large a chart is drawn. The stylesheet shows the one that there is room for.
+type Size struct {
+	class         string
+	width, height float64
+	ticks         int // of the value axis, at most
+}
+
+// Sizes are all sizes, from the narrowest.
+var Sizes = []Size{{"narrow", 310, 232, 4}, {"medium", 600, 276, 5}, {"wide", 1040, 374, 5}}
+
+// SVG returns the chart as SVG.
+func (c Chart) SVG(title string, s Size) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		d := &drawing{chart: c, width: width, height: math.Round(width * 0.46), narrow: narrow}
-		if narrow {
-			d.height = math.Round(width * 0.75)
-		}
+		d := &drawing{chart: c, size: s, width: s.width, height: s.height}
 		d.draw(title)
 		_, err := io.WriteString(w, d.String())
 		return err
@@ -55,11 +62,7 @@ func (d *drawing) draw(title string) {
 		lo = math.Min(lo, 0)
 		hi = math.Max(hi, 0)
 	}
-	ticks := 5
-	if d.narrow {
-		ticks = 4
-	}
-	d.valueScale = newScale(lo, hi, ticks)
+	d.valueScale = newScale(lo, hi, d.size.ticks)
 	horizontal := bars && d.hasHorizontalBars()
 	if horizontal {
 		d.layOutHorizontal()
@@ -82,10 +85,7 @@ func (d *drawing) draw(title string) {
 }
 
 func (d *drawing) openSVG(title string) {
-	id, size := d.chart.id, "wide"
-	if d.narrow {
-		size = "compact"
-	}
+	id, size := d.chart.id, d.size.class
 	fmt.Fprintf(d, `<svg class="plot %s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-labelledby="%s-%s-title %s-%s-about" xmlns="http://www.w3.org/2000/svg">`,
 		size, formatPixels(d.width), formatPixels(d.height), formatPixels(d.width), formatPixels(d.height), id, size, id, size)
 	fmt.Fprintf(d, `<title id="%s-%s-title">%s</title><desc id="%s-%s-about">%s</desc>`,

@@ -82,11 +82,15 @@ func (c *formControl) numberNoun(e generators.FieldError) string {
 	if c.labelledBy != "" {
 		noun = "a number"
 	}
-	if strings.Contains(e.Message, "whole number") {
-		noun = "a whole number"
-	}
 	rules := c.rules()
-	if name := nounOf(c.Label()); c.labelledBy == "" && isPlural(name) && rules != "" {
+	name := nounOf(c.Label())
+	many := c.labelledBy == "" && isPlural(name)
+	switch {
+	case strings.Contains(e.Message, "whole number") && many:
+		noun = "a whole number of " + name
+	case strings.Contains(e.Message, "whole number"):
+		noun = "a whole number"
+	case many && rules != "":
 		bounds, steps, _ := strings.Cut(rules, ", ")
 		return strings.TrimSuffix(strings.TrimPrefix(bounds, "from ")+" "+name+", "+steps, ", ")
 	}
@@ -175,10 +179,10 @@ func isPlural(noun string) bool {
 	if head, _, ok := strings.Cut(noun, " of "); ok {
 		noun = head
 	}
-	if !strings.HasSuffix(noun, "s") {
-		return false
+	if noun == "people" || noun == "children" {
+		return true
 	}
-	return !strings.HasSuffix(noun, "ss") && !strings.HasSuffix(noun, "us") && !strings.HasSuffix(noun, "is")
+	return strings.HasSuffix(noun, "s") && !strings.HasSuffix(noun, "ss") && !strings.HasSuffix(noun, "us") && !strings.HasSuffix(noun, "is")
 }
 
 // startsWithVowelSound guesses whether an English noun takes "an".

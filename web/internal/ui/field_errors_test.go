@@ -32,6 +32,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{ask.Field{Title: "Age", Type: "integer", Minimum: number(18), Maximum: number(120)}, ``, "Enter an age", "From 18 to 120"},
 		{ask.Field{Title: "Guests", Type: "integer", Minimum: number(1)}, `0`, "Enter 1 or more guests", ""},
 		{ask.Field{Title: "Guests", Type: "integer", Minimum: number(1)}, ``, "Enter the number of guests", "1 or more"},
+		{ask.Field{Title: "People", Type: "integer", Minimum: number(1), Maximum: number(20)}, `21`, "Enter 1 to 20 people", ""},
+		{ask.Field{Title: "People", Type: "integer", Minimum: number(1), Maximum: number(20)}, `1.5`, "Enter a whole number of people from 1 to 20", ""},
 		{ask.Field{Title: "Price", Type: "number", Maximum: number(10), Step: number(0.5)}, `0.3`, "Enter a price of at most 10, in steps of 0.5", ""},
 		{ask.Field{Title: "Start", Type: "string", Format: "date", Earliest: "2026-01-01", Latest: "2026-12-31"}, `"2027-01-01"`, "Enter a start from 2026-01-01 to 2026-12-31", ""},
 		{ask.Field{Title: "Role", Type: "string", Choices: roles}, ``, "Choose a role", ""},
