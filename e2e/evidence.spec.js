@@ -5,6 +5,8 @@ import { askKitchenSink, dialog, expectResult, pressButton } from "./support/run
 
 const group = (scope) => scope.getByRole("group", { name: "Shown with the question" });
 
+const right = ({ x, width }) => x + width;
+
 async function expectEvidence(scope) {
   await expect(group(scope)).toContainText("+seats = 400");
   await expect(group(scope).getByRole("cell", { name: "billing" })).toBeVisible();
@@ -24,22 +26,33 @@ test("beside the question, in the dock and on its own page", async ({ page }) =>
   await page.goto(`/asks/${id}`);
   await expectEvidence(dialog(page));
   await expectAccessible(page);
+  const box = (selector) => dialog(page).locator(selector).boundingBox();
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  expect(right(await box(".evidence"))).toBeLessThanOrEqual((await box("h2")).x);
+  expect((await box(".actions")).y - (await box("h2")).y).toBeLessThan(300);
+  await page.setViewportSize({ width: 360, height: 800 });
+  expect((await box(".evidence")).y).toBeGreaterThan((await box("h2")).y);
+  expect((await box(".evidence")).y).toBeLessThan((await box(".actions")).y);
   await pressButton(dialog(page), "Keep");
   await expectResult(page, { action: "accept", answer: false });
 });
 
-test("in the inbox, folded, and it stays open while the list changes", async ({ page, context }) => {
+test("in the inbox beside the question, and it stays folded while the list changes", async ({ page, context }) => {
   await askKitchenSink(page, "evidence");
   await page.goto("/asks");
   const shown = page.locator(".inbox-list details.shown");
   await expect(shown).toHaveCount(1);
-  await expect(group(shown)).toBeHidden();
-  await shown.getByText("Shows settings.toml, Who uses them").click();
   await expectEvidence(shown);
   await expectAccessible(page);
+  const question = await page.locator(".inbox-list h2").boundingBox();
+  const evidence = await group(shown).boundingBox();
+  expect(right(question)).toBeLessThanOrEqual(evidence.x);
+  expect(evidence.y - question.y).toBeLessThan(60);
+  await shown.getByText("Shows settings.toml, Who uses them").click();
+  await expect(group(shown)).toBeHidden();
   await askKitchenSink(await context.newPage(), "text");
   await expect(page.locator(".inbox-list > li")).toHaveCount(2);
-  await expectEvidence(shown);
+  await expect(group(shown)).toBeHidden();
 });
 
 test("in the timeline once it is answered, folded", async ({ page }) => {

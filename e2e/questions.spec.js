@@ -1,8 +1,5 @@
 // Questions on the page: the focus, drafts, and the note when someone else answered
 // first.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { root } from "./support/build.js";
 import { test, expect } from "./support/fixtures.js";
 import { askKitchenSink, dialog, expectResult, expectSet, field, pressButton, reopen, fillField, startRun } from "./support/run-page.js";
 
@@ -49,21 +46,6 @@ test("a form of seven fields is in sight whole, beside what it is about, and lea
   await expectResult(page, { action: "decline" });
   const chart = page.getByRole("main").getByRole("img", { name: "Lines" });
   expect((await chart.boundingBox()).width).toBeGreaterThan(1000);
-});
-
-test("what a question shows stands beside it on a wide screen, and above its form on a narrow one", async ({ page }) => {
-  await askKitchenSink(page, "form");
-  const { asks } = await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json();
-  await page.goto(`/asks/${asks[0].id}`);
-  const html = readFileSync(join(root, "web/internal/ui/testdata/ask-showing.html"), "utf8");
-  await page.evaluate((html) => (document.querySelector(".alone-ask").innerHTML = html), html.replaceAll(/<img[^>]*>/g, ""));
-  const box = (selector) => dialog(page).locator(selector).boundingBox();
-  await page.setViewportSize({ width: 1920, height: 1080 });
-  expect((await box(".evidence")).x + (await box(".evidence")).width).toBeLessThanOrEqual((await box("h2")).x);
-  expect((await box(".actions")).y - (await box("h2")).y).toBeLessThan(300);
-  await page.setViewportSize({ width: 360, height: 800 });
-  expect((await box(".evidence")).y).toBeGreaterThan((await box("h2")).y);
-  expect((await box(".evidence")).y).toBeLessThan((await box(".actions")).y);
 });
 
 test("a new question does not take the focus from a field", async ({ page }) => {

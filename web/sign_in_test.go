@@ -153,20 +153,52 @@ func TestSignOut(t *testing.T) {
 	expectStatus(t, p.requestJSON("GET", "/runs", ""), http.StatusUnauthorized)
 }
 
-// A browser that has not signed in is told of the MCP client that waits, and the command
-// with which it signs in.
-func TestPageSaysHowToSeeTheRunsOfClients(t *testing.T) {
-	s := newSite(t, "")
-	if _, err := s.engine.Start(t.Context(), callers.LocalClient(), engine.StartRequest{Photon: "wizard", Surface: "mcp"}); err != nil {
-		t.Fatal(err)
+// TestClientsThatWait opens pages while a run of a local client waits.
+func TestClientsThatWait(t *testing.T) {
+	const note = "You see only this browser’s runs."
+	e, photons := newCallerEngine(t)
+	open := newCallerSite(t, e, photons, web.Config{SignInCommand: "beam open"})
+	locked := newCallerSite(t, e, photons, web.Config{Token: "s3cret"})
+	shows := func(p *browserSession, headers ...string) bool {
+		t.Helper()
+		res := p.request("GET", "/asks", "", append(headers, "Accept", "text/html")...)
+		expectStatus(t, res, http.StatusOK)
+		page := readText(t, res)
+		return strings.Contains(page, note) && strings.Contains(page, "run <code>beam open</code>")
 	}
-	for range s.engine.Watch(t.Context(), callers.LocalClient()) {
-		if s.engine.CountOpenAsks(callers.LocalClient()) > 0 {
-			break
+	var asked []string
+	wait := func(surface string) {
+		t.Helper()
+		info, err := e.Start(t.Context(), callers.LocalClient(), engine.StartRequest{Photon: "wizard", Args: []byte("{}"), Surface: surface})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked = append(asked, info.ID)
+		for range e.Watch(t.Context(), callers.LocalClient()) {
+			if e.CountOpenAsks(callers.LocalClient()) == len(asked) {
+				return
+			}
 		}
 	}
-	page := readText(t, s.newSession().request("GET", "/", "", "Accept", "text/html"))
-	if want := "To sign in, run <code>beam open</code>."; !strings.Contains(page, want) {
-		t.Errorf("the page does not say %q", want)
+	browser, operator := open.newSession(), open.newSession()
+	operator.signIn()
+	wait("http")
+	if shows(browser) {
+		t.Error("a script waits, and the page speaks of an MCP client")
+	}
+	wait("mcp task")
+	if !shows(browser) || shows(operator) {
+		t.Error("only browsers that have not signed in are told")
+	}
+	if shows(locked.newSession(), "Authorization", "Bearer s3cret") {
+		t.Error("a token's holder is told to sign in")
+	}
+	for _, id := range asked {
+		if err := e.Cancel(t.Context(), callers.LocalClient(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if shows(browser) {
+		t.Error("nothing waits any more, and the page says so")
 	}
 }
