@@ -35,7 +35,7 @@ test("a browser that has not signed in is told of the MCP clients that wait, and
     const note = page.locator("#sign-in-note");
     await expect(note).toBeHidden();
     const called = callTool(client, { ask: "integer" });
-    await expect(note).toHaveText(/^You see only this browser’s runs. Sign in to see those of MCP clients.$/);
+    await expect(note).toHaveText(/^You see only this browser’s runs. Sign in to see those of MCP clients\.\s*$/);
     await note.getByRole("link", { name: "Sign in" }).click();
     await expect(page.getByRole("main")).toContainText("open a sign-in address");
     await page.goto(new URL("/asks", address).href);
