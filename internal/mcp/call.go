@@ -191,7 +191,7 @@ func (c *call) abandonRun() {
 	}
 }
 
-// hasEntry reports whether the run's log has an entry with the sequence number seq.
+// hasEntry reports whether the run's log has an entry with the ordinal seq.
 func (c *call) hasEntry(seq uint64) bool {
 	info, err := c.server.engine.Info(c.client.caller, c.runID)
 	return err == nil && seq <= info.LastSeq
