@@ -110,4 +110,3 @@ func acceptLoss(t *testing.T, dir string, runs []string) {
 	s.waitForExit(waitTimeout)
 	runBeam(t, 0, "check", "--data", dir)
 }
-
