@@ -149,7 +149,7 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 		refused := c.startErrorReply(err)
 		return &refused
 	}
-	c.runID, c.followAfter = info.ID, info.LastSeq
+	c.runID, c.followAfter = info.ID, 1 // the start; the next entry says whether it is queued
 	c.sender.SetResumeCursor(c.cursor(0))
 	return nil
 }
