@@ -1,15 +1,14 @@
 package main
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 const firstBlock = "log/jetstream/$G/streams/runs/msgs/1.blk"
@@ -63,7 +62,7 @@ func TestDamagedLog(t *testing.T) {
 			if err := damage(filepath.Join(dir, firstBlock)); err != nil {
 				t.Fatal(err)
 			}
-			before := digests(t, dir)
+			before := programtest.FileDigests(t, dir)
 			for _, command := range []string{"serve", "stdio", "check"} {
 				args := []string{command, "--data", dir}
 				if command == "serve" {
@@ -75,7 +74,7 @@ func TestDamagedLog(t *testing.T) {
 						t.Errorf("%s doesn't say %q: %s", command, want, said)
 					}
 				}
-				if after := digests(t, dir); !maps.Equal(before, after) {
+				if after := programtest.FileDigests(t, dir); !maps.Equal(before, after) {
 					t.Errorf("%s has changed the folder:\n%v\n%v", command, before, after)
 				}
 			}
@@ -110,23 +109,4 @@ func acceptLoss(t *testing.T, dir string, runs []string) {
 	s.signal(syscall.SIGTERM)
 	s.waitForExit(waitTimeout)
 	runBeam(t, 0, "check", "--data", dir)
-}
-
-// digests are those of all files in a folder.
-func digests(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := make(map[string]string)
-	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			all[path] = "folder"
-			return err
-		}
-		raw, err := os.ReadFile(filepath.Join(dir, path))
-		all[path] = fmt.Sprintf("%x", sha256.Sum256(raw))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }

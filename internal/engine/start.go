@@ -58,7 +58,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		return Info{}, err
 	}
 	if first != r {
-		return first.resolveRepeat(r.requestDigest)
+		return first.resolveRepeat(*r.requestDigest)
 	}
 	info, err := r.recordStart(ctx, started)
 	if err != nil {
@@ -134,7 +134,7 @@ func digestRequest(s runlog.Started) [sha256.Size]byte {
 // idempotency key and the given digest. It waits until the first request has
 // been handled.
 func (r *trackedRun) resolveRepeat(digest [sha256.Size]byte) (Info, error) {
-	if r.requestDigest != digest {
+	if *r.requestDigest != digest {
 		return Info{}, ErrIdempotencyKeyReused
 	}
 	r.mu.Lock()

@@ -28,8 +28,8 @@ type trackedRun struct {
 	// started is the run's first entry without the arguments, which are read from
 	// the log when needed.
 	started       runlog.Started
-	requestDigest [sha256.Size]byte // see digestRequest; zero without an idempotency key
-	startedAt     time.Time         // as recorded, without a monotonic reading, because lists sort by it
+	requestDigest *[sha256.Size]byte // see digestRequest; nil without an idempotency key
+	startedAt     time.Time          // as recorded, without a monotonic reading, because lists sort by it
 
 	// adopter is the owner if it isn't who started the run. It changes while both mu
 	// and the index's mu are held.
@@ -83,7 +83,8 @@ func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRu
 // applyStarted applies the run's first entry.
 func (r *trackedRun) applyStarted(p *generators.Photon, s runlog.Started, at time.Time) {
 	if s.IdempotencyKey != "" {
-		r.requestDigest = digestRequest(s)
+		digest := digestRequest(s)
+		r.requestDigest = &digest
 	}
 	s.Args = nil
 	s.Owner = callers.OwnerID(s.Owner)

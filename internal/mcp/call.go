@@ -149,7 +149,7 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 		refused := c.startErrorReply(err)
 		return &refused
 	}
-	c.runID, c.followAfter = info.ID, info.LastSeq
+	c.runID, c.followAfter = info.ID, 1 // the start; the next entry says whether it is queued
 	c.sender.SetResumeCursor(c.cursor(0))
 	return nil
 }
@@ -191,7 +191,7 @@ func (c *call) abandonRun() {
 	}
 }
 
-// hasEntry reports whether the run's log has an entry with the sequence number seq.
+// hasEntry reports whether the run's log has an entry with the ordinal seq.
 func (c *call) hasEntry(seq uint64) bool {
 	info, err := c.server.engine.Info(c.client.caller, c.runID)
 	return err == nil && seq <= info.LastSeq

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,11 +16,11 @@ const minTimerDelay = 10 * time.Millisecond
 
 // scheduleTimer sets the timer for whatever is due next.
 func (f *follower) scheduleTimer() {
-	now, expiry := time.Now(), f.handler.waitDeadline()
+	now, expiry, paused := time.Now(), f.handler.waitDeadline(), f.pause() != ""
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stopTimer()
-	due := f.nextActions(now)
+	due := f.nextActions(now, paused)
 	if !expiry.IsZero() {
 		due = append(due, expiry)
 	}
@@ -30,12 +31,12 @@ func (f *follower) scheduleTimer() {
 }
 
 // nextActions returns when each of the actions of runDueActions is due. It keeps the
-// wait clock running while a question is open. The caller holds mu.
-func (f *follower) nextActions(now time.Time) (due []time.Time) {
+// wait clock running while a question is open or the run is paused. The caller holds mu.
+func (f *follower) nextActions(now time.Time, paused bool) (due []time.Time) {
 	policy := f.server.askPolicy
-	waiting := len(f.pending)+len(f.linkedAsks) > 0 && !f.askingStopped
+	waiting := (paused || len(f.pending)+len(f.linkedAsks) > 0) && !f.askingStopped
 	f.waitClock.setWaiting(waiting, now)
-	f.setLinkedSince(waiting && len(f.pending) == 0 && !f.handler.hasQuestions(), now)
+	f.setLinkedSince(waiting && len(f.linkedAsks) > 0 && len(f.pending) == 0 && !f.handler.hasQuestions(), now)
 	if !waiting {
 		f.nextKeepAlive = time.Time{}
 		return nil
@@ -54,6 +55,22 @@ func (f *follower) nextActions(now time.Time) (due []time.Time) {
 		due = append(due, f.nextKeepAlive)
 	}
 	return due
+}
+
+// pause says why the run does nothing now although no question is open: it sleeps, or
+// waits for another run. It is empty otherwise.
+func (f *follower) pause() string {
+	f.mu.Lock()
+	asking := len(f.pending)+len(f.linkedAsks) > 0
+	f.mu.Unlock()
+	if asking {
+		return ""
+	}
+	info, err := f.server.engine.Info(f.client.caller, f.runID)
+	if err != nil {
+		return "" // as the next step finds out
+	}
+	return info.Pause()
 }
 
 // setLinkedSince records whether the call waits only for answers that its client can't be
@@ -115,8 +132,7 @@ func (f *follower) stopWaiting() {
 	f.waitClock.setWaiting(false, time.Now())
 }
 
-// runDueActions does what is due because the call has waited for an answer for some
-// time. It returns the call's reply if that ends the call.
+// runDueActions does what is due because the call has waited for some time. It returns the call's reply if that ends the call.
 func (f *follower) runDueActions(ctx context.Context) (r reply, done bool) {
 	policy, now := f.server.askPolicy, time.Now()
 	f.mu.Lock()
@@ -142,10 +158,10 @@ func (f *follower) runDueActions(ctx context.Context) (r reply, done bool) {
 	return reply{}, false
 }
 
-// sendKeepAlive reports progress that says how long the call has waited for an answer.
-// The progress value rises, as MCP requires.
+// sendKeepAlive reports progress that says how long the call has waited for an answer, or
+// why the run is paused. The progress value rises, as MCP requires.
 func (f *follower) sendKeepAlive(waited time.Duration) error {
-	text := fmt.Sprintf("Waiting for an answer, for %s so far", waited.Round(time.Second))
+	text := cmp.Or(f.pause(), fmt.Sprintf("Waiting for an answer, for %s so far", waited.Round(time.Second)))
 	f.mu.Lock()
 	linked := slices.Sorted(maps.Keys(f.linkedAsks))
 	f.mu.Unlock()

@@ -26,7 +26,7 @@ type follower struct {
 	handler  callHandler
 	sender   messageSender
 	inFlight *requests.InFlight // the request that the stream belongs to
-	lastSent uint64             // sequence number of the last entry that was handled
+	lastSent uint64             // ordinal of the last entry that was handled
 	state    msg.State
 
 	queue      *steps.Queue

@@ -26,7 +26,7 @@ func (f *follower) rejoinRun(ctx context.Context) (r reply, done bool) {
 	return reply{}, false
 }
 
-// readHistory reads the run's log. It returns the sequence numbers of the open
+// readHistory reads the run's log. It returns the ordinals of the open
 // questions, or the reply if the run has ended.
 func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, done bool) {
 	batches, err := f.server.engine.Read(ctx, f.client.caller, f.runID, 0)

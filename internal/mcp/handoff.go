@@ -9,25 +9,26 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// leaveCall ends a call that has waited for answers for too long: as a task if it may
+// leaveCall ends a call that has waited for too long: as a task if it may
 // become one, and otherwise by handing it off.
 func (f *follower) leaveCall() (r reply, done bool) {
 	if !f.mayBecomeTask {
 		return f.handOffCall()
 	}
 	info, err := f.server.engine.Info(f.client.caller, f.runID)
-	if err != nil || len(info.Asks) == 0 {
+	if err != nil || len(info.Asks) == 0 && info.Pause() == "" {
 		return reply{}, false // the log's next entry says so
 	}
 	return f.becomeTask(), true
 }
 
-// handOffCall ends a call whose questions have been open for too long. Its result holds
-// their addresses and a handle to resume the run. The run and its questions stay as
-// they are. The call goes on if no question is open any more, or if there is no page.
+// handOffCall ends a call whose questions have been open, or whose run has been paused, for
+// too long. Its result holds their addresses and a handle to resume the run. The run and
+// its questions stay as they are. The call goes on if no question is open any more, or if
+// there is no page.
 func (f *follower) handOffCall() (r reply, done bool) {
 	info, err := f.server.engine.Info(f.client.caller, f.runID)
-	if err != nil || len(info.Asks) == 0 {
+	if err != nil || len(info.Asks) == 0 && info.Pause() == "" {
 		return reply{}, false // the log's next entry says so
 	}
 	result, err := f.waitingResult(info)
@@ -107,6 +108,11 @@ func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 	}
 	text := fmt.Sprintf("%s is waiting for an answer from the user.\n\n%s\n%s Do not call %s again for this: that would start over.",
 		c.photon.Title(), describeQuestions(waits.Asks), c.howToAnswer(waits), c.photon.Name())
+	if pause := info.Pause(); pause != "" {
+		text = fmt.Sprintf("%s has not finished. %s.\n\nThe user need not do anything. When the user asks for the result later, call the tool %s with {\"run\": %q}, and not before. "+
+			"If the user no longer wants the result, call %s instead. Do not call %s again for this: that would start over.",
+			c.photon.Title(), pause, ResumeTool, info.ID, CancelTool, c.photon.Name())
+	}
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
 	result.IsError = !c.isResume && c.server.guaranteedOutputSchema(c.photon, c.client) != nil

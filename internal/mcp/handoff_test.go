@@ -10,9 +10,51 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
 )
+
+// A call whose run sleeps, or waits for another one, is told so, and handed off before
+// its client loses patience. It can be resumed afterwards.
+func TestPausedCallIsHandedOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newLinkingServer(t, generators.New("sleeper", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+			return "rested", generators.Sleep(yield, "night", 8*time.Hour)
+		}, &generators.Options{Title: "Sleeper", Durable: true, Exclusive: func(none) string { return "bed" }}))
+		w := r.connectStdio(t)
+		w.initialize("2025-11-25", `{}`)
+		begun := time.Now()
+		const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"sleeper","_meta":{"progressToken":%d}}}`
+		w.sendLine(call, 1, 1)
+		if told := w.nextLine(); !strings.Contains(told, `"message":"Sleeps until 2000-01-01 08:00:00 UTC"`) {
+			t.Errorf("the client is told %s", told)
+		}
+		handedOff := w.awaitResponse(1)
+		if took := time.Since(begun); took != 45*time.Second {
+			t.Errorf("it was handed off after %s", took)
+		}
+		for _, want := range []string{"Sleeper has not finished. Sleeps until 2000-01-01 08:00:00 UTC.", "The user need not do anything.", "beam_resume"} {
+			if !strings.Contains(handedOff, want) {
+				t.Errorf("the result is %s, want %s", handedOff, want)
+			}
+		}
+		w.sendLine(call, 2, 2)
+		if queued := w.awaitResponse(2); !strings.Contains(queued, `Sleeper has not finished. Waits for another run with the key \"bed\".`) {
+			t.Errorf("the result of the second call is %s", queued)
+		}
+		begun = time.Now()
+		w.callResumeTool(4, resumeHandle(t, handedOff), "")
+		if again := w.awaitResponse(4); !strings.Contains(again, "Sleeps until") || time.Since(begun) != 45*time.Second {
+			t.Errorf("after %s, resuming returns %s", time.Since(begun), again)
+		}
+		time.Sleep(8 * time.Hour)
+		w.callResumeTool(3, resumeHandle(t, handedOff), "")
+		if got := w.awaitResponse(3); !strings.Contains(got, `"rested"`) {
+			t.Errorf("resumed, it returns %s", got)
+		}
+	})
+}
 
 func TestCallIsHandedOffAndResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -25,7 +25,7 @@ type pendingRequest struct {
 // sent. There is rarely more than one.
 type pendingRequests []*pendingRequest
 
-// find returns the request for the question with the sequence number seq, or nil.
+// find returns the request for the question with the ordinal seq, or nil.
 func (ps pendingRequests) find(seq uint64) *pendingRequest {
 	if i := ps.indexOf(seq); i >= 0 {
 		return ps[i]
@@ -37,7 +37,7 @@ func (ps pendingRequests) indexOf(seq uint64) int {
 	return slices.IndexFunc(ps, func(p *pendingRequest) bool { return p.askSeq == seq })
 }
 
-// remove removes and returns the request for the question with the sequence number seq,
+// remove removes and returns the request for the question with the ordinal seq,
 // or nil.
 func (ps *pendingRequests) remove(seq uint64) *pendingRequest {
 	i := ps.indexOf(seq)

@@ -21,7 +21,7 @@ import (
 // A State is what the client's requestState holds: everything needed to resume a call.
 type State struct {
 	Run string `json:"r"`
-	// After is the sequence number of the last entry that the client received.
+	// After is the ordinal of the last entry that the client received.
 	After uint64 `json:"a"`
 	// Inputs are the open questions, by the key that the client answers with.
 	Inputs map[string]Input `json:"q,omitempty"`

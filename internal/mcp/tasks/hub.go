@@ -19,7 +19,7 @@ type hub struct {
 type watchedTask struct {
 	watchers map[*Watch]bool
 	// isRegistered reports whether the engine wakes the hub at the run's next entry
-	// after the sequence number after.
+	// after the ordinal after.
 	isRegistered bool
 	after        uint64
 }
@@ -28,7 +28,7 @@ func newHub(e *engine.Engine) *hub {
 	return &hub{engine: e, tasks: map[string]*watchedTask{}}
 }
 
-// watch wakes w once the task has an entry after the given sequence number, which may
+// watch wakes w once the task has an entry after the given ordinal, which may
 // be at once. It reports whether the task exists.
 func (h *hub) watch(w *Watch, id string, after uint64) bool {
 	h.mu.Lock()

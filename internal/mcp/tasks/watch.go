@@ -98,7 +98,7 @@ func (w *Watch) markChanged(id string) {
 	w.signal()
 }
 
-// watchTask watches a task for entries after the given sequence number. Sent is the
+// watchTask watches a task for entries after the given ordinal. Sent is the
 // summary of the state that the client knows.
 func (w *Watch) watchTask(id, sent string, after uint64) {
 	w.mu.Lock()

@@ -3,11 +3,9 @@ package jetstream_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
 	"os"
@@ -17,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
@@ -80,7 +79,7 @@ func TestDamagedMarkIsRefused(t *testing.T) {
 // wantRefused checks that Open refuses a damaged log and doesn't change it.
 func wantRefused(t *testing.T, dir string) {
 	t.Helper()
-	before := fileDigests(t, dir)
+	before := programtest.FileDigests(t, dir)
 	l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
 	if err == nil {
 		l.Close()
@@ -88,7 +87,7 @@ func wantRefused(t *testing.T, dir string) {
 	if t.Log(err); !errors.Is(err, jetstream.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
-	if after := fileDigests(t, dir); !maps.Equal(before, after) {
+	if after := programtest.FileDigests(t, dir); !maps.Equal(before, after) {
 		t.Errorf("it is changed:\n%v\n%v", before, after)
 	}
 }
@@ -140,25 +139,6 @@ var makeThirtyRuns = sync.OnceValues(func() (dir string, err error) {
 	}
 	return dir, nil
 })
-
-// fileDigests returns the digests of all files in a folder.
-func fileDigests(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := make(map[string]string)
-	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			all[path] = "folder"
-			return err
-		}
-		raw, err := os.ReadFile(filepath.Join(dir, path))
-		all[path] = fmt.Sprintf("%x", sha256.Sum256(raw))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
 
 // recordEnds returns the offsets at which the records of a block end.
 func recordEnds(t *testing.T, msgs, name string) (ends []int) {
@@ -306,7 +286,7 @@ func TestRecover(t *testing.T) {
 			t.Parallel()
 			dir := copyFolder(t, map[bool]string{true: clean, false: killed}[len(name)%2 == 0])
 			damage(t, filepath.Join(dir, messagesPath))
-			before := fileDigests(t, dir)
+			before := programtest.FileDigests(t, dir)
 			report, err := jetstream.Check(dir)
 			if err != nil || !errors.Is(report.Damage, jetstream.ErrCorrupt) {
 				t.Fatalf("%+v, %v", report, err)
@@ -316,7 +296,7 @@ func TestRecover(t *testing.T) {
 			if err != nil || recovered.Summary() != report.Summary() || len(recovered.Headless)+recovered.Runs > 30 {
 				t.Fatalf("%+v, %v", recovered, err)
 			}
-			if after := fileDigests(t, filepath.Join(recovered.DamagedDir, "log")); !maps.Equal(before, after) {
+			if after := programtest.FileDigests(t, filepath.Join(recovered.DamagedDir, "log")); !maps.Equal(before, after) {
 				t.Errorf("the damaged log was changed:\n%v\n%v", before, after)
 			}
 			if again, err := jetstream.Check(dir); err != nil || again.Damage != nil || again.Runs != report.Runs {
