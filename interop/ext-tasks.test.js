@@ -7,7 +7,7 @@ import { browse, handoff, serveFolder, settle } from "./beam.js";
 import { connect } from "./ext-tasks.js";
 
 const question = "Which account should Ada get?";
-const declined = /declined/;
+const declined = /The user declined "Which account should Ada get\?"\. Don't ask again unless the user wants to\./;
 
 let host, cookie;
 before(async () => {

@@ -14,7 +14,7 @@ before(async () => {
 after(() => host.stop());
 
 const question = "Which account should Ada get?";
-const declined = /declined/;
+const declined = /The user declined "Which account should Ada get\?"\. Don't ask again unless the user wants to\./;
 
 // The clients mostly wait, so they run at once.
 describe("frameworks", { concurrency: true }, () => {
