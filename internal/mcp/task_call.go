@@ -129,10 +129,10 @@ func (s *Server) serveTaskRequest(rc *requestContext, m msg.Incoming, answer fun
 		answer(errorReply(m.ID, refused))
 		return
 	}
-	if isPoll(rc, m) {
+	answer(reply{message: msg.EncodeResult(m.ID, result)})
+	if isPoll(rc, m) { // the client learns first that input is required
 		s.askPolledTask(rc, m)
 	}
-	answer(reply{message: msg.EncodeResult(m.ID, result)})
 }
 
 // serveTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
