@@ -26,7 +26,7 @@ func (d writtenDate) in(monthFirst bool) (t time.Time, ok bool) {
 // two digits for the year, 31 Dec 2026, December 31, 2026, and 2026-12 or Dec 2026 for a
 // month. A time zone is ignored.
 func parseDate(cell string) (d writtenDate, ok bool) {
-	if len(cell) < 6 || len(cell) > 40 || strings.IndexAny(cell, "0123456789") < 0 {
+	if len(cell) < 6 || len(cell) > 40 || !strings.ContainsAny(cell, "0123456789") {
 		return d, false
 	}
 	s := dateScanner{rest: cell}

@@ -3,6 +3,7 @@ package csv
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -115,8 +116,12 @@ func formatValue(v any, unit string) string {
 		return text
 	case unit == "%":
 		return text + unit
+	case strings.ContainsFunc(unit, unicode.IsLetter):
+		return text + " " + unit
+	case strings.HasPrefix(text, "-"):
+		return "-" + unit + text[1:]
 	}
-	return unit + " " + text
+	return unit + text
 }
 
 func (t *summaryTable) table() generators.Table {

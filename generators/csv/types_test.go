@@ -156,7 +156,13 @@ func TestUnitsAreShown(t *testing.T) {
 	if c := charts(t, p)["Sum of b by a"]; c.YTitle != "sum ($)" {
 		t.Errorf("the axis is %q", c.YTitle)
 	}
-	if s := p.Statuses(); !strings.Contains(s[len(s)-1], "Sum of b by a: $ 19, the largest in y ($ 10), over 2 rows in 2 groups") {
+	if s := p.Statuses(); !strings.Contains(s[len(s)-1], "Sum of b by a: $19, the largest in y ($10), over 2 rows in 2 groups") {
 		t.Errorf("the statuses are %q", s)
+	}
+	for cells, want := range map[string]string{"-$3": "-$3,", "12 %": "12%,", "3.5 kr": "3.5 kr,", "2 €": "€2,"} {
+		p := runFile(t, columnFile(cells), chooseColumns("sum", "", "a"))
+		if s := p.Statuses(); !strings.Contains(s[len(s)-1], "Sum of a: "+want) {
+			t.Errorf("the statuses are %q, want one with %s", s, want)
+		}
 	}
 }

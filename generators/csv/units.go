@@ -12,7 +12,7 @@ func splitNumber(cell string) (number, unit string, ok bool) {
 	if isPlain(cell) {
 		return cell, "", true
 	}
-	if len(cell) > 60 || strings.IndexAny(cell, "0123456789") < 0 {
+	if len(cell) > 60 || !strings.ContainsAny(cell, "0123456789") {
 		return "", "", false
 	}
 	s, signs := cell, 0
