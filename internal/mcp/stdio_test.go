@@ -150,7 +150,7 @@ func TestSecretIsAskedOnPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"RUN.3"}}`)
-	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"swordfish"}],"structuredContent":{"result":"swordfish"}}}`)
+	w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"••••"}],"structuredContent":{"result":"••••"}}}`)
 }
 
 func TestQuestionAnsweredElsewhereIsWithdrawn(t *testing.T) {

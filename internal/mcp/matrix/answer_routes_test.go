@@ -89,7 +89,7 @@ func answerByCaller(t *testing.T, b *testBeam, c *caller, action string) {
 		}
 	}
 	expectEqual(t, "what the tool got", b.nextOutcome(), outcome)
-	expectEqual(t, "the result", c.awaitResult().text(), outcome)
+	expectEqual(t, "the result", c.awaitResult().text(), c.maskSecret(outcome))
 	if c.opensPage && action == "accept" {
 		p.expectPage(id, page+"in the browser")
 	} else {
@@ -114,7 +114,7 @@ func answerByBrowser(t *testing.T, b *testBeam, c *caller, action string) {
 	if c.requestState != "" {
 		c.sendAnswer("accept", "late") // its retry gets the current state of the run
 	}
-	expectEqual(t, "the result", c.awaitResult().text(), outcome)
+	expectEqual(t, "the result", c.awaitResult().text(), c.maskSecret(outcome))
 	c.expectSettlementNotice(action)
 	if c.canBeAsked && c.requestState == "" {
 		c.sendAnswer("accept", "late")
@@ -155,7 +155,7 @@ func raceAnswers(t *testing.T, b *testBeam, first, second func() bool, action st
 	}
 	outcome, _ := wantOutcome(action, winner)
 	expectEqual(t, "what the tool got", b.nextOutcome(), outcome)
-	expectEqual(t, "the result", c.awaitResult().text(), outcome)
+	expectEqual(t, "the result", c.awaitResult().text(), c.maskSecret(outcome))
 }
 
 // Nobody answers. The call ends with the link, the question stays open, and its owner
@@ -204,7 +204,7 @@ func answerAfterHandoff(t *testing.T, b *testBeam, c *caller, action string) {
 	}
 	expectEqual(t, "what the tool got", b.nextOutcome(), outcome)
 	c.callResumeTool(r)
-	expectEqual(t, "the result", c.awaitResult().text(), outcome)
+	expectEqual(t, "the result", c.awaitResult().text(), c.maskSecret(outcome))
 	p.expectPage(id, page+"in the browser")
 }
 
@@ -232,7 +232,7 @@ func answerWhileResumed(t *testing.T, b *testBeam, c *caller, action string) {
 			answered = p.postAnswer(id, action, "browser")
 		}
 		if text := c.awaitResult().text(); !strings.Contains(text, "beam_resume") {
-			expectEqual(t, "the result", text, outcome)
+			expectEqual(t, "the result", text, c.maskSecret(outcome))
 			break
 		}
 	}

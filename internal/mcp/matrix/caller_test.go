@@ -82,6 +82,14 @@ func (c *caller) awaitQuestion() {
 	}
 }
 
+// maskSecret returns an outcome as the caller's result has it: a secret is masked there.
+func (c *caller) maskSecret(outcome string) string {
+	if word, accepted := strings.CutPrefix(outcome, "accept "); accepted && c.tool == "secret" {
+		return strings.TrimSuffix(outcome, word) + "••••"
+	}
+	return outcome
+}
+
 // awaitResult waits for the response to the last request. It collects the notifications
 // before it, except progress.
 func (c *caller) awaitResult() *toolResult {
