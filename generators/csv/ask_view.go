@@ -12,7 +12,7 @@ import (
 // A Choice is the answer to what a view should show. The columns to choose from are
 // those of the file.
 type Choice struct {
-	Columns []string `json:"columns" title:"Columns" description:"The columns to summarize, 1 to 20" minItems:"1" maxItems:"20"`
+	Columns []string `json:"columns" title:"Columns" description:"The columns to summarize" minItems:"1" maxItems:"20"`
 	Summary string   `json:"summary" title:"Summary" enum:"count,sum,mean,min,max" enumTitles:"Count of filled cells,Sum,Mean,Smallest,Largest"`
 	GroupBy string   `json:"groupBy,omitempty" title:"Group by" description:"Leave blank for one value over all rows"`
 }
