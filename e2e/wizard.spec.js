@@ -33,8 +33,13 @@ test("a question that is declined ends the wizard", async ({ page }) => {
   await pressButton(dialog(page), "Decline");
   await expectEnd(page, "declined");
   await expect(result(page)).toContainText('"What is your name?" was declined.');
-  const color = (of) => page.locator(of).evaluate((e) => getComputedStyle(e).color);
-  expect(await color("#run-head .state")).toBe(await color("#run-head .elapsed")); // neither good nor bad
+  const colors = await page.locator("#run-head .state").evaluate((e) => {
+    const head = e.closest(".run-head");
+    const colorIn = (state) => ((head.className = `run-head ${state}`), getComputedStyle(e).color);
+    return Object.fromEntries(["unanswered", "stopped", "completed", "failed"].map((state) => [state, colorIn(state)]));
+  });
+  expect(colors.unanswered).toBe(colors.stopped); // neither good nor bad
+  expect([colors.completed, colors.failed]).not.toContain(colors.unanswered);
 
   const run = page.locator(`main a[href="${new URL(page.url()).pathname}"]`);
   await page.goto("/runs");

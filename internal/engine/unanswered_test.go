@@ -155,7 +155,11 @@ func TestUnansweredRunMasksSecrets(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			return ask.Text(yield, "sure", "Use "+pin+"?")
+			sure, err := ask.Text(yield, "sure", "Use "+pin+"?")
+			if err != nil {
+				err = fmt.Errorf("using %s: %w", pin, err)
+			}
+			return sure, err
 		}, &generators.Options{Durable: true}))
 		id := b.startRun("asker", "")
 		pin, seq := b.waitForAsk(id, 0)
@@ -165,7 +169,7 @@ func TestUnansweredRunMasksSecrets(t *testing.T) {
 		if err := b.Answer(t.Context(), me, sure, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
 			t.Fatal(err)
 		}
-		if f := b.waitForEnd(id); f.Ask == nil || f.Ask.Message != "Use ••••?" {
+		if f := b.waitForEnd(id); f.Ask == nil || f.Ask.Message != "Use ••••?" || f.Error != "using ••••: the question was declined" {
 			t.Errorf("finished = %+v, %+v", f, f.Ask)
 		}
 	})
