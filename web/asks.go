@@ -16,17 +16,17 @@ const maxListedAsks = 200
 
 func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(withoutEvidenceBodies(s.engine.Inbox(caller, maxListedAsks))), "count": s.engine.CountOpenAsks(caller)})
+		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(withoutEvidenceBodies(s.engine.Inbox(caller, maxListedAsks), func(engine.OpenAsk) bool { return false })), "count": s.engine.CountOpenAsks(caller)})
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), s.inboxLines(caller)))
+	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), new(inboxList).update(s.engine, caller)))
 }
 
-// withoutEvidenceBodies returns questions without the bodies of what they show, so that a
-// list of many stays small.
-func withoutEvidenceBodies(asks []engine.OpenAsk) []engine.OpenAsk {
+// withoutEvidenceBodies returns questions without the bodies of what they show, but of
+// those for which keep returns true, so that a list of many stays small.
+func withoutEvidenceBodies(asks []engine.OpenAsk, keep func(engine.OpenAsk) bool) []engine.OpenAsk {
 	for i, a := range asks {
-		if a.Question == nil || len(a.Question.Evidence) == 0 {
+		if a.Question == nil || len(a.Question.Evidence) == 0 || keep(a) {
 			continue
 		}
 		q := *a.Question
@@ -39,11 +39,14 @@ func withoutEvidenceBodies(asks []engine.OpenAsk) []engine.OpenAsk {
 	return asks
 }
 
-// inboxLines returns the caller's open questions as the inbox lists them.
-func (s *Server) inboxLines(caller generators.Caller) []ui.InboxLine {
-	open := s.engine.Inbox(caller, maxListedAsks)
-	lines := make([]ui.InboxLine, len(open))
-	for i, a := range open {
+// An inboxList is a list of a caller's open questions that is kept up to date.
+type inboxList struct{ asks []engine.OpenAsk }
+
+// update returns the caller's open questions as the inbox lists them now.
+func (l *inboxList) update(e *engine.Engine, caller generators.Caller) []ui.InboxLine {
+	l.asks = withoutEvidenceBodies(e.UpdateInbox(caller, maxListedAsks, l.asks), ui.HasBriefEvidence)
+	lines := make([]ui.InboxLine, len(l.asks))
+	for i, a := range l.asks {
 		if lines[i].OpenAsk = a; a.Owner != caller.ID {
 			lines[i].Owner = a.OwnerName
 		}

@@ -95,14 +95,14 @@ const listBatchInterval = 100 * time.Millisecond
 // listPatches returns a function for each page with a list that renders its patches. The
 // list of runs may be filtered by state; the page of one question has just that.
 func (s *Server) listPatches(r *http.Request) map[string]func(generators.Caller) []ui.Patch {
-	state := r.URL.Query().Get("state")
+	state, inbox := r.URL.Query().Get("state"), new(inboxList)
 	return map[string]func(generators.Caller) []ui.Patch{
 		"home": func(generators.Caller) []ui.Patch { return nil },
 		"runs": func(caller generators.Caller) []ui.Patch {
 			return ui.ListPatches(ui.RunsList(s.runLines(caller, s.engine.Runs(caller, maxListedRuns, hasState(state))), state != ""))
 		},
 		"asks": func(caller generators.Caller) []ui.Patch {
-			return ui.ListPatches(ui.InboxList(s.inboxLines(caller)))
+			return ui.ListPatches(ui.InboxList(inbox.update(s.engine, caller)))
 		},
 		"ask": func(caller generators.Caller) []ui.Patch {
 			return s.closedAskPatches(r, caller, r.URL.Query().Get("ask"))

@@ -149,7 +149,7 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 		}
 		a.due = asked.Deadline
 		if c := r.worker.recordingCall; c != nil && c.Key == asked.Key {
-			a.call, a.callIsCurrent = c, true // set before anybody can answer
+			a.call, a.callIsCurrent, a.evidence = c, true, asked.Evidence // set before anybody can answer
 		}
 	} else {
 		timing, err := runlog.Decode[askTiming](e)

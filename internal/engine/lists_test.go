@@ -139,3 +139,32 @@ func BenchmarkLists(b *testing.B) {
 		}
 	})
 }
+
+// An updated inbox has what changed, and reads no question again.
+func TestUpdateInbox(t *testing.T) {
+	e := newTestEngine(t, twoConfirms)
+	first := e.startRun("twice", "")
+	askID, _ := e.waitForAsk(first, 0)
+	earlier := e.Inbox(me, 0)
+	if len(earlier) != 1 {
+		t.Fatalf("the inbox has %d questions", len(earlier))
+	}
+	q := *earlier[0].Question
+	q.Message = "as it was read before"
+	earlier[0].Question, earlier[0].Owner = &q, "somebody who gave it up"
+	second := e.startRun("twice", "")
+	e.waitForAsk(second, 0)
+	now := e.UpdateInbox(me, 0, earlier)
+	if len(now) != 2 || now[0].Question != &q || now[0].Owner != me.ID || now[1].Question.Message == q.Message {
+		t.Errorf("the updated inbox has %+v", now)
+	}
+	e.acceptAsk(askID, `{"one":true}`)
+	if ids := askRunsOf(e.UpdateInbox(me, 0, now[:1])); !slices.Contains(ids, second) || len(ids) > 2 {
+		t.Errorf("after an answer, the inbox has questions of %q", ids)
+	}
+	for _, o := range e.UpdateInbox(me, 0, now) {
+		if o.ID == askID {
+			t.Error("after its answer, the question is still in the inbox")
+		}
+	}
+}

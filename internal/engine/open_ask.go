@@ -21,6 +21,7 @@ type openAsk struct {
 	// callIsCurrent means that call has the question as it was recorded and due is the
 	// recorded deadline. If it is false, only the log has them.
 	callIsCurrent bool
+	evidence      string // if callIsCurrent, the digest of what the question shows
 }
 
 // buildOpenAsk returns an open question as lists and surfaces show it. The error
@@ -51,7 +52,7 @@ func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 		return asked, false
 	}
 	q, _ := ask.Of(a.call)
-	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More, Evidence: runlog.DigestEvidence(q.Evidence)}, true
+	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More, Evidence: a.evidence}, true
 }
 
 // readAsked reads a question from the log, and the JSON that the log has of it.

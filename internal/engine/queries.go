@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Info returns one run, with its open questions. The error is [ErrRunNotFound],
@@ -58,9 +59,20 @@ func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 // Inbox returns the open questions that the caller may answer, oldest first, at most limit (0 means
 // all).
 func (e *Engine) Inbox(caller generators.Caller, limit int) []OpenAsk {
+	return e.UpdateInbox(caller, limit, nil)
+}
+
+// UpdateInbox is [Engine.Inbox] for a caller that has an earlier list, even without the
+// bodies of what its questions show. A question doesn't change, so those on that list
+// need not be read again.
+func (e *Engine) UpdateInbox(caller generators.Caller, limit int, earlier []OpenAsk) []OpenAsk {
+	known := make(map[string]OpenAsk, len(earlier))
+	for _, o := range earlier {
+		known[o.ID] = o
+	}
 	var open []OpenAsk
 	for a := range e.index.asksOldestFirst(caller) {
-		if o, ok := a.openAskForInbox(); ok {
+		if o, ok := a.openAskForInbox(known); ok {
 			open = append(open, o)
 		}
 		if limit > 0 && len(open) == limit {
@@ -70,14 +82,18 @@ func (e *Engine) Inbox(caller generators.Caller, limit int) []OpenAsk {
 	return open
 }
 
-// openAskForInbox returns the question, unless it has been settled in the meantime
-// or can't be read.
-func (a *openAsk) openAskForInbox() (o OpenAsk, ok bool) {
+// openAskForInbox returns the question, which it need not read if it is known, unless it
+// has been settled in the meantime or can't be read.
+func (a *openAsk) openAskForInbox(known map[string]OpenAsk) (o OpenAsk, ok bool) {
 	r := a.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.findOpenAsk(a.seq) != a {
 		return OpenAsk{}, false
+	}
+	if o, ok = known[runlog.AskID(r.id, a.seq)]; ok {
+		o.Owner, o.OwnerName = r.owner(), r.ownerName() // who may have adopted it
+		return o, true
 	}
 	o, err := r.buildOpenAsk(r.engine.generatorCtx, a)
 	if err != nil {

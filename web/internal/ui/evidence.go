@@ -82,11 +82,13 @@ const (
 	maxBriefBytes     = 16 << 10
 )
 
-// isBrief reports whether a list of questions has room for what one of them shows.
-func isBrief(evidence []*generators.Artifact) bool {
-	size := 0
+// HasBriefEvidence reports whether the inbox has what a question shows, and not just its
+// titles.
+func HasBriefEvidence(o engine.OpenAsk) bool {
+	evidence := shownEvidence(o)
+	var size int64
 	for _, a := range evidence {
-		size += len(a.Body)
+		size += a.Size
 	}
 	return len(evidence) <= maxBriefArtifacts && size <= maxBriefBytes
 }

@@ -82,7 +82,7 @@ func listedEvidence(o engine.OpenAsk) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if evidence := shownEvidence(o); len(evidence) > 0 {
-			if isBrief(evidence) {
+			if HasBriefEvidence(o) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<details class=\"shown\" open id=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
