@@ -117,7 +117,7 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)
 	r.sleeps, r.queued = nil, false
-	r.engine.exclusive.leave(r)
+	r.releaseKey()
 	if err := r.engine.keys.Delete(r.id); err != nil {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -131,6 +133,38 @@ func TestRunsWithAKeyQueue(t *testing.T) {
 		if f := b.waitForEnd(last); string(f.Result) != `"c"` {
 			t.Errorf("finished = %+v", f)
 		}
+	})
+}
+
+// A run that was stopped keeps its key until its generator has returned.
+func TestStoppedRunKeepsKeyUntilItReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cleaning atomic.Bool
+		cleaned := make(chan struct{})
+		b := newTestEngine(t, generators.New("deploy", func(_ context.Context, _ deployment, yield generators.Yield) (string, error) {
+			if cleaning.Load() {
+				t.Error("the next run began before the stopped one had returned")
+			}
+			_, err := ask.Text(yield, "name", "Name?")
+			if err != nil {
+				cleaning.Store(true)
+				<-cleaned
+				cleaning.Store(false)
+			}
+			return "", err
+		}, &generators.Options{Exclusive: func(in deployment) string { return in.Env }}))
+		first, second := b.startRun("deploy", `{"env":"prod"}`), b.startRun("deploy", `{"env":"prod"}`)
+		b.waitForAsk(first, 0)
+		if err := b.Cancel(t.Context(), me, first, "browser"); err != nil {
+			t.Fatal(err)
+		}
+		b.waitForEnd(first)
+		synctest.Wait()
+		b.checkQueued(second)
+		close(cleaned)
+		askID, _ := b.waitForAsk(second, 0)
+		b.acceptAsk(askID, `{"name":"Ada"}`)
+		b.waitForEnd(second)
 	})
 }
 
