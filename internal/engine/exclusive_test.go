@@ -168,6 +168,38 @@ func TestStoppedRunKeepsKeyUntilItReturns(t *testing.T) {
 	})
 }
 
+// Lists are told when a queued run begins, although it does nothing else that they show.
+func TestBeginOfQueuedRunIsSeenInLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		released := make(chan struct{})
+		b := newTestEngine(t, generators.New("deploy", func(ctx context.Context, _ deployment, _ generators.Yield) (string, error) {
+			<-ctx.Done()
+			<-released
+			return "", ctx.Err()
+		}, &generators.Options{Exclusive: func(in deployment) string { return in.Env }}))
+		first, second := b.startRun("deploy", `{"env":"prod"}`), b.startRun("deploy", `{"env":"prod"}`)
+		var listed atomic.Pointer[engine.Info]
+		go func() {
+			for range b.Watch(t.Context(), me) {
+				listed.Store(&b.Runs(me, 1, func(i engine.Info) bool { return i.ID == second })[0])
+			}
+		}()
+		synctest.Wait()
+		if err := b.Cancel(t.Context(), me, first, "browser"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if i := listed.Load(); i.QueuedFor != "prod" {
+			t.Errorf("the list has %+v, want a queued run", i)
+		}
+		close(released)
+		synctest.Wait()
+		if i := listed.Load(); i.QueuedFor != "" {
+			t.Errorf("the list has %+v, want a run that has begun", i)
+		}
+	})
+}
+
 // The queue survives a restart: who had the key has it, and the others keep their order.
 func TestQueueSurvivesRestart(t *testing.T) {
 	onEveryLog(t, func(t *testing.T, o engine.Options, reopen func() runlog.Log) {
