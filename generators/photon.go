@@ -60,8 +60,9 @@ type Options struct {
 	TimeLimit time.Duration
 	// Exclusive is nil or a func(In) string that returns a key for the run's input. Of
 	// the photon's runs with the same key, whoever started them, one works at a time,
-	// from its start to its end, even while it waits for an answer. The others wait for
-	// it, in the order in which they were started. A run with the key "" waits for none.
+	// from its start until its Func has returned, even while it waits for an answer. The
+	// others wait for it, in the order in which they were started. A run with the key ""
+	// waits for none.
 	// The key is shown to people, and has at most 256 bytes. The function may be called
 	// from several goroutines at once.
 	Exclusive any

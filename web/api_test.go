@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -215,15 +216,28 @@ func TestIdempotencyKey(t *testing.T) {
 	expectStatus(t, p.requestJSON("POST", "/photons/github_user/runs", "{}", "Idempotency-Key", "k"), 422)
 }
 
+// Whoever stops a run, its result says where.
 func TestStop(t *testing.T) {
 	p := newSite(t, "").newSession()
-	run := p.startRun("wizard", "{}")
-	p.follow(run.Events, "", isElicitation)
-	expectStatus(t, p.request("POST", run.URL+"/cancel", ""), http.StatusAccepted)
-	all := p.follow(run.Events, "", nil)
-	last := all[len(all)-1].msg
-	if last.Result["isError"] != true || all[len(all)-2].msg.Method != "notifications/cancelled" {
-		t.Errorf("the end is %+v", last)
+	for _, tt := range []struct {
+		where, header, value string
+		status               int
+	}{
+		{"over HTTP", "Accept", "application/json", http.StatusAccepted},
+		{"on Beam's page", "Datastar-Request", "true", http.StatusAccepted},
+		{"on Beam's page", "Accept", "text/html", http.StatusSeeOther}, // a page without script
+	} {
+		run := p.startRun("wizard", "{}")
+		p.follow(run.Events, "", isElicitation)
+		expectStatus(t, p.request("POST", run.URL+"/cancel", "", tt.header, tt.value), tt.status)
+		all := p.follow(run.Events, "", nil)
+		last := all[len(all)-1].msg
+		if last.Result["isError"] != true || all[len(all)-2].msg.Method != "notifications/cancelled" {
+			t.Errorf("the end is %+v", last)
+		}
+		if said := fmt.Sprint(last.Result["content"]); !strings.Contains(said, "The user stopped the run "+tt.where+".") {
+			t.Errorf("with %s: %s, the result says %s, want %s", tt.header, tt.value, said, tt.where)
+		}
 	}
 }
 

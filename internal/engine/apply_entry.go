@@ -13,7 +13,7 @@ import (
 // here waits for the entry, replies to it. Callers hold mu and apply every entry
 // once, in order.
 func (r *trackedRun) applyEntry(e runlog.Entry) {
-	oldState, oldAsks := r.state, len(r.openAsks)
+	oldState, oldAsks, oldSleeps, wasQueued := r.state, len(r.openAsks), len(r.sleeps), r.queued
 	r.lastSeq = e.Seq
 	r.logBytes += int64(len(e.Data))
 	if e.Kind.IsEvent() {
@@ -33,7 +33,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry) {
 		return // nobody waits for the run, and the lists don't have it yet
 	}
 	r.engine.counters.countStateChange(oldState, r.state, e.Seq == 1)
-	if oldState != r.state || oldAsks != len(r.openAsks) {
+	if oldState != r.state || oldAsks != len(r.openAsks) || oldSleeps != len(r.sleeps) || wasQueued != r.queued {
 		r.engine.index.updateState(r, oldState, r.state)
 		r.updateClock()
 	}
@@ -117,7 +117,7 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)
 	r.sleeps, r.queued = nil, false
-	r.engine.exclusive.leave(r)
+	r.releaseKey()
 	if err := r.engine.keys.Delete(r.id); err != nil {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}

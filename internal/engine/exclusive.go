@@ -59,6 +59,14 @@ func (x *exclusiveRuns) leave(r *trackedRun) {
 	}
 }
 
+// releaseKey lets the next run with the key start if this one has ended, and its generator
+// has returned: one that was stopped may still be in a step, or clean up. Callers hold mu.
+func (r *trackedRun) releaseKey() {
+	if r.state.Ended() && r.drivers == 0 {
+		r.engine.exclusive.leave(r)
+	}
+}
+
 // isFirst reports whether a run is the first of its queue.
 func (x *exclusiveRuns) isFirst(r *trackedRun) bool {
 	x.mu.Lock()

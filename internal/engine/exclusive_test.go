@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -130,6 +132,70 @@ func TestRunsWithAKeyQueue(t *testing.T) {
 		b.acceptAsk(askID, `{"name":"c"}`)
 		if f := b.waitForEnd(last); string(f.Result) != `"c"` {
 			t.Errorf("finished = %+v", f)
+		}
+	})
+}
+
+// A run that was stopped keeps its key until its generator has returned.
+func TestStoppedRunKeepsKeyUntilItReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cleaning atomic.Bool
+		cleaned := make(chan struct{})
+		b := newTestEngine(t, generators.New("deploy", func(_ context.Context, _ deployment, yield generators.Yield) (string, error) {
+			if cleaning.Load() {
+				t.Error("the next run began before the stopped one had returned")
+			}
+			_, err := ask.Text(yield, "name", "Name?")
+			if err != nil {
+				cleaning.Store(true)
+				<-cleaned
+				cleaning.Store(false)
+			}
+			return "", err
+		}, &generators.Options{Exclusive: func(in deployment) string { return in.Env }}))
+		first, second := b.startRun("deploy", `{"env":"prod"}`), b.startRun("deploy", `{"env":"prod"}`)
+		b.waitForAsk(first, 0)
+		if err := b.Cancel(t.Context(), me, first, "browser"); err != nil {
+			t.Fatal(err)
+		}
+		b.waitForEnd(first)
+		synctest.Wait()
+		b.checkQueued(second)
+		close(cleaned)
+		askID, _ := b.waitForAsk(second, 0)
+		b.acceptAsk(askID, `{"name":"Ada"}`)
+		b.waitForEnd(second)
+	})
+}
+
+// Lists are told when a queued run begins, although it does nothing else that they show.
+func TestBeginOfQueuedRunIsSeenInLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		released := make(chan struct{})
+		b := newTestEngine(t, generators.New("deploy", func(ctx context.Context, _ deployment, _ generators.Yield) (string, error) {
+			<-ctx.Done()
+			<-released
+			return "", ctx.Err()
+		}, &generators.Options{Exclusive: func(in deployment) string { return in.Env }}))
+		first, second := b.startRun("deploy", `{"env":"prod"}`), b.startRun("deploy", `{"env":"prod"}`)
+		var listed atomic.Pointer[engine.Info]
+		go func() {
+			for range b.Watch(t.Context(), me) {
+				listed.Store(&b.Runs(me, 1, func(i engine.Info) bool { return i.ID == second })[0])
+			}
+		}()
+		synctest.Wait()
+		if err := b.Cancel(t.Context(), me, first, "browser"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if i := listed.Load(); i.QueuedFor != "prod" {
+			t.Errorf("the list has %+v, want a queued run", i)
+		}
+		close(released)
+		synctest.Wait()
+		if i := listed.Load(); i.QueuedFor != "" {
+			t.Errorf("the list has %+v, want a run that has begun", i)
 		}
 	})
 }

@@ -39,6 +39,7 @@ type trackedRun struct {
 	readerCount atomic.Int32
 
 	mu         sync.Mutex
+	drivers    int32 // goroutines that drive its generators, which may still be returning
 	lastSeq    uint64
 	state      State
 	endedAt    time.Time

@@ -48,6 +48,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, args json.RawMess
 	r.updateClock()
 	r.updateEvictionQueue()
 	r.engine.workers.Add(1)
+	r.drivers++
 	go w.driveGenerator(endSpan) // not workers.Go, whose frames would double the stack of a waiting run
 }
 
@@ -86,6 +87,8 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.worker = nil
 		w.updateEvictionQueue()
 	}
+	w.drivers--
+	w.releaseKey()
 	endSpan(w.state)
 }
 

@@ -85,11 +85,12 @@ func (c *call) withdrawRequests(reason string) {
 const metaWaitingRun = "io.github.photon-beam/waiting"
 
 type (
-	// A waitingRun lists the questions of a call that was handed off.
+	// A waitingRun says what a call that was handed off waits for.
 	waitingRun struct {
-		Tool string       `json:"tool,omitempty"` // in lists
-		Run  string       `json:"run"`
-		Asks []waitingAsk `json:"asks"`
+		Tool  string       `json:"tool,omitempty"` // in lists
+		Run   string       `json:"run"`
+		Asks  []waitingAsk `json:"asks"`
+		Pause string       `json:"pause,omitempty"` // why it does nothing although no question is open
 	}
 	waitingAsk struct {
 		ID      string `json:"id"`
@@ -108,10 +109,9 @@ func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 	}
 	text := fmt.Sprintf("%s is waiting for an answer from the user.\n\n%s\n%s Do not call %s again for this: that would start over.",
 		c.photon.Title(), describeQuestions(waits.Asks), c.howToAnswer(waits), c.photon.Name())
-	if pause := info.Pause(); pause != "" {
-		text = fmt.Sprintf("%s has not finished. %s.\n\nThe user need not do anything. When the user asks for the result later, call the tool %s with {\"run\": %q}, and not before. "+
-			"If the user no longer wants the result, call %s instead. Do not call %s again for this: that would start over.",
-			c.photon.Title(), pause, ResumeTool, info.ID, CancelTool, c.photon.Name())
+	if waits.Pause != "" {
+		text = fmt.Sprintf("%s has not finished. %s.\n\n%s Do not call %s again for this: that would start over.",
+			c.photon.Title(), waits.Pause, howToWait(waits), c.photon.Name())
 	}
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
@@ -119,9 +119,9 @@ func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 	return result, nil
 }
 
-// newWaitingRun returns a run with the addresses of its open questions.
+// newWaitingRun returns what a run waits for, with the addresses of its open questions.
 func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
-	run := waitingRun{Run: info.ID, Asks: []waitingAsk{}}
+	run := waitingRun{Run: info.ID, Asks: []waitingAsk{}, Pause: info.Pause()}
 	for _, a := range info.Asks {
 		address, err := c.askPageURL(a.ID)
 		if err != nil {
@@ -148,10 +148,7 @@ func describeQuestions(asks []waitingAsk) string {
 // howToAnswer tells a model how the user answers the questions of runs, and how it goes
 // on then.
 func (c *call) howToAnswer(runs ...waitingRun) string {
-	addresses, handle := "this address", `{"run": HANDLE}`
-	if len(runs) == 1 {
-		handle = fmt.Sprintf(`{"run": %q}`, runs[0].Run)
-	}
+	addresses := "this address"
 	if len(runs) > 1 || len(runs[0].Asks) > 1 {
 		addresses = "these addresses"
 	}
@@ -160,5 +157,19 @@ func (c *call) howToAnswer(runs ...waitingRun) string {
 		text += c.server.signInHint + " "
 	}
 	return text + fmt.Sprintf("When the user says that they have answered, call the tool %s with %s, and not before: it returns the result or the next question. "+
-		"If the user no longer wants the result, call %s instead.", ResumeTool, handle, CancelTool)
+		"If the user no longer wants the result, call %s instead.", ResumeTool, handleArguments(runs), CancelTool)
+}
+
+// howToWait tells a model how it goes on with runs that are paused.
+func howToWait(runs ...waitingRun) string {
+	return fmt.Sprintf("The user need not do anything. When the user asks for the result later, call the tool %s with %s, and not before. "+
+		"If the user no longer wants the result, call %s instead.", ResumeTool, handleArguments(runs), CancelTool)
+}
+
+// handleArguments returns the arguments with which Beam's tools are called for runs.
+func handleArguments(runs []waitingRun) string {
+	if len(runs) == 1 {
+		return fmt.Sprintf(`{"run": %q}`, runs[0].Run)
+	}
+	return `{"run": HANDLE}`
 }

@@ -43,6 +43,13 @@ func TestPausedCallIsHandedOff(t *testing.T) {
 		if queued := w.awaitResponse(2); !strings.Contains(queued, `Sleeper has not finished. Waits for another run with the key \"bed\".`) {
 			t.Errorf("the result of the second call is %s", queued)
 		}
+		w.sendLine(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"beam_resume"}}`)
+		list := w.awaitResponse(5)
+		for _, want := range []string{"2 tool calls are waiting", "Sleeps until 2000-01-01 08:00:00 UTC.", "Waits for another run", "need not do anything", resumeHandle(t, handedOff)} {
+			if !strings.Contains(list, want) {
+				t.Errorf("the list is %s, want %s", list, want)
+			}
+		}
 		begun = time.Now()
 		w.callResumeTool(4, resumeHandle(t, handedOff), "")
 		if again := w.awaitResponse(4); !strings.Contains(again, "Sleeps until") || time.Since(begun) != 45*time.Second {

@@ -30,7 +30,8 @@ func (c *call) findWaitingRuns() []engine.Info {
 	caller, identified, handles := c.client.caller, c.session.identified, c.session.returnedHandles()
 	return c.server.engine.Runs(caller, maxListedRuns, func(i engine.Info) bool {
 		isCall := i.Surface == msg.Surface || i.Surface == tasks.Surface
-		return i.State == engine.Waiting && isCall && i.Owner == caller.ID && (identified || slices.Contains(handles, i.ID))
+		waits := i.State == engine.Waiting || i.Pause() != ""
+		return waits && isCall && i.Owner == caller.ID && (identified || slices.Contains(handles, i.ID))
 	})
 }
 
@@ -48,25 +49,46 @@ func (c *call) waitingRunsResult(infos []engine.Info) (*msg.ToolResult, error) {
 		run.Tool = info.Photon
 		runs = append(runs, run)
 		fmt.Fprintf(&text, "\nTool: %s\nHandle: %s\n%s", info.Photon, info.ID, describeQuestions(run.Asks))
+		if run.Pause != "" {
+			text.WriteString(run.Pause + ".\n")
+		}
 	}
-	intro := "No tool call is waiting for an answer from the user.\n"
+	intro := "No tool call is waiting.\n"
 	switch {
 	case len(runs) == 1:
-		intro = "One tool call is waiting for an answer from the user.\n"
+		intro = "One tool call is waiting.\n"
 	case len(runs) == maxListedRuns:
-		intro = fmt.Sprintf("%d or more tool calls are waiting for answers from the user. These are the latest.\n", len(runs))
+		intro = fmt.Sprintf("%d or more tool calls are waiting. These are the latest.\n", len(runs))
 	case len(runs) > 1:
-		intro = fmt.Sprintf("%d tool calls are waiting for answers from the user.\n", len(runs))
+		intro = fmt.Sprintf("%d tool calls are waiting.\n", len(runs))
 	case !c.session.identified && c.session.id == "":
 		intro = "Calls can't be listed for a client that Beam doesn't recognize. Use the handle from the result of the earlier call.\n"
 	}
-	outro := ""
-	if len(runs) > 0 {
-		outro = "\n" + c.howToAnswer(runs...)
-	}
-	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(strings.TrimSuffix(intro+text.String()+outro, "\n"))}}
+	text.WriteString(c.howToGoOn(runs))
+	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(strings.TrimSuffix(intro+text.String(), "\n"))}}
 	result.Meta = map[string]any{metaWaitingRuns: runs}
 	return result, nil
+}
+
+// howToGoOn tells a model how it goes on with the runs of a list; empty if there are none.
+func (c *call) howToGoOn(runs []waitingRun) string {
+	var asking, paused []waitingRun
+	for _, r := range runs {
+		if r.Pause == "" {
+			asking = append(asking, r)
+		} else {
+			paused = append(paused, r)
+		}
+	}
+	switch {
+	case len(runs) == 0:
+		return ""
+	case len(paused) == 0:
+		return "\n" + c.howToAnswer(asking...)
+	case len(asking) == 0:
+		return "\n" + howToWait(paused...)
+	}
+	return "\n" + c.howToAnswer(asking...) + "\n\nThe calls without a question go on by themselves. " + howToWait(paused...)
 }
 
 // rememberHandle records that the session has returned a run's handle. It forgets the

@@ -171,9 +171,9 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 	if i := r.leaveQueue(e.Time); i != nil {
 		also = append(also, i)
 	}
-	for _, i := range r.sleeping {
-		i.Text = "Would have slept" + strings.TrimPrefix(i.Text, "Sleeps")
-		also = append(also, i)
+	for _, s := range r.sleeping {
+		s.row.Text = "Would have slept" + strings.TrimPrefix(s.row.Text, "Sleeps")
+		also = append(also, s.row)
 	}
 	clear(r.sleeping)
 	for _, a := range slices.Clone(r.Open) {
@@ -211,7 +211,7 @@ func (r *Run) applySleeping(e runlog.Entry, d runlog.Sleeping) Change {
 	r.recordSpent(d.TimeSpent)
 	ended := r.endStatus(e.Time)
 	i := &Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Info, Text: d.Describe()}
-	r.openStatus, r.sleeping[e.Seq], r.Wakes = i, i, d.Until
+	r.openStatus, r.sleeping[e.Seq] = i, sleep{i, d.Until}
 	c := r.addItem(i)
 	c.AlsoChanged = ended
 	return r.updateState(c)
@@ -219,11 +219,12 @@ func (r *Run) applySleeping(e runlog.Entry, d runlog.Sleeping) Change {
 
 // applyWoken ends the status that says that the run sleeps.
 func (r *Run) applyWoken(e runlog.Entry, d runlog.Woken) Change {
-	i := r.sleeping[d.SleepSeq]
-	if i == nil {
+	s, found := r.sleeping[d.SleepSeq]
+	if !found {
 		return Change{}
 	}
 	delete(r.sleeping, d.SleepSeq)
+	i := s.row
 	i.Text = "Slept" + strings.TrimPrefix(i.Text, "Sleeps")
 	if i.Ended = e.Time; r.openStatus == i {
 		r.openStatus = nil

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"slices"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -87,7 +88,13 @@ func (r *Run) updateState(c Change) Change {
 	case len(r.sleeping) > 0:
 		state = engine.Sleeping
 	}
-	c.StateChanged = state != r.State
-	r.State = state
+	var wakes time.Time
+	for _, s := range r.sleeping {
+		if wakes.IsZero() || s.until.Before(wakes) {
+			wakes = s.until
+		}
+	}
+	c.StateChanged = state != r.State || !wakes.Equal(r.Wakes)
+	r.State, r.Wakes = state, wakes
 	return c
 }

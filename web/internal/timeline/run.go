@@ -31,13 +31,13 @@ type Run struct {
 	Error        string        // why the run has no result
 	Spent        time.Duration // how long the run worked, according to the log
 	LastSeq      uint64        // the ordinal of the newest entry
-	Wakes        time.Time     // when the latest sleep ends or has ended
+	Wakes        time.Time     // when the first of the sleeps in progress ends; zero if there is none
 	Owner        generators.Caller
 	Viewer       generators.Caller // who looks at the page; New doesn't set it
 
 	openAsks       map[uint64]*Item // open questions by ordinal
 	openStatus     *Item            // the status still in effect; nil if none is
-	sleeping       map[uint64]*Item // sleeps in progress by ordinal
+	sleeping       map[uint64]sleep // sleeps in progress by ordinal
 	queued         *Item            // says for what the run waits before it begins; nil if it doesn't wait
 	droppableCount int
 	artifactCount  int
@@ -47,9 +47,15 @@ type Run struct {
 	firstArtifact  int // no artifact precedes this index
 }
 
+// A sleep is one that has not ended.
+type sleep struct {
+	row   *Item
+	until time.Time
+}
+
 // New returns an empty run with the given id.
 func New(id string) *Run {
-	return &Run{ID: id, State: engine.Running, openAsks: make(map[uint64]*Item), sleeping: make(map[uint64]*Item)}
+	return &Run{ID: id, State: engine.Running, openAsks: make(map[uint64]*Item), sleeping: make(map[uint64]sleep)}
 }
 
 // Queued reports whether the run waits for another one with its key before it begins.

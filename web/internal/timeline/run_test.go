@@ -81,6 +81,21 @@ func TestSleep(t *testing.T) {
 	}
 }
 
+// Of several sleeps, the one that ends first says until when the run sleeps.
+func TestConcurrentSleeps(t *testing.T) {
+	w := newLogWriter()
+	soon, late := startTime.Add(time.Hour), startTime.Add(8*time.Hour)
+	w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "soon", Until: soon}))
+	seq := w.last
+	if c := w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "late", Until: late})); c.StateChanged || !w.run.Wakes.Equal(soon) {
+		t.Errorf("with a later sleep, the run sleeps until %s", w.run.Wakes)
+	}
+	c := w.add(runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: seq}))
+	if !c.StateChanged || w.run.State != engine.Sleeping || !w.run.Wakes.Equal(late) {
+		t.Errorf("after the first, the run is %s until %s", w.run.State, w.run.Wakes)
+	}
+}
+
 // A run that waits for another one says so until it begins, or ends before.
 func TestQueued(t *testing.T) {
 	w := newLogWriter()
