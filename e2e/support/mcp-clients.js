@@ -66,4 +66,4 @@ async function connect(transport, capabilities, elicit) {
 }
 
 /** callTool calls the photon kitchen_sink. */
-export const callTool = (client, args, options) => client.callTool({ name: "kitchen_sink", arguments: args }, undefined, options);
+export const callTool = (client, args) => client.callTool({ name: "kitchen_sink", arguments: args });
