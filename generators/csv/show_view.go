@@ -2,6 +2,8 @@ package csv
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -107,7 +109,7 @@ func formatValue(v any, unit string) string {
 	case int:
 		text = humanize.Thousands(v)
 	case float64:
-		text = humanize.Number(v)
+		text = humanize.Number(roundForReading(v))
 	case string:
 		text = v
 	}
@@ -122,6 +124,20 @@ func formatValue(v any, unit string) string {
 		return "-" + unit + text[1:]
 	}
 	return unit + text
+}
+
+// roundForReading rounds a number to three decimals, or to four digits if it is small.
+// The chart and the result have it in full.
+func roundForReading(f float64) float64 {
+	text := strconv.FormatFloat(f, 'f', 3, 64)
+	if math.Abs(f) < 1 {
+		text = strconv.FormatFloat(f, 'g', 4, 64)
+	}
+	rounded, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return f
+	}
+	return rounded
 }
 
 func (t *summaryTable) table() generators.Table {

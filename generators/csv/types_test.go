@@ -166,3 +166,13 @@ func TestUnitsAreShown(t *testing.T) {
 		}
 	}
 }
+
+// What people read is rounded.
+func TestLongNumbersAreRounded(t *testing.T) {
+	for cells, want := range map[string]string{"1\n2\n2": "Mean of a: 1.667,", "0.001\n0.002\n0.002": "Mean of a: 0.001667,"} {
+		p := runFile(t, "a\n"+cells+"\n", chooseColumns("mean", "", "a"))
+		if s := p.Statuses(); !strings.Contains(s[len(s)-1], want) {
+			t.Errorf("the statuses are %q, want one with %s", s, want)
+		}
+	}
+}
