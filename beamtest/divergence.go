@@ -56,11 +56,26 @@ func newAction[T any](e runlog.Entry, describe func(T) (key, text string)) (acti
 	return a, nil
 }
 
+// questionText returns a question as JSON, and what it shows with its content as text,
+// which would be base64 in JSON.
 func questionText(q *ask.Question) string {
+	asked := *q
+	asked.Evidence = nil
+	text := encode(&asked)
+	for _, artifact := range q.Evidence {
+		shown := *artifact
+		shown.Body = nil
+		text += fmt.Sprintf(" showing %s %q", encode(shown), artifact.Body)
+	}
+	return text
+}
+
+// encode returns the JSON of a value that was decoded from JSON.
+func encode(v any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(q) // it was decoded from JSON
+	_ = encoder.Encode(v)
 	return strings.TrimSpace(b.String())
 }
 
@@ -106,9 +121,26 @@ type divergence struct {
 }
 
 func (d *divergence) Error() string {
+	got, want := d.got, d.want
+	got.text, want.text = cutCommonPrefix(got.text, want.text)
 	return fmt.Sprintf("photon %s is not deterministic. After a crash when %s:\n\t%v\nwithout a crash:\n\t%v\n"+
 		"Code outside of generators.Step runs again after a crash and must do the same again: read clocks, files and random "+
-		"numbers in steps, and use nothing of a step but its return value.", d.photon, d.crash, d.got, d.want)
+		"numbers in steps, and use nothing of a step but its return value.", d.photon, d.crash, got, want)
+}
+
+// cutCommonPrefix shortens two long texts so that their first difference is near the
+// beginning of what is left.
+func cutCommonPrefix(a, b string) (string, string) {
+	const most, before = 500, 200
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	if n <= most || n == len(a) && n == len(b) {
+		return a, b
+	}
+	cut := func(s string) string { return "… " + strings.ToValidUTF8(s[n-before:], "") }
+	return cut(a), cut(b)
 }
 
 // describeCrash says after which entry of a run the crash is: an entry that starts the

@@ -79,6 +79,14 @@ func TestReplayFindsWhatIsNotDeterministic(t *testing.T) {
 			},
 			[]string{`After a crash when it had started:`, `it asks "first": {"kind":"text","message":"Number `},
 		},
+		"what a question shows": {
+			func(yield generators.Yield) any {
+				plan := strings.Repeat("CREATE TABLE t;\n", 100) + fmt.Sprint("-- run ", runs.Add(1))
+				_, err := ask.Text(yield, "first", "?", ask.Showing(generators.Code("plan", "sql", plan)))
+				return err == nil
+			},
+			[]string{`After a crash when it had started:`, `it asks "first": … `, `CREATE TABLE t;\n-- run `},
+		},
 		"result": {
 			func(yield generators.Yield) any { askName(yield, "first", "?"); return rand.Int64() },
 			[]string{`After a crash when it had started:`, "it returned "},

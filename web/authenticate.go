@@ -32,7 +32,10 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 		if errors.Is(err, engine.ErrForbidden) && isPage && s.identifier == nil {
 			return s.renderForbidden(w, r)
 		}
-		return err
+		if err != nil {
+			s.writeError(w, r, caller, err)
+		}
+		return nil
 	})
 }
 
@@ -68,7 +71,7 @@ func (s *Server) identifyProgram(w http.ResponseWriter, r *http.Request) (genera
 func (s *Server) unauthenticated(h func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
-			s.writeError(w, r, err)
+			s.writeError(w, r, generators.Caller{}, err)
 		}
 	})
 }

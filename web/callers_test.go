@@ -130,6 +130,28 @@ func TestTheOperatorUsesAllRuns(t *testing.T) {
 	expectStatus(t, operator.request("POST", run.URL+"/cancel", ""), http.StatusAccepted)
 }
 
+// The sidebar of an error page is the caller's; where there is no caller, there is none.
+func TestErrorPagesHaveNoWrongLists(t *testing.T) {
+	s := newSite(t, "")
+	operator := s.newSession()
+	operator.signIn()
+	run := operator.startRun("wizard", "{}")
+	for path, wants := range map[string]bool{"/runs/none": true, "/photons/none": true, "/none": false} {
+		res := operator.request("GET", path, "", "Accept", "text/html")
+		expectStatus(t, res, http.StatusNotFound)
+		page := readText(t, res)
+		for _, part := range []string{`href="/photons/wizard"`, `href="` + run.URL + `"`, `action="/logout"`} {
+			if strings.Contains(page, part) != wants {
+				t.Errorf("%s: whether the page has %s is not %v", path, part, wants)
+			}
+		}
+		if strings.Contains(page, "None yet") {
+			t.Errorf("%s says that there is nothing yet", path)
+		}
+	}
+	expectStatus(t, operator.request("POST", run.URL+"/cancel", ""), http.StatusAccepted)
+}
+
 // TestGuessedIDs asks for what doesn't exist, and for what is another's.
 func TestGuessedIDs(t *testing.T) {
 	s := newSite(t, "")

@@ -96,8 +96,9 @@ func describeInvalid(err *generators.InvalidError) string {
 
 func asSentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
-// writeError writes an error as a page or as JSON, as the request prefers.
-func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+// writeError writes an error as a page or as JSON, as the request prefers. The page has
+// the lists of the caller; the zero Caller, who is not known, gets none.
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, caller generators.Caller, err error) {
 	status, text, fields := classifyError(err)
 	if status == http.StatusInternalServerError {
 		s.logger.Error("serving a request", "method", r.Method, "path", r.URL.Path, "err", err)
@@ -109,7 +110,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		writeJSON(w, status, map[string]any{"error": errorJSON{text, fields}})
 		return
 	}
-	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, generators.Caller{}, http.StatusText(status)), status, http.StatusText(status), text))
+	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, caller, http.StatusText(status)), status, http.StatusText(status), text))
 }
 
 type errorJSON struct {

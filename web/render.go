@@ -41,6 +41,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 		OpenAsks: s.engine.CountOpenAsks(caller), SignInCommand: s.signInCommand,
 	}
 	if caller.ID == "" {
+		c.Anonymous = true
 		return c
 	}
 	c.Person = caller.Name

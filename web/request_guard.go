@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/links"
 )
 
@@ -28,16 +29,16 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		if s.localOnly && !isLocal(r) {
-			s.writeError(w, r, errNotLocal)
+			s.writeError(w, r, generators.Caller{}, errNotLocal)
 			return
 		}
 		if !s.isAllowedHost(r.Host) {
-			s.writeError(w, r, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host "+
+			s.writeError(w, r, generators.Caller{}, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host "+
 				"or, in a program of your own, name it in Config.URL or Config.Hosts.", r.Host))
 			return
 		}
 		if needsSameOrigin(r) && !s.isSameOrigin(r) {
-			s.writeError(w, r, statusErrorf(http.StatusForbidden, "Cross-site requests are not allowed."))
+			s.writeError(w, r, generators.Caller{}, statusErrorf(http.StatusForbidden, "Cross-site requests are not allowed."))
 			return
 		}
 		next.ServeHTTP(w, r)

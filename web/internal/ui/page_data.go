@@ -16,6 +16,7 @@ type Chrome struct {
 	OpenAsks   int       // open questions that this person may answer
 	Person     string    // who is signed in, for people; may be empty
 	SignedIn   bool      // the person can sign out
+	Anonymous  bool      // nobody knows who the person is, so the page can have no lists
 	// ClientWaits means that an MCP client waits for an answer, and that this browser
 	// would see its runs if it had signed in.
 	ClientWaits   bool
