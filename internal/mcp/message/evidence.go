@@ -96,7 +96,7 @@ func evidenceText(evidence []*generators.Artifact) (text string, whole bool) {
 	parts, whole := make([]string, len(evidence)), true
 	for i, a := range evidence {
 		body, ok := artifactText(a)
-		whole = whole && ok
+		whole = whole && ok && !hidesText(a.Title) && !hidesText(body)
 		parts[i] = strings.Trim(cleanText(strings.TrimSpace(a.Title)+"\n"+body), "\n")
 	}
 	text = strings.Join(parts, "\n\n")
@@ -117,7 +117,7 @@ func artifactText(a *generators.Artifact) (text string, ok bool) {
 		if json.Unmarshal(a.Body, &c) == nil {
 			return tableText(chartTable(c)), true
 		}
-	case a.MediaType == generators.JSONType:
+	case a.MediaType == generators.JSONType && !isDeep(a.Body):
 		var b bytes.Buffer
 		if json.Indent(&b, a.Body, "", "  ") == nil {
 			return b.String(), true
@@ -127,6 +127,27 @@ func artifactText(a *generators.Artifact) (text string, ok bool) {
 		return string(a.Body), utf8.Valid(a.Body)
 	}
 	return fmt.Sprintf("(%s, %s, shown in Beam’s inbox)", a.MediaType, humanize.Bytes(a.Size)), false
+}
+
+// maxIndentedDepth is how deep JSON may be nested to be indented: each line has its depth
+// in indentation, so that little JSON can be gigabytes of text.
+const maxIndentedDepth = 16
+
+// isDeep reports whether JSON is nested too deep to be indented. Brackets in its strings
+// count, too.
+func isDeep(raw []byte) bool {
+	depth := 0
+	for _, c := range raw {
+		switch c {
+		case '{', '[':
+			if depth++; depth > maxIndentedDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return false
 }
 
 func decodeNumbers(raw []byte, v any) error {
@@ -179,7 +200,21 @@ func oneLine(texts []string) []string {
 }
 
 // ansiSequence matches the escape sequences of terminals (ECMA-48).
-var ansiSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x{9b}[0-?]*[ -/]*[@-~]`)
+var ansiSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|\x{9b}[0-?]*[ -/]*[@-~]`)
+
+// textStyle matches the escape sequences that set colors and the like.
+var textStyle = regexp.MustCompile(`^(?:\x1b\[|\x{9b})[0-9;:]*m$`)
+
+// hidesText reports whether cleanText removes an escape sequence that may have text which
+// is of importance to others than terminals.
+func hidesText(text string) bool {
+	for _, sequence := range ansiSequence.FindAllString(text, -1) {
+		if !textStyle.MatchString(sequence) {
+			return true
+		}
+	}
+	return false
+}
 
 // cleanText returns text without what a terminal or a reader could take for something
 // else: escape sequences, control characters other than line feeds and tabs, and
