@@ -49,15 +49,47 @@ func RenderingOf(q *ask.Question) runlog.Rendering {
 // questionAndVerbs returns a question and, of a confirmation, its verbs and whether it
 // can be undone.
 func questionAndVerbs(q *ask.Question) string {
+	text := closeFence(cleanText(q.Message))
 	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {
-		return cleanText(q.Message)
+		return text
 	}
 	yes, no := form.ConfirmLabels(q)
-	text := cleanText(fmt.Sprintf("%s\n\nAnswer “%s” or “%s”.", q.Message, yes, no))
+	text += cleanText(fmt.Sprintf("\n\nAnswer “%s” or “%s”.", yes, no))
 	if q.Destructive {
 		text += " This can’t be undone."
 	}
 	return text
+}
+
+// closeFence ends a code fence that a text leaves open, which would reach to the fence
+// around what a question shows and change places with it.
+func closeFence(text string) string {
+	open := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(line, " \t>")
+		fence := fenceAt(line)
+		switch after := strings.TrimSpace(line[len(fence):]); {
+		case fence == "":
+		case open == "" && (fence[0] == '~' || !strings.Contains(after, "`")):
+			open = fence
+		case open != "" && fence[0] == open[0] && len(fence) >= len(open) && after == "":
+			open = ""
+		}
+	}
+	if open == "" {
+		return text
+	}
+	return strings.TrimSuffix(text, "\n") + "\n" + open
+}
+
+// fenceAt returns the code fence that a line begins with, or "".
+func fenceAt(line string) string {
+	for _, c := range "`~" {
+		if n := len(line) - len(strings.TrimLeft(line, string(c))); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
 }
 
 // shownByTool returns what a question shows, for the end of its message; empty if it
@@ -85,7 +117,7 @@ const maxListedTitles = 5
 func EvidenceTitles(q *ask.Question) string {
 	titles := make([]string, len(q.Evidence))
 	for i, a := range q.Evidence {
-		titles[i] = humanize.Truncate(cmp.Or(strings.Join(strings.Fields(cleanText(a.Title)), " "), a.MediaType), 60)
+		titles[i] = humanize.Truncate(cmp.Or(CleanLine(a.Title), a.MediaType), 60)
 	}
 	return humanize.List(titles, maxListedTitles)
 }
@@ -235,6 +267,10 @@ func cleanText(text string) string {
 		return r
 	}, text)
 }
+
+// CleanLine returns a tool's text in one line, and without what a reader could take for
+// something else, for a place where other text follows in lines of its own.
+func CleanLine(text string) string { return strings.Join(strings.Fields(cleanText(text)), " ") }
 
 // cutLines returns the first lines of a text, as many as fit in a number of bytes, and
 // how many lines are missing. If not even the first line fits, it returns its beginning.

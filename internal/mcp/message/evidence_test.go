@@ -139,3 +139,20 @@ func TestMessageShowsWhatFollowsAnEscape(t *testing.T) {
 		t.Errorf("got %s", m)
 	}
 }
+
+// A code fence that the question leaves open doesn't take in the fence around what it shows.
+func TestMessageClosesFencesOfQuestion(t *testing.T) {
+	for question, want := range map[string]string{
+		"Run this?\n~~~\nls":             "Run this?\n~~~\nls\n~~~",
+		"Run?\n````sh\n```\nls":          "Run?\n````sh\n```\nls\n````",
+		"Run this?\n```\nls\n```":        "Run this?\n```\nls\n```",
+		"Run ```ls``` now?":              "Run ```ls``` now?",
+		"Run?\n```ls``` or\n  ```\nls\n": "Run?\n```ls``` or\n  ```\nls\n```",
+	} {
+		q := &ask.Question{Kind: ask.KindText, Message: question, Fields: ask.Fields{{Name: "k", Type: "string"}},
+			Evidence: []*generators.Artifact{{MediaType: "text/plain", Body: []byte("![x](http://evil)")}}}
+		if got := askMessage(t, q).Message; got != want+"\n\nShown by the tool tool:\n```\n![x](http://evil)\n```" {
+			t.Errorf("%q becomes %q", question, got)
+		}
+	}
+}
