@@ -67,6 +67,7 @@ func (w *worker) maskQuestion(q *ask.Question, include func(secret) bool) (_ *as
 		for i := range clone.Fields {
 			s.maskField(&clone.Fields[i])
 		}
+		clone.Sample = s.maskSample(clone.Sample)
 		for i, a := range clone.Evidence {
 			if m := maskArtifact(a, s); m != a {
 				clone.Evidence[i] = m
@@ -92,6 +93,29 @@ func (s secret) maskField(f *ask.Field) {
 			f.Choices[i].Title = masked
 		}
 	}
+}
+
+// maskSample returns a request to a model with a secret masked in its texts, but not in
+// pictures and sounds. The request itself, which may be nil, isn't changed.
+func (s secret) maskSample(r *ask.SampleRequest) *ask.SampleRequest {
+	if r == nil {
+		return nil
+	}
+	clone := *r
+	clone.SystemPrompt, clone.Messages = s.mask(r.SystemPrompt), slices.Clone(r.Messages)
+	for i, m := range clone.Messages {
+		blocks, err := m.Blocks()
+		if err != nil || bytes.Equal(s.maskBytes(m.Content), m.Content) {
+			continue
+		}
+		w := worker{secrets: []secret{s}}
+		for n, b := range blocks {
+			blocks[n].Text, blocks[n].Input, blocks[n].Content = s.mask(b.Text), w.maskJSON(b.Input), w.maskJSON(b.Content)
+		}
+		masked := ask.FromUser(blocks...)
+		clone.Messages[i].Content = masked.Content
+	}
+	return &clone
 }
 
 // maskArtifact returns an artifact with secrets masked. The artifact itself isn't changed.

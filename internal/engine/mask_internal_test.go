@@ -69,3 +69,24 @@ func TestMaskQuestion(t *testing.T) {
 		t.Errorf("the tool's own question becomes %s", after)
 	}
 }
+
+// Secrets are masked in what a model is asked, but not in pictures, where they are there by
+// chance.
+func TestMaskSample(t *testing.T) {
+	w := &worker{secrets: []secret{{1, spellingsOf("hunter2A")}}}
+	picture := ask.ImageBlock([]byte{0x86, 0xe9, 0xed, 0x7a, 0xbd, 0x80}, "image/png") // base64: hunter2A
+	q := &ask.Question{Kind: ask.KindSample, Sample: &ask.SampleRequest{SystemPrompt: "Keep hunter2A.", Messages: []ask.SampleMessage{
+		ask.FromUser(ask.TextBlock("Is hunter2A safe?"), picture), ask.FromAssistant(ask.TextBlock("no")),
+	}}}
+	before, _ := json.Marshal(q)
+	masked, _ := w.maskQuestion(q, func(secret) bool { return true })
+	got, _ := json.Marshal(masked.Sample)
+	const want = `{"messages":[{"role":"user","content":[{"text":"Is •••• safe?","type":"text"},{"data":"hunter2A","mimeType":"image/png","type":"image"}]},` +
+		`{"role":"assistant","content":{"text":"no","type":"text"}}],"systemPrompt":"Keep ••••.","maxTokens":0}`
+	if string(got) != want {
+		t.Errorf("the request is %s", got)
+	}
+	if after, _ := json.Marshal(q); string(after) != string(before) {
+		t.Errorf("the tool's own request becomes %s", after)
+	}
+}
