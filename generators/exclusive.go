@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"strconv"
+	"unicode/utf8"
 )
 
 // maxExclusiveKey is the maximum length of a key of [Options.Exclusive], in bytes.
@@ -34,7 +36,8 @@ func setExclusive[In any](p *Photon) error {
 }
 
 // ExclusiveKey returns the key of a run with arguments that [Photon.Check] returned; see
-// [Options.Exclusive]. It is empty if the run waits for no other. If the photon's
+// [Options.Exclusive]. It is empty if the run waits for no other, and quoted if it isn't
+// UTF-8, as a digest, so that a log keeps it as it is. If the photon's
 // function panics, the error is a [*PanicError].
 func (p *Photon) ExclusiveKey(args json.RawMessage) (key string, err error) {
 	if p.exclusiveKey == nil {
@@ -47,6 +50,9 @@ func (p *Photon) ExclusiveKey(args json.RawMessage) (key string, err error) {
 	}()
 	if key, err = p.exclusiveKey(args); len(key) > maxExclusiveKey {
 		return "", fmt.Errorf("the key of photon %q has %d bytes, and may have at most %d", p.name, len(key), maxExclusiveKey)
+	}
+	if !utf8.ValidString(key) {
+		key = strconv.QuoteToASCII(key)
 	}
 	return key, err
 }

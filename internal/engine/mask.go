@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +18,7 @@ import (
 // A secret is a secret answer, and the ordinal of its question.
 type secret struct {
 	askSeq    uint64
-	spellings []string // the text, and how it may be written
+	spellings []string // the text, and how it may be written; longest first
 }
 
 // minSecret is the length of the shortest secret that is masked, in characters: a shorter
@@ -35,23 +37,37 @@ func (w *worker) noteSecret(a runlog.Answered) {
 	}
 	for _, text := range content {
 		if utf8.RuneCountInString(text) >= minSecret {
-			w.secrets = append(w.secrets, secret{a.AskSeq, spellingsOf(text)})
+			w.addSecret(secret{a.AskSeq, spellingsOf(text)})
 		}
 	}
 }
 
-// maskQuestion returns the question with secrets masked in its message and in what it
+// addSecret adds a secret. Longer ones precede shorter ones, which may be a part of them
+// and would leave the rest in the clear.
+func (w *worker) addSecret(s secret) {
+	w.secrets = append(w.secrets, s)
+	slices.SortStableFunc(w.secrets, func(a, b secret) int { return cmp.Compare(len(b.spellings[0]), len(a.spellings[0])) })
+}
+
+// maskQuestion returns the question with secrets masked in its texts and in what it
 // shows, and the ordinals of the questions that those in what it shows answer. It masks
 // those for which include returns true, so that a replay gets what was recorded. The
 // question itself isn't changed.
 func (w *worker) maskQuestion(q *ask.Question, include func(secret) bool) (_ *ask.Question, inEvidence []uint64) {
+	if !slices.ContainsFunc(w.secrets, include) {
+		return q, nil
+	}
 	clone := *q
-	clone.Evidence = slices.Clone(q.Evidence)
+	clone.Fields, clone.Evidence = slices.Clone(q.Fields), slices.Clone(q.Evidence)
 	for _, s := range w.secrets {
 		if !include(s) {
 			continue
 		}
-		clone.Message = s.mask(clone.Message)
+		clone.Message, clone.Yes, clone.No = s.mask(clone.Message), s.mask(clone.Yes), s.mask(clone.No)
+		for i := range clone.Fields {
+			s.maskField(&clone.Fields[i])
+		}
+		clone.Sample = s.maskSample(clone.Sample)
 		for i, a := range clone.Evidence {
 			if m := maskArtifact(a, s); m != a {
 				clone.Evidence[i] = m
@@ -59,10 +75,47 @@ func (w *worker) maskQuestion(q *ask.Question, include func(secret) bool) (_ *as
 			}
 		}
 	}
-	if clone.Message == q.Message && inEvidence == nil {
-		return q, nil
-	}
 	return &clone, slices.Compact(inEvidence)
+}
+
+// maskField masks a secret in a field as people see it. The values of choices stay,
+// because they are what the generator gets. A default with the secret is removed: in it, the
+// mask would be the answer.
+func (s secret) maskField(f *ask.Field) {
+	f.Title, f.Description, f.PatternHint = s.mask(f.Title), s.mask(f.Description), s.mask(f.PatternHint)
+	if string(s.maskBytes(f.Default)) != string(f.Default) && len(f.Choices) == 0 {
+		f.Default = nil
+	}
+	f.Choices = slices.Clone(f.Choices)
+	for i, c := range f.Choices {
+		f.Choices[i].Title = s.mask(c.Title)
+		if masked := s.mask(c.Value); c.Title == "" && masked != c.Value {
+			f.Choices[i].Title = masked
+		}
+	}
+}
+
+// maskSample returns a request to a model with a secret masked in its texts, but not in
+// pictures and sounds. The request itself, which may be nil, isn't changed.
+func (s secret) maskSample(r *ask.SampleRequest) *ask.SampleRequest {
+	if r == nil {
+		return nil
+	}
+	clone := *r
+	clone.SystemPrompt, clone.Messages = s.mask(r.SystemPrompt), slices.Clone(r.Messages)
+	for i, m := range clone.Messages {
+		blocks, err := m.Blocks()
+		if err != nil || bytes.Equal(s.maskBytes(m.Content), m.Content) {
+			continue
+		}
+		w := worker{secrets: []secret{s}}
+		for n, b := range blocks {
+			blocks[n].Text, blocks[n].Input, blocks[n].Content = s.mask(b.Text), w.maskJSON(b.Input), w.maskJSON(b.Content)
+		}
+		masked := ask.FromUser(blocks...)
+		clone.Messages[i].Content = masked.Content
+	}
+	return &clone
 }
 
 // maskArtifact returns an artifact with secrets masked. The artifact itself isn't changed.
@@ -141,20 +194,28 @@ func (s secret) maskBytes(body []byte) []byte {
 	return body
 }
 
-// spellingsOf returns a text, and the text as JSON writes it in a string.
+// spellingsOf returns a text, with and without the space around it, and these as they are
+// written in a string of JSON and in an address, the longest first.
 func spellingsOf(text string) []string {
-	forms := []string{text}
-	for _, escapeHTML := range []bool{true, false} {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(escapeHTML)
-		if e.Encode(text) != nil {
+	var forms []string
+	for _, t := range []string{text, strings.TrimSpace(text)} {
+		if utf8.RuneCountInString(t) < minSecret {
 			continue
 		}
-		quoted := strings.TrimSpace(b.String())
-		if form := quoted[1 : len(quoted)-1]; !slices.Contains(forms, form) {
-			forms = append(forms, form)
-		}
+		forms = append(forms, t, url.QueryEscape(t), url.PathEscape(t), jsonSpelling(t, true), jsonSpelling(t, false))
 	}
-	return forms
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	return slices.Compact(forms)
+}
+
+// jsonSpelling returns a text as JSON writes it in a string.
+func jsonSpelling(text string, escapeHTML bool) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(escapeHTML)
+	if e.Encode(text) != nil {
+		return text
+	}
+	quoted := strings.TrimSpace(b.String())
+	return quoted[1 : len(quoted)-1]
 }

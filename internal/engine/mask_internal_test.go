@@ -3,6 +3,8 @@ package engine
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/photon-beam/beam/ask"
 )
 
 // Secrets are masked in the strings of a JSON value, which stays valid and keeps its names.
@@ -20,5 +22,71 @@ func TestMaskJSON(t *testing.T) {
 		if got := string(w.maskJSON(json.RawMessage(raw))); got != want {
 			t.Errorf("%s becomes %s, want %s", raw, got, want)
 		}
+	}
+}
+
+// Secrets are masked however they are written, and a part of another one doesn't keep that
+// from being masked.
+func TestMaskSpellings(t *testing.T) {
+	w := &worker{}
+	for i, text := range []string{"pass", "pass word/1+1", " key-9\\ ", "pass word/1+1 and more"} {
+		w.addSecret(secret{uint64(i), spellingsOf(text)})
+	}
+	for text, want := range map[string]string{
+		"pass":                          "••••",
+		"pass word/1+1!":                "••••!",
+		"pass word/1+1 and more!":       "••••!",
+		"GET /?q=pass+word%2F1%2B1: no": "GET /?q=••••: no",
+		"GET /pass%20word%2F1+1/: no":   "GET /••••/: no",
+		`trimmed: key-9\.`:              `trimmed: ••••.`,
+		`"as JSON: key-9\\"`:            `"as JSON: ••••"`,
+	} {
+		if got := w.maskText(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Secrets are masked in all texts of a question. The values of choices stay what they are.
+func TestMaskQuestion(t *testing.T) {
+	w := &worker{secrets: []secret{{1, spellingsOf("hunter2")}}}
+	q := &ask.Question{
+		Message: "Use hunter2?", Yes: "Use hunter2", No: "Not hunter2",
+		Fields: ask.Fields{
+			{Name: "a", Title: "hunter2", Description: "not hunter2", PatternHint: "not hunter2", Default: json.RawMessage(`"hunter2"`)},
+			{Name: "b", Choices: []ask.Choice{{Value: "hunter2"}, {Value: "x", Title: "hunter2"}, {Value: "y"}}},
+		},
+	}
+	before, _ := json.Marshal(q)
+	masked, _ := w.maskQuestion(q, func(secret) bool { return true })
+	got, _ := json.Marshal(masked)
+	const want = `{"kind":"","message":"Use ••••?","fields":[{"name":"a","title":"••••","description":"not ••••","patternHint":"not ••••"},` +
+		`{"name":"b","choices":[{"value":"hunter2","title":"••••"},{"value":"x","title":"••••"},{"value":"y"}]}],"yes":"Use ••••","no":"Not ••••"}`
+	if string(got) != want {
+		t.Errorf("the question is %s", got)
+	}
+	if after, _ := json.Marshal(q); string(after) != string(before) {
+		t.Errorf("the tool's own question becomes %s", after)
+	}
+}
+
+// Secrets are masked in what a model is asked, but not in pictures, where they are there by
+// chance.
+func TestMaskSample(t *testing.T) {
+	w := &worker{secrets: []secret{{1, spellingsOf("hunter2A")}}}
+	picture := ask.ImageBlock([]byte{0x86, 0xe9, 0xed, 0x7a, 0xbd, 0x80}, "image/png") // base64: hunter2A
+	q := &ask.Question{Kind: ask.KindSample, Sample: &ask.SampleRequest{SystemPrompt: "Keep hunter2A.", Messages: []ask.SampleMessage{
+		ask.FromUser(ask.TextBlock("Is hunter2A safe?"), picture), ask.FromAssistant(ask.TextBlock("no")),
+	}}}
+	before, _ := json.Marshal(q)
+	masked, _ := w.maskQuestion(q, func(secret) bool { return true })
+	got, _ := json.Marshal(masked.Sample)
+	const want = `{"messages":[{"role":"user","content":[{"text":"Is •••• safe?","type":"text"},{"data":"hunter2A","mimeType":"image/png","type":"image"}]},` +
+		`{"role":"assistant","content":{"text":"no","type":"text"}}],"systemPrompt":"Keep ••••.","maxTokens":0}`
+	if string(got) != want {
+		t.Errorf("the request is %s", got)
+	}
+	if after, _ := json.Marshal(q); string(after) != string(before) {
+		t.Errorf("the tool's own request becomes %s", after)
 	}
 }

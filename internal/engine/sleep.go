@@ -17,8 +17,12 @@ type sleep struct {
 	call *generators.Call // nil if no generator in this process sleeps
 }
 
-// latestWake is the latest end of a sleep: JSON has no later year.
-var latestWake = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+// earliestWake and latestWake bound the end of a sleep: JSON has no other years, and the
+// zero time is no deadline.
+var (
+	earliestWake = time.Unix(1, 0).UTC()
+	latestWake   = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
 
 // recordSleep records the sleep of a call.
 func (w *worker) recordSleep(c *generators.Call) error {
@@ -26,6 +30,8 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	switch {
 	case w.engine.skipSleeps:
 		until = time.Now().UTC().Round(0)
+	case until.Before(earliestWake):
+		until = earliestWake
 	case until.After(latestWake):
 		until = latestWake
 	}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -263,4 +264,30 @@ func TestSleepUntilAnyTime(t *testing.T) {
 			t.Errorf("it says %q", text)
 		}
 	})
+}
+
+// A sleep until a time in the past, however far, ends at once.
+func TestSleepUntilThePast(t *testing.T) {
+	for name, until := range map[string]time.Time{
+		"zero": {}, "year 0": time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), "before year 0": time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC),
+		"Unix epoch": time.Unix(0, 0), "most negative": time.Unix(math.MinInt64, 0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newTestEngine(t, newPhoton("past", func(_ context.Context, yield generators.Yield) (string, error) {
+					return "awake", generators.SleepUntil(yield, "past", until)
+				}, &generators.Options{Durable: true}))
+				began := time.Now()
+				id := b.startRun("past", "")
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if i := b.state(id); i.State != engine.Completed {
+					t.Fatalf("the run is %s until %s", i.State, i.Wakes)
+				}
+				if f := b.waitForEnd(id); f.Status != runlog.Completed || time.Since(began) > time.Hour {
+					t.Errorf("finished = %+v", f)
+				}
+			})
+		})
+	}
 }

@@ -123,7 +123,7 @@ func (w *worker) handleGeneratorError(err error) {
 	switch {
 	case errors.As(err, &panicked):
 		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
-			"panic", fmt.Sprint(panicked.Value), "stack", string(panicked.Stack))
+			"panic", w.maskText(fmt.Sprint(panicked.Value)), "stack", w.maskText(string(panicked.Stack)))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit):
 		text = w.timeLimitText()

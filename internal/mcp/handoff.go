@@ -136,7 +136,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 func describeQuestions(asks []waitingAsk) string {
 	var text strings.Builder
 	for _, a := range asks {
-		fmt.Fprintf(&text, "Question: %s\n", a.Message)
+		fmt.Fprintf(&text, "Question: %s\n", msg.CleanLine(a.Message)) // an address in it must not pass for Beam's
 		if a.shown != "" {
 			fmt.Fprintf(&text, "The page also shows what it is about: %s\n", a.shown)
 		}

@@ -49,15 +49,47 @@ func RenderingOf(q *ask.Question) runlog.Rendering {
 // questionAndVerbs returns a question and, of a confirmation, its verbs and whether it
 // can be undone.
 func questionAndVerbs(q *ask.Question) string {
+	text := closeFence(cleanText(q.Message))
 	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {
-		return cleanText(q.Message)
+		return text
 	}
 	yes, no := form.ConfirmLabels(q)
-	text := cleanText(fmt.Sprintf("%s\n\nAnswer “%s” or “%s”.", q.Message, yes, no))
+	text += cleanText(fmt.Sprintf("\n\nAnswer “%s” or “%s”.", yes, no))
 	if q.Destructive {
 		text += " This can’t be undone."
 	}
 	return text
+}
+
+// closeFence ends a code fence that a text leaves open, which would reach to the fence
+// around what a question shows and change places with it.
+func closeFence(text string) string {
+	open := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(line, " \t>")
+		fence := fenceAt(line)
+		switch after := strings.TrimSpace(line[len(fence):]); {
+		case fence == "":
+		case open == "" && (fence[0] == '~' || !strings.Contains(after, "`")):
+			open = fence
+		case open != "" && fence[0] == open[0] && len(fence) >= len(open) && after == "":
+			open = ""
+		}
+	}
+	if open == "" {
+		return text
+	}
+	return strings.TrimSuffix(text, "\n") + "\n" + open
+}
+
+// fenceAt returns the code fence that a line begins with, or "".
+func fenceAt(line string) string {
+	for _, c := range "`~" {
+		if n := len(line) - len(strings.TrimLeft(line, string(c))); n >= 3 {
+			return line[:n]
+		}
+	}
+	return ""
 }
 
 // shownByTool returns what a question shows, for the end of its message; empty if it
@@ -85,7 +117,7 @@ const maxListedTitles = 5
 func EvidenceTitles(q *ask.Question) string {
 	titles := make([]string, len(q.Evidence))
 	for i, a := range q.Evidence {
-		titles[i] = humanize.Truncate(cmp.Or(strings.Join(strings.Fields(cleanText(a.Title)), " "), a.MediaType), 60)
+		titles[i] = humanize.Truncate(cmp.Or(CleanLine(a.Title), a.MediaType), 60)
 	}
 	return humanize.List(titles, maxListedTitles)
 }
@@ -96,7 +128,7 @@ func evidenceText(evidence []*generators.Artifact) (text string, whole bool) {
 	parts, whole := make([]string, len(evidence)), true
 	for i, a := range evidence {
 		body, ok := artifactText(a)
-		whole = whole && ok
+		whole = whole && ok && !hidesText(a.Title) && !hidesText(body)
 		parts[i] = strings.Trim(cleanText(strings.TrimSpace(a.Title)+"\n"+body), "\n")
 	}
 	text = strings.Join(parts, "\n\n")
@@ -117,7 +149,7 @@ func artifactText(a *generators.Artifact) (text string, ok bool) {
 		if json.Unmarshal(a.Body, &c) == nil {
 			return tableText(chartTable(c)), true
 		}
-	case a.MediaType == generators.JSONType:
+	case a.MediaType == generators.JSONType && !isDeep(a.Body):
 		var b bytes.Buffer
 		if json.Indent(&b, a.Body, "", "  ") == nil {
 			return b.String(), true
@@ -127,6 +159,27 @@ func artifactText(a *generators.Artifact) (text string, ok bool) {
 		return string(a.Body), utf8.Valid(a.Body)
 	}
 	return fmt.Sprintf("(%s, %s, shown in Beam’s inbox)", a.MediaType, humanize.Bytes(a.Size)), false
+}
+
+// maxIndentedDepth is how deep JSON may be nested to be indented: each line has its depth
+// in indentation, so that little JSON can be gigabytes of text.
+const maxIndentedDepth = 16
+
+// isDeep reports whether JSON is nested too deep to be indented. Brackets in its strings
+// count, too.
+func isDeep(raw []byte) bool {
+	depth := 0
+	for _, c := range raw {
+		switch c {
+		case '{', '[':
+			if depth++; depth > maxIndentedDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return false
 }
 
 func decodeNumbers(raw []byte, v any) error {
@@ -179,7 +232,21 @@ func oneLine(texts []string) []string {
 }
 
 // ansiSequence matches the escape sequences of terminals (ECMA-48).
-var ansiSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x{9b}[0-?]*[ -/]*[@-~]`)
+var ansiSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|\x{9b}[0-?]*[ -/]*[@-~]`)
+
+// textStyle matches the escape sequences that set colors and the like.
+var textStyle = regexp.MustCompile(`^(?:\x1b\[|\x{9b})[0-9;:]*m$`)
+
+// hidesText reports whether cleanText removes an escape sequence that may have text which
+// is of importance to others than terminals.
+func hidesText(text string) bool {
+	for _, sequence := range ansiSequence.FindAllString(text, -1) {
+		if !textStyle.MatchString(sequence) {
+			return true
+		}
+	}
+	return false
+}
 
 // cleanText returns text without what a terminal or a reader could take for something
 // else: escape sequences, control characters other than line feeds and tabs, and
@@ -200,6 +267,10 @@ func cleanText(text string) string {
 		return r
 	}, text)
 }
+
+// CleanLine returns a tool's text in one line, and without what a reader could take for
+// something else, for a place where other text follows in lines of its own.
+func CleanLine(text string) string { return strings.Join(strings.Fields(cleanText(text)), " ") }
 
 // cutLines returns the first lines of a text, as many as fit in a number of bytes, and
 // how many lines are missing. If not even the first line fits, it returns its beginning.

@@ -1,6 +1,7 @@
 package message_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -99,5 +100,59 @@ func TestMessageCleansEvidence(t *testing.T) {
 	got := askMessage(t, q).Message
 	if _, shown, _ := strings.Cut(got, "```\n"); shown != "ab\nred link oops \nnext\nlast \ufffd\n```" {
 		t.Errorf("got %q", shown)
+	}
+}
+
+// JSON that is nested deep is not indented, which would take gigabytes.
+func TestMessageDoesNotIndentDeepJSON(t *testing.T) {
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	got := askMessage(t, confirmShowing(generators.JSON("Deep", json.RawMessage(deep)))).Message
+	if !strings.HasSuffix(got, "```\nDeep\n"+deep+"\n```") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// What looks like a command to a terminal doesn't hide what stands in it.
+func TestMessageDoesNotHideTextInEscapeSequences(t *testing.T) {
+	for shown, want := range map[string]string{ // empty if the message can't have it
+		"a;\x1bPDROP TABLE b;":         "", // unterminated
+		"a;\x1bD\x1bR\x1bO\x1bP":       "",
+		"a;\x1b]DROP TABLE b;\x07c;":   "",
+		"a;\x1b_DROP TABLE b;\x1b\\c;": "",
+		"a;\x1b[1>0 --c":               "",
+		"a;\x1b[1;31mDROP TABLE b;":    "a;DROP TABLE b;",
+	} {
+		q := confirmShowing(generators.Code("1.sql", "sql", shown))
+		if got := message.NeedsPage(q); got != (want == "") {
+			t.Errorf("%q needs the page: %t", shown, got)
+		} else if m := askMessage(t, q).Message; want != "" && !strings.Contains(m, want) {
+			t.Errorf("%q is shown as %s", shown, m)
+		}
+	}
+}
+
+// Of an unterminated escape sequence, only the beginning is removed.
+func TestMessageShowsWhatFollowsAnEscape(t *testing.T) {
+	q := confirmShowing(generators.Code("1.sql", "sql", "a;\x1bPDROP TABLE b;"))
+	q.Destructive = false
+	if m := askMessage(t, q).Message; !strings.Contains(m, "a;DROP TABLE b;") {
+		t.Errorf("got %s", m)
+	}
+}
+
+// A code fence that the question leaves open doesn't take in the fence around what it shows.
+func TestMessageClosesFencesOfQuestion(t *testing.T) {
+	for question, want := range map[string]string{
+		"Run this?\n~~~\nls":             "Run this?\n~~~\nls\n~~~",
+		"Run?\n````sh\n```\nls":          "Run?\n````sh\n```\nls\n````",
+		"Run this?\n```\nls\n```":        "Run this?\n```\nls\n```",
+		"Run ```ls``` now?":              "Run ```ls``` now?",
+		"Run?\n```ls``` or\n  ```\nls\n": "Run?\n```ls``` or\n  ```\nls\n```",
+	} {
+		q := &ask.Question{Kind: ask.KindText, Message: question, Fields: ask.Fields{{Name: "k", Type: "string"}},
+			Evidence: []*generators.Artifact{{MediaType: "text/plain", Body: []byte("![x](http://evil)")}}}
+		if got := askMessage(t, q).Message; got != want+"\n\nShown by the tool tool:\n```\n![x](http://evil)\n```" {
+			t.Errorf("%q becomes %q", question, got)
+		}
 	}
 }
