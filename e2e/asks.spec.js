@@ -45,6 +45,7 @@ for (const [kind, { values, answer, wrong }] of Object.entries(kinds)) {
       await pressButton(dialog(page), submitLabel(kind));
       await expect(dialog(page)).toBeHidden();
       await expectResult(page, answer === undefined ? { action: "accept" } : { action: "accept", answer });
+      await expect(page.locator(".closed-note")).toHaveCount(0); // it was answered here
     });
 
     for (const action of ["decline", "cancel"]) {

@@ -117,7 +117,7 @@ export function syncQuestions() {
   }
   const added = [];
   for (const [id, dialog] of now) {
-    if (find(".summary", dialog)) submittedAt.delete(id);
+    if (find(".summary:not(.stale)", dialog)) submittedAt.delete(id); // the answer was refused
     if (seenQuestions.has(id)) continue;
     seenQuestions.set(id, {});
     restoreDraft(dialog);
@@ -162,6 +162,9 @@ document.addEventListener("click", (event) => {
 // On the window, before the listeners on the document, which may stop the event.
 addEventListener("submit", (event) => {
   const dialog = event.target.closest("dialog.ask");
-  if (dialog) submittedAt.set(dialog.id, Date.now());
+  if (dialog) {
+    submittedAt.set(dialog.id, Date.now());
+    find(".summary", dialog)?.classList.add("stale"); // until the next refusal renders it again
+  }
   if (event.target.closest(".run-head")) stopping = true;
 }, true);
