@@ -1,0 +1,187 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/photon-beam/beam/internal/mcp/message"
+)
+
+// A Request is a request to make of the server, in a [Call].
+type Request struct {
+	Method string          // tools/call, resources/read, prompts/get or completion/complete
+	Params json.RawMessage // an object, or nil
+	// Tool is the definition of the tool that is called, as the server listed it; nil
+	// for other methods. It says which arguments travel as headers, and whether the call
+	// must be a task.
+	Tool json.RawMessage
+	// Capabilities replace those of the session's Options for this call, if the server
+	// is modern. Nil means the session's.
+	Capabilities json.RawMessage
+	// Tag is the caller's own.
+	Tag any
+}
+
+// A Call is a request in progress that may take long, and during which the server tells
+// of its progress, logs, and asks. Its events are read with Next, in the order in which
+// the server sent them, until the last.
+type Call struct {
+	session *Session
+	request Request
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	events  *eventQueue
+	detach  func() bool // stops watching the caller's context
+
+	mu       sync.Mutex
+	current  *exchange // the request in progress
+	tokens   []string  // the progress tokens that were given
+	isOver   bool
+	rounds   int
+	task     string // the id of the task that the call became; guarded by the session's mu
+	requests []*ServerRequest
+}
+
+// An Event is a notification or a request of the server that belongs to a call. One of
+// its fields is set.
+type Event struct {
+	Notification *Notification
+	Request      *ServerRequest
+	end          *callEnd
+}
+
+// callEnd is the last event.
+type callEnd struct {
+	result json.RawMessage
+	err    error
+}
+
+// An InputError is the error of a call to a modern server whose question got no answer.
+type InputError struct {
+	Key   string // the server's, of the question
+	Cause *message.Error
+}
+
+func (e *InputError) Error() string { return e.Cause.Message }
+
+// Unwrap returns the cause.
+func (e *InputError) Unwrap() error { return e.Cause }
+
+// Call makes a request. When ctx ends, the call is cancelled: the server is notified,
+// and the call fails with the cause of ctx. The caller must read the call's events
+// until the last, or end ctx.
+func (s *Session) Call(ctx context.Context, request Request) *Call {
+	c := &Call{session: s, request: request, events: newEventQueue()}
+	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
+	s.mu.Lock()
+	s.calls[c] = struct{}{}
+	s.mu.Unlock()
+	c.detach = context.AfterFunc(ctx, func() { c.abandon(context.Cause(ctx)) })
+	c.start()
+	return c
+}
+
+// Request returns what was requested.
+func (c *Call) Request() Request { return c.request }
+
+// Next returns the next event. It returns false after the last; see Result.
+func (c *Call) Next() (Event, bool) { return c.events.next() }
+
+// Result returns the result, once Next has returned false. The error may be a
+// [*message.Error] of the server, an [*InputError], the cause of the end of the call's
+// context, or say that the connection ended.
+func (c *Call) Result() (json.RawMessage, error) {
+	end := c.events.wait()
+	return end.result, end.err
+}
+
+// begin sends a request of the call.
+func (c *Call) begin(x *exchange, onFinish func(json.RawMessage, error)) {
+	x.call = c
+	c.mu.Lock()
+	if c.isOver {
+		c.mu.Unlock()
+		return
+	}
+	c.current = x
+	c.mu.Unlock()
+	c.session.begin(x, onFinish)
+	c.mu.Lock()
+	over := c.isOver
+	c.tokens = append(c.tokens, string(x.id))
+	c.mu.Unlock()
+	if over { // it was abandoned while the request was being sent
+		x.abandon(context.Cause(c.ctx))
+	}
+}
+
+// hasToken reports whether a progress token is one of the call's.
+func (c *Call) hasToken(token string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Contains(c.tokens, token)
+}
+
+// abandon ends the call before its result.
+func (c *Call) abandon(cause error) {
+	c.mu.Lock()
+	current := c.current
+	c.mu.Unlock()
+	c.cancelTask()
+	c.finish(nil, cause)
+	if current != nil {
+		current.abandon(cause)
+	}
+}
+
+// finish ends the call. Only the first call counts.
+func (c *Call) finish(result json.RawMessage, err error) {
+	c.mu.Lock()
+	if c.isOver {
+		c.mu.Unlock()
+		return
+	}
+	c.isOver = true
+	requests := c.requests
+	c.requests = nil
+	c.mu.Unlock()
+	c.session.mu.Lock()
+	delete(c.session.calls, c)
+	c.session.mu.Unlock()
+	for _, r := range requests {
+		r.withdraw(errCallOver)
+	}
+	c.events.push(Event{end: &callEnd{result, err}})
+	if err == nil {
+		err = errCallOver
+	}
+	c.cancel(err)
+	if c.detach != nil {
+		c.detach()
+	}
+}
+
+// errCallOver withdraws the questions of a call that ended with them open.
+var errCallOver = errors.New("the tool went on without the answer")
+
+// addRequest adds a request of the server to the call. It reports false if the call is
+// over.
+func (c *Call) addRequest(r *ServerRequest) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.isOver {
+		return false
+	}
+	r.call = c
+	c.requests = append(c.requests, r)
+	return true
+}
+
+func (c *Call) removeRequest(r *ServerRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests = slices.DeleteFunc(c.requests, func(other *ServerRequest) bool { return other == r })
+}

@@ -1,0 +1,125 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/mcp/message"
+)
+
+// An exchange is one request to the server, and its response. A [Call] consists of one
+// or several.
+type exchange struct {
+	session *Session
+	id      json.RawMessage
+	method  string
+	params  json.RawMessage
+	tool    json.RawMessage // the definition of the tool that is called; nil for other methods
+	call    *Call           // nil for the session's own requests
+	// ctx ends with the exchange; a transport may use it for its request.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	once     sync.Once
+	onFinish func(result json.RawMessage, err error)
+}
+
+// begin sends a request. onFinish is called once, with the result or an error: a
+// [*message.Error] is the server's. It must not block for long.
+func (s *Session) begin(x *exchange, onFinish func(json.RawMessage, error)) *exchange {
+	x.session, x.onFinish = s, onFinish
+	x.ctx, x.cancel = context.WithCancelCause(s.ctx)
+	s.mu.Lock()
+	ended := s.ctx.Err() != nil
+	if !ended {
+		s.lastID++
+		x.id = strconv.AppendInt(nil, s.lastID, 10)
+		s.exchanges[string(x.id)] = x
+	}
+	s.mu.Unlock()
+	if ended {
+		x.finish(nil, fmt.Errorf("the connection ended: %w", s.Err()))
+		return x
+	}
+	x.params = s.requestParams(x)
+	s.transport.send(message.Encode(message.Outgoing{ID: x.id, Method: x.method, Params: x.params}), x)
+	return x
+}
+
+// finish ends the exchange. Only the first call counts.
+func (x *exchange) finish(result json.RawMessage, err error) {
+	x.once.Do(func() {
+		if x.id != nil {
+			x.session.mu.Lock()
+			delete(x.session.exchanges, string(x.id))
+			x.session.mu.Unlock()
+		}
+		x.onFinish(result, err)
+		x.cancel(errExchangeOver)
+	})
+}
+
+var errExchangeOver = fmt.Errorf("the request is over: %w", context.Canceled)
+
+// abandon ends the exchange before its response, and notifies the server.
+func (x *exchange) abandon(cause error) {
+	abandoned := false
+	x.once.Do(func() {
+		abandoned = true
+		x.session.mu.Lock()
+		delete(x.session.exchanges, string(x.id))
+		x.session.mu.Unlock()
+		x.onFinish(nil, cause)
+	})
+	if !abandoned {
+		return
+	}
+	if x.method != string(mcp.MethodInitialize) && x.id != nil {
+		x.session.Notify("notifications/cancelled", cancelledParams{RequestID: x.id, Reason: cause.Error()})
+	}
+	x.cancel(cause)
+}
+
+type cancelledParams struct {
+	RequestID json.RawMessage `json:"requestId"`
+	Reason    string          `json:"reason,omitempty"`
+}
+
+// Request sends a request of the session's own and waits for its result, at most as
+// long as the session's RequestTimeout. The error may be a [*message.Error] of the
+// server.
+func (s *Session) Request(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	var raw json.RawMessage
+	if params != nil {
+		var err error
+		if raw, err = json.Marshal(params); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.RequestTimeout, fmt.Errorf("the server didn't respond to %s within %s", method, s.options.RequestTimeout))
+	defer cancel()
+	return s.request(ctx, method, raw)
+}
+
+// request is like Request, but waits until ctx ends.
+func (s *Session) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	type outcome struct {
+		result json.RawMessage
+		err    error
+	}
+	done := make(chan outcome, 1)
+	x := s.begin(&exchange{method: method, params: params}, func(result json.RawMessage, err error) { done <- outcome{result, err} })
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-ctx.Done():
+		x.abandon(context.Cause(ctx))
+		o := <-done
+		return o.result, o.err
+	}
+}

@@ -1,0 +1,164 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/mcp/stdio"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+// How long a child process may take to end by itself once its stdin is closed, and then
+// once its process group has got SIGTERM.
+const (
+	exitGrace      = 2 * time.Second
+	terminateGrace = 2 * time.Second
+)
+
+// A process is the transport to a server that is a child process: each message is a line
+// (MCP, Transports, stdio).
+type process struct {
+	session *Session
+	command *exec.Cmd
+	stdin   io.WriteCloser
+	writer  *stdio.Writer
+	readers sync.WaitGroup // of stdout and stderr
+	exited  chan struct{}  // closed when the process has ended
+	stop    sync.Once
+}
+
+var _ transport = (*process)(nil)
+
+// startProcess starts a server's process, in a process group of its own.
+func startProcess(s *Session, server config.Server) (*process, error) {
+	p := &process{session: s, command: exec.Command(server.Command, server.Args...), exited: make(chan struct{})}
+	p.command.Dir = server.Cwd
+	p.command.Env = childEnv(server.Env)
+	setProcessGroup(p.command)
+	stdin, err := p.command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stderr, childErr, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdout.Close(), childOut.Close())
+	}
+	p.stdin, p.command.Stdout, p.command.Stderr = stdin, childOut, childErr
+	err = startChild(p.command)
+	childOut.Close()
+	childErr.Close()
+	if err != nil {
+		stdout.Close()
+		stderr.Close()
+		stdin.Close()
+		return nil, fmt.Errorf("the command can't be started: %w", err)
+	}
+	p.writer = stdio.NewWriter(stdin, func() { go s.end(errors.New("the process doesn't read what it is sent")) })
+	p.readers.Go(func() { p.readStdout(stdout) })
+	p.readers.Go(func() { readStderr(stderr, s.options.HandleStderr) })
+	go p.wait()
+	return p, nil
+}
+
+// childEnv returns the environment of a child: Beam's own, without what is secret to
+// Beam, and what the configuration adds.
+func childEnv(more map[string]string) []string {
+	var env []string
+	for _, entry := range os.Environ() {
+		if !isOwnVariable(entry) {
+			env = append(env, entry)
+		}
+	}
+	for name, value := range more {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// isOwnVariable reports whether a variable configures Beam itself, as BEAM_TOKEN does.
+func isOwnVariable(entry string) bool { return len(entry) > 5 && entry[:5] == "BEAM_" }
+
+// readStdout passes the lines that the process writes on to the session.
+func (p *process) readStdout(stdout *os.File) {
+	defer stdout.Close()
+	s := p.session
+	err := stdio.ReadLines(stdout, func(line []byte) {
+		if line[0] != '{' && line[0] != '[' {
+			s.fault("it wrote a line to stdout that is no message: %s", humanize.Truncate(cleanLine(line), 200))
+			return
+		}
+		s.receive(line, nil)
+	}, func() { s.end(errors.New("it sent a message that is too large")) })
+	if err != nil {
+		s.end(fmt.Errorf("reading from the process: %w", err))
+	}
+}
+
+// wait waits for the end of the process. Whatever it leaves in its process group is
+// killed.
+func (p *process) wait() {
+	err := p.command.Wait()
+	killGroup(p.command)
+	close(p.exited)
+	drained := make(chan struct{})
+	go func() { p.readers.Wait(); close(drained) }()
+	select { // its last messages count
+	case <-drained:
+	case <-time.After(exitGrace):
+	}
+	text := "exit status 0"
+	if err != nil {
+		text = err.Error()
+	}
+	p.session.end(fmt.Errorf("the process ended: %s", text))
+	p.writer.Close()
+}
+
+// send implements [transport].
+func (p *process) send(raw []byte, _ *exchange) { p.writer.SendAsync(raw) }
+
+// sendNow implements [transport].
+func (p *process) sendNow(raw []byte) { p.writer.SendAsync(raw) }
+
+// setVersion implements [transport].
+func (p *process) setVersion(string) {}
+
+// close implements [transport]: it closes stdin, and ends a process that goes on by
+// SIGTERM and then SIGKILL.
+func (p *process) close() {
+	p.stop.Do(func() {
+		stdio.WaitAtMost(exitGrace/4, p.writer.Flush) // of what was cancelled
+		p.stdin.Close()
+		if p.exitsWithin(exitGrace) {
+			return
+		}
+		terminateGroup(p.command)
+		if p.exitsWithin(terminateGrace) {
+			return
+		}
+		killGroup(p.command)
+	})
+	<-p.exited
+	stdio.WaitAtMost(exitGrace, p.readers.Wait)
+}
+
+func (p *process) exitsWithin(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-t.C:
+		return false
+	}
+}
