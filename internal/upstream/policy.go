@@ -1,0 +1,298 @@
+package upstream
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+// PolicyOptions are what the policies of all upstreams of one Beam have in common.
+type PolicyOptions struct {
+	Dir         string // the data folder; empty to keep everything in memory
+	Elicitation Elicitation
+	Meter       Meter  // nil counts nothing
+	Audit       *Audit // nil records nothing
+	Logger      *slog.Logger
+}
+
+// A Meter counts what upstreams do. Its methods may be called from several
+// goroutines.
+type Meter interface {
+	// UpstreamCall counts a call.
+	UpstreamCall(upstream string, outcome CallOutcome, took time.Duration)
+	// UpstreamAsk counts a request to ask somebody.
+	UpstreamAsk(upstream string, outcome AskOutcome)
+}
+
+// CallOutcome is how a call ended.
+type CallOutcome string
+
+// The outcomes of calls.
+const (
+	CallCompleted CallOutcome = "completed"
+	CallFailed    CallOutcome = "failed"   // the tool reported an error, or the connection failed
+	CallRefused   CallOutcome = "refused"  // a limit or a list forbade it
+	CallCanceled  CallOutcome = "canceled" // its run was stopped
+)
+
+// A Policy decides what one upstream may do. Its methods may be called from several
+// goroutines.
+type Policy struct {
+	server  config.Server
+	options PolicyOptions
+	pins    *Pins
+	rate    *rate.Limiter // nil for no limit
+
+	mu    sync.Mutex
+	calls int              // in progress
+	asks  map[any]int      // open, by session
+	tools map[string]*Tool // by name, as they were last reviewed
+}
+
+// NewPolicy returns the policy of an upstream. The error says that what was accepted
+// of its tools can't be read.
+func NewPolicy(server config.Server, options PolicyOptions) (*Policy, error) {
+	if options.Meter == nil {
+		options.Meter = noMeter{}
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	pins, err := OpenPins(options.Dir, server.Name)
+	if err != nil {
+		return nil, err
+	}
+	p := &Policy{server: server, options: options, pins: pins, asks: make(map[any]int), tools: make(map[string]*Tool)}
+	if n := server.Limits.CallsPerMinute; n > 0 {
+		p.rate = rate.NewLimiter(rate.Every(time.Minute/time.Duration(n)), n)
+	}
+	return p, nil
+}
+
+type noMeter struct{}
+
+func (noMeter) UpstreamCall(string, CallOutcome, time.Duration) {}
+func (noMeter) UpstreamAsk(string, AskOutcome)                  {}
+
+// Record says what the log keeps of a call.
+func (p *Policy) Record() config.Record { return p.server.Record }
+
+// Review decides what becomes of the tools that the upstream lists, given their
+// definitions: those that are new are accepted, and those that changed are held back.
+// It returns them in their order.
+func (p *Policy) Review(definitions []json.RawMessage) []*Tool {
+	tools := make([]*Tool, 0, len(definitions))
+	seen := make(map[string]bool, len(definitions))
+	var review []*Tool
+	offered := 0
+	for _, raw := range definitions {
+		t := newTool(raw)
+		if t.Decision == "" && seen[t.Name] {
+			t.skip("Another tool of the server has the same name.")
+		}
+		seen[t.Name] = true
+		tools = append(tools, t)
+		if t.Decision == "" && !p.permits(t.Name) {
+			t.Decision, t.Reason = Denied, "The lists allow and deny leave it out."
+		}
+		if t.Decision != "" {
+			continue
+		}
+		if offered++; offered > p.maxTools() {
+			t.skip(fmt.Sprintf("The server has more than %d tools that may be offered.", p.maxTools()))
+			continue
+		}
+		review = append(review, t)
+	}
+	if err := p.pins.review(review); err != nil {
+		p.options.Logger.Error("remembering the tools of an upstream", "upstream", p.server.Name, "err", err)
+	}
+	p.setTools(tools)
+	return tools
+}
+
+// setTools keeps reviewed tools, and logs which are new or held back since the
+// last review.
+func (p *Policy) setTools(tools []*Tool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.tools
+	p.tools = make(map[string]*Tool, len(tools))
+	var added, held []string
+	for _, t := range tools {
+		if p.tools[t.Name] != nil {
+			continue // the first of a name counts
+		}
+		p.tools[t.Name] = t
+		old := before[t.Name]
+		switch {
+		case t.Decision == Held && (old == nil || old.Change == nil || old.Change.Digest != t.Change.Digest):
+			held = append(held, t.Name)
+		case t.Decision == Offered && old == nil && len(before) > 0 && !t.Added.IsZero():
+			added = append(added, t.Name)
+		}
+	}
+	const most = 20 // names in the log
+	if len(held) > 0 {
+		p.options.Logger.Warn("tools of an upstream changed and are held back until an operator accepts them", "upstream", p.server.Name, "count", len(held), "tools", held[:min(len(held), most)])
+	}
+	if len(added) > 0 {
+		p.options.Logger.Info("an upstream has new tools", "upstream", p.server.Name, "count", len(added), "tools", added[:min(len(added), most)])
+	}
+}
+
+// maxOfferedTools is how many tools of an upstream are offered without a limit of
+// its own.
+const maxOfferedTools = 2000
+
+func (p *Policy) maxTools() int {
+	if n := p.server.Limits.Tools; n > 0 {
+		return min(n, maxOfferedTools)
+	}
+	return maxOfferedTools
+}
+
+// permits reports whether the lists allow and deny permit a tool.
+func (p *Policy) permits(name string) bool {
+	matches := func(pattern string) bool { return config.Match(pattern, name) }
+	return (len(p.server.Allow) == 0 || slices.ContainsFunc(p.server.Allow, matches)) && !slices.ContainsFunc(p.server.Deny, matches)
+}
+
+// maxToolName is the length of the longest name of a tool, in bytes (MCP, Tools,
+// Tool Names).
+const maxToolName = 128
+
+// newTool reads the name of a tool. One that can't be offered is skipped.
+func newTool(raw json.RawMessage) *Tool {
+	t := &Tool{Raw: raw}
+	var d struct {
+		Name, Title string
+		Annotations struct{ Title string }
+	}
+	switch err := json.Unmarshal(raw, &d); {
+	case err != nil:
+		t.skip("Its definition is malformed.")
+	case d.Name == "":
+		t.skip("It has no name.")
+	case len(d.Name) > maxToolName:
+		d.Name = d.Name[:maxToolName]
+		t.skip(fmt.Sprintf("Its name has more than %d bytes.", maxToolName))
+	}
+	t.Name, t.Title = cleanLine(d.Name, maxToolName), cleanLine(d.Title, 200)
+	if t.Title == "" {
+		t.Title = cleanLine(d.Annotations.Title, 200)
+	}
+	if t.Decision == "" && t.Name != d.Name {
+		t.skip("Its name has control characters.")
+	}
+	return t
+}
+
+// skip makes t a tool that isn't offered.
+func (t *Tool) skip(reason string) { t.Decision, t.Reason = Skipped, reason }
+
+// Errors of [Policy.Accept].
+var (
+	ErrToolNotFound  = errors.New("the upstream has no such tool that is held back")
+	ErrChangedAgain  = errors.New("the tool has changed again: look at it once more")
+	errCallForbidden = errors.New("you may not use this upstream")
+)
+
+// Accept accepts a tool that is held back as it is now; the caller then reviews the
+// tools again. If digest isn't empty, it must be that of the change that the operator
+// saw. The error wraps [ErrToolNotFound] or [ErrChangedAgain], or says why the
+// decision can't be stored.
+func (p *Policy) Accept(tool, digest string) error {
+	p.mu.Lock()
+	t := p.tools[tool]
+	p.mu.Unlock()
+	if t == nil || t.Change == nil {
+		return ErrToolNotFound
+	}
+	if digest != "" && digest != t.Change.Digest {
+		return ErrChangedAgain
+	}
+	return p.pins.accept(tool, t.Raw)
+}
+
+// AcceptAll accepts all tools that are held back, and returns their names.
+func (p *Policy) AcceptAll() (accepted []string, err error) {
+	p.mu.Lock()
+	for name, t := range p.tools {
+		if t.Change != nil {
+			accepted = append(accepted, name)
+		}
+	}
+	p.mu.Unlock()
+	slices.Sort(accepted)
+	for _, name := range accepted {
+		err = errors.Join(err, p.Accept(name, ""))
+	}
+	return accepted, err
+}
+
+// AllowCaller returns an error for a caller who may not use the upstream's tools. It
+// is for [generators.Options].
+func (p *Policy) AllowCaller(c generators.Caller) error {
+	if len(p.server.Roles) == 0 || slices.ContainsFunc(p.server.Roles, c.HasRole) {
+		return nil
+	}
+	return errCallForbidden
+}
+
+// A LimitError says that an upstream's limit refuses a call.
+type LimitError struct{ text string }
+
+func (e *LimitError) Error() string { return e.text }
+
+// BeginCall begins a call of a tool. The caller calls end when it has ended. The
+// error is a [*LimitError], or says that the tool is not offered.
+func (p *Policy) BeginCall(tool string) (end func(CallOutcome), err error) {
+	if err := p.admitCall(tool); err != nil {
+		p.options.Meter.UpstreamCall(p.server.Name, CallRefused, 0)
+		return nil, err
+	}
+	began := time.Now()
+	var once sync.Once
+	return func(outcome CallOutcome) {
+		once.Do(func() {
+			p.mu.Lock()
+			p.calls--
+			p.mu.Unlock()
+			p.options.Meter.UpstreamCall(p.server.Name, outcome, time.Since(began))
+		})
+	}, nil
+}
+
+// admitCall counts a call, if no limit refuses it.
+func (p *Policy) admitCall(tool string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.tools[tool]; t == nil || t.Decision != Offered {
+		return fmt.Errorf("the upstream %s doesn't offer the tool %s any more", p.server.Name, cleanLine(tool, maxToolName))
+	}
+	if most := p.server.Limits.Calls; most > 0 && p.calls >= most {
+		return &LimitError{fmt.Sprintf("the upstream %s has %d calls in progress, the most that its limits allow: try again later", p.server.Name, p.calls)}
+	}
+	if p.rate != nil && !p.rate.Allow() {
+		return &LimitError{fmt.Sprintf("the upstream %s may be called %d times a minute: try again later", p.server.Name, p.server.Limits.CallsPerMinute)}
+	}
+	p.calls++
+	return nil
+}
+
+// Calls returns how many calls are in progress.
+func (p *Policy) Calls() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls
+}
