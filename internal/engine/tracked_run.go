@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unique"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
@@ -89,6 +90,9 @@ func (r *trackedRun) applyStarted(p *generators.Photon, s runlog.Started, at tim
 	}
 	s.Args = nil
 	s.Owner = callers.OwnerID(s.Owner)
+	for _, text := range []*string{&s.Photon, &s.Title, &s.Version, &s.Owner, &s.Surface} {
+		*text = unique.Make(*text).Value() // many runs share them
+	}
 	if s.Caller != nil && s.Caller.Name == "" {
 		s.Caller = nil // lists show names, not roles
 	}
