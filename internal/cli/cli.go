@@ -83,6 +83,8 @@ type commandLine struct {
 	Backup  backupCommand  `cmd:"" help:"Back up the data folder to one file, without stopping runs."`
 	Restore restoreCommand `cmd:"" help:"Restore a backup to a new data folder."`
 	Check   checkCommand   `cmd:"" help:"Check a data folder or a backup for damage."`
+
+	TestServer testServerCommand `cmd:"" help:"Serve an MCP server for testing clients and gateways: a tool for every way to ask, and for every fault."`
 }
 
 // parseAndRun parses the command line and runs its command.
