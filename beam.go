@@ -16,6 +16,7 @@ package beam
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -30,6 +31,8 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // A Caller is who sends a request. Its Roles may include [generators.RoleOperator].
@@ -68,6 +71,10 @@ func New(c Config) (*Beam, error) {
 	if err != nil {
 		return nil, err
 	}
+	servers, err := config.Load(c.Upstreams...)
+	if err != nil {
+		return nil, fmt.Errorf("Config.Upstreams: %w", err)
+	}
 	logger := c.Logger
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -85,6 +92,7 @@ func New(c Config) (*Beam, error) {
 		Photons: photons, Folder: folder, Site: site,
 		SyncAlways: c.SyncAlways, AcceptLoss: c.AcceptLoss,
 		Root: c.Root, Limits: c.Limits.engineLimits(), TracerProvider: c.TracerProvider,
+		Upstreams: servers, Elicitation: upstream.DefaultElicitation(),
 		AskPolicy: policy, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
 		AllowedHosts: c.hosts(), Identify: c.Identify, Token: c.Token, Logger: logger,
 	})

@@ -76,6 +76,11 @@ type Config struct {
 	// they can't read any.
 	Root string
 
+	// Upstreams are files that name other MCP servers, as MCP clients have them
+	// (mcpServers). The Beam connects to them, and offers their tools as photons named
+	// SERVER__TOOL.
+	Upstreams []string
+
 	// Limits bound what runs may use.
 	Limits Limits
 

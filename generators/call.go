@@ -21,6 +21,10 @@ var (
 	ErrTimeLimit = errors.New("the run's time limit is used up")
 )
 
+// ErrWithdrawn is the reply to a question that the generator itself took back; see
+// [Call.Withdraw].
+var ErrWithdrawn = errors.New("the question was withdrawn")
+
 // StepKind is the kind of the calls that [Step] yields.
 const StepKind = "step"
 
@@ -46,10 +50,11 @@ type Call struct {
 	// may lack that call if it was rejected.
 	More bool
 
-	run   *Run // nil until the call is yielded
-	once  sync.Once
-	done  chan struct{}
-	reply Reply
+	run      *Run                // nil until the call is yielded
+	withdraw func(reason string) // see HandleWithdraw; nil if there is none
+	once     sync.Once
+	done     chan struct{}
+	reply    Reply
 }
 
 // A Reply settles a call.
@@ -83,6 +88,21 @@ func (c *Call) Settle(r Reply) bool {
 	}
 	return first
 }
+
+// Withdraw takes an open question back, because no answer is needed anymore. The reason
+// is a phrase for people. The reply is [ErrWithdrawn], unless the question was settled
+// before. It may be called from any goroutine, once the call has been yielded.
+func (c *Call) Withdraw(reason string) {
+	if c.withdraw != nil {
+		c.withdraw(reason)
+		return
+	}
+	c.Settle(Reply{Err: fmt.Errorf("%w: %s", ErrWithdrawn, reason)})
+}
+
+// HandleWithdraw sets what [Call.Withdraw] does. The driver of the run calls it in the
+// loop; without it, Withdraw settles the call.
+func (c *Call) HandleWithdraw(f func(reason string)) { c.withdraw = f }
 
 // Settled returns the reply. It reports false if there is none yet.
 func (c *Call) Settled() (Reply, bool) {

@@ -24,6 +24,8 @@ import (
 	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/tracing"
+	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -44,6 +46,9 @@ type Config struct {
 
 	TracerProvider trace.TracerProvider // for traces, unless Trace is set; nil for none
 
+	Upstreams   []config.Server      // whose tools are offered as photons
+	Elicitation upstream.Elicitation // what they may ask
+
 	AskPolicy    mcp.AskPolicy // for questions that an MCP client can't show
 	Instructions string        // for the client's model, about such questions
 
@@ -59,18 +64,19 @@ type Config struct {
 
 // An App is a running Beam: the engine and its surfaces.
 type App struct {
-	photons *generators.Registry
-	folder  *DataFolder
-	log     runlog.Log
-	engine  *engine.Engine
-	mcp     *mcp.Server
-	web     *web.Server
-	signsIn bool // people sign in with Beam
-	metrics *metrics.Metrics
-	logger  *slog.Logger
-	control *controlServer  // nil until ServeControlSocket is called
-	tracer  *tracing.Tracer // nil if nothing is traced
-	work    workCounter     // requests and MCP sessions in progress
+	photons   *generators.Registry
+	folder    *DataFolder
+	log       runlog.Log
+	engine    *engine.Engine
+	upstreams *upstream.Manager
+	mcp       *mcp.Server
+	web       *web.Server
+	signsIn   bool // people sign in with Beam
+	metrics   *metrics.Metrics
+	logger    *slog.Logger
+	control   *controlServer  // nil until ServeControlSocket is called
+	tracer    *tracing.Tracer // nil if nothing is traced
+	work      workCounter     // requests and MCP sessions in progress
 
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
@@ -95,11 +101,18 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err := a.startEngine(ctx, c); err != nil {
 		return nil, errors.Join(err, a.closeLog())
 	}
-	if err := a.newSurfaces(c); err != nil {
+	err := a.newUpstreams(c)
+	if err == nil {
+		err = a.newSurfaces(c)
+	}
+	if err != nil {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
 		return nil, errors.Join(err, a.engine.Close(stop), a.closeLog())
 	}
+	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
+	defer cancel()
+	a.upstreams.Start(start)
 	return a, nil
 }
 

@@ -88,6 +88,7 @@ func (a *App) Close(ctx context.Context) error {
 		a.logger.Warn("closing the engine", "err", err)
 	}
 	err = ctx.Err()
+	a.upstreams.Close()
 	a.web.Close()
 	a.mcp.Close()
 	a.cancelSessions()
@@ -118,6 +119,7 @@ func (a *App) Stop() {
 	case <-done:
 	case <-time.After(stopTimeout + deferTimeout):
 	}
+	a.upstreams.Close()
 	a.web.Close()
 	a.mcp.Close()
 	a.control.close(0)

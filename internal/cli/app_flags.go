@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
+	"github.com/photon-beam/beam/internal/upstream"
 )
 
 // appFlags are the flags of every command that runs photons.
@@ -27,6 +28,8 @@ type appFlags struct {
 	retentionFlags
 
 	Photons photonPatterns `placeholder:"PATTERN" help:"Photons to serve: names, or patterns such as explore_* (quote them). Separate several with commas, or repeat the flag. Each must match a photon. Photons that aren't served are in no list and can't be started; runs of them that were started before continue. By default, all are served."`
+
+	upstreamFlags
 
 	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read. Without it, tools can't read any folder."`
 
@@ -45,7 +48,7 @@ func (c *appFlags) validate() error {
 	if c.EvictAfter <= 0 || c.MaxResident <= 0 {
 		return errors.New("--evict-after and --max-resident must be more than 0")
 	}
-	return errors.Join(c.validateRoot(), c.retentionFlags.validate())
+	return errors.Join(c.validateRoot(), c.retentionFlags.validate(), c.loadUpstreams())
 }
 
 func (c *appFlags) validateRoot() error {
@@ -77,6 +80,8 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		Root:         c.Root,
 		Limits:       c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways}),
 		Trace:        c.Traces == "otlp",
+		Upstreams:    c.servers,
+		Elicitation:  upstream.DefaultElicitation(),
 		AskPolicy:    c.mcpAskPolicy(),
 		Instructions: c.mcpAskPolicy().Instructions(),
 		Logger:       logger,

@@ -21,7 +21,8 @@ func matchPhoton(pattern, name string) bool {
 }
 
 // validate returns a [usageError] for a pattern that is malformed or selects no photon.
-func (p photonPatterns) validate(of *program) error {
+// If there are upstreams, it may select one of theirs, which aren't known yet.
+func (p photonPatterns) validate(of *program, hasUpstreams bool) error {
 	var names []string
 	for _, photon := range of.registry.All() {
 		names = append(names, photon.Name())
@@ -30,7 +31,7 @@ func (p photonPatterns) validate(of *program) error {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return usageErrorf("--photons: %q is not a pattern: write a name, or * for any characters, ? for one, and [a-c] for one of several", pattern)
 		}
-		if !slices.ContainsFunc(names, func(name string) bool { return matchPhoton(pattern, name) }) {
+		if !hasUpstreams && !slices.ContainsFunc(names, func(name string) bool { return matchPhoton(pattern, name) }) {
 			return usageErrorf("--photons: no photon matches %q; there are %s", pattern, strings.Join(names, ", "))
 		}
 	}

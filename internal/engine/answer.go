@@ -180,6 +180,26 @@ func (e *Engine) Withdraw(ctx context.Context, caller generators.Caller, askID s
 	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }
 
+// withdrawCall withdraws the question of a call for its generator, unless it has been
+// settled.
+func (r *trackedRun) withdrawCall(c *generators.Call, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.openAsks {
+		if a.call != c {
+			continue
+		}
+		ctx := r.engine.ctx
+		withdrawn := runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.TakenBack, Error: truncateText(reason)}
+		err := r.recordSettlement(ctx, a.seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
+		if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {
+			r.engine.logger.Error("withdrawing a question", "run", r.id, "err", err)
+			c.Settle(withdrawnReply(withdrawn)) // the generator goes on; the end of the run settles the question
+		}
+		return
+	}
+}
+
 // withdrawnReply returns the generator's reply for a withdrawn question, both live
 // and in a replay.
 func withdrawnReply(w runlog.Withdrawn) generators.Reply {
@@ -192,6 +212,8 @@ func withdrawnReply(w runlog.Withdrawn) generators.Reply {
 		e.error = ask.ErrUnsupported
 	case runlog.Invalid:
 		e.error = ask.ErrInvalid
+	case runlog.TakenBack:
+		return generators.Reply{Err: fmt.Errorf("%w: %s", generators.ErrWithdrawn, w.Error)}
 	default:
 		return generators.Reply{Err: generators.ErrStopped}
 	}

@@ -102,6 +102,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked,
 	}
+	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))
 	w.recordingCall = nil

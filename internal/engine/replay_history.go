@@ -165,6 +165,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 		c.Settle(past.reply(w.trackedRun))
 	} else if open := w.findOpenAsk(past.seq); open != nil {
 		open.call = c
+		c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 		w.updateEvictionQueue()
 	} else if s := w.findSleep(past.seq); s != nil {
 		s.call = c

@@ -145,3 +145,41 @@ func TestAskTogetherIsMarkedInTheLog(t *testing.T) {
 		t.Errorf("more = %v", more)
 	}
 }
+
+// A generator that takes its question back gets an error of its own, and surfaces are
+// told the reason.
+func TestGeneratorWithdrawsItsQuestion(t *testing.T) {
+	photon := newPhoton("fickle", func(_ context.Context, yield generators.Yield) (string, error) {
+		var call *generators.Call
+		done := make(chan error)
+		generators.Go(yield, func(context.Context) {
+			_, err := ask.Text(func(e generators.Event) bool {
+				more := yield(e)
+				if c, ok := e.(*generators.Call); ok {
+					call = c
+					done <- nil
+				}
+				return more
+			}, "first", "First?")
+			done <- err
+		})
+		<-done
+		call.Withdraw("it was cancelled elsewhere")
+		err := <-done
+		if !errors.Is(err, generators.ErrWithdrawn) {
+			return "", err
+		}
+		return err.Error(), nil
+	}, nil)
+	b := openTestEngine(t, testOptions(t, photon))
+	id := b.startRun("fickle", "")
+	f := b.waitForEnd(id)
+	if want := `"the question was withdrawn: it was cancelled elsewhere"`; string(f.Result) != want {
+		t.Errorf("the result is %s, want %s", f.Result, want)
+	}
+	for _, e := range b.entries(id) {
+		if w, err := runlog.Decode[runlog.Withdrawn](e); e.Kind == runlog.KindWithdrawn && (err != nil || w.Reason != runlog.TakenBack || w.Error != "it was cancelled elsewhere") {
+			t.Errorf("the entry is %+v", w)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func (m *Metrics) initCounters() {
 			m.answers.with(string(action), surface)
 		}
 	}
-	for _, reason := range []runlog.WithdrawReason{runlog.Expired, runlog.RunEnded, runlog.Unsupported, runlog.Invalid} {
+	for _, reason := range []runlog.WithdrawReason{runlog.Expired, runlog.RunEnded, runlog.Unsupported, runlog.Invalid, runlog.TakenBack} {
 		m.withdrawn.with(reasonLabel(reason), "")
 	}
 	for _, u := range runlog.UnansweredErrors {

@@ -193,6 +193,7 @@ const (
 	RunEnded    WithdrawReason = "run ended"
 	Unsupported WithdrawReason = "unsupported" // nobody could be asked
 	Invalid     WithdrawReason = "invalid"     // too many answers were invalid
+	TakenBack   WithdrawReason = "taken back"  // the tool needs no answer anymore
 )
 
 // Adopted makes another caller the run's owner.

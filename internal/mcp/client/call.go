@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/message"
 )
@@ -35,10 +36,11 @@ type Call struct {
 	cancel  context.CancelCauseFunc
 	events  *eventQueue
 	detach  func() bool // stops watching the caller's context
+	began   time.Time
 
 	mu       sync.Mutex
-	current  *exchange // the request in progress
-	tokens   []string  // the progress tokens that were given
+	current  *pendingRequest // the request in progress
+	tokens   []string        // the progress tokens that were given
 	isOver   bool
 	rounds   int
 	task     string // the id of the task that the call became; guarded by the session's mu
@@ -74,7 +76,7 @@ func (e *InputError) Unwrap() error { return e.Cause }
 // and the call fails with the cause of ctx. The caller must read the call's events
 // until the last, or end ctx.
 func (s *Session) Call(ctx context.Context, request Request) *Call {
-	c := &Call{session: s, request: request, events: newEventQueue()}
+	c := &Call{session: s, request: request, events: newEventQueue(), began: time.Now()}
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
 	s.calls[c] = struct{}{}
@@ -86,6 +88,9 @@ func (s *Session) Call(ctx context.Context, request Request) *Call {
 
 // Request returns what was requested.
 func (c *Call) Request() Request { return c.request }
+
+// Began returns when the call began.
+func (c *Call) Began() time.Time { return c.began }
 
 // Next returns the next event. It returns false after the last; see Result.
 func (c *Call) Next() (Event, bool) { return c.events.next() }
@@ -99,7 +104,7 @@ func (c *Call) Result() (json.RawMessage, error) {
 }
 
 // begin sends a request of the call.
-func (c *Call) begin(x *exchange, onFinish func(json.RawMessage, error)) {
+func (c *Call) begin(x *pendingRequest, onFinish func(json.RawMessage, error)) {
 	x.call = c
 	c.mu.Lock()
 	if c.isOver {

@@ -108,21 +108,21 @@ type Session struct {
 	ctx    context.Context // ends with the session, with the reason as its cause
 	cancel context.CancelCauseFunc
 
-	mu        sync.Mutex
-	lastID    int64
-	exchanges map[string]*exchange      // requests in progress, by their id
-	requests  map[string]*ServerRequest // the server's, by their id
-	calls     map[*Call]struct{}        // calls in progress
-	isReady   bool                      // the server has been initialized or discovered
-	faults    int
+	mu       sync.Mutex
+	lastID   int64
+	pending  map[string]*pendingRequest // requests in progress, by their id
+	requests map[string]*ServerRequest  // the server's, by their id
+	calls    map[*Call]struct{}         // calls in progress
+	isReady  bool                       // the server has been initialized or discovered
+	faults   int
 }
 
 // A transport carries a session's messages.
 type transport interface {
 	// send sends a message, without waiting for what comes back, which the transport
-	// passes to Session.receive. x is the exchange of a request, and nil for other
-	// messages. If the message can't be sent, the exchange fails.
-	send(raw []byte, x *exchange)
+	// passes to Session.receive. x is the request of a request, and nil for other
+	// messages. If the message can't be sent, the request fails.
+	send(raw []byte, x *pendingRequest)
 	// sendNow is send for a notification that must arrive before what is sent next.
 	sendNow(raw []byte)
 	// setVersion tells the protocol version that was agreed on.
@@ -175,8 +175,8 @@ func connect(ctx context.Context, options Options, open func(*Session) (transpor
 
 func newSession(options Options) *Session {
 	s := &Session{
-		options:   options,
-		exchanges: make(map[string]*exchange), requests: make(map[string]*ServerRequest), calls: make(map[*Call]struct{}),
+		options: options,
+		pending: make(map[string]*pendingRequest), requests: make(map[string]*ServerRequest), calls: make(map[*Call]struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s
@@ -188,6 +188,13 @@ func (s *Session) Server() Server { return s.server }
 // IsModern reports whether the server speaks 2026-07-28, which has no sessions and
 // sends no requests.
 func (s *Session) IsModern() bool { return isModern(s.server.Version) }
+
+// TellsCalls reports whether the server says which call each of its requests belongs to:
+// by the stream on which it comes, or because it makes none.
+func (s *Session) TellsCalls() bool {
+	_, isHTTP := s.transport.(*httpTransport)
+	return isHTTP || s.IsModern()
+}
 
 // Done returns a channel that is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
@@ -202,6 +209,10 @@ func (s *Session) Close() {
 	s.transport.close()
 }
 
+// End ends the session for a reason of the caller's, without waiting. The caller still
+// calls Close.
+func (s *Session) End(cause error) { s.end(cause) }
+
 // end ends the session: calls in progress fail with cause, and the server's requests
 // are withdrawn. Only the first call counts.
 func (s *Session) end(cause error) {
@@ -211,13 +222,13 @@ func (s *Session) end(cause error) {
 		return
 	}
 	s.cancel(cause)
-	exchanges, requests := s.exchanges, s.requests
-	s.exchanges, s.requests = nil, nil
+	pending, requests := s.pending, s.requests
+	s.pending, s.requests = nil, nil
 	s.mu.Unlock()
 	for _, r := range requests {
 		r.withdraw(cause)
 	}
-	for _, x := range exchanges {
+	for _, x := range pending {
 		x.finish(nil, fmt.Errorf("the connection ended: %w", cause))
 	}
 }

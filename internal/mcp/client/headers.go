@@ -14,7 +14,7 @@ import (
 
 // setStandardHeaders sets the headers that repeat what is in the body of a message of
 // 2026-07-28 (MCP, Transports, Standard Headers).
-func setStandardHeaders(h http.Header, version string, body []byte, x *exchange) {
+func setStandardHeaders(h http.Header, version string, body []byte, x *pendingRequest) {
 	if !isModern(version) {
 		return
 	}

@@ -91,7 +91,7 @@ func (e *statusError) Error() string {
 }
 
 // send implements [transport].
-func (t *httpTransport) send(raw []byte, x *exchange) {
+func (t *httpTransport) send(raw []byte, x *pendingRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.isClosed {
@@ -102,7 +102,7 @@ func (t *httpTransport) send(raw []byte, x *exchange) {
 			t.sendNow(raw)
 			return
 		}
-		t.exchange(raw, x, true)
+		t.roundTrip(raw, x, true)
 	})
 }
 
@@ -163,7 +163,7 @@ func (t *httpTransport) close() {
 }
 
 // newRequest returns a request with the headers that every one has.
-func (t *httpTransport) newRequest(ctx context.Context, method string, body []byte, x *exchange) (*http.Request, error) {
+func (t *httpTransport) newRequest(ctx context.Context, method string, body []byte, x *pendingRequest) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, method, t.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("its url is not valid")
@@ -194,7 +194,7 @@ func (t *httpTransport) newRequest(ctx context.Context, method string, body []by
 }
 
 // post posts a message.
-func (t *httpTransport) post(ctx context.Context, raw []byte, x *exchange) (*http.Response, error) {
+func (t *httpTransport) post(ctx context.Context, raw []byte, x *pendingRequest) (*http.Response, error) {
 	r, err := t.newRequest(ctx, http.MethodPost, raw, x)
 	if err != nil {
 		return nil, err
@@ -216,9 +216,9 @@ func (t *httpTransport) do(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// exchange posts a request and handles what comes back. If the server doesn't know the
+// roundTrip posts a request and handles what comes back. If the server doesn't know the
 // session any more, and mayRenew is true, a new one is begun.
-func (t *httpTransport) exchange(raw []byte, x *exchange, mayRenew bool) {
+func (t *httpTransport) roundTrip(raw []byte, x *pendingRequest, mayRenew bool) {
 	t.mu.Lock()
 	id := t.sessionID
 	t.mu.Unlock()
@@ -239,14 +239,14 @@ func (t *httpTransport) exchange(raw []byte, x *exchange, mayRenew bool) {
 			x.finish(nil, fmt.Errorf("the server ended the session, and refused a new one: %w", err))
 			return
 		}
-		t.exchange(raw, x, false)
+		t.roundTrip(raw, x, false)
 		return
 	}
 	t.handleResponse(response, x)
 }
 
 // handleResponse handles the response to a request.
-func (t *httpTransport) handleResponse(response *http.Response, x *exchange) {
+func (t *httpTransport) handleResponse(response *http.Response, x *pendingRequest) {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case response.StatusCode == http.StatusOK && kind == "text/event-stream":

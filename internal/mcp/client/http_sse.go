@@ -92,7 +92,7 @@ func (t *sseTransport) read(events *eventReader) {
 }
 
 // send implements [transport].
-func (t *sseTransport) send(raw []byte, x *exchange) {
+func (t *sseTransport) send(raw []byte, x *pendingRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.isClosed {
@@ -104,7 +104,7 @@ func (t *sseTransport) send(raw []byte, x *exchange) {
 // sendNow implements [transport].
 func (t *sseTransport) sendNow(raw []byte) { t.post(raw, nil) }
 
-func (t *sseTransport) post(raw []byte, x *exchange) {
+func (t *sseTransport) post(raw []byte, x *pendingRequest) {
 	ctx, cancel := context.WithTimeout(t.session.ctx, notifyTimeout)
 	defer cancel()
 	fail := func(err error) {

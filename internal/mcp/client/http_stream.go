@@ -27,7 +27,7 @@ type streamState struct {
 
 // read passes the messages of a stream on until it ends or ctx does. The error is what
 // the server did wrong.
-func (st *streamState) read(ctx context.Context, t *httpTransport, response *http.Response, x *exchange) error {
+func (st *streamState) read(ctx context.Context, t *httpTransport, response *http.Response, x *pendingRequest) error {
 	events := newEventReader(response.Body)
 	st.events = 0
 	for ctx.Err() == nil {
@@ -71,7 +71,7 @@ func (st *streamState) wait(ctx context.Context, times int) bool {
 
 // followStream reads the stream of a request until its response, and resumes it if it
 // ends before.
-func (t *httpTransport) followStream(response *http.Response, x *exchange) {
+func (t *httpTransport) followStream(response *http.Response, x *pendingRequest) {
 	var st streamState
 	err := st.read(x.ctx, t, response, x)
 	response.Body.Close()

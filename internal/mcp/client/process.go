@@ -125,7 +125,7 @@ func (p *process) wait() {
 }
 
 // send implements [transport].
-func (p *process) send(raw []byte, _ *exchange) { p.writer.SendAsync(raw) }
+func (p *process) send(raw []byte, _ *pendingRequest) { p.writer.SendAsync(raw) }
 
 // sendNow implements [transport].
 func (p *process) sendNow(raw []byte) { p.writer.SendAsync(raw) }

@@ -12,9 +12,9 @@ import (
 )
 
 // receive handles one message of the server, or a batch of 2025-03-26. origin is the
-// exchange on whose stream it came; nil if the transport has one stream for all. The
+// request on whose stream it came; nil if the transport has one stream for all. The
 // callee keeps raw. Messages of one stream must be received in order.
-func (s *Session) receive(raw []byte, origin *exchange) {
+func (s *Session) receive(raw []byte, origin *pendingRequest) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '[' {
 		var batch []json.RawMessage
@@ -30,7 +30,7 @@ func (s *Session) receive(raw []byte, origin *exchange) {
 	s.receiveOne(raw, origin)
 }
 
-func (s *Session) receiveOne(raw []byte, origin *exchange) {
+func (s *Session) receiveOne(raw []byte, origin *pendingRequest) {
 	m, invalid := message.Parse(raw)
 	switch {
 	case invalid != nil:
@@ -46,7 +46,7 @@ func (s *Session) receiveOne(raw []byte, origin *exchange) {
 
 // handleInvalid handles what is no valid message. On the stream of a request, where the
 // response must come, it ends the request.
-func (s *Session) handleInvalid(raw []byte, origin *exchange, invalid *message.Error) {
+func (s *Session) handleInvalid(raw []byte, origin *pendingRequest, invalid *message.Error) {
 	if e := errorWithoutID(raw); e != nil && origin != nil {
 		origin.finish(nil, e)
 		return
@@ -83,16 +83,16 @@ func decodeError(raw json.RawMessage) *message.Error {
 	return e
 }
 
-// handleResponse ends the exchange that a response belongs to.
-func (s *Session) handleResponse(m message.Incoming, origin *exchange) {
+// handleResponse ends the request that a response belongs to.
+func (s *Session) handleResponse(m message.Incoming, origin *pendingRequest) {
 	s.mu.Lock()
-	x := s.exchanges[string(m.ID)]
+	x := s.pending[string(m.ID)]
 	s.mu.Unlock()
 	if x == nil {
 		// The text "1" instead of the number 1 is what some servers make of an id.
 		if text, _ := rawjson.DecodeText(m.ID); m.ID[0] == '"' {
 			s.mu.Lock()
-			x = s.exchanges[text]
+			x = s.pending[text]
 			s.mu.Unlock()
 		}
 	}
@@ -110,9 +110,11 @@ func (s *Session) handleResponse(m message.Incoming, origin *exchange) {
 	}
 }
 
-// isStreamOf reports whether another exchange of the same call may get its response on
+// isStreamOf reports whether another request of the same call may get its response on
 // x's stream.
-func (x *exchange) isStreamOf(other *exchange) bool { return x.call != nil && x.call == other.call }
+func (x *pendingRequest) isStreamOf(other *pendingRequest) bool {
+	return x.call != nil && x.call == other.call
+}
 
 // wasUsed reports whether an id is that of an earlier request.
 func (s *Session) wasUsed(id json.RawMessage) bool {
@@ -126,7 +128,7 @@ func (s *Session) wasUsed(id json.RawMessage) bool {
 }
 
 // handleNotification passes a notification on to its call, or to the session's owner.
-func (s *Session) handleNotification(m message.Incoming, origin *exchange) {
+func (s *Session) handleNotification(m message.Incoming, origin *pendingRequest) {
 	n := Notification{Method: m.Method, Params: m.Params}
 	switch m.Method {
 	case "notifications/cancelled":
@@ -166,7 +168,7 @@ func (s *Session) callOfProgress(params json.RawMessage) *Call {
 	token := string(bytes.Trim(rawjson.Member(params, "progressToken"), `"`))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.exchanges[token]; x != nil {
+	if x := s.pending[token]; x != nil {
 		return x.call
 	}
 	for c := range s.calls { // the task that the call became keeps the token
@@ -179,7 +181,7 @@ func (s *Session) callOfProgress(params json.RawMessage) *Call {
 
 // callOfNotification returns the call that a notification belongs to, or nil. Of what
 // says nothing of a call, only log messages belong to one.
-func (s *Session) callOfNotification(n Notification, origin *exchange) *Call {
+func (s *Session) callOfNotification(n Notification, origin *pendingRequest) *Call {
 	if c := s.callOfTask(n.Params); c != nil {
 		return c
 	}

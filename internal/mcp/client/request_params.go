@@ -13,7 +13,7 @@ const logLevel = "info"
 
 // requestParams returns the params of a request with what the protocol version and the
 // call add to its _meta.
-func (s *Session) requestParams(x *exchange) json.RawMessage {
+func (s *Session) requestParams(x *pendingRequest) json.RawMessage {
 	meta := map[string]any{}
 	if x.call != nil {
 		meta["progressToken"] = x.id
@@ -32,7 +32,7 @@ func (s *Session) requestParams(x *exchange) json.RawMessage {
 }
 
 // addModernMeta adds what each request of 2026-07-28 says of its client.
-func (s *Session) addModernMeta(x *exchange, meta map[string]any) {
+func (s *Session) addModernMeta(x *pendingRequest, meta map[string]any) {
 	meta[mcp.MetaKeyProtocolVersion] = modernVersion
 	meta[mcp.MetaKeyClientInfo] = s.options.Info
 	capabilities := s.options.Capabilities

@@ -29,7 +29,7 @@ func (c *Call) start() {
 	if c.needsTask() {
 		params = withTaskParam(params)
 	}
-	c.begin(&exchange{method: c.request.Method, params: params, tool: c.request.Tool}, c.handleReply)
+	c.begin(&pendingRequest{method: c.request.Method, params: params, tool: c.request.Tool}, c.handleReply)
 }
 
 // handleReply handles the response to a round of the call.
@@ -59,8 +59,8 @@ func (c *Call) handleReply(result json.RawMessage, err error) {
 	}
 }
 
-// A round collects the answers to the questions of one result that requires input.
-type round struct {
+// requiredInputs collect the answers to the questions of one result that requires input.
+type requiredInputs struct {
 	call  *Call
 	state json.RawMessage // the server's requestState; nil if it gave none
 
@@ -94,7 +94,7 @@ func (c *Call) beginRound(result json.RawMessage) {
 		c.finish(nil, fmt.Errorf("the server required input %d times, which is too often", rounds))
 		return
 	}
-	r := &round{call: c, state: state}
+	r := &requiredInputs{call: c, state: state}
 	r.send = func(answers map[string]json.RawMessage) { c.sendRound(state, answers) }
 	if len(inputs) == 0 {
 		wait := emptyRoundWait << (rounds - 1)
@@ -137,7 +137,7 @@ func parseInputs(raw json.RawMessage) (inputs []input, err error) {
 }
 
 // ask adds the questions to the call's events.
-func (r *round) ask(inputs []input) {
+func (r *requiredInputs) ask(inputs []input) {
 	c := r.call
 	r.left, r.answers = len(inputs), make(map[string]json.RawMessage, len(inputs))
 	for _, i := range inputs {
@@ -153,7 +153,7 @@ func (r *round) ask(inputs []input) {
 }
 
 // addAnswer adds an answer. The last one begins the next round.
-func (r *round) addAnswer(key string, result json.RawMessage, refused *message.Error) {
+func (r *requiredInputs) addAnswer(key string, result json.RawMessage, refused *message.Error) {
 	if refused != nil {
 		r.call.finish(nil, &InputError{Key: key, Cause: refused})
 		return
@@ -178,5 +178,5 @@ func (c *Call) sendRound(state json.RawMessage, answers map[string]json.RawMessa
 		more["requestState"] = state
 	}
 	params := message.WithMembers(objectOrEmpty(c.request.Params), more)
-	c.begin(&exchange{method: c.request.Method, params: params, tool: c.request.Tool}, c.handleReply)
+	c.begin(&pendingRequest{method: c.request.Method, params: params, tool: c.request.Tool}, c.handleReply)
 }

@@ -72,7 +72,7 @@ func withdrawnError(reason string) error {
 }
 
 // handleRequest handles a request of the server.
-func (s *Session) handleRequest(m message.Incoming, origin *exchange) {
+func (s *Session) handleRequest(m message.Incoming, origin *pendingRequest) {
 	switch m.Method {
 	case string(mcp.MethodPing):
 		s.respond(m.ID, json.RawMessage("{}"), nil)
@@ -134,7 +134,7 @@ func (s *Session) openRequest(m message.Incoming) (*ServerRequest, *message.Erro
 // callOfRequest returns the call that a request of the server belongs to: that of the
 // task which it is related to, that on whose stream it came, the only one in progress,
 // or that which the session's owner chooses; nil if there is none.
-func (s *Session) callOfRequest(r *ServerRequest, origin *exchange) *Call {
+func (s *Session) callOfRequest(r *ServerRequest, origin *pendingRequest) *Call {
 	if c := s.callOfTask(r.Params); c != nil {
 		return c
 	}

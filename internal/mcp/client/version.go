@@ -244,7 +244,7 @@ func (s *Session) initializeParams(version string) (json.RawMessage, error) {
 func (s *Session) confirmInitialized(server Server) {
 	s.transport.sendNow(message.EncodeNotification("notifications/initialized", nil))
 	if rawjson.Member(server.Capabilities, "logging") != nil {
-		s.begin(&exchange{method: "logging/setLevel", params: json.RawMessage(`{"level":"` + logLevel + `"}`)}, func(json.RawMessage, error) {})
+		s.begin(&pendingRequest{method: "logging/setLevel", params: json.RawMessage(`{"level":"` + logLevel + `"}`)}, func(json.RawMessage, error) {})
 	}
 }
 

@@ -142,6 +142,8 @@ func withdrawalReason(a *timeline.Ask) string {
 		reason = "nobody could be asked"
 	case runlog.Invalid:
 		reason = "the answers were invalid"
+	case runlog.TakenBack:
+		reason = "the tool took it back"
 	}
 	if a.Problem != "" {
 		reason += " (" + strings.TrimSuffix(a.Problem, ".") + ")"

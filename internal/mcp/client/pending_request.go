@@ -12,16 +12,16 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// An exchange is one request to the server, and its response. A [Call] consists of one
+// A pendingRequest is one request to the server, and its response. A [Call] consists of one
 // or several.
-type exchange struct {
+type pendingRequest struct {
 	session *Session
 	id      json.RawMessage
 	method  string
 	params  json.RawMessage
 	tool    json.RawMessage // the definition of the tool that is called; nil for other methods
 	call    *Call           // nil for the session's own requests
-	// ctx ends with the exchange; a transport may use it for its request.
+	// ctx ends with the request; a transport may use it for its request.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
@@ -31,7 +31,7 @@ type exchange struct {
 
 // begin sends a request. onFinish is called once, with the result or an error: a
 // [*message.Error] is the server's. It must not block for long.
-func (s *Session) begin(x *exchange, onFinish func(json.RawMessage, error)) *exchange {
+func (s *Session) begin(x *pendingRequest, onFinish func(json.RawMessage, error)) *pendingRequest {
 	x.session, x.onFinish = s, onFinish
 	x.ctx, x.cancel = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
@@ -39,7 +39,7 @@ func (s *Session) begin(x *exchange, onFinish func(json.RawMessage, error)) *exc
 	if !ended {
 		s.lastID++
 		x.id = strconv.AppendInt(nil, s.lastID, 10)
-		s.exchanges[string(x.id)] = x
+		s.pending[string(x.id)] = x
 	}
 	s.mu.Unlock()
 	if ended {
@@ -51,28 +51,28 @@ func (s *Session) begin(x *exchange, onFinish func(json.RawMessage, error)) *exc
 	return x
 }
 
-// finish ends the exchange. Only the first call counts.
-func (x *exchange) finish(result json.RawMessage, err error) {
+// finish ends the request. Only the first call counts.
+func (x *pendingRequest) finish(result json.RawMessage, err error) {
 	x.once.Do(func() {
 		if x.id != nil {
 			x.session.mu.Lock()
-			delete(x.session.exchanges, string(x.id))
+			delete(x.session.pending, string(x.id))
 			x.session.mu.Unlock()
 		}
 		x.onFinish(result, err)
-		x.cancel(errExchangeOver)
+		x.cancel(errRequestOver)
 	})
 }
 
-var errExchangeOver = fmt.Errorf("the request is over: %w", context.Canceled)
+var errRequestOver = fmt.Errorf("the request is over: %w", context.Canceled)
 
-// abandon ends the exchange before its response, and notifies the server.
-func (x *exchange) abandon(cause error) {
+// abandon ends the request before its response, and notifies the server.
+func (x *pendingRequest) abandon(cause error) {
 	abandoned := false
 	x.once.Do(func() {
 		abandoned = true
 		x.session.mu.Lock()
-		delete(x.session.exchanges, string(x.id))
+		delete(x.session.pending, string(x.id))
 		x.session.mu.Unlock()
 		x.onFinish(nil, cause)
 	})
@@ -113,7 +113,7 @@ func (s *Session) request(ctx context.Context, method string, params json.RawMes
 		err    error
 	}
 	done := make(chan outcome, 1)
-	x := s.begin(&exchange{method: method, params: params}, func(result json.RawMessage, err error) { done <- outcome{result, err} })
+	x := s.begin(&pendingRequest{method: method, params: params}, func(result json.RawMessage, err error) { done <- outcome{result, err} })
 	select {
 	case o := <-done:
 		return o.result, o.err

@@ -1,0 +1,141 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+// Options are the options of a [Manager].
+type Options struct {
+	Servers []config.Server
+	// Photons is where the tools of the upstreams are registered.
+	Photons *generators.Registry
+	Policy  PolicyOptions
+	// SamplingAvailable reports whether requests to a model can be answered: by a model,
+	// or by a person in its place. Only then is sampling declared.
+	SamplingAvailable bool
+	// RootsAvailable reports whether requests for roots can be answered.
+	RootsAvailable bool
+	// Name and Version are what upstreams are told of this program.
+	Name, Version string
+	Logger        *slog.Logger
+}
+
+// A Manager connects to upstreams, and registers their tools as photons while they are
+// offered. One upstream never affects another. Its methods may be called from several
+// goroutines.
+type Manager struct {
+	options   Options
+	upstreams []*Upstream // in the order of their names
+	ctx       context.Context
+	cancel    context.CancelFunc
+
+	mu       sync.Mutex
+	isClosed bool
+	running  sync.WaitGroup
+}
+
+// NewManager returns a manager that isn't connected yet. The error says what of the
+// options is not valid.
+func NewManager(o Options) (*Manager, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Policy.Logger == nil {
+		o.Policy.Logger = o.Logger
+	}
+	m := &Manager{options: o}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	var problems []error
+	for _, server := range o.Servers {
+		u, err := newUpstream(m, server)
+		problems = append(problems, err)
+		m.upstreams = append(m.upstreams, u)
+	}
+	slices.SortFunc(m.upstreams, func(a, b *Upstream) int {
+		if a.server.Name < b.server.Name {
+			return -1
+		}
+		return 1
+	})
+	return m, errors.Join(problems...)
+}
+
+// Start connects to all upstreams in the background. It waits until each has been
+// connected to, or couldn't be, or ctx ends: a client that lists the tools only once
+// should find all of them.
+func (m *Manager) Start(ctx context.Context) {
+	for _, u := range m.upstreams {
+		m.spawn(u.run)
+	}
+	for _, u := range m.upstreams {
+		select {
+		case <-u.tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close disconnects from all upstreams: calls in progress fail, and child processes have
+// ended when it returns.
+func (m *Manager) Close() {
+	if m == nil {
+		return
+	}
+	m.cancel()
+	m.mu.Lock()
+	m.isClosed = true
+	m.mu.Unlock()
+	m.running.Wait()
+}
+
+// spawn runs f in a goroutine that Close waits for. It reports false if the manager is
+// closed.
+func (m *Manager) spawn(f func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.isClosed {
+		return false
+	}
+	m.running.Go(f)
+	return true
+}
+
+// Upstreams returns all upstreams, in the order of their names.
+func (m *Manager) Upstreams() []*Upstream {
+	if m == nil {
+		return nil
+	}
+	return slices.Clone(m.upstreams)
+}
+
+// Lookup returns the upstream with a name. It reports false if there is none.
+func (m *Manager) Lookup(name string) (*Upstream, bool) {
+	for _, u := range m.Upstreams() {
+		if u.server.Name == name {
+			return u, true
+		}
+	}
+	return nil, false
+}
+
+// clientInfo is what upstreams are told of this program (MCP, Implementation).
+func (m *Manager) clientInfo() json.RawMessage {
+	raw, err := json.Marshal(map[string]string{"name": m.options.Name, "version": m.options.Version})
+	if err != nil {
+		panic(err) // texts always have a JSON form
+	}
+	return raw
+}
+
+// StartTimeout is how long programs wait for upstreams when they start.
+const StartTimeout = 5 * time.Second

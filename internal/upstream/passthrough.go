@@ -1,0 +1,166 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/rawjson"
+)
+
+// A passthrough passes what an upstream says during a call on to the run that made the
+// call, and the answers to its questions back.
+type passthrough struct {
+	upstream *Upstream
+	ctx      context.Context
+	yield    generators.Yield
+	request  client.Request
+	conn     *connection
+	asks     sync.WaitGroup // questions in progress
+}
+
+// A ToolError is the error of a call that the upstream, or the way to it, failed. Its text
+// is for the person and the model.
+type ToolError struct {
+	Text  string
+	Cause error
+}
+
+func (e *ToolError) Error() string { return e.Text }
+
+// Unwrap returns the cause: a [*message.Error] is the upstream's own.
+func (e *ToolError) Unwrap() error { return e.Cause }
+
+// Call makes a request of the upstream for the run that ctx and yield belong to, and
+// returns its result as the upstream gave it. Meanwhile, the upstream's progress and logs
+// are events of the run, and its questions are asked by it. The request is cancelled when
+// ctx ends. The error is a [*ToolError], or that of the run's end.
+func (u *Upstream) Call(ctx context.Context, yield generators.Yield, request client.Request) (json.RawMessage, error) {
+	tool := ""
+	if request.Method == "tools/call" {
+		tool = toolOf(request)
+		end, err := u.policy.BeginCall(tool)
+		if err != nil {
+			return nil, &ToolError{Text: err.Error(), Cause: err}
+		}
+		result, err := u.call(ctx, yield, request, tool)
+		end(outcomeOf(ctx, err))
+		return result, err
+	}
+	return u.call(ctx, yield, request, tool)
+}
+
+func outcomeOf(ctx context.Context, err error) CallOutcome {
+	switch {
+	case err == nil:
+		return CallCompleted
+	case ctx.Err() != nil:
+		return CallCanceled
+	}
+	return CallFailed
+}
+
+func toolOf(request client.Request) string {
+	name, _ := rawjson.DecodeText(rawjson.Member(request.Params, "name"))
+	return name
+}
+
+func (u *Upstream) call(ctx context.Context, yield generators.Yield, request client.Request, tool string) (json.RawMessage, error) {
+	owner := generators.CallerOf(ctx).ID
+	conn, err := u.acquire(ctx, owner)
+	if err != nil {
+		return nil, &ToolError{Text: err.Error(), Cause: err}
+	}
+	defer u.release(conn)
+	endTurn, err := u.takeTurn(ctx, yield, conn, tool)
+	if err != nil {
+		return nil, err
+	}
+	defer endTurn()
+	u.countCall()
+	request.Tag = &callTag{tool: tool}
+	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, conn: conn}
+	result, err := p.follow()
+	if err == nil || ctx.Err() != nil {
+		return result, err
+	}
+	return nil, u.describeError(err)
+}
+
+func (u *Upstream) countCall() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.callCount++
+}
+
+// describeError returns the error of a call for the person and the model.
+func (u *Upstream) describeError(err error) *ToolError {
+	var input *client.InputError
+	var refused *message.Error
+	switch {
+	case errors.As(err, &input):
+		return &ToolError{Text: "The tool asked a question that got no answer: " + u.clean(input.Cause.Message), Cause: err}
+	case errors.As(err, &refused):
+		return &ToolError{Text: u.clean(refused.Message), Cause: err}
+	}
+	u.recordError(err)
+	return &ToolError{Text: fmt.Sprintf("The upstream %s failed: %s", u.server.Name, u.clean(err.Error())), Cause: err}
+}
+
+// follow makes the request, and passes everything on until its result.
+func (p *passthrough) follow() (json.RawMessage, error) {
+	call := p.conn.session.Call(p.ctx, p.request)
+	for {
+		e, more := call.Next()
+		if !more {
+			break
+		}
+		switch {
+		case e.Notification != nil:
+			p.tell(*e.Notification)
+		case e.Request != nil:
+			p.ask(e.Request)
+		}
+	}
+	p.asks.Wait() // those that are still open have been withdrawn
+	return call.Result()
+}
+
+// tell yields the event that a notification is.
+func (p *passthrough) tell(n client.Notification) {
+	switch n.Method {
+	case "notifications/progress":
+		var progress struct {
+			Progress, Total float64
+			Message         string
+		}
+		if json.Unmarshal(n.Params, &progress) == nil {
+			p.yield(generators.Progress(progress.Progress, progress.Total, p.upstream.text(progress.Message)))
+		}
+	case "notifications/message":
+		var log struct {
+			Level  generators.Level
+			Logger string
+			Data   json.RawMessage
+		}
+		if json.Unmarshal(n.Params, &log) == nil && len(log.Data) > 0 {
+			p.yield(&generators.LogEvent{Level: log.Level, Logger: p.upstream.text(log.Logger), Data: log.Data})
+		}
+	case "notifications/tasks/status":
+		var status struct{ StatusMessage string }
+		if json.Unmarshal(n.Params, &status) == nil && status.StatusMessage != "" {
+			p.yield(generators.Status(p.upstream.text(status.StatusMessage)))
+		}
+	}
+}
+
+// maxText is the size of a text of an upstream that is an event, in bytes.
+const maxText = 4 << 10
+
+// text returns a text of the upstream as a run shows it.
+func (u *Upstream) text(s string) string { return cleanLine(s, maxText) }

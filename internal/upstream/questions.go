@@ -1,0 +1,223 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/mcp/message"
+)
+
+// The codes of errors that upstreams get.
+const (
+	codeNoAnswer = -32000
+	codeRejected = -1 // of a sampling request that a person rejected (MCP, Sampling, Error Handling)
+)
+
+// maxQuestion is the size of a question of an upstream, in bytes of its params.
+const maxQuestion = 1 << 20
+
+// ask asks a question of the upstream as one of the run, in a goroutine: the call goes on
+// meanwhile, and the upstream may take the question back.
+func (p *passthrough) ask(r *client.ServerRequest) {
+	p.upstream.learnAsking(toolOf(p.request))
+	p.asks.Add(1)
+	started := generators.Go(p.yield, func(context.Context) {
+		defer p.asks.Done()
+		p.settle(r)
+	})
+	if !started { // the run has stopped
+		p.asks.Done()
+	}
+}
+
+// settle asks the question of a request and responds to it.
+func (p *passthrough) settle(r *client.ServerRequest) {
+	if r.Context().Err() != nil {
+		return
+	}
+	if len(r.Params) > maxQuestion {
+		r.Refuse(message.Errorf(mcp.INVALID_PARAMS, "the question has %d bytes; at most %d are allowed", len(r.Params), maxQuestion))
+		return
+	}
+	end, err := p.upstream.policy.BeginAsk(p.conn)
+	switch {
+	case errors.Is(err, ErrElicitationDisabled):
+		r.Refuse(message.Errorf(mcp.METHOD_NOT_FOUND, "%v", err))
+		return
+	case err != nil:
+		r.Refuse(message.Errorf(codeNoAnswer, "%v", err))
+		return
+	}
+	defer end()
+	q, refused := p.upstream.question(r)
+	if refused != nil {
+		r.Refuse(refused)
+		return
+	}
+	p.respond(r, q)
+}
+
+// A question is a request of an upstream that can be asked.
+type question struct {
+	// ask asks it and returns the result for the upstream.
+	ask func(yield generators.Yield) (json.RawMessage, error)
+	// declined and cancelled are the results of a question that was; nil for an error.
+	declined, cancelled json.RawMessage
+}
+
+// respond asks a question and sends what came of it.
+func (p *passthrough) respond(r *client.ServerRequest, q *question) {
+	withdrawable := &withdrawer{yield: p.yield}
+	defer context.AfterFunc(r.Context(), func() { withdrawable.withdraw(context.Cause(r.Context()).Error()) })()
+	result, err := q.ask(withdrawable.yieldCall)
+	switch {
+	case err == nil:
+		r.Reply(result)
+	case errors.Is(err, ask.ErrDeclined) && q.declined != nil:
+		r.Reply(q.declined)
+	case errors.Is(err, ask.ErrCancelled) && q.cancelled != nil:
+		r.Reply(q.cancelled)
+	case errors.Is(err, generators.ErrWithdrawn), errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
+		// Nobody waits for a response.
+	default:
+		r.Refuse(refusalOf(err))
+	}
+}
+
+// refusalOf returns the error for the upstream of a question without an answer.
+func refusalOf(err error) *message.Error {
+	var policy *ask.PolicyError
+	switch {
+	case errors.Is(err, ask.ErrDeclined), errors.Is(err, ask.ErrCancelled):
+		return message.Errorf(codeRejected, "the user rejected the request")
+	case errors.Is(err, ask.ErrUnsupported):
+		return message.Errorf(mcp.METHOD_NOT_FOUND, "nobody can be asked")
+	case errors.As(err, &policy):
+		return message.Errorf(mcp.INVALID_PARAMS, "%s", policy.Reason)
+	case errors.Is(err, ask.ErrTimeout):
+		return message.Errorf(codeNoAnswer, "nobody answered in time")
+	case errors.Is(err, ask.ErrInvalid):
+		return message.Errorf(codeNoAnswer, "the answers did not fit the question")
+	}
+	return message.Errorf(mcp.INVALID_PARAMS, "%v", err)
+}
+
+// question returns the question that a request asks, or the error for the upstream.
+func (u *Upstream) question(r *client.ServerRequest) (*question, *message.Error) {
+	switch r.Method {
+	case string(mcp.MethodElicitationCreate):
+		return u.elicitation(r)
+	case string(mcp.MethodSamplingCreateMessage):
+		return samplingQuestion(r)
+	case string(mcp.MethodListRoots):
+		return rootsQuestion(), nil
+	}
+	return nil, message.Errorf(mcp.METHOD_NOT_FOUND, "there is no method %s", r.Method)
+}
+
+var (
+	declinedResult  = json.RawMessage(`{"action":"decline"}`)
+	cancelledResult = json.RawMessage(`{"action":"cancel"}`)
+)
+
+// elicitation returns the question of elicitation/create.
+func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Error) {
+	var params struct {
+		Mode            string
+		Message         string
+		RequestedSchema json.RawMessage
+		URL             string
+		ElicitationID   string
+	}
+	if err := json.Unmarshal(r.Params, &params); err != nil {
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the params of the question are malformed: %s", message.DescribeJSONError(err))
+	}
+	switch params.Mode {
+	case "", "form":
+		return u.formQuestion(params.Message, params.RequestedSchema)
+	case "url":
+		return urlQuestion(params.Message, params.URL)
+	}
+	return nil, message.Errorf(mcp.INVALID_PARAMS, "the mode %q is unknown; the client has declared form and url", cleanLine(params.Mode, 50))
+}
+
+func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *message.Error) {
+	parsed, err := generators.ParseSchema(schema)
+	if err != nil {
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not valid: %v", err)
+	}
+	fields, err := ask.FromSchema(parsed.Document())
+	if err != nil {
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not one of a form: %v", err)
+	}
+	warning, err := u.policy.CheckForm(schema)
+	if err != nil {
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "%v", err)
+	}
+	if warning != "" {
+		text += "\n\n" + warning
+	}
+	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
+		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]any{"action": "accept", "content": content})
+	}}, nil
+}
+
+func urlQuestion(text, address string) (*question, *message.Error) {
+	parsed, err := url.Parse(address)
+	switch {
+	case err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "":
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the url must be an http or https address")
+	case parsed.User != nil:
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the url must not have user information")
+	}
+	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
+		if err := ask.URL(yield, "elicitation", text, address); err != nil {
+			return nil, err
+		}
+		return json.RawMessage(`{"action":"accept"}`), nil
+	}}, nil
+}
+
+// samplingQuestion returns the question of sampling/createMessage.
+func samplingQuestion(r *client.ServerRequest) (*question, *message.Error) {
+	var request ask.SampleRequest
+	if err := json.Unmarshal(r.Params, &request); err != nil {
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the sampling request is malformed: %s", message.DescribeJSONError(err))
+	}
+	return &question{ask: func(yield generators.Yield) (json.RawMessage, error) {
+		result, err := ask.Sample(yield, "sampling", request)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(result)
+	}}, nil
+}
+
+func rootsQuestion() *question {
+	return &question{ask: func(yield generators.Yield) (json.RawMessage, error) {
+		roots, err := ask.Roots(yield, "roots")
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]any{"roots": roots})
+	}}
+}
+
+// askOptions returns the options of a question for people.
+func (u *Upstream) askOptions() []ask.Option {
+	if d := u.policy.Elicitation().Timeout; d > 0 {
+		return []ask.Option{ask.Timeout(d)}
+	}
+	return nil
+}
