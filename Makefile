@@ -72,7 +72,7 @@ race: $(bundle) ## Go tests with the race detector
 	go -C examples/migrate test -race -short ./...
 
 .PHONY: conformance
-conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP and stdio
+conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP and stdio, and for clients
 	scripts/with-node node conformance/run.js
 
 .PHONY: soak
@@ -86,6 +86,7 @@ soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program kill
 fixtures: $(bundle)
 	CGO_ENABLED=0 go build -o bin/fixture-serve ./internal/mcp/fixture/serve
 	CGO_ENABLED=0 go build -o bin/fixture-bridge ./internal/mcp/fixture/bridge
+	CGO_ENABLED=0 go build -o bin/fixture-client ./internal/mcp/fixture/client
 
 .PHONY: interop
 interop: $(bundle) $(clients) ## the official TypeScript MCP clients, MCP Inspector, and agent frameworks

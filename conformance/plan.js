@@ -71,5 +71,63 @@ export const extensions = {
   "sep-2640-skills-manifest": skills,
 };
 
+/** The reasons why scenarios for clients are left out, and the names that they concern. */
+const authorization = [
+  "2025-03-26-oauth-endpoint-fallback",
+  "2025-03-26-oauth-metadata-backcompat",
+  "authorization-server-migration",
+  "basic-cimd",
+  "client-credentials-basic",
+  "client-credentials-jwt",
+  "cross-app-access-complete-flow",
+  "dpop",
+  "dpop-nonce",
+  "enterprise-managed-authorization",
+  "iss-normalized",
+  "iss-not-advertised",
+  "iss-supported",
+  "iss-supported-missing",
+  "iss-unexpected",
+  "iss-wrong-issuer",
+  "metadata-default",
+  "metadata-issuer-mismatch",
+  "metadata-var1",
+  "metadata-var2",
+  "metadata-var3",
+  "offline-access-not-supported",
+  "offline-access-scope",
+  "pre-registration",
+  "resource-mismatch",
+  "scope-from-scopes-supported",
+  "scope-from-www-authenticate",
+  "scope-omitted-when-undefined",
+  "scope-retry-limit",
+  "scope-step-up",
+  "token-endpoint-auth-basic",
+  "token-endpoint-auth-none",
+  "token-endpoint-auth-post",
+  "wif-jwt-bearer",
+];
+const clientSkills = ["no-prefetch", "verify-digest", "verify-frontmatter", "verify-size"];
+const stateless = "2026-07-28 has no such message";
+
+/** The scenarios for clients, which run bin/fixture-client. Names of checks follow a colon. */
+export const client = {
+  name: "the client",
+  command: "fixture-client",
+  leftOut: {
+    ...Object.fromEntries(authorization.map((name) => [`auth/${name}`, "OAuth: Beam takes the headers of a server from its configuration"])),
+    ...Object.fromEntries(clientSkills.map((name) => [`sep-2640-client-${name}`, skills])),
+    "http-standard-headers:ClientMcpMethodHeader_initialize": stateless,
+    "http-standard-headers:ClientMcpMethodHeader_notifications_initialized": stateless,
+  },
+  suites: [
+    { release: newest, version: "2025-06-18", scenarios: 2 },
+    { release: newest, version: "2025-11-25", scenarios: 5 },
+    { release: newest, version: "2026-07-28", scenarios: 8 },
+    { release: latest, scenarios: 4 },
+  ],
+};
+
 /** The release whose scenarios must all be run or left out by name. */
 export const whole = newest;

@@ -54,27 +54,39 @@ function command(release, ...args) {
   });
 }
 
-/** list returns the names of a release's scenarios for servers. */
-export async function list(release) {
-  const said = await command(release, "list", "--server");
-  return [...said.matchAll(/^ +- ([\w-]+)/gm)].map(([, name]) => name);
+/** list returns the names of a release's scenarios for servers or clients. */
+export async function list(release, kind) {
+  const said = await command(release, "list", `--${kind}`);
+  return [...said.matchAll(/^ +- ([\w/-]+)/gm)].map(([, name]) => name);
 }
 
 /**
- * run runs every scenario for a version of the protocol, the scenarios in only, or
- * all.
+ * runServer runs every scenario for servers and a version of the protocol, the scenarios
+ * in only, or all.
  *
  * @returns {Promise<{output: string, results: Map<string, object[]>}>} the checks of each scenario
  */
-export async function run({ release, version, only }, url, folder) {
+export async function runServer({ release, version, only }, url, folder) {
   const versions = version ? ["--spec-version", version] : [];
   const choices = only ? only.map((name) => ["--scenario", name]) : [["--suite", "all", ...versions]];
   let output = "";
   for (const choice of choices) output += await command(release, "server", "--url", url, ...choice, "-o", folder);
+  return { output, results: await readResults(folder, "server-") };
+}
+
+/** runClient is runServer for a client under bin/, which the suite starts for each scenario. */
+export async function runClient({ release, version }, name, folder) {
+  const versions = version ? ["--spec-version", version] : [];
+  const output = await command(release, "client", "--command", join(root, "bin", name), "--suite", "all", ...versions, "-o", folder);
+  return { output, results: await readResults(folder, "") };
+}
+
+/** readResults reads the checks of each scenario. Some scenarios have a slash in their name. */
+async function readResults(folder, prefix) {
   const results = new Map();
-  for (const name of await readdir(folder).catch(() => [])) {
-    const [, scenario] = name.match(/^server-(.+)-\d{4}-\d\d-\d\dT/);
-    results.set(scenario, JSON.parse(await readFile(join(folder, name, "checks.json"), "utf8")));
+  for (const file of await readdir(folder, { recursive: true }).catch(() => [])) {
+    const found = file.match(/^(.+)-\d{4}-\d\d-\d\dT[^/]*\/checks\.json$/);
+    if (found) results.set(found[1].slice(prefix.length), JSON.parse(await readFile(join(folder, file), "utf8")));
   }
-  return { output, results };
+  return results;
 }

@@ -15,13 +15,19 @@ import (
 // Write creates or replaces a file that only its owner can read (mode 0600). When
 // it returns, the content is on the disk. If it fails, an existing file is
 // unchanged.
-func Write(file string, content []byte) error {
+func Write(file string, content []byte) error { return WriteMode(file, content, 0o600) }
+
+// WriteMode is [Write] for a file with another mode.
+func WriteMode(file string, content []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+Partial+"*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // no-op after the rename
 	_, err = f.Write(content)
+	if mode != 0o600 { // which it has
+		err = errors.Join(err, f.Chmod(mode))
+	}
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

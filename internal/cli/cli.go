@@ -9,12 +9,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/connect"
 )
 
 // Exit statuses.
@@ -84,6 +86,7 @@ type commandLine struct {
 	Restore restoreCommand `cmd:"" help:"Restore a backup to a new data folder."`
 	Check   checkCommand   `cmd:"" help:"Check a data folder or a backup for damage."`
 
+	Connect    connectCommand    `cmd:"" help:"Add this program to the configuration of an MCP client, which then starts it."`
 	TestServer testServerCommand `cmd:"" help:"Serve an MCP server for testing clients and gateways: a tool for every way to ask, and for every fault."`
 }
 
@@ -95,7 +98,7 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 	}
 	var c commandLine
 	parser, err := kong.New(&c, kong.Name(p.name), kong.Description(manual), kong.DefaultEnvars("BEAM"),
-		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
+		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name, "clients": strings.Join(connect.Names(), ", ")}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ Examples:
     ${program} --addr :8080 --token S   reachable from other machines, with a token
     ${program} --memory --addr 127.0.0.1:0   store nothing; listen on a free port
     ${program} stdio --open             serve an MCP client, which starts this itself
+    ${program} connect claude-code      have Claude Code start this as an MCP server
     ${program} open                     sign another browser in
     ${program} backup FILE              back up the data folder to one file
     ${program} check                    check the data folder for damage

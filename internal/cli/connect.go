@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/connect"
+)
+
+// connectCommand writes the configuration of an MCP client.
+type connectCommand struct {
+	Client string `arg:"" help:"The client: ${clients}."`
+
+	Print     bool   `env:"-" help:"Print the entry instead of writing it."`
+	Project   bool   `env:"-" help:"Write the configuration of the project in this folder instead of the user's own."`
+	Name      string `env:"-" placeholder:"NAME" help:"The server's name in the client. By default, the name of the upstream, or of this program."`
+	Upstream  string `env:"-" placeholder:"NAME" help:"Serve the client only this upstream, under its own names."`
+	MCPConfig string `name:"mcp-config" env:"-" placeholder:"FILE" help:"The file of upstreams that Beam is to use for this client."`
+}
+
+// Help returns what --help says besides the flags.
+func (*connectCommand) Help() string {
+	return "The client then starts this program itself, at its present path: connect again after you have moved it. " +
+		"The configurations of Claude Code and Cursor are written; whatever else they contain stays as it is. For the other clients, the entry is printed, with the place where it belongs."
+}
+
+// Run writes or prints the entry.
+func (c *connectCommand) Run(p *program) error {
+	client, err := connect.Find(c.Client)
+	if err != nil {
+		return &usageError{err}
+	}
+	entry, err := c.entry(p)
+	if err != nil {
+		return err
+	}
+	file, err := c.file(client)
+	switch {
+	case err != nil:
+		return err
+	case c.Print || file == "":
+		fmt.Fprintf(p.stderr, "This is for %s. It belongs in %s:\n", client.Title, c.location(client))
+		_, err := p.stdout.Write(client.Document(entry))
+		return err
+	}
+	changed, err := client.Write(file, entry)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w\nTo add the entry yourself, see %s connect %s --print", err, p.name, c.Client)
+	case !changed:
+		fmt.Fprintf(p.stdout, "%s is connected already: %s has the server %q.\n", client.Title, file, entry.Name)
+		return nil
+	}
+	fmt.Fprintf(p.stdout, "%s is connected: %s now has the server %q, which runs\n\n    %s %s\n\nRestart %s to use it. To undo this, remove %q from that file.\n",
+		client.Title, file, entry.Name, entry.Command, strings.Join(entry.Args, " "), client.Title, entry.Name)
+	return nil
+}
+
+// file returns the file to write, or "" if the client has none that Beam writes.
+func (c *connectCommand) file(client connect.Client) (string, error) {
+	if c.Project {
+		if client.ProjectFile == "" {
+			return "", nil
+		}
+		return filepath.Abs(client.ProjectFile)
+	}
+	if client.UserFile == "" {
+		return "", nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, client.UserFile), err
+}
+
+func (c *connectCommand) location(client connect.Client) string {
+	if c.Project && client.ProjectFile != "" {
+		return client.ProjectFile + " in the project's folder"
+	}
+	return client.Location()
+}
+
+// entry returns the entry for this program. Its path is that of the program itself,
+// because a client's PATH may differ from a shell's, and a link may go away.
+func (c *connectCommand) entry(p *program) (e connect.Entry, err error) {
+	e = connect.Entry{Name: p.name, Args: []string{"stdio", "--open"}}
+	if e.Command, err = os.Executable(); err != nil {
+		return e, err
+	}
+	if e.Command, err = filepath.EvalSymlinks(e.Command); err != nil {
+		return e, err
+	}
+	if c.MCPConfig != "" {
+		file, err := filepath.Abs(c.MCPConfig)
+		if err != nil {
+			return e, err
+		}
+		if _, err := os.Stat(file); err != nil {
+			return e, fmt.Errorf("--mcp-config: %w", err)
+		}
+		e.Args = append(e.Args, "--mcp-config", file)
+	}
+	if c.Upstream != "" {
+		e.Name = c.Upstream
+		e.Args = append(e.Args, "--upstream", c.Upstream)
+	}
+	if c.Name != "" {
+		e.Name = c.Name
+	}
+	return e, nil
+}
