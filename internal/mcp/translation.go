@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/photon-beam/beam/ask"
@@ -24,6 +25,11 @@ func (c *call) PageBaseURL() (string, error) { return c.session.pageBaseURL() }
 // OpenArtifact implements [msg.Source].
 func (c *call) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return c.server.engine.OpenArtifact(ctx, c.client.caller, c.runID, seq)
+}
+
+// Content implements [msg.Source].
+func (c *call) Content(end *runlog.Finished) (json.RawMessage, error) {
+	return c.server.engine.Content(c.client.caller, c.runID, end)
 }
 
 // askPageURL returns the address of a question's page. It carries no authority.

@@ -9,6 +9,7 @@ package tasks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Surface is the surface that runs which are tasks are recorded with.
@@ -169,6 +171,11 @@ func (t taskSource) PageBaseURL() (string, error) { return t.requester.PageBaseU
 // OpenArtifact implements [msg.Source].
 func (t taskSource) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return t.service.Engine.OpenArtifact(ctx, t.requester.Caller, t.runID, seq)
+}
+
+// Content implements [msg.Source].
+func (t taskSource) Content(end *runlog.Finished) (json.RawMessage, error) {
+	return t.service.Engine.Content(t.requester.Caller, t.runID, end)
 }
 
 func (s *Service) newResultBase(r Requester, resultType string) msg.ResultBase {
