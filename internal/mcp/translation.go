@@ -14,7 +14,11 @@ import (
 // translator returns the translator of the call's run for its client. It is made
 // when it is needed: a call that waits has to be small.
 func (c *call) translator() *msg.Translator {
-	return &msg.Translator{Client: &c.client.Client, Photon: c.photon, RunID: c.runID, ProgressToken: c.progressToken, Source: c}
+	t := &msg.Translator{Client: &c.client.Client, Photon: c.photon, RunID: c.runID, ProgressToken: c.progressToken, Source: c}
+	if c.photon != nil {
+		t.MapUI = c.server.mapUI(c.photon.Name())
+	}
+	return t
 }
 
 var _ msg.Source = (*call)(nil)

@@ -43,14 +43,14 @@ func (b ResultBase) AddTo(result json.RawMessage) json.RawMessage {
 		case "_meta":
 			meta = value
 		default:
-			out = appendMember(out, string(name), value)
+			out = AppendMember(out, string(name), value)
 		}
 	})
 	if b.Type != "" {
-		out = appendMember(out, "resultType", rawjson.EncodeText(b.Type))
+		out = AppendMember(out, "resultType", rawjson.EncodeText(b.Type))
 	}
 	if merged := b.mergeMeta(meta); len(merged) > len("{}") {
-		out = appendMember(out, "_meta", merged)
+		out = AppendMember(out, "_meta", merged)
 	}
 	return append(out, '}')
 }
@@ -61,7 +61,7 @@ func (b ResultBase) mergeMeta(meta json.RawMessage) json.RawMessage {
 	if rawjson.TypeName(meta) == rawjson.ObjectType {
 		rawjson.EachMember(meta, func(name []byte, value json.RawMessage) {
 			if _, own := b.Meta[string(name)]; !own && !connectionMeta[string(name)] {
-				out = appendMember(out, string(name), value)
+				out = AppendMember(out, string(name), value)
 			}
 		})
 	}
@@ -70,13 +70,13 @@ func (b ResultBase) mergeMeta(meta json.RawMessage) json.RawMessage {
 		panic(err) // our own types
 	}
 	if len(b.Meta) > 0 {
-		rawjson.EachMember(own, func(name []byte, value json.RawMessage) { out = appendMember(out, string(name), value) })
+		rawjson.EachMember(own, func(name []byte, value json.RawMessage) { out = AppendMember(out, string(name), value) })
 	}
 	return append(out, '}')
 }
 
-// appendMember appends a member to a JSON object that is being written.
-func appendMember(object []byte, name string, value json.RawMessage) []byte {
+// AppendMember appends a member to a JSON object that is being written.
+func AppendMember(object []byte, name string, value json.RawMessage) []byte {
 	if len(object) > 1 {
 		object = append(object, ',')
 	}
@@ -102,13 +102,17 @@ func (t *Translator) adaptContent(result json.RawMessage) json.RawMessage {
 				value = replaceLinks(value)
 			}
 			value = MapUIAddresses(value, t.MapUI)
-		case "_meta":
+		case "contents", "messages", "_meta": // of resources/read and prompts/get, too
 			value = MapUIAddresses(value, t.MapUI)
 		}
-		out = appendMember(out, string(name), value)
+		out = AppendMember(out, string(name), value)
 	})
 	return append(out, '}')
 }
+
+// Foreign returns the result as another server gave it, but for what depends on the
+// client; nil if there is none.
+func (r *ToolResult) Foreign() json.RawMessage { return r.content }
 
 // replaceLinks returns content blocks with texts in place of links, which clients before
 // 2025-06-18 don't know.

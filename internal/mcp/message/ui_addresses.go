@@ -40,7 +40,7 @@ func mapUIAddresses(raw json.RawMessage, mapUI func(string) string, depth int) j
 			} else {
 				value = mapUIAddresses(value, mapUI, depth-1)
 			}
-			out = appendMember(out, string(name), value)
+			out = AppendMember(out, string(name), value)
 		})
 		return append(out, '}')
 	case rawjson.ListType:

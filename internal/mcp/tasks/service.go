@@ -39,7 +39,10 @@ type Config struct {
 	Implementation mcp.Implementation
 	// Link adds the address of a task's question to its status message, and leaves
 	// questions open that the client can't be asked.
-	Link   bool
+	Link bool
+	// MapUI returns the function that maps the ui:// addresses of what a photon of that
+	// name returns; see [msg.Translator].
+	MapUI  func(photon string) func(uri string) string
 	Logger *slog.Logger
 }
 
@@ -153,7 +156,7 @@ func (s *Service) translator(r Requester, info engine.Info) *msg.Translator {
 	if !ok {
 		photon = msg.PlaceholderPhoton(info.Photon)
 	}
-	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: taskSource{s, r, info.ID}}
+	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: taskSource{s, r, info.ID}, MapUI: s.MapUI(info.Photon)}
 }
 
 // A taskSource provides what the entries of a task's run refer to.
