@@ -25,6 +25,7 @@ func FromSchema(name string, input, output *Schema, fn Func[json.RawMessage, jso
 	if output == nil {
 		p.output = anySchema
 	}
+	p.setError(p.setDefinition())
 	p.setError(p.options.Task.validate())
 	for _, check := range p.options.Forms {
 		p.setError(check())
@@ -33,6 +34,37 @@ func FromSchema(name string, input, output *Schema, fn Func[json.RawMessage, jso
 		return fn(ctx, args, yield)
 	}
 	return p
+}
+
+// setDefinition prepares a photon with a definition. It does nothing for others.
+func (p *Photon) setDefinition() (err error) {
+	raw := p.options.Definition
+	if raw == nil || p.err != nil {
+		return nil
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members == nil {
+		return errors.New("Options.Definition must be a JSON object")
+	}
+	p.input, err = compile(p.input.raw, p.input.doc, ignoreFormats)
+	return err
+}
+
+// maxBrieflyValidated is the size of the largest value, in bytes, that validateBriefly
+// validates.
+const maxBrieflyValidated = 64 << 10
+
+// validateBriefly is Validate for a schema that may have been made to keep Beam busy: it
+// accepts a value that is so large that validating it might take seconds.
+func (s *Schema) validateBriefly(value json.RawMessage) error {
+	if len(value) <= maxBrieflyValidated {
+		return s.Validate(value)
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(value, &members) != nil || members == nil {
+		return &InvalidError{Fields: []FieldError{{Message: "must be an object"}}}
+	}
+	return nil
 }
 
 // anySchema accepts every value.

@@ -77,6 +77,13 @@ type Options struct {
 	// Forms are checks to run when the photon is registered: ask.Fits[T] for each T
 	// that it asks for with ask.Form.
 	Forms []func() error
+
+	// Definition is the description of another server's tool, as it gave it (MCP, Tools,
+	// Tool), for a photon of [FromSchema] that calls that tool. MCP clients get it
+	// instead of a description that Beam makes of the schemas and the other options, but
+	// under the photon's name. [Photon.Check] then leaves the arguments as they are, and
+	// what the schema says of formats to the tool.
+	Definition json.RawMessage
 }
 
 // A Photon is a tool. It is immutable, and any number of its runs may execute at
@@ -166,8 +173,8 @@ func (p *Photon) Input() *Schema { return p.input }
 // pointers.
 func (p *Photon) Output() *Schema { return p.output }
 
-// Check validates arguments against the input schema, fills in defaults, and
-// returns the arguments for [Photon.Run]. Nil or empty args are an empty object.
+// Check validates arguments against the input schema, fills in defaults (see also
+// [Options]), and returns the arguments for [Photon.Run]. Nil or empty args are an empty object.
 // The error is an [*InvalidError] with every violation, or that of [Registry.Add].
 func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 	if p.err != nil {
@@ -175,6 +182,9 @@ func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 	}
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
+	}
+	if p.options.Definition != nil {
+		return args, p.input.validateBriefly(args)
 	}
 	return p.input.Check(args)
 }

@@ -33,45 +33,54 @@ type Registry struct {
 // [Registry.Add].
 func NewRegistry(photons ...*Photon) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Photon), watchers: make(map[*func()]struct{})}
-	for _, p := range photons {
-		if err := r.Add(p); err != nil {
-			return nil, err
-		}
+	if err := r.Update(nil, photons...); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
 
 // Add registers a photon. It returns an error if the photon's name is invalid or
 // already registered, or if its input, output or one of its forms has no schema.
-func (r *Registry) Add(p *Photon) error {
-	if p == nil {
-		return errors.New("a nil photon can't be registered")
+func (r *Registry) Add(p *Photon) error { return r.Update(nil, p) }
+
+// Remove removes the photon of that name. Its runs continue.
+func (r *Registry) Remove(name string) {
+	if _, found := r.Lookup(name); found {
+		_ = r.Update([]string{name}) // removing can't fail
 	}
-	if p.err != nil {
-		return p.err
-	}
-	r.mu.Lock()
-	_, taken := r.byName[p.name]
-	if !taken {
-		r.byName[p.name] = p
-	}
-	r.mu.Unlock()
-	if taken {
-		return fmt.Errorf("photon %q: another photon has the same name", p.name)
+}
+
+// Update removes the photons of the given names, which may be missing, and adds others,
+// as one change. If it can't add all of them, as [Registry.Add] says, it changes nothing.
+func (r *Registry) Update(remove []string, add ...*Photon) error {
+	if err := r.update(remove, add); err != nil {
+		return err
 	}
 	r.notifyWatchers()
 	return nil
 }
 
-// Remove removes the photon of that name. Its runs continue.
-func (r *Registry) Remove(name string) {
+func (r *Registry) update(remove []string, add []*Photon) error {
 	r.mu.Lock()
-	_, found := r.byName[name]
-	delete(r.byName, name)
-	r.mu.Unlock()
-	if found {
-		r.notifyWatchers()
+	defer r.mu.Unlock()
+	byName := maps.Clone(r.byName)
+	for _, name := range remove {
+		delete(byName, name)
 	}
+	for _, p := range add {
+		if p == nil {
+			return errors.New("a nil photon can't be registered")
+		}
+		if p.err != nil {
+			return p.err
+		}
+		if byName[p.name] != nil {
+			return fmt.Errorf("photon %q: another photon has the same name", p.name)
+		}
+		byName[p.name] = p
+	}
+	r.byName = byName
+	return nil
 }
 
 // Watch calls f after every change, on the goroutine that made the change, until the

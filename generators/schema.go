@@ -56,7 +56,7 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
 	doc.PropertyOrder = propertyOrder(raw)
-	s, err := compile(slices.Clone(raw), doc)
+	s, err := compile(slices.Clone(raw), doc, assertFormats)
 	if err == nil {
 		parsedSchemas.put(raw, s)
 	}
@@ -68,10 +68,17 @@ func newSchema(doc *infer.Schema) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compile(raw, doc)
+	return compile(raw, doc, assertFormats)
 }
 
-func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
+// Whether values must have the formats that their schema names. JSON Schema leaves that
+// to whoever validates.
+const (
+	assertFormats = true
+	ignoreFormats = false
+)
+
+func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, error) {
 	tree, err := validator.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
@@ -81,7 +88,10 @@ func compile(raw json.RawMessage, doc *infer.Schema) (*Schema, error) {
 	}
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
-	c.AssertFormat()
+	c.UseRegexpEngine(newPatternCompiler())
+	if formats == assertFormats {
+		c.AssertFormat()
+	}
 	if err := c.AddResource("mem:///schema", tree); err != nil {
 		return nil, err
 	}

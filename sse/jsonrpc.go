@@ -2,6 +2,7 @@ package sse
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,6 +27,8 @@ type JSONRPCRun struct {
 	// OpenArtifact opens the artifact with an ordinal. Its body is in the
 	// artifact or in the reader, which the renderer closes.
 	OpenArtifact func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
+	// Content returns the result that another server gave; nil if there is none.
+	Content func(end *runlog.Finished) (json.RawMessage, error)
 }
 
 // A JSONRPCRenderer renders a run as MCP messages: one JSON-RPC 2.0 message for each
@@ -79,6 +82,14 @@ func (s runSource) PageBaseURL() (string, error) { return s.run.BaseURL, nil }
 
 func (s runSource) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return s.run.OpenArtifact(ctx, seq)
+}
+
+// Content implements [message.Source].
+func (s runSource) Content(end *runlog.Finished) (json.RawMessage, error) {
+	if s.run.Content == nil {
+		return end.Content, nil
+	}
+	return s.run.Content(end)
 }
 
 // Render implements [Renderer].

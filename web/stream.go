@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -62,6 +63,9 @@ func (s *Server) jsonrpcRun(r *http.Request, caller generators.Caller, info engi
 		ID: info.ID, PhotonName: info.Photon, Photon: photon, BaseURL: s.baseURL(r),
 		OpenArtifact: func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 			return s.engine.OpenArtifact(ctx, caller, info.ID, seq)
+		},
+		Content: func(end *runlog.Finished) (json.RawMessage, error) {
+			return s.engine.Content(caller, info.ID, end)
 		},
 	}
 }

@@ -111,7 +111,7 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.reason, r.errorText = f.Reason(), outcome.TextForPeople(&f)
 	if r.poll != nil {
 		end := f
-		end.Result = nil
+		end.Result, end.Content = nil, nil
 		r.poll.end = &end
 	}
 	r.restoreTimeSpent(f.TimeSpent)

@@ -114,6 +114,14 @@ func (r *trackedRun) countBlobRefs(entry runlog.Entry) error {
 		if a.Digest != "" {
 			r.addBlobRef(a.Digest, a.Size)
 		}
+	case entry.Kind == runlog.KindFinished:
+		f, err := runlog.Decode[runlog.Finished](entry)
+		if err != nil {
+			return err
+		}
+		if f.ContentBlob != "" {
+			r.addBlobRef(f.ContentBlob, f.ContentSize)
+		}
 	case entry.Kind == runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](entry)
 		if err != nil {

@@ -73,6 +73,7 @@ type Engine struct {
 	deadlines     *deadlines
 	stalledWrites stalledWrites
 	counters      counters
+	unkept        unkeptContents
 	meter         Meter
 	tracer        Tracer
 	deleteLock    sync.RWMutex // write-locked while deleting runs; read-locked to prevent deletion

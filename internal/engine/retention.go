@@ -55,6 +55,17 @@ func (e *Engine) RetainAfterEnd(caller generators.Caller, id string, after time.
 	return nil
 }
 
+// Discard deletes a run that has ended, with its log and files, unless somebody reads it
+// or a backup is in progress. It does nothing if there is no such run.
+func (e *Engine) Discard(caller generators.Caller, id string) error {
+	r, err := e.findRun(caller, id)
+	if err != nil || r.readerCount.Load() > 0 || !r.hasEnded() || !e.deleteLock.TryLock() {
+		return nil
+	}
+	defer e.deleteLock.Unlock()
+	return e.deleteRun(r)
+}
+
 type finishedRun struct {
 	*trackedRun
 	endTime     time.Time

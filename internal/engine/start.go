@@ -15,6 +15,9 @@ import (
 // A StartRequest describes a run to start.
 type StartRequest struct {
 	Photon  string
+	// Unlisted, if it is set, is started instead of a registered photon. Its run ends
+	// with the process.
+	Unlisted *generators.Photon
 	Args    json.RawMessage // must match the photon's input schema
 	Surface string          // where the request came from: browser, http, mcp, mcp task, terminal
 	// IdempotencyKey identifies the request, if it isn't empty: a second request
@@ -34,7 +37,12 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	if caller.ID == "" {
 		return Info{}, ErrForbidden
 	}
-	photon, ok := e.LookupPhoton(caller, req.Photon)
+	photon, ok := req.Unlisted, false
+	if photon != nil {
+		ok = e.allows(photon, caller)
+	} else {
+		photon, ok = e.LookupPhoton(caller, req.Photon)
+	}
 	if !ok {
 		return Info{}, ErrPhotonNotFound
 	}

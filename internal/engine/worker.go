@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/toolresult"
 )
 
 // A worker drives a run's generator: it records the generator's events and sends it
@@ -17,6 +18,7 @@ import (
 type worker struct {
 	*trackedRun
 	generator *generators.Run
+	content   *toolresult.Recorder // nil unless the photon has a definition
 	history   *history // of a resumed run; nil for a new one
 	batch     batch
 	// runningSteps has the keys of the steps whose outcome isn't recorded yet.
@@ -39,6 +41,9 @@ type worker struct {
 func (r *trackedRun) launchGenerator(caller generators.Caller, args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
 	ctx, endSpan := r.engine.tracer.TraceGenerator(generators.WithCaller(r.engine.generatorCtx, caller), r.tracedRun())
+	if r.photon.Options().Definition != nil {
+		ctx, w.content = toolresult.WithRecorder(ctx)
+	}
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
 	r.worker = w
@@ -143,6 +148,13 @@ func (w *worker) failRun(text string) {
 
 // finishRun records the end of the generator, as soon as the log can record it.
 func (w *worker) finishRun(f runlog.Finished) {
+	if err := w.addContent(&f); err != nil {
+		if errors.Is(err, errRunOver) {
+			return
+		}
+		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.started.Photon, "err", err)
+		f = runlog.Finished{Status: runlog.Failed, Error: "Beam could not record the tool's result"}
+	}
 	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error
 }
 

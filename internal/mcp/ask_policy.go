@@ -47,8 +47,10 @@ func (a AskPolicy) Instructions() string {
 func (a AskPolicy) allowsHandoff() bool { return a.Link && a.Handoff > 0 }
 
 // canHandOff reports whether the call may end before its run does. A task can't: its
-// result is its run's.
-func (c *call) canHandOff() bool { return c.server.askPolicy.allowsHandoff() && !c.isTask }
+// result is its run's; nor can a request whose result is not a tool's.
+func (c *call) canHandOff() bool {
+	return c.server.askPolicy.allowsHandoff() && !c.isTask && c.request == ""
+}
 
 // linkDelay is how long a client may leave a question unanswered before it is sent the
 // address of the question's page.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,7 +27,11 @@ type call struct {
 	progressToken json.RawMessage // nil if the client gave none
 	photon        *generators.Photon
 	runID         string
-	followAfter   uint64 // the call sends the entries after this one
+	// request is the method of a request to an upstream that is no call of a tool; empty
+	// for calls of tools. The photon is then not registered.
+	request     string
+	asked       atomic.Bool // the run has asked something
+	followAfter uint64      // the call sends the entries after this one
 	// retainFor is how long the result of a run that may be a task is kept; see
 	// [engine.StartRequest].
 	retainFor time.Duration
@@ -110,7 +115,10 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 	if s.isBeamTool(p.Name) {
 		return c, c.serveBeamTool(p)
 	}
-	if c.photon, _ = s.engine.LookupPhoton(rc.client.caller, p.Name); c.photon == nil {
+	if photon, ok := s.toolPhoton(p.Name); ok {
+		c.photon, _ = s.engine.LookupPhoton(rc.client.caller, photon.Name())
+	}
+	if c.photon == nil {
 		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "unknown tool: %q", p.Name))
 	}
 	return c, nil
@@ -143,7 +151,10 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	if bytes.Equal(args, msg.Null) { // some clients send null for no arguments
 		args = nil
 	}
-	request := engine.StartRequest{Photon: p.Name, Args: args, Surface: c.runSurface(), RetainFor: c.retainFor}
+	request := engine.StartRequest{Photon: c.photon.Name(), Args: args, Surface: c.runSurface(), RetainFor: c.retainFor}
+	if c.request != "" {
+		request.Unlisted = c.photon
+	}
 	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.caller, request)
 	if err != nil {
 		refused := c.startErrorReply(err)

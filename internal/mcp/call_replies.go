@@ -65,7 +65,7 @@ func (c *call) startErrorReply(err error) reply {
 	default:
 		return c.internalErrorReply(err)
 	}
-	if c.isTask && !c.client.IsModern() { // the only result of such a call is a task
+	if c.isTask && !c.client.IsModern() || c.request != "" { // the only result of such a call is a task
 		return errorReply(c.requestID, msg.Errorf(mcp.INVALID_PARAMS, "%s", *result.Content[0].Text))
 	}
 	return c.resultReply(result, "")
@@ -73,6 +73,9 @@ func (c *call) startErrorReply(err error) reply {
 
 // resultReply returns a reply with the tool's result.
 func (c *call) resultReply(result *msg.ToolResult, cursor string) reply {
+	if c.request != "" {
+		return c.requestReply(result, cursor)
+	}
 	base := c.server.newResultBase(c.client, "complete")
 	if meta := result.Meta; meta != nil {
 		maps.Copy(meta, base.Meta)

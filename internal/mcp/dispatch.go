@@ -50,13 +50,20 @@ func (s *Server) serveRequest(rc *requestContext, m msg.Incoming, p *requestPara
 		s.serveTaskRequest(rc, m, answer)
 	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.IsModern():
 		answer(s.serveListen(rc.inFlight.NewContext(), rc, m))
+	case s.upstreams != nil && isUpstreamMethod(m.Method):
+		rc.session.runBlocking(func() { s.serveUpstreamRequest(rc, m, p, answer) })
 	default:
-		r := s.dispatchToLibrary(rc.inFlight.NewContext(), rc, m)
-		if rc.inFlight.Cause() == requests.ErrCancelled {
-			r = reply{}
-		}
-		answer(r)
+		answer(s.serveByLibrary(rc, m))
 	}
+}
+
+// serveByLibrary serves a request with mcp-go, unless it is cancelled.
+func (s *Server) serveByLibrary(rc *requestContext, m msg.Incoming) reply {
+	r := s.dispatchToLibrary(rc.inFlight.NewContext(), rc, m)
+	if rc.inFlight.Cause() == requests.ErrCancelled {
+		return reply{}
+	}
+	return r
 }
 
 // identifyClient returns the client of a request: the one that the request itself
@@ -145,7 +152,10 @@ func (s *Server) extendLibraryResult(rc *requestContext, m msg.Incoming, result 
 		return msg.WithMembers(result, map[string]any{tasks.Extension: struct{}{}}, "capabilities", "extensions")
 	case string(mcp.MethodToolsList):
 		if rc.client.Version == version20251125 {
-			return s.tasks.AddHints(result)
+			result = s.tasks.AddHints(result)
+		}
+		if s.upstreams != nil {
+			result = s.insertDefinitions(rc.client, result)
 		}
 	}
 	return result

@@ -186,6 +186,9 @@ func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry) (r rep
 		if cause := f.inFlight.Cause(); cause != nil {
 			return f.handler.handleRequestEnd(cause), true
 		}
+		if e.Kind == runlog.KindAsked {
+			f.asked.Store(true)
+		}
 		if e.Kind == runlog.KindFinished {
 			return f.buildFinalReply(ctx, e), true
 		}

@@ -46,9 +46,9 @@ func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photon
 // need.
 func newTestServerWith(t testing.TB, c mcp.Config, runs runlog.Log, photons ...*generators.Photon) *testServer {
 	t.Helper()
-	registry, err := generators.NewRegistry(photons...)
-	if err != nil {
-		t.Fatal(err)
+	registry := c.Photons
+	if registry == nil {
+		registry = mustRegistry(t, photons...)
 	}
 	blobs, err := blob.Open(t.TempDir())
 	if err != nil {
@@ -79,6 +79,15 @@ func newTestServerWith(t testing.TB, c mcp.Config, runs runlog.Log, photons ...*
 	})
 	t.Cleanup(r.close)
 	return r
+}
+
+func mustRegistry(t testing.TB, photons ...*generators.Photon) *generators.Registry {
+	t.Helper()
+	registry, err := generators.NewRegistry(photons...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry
 }
 
 // A stdioClient is a client that sends and receives JSON-RPC line by line.

@@ -29,6 +29,16 @@ type requestParams struct {
 	Task         json.RawMessage            `json:"task"` // MCP 2025-11-25
 }
 
+// takesInput reports whether a request may be answered with questions, and repeated with
+// the answers (MCP 2026-07-28, Multi Round-Trip Requests).
+func takesInput(method string) bool {
+	switch method {
+	case string(mcp.MethodToolsCall), string(mcp.MethodResourcesRead), string(mcp.MethodPromptsGet):
+		return true
+	}
+	return false
+}
+
 // parseParams decodes a request's params. It decodes only members that the request's
 // method has, and returns an error if one is malformed.
 func parseParams(m msg.Incoming) (*requestParams, *msg.Error) {
@@ -37,7 +47,7 @@ func parseParams(m msg.Incoming) (*requestParams, *msg.Error) {
 		return &p, nil
 	}
 	var err error
-	if m.Method == string(mcp.MethodToolsCall) {
+	if takesInput(m.Method) {
 		err = json.Unmarshal(m.Params, &p)
 	} else {
 		var only struct {

@@ -31,6 +31,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // Config configures a server. Engine, Photons and StateSecret are required.
@@ -44,6 +45,9 @@ type Config struct {
 	Name, Version string
 	// Instructions tell a model what the server is for.
 	Instructions string
+	// Upstreams has the other servers whose tools are among the photons, and what else
+	// they offer; nil if there are none.
+	Upstreams *catalogue.Catalogue
 	// Configure is called with mcp-go's server before it serves, to add prompts,
 	// resources and completions. It may be nil.
 	Configure func(*server.MCPServer)
@@ -67,18 +71,24 @@ type Server struct {
 	traceContext   func(context.Context, runlog.Trace) context.Context
 	askPolicy      AskPolicy
 	signInHint     string
+	upstreams      *catalogue.Catalogue // nil if there are none
+	only           string               // the upstream that is served alone; empty for all photons
 	logger         *slog.Logger
 	lastRequestID  atomic.Uint64
 	lastCallNumber atomic.Uint32 // see call.number
 
-	registerMu sync.Mutex // held while the tools are registered with the library
+	registerMu sync.Mutex                    // held while the tools are registered with the library
+	registered map[string]*generators.Photon // by the names of their tools; guarded by registerMu
 
 	tasks          *tasks.Service
 	changes        changes.Hub
 	unwatchPhotons func()
+	unwatchServers func() // nil without upstreams
 
 	mu       sync.Mutex
 	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
+	alone    map[string]*Server  // the servers of single upstreams, by name
+	config   Config              // for those
 
 	closed context.Context
 	cancel context.CancelFunc
@@ -89,7 +99,11 @@ type Server struct {
 const listPageSize = 500
 
 // New returns a server. The caller must close it.
-func New(c Config) (*Server, error) {
+func New(c Config) (*Server, error) { return newServer(c, "") }
+
+// newServer returns a server of all photons, or of the only upstream's tools, if that is
+// not empty.
+func newServer(c Config, only string) (*Server, error) {
 	sealer, err := requeststate.NewSealer(c.StateSecret)
 	if err != nil {
 		return nil, err
@@ -98,6 +112,10 @@ func New(c Config) (*Server, error) {
 		engine: c.Engine, photons: c.Photons, stateSealer: sealer, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
 		signInHint:     c.SignInHint,
+		upstreams:      c.Upstreams,
+		only:           only,
+		config:         c,
+		alone:          map[string]*Server{},
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions:       map[string]*session{},
 	}
@@ -105,7 +123,7 @@ func New(c Config) (*Server, error) {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
-	s.tasks = tasks.NewService(tasks.Config{Engine: c.Engine, Photons: c.Photons, Implementation: s.implementation, Link: c.AskPolicy.Link, Logger: s.logger})
+	s.tasks = tasks.NewService(tasks.Config{Engine: c.Engine, Photons: c.Photons, Implementation: s.implementation, Link: c.AskPolicy.Link, MapUI: s.mapUI, Logger: s.logger})
 	s.closed, s.cancel = context.WithCancel(context.Background())
 	hooks := &server.Hooks{}
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
@@ -118,12 +136,19 @@ func New(c Config) (*Server, error) {
 		server.WithResourceCapabilities(true, true),
 	}
 	s.library = server.NewMCPServer(c.Name, c.Version, options...)
-	s.addArtifactTemplate()
+	if only == "" {
+		s.addArtifactTemplate()
+	}
+	if c.Upstreams != nil {
+		server.WithPromptCapabilities(true)(s.library)
+		server.WithCompletions()(s.library)
+	}
 	if err := s.configureLibrary(c.Configure); err != nil {
 		return nil, err
 	}
 	s.unwatchPhotons = s.photons.Watch(s.registerTools)
 	s.registerTools()
+	s.watchUpstreams()
 	if err := s.watchLibrary(); err != nil { // after the first tools, which are no change
 		s.Close()
 		return nil, err
@@ -135,11 +160,17 @@ func New(c Config) (*Server, error) {
 // Close ends all sessions and streams.
 func (s *Server) Close() {
 	s.unwatchPhotons()
+	if s.unwatchServers != nil {
+		s.unwatchServers()
+	}
 	s.cancel()
 	s.mu.Lock()
-	sessions := s.sessions
-	s.sessions = map[string]*session{}
+	sessions, alone := s.sessions, s.alone
+	s.sessions, s.alone = map[string]*session{}, nil
 	s.mu.Unlock()
+	for _, a := range alone {
+		a.Close()
+	}
 	for _, sess := range sessions {
 		sess.endSession(requests.ErrSessionEnded)
 	}

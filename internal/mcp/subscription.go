@@ -23,6 +23,7 @@ func (s *Server) serveListen(ctx context.Context, rc *requestContext, m msg.Inco
 		return errorReply(m.ID, refused)
 	}
 	supported := requested.Limit(s.serverCapabilities())
+	s.subscribeUpstreams(rc, &supported)
 	queue := changes.NewQueue(supported.Includes)
 	if supported.Tasks != nil {
 		watch, watched, refused := s.tasks.Subscribe(rc.taskRequester(), supported.Tasks, queue.Signal)

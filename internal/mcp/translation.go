@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 
 	"github.com/photon-beam/beam/ask"
@@ -13,7 +14,11 @@ import (
 // translator returns the translator of the call's run for its client. It is made
 // when it is needed: a call that waits has to be small.
 func (c *call) translator() *msg.Translator {
-	return &msg.Translator{Client: &c.client.Client, Photon: c.photon, RunID: c.runID, ProgressToken: c.progressToken, Source: c}
+	t := &msg.Translator{Client: &c.client.Client, Photon: c.photon, RunID: c.runID, ProgressToken: c.progressToken, Source: c}
+	if c.photon != nil {
+		t.MapUI = c.server.mapUI(c.photon.Name())
+	}
+	return t
 }
 
 var _ msg.Source = (*call)(nil)
@@ -24,6 +29,11 @@ func (c *call) PageBaseURL() (string, error) { return c.session.pageBaseURL() }
 // OpenArtifact implements [msg.Source].
 func (c *call) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return c.server.engine.OpenArtifact(ctx, c.client.caller, c.runID, seq)
+}
+
+// Content implements [msg.Source].
+func (c *call) Content(end *runlog.Finished) (json.RawMessage, error) {
+	return c.server.engine.Content(c.client.caller, c.runID, end)
 }
 
 // askPageURL returns the address of a question's page. It carries no authority.

@@ -38,6 +38,12 @@ type Finished struct {
 	// MediaType is that of a result that is a text in a language, such as
 	// [generators.MarkdownType].
 	MediaType string `json:"mediaType,omitempty"`
+	// Content is the result as another server gave it, if the photon called that server's
+	// tool. A failed run may have it, too. ContentBlob is its digest if it is too large
+	// for the entry, and ContentSize its size in bytes.
+	Content     json.RawMessage `json:"content,omitempty"`
+	ContentBlob string          `json:"contentBlob,omitempty"`
+	ContentSize int64           `json:"contentSize,omitempty"`
 	// Error is what went wrong, for people. For an unanswered run, it is what the tool
 	// said beyond that, if anything.
 	Error string `json:"error,omitempty"`

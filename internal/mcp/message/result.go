@@ -35,6 +35,10 @@ type ToolResult struct {
 	Content    []ContentBlock  `json:"content"`
 	Structured json.RawMessage `json:"structuredContent,omitempty"`
 	IsError    bool            `json:"isError,omitempty"`
+
+	// content is the result of another server's tool, for its client. Of the other
+	// members, the result then has only those of ResultBase.
+	content json.RawMessage
 }
 
 // ErrorResult returns a result that describes to the model what went wrong.
@@ -52,20 +56,23 @@ func InvalidArgumentsResult(photon string, err *generators.InvalidError) *ToolRe
 	return ErrorResult(b.String())
 }
 
-// Result returns the end of a run as the result of its call: the artifacts of the
-// entries translated with s, then the value.
+// Result returns the end of a run as the result of its call: the result that another
+// server gave, or the artifacts of the entries translated with s, then the value.
 func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) (*ToolResult, error) {
+	content, err := t.Source.Content(&end)
+	if err != nil {
+		return nil, err
+	}
+	r := &ToolResult{ResultBase: t.annotations(end)}
+	if content != nil {
+		r.content = t.adaptContent(content)
+		return r, nil
+	}
 	artifacts, summaries, err := t.artifactBlocks(ctx, s.artifacts)
 	if err != nil {
 		return nil, err
 	}
-	r := &ToolResult{Content: artifacts}
-	if t.Annotated {
-		r.Meta = map[string]any{"beam/status": end.Status}
-		if reason := end.Reason(); reason != "" {
-			r.Meta["beam/reason"] = reason
-		}
-	}
+	r.Content = artifacts
 	if outcome.Of(&end).IsError {
 		r.IsError, r.Content = true, append(artifacts, TextBlock(cleanText(outcome.TextForModel(&end))))
 		return r, nil
@@ -75,6 +82,18 @@ func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) 
 	}
 	r.Structured = summaries.addTo(structuredContent(t.Photon, t.Client, end.Result), t.Photon, t.Client)
 	return r, nil
+}
+
+// annotations returns what a result says of the run's end to a client that knows Beam.
+func (t *Translator) annotations(end runlog.Finished) (base ResultBase) {
+	if !t.Annotated {
+		return base
+	}
+	base.Meta = map[string]any{"beam/status": end.Status}
+	if reason := end.Reason(); reason != "" {
+		base.Meta["beam/reason"] = reason
+	}
+	return base
 }
 
 // resultText returns the result for people; empty if it has nothing to say.

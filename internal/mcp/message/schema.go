@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // InputSchema returns the schema of a photon's arguments.
@@ -15,6 +16,26 @@ func InputSchema(p *generators.Photon) json.RawMessage {
 		panic(err) // a schema was parsed from JSON
 	}
 	return writePropertiesAsObjects(raw)
+}
+
+// ToolDefinition returns the description of another server's tool, as that server gave
+// it, for a client, under a name and with the addresses of resources mapped by mapUI.
+func ToolDefinition(p *generators.Photon, name string, c *Client, mapUI func(string) string) json.RawMessage {
+	out := []byte{'{'}
+	rawjson.EachMember(p.Options().Definition, func(member []byte, value json.RawMessage) {
+		switch string(member) {
+		case "name":
+			value = rawjson.EncodeText(name)
+		case "_meta":
+			value = MapUIAddresses(value, mapUI)
+		case "outputSchema": // which older clients require to be an object's
+			if !c.IsModern() && string(rawjson.Member(value, "type")) != `"object"` {
+				return
+			}
+		}
+		out = AppendMember(out, string(member), value)
+	})
+	return append(out, '}')
 }
 
 // OutputSchema returns the schema of the structured content of a photon's results

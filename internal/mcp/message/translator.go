@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A Translator translates the log of one run for one client. It keeps no state
@@ -22,6 +23,9 @@ type Translator struct {
 	// it for clients that know Beam.
 	Annotated bool
 	Source    Source
+	// MapUI returns the address under which the client reads a resource of another
+	// server with a ui:// address; nil if that is the same.
+	MapUI func(uri string) string
 }
 
 // A Source provides what the entries of a run's log only refer to.
@@ -32,6 +36,9 @@ type Source interface {
 	// OpenArtifact opens the artifact with an ordinal. Its body is in the
 	// artifact or, if it is large, in the reader, which the caller closes.
 	OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
+	// Content returns the result that another server gave, if the run has ended with
+	// one; see [runlog.Finished].
+	Content(end *runlog.Finished) (json.RawMessage, error)
 }
 
 // A State is what a translation remembers from entry to entry. It is determined

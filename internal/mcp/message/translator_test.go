@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -19,6 +20,8 @@ import (
 type source struct{ size int64 }
 
 func (source) PageBaseURL() (string, error) { return "http://b", nil }
+
+func (source) Content(end *runlog.Finished) (json.RawMessage, error) { return end.Content, nil }
 
 func (s source) OpenArtifact(context.Context, uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return &generators.Artifact{Title: "A", MediaType: "text/plain", Size: s.size}, io.NopCloser(strings.NewReader("body")), nil

@@ -9,6 +9,7 @@ package tasks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Surface is the surface that runs which are tasks are recorded with.
@@ -37,7 +39,10 @@ type Config struct {
 	Implementation mcp.Implementation
 	// Link adds the address of a task's question to its status message, and leaves
 	// questions open that the client can't be asked.
-	Link   bool
+	Link bool
+	// MapUI returns the function that maps the ui:// addresses of what a photon of that
+	// name returns; see [msg.Translator].
+	MapUI  func(photon string) func(uri string) string
 	Logger *slog.Logger
 }
 
@@ -151,7 +156,7 @@ func (s *Service) translator(r Requester, info engine.Info) *msg.Translator {
 	if !ok {
 		photon = msg.PlaceholderPhoton(info.Photon)
 	}
-	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: taskSource{s, r, info.ID}}
+	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: taskSource{s, r, info.ID}, MapUI: s.MapUI(info.Photon)}
 }
 
 // A taskSource provides what the entries of a task's run refer to.
@@ -169,6 +174,11 @@ func (t taskSource) PageBaseURL() (string, error) { return t.requester.PageBaseU
 // OpenArtifact implements [msg.Source].
 func (t taskSource) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return t.service.Engine.OpenArtifact(ctx, t.requester.Caller, t.runID, seq)
+}
+
+// Content implements [msg.Source].
+func (t taskSource) Content(end *runlog.Finished) (json.RawMessage, error) {
+	return t.service.Engine.Content(t.requester.Caller, t.runID, end)
 }
 
 func (s *Service) newResultBase(r Requester, resultType string) msg.ResultBase {

@@ -1,0 +1,146 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/internal/rawjson"
+)
+
+var _ json.Marshaler = (*ToolResult)(nil)
+
+// MarshalJSON implements [json.Marshaler].
+func (r *ToolResult) MarshalJSON() ([]byte, error) {
+	if r.content != nil {
+		return r.ResultBase.AddTo(r.content), nil
+	}
+	type plain ToolResult
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode((*plain)(r))
+	return b.Bytes(), err
+}
+
+// connectionMeta are the members of a result's _meta that belong to the connection with
+// the server that sent it.
+var connectionMeta = map[string]bool{
+	mcp.MetaKeyServerInfo: true, mcp.MetaKeySubscriptionID: true, mcp.MetaKeyProtocolVersion: true,
+	mcp.RelatedTaskMetaKey: true,
+}
+
+// AddTo returns a result of another server as Beam's own: with the members of b, and
+// without those that belong to the connection with that server.
+func (b ResultBase) AddTo(result json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	var meta json.RawMessage
+	rawjson.EachMember(result, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "resultType":
+		case "_meta":
+			meta = value
+		default:
+			out = AppendMember(out, string(name), value)
+		}
+	})
+	if b.Type != "" {
+		out = AppendMember(out, "resultType", rawjson.EncodeText(b.Type))
+	}
+	if merged := b.mergeMeta(meta); len(merged) > len("{}") {
+		out = AppendMember(out, "_meta", merged)
+	}
+	return append(out, '}')
+}
+
+// mergeMeta returns the _meta of another server's result with the members of b's.
+func (b ResultBase) mergeMeta(meta json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	if rawjson.TypeName(meta) == rawjson.ObjectType {
+		rawjson.EachMember(meta, func(name []byte, value json.RawMessage) {
+			if _, own := b.Meta[string(name)]; !own && !connectionMeta[string(name)] {
+				out = AppendMember(out, string(name), value)
+			}
+		})
+	}
+	own, err := json.Marshal(b.Meta)
+	if err != nil {
+		panic(err) // our own types
+	}
+	if len(b.Meta) > 0 {
+		rawjson.EachMember(own, func(name []byte, value json.RawMessage) { out = AppendMember(out, string(name), value) })
+	}
+	return append(out, '}')
+}
+
+// AppendMember appends a member to a JSON object that is being written.
+func AppendMember(object []byte, name string, value json.RawMessage) []byte {
+	if len(object) > 1 {
+		object = append(object, ',')
+	}
+	return append(append(rawjson.AppendText(object, name), ':'), value...)
+}
+
+// adaptContent returns the result of another server's tool for the client: with the
+// addresses under which it reads resources, and without what its version doesn't have.
+func (t *Translator) adaptContent(result json.RawMessage) json.RawMessage {
+	older, oldest := !t.Client.IsModern(), !t.Client.VersionAtLeast(mcp.ProtocolVersion20250618)
+	if !older && (t.MapUI == nil || !bytes.Contains(result, []byte("ui:"))) {
+		return result
+	}
+	out := []byte{'{'}
+	rawjson.EachMember(result, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "structuredContent":
+			if older && rawjson.TypeName(value) != rawjson.ObjectType { // as their results must be
+				return
+			}
+		case "content":
+			if oldest {
+				value = replaceLinks(value)
+			}
+			value = MapUIAddresses(value, t.MapUI)
+		case "contents", "messages", "_meta": // of resources/read and prompts/get, too
+			value = MapUIAddresses(value, t.MapUI)
+		}
+		out = AppendMember(out, string(name), value)
+	})
+	return append(out, '}')
+}
+
+// Foreign returns the result as another server gave it, but for what depends on the
+// client; nil if there is none.
+func (r *ToolResult) Foreign() json.RawMessage { return r.content }
+
+// replaceLinks returns content blocks with texts in place of links, which clients before
+// 2025-06-18 don't know.
+func replaceLinks(content json.RawMessage) json.RawMessage {
+	var blocks []json.RawMessage
+	if !bytes.Contains(content, []byte("resource_link")) || json.Unmarshal(content, &blocks) != nil {
+		return content
+	}
+	for i, raw := range blocks {
+		var link struct{ Type, URI, Name, Title string }
+		if json.Unmarshal(raw, &link) == nil && link.Type == "resource_link" {
+			text := strings.TrimSpace(link.Title)
+			if text == "" {
+				text = link.Name
+			}
+			blocks[i] = Compacted(TextBlock(text + ": " + link.URI))
+		}
+	}
+	return Compacted(blocks)
+}
+
+// Compacted returns the JSON of a value of our own types, without escaped HTML.
+func Compacted(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSpace(b.Bytes())
+}

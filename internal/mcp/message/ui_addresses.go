@@ -1,0 +1,73 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/rawjson"
+)
+
+// UIScheme begins the addresses of resources that are user interfaces (MCP Apps).
+const UIScheme = "ui://"
+
+// uiMembers are the members that hold the address of a resource, in definitions of tools
+// and resources, in results, and in their _meta.
+var uiMembers = map[string]bool{"uri": true, "uriTemplate": true, "resourceUri": true, "ui/resourceUri": true}
+
+// maxMappedDepth is how deep MapUIAddresses looks for addresses.
+const maxMappedDepth = 20
+
+// MapUIAddresses returns a JSON value with the ui:// addresses of resources replaced by
+// what mapUI returns for them, and otherwise as it is. A nil mapUI changes nothing.
+func MapUIAddresses(raw json.RawMessage, mapUI func(string) string) json.RawMessage {
+	if mapUI == nil || !bytes.Contains(raw, []byte("ui:")) {
+		return raw
+	}
+	return mapUIAddresses(raw, mapUI, maxMappedDepth)
+}
+
+func mapUIAddresses(raw json.RawMessage, mapUI func(string) string, depth int) json.RawMessage {
+	if depth == 0 || !bytes.Contains(raw, []byte("ui:")) {
+		return raw
+	}
+	switch rawjson.TypeName(raw) {
+	case rawjson.ObjectType:
+		out := []byte{'{'}
+		rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
+			if uiMembers[string(name)] && rawjson.TypeName(value) == rawjson.TextType {
+				value = mapUIAddress(value, mapUI)
+			} else {
+				value = mapUIAddresses(value, mapUI, depth-1)
+			}
+			out = AppendMember(out, string(name), value)
+		})
+		return append(out, '}')
+	case rawjson.ListType:
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil {
+			return raw
+		}
+		for i, value := range list {
+			list[i] = mapUIAddresses(value, mapUI, depth-1)
+		}
+		return append(append([]byte{'['}, bytes.Join(byteSlices(list), []byte{','})...), ']')
+	}
+	return raw
+}
+
+func byteSlices(list []json.RawMessage) [][]byte {
+	all := make([][]byte, len(list))
+	for i, raw := range list {
+		all[i] = raw
+	}
+	return all
+}
+
+func mapUIAddress(raw json.RawMessage, mapUI func(string) string) json.RawMessage {
+	var address string
+	if json.Unmarshal(raw, &address) != nil || !strings.HasPrefix(address, UIScheme) {
+		return raw
+	}
+	return Compacted(mapUI(address))
+}

@@ -1,0 +1,53 @@
+// Package toolresult passes the result of another server's tool, as that server gave it,
+// from the photon that called the tool to the engine. What the photon yields and returns
+// is for people; the result itself is for MCP clients.
+package toolresult
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+// A Recorder receives the result of one run. It may be used from several goroutines.
+type Recorder struct {
+	mu     sync.Mutex
+	result json.RawMessage
+	unkept bool
+}
+
+type recorderKey struct{}
+
+// WithRecorder returns the context for a run, and the recorder of its result.
+func WithRecorder(ctx context.Context) (context.Context, *Recorder) {
+	r := new(Recorder)
+	return context.WithValue(ctx, recorderKey{}, r), r
+}
+
+// Record records the result of the run that ctx belongs to: a CallToolResult, or the
+// result of another request to the server. The last one counts. It does nothing if ctx
+// belongs to no run of an engine.
+func Record(ctx context.Context, result json.RawMessage) { record(ctx, result, false) }
+
+// RecordUnkept is Record for a result that must not be in the log. The engine keeps it
+// in memory for a while, for the client that waits for it.
+func RecordUnkept(ctx context.Context, result json.RawMessage) { record(ctx, result, true) }
+
+func record(ctx context.Context, result json.RawMessage, unkept bool) {
+	if r, ok := ctx.Value(recorderKey{}).(*Recorder); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.result, r.unkept = result, unkept
+	}
+}
+
+// Result returns the recorded result, or nil, and reports whether it must not be in the
+// log.
+func (r *Recorder) Result() (result json.RawMessage, unkept bool) {
+	if r == nil {
+		return nil, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.result, r.unkept
+}

@@ -1,0 +1,148 @@
+package catalogue
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
+)
+
+// The limits of what an upstream says of one tool.
+const (
+	maxDefinition = 1 << 20 // bytes
+	maxOwnName    = 256     // bytes of the tool's own name
+)
+
+// A definition is what an upstream says of a tool (MCP, Tools, Tool). Only what Beam
+// itself uses is decoded. The types are those that clients check: one tool with a member
+// of another type makes many clients refuse the whole list.
+type definition struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema"`
+	Annotations  struct {
+		Title       string `json:"title"`
+		ReadOnly    *bool  `json:"readOnlyHint"`
+		Destructive *bool  `json:"destructiveHint"`
+		Idempotent  *bool  `json:"idempotentHint"`
+		OpenWorld   *bool  `json:"openWorldHint"`
+	} `json:"annotations"`
+	Execution struct {
+		TaskSupport string `json:"taskSupport"`
+	} `json:"execution"`
+	Icons []struct {
+		Source string `json:"src"`
+	} `json:"icons"`
+	Meta map[string]json.RawMessage `json:"_meta"`
+}
+
+// parseDefinition decodes and checks a definition. It returns what it decoded with the
+// error.
+func parseDefinition(raw json.RawMessage) (d definition, err error) {
+	if len(raw) > maxDefinition {
+		return d, fmt.Errorf("its definition has %d bytes; at most %d are accepted", len(raw), maxDefinition)
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			return d, fmt.Errorf("its %s must not be a %s", wrong.Field, wrong.Value)
+		}
+		return d, errors.New("its definition is not a JSON object")
+	}
+	if err := checkOwnName(d.Name); err != nil {
+		return d, err
+	}
+	if rawjson.TypeName(d.InputSchema) != rawjson.ObjectType {
+		return d, fmt.Errorf("its inputSchema must be an object, not %s", rawjson.TypeName(d.InputSchema))
+	}
+	if d.OutputSchema != nil && rawjson.TypeName(d.OutputSchema) != rawjson.ObjectType {
+		return d, fmt.Errorf("its outputSchema must be an object, not %s", rawjson.TypeName(d.OutputSchema))
+	}
+	if t := rawjson.Member(d.InputSchema, "type"); t != nil && !bytes.Equal(t, []byte(`"object"`)) {
+		return d, errors.New(`the type of its inputSchema must be "object"`)
+	}
+	return d, nil
+}
+
+// checkOwnName returns an error if a tool or prompt can't have a name.
+func checkOwnName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("it has no name")
+	case len(name) > maxOwnName:
+		return fmt.Errorf("its name has %d bytes; at most %d are accepted", len(name), maxOwnName)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return errors.New("its name has control characters")
+	}
+	return nil
+}
+
+// completed returns the definition as clients accept it: the input schema has a type,
+// which clients require, and which all arguments have anyway.
+func (d *definition) completed(raw json.RawMessage) json.RawMessage {
+	if rawjson.Member(d.InputSchema, "type") != nil {
+		return raw
+	}
+	rest := bytes.TrimLeft(bytes.TrimSpace(d.InputSchema)[1:], " \t\r\n")
+	schema := []byte(`{"type":"object"`)
+	if rest[0] != '}' {
+		schema = append(schema, ',')
+	}
+	d.InputSchema = append(schema, rest...)
+	out := []byte{'{'}
+	rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
+		if string(name) == "inputSchema" {
+			value = d.InputSchema
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(rawjson.AppendText(out, string(name)), ':'), value...)
+	})
+	return append(out, '}')
+}
+
+// anyObject is the schema of arguments that only the upstream can check.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// inputSchema returns the schema that Beam checks arguments with. If Beam can't use the
+// upstream's, it accepts every object, and the error says why.
+func (d *definition) inputSchema() (*generators.Schema, error) {
+	s, err := generators.ParseSchema(d.InputSchema)
+	if err == nil && s.Document().Type == "object" {
+		return s, nil
+	}
+	lenient, lenientErr := generators.ParseSchema(anyObject)
+	return lenient, errors.Join(err, lenientErr)
+}
+
+// title returns the tool's title for people; empty if it has none.
+func (d *definition) title() string {
+	if d.Title != "" {
+		return d.Title
+	}
+	return d.Annotations.Title
+}
+
+// options returns the options of the tool's photon. What the upstream doesn't say of
+// what the tool does is not claimed.
+func (d *definition) options(server string, raw json.RawMessage) *generators.Options {
+	is := func(hint *bool) bool { return hint != nil && *hint }
+	o := &generators.Options{
+		Title: d.title(), Description: d.Description, Group: server, Definition: raw,
+		ReadOnly: is(d.Annotations.ReadOnly), Destructive: is(d.Annotations.Destructive),
+		Idempotent: is(d.Annotations.Idempotent), OpenWorld: is(d.Annotations.OpenWorld),
+	}
+	if d.Execution.TaskSupport == "required" {
+		o.Task = generators.TaskPreferred
+	}
+	return o
+}
