@@ -46,6 +46,7 @@ func (u *Upstream) open(ctx context.Context, c *connection) (err error) {
 		Info: u.manager.clientInfo(), Capabilities: u.capabilities(),
 		Attribute:          u.chooseCall,
 		HandleNotification: u.handleNotification,
+		HandleRenewed:      u.Refresh,
 		HandleFault:        func(text string) { u.addEvent(&u.errors, text) },
 		HandleStderr:       u.handleStderr,
 		Logger:             u.manager.options.Logger,

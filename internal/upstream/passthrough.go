@@ -86,6 +86,16 @@ func (u *Upstream) call(ctx context.Context, yield generators.Yield, request cli
 	request.Tag = &callTag{tool: tool}
 	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, conn: conn}
 	result, err := p.follow()
+	for range maxRequiredRounds {
+		urls := requiredURLs(err)
+		if len(urls) == 0 {
+			break
+		}
+		if err := p.askRequired(urls); err != nil {
+			return nil, err
+		}
+		result, err = p.follow()
+	}
 	if err == nil || ctx.Err() != nil {
 		return result, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -48,6 +49,8 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 	}
 	end, err := p.upstream.policy.BeginAsk(p.conn)
 	switch {
+	case errors.Is(err, ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
+		end = func() {} // the setting is about people
 	case errors.Is(err, ErrElicitationDisabled):
 		r.Refuse(message.Errorf(mcp.METHOD_NOT_FOUND, "%v", err))
 		return
@@ -143,7 +146,7 @@ func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Err
 	case "", "form":
 		return u.formQuestion(params.Message, params.RequestedSchema)
 	case "url":
-		return urlQuestion(params.Message, params.URL)
+		return u.urlQuestion(params.Message, params.URL, params.ElicitationID)
 	}
 	return nil, message.Errorf(mcp.INVALID_PARAMS, "the mode %q is unknown; the client has declared form and url", cleanLine(params.Mode, 50))
 }
@@ -173,20 +176,32 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}}, nil
 }
 
-func urlQuestion(text, address string) (*question, *message.Error) {
-	parsed, err := url.Parse(address)
-	switch {
-	case err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "":
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the url must be an http or https address")
-	case parsed.User != nil:
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the url must not have user information")
+func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Error) {
+	if refused := checkURL(address); refused != nil {
+		return nil, refused
 	}
 	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
-		if err := ask.URL(yield, "elicitation", text, address); err != nil {
+		w := &withdrawer{yield: yield}
+		var isComplete atomic.Bool
+		defer u.onComplete(id, func() { isComplete.Store(true); w.withdraw(completedText) })()
+		err := ask.URL(w.yieldCall, "elicitation", text, address, u.askOptions()...)
+		if err != nil && !isComplete.Load() {
 			return nil, err
 		}
 		return json.RawMessage(`{"action":"accept"}`), nil
 	}}, nil
+}
+
+// checkURL returns the error for an address that a person is not sent to.
+func checkURL(address string) *message.Error {
+	parsed, err := url.Parse(address)
+	switch {
+	case err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "":
+		return message.Errorf(mcp.INVALID_PARAMS, "the url must be an http or https address")
+	case parsed.User != nil:
+		return message.Errorf(mcp.INVALID_PARAMS, "the url must not have user information")
+	}
+	return nil
 }
 
 // samplingQuestion returns the question of sampling/createMessage.
