@@ -1,12 +1,12 @@
 package upstream
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -99,17 +99,12 @@ func (p *passthrough) askRequired(urls []requiredURL) error {
 		if refused := checkURL(required.URL); refused != nil {
 			return refused
 		}
-		p.asks.Add(1)
-		started := generators.Go(p.yield, func(context.Context) {
-			defer p.asks.Done()
+		p.inGoroutine(func() {
 			err := p.askUntilDone(required)
 			mu.Lock()
 			defer mu.Unlock()
 			errs = append(errs, err)
 		})
-		if !started {
-			p.asks.Done()
-		}
 	}
 	p.asks.Wait()
 	return errors.Join(errs...)
@@ -122,7 +117,9 @@ func (p *passthrough) askUntilDone(required requiredURL) error {
 	}
 	defer end()
 	w := &withdrawer{yield: p.yield}
-	defer p.upstream.onComplete(required.ElicitationID, func() { w.withdraw(completedText) })()
+	completed := make(chan struct{})
+	complete := sync.OnceFunc(func() { close(completed); w.withdraw(completedText) })
+	defer p.upstream.onComplete(required.ElicitationID, complete)()
 	options := append(p.upstream.askOptions(), ask.UntilDone())
 	err = ask.URL(w.yieldCall, "url", required.Message, required.URL, options...)
 	if errors.Is(err, generators.ErrWithdrawn) {
@@ -131,8 +128,21 @@ func (p *passthrough) askUntilDone(required requiredURL) error {
 	if err != nil {
 		return fmt.Errorf("the tool needs you to go to an address first: %w", err)
 	}
+	if required.ElicitationID == "" {
+		return nil
+	}
+	t := time.NewTimer(completionWait)
+	defer t.Stop()
+	select { // the person may be faster than the upstream
+	case <-completed:
+	case <-t.C:
+	case <-p.ctx.Done():
+	}
 	return nil
 }
+
+// completionWait is how long the upstream may take to notice what the person has done.
+const completionWait = 2 * time.Second
 
 // completedText is why a question is withdrawn that the upstream knows to be done.
 const completedText = "it was completed at the address"

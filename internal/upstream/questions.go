@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // The codes of errors that upstreams get.
@@ -28,13 +29,24 @@ const maxQuestion = 1 << 20
 // meanwhile, and the upstream may take the question back.
 func (p *passthrough) ask(r *client.ServerRequest) {
 	p.upstream.learnAsking(toolOf(p.request))
+	p.inGoroutine(func() { p.settle(r) })
+}
+
+// inGoroutine runs f, which asks, in a goroutine of the run that the call waits for. If
+// the run has stopped, it does nothing.
+func (p *passthrough) inGoroutine(f func()) {
 	p.asks.Add(1)
-	started := generators.Go(p.yield, func(context.Context) {
-		defer p.asks.Done()
-		p.settle(r)
-	})
-	if !started { // the run has stopped
+	p.clock.pause()
+	done := func() {
+		p.clock.resume()
 		p.asks.Done()
+	}
+	started := generators.Go(p.yield, func(context.Context) {
+		defer done()
+		f()
+	})
+	if !started {
+		done()
 	}
 }
 
@@ -152,9 +164,12 @@ func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Err
 }
 
 func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *message.Error) {
+	if rawjson.TypeName(schema) != rawjson.ObjectType {
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema must be an object")
+	}
 	parsed, err := generators.ParseSchema(schema)
 	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not valid: %v", err)
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not a valid JSON Schema: %s", cleanLine(err.Error(), maxEventText))
 	}
 	fields, err := ask.FromSchema(parsed.Document())
 	if err != nil {

@@ -61,7 +61,7 @@ func (u *Upstream) Name() string { return u.server.Name }
 // The waits before another attempt to connect. After a connection that lasted, the first
 // of them is used again.
 const (
-	minReconnectWait = time.Second
+	minReconnectWait = 250 * time.Millisecond
 	maxReconnectWait = time.Minute
 	stableTime       = time.Minute
 	connectTimeout   = time.Minute
