@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // maxListedTools is how many tools an upstream may list, offered or not.
@@ -15,7 +14,7 @@ const maxListedTools = 10_000
 // offered.
 func (u *Upstream) listTools(ctx context.Context, s *client.Session) error {
 	var definitions []json.RawMessage
-	if rawjson.Member(s.Server().Capabilities, "tools") != nil {
+	if s.Server().Has("tools") {
 		var err error
 		if definitions, err = s.List(ctx, "tools/list", "tools", maxListedTools); err != nil {
 			return err

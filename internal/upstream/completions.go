@@ -1,24 +1,148 @@
 package upstream
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
 
-// completeElicitation handles that a person has finished at an address.
-func (u *Upstream) completeElicitation(params json.RawMessage) {
-	id := memberText(params, "elicitationId")
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/rawjson"
+)
+
+// A completion is called when the upstream says that a person has finished at an address.
+type completion struct {
+	id   string // the upstream's, of the elicitation
+	call func()
+}
+
+// onComplete calls f when the upstream says that the elicitation with an id is complete,
+// until the caller calls stop.
+func (u *Upstream) onComplete(id string, f func()) (stop func()) {
+	if id == "" {
+		return func() {}
+	}
+	c := &completion{id, f}
 	u.mu.Lock()
-	complete := u.completions[id]
-	delete(u.completions, id)
-	u.mu.Unlock()
-	if complete != nil {
-		complete()
+	defer u.mu.Unlock()
+	u.completions = append(u.completions, c)
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.completions = slices.DeleteFunc(u.completions, func(other *completion) bool { return other == c })
 	}
 }
 
-func memberText(params json.RawMessage, name string) string {
-	var members map[string]json.RawMessage
-	var text string
-	if json.Unmarshal(params, &members) == nil {
-		_ = json.Unmarshal(members[name], &text) // another type is no text
+// completeElicitation handles notifications/elicitation/complete.
+func (u *Upstream) completeElicitation(params json.RawMessage) {
+	var p struct{ ElicitationID string }
+	if json.Unmarshal(params, &p) != nil || p.ElicitationID == "" {
+		return
 	}
-	return text
+	u.mu.Lock()
+	var completed []*completion
+	for _, c := range u.completions {
+		if c.id == p.ElicitationID {
+			completed = append(completed, c)
+		}
+	}
+	u.mu.Unlock()
+	for _, c := range completed {
+		go c.call() // it may take as long as the log
+	}
 }
+
+// codeURLRequired is the code of the error of a call that works only after the person has
+// been at some addresses (MCP 2025-11-25, Elicitation, URL Elicitation Required Error).
+const codeURLRequired = -32042
+
+// The limits of such errors.
+const (
+	maxRequiredRounds = 5 // of one call
+	maxRequiredURLs   = 20
+)
+
+// A requiredURL is an address that the person must have been at.
+type requiredURL struct {
+	ElicitationID string
+	URL           string
+	Message       string
+}
+
+// requiredURLs returns the addresses that an error requires; nil if it requires none.
+func requiredURLs(err error) []requiredURL {
+	var refused *message.Error
+	if !errors.As(err, &refused) || refused.Code != codeURLRequired {
+		return nil
+	}
+	data, _ := refused.Data.(json.RawMessage)
+	if rawjson.TypeName(data) != rawjson.ObjectType {
+		return nil
+	}
+	var urls []requiredURL
+	if json.Unmarshal(rawjson.Member(data, "elicitations"), &urls) != nil || len(urls) > maxRequiredURLs {
+		return nil
+	}
+	return urls
+}
+
+// askRequired asks the person to open the addresses, and returns once all are done: the
+// person reports it, or the upstream does.
+func (p *passthrough) askRequired(urls []requiredURL) error {
+	var mu sync.Mutex
+	var errs []error
+	for _, required := range urls {
+		if refused := checkURL(required.URL); refused != nil {
+			return refused
+		}
+		p.inGoroutine(func() {
+			err := p.askUntilDone(required)
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		})
+	}
+	p.asks.Wait()
+	return errors.Join(errs...)
+}
+
+func (p *passthrough) askUntilDone(required requiredURL) error {
+	end, err := p.upstream.policy.BeginAsk(p.conn)
+	if err != nil {
+		return err
+	}
+	defer end()
+	w := &withdrawer{yield: p.yield}
+	completed := make(chan struct{})
+	complete := sync.OnceFunc(func() { close(completed); w.withdraw(completedText) })
+	defer p.upstream.onComplete(required.ElicitationID, complete)()
+	options := append(p.upstream.askOptions(), ask.UntilDone())
+	err = ask.URL(w.yieldCall, "url", required.Message, required.URL, options...)
+	if errors.Is(err, generators.ErrWithdrawn) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("the tool needs you to go to an address first: %w", err)
+	}
+	if required.ElicitationID == "" {
+		return nil
+	}
+	t := time.NewTimer(completionWait)
+	defer t.Stop()
+	select { // the person may be faster than the upstream
+	case <-completed:
+	case <-t.C:
+	case <-p.ctx.Done():
+	}
+	return nil
+}
+
+// completionWait is how long the upstream may take to notice what the person has done.
+const completionWait = 2 * time.Second
+
+// completedText is why a question is withdrawn that the upstream knows to be done.
+const completedText = "it was completed at the address"

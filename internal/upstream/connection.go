@@ -31,6 +31,9 @@ const (
 	maxOwners     = 32               // with a connection
 	idleOwnerTime = 10 * time.Minute // after which an owner's connection is closed
 	acquireWait   = 30 * time.Second // how long a call waits for an upstream to be connected
+	// acquireRetryWait is how soon the next attempt to connect must be for a call to wait
+	// for it.
+	acquireRetryWait = 2 * time.Second
 )
 
 // connect makes a connection.
@@ -46,6 +49,7 @@ func (u *Upstream) open(ctx context.Context, c *connection) (err error) {
 		Info: u.manager.clientInfo(), Capabilities: u.capabilities(),
 		Attribute:          u.chooseCall,
 		HandleNotification: u.handleNotification,
+		HandleRenewed:      u.Refresh,
 		HandleFault:        func(text string) { u.addEvent(&u.errors, text) },
 		HandleStderr:       u.handleStderr,
 		Logger:             u.manager.options.Logger,
@@ -127,11 +131,12 @@ func (u *Upstream) awaitMain(ctx context.Context) (*connection, error) {
 	for {
 		u.mu.Lock()
 		main, state, err, changed := u.main, u.state, u.err, u.changed
+		isSoon := time.Until(u.retryAt) < acquireRetryWait
 		u.mu.Unlock()
 		switch {
-		case main != nil:
+		case main != nil && main.session.Err() == nil:
 			return main, nil
-		case state == Waiting || state == Stopped:
+		case state == Waiting && !isSoon || state == Stopped:
 			return nil, fmt.Errorf("the upstream %s is not connected: %s", u.server.Name, u.clean(fmt.Sprint(err)))
 		}
 		select {

@@ -21,6 +21,7 @@ type passthrough struct {
 	yield    generators.Yield
 	request  client.Request
 	conn     *connection
+	clock    *callClock
 	asks     sync.WaitGroup // questions in progress
 }
 
@@ -84,9 +85,21 @@ func (u *Upstream) call(ctx context.Context, yield generators.Yield, request cli
 	defer endTurn()
 	u.countCall()
 	request.Tag = &callTag{tool: tool}
-	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, conn: conn}
+	clock, ctx := u.newCallClock(ctx)
+	defer clock.stop()
+	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, conn: conn, clock: clock}
 	result, err := p.follow()
-	if err == nil || ctx.Err() != nil {
+	for range maxRequiredRounds {
+		urls := requiredURLs(err)
+		if len(urls) == 0 {
+			break
+		}
+		if err := p.askRequired(urls); err != nil {
+			return nil, err
+		}
+		result, err = p.follow()
+	}
+	if err == nil || ctx.Err() != nil && !errors.Is(err, errCallTimeout) {
 		return result, err
 	}
 	return nil, u.describeError(err)
@@ -105,8 +118,10 @@ func (u *Upstream) describeError(err error) *ToolError {
 	switch {
 	case errors.As(err, &input):
 		return &ToolError{Text: "The tool asked a question that got no answer: " + u.clean(input.Cause.Message), Cause: err}
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Message != "":
 		return &ToolError{Text: u.clean(refused.Message), Cause: err}
+	case errors.As(err, &refused):
+		return &ToolError{Text: fmt.Sprintf("The upstream %s responded with the error %d, without a text.", u.server.Name, refused.Code), Cause: err}
 	}
 	u.recordError(err)
 	return &ToolError{Text: fmt.Sprintf("The upstream %s failed: %s", u.server.Name, u.clean(err.Error())), Cause: err}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // The codes of errors that upstreams get.
@@ -27,13 +29,24 @@ const maxQuestion = 1 << 20
 // meanwhile, and the upstream may take the question back.
 func (p *passthrough) ask(r *client.ServerRequest) {
 	p.upstream.learnAsking(toolOf(p.request))
+	p.inGoroutine(func() { p.settle(r) })
+}
+
+// inGoroutine runs f, which asks, in a goroutine of the run that the call waits for. If
+// the run has stopped, it does nothing.
+func (p *passthrough) inGoroutine(f func()) {
 	p.asks.Add(1)
-	started := generators.Go(p.yield, func(context.Context) {
-		defer p.asks.Done()
-		p.settle(r)
-	})
-	if !started { // the run has stopped
+	p.clock.pause()
+	done := func() {
+		p.clock.resume()
 		p.asks.Done()
+	}
+	started := generators.Go(p.yield, func(context.Context) {
+		defer done()
+		f()
+	})
+	if !started {
+		done()
 	}
 }
 
@@ -48,6 +61,8 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 	}
 	end, err := p.upstream.policy.BeginAsk(p.conn)
 	switch {
+	case errors.Is(err, ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
+		end = func() {} // the setting is about people
 	case errors.Is(err, ErrElicitationDisabled):
 		r.Refuse(message.Errorf(mcp.METHOD_NOT_FOUND, "%v", err))
 		return
@@ -143,15 +158,18 @@ func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Err
 	case "", "form":
 		return u.formQuestion(params.Message, params.RequestedSchema)
 	case "url":
-		return urlQuestion(params.Message, params.URL)
+		return u.urlQuestion(params.Message, params.URL, params.ElicitationID)
 	}
 	return nil, message.Errorf(mcp.INVALID_PARAMS, "the mode %q is unknown; the client has declared form and url", cleanLine(params.Mode, 50))
 }
 
 func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *message.Error) {
+	if rawjson.TypeName(schema) != rawjson.ObjectType {
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema must be an object")
+	}
 	parsed, err := generators.ParseSchema(schema)
 	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not valid: %v", err)
+		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not a valid JSON Schema: %s", cleanLine(err.Error(), maxEventText))
 	}
 	fields, err := ask.FromSchema(parsed.Document())
 	if err != nil {
@@ -173,20 +191,32 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}}, nil
 }
 
-func urlQuestion(text, address string) (*question, *message.Error) {
-	parsed, err := url.Parse(address)
-	switch {
-	case err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "":
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the url must be an http or https address")
-	case parsed.User != nil:
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the url must not have user information")
+func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Error) {
+	if refused := checkURL(address); refused != nil {
+		return nil, refused
 	}
 	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
-		if err := ask.URL(yield, "elicitation", text, address); err != nil {
+		w := &withdrawer{yield: yield}
+		var isComplete atomic.Bool
+		defer u.onComplete(id, func() { isComplete.Store(true); w.withdraw(completedText) })()
+		err := ask.URL(w.yieldCall, "elicitation", text, address, u.askOptions()...)
+		if err != nil && !isComplete.Load() {
 			return nil, err
 		}
 		return json.RawMessage(`{"action":"accept"}`), nil
 	}}, nil
+}
+
+// checkURL returns the error for an address that a person is not sent to.
+func checkURL(address string) *message.Error {
+	parsed, err := url.Parse(address)
+	switch {
+	case err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "":
+		return message.Errorf(mcp.INVALID_PARAMS, "the url must be an http or https address")
+	case parsed.User != nil:
+		return message.Errorf(mcp.INVALID_PARAMS, "the url must not have user information")
+	}
+	return nil
 }
 
 // samplingQuestion returns the question of sampling/createMessage.

@@ -38,7 +38,7 @@ type Upstream struct {
 	errors      []Event                // the latest
 	stderr      []Event                // the latest lines
 	callCount   int64
-	completions map[string]func() // by elicitationId; see completions.go
+	completions []*completion
 }
 
 func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
@@ -61,7 +61,7 @@ func (u *Upstream) Name() string { return u.server.Name }
 // The waits before another attempt to connect. After a connection that lasted, the first
 // of them is used again.
 const (
-	minReconnectWait = time.Second
+	minReconnectWait = 250 * time.Millisecond
 	maxReconnectWait = time.Minute
 	stableTime       = time.Minute
 	connectTimeout   = time.Minute
@@ -102,6 +102,7 @@ func (u *Upstream) serve() error {
 	u.setMain(c)
 	defer u.setMain(nil)
 	u.isTried.Do(func() { close(u.tried) })
+	u.manager.spawn(func() { u.listen(c.session) })
 	for {
 		select {
 		case <-c.session.Done():
@@ -114,6 +115,22 @@ func (u *Upstream) serve() error {
 			}
 			u.pause(minRefreshInterval, c.session)
 		}
+	}
+}
+
+// listen subscribes to what a modern server tells of changes, until the session ends.
+func (u *Upstream) listen(s *client.Session) {
+	if !s.IsModern() {
+		return
+	}
+	filter := map[string]any{}
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		if s.Server().Has(list, "listChanged") {
+			filter[list+"ListChanged"] = true
+		}
+	}
+	if len(filter) > 0 {
+		s.Listen(u.manager.ctx, filter, u.Refresh)
 	}
 }
 

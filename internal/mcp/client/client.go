@@ -44,6 +44,9 @@ type Options struct {
 	// HandleNotification gets the notifications that belong to no call. It must not
 	// block, and is called from several goroutines.
 	HandleNotification func(Notification)
+	// HandleRenewed is called when a server has forgotten the session, and another one has
+	// begun: notifications may be lost. It must not block.
+	HandleRenewed func()
 	// HandleFault gets what the server does against the protocol, in a sentence. It
 	// must not block, and is called from several goroutines.
 	HandleFault func(text string)
@@ -75,6 +78,9 @@ func (o Options) withDefaults(isHTTP bool) Options {
 	if o.HandleNotification == nil {
 		o.HandleNotification = func(Notification) {}
 	}
+	if o.HandleRenewed == nil {
+		o.HandleRenewed = func() {}
+	}
 	if o.HandleFault == nil {
 		o.HandleFault = func(string) {}
 	}
@@ -96,6 +102,13 @@ type Server struct {
 	Info         json.RawMessage // an Implementation of MCP; nil if it told none
 	Capabilities json.RawMessage // an object
 	Instructions string
+}
+
+// Has reports whether the server has a capability, such as "tools", or one of its parts,
+// such as "tools", "listChanged".
+func (s Server) Has(path ...string) bool {
+	value := member(s.Capabilities, path...)
+	return value != nil && string(value) != "false" && string(value) != "null"
 }
 
 // A Session is a connection to a server. Its methods may be called from several

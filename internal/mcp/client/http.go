@@ -258,7 +258,7 @@ func (t *httpTransport) handleResponse(response *http.Response, x *pendingReques
 			return
 		}
 		t.session.receive(body, x)
-		x.finish(nil, errors.New("the server's response has no result"))
+		x.finish(nil, errors.New("the server's response is not one to the request"))
 	case response.StatusCode == http.StatusOK, response.StatusCode == http.StatusAccepted:
 		x.finish(nil, fmt.Errorf("the server responded to a request with HTTP status %d and no result", response.StatusCode))
 	default:

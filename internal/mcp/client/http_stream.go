@@ -189,6 +189,7 @@ func (t *httpTransport) renew(ctx context.Context, forgotten string) error {
 	if err := t.session.reinitialize(ctx); err != nil {
 		return err
 	}
+	t.session.options.HandleRenewed()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.isClosed {

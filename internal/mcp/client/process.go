@@ -98,7 +98,7 @@ func (p *process) readStdout(stdout *os.File) {
 			return
 		}
 		s.receive(line, nil)
-	}, func() { s.end(errors.New("it sent a message that is too large")) })
+	}, s.handleTooLarge)
 	if err != nil {
 		s.end(fmt.Errorf("reading from the process: %w", err))
 	}

@@ -44,17 +44,45 @@ func (s *Session) receiveOne(raw []byte, origin *pendingRequest) {
 	}
 }
 
-// handleInvalid handles what is no valid message. On the stream of a request, where the
-// response must come, it ends the request.
+// handleInvalid handles what is no valid message. If it is the response to a request, as
+// far as can be told, the request fails.
 func (s *Session) handleInvalid(raw []byte, origin *pendingRequest, invalid *message.Error) {
 	if e := errorWithoutID(raw); e != nil && origin != nil {
 		origin.finish(nil, e)
 		return
 	}
 	s.fault("it sent a message that is not valid: %s", invalid.Message)
-	if origin != nil {
-		origin.finish(nil, fmt.Errorf("the server sent a message that is not valid: %s", invalid.Message))
+	if x := s.pendingFor(raw); x != nil && (origin == nil || origin.isStreamOf(x)) {
+		x.finish(nil, fmt.Errorf("the server sent a response that is not valid: %s", invalid.Message))
 	}
+}
+
+// errTooLarge is the error of a message that isn't read.
+var errTooLarge = fmt.Errorf("the server sent a message of more than %d bytes", message.MaxSize)
+
+// handleTooLarge handles a message of the only stream that was too large. It may be the
+// response that a call waits for: if it can't be told which, the session ends.
+func (s *Session) handleTooLarge() {
+	if c := s.onlyCall(); c != nil {
+		s.fault("%v", errTooLarge)
+		c.abandon(errTooLarge)
+		return
+	}
+	s.end(errTooLarge)
+}
+
+// pendingFor returns the request that an invalid message responds to, or nil.
+func (s *Session) pendingFor(raw []byte) *pendingRequest {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if json.Unmarshal(raw, &m) != nil || m.Method != "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending[string(m.ID)]
 }
 
 // errorWithoutID returns the error of a response whose id is missing or null, as that
@@ -101,7 +129,7 @@ func (s *Session) handleResponse(m message.Incoming, origin *pendingRequest) {
 		return // of a request that was cancelled
 	case x == nil:
 		s.fault("it responded to a request that doesn't exist")
-	case origin != nil && origin != x && !origin.isStreamOf(x):
+	case origin != nil && !origin.isStreamOf(x):
 		s.fault("it responded to a request on the stream of another one")
 	case m.Error != nil:
 		x.finish(nil, decodeError(rawjson.Member(m.Raw, "error")))

@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -15,7 +16,7 @@ const logLevel = "info"
 // call add to its _meta.
 func (s *Session) requestParams(x *pendingRequest) json.RawMessage {
 	meta := map[string]any{}
-	if x.call != nil {
+	if x.call != nil && !strings.HasPrefix(x.method, "tasks/") {
 		meta["progressToken"] = x.id
 	}
 	if isModern(s.server.Version) || x.method == string(mcp.MethodServerDiscover) {
@@ -39,7 +40,7 @@ func (s *Session) addModernMeta(x *pendingRequest, meta map[string]any) {
 	if x.call != nil && x.call.request.Capabilities != nil {
 		capabilities = x.call.request.Capabilities
 	}
-	meta[mcp.MetaKeyClientCapabilities] = capabilities
+	meta[mcp.MetaKeyClientCapabilities] = message.WithMembers(capabilities, map[string]any{tasksExtension: struct{}{}}, "extensions")
 	if x.call != nil {
 		meta[mcp.MetaKeyLogLevel] = logLevel
 	}
