@@ -112,7 +112,10 @@ func New(ctx context.Context, c Config) (*App, error) {
 	}
 	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
 	defer cancel()
-	a.upstreams.Start(start)
+	if err := a.upstreams.Start(start); err != nil {
+		a.Stop()
+		return nil, err
+	}
 	return a, nil
 }
 
@@ -154,7 +157,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	a.mcp, err = mcp.New(mcp.Config{
 		Engine: a.engine, Photons: c.Photons, StateSecret: keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
-		AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
+		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
 	})
 	if err != nil {
 		return err

@@ -172,7 +172,8 @@ func (w *worker) completeRun(result *generators.Result) error {
 		}
 	}
 	f := runlog.Finished{Status: runlog.Completed, Result: w.maskJSON(result.Value)}
-	if schema := w.photon.Output(); schema != nil {
+	if f.MediaType = w.content.MediaType(); f.MediaType == "" && w.photon.Output() != nil {
+		schema := w.photon.Output()
 		f.MediaType = schema.Document().ContentMediaType
 	}
 	w.finishRun(f)

@@ -37,6 +37,14 @@ func (l List) Member() string {
 	return "prompts"
 }
 
+// Capability returns the capability of servers that have the list.
+func (l List) Capability() string {
+	if l == Prompts {
+		return "prompts"
+	}
+	return "resources"
+}
+
 // identifier returns the member of an item that identifies it.
 func (l List) identifier() string {
 	switch l {
