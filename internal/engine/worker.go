@@ -19,7 +19,7 @@ type worker struct {
 	*trackedRun
 	generator *generators.Run
 	content   *toolresult.Recorder // nil unless the photon has a definition
-	history   *history // of a resumed run; nil for a new one
+	history   *history             // of a resumed run; nil for a new one
 	batch     batch
 	// runningSteps has the keys of the steps whose outcome isn't recorded yet.
 	runningSteps []string
