@@ -44,17 +44,31 @@ func (s *Session) receiveOne(raw []byte, origin *pendingRequest) {
 	}
 }
 
-// handleInvalid handles what is no valid message. On the stream of a request, where the
-// response must come, it ends the request.
+// handleInvalid handles what is no valid message. It ends the request that the message
+// seems to respond to: the one on whose stream it came, or the one whose id it has.
 func (s *Session) handleInvalid(raw []byte, origin *pendingRequest, invalid *message.Error) {
 	if e := errorWithoutID(raw); e != nil && origin != nil {
 		origin.finish(nil, e)
 		return
 	}
 	s.fault("it sent a message that is not valid: %s", invalid.Message)
+	if origin == nil {
+		origin = s.requestOfInvalid(raw)
+	}
 	if origin != nil {
 		origin.finish(nil, fmt.Errorf("the server sent a message that is not valid: %s", invalid.Message))
 	}
+}
+
+// requestOfInvalid returns the request that an invalid response has the id of, or nil.
+// The message may not even be JSON, but its server can only end a request of its own.
+func (s *Session) requestOfInvalid(raw []byte) *pendingRequest {
+	if rawjson.Member(raw, "method") != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending[string(rawjson.Member(raw, "id"))]
 }
 
 // errorWithoutID returns the error of a response whose id is missing or null, as that
