@@ -106,7 +106,10 @@ func (u *Upstream) describeError(err error) *ToolError {
 	case errors.As(err, &input):
 		return &ToolError{Text: "The tool asked a question that got no answer: " + u.clean(input.Cause.Message), Cause: err}
 	case errors.As(err, &refused):
-		return &ToolError{Text: u.clean(refused.Message), Cause: err}
+		if text := u.clean(refused.Message); text != "" {
+			return &ToolError{Text: text, Cause: err}
+		}
+		err = errors.New("it responded with an error without a message")
 	}
 	u.recordError(err)
 	return &ToolError{Text: fmt.Sprintf("The upstream %s failed: %s", u.server.Name, u.clean(err.Error())), Cause: err}

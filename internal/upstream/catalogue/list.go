@@ -84,6 +84,9 @@ func (l List) parseItem(raw json.RawMessage) (i item, err error) {
 	if len(raw) > maxItem {
 		return i, fmt.Errorf("it has %d bytes; at most %d are accepted", len(raw), maxItem)
 	}
+	if rawjson.Depth(raw) > maxDepth {
+		return i, fmt.Errorf("it is nested more than %d levels deep", maxDepth)
+	}
 	var members struct {
 		Name        *string                    `json:"name"`
 		Title       string                     `json:"title"`
