@@ -10,11 +10,19 @@ import (
 // Beam's pages as the client reaches them.
 type MCPHandler interface {
 	ServeHTTP(w http.ResponseWriter, r *http.Request, caller generators.Caller, baseURL string)
+	// ServeUpstreamHTTP serves the endpoint of a single upstream.
+	ServeUpstreamHTTP(w http.ResponseWriter, r *http.Request, upstream string, caller generators.Caller, baseURL string)
 }
 
 // handleMCP serves the MCP endpoint. The runs that clients start belong to the token's
 // owner or, if no token is required, to the operator.
 func (s *Server) handleMCP(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	s.mcpHandler.ServeHTTP(w, r, caller, s.baseURL(r))
+	return nil
+}
+
+// handleUpstreamMCP serves the MCP endpoint of a single upstream.
+func (s *Server) handleUpstreamMCP(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	s.mcpHandler.ServeUpstreamHTTP(w, r, r.PathValue("name"), caller, s.baseURL(r))
 	return nil
 }

@@ -158,6 +158,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux.Handle("POST /mcp/request", s.authenticated(s.handleAnswer))
 	if s.mcpHandler != nil {
 		mux.Handle("/mcp", s.authenticatedProgram(s.handleMCP))
+		mux.Handle("/mcp/u/{name}", s.authenticatedProgram(s.handleUpstreamMCP))
 	}
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
 	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))

@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -112,7 +113,10 @@ func New(ctx context.Context, c Config) (*App, error) {
 	}
 	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
 	defer cancel()
-	a.upstreams.Start(start)
+	if err := a.upstreams.Start(start); err != nil {
+		a.Stop()
+		return nil, err
+	}
 	return a, nil
 }
 
@@ -154,7 +158,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	a.mcp, err = mcp.New(mcp.Config{
 		Engine: a.engine, Photons: c.Photons, StateSecret: keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
-		AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
+		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
 	})
 	if err != nil {
 		return err
@@ -195,6 +199,20 @@ func (a *App) HasScript() bool { return a.web.HasScript() }
 // base URL of the pages where the client's questions can be answered. It returns an
 // error if the app is closed.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, baseURL func() (string, error)) error {
+	return a.serveStdio(ctx, a.mcp, in, out, baseURL)
+}
+
+// ServeUpstreamStdio is [App.ServeStdio] for a client of a single upstream, unless name is
+// empty. The error wraps [ErrNoUpstream] if there is none of that name.
+func (a *App) ServeUpstreamStdio(ctx context.Context, name string, in io.Reader, out io.Writer, baseURL func() (string, error)) error {
+	server, err := a.stdioServer(name)
+	if err != nil {
+		return err
+	}
+	return a.serveStdio(ctx, server, in, out, baseURL)
+}
+
+func (a *App) serveStdio(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer, baseURL func() (string, error)) error {
 	if !a.work.begin() {
 		return errClosed
 	}
@@ -202,5 +220,21 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, baseU
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.sessions, cancel)()
-	return a.mcp.ServeStdio(ctx, in, out, callers.Operator(), baseURL)
+	return server.ServeStdio(ctx, in, out, callers.Operator(), baseURL)
+}
+
+// ErrNoUpstream is wrapped by the error for an upstream that isn't there.
+var ErrNoUpstream = errors.New("there is no such upstream")
+
+// stdioServer returns the server for the operator's clients: of all photons, or of the
+// only upstream, if that is not empty.
+func (a *App) stdioServer(only string) (*mcp.Server, error) {
+	if only == "" {
+		return a.mcp, nil
+	}
+	server, ok := a.mcp.Alone(only, callers.Operator())
+	if !ok {
+		return nil, fmt.Errorf("%w as %q", ErrNoUpstream, only)
+	}
+	return server, nil
 }

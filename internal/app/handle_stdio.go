@@ -20,10 +20,16 @@ import (
 type StdioRequest struct {
 	// Photons are fingerprints of the process's photons, by name.
 	Photons map[string]string `json:"photons"`
+	// Upstream is the only upstream to serve; empty for all photons.
+	Upstream string `json:"upstream,omitempty"`
 }
 
-// NewStdioRequest returns the request of a process that has the given photons.
-func NewStdioRequest(photons *generators.Registry) StdioRequest {
+// NewStdioRequest returns the request of a process that has the given photons, or that
+// wants the only upstream, if that is not empty.
+func NewStdioRequest(photons *generators.Registry, only string) StdioRequest {
+	if only != "" {
+		return StdioRequest{Upstream: only}
+	}
 	return StdioRequest{Photons: photonFingerprints(photons)}
 }
 
@@ -39,6 +45,11 @@ func (h *controlServer) handleStdio(ctx context.Context, r *controlsocket.Reques
 		r.Refuse(controlsocket.Refusef(controlsocket.Unsupported, "it doesn't offer %s as this program does", listNames(missing)))
 		return
 	}
+	server, err := h.stdioServer(request.Upstream)
+	if err != nil {
+		r.Refuse(controlsocket.Refusef(controlsocket.Unsupported, "it has no upstream %q", request.Upstream))
+		return
+	}
 	select {
 	case <-h.engine.Closing():
 		r.Refuse(controlsocket.Refusef(controlsocket.Busy, "it is ending"))
@@ -49,7 +60,7 @@ func (h *controlServer) handleStdio(ctx context.Context, r *controlsocket.Reques
 		return
 	}
 	out := &noticeWriter{w: r}
-	err := h.mcp.ServeProxied(ctx, r, out, callers.Operator(), h.pages.BaseURLFunc(out.sendSignInLink))
+	err = server.ServeProxied(ctx, r, out, callers.Operator(), h.pages.BaseURLFunc(out.sendSignInLink))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		h.logger.Debug("the session of an MCP client in another process ended", "err", err)
 	}

@@ -8,12 +8,16 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/mcp/proxy"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // stdioCommand serves one MCP client over stdin and stdout.
 type stdioCommand struct {
 	Open bool `help:"Open the browser, signed in, when a question has to be answered on Beam's own page: passwords and files never travel through the MCP client."`
+
+	Upstream string `placeholder:"NAME" help:"Serve only the tools, resources and prompts of this upstream, under its own names."`
 
 	appFlags
 }
@@ -27,7 +31,15 @@ func (*stdioCommand) Help() string {
 }
 
 // Validate checks the flags; kong calls it.
-func (s *stdioCommand) Validate() error { return s.appFlags.validate() }
+func (s *stdioCommand) Validate() error {
+	var err error
+	if s.Upstream != "" {
+		if err = config.CheckName(s.Upstream); err != nil {
+			err = fmt.Errorf("--upstream: %w", err)
+		}
+	}
+	return errors.Join(err, s.appFlags.validate())
+}
 
 // Run serves until stdin or ctx ends.
 func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
@@ -44,10 +56,18 @@ func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, c.close()) }()
 	in := reopenPipe(p.stdin)
 	if conn == nil {
-		return c.local.serve(ctx, in, p.stdout)
+		return describeNoUpstream(p, c.local.serve(ctx, in, p.stdout))
 	}
 	c.conn = conn
 	return proxy.Proxy{In: in, Out: p.stdout, Dial: c.dialBackend, LossMessage: c.lossMessage, HandleNotice: c.handleNotice, Logger: logger}.Serve(ctx)
+}
+
+// describeNoUpstream adds to the error for a missing upstream how to see and add some.
+func describeNoUpstream(p *program, err error) error {
+	if errors.Is(err, app.ErrNoUpstream) {
+		return fmt.Errorf("%w: %s upstream list shows those that there are", err, p.name)
+	}
+	return err
 }
 
 // reopenPipe opens a pipe again in non-blocking mode, so that a read waits in the

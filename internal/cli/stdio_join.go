@@ -72,7 +72,7 @@ func (c *stdioProcess) joinOwner(ctx context.Context) (*controlsocket.Conn, cont
 	if err != nil {
 		return nil, controlsocket.Owner{}, err
 	}
-	return dialOwner(ctx, dir, app.RequestStdio, app.NewStdioRequest(c.program.registry))
+	return dialOwner(ctx, dir, app.RequestStdio, app.NewStdioRequest(c.program.registry, c.Upstream))
 }
 
 // refusalReason returns why the owner can't be joined, or "" if it may be joined

@@ -13,6 +13,7 @@ import (
 type localApp struct {
 	*app.App
 	folder    *app.DataFolder
+	only      string // the upstream that is served; empty for all photons
 	pages     *app.PageServer
 	presenter *signInPresenter
 }
@@ -23,14 +24,14 @@ func (c *stdioProcess) startLocal(ctx context.Context, folder *app.DataFolder) e
 	if err != nil {
 		return errors.Join(err, folder.Close())
 	}
-	c.local = &localApp{App: a, folder: folder, pages: app.NewPageServer(a), presenter: c.presenter}
+	c.local = &localApp{App: a, folder: folder, only: c.Upstream, pages: app.NewPageServer(a), presenter: c.presenter}
 	a.ServeControlSocket(ctx, c.program.name+stdioSuffix, c.Root, c.local.pages)
 	return nil
 }
 
 // serve serves the client.
 func (l *localApp) serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return l.ServeStdio(ctx, in, out, l.pages.BaseURLFunc(l.presenter.show))
+	return l.ServeUpstreamStdio(ctx, l.only, in, out, l.pages.BaseURLFunc(l.presenter.show))
 }
 
 func (l *localApp) close() error {

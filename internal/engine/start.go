@@ -14,12 +14,12 @@ import (
 
 // A StartRequest describes a run to start.
 type StartRequest struct {
-	Photon  string
+	Photon string
 	// Unlisted, if it is set, is started instead of a registered photon. Its run ends
 	// with the process.
 	Unlisted *generators.Photon
-	Args    json.RawMessage // must match the photon's input schema
-	Surface string          // where the request came from: browser, http, mcp, mcp task, terminal
+	Args     json.RawMessage // must match the photon's input schema
+	Surface  string          // where the request came from: browser, http, mcp, mcp task, terminal
 	// IdempotencyKey identifies the request, if it isn't empty: a second request
 	// from the same owner with the same key returns the first one's run.
 	IdempotencyKey string

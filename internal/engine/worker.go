@@ -19,7 +19,7 @@ type worker struct {
 	*trackedRun
 	generator *generators.Run
 	content   *toolresult.Recorder // nil unless the photon has a definition
-	history   *history // of a resumed run; nil for a new one
+	history   *history             // of a resumed run; nil for a new one
 	batch     batch
 	// runningSteps has the keys of the steps whose outcome isn't recorded yet.
 	runningSteps []string
@@ -172,7 +172,8 @@ func (w *worker) completeRun(result *generators.Result) error {
 		}
 	}
 	f := runlog.Finished{Status: runlog.Completed, Result: w.maskJSON(result.Value)}
-	if schema := w.photon.Output(); schema != nil {
+	if f.MediaType = w.content.MediaType(); f.MediaType == "" && w.photon.Output() != nil {
+		schema := w.photon.Output()
 		f.MediaType = schema.Document().ContentMediaType
 	}
 	w.finishRun(f)

@@ -3,7 +3,11 @@ package mcp
 import (
 	"net/http"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/photon-beam/beam/generators"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
@@ -35,7 +39,7 @@ func (s *Server) Alone(name string, caller generators.Caller) (*Server, bool) {
 func (s *Server) ServeUpstreamHTTP(w http.ResponseWriter, r *http.Request, name string, caller generators.Caller, origin string) {
 	a, ok := s.Alone(name, caller)
 	if !ok {
-		http.Error(w, "There is no such upstream.", http.StatusNotFound)
+		streamable.WriteError(w, http.StatusNotFound, nil, msg.Errorf(mcp.INVALID_REQUEST, "there is no such upstream"))
 		return
 	}
 	a.ServeHTTP(w, r, caller, origin)

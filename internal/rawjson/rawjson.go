@@ -53,6 +53,24 @@ func Member(object json.RawMessage, name string) json.RawMessage {
 	return found
 }
 
+// Depth returns how many objects and lists of a value are inside one another at most. The
+// value must be valid JSON.
+func Depth(raw json.RawMessage) (deepest int) {
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			i = skipValue(raw, i) - 1
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
 func skipSpace(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\n' || raw[i] == '\r') {
 		i++

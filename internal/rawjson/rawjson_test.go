@@ -17,6 +17,14 @@ func TestMember(t *testing.T) {
 	}
 }
 
+func TestDepth(t *testing.T) {
+	for raw, want := range map[string]int{`1`: 0, `"[{"`: 0, `{}`: 1, `[{"[":"]\\\""},[[]]]`: 3, `{"a":{"b":[]},"c":{}}`: 3} {
+		if got := rawjson.Depth(json.RawMessage(raw)); got != want {
+			t.Errorf("the depth of %s is %d, want %d", raw, got, want)
+		}
+	}
+}
+
 func TestTypeName(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "null", "null": "null", ` "a"`: rawjson.TextType, "-1": rawjson.NumberType, "false": rawjson.BoolType,

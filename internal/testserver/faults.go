@@ -140,7 +140,7 @@ func messageFaults() []*tool {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":{"type":"hologram"},"structuredContent":7,"isError":"maybe"}}`, r.id)
 		}),
 		sends("fault_unknown_content", "Answers with a content block of an unknown kind.", func(r *request) string {
-			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"hologram","data":"…"},{"type":"text","text":"A text."}]}}`, r.id)
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"hologram","data":"AAAA"},{"type":"text","text":"A text."}]}}`, r.id)
 		}),
 		sends("fault_result_and_error", "Answers with a result and an error.", func(r *request) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"error":{"code":-32000,"message":"both"}}`, r.id)
@@ -205,7 +205,8 @@ func messageFaults() []*tool {
 		},
 		{
 			name: "fault_exit", description: "Ends the process in mid-call.",
-			input: `"status":{"type":"integer","default":3,"maximum":255},"ask":{"type":"boolean","description":"Asks a question before.","default":false}`, run: exit,
+			input: `"status":{"type":"integer","default":3,"maximum":255},"ask":{"type":"boolean","description":"Asks a question before.","default":false},` +
+				`"after":{"type":"integer","description":"Milliseconds after the call, which is answered, until the process ends."}`, run: exit,
 		},
 		{
 			name: "fault_list", description: "Changes the list of tools as --fault does; an empty name restores it.",
@@ -349,6 +350,14 @@ func exit(r *request) (object, error) {
 	asks := false
 	if err := r.argument("ask", &asks); err != nil {
 		return nil, err
+	}
+	after, err := r.milliseconds("after", 0)
+	if err != nil {
+		return nil, err
+	}
+	if after > 0 {
+		time.AfterFunc(after, func() { r.server.options.Exit(status) })
+		return text("The process ends in %v.", after), nil
 	}
 	if asks && !r.isModern() {
 		r.sendQuestion(r.session.newID(), "Will you answer before the server ends?")

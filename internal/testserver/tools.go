@@ -99,6 +99,10 @@ func callTool(r *request) (object, error) {
 		return nil, msg.Errorf(mcp.INVALID_PARAMS, "there is no tool %q", r.Name)
 	case t.becomesTask(r):
 		return r.server.startTask(r, t)
+	case t.task == taskRequired && r.isModern():
+		return nil, &msg.Error{Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: t.name + " can only be called as a task", Data: object{
+			"requiredCapabilities": object{"extensions": object{tasksExtension: object{}}},
+		}}
 	case t.task == taskRequired:
 		return nil, msg.Errorf(mcp.METHOD_NOT_FOUND, "%s can only be called as a task", t.name)
 	}

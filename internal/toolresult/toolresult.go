@@ -11,9 +11,10 @@ import (
 
 // A Recorder receives the result of one run. It may be used from several goroutines.
 type Recorder struct {
-	mu     sync.Mutex
-	result json.RawMessage
-	unkept bool
+	mu        sync.Mutex
+	result    json.RawMessage
+	unkept    bool
+	mediaType string
 }
 
 type recorderKey struct{}
@@ -39,6 +40,26 @@ func record(ctx context.Context, result json.RawMessage, unkept bool) {
 		defer r.mu.Unlock()
 		r.result, r.unkept = result, unkept
 	}
+}
+
+// RecordMediaType records the media type of what the photon returns, if that is a text in
+// a language such as Markdown.
+func RecordMediaType(ctx context.Context, mediaType string) {
+	if r, ok := ctx.Value(recorderKey{}).(*Recorder); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.mediaType = mediaType
+	}
+}
+
+// MediaType returns the recorded media type, or "".
+func (r *Recorder) MediaType() string {
+	if r == nil {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mediaType
 }
 
 // Result returns the recorded result, or nil, and reports whether it must not be in the

@@ -3,8 +3,16 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // maxListedTools is how many tools an upstream may list, offered or not.
@@ -33,30 +41,90 @@ func (u *Upstream) listTools(ctx context.Context, s *client.Session) error {
 // register makes photons of the tools that are offered, in place of those that are
 // registered.
 func (u *Upstream) register(tools []*Tool) {
-	u.mu.Lock()
-	before := u.photons
-	u.mu.Unlock()
-	photons := u.manager.options.Photons
-	for _, name := range before {
-		photons.Remove(name)
-	}
-	var names []string
+	var offered []json.RawMessage
+	byName := make(map[string]*Tool)
 	for _, t := range tools {
-		if t.Decision != Offered {
-			continue
+		if t.Decision == Offered {
+			offered = append(offered, t.Raw)
+			byName[t.Name] = t
 		}
-		p, err := u.newPhoton(t)
-		if err == nil {
-			err = photons.Add(p)
+	}
+	left := u.manager.catalogue.SetTools(u.server.Name, offered)
+	for _, l := range left {
+		if t := byName[l.Name]; t != nil {
+			t.skip(upperFirst(cleanLine(l.Err.Error(), 300)) + ".")
 		}
-		if err != nil {
-			t.skip(cleanLine(err.Error(), 200))
-			continue
+	}
+	for _, t := range u.manager.catalogue.Tools(u.server.Name) {
+		if status := byName[t.Name]; status != nil && status.Decision == Offered {
+			status.Photon = t.Photon.Name()
+			if t.Unchecked != nil {
+				status.Reason = "Beam does not check its arguments, only the server does: " + cleanLine(t.Unchecked.Error(), 200) + "."
+			}
 		}
-		t.Photon = p.Name()
-		names = append(names, p.Name())
 	}
 	u.mu.Lock()
-	u.tools, u.photons = tools, names
+	u.tools, u.collisions = tools, collisionsAmong(left)
 	u.mu.Unlock()
 }
+
+// collisionsAmong returns the errors of the tools that are left out because their names
+// are taken.
+func collisionsAmong(left []catalogue.LeftOut) error {
+	var problems []error
+	for _, l := range left {
+		if errors.Is(l.Err, catalogue.ErrCollision) {
+			problems = append(problems, l.Err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// upperFirst begins a sentence with a capital letter.
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// maxListed is how many items each of the other lists may have.
+const maxListed = 10_000
+
+// listOthers lists what the upstream offers besides tools. A list that can't be had stays
+// as it is.
+func (u *Upstream) listOthers(ctx context.Context, s *client.Session) {
+	capabilities := s.Server().Capabilities
+	for _, l := range []catalogue.List{catalogue.Resources, catalogue.Templates, catalogue.Prompts} {
+		if rawjson.Member(capabilities, l.Capability()) == nil {
+			u.manager.catalogue.SetList(u.server.Name, l, nil)
+			continue
+		}
+		items, err := s.List(ctx, string(l), l.Member(), maxListed)
+		var refused *message.Error
+		switch {
+		case errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND:
+			continue // many servers have resources, but no templates
+		case err != nil:
+			u.recordError(fmt.Errorf("%s: %w", l, err))
+			continue
+		}
+		for n, left := range u.manager.catalogue.SetList(u.server.Name, l, items) {
+			if n == maxReportedItems {
+				break
+			}
+			u.recordError(fmt.Errorf("%q of %s is left out: %w", left.Name, l, left.Err))
+		}
+	}
+	if s.IsModern() { // which has no such requests
+		return
+	}
+	for _, uri := range u.manager.catalogue.Subscribed(u.server.Name) {
+		if _, err := s.Request(ctx, "resources/subscribe", map[string]any{"uri": uri}); err != nil {
+			u.recordError(fmt.Errorf("subscribing to %q: %w", uri, err))
+		}
+	}
+}
+
+// maxReportedItems is how many items of one list are reported that are left out.
+const maxReportedItems = 5

@@ -85,8 +85,13 @@ func (u *Upstream) handleStderr(line string) {
 // handleNotification handles what belongs to no call. It is quick, however many come.
 func (u *Upstream) handleNotification(n client.Notification) {
 	switch n.Method {
-	case "notifications/tools/list_changed":
+	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
 		u.Refresh()
+	case "notifications/resources/updated":
+		var updated struct{ URI string }
+		if json.Unmarshal(n.Params, &updated) == nil {
+			u.manager.catalogue.Notify(n.Method, u.server.Name, updated.URI)
+		}
 	case "notifications/elicitation/complete":
 		u.completeElicitation(n.Params)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -34,6 +36,7 @@ type Options struct {
 // goroutines.
 type Manager struct {
 	options   Options
+	catalogue *catalogue.Catalogue
 	upstreams []*Upstream // in the order of their names
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -52,7 +55,7 @@ func NewManager(o Options) (*Manager, error) {
 	if o.Policy.Logger == nil {
 		o.Policy.Logger = o.Logger
 	}
-	m := &Manager{options: o}
+	m := &Manager{options: o, catalogue: catalogue.New(o.Photons)}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	var problems []error
 	for _, server := range o.Servers {
@@ -71,18 +74,34 @@ func NewManager(o Options) (*Manager, error) {
 
 // Start connects to all upstreams in the background. It waits until each has been
 // connected to, or couldn't be, or ctx ends: a client that lists the tools only once
-// should find all of them.
-func (m *Manager) Start(ctx context.Context) {
+// should find all of them. It returns an error if two tools have the same name. A tool
+// that gets such a name later is left out.
+func (m *Manager) Start(ctx context.Context) error {
 	for _, u := range m.upstreams {
 		m.spawn(u.run)
 	}
+	var collisions []error
 	for _, u := range m.upstreams {
 		select {
 		case <-u.tried:
+			u.mu.Lock()
+			collisions = append(collisions, u.collisions)
+			u.mu.Unlock()
 		case <-ctx.Done():
-			return
 		}
 	}
+	if err := errors.Join(collisions...); err != nil {
+		return fmt.Errorf("%w\nRename a server, or leave one of the tools out with its deny list", err)
+	}
+	return nil
+}
+
+// Catalogue returns what the upstreams offer. It is nil if there are none.
+func (m *Manager) Catalogue() *catalogue.Catalogue {
+	if m == nil || len(m.upstreams) == 0 {
+		return nil
+	}
+	return m.catalogue
 }
 
 // Close disconnects from all upstreams: calls in progress fail, and child processes have

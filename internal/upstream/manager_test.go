@@ -72,7 +72,9 @@ func newGateway(t testing.TB, servers ...config.Server) *gateway {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	m.Start(ctx)
+	if err := m.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
 	g := &gateway{e, m, t}
 	t.Cleanup(func() {
 		done, cancel := context.WithCancel(context.Background())
@@ -179,10 +181,8 @@ func TestQuestionOfUpstreamIsAskedByTheRun(t *testing.T) {
 			}
 			g.answer(ada, askID, tt.answer)
 			end := g.awaitEnd(ada, id)
-			var text string
-			_ = json.Unmarshal(end.Result, &text)
-			if !strings.Contains(text, tt.want) {
-				t.Errorf("the upstream got %s (%s), want %s", text, end.Error, tt.want)
+			if !strings.Contains(string(end.Result), tt.want) {
+				t.Errorf("the upstream got %s (%s), want %s", end.Result, end.Error, tt.want)
 			}
 		})
 	}

@@ -3,56 +3,54 @@ package upstream
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
-// newPhoton returns the photon that calls a tool.
-func (u *Upstream) newPhoton(t *Tool) (*generators.Photon, error) {
-	input, err := generators.ParseSchema(rawjson.Member(t.Raw, "inputSchema"))
+// source returns the upstream as the catalogue knows it.
+func (u *Upstream) source() *catalogue.Source {
+	return &catalogue.Source{
+		Name: u.server.Name,
+		Call: func(ctx context.Context, yield generators.Yield, r catalogue.Request) (json.RawMessage, error) {
+			return u.Call(ctx, yield, client.Request{Method: r.Method, Params: r.Params, Tool: r.Tool})
+		},
+		Request:      u.requestPlainly,
+		Allow:        u.policy.AllowCaller,
+		Instructions: u.instructions,
+		Configure:    func(_ string, o *generators.Options) { o.Allow = u.policy.AllowCaller },
+		Unkept:       u.policy.Record() != config.RecordAll && u.policy.Record() != "",
+	}
+}
+
+// requestPlainly makes a request that belongs to no run.
+func (u *Upstream) requestPlainly(ctx context.Context, r catalogue.Request) (json.RawMessage, error) {
+	main, err := u.awaitMain(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var d struct{ Description string }
-	if err := json.Unmarshal(t.Raw, &d); err != nil {
-		return nil, err
+	result, err := main.session.Request(ctx, r.Method, r.Params)
+	if err != nil {
+		return nil, fmt.Errorf("%s of the upstream %s: %w", r.Method, u.server.Name, err)
 	}
-	call := func(ctx context.Context, args json.RawMessage, yield generators.Yield) (json.RawMessage, error) {
-		params, err := json.Marshal(map[string]any{"name": t.Name, "arguments": args})
-		if err != nil {
-			return nil, err
-		}
-		result, err := u.Call(ctx, yield, client.Request{Method: "tools/call", Params: params, Tool: t.Raw})
-		if err != nil {
-			return nil, err
-		}
-		return textOf(result)
-	}
-	return generators.FromSchema(u.server.Name+"__"+t.Name, input, nil, call, &generators.Options{
-		Title: t.Title, Description: d.Description, Group: u.server.Name, Allow: u.policy.AllowCaller,
-	}), nil
+	return result, nil
 }
 
-// textOf returns the text of a result as JSON.
-func textOf(result json.RawMessage) (json.RawMessage, error) {
-	var r struct {
-		Content []struct{ Text string }
-		IsError bool
+// instructions returns what the upstream tells models of itself; empty if it isn't
+// connected.
+func (u *Upstream) instructions() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.main == nil {
+		return ""
 	}
-	if err := json.Unmarshal(result, &r); err != nil {
-		return nil, err
-	}
-	var texts []string
-	for _, c := range r.Content {
-		texts = append(texts, c.Text)
-	}
-	text := strings.Join(texts, "\n")
-	if r.IsError {
-		return nil, errors.New(text)
-	}
-	return json.Marshal(text)
+	return humanize.TruncateBytes(strings.ToValidUTF8(u.main.session.Server().Instructions, "\ufffd"), maxInstructions, " …")
 }
+
+// maxInstructions is how much of an upstream's instructions clients get, in bytes.
+const maxInstructions = 16 << 10

@@ -34,7 +34,7 @@ type Upstream struct {
 	others      map[string]*connection // of further owners; see acquire
 	asking      map[string]bool        // tools that are known to ask
 	tools       []*Tool                // as they were last reviewed
-	photons     []string               // the names of those that are registered
+	collisions  error                  // of the names of its tools, as they were last listed
 	errors      []Event                // the latest
 	stderr      []Event                // the latest lines
 	callCount   int64
@@ -52,6 +52,7 @@ func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
 		return u, fmt.Errorf("upstream %s: %w", server.Name, err)
 	}
 	u.policy = policy
+	m.catalogue.Put(u.source())
 	return u, nil
 }
 
@@ -99,6 +100,7 @@ func (u *Upstream) serve() error {
 	if err := u.listTools(ctx, c.session); err != nil {
 		return err
 	}
+	u.listOthers(ctx, c.session)
 	u.setMain(c)
 	defer u.setMain(nil)
 	u.isTried.Do(func() { close(u.tried) })
@@ -113,6 +115,7 @@ func (u *Upstream) serve() error {
 			if err := u.listTools(u.manager.ctx, c.session); err != nil {
 				u.recordError(fmt.Errorf("listing its tools again: %w", err))
 			}
+			u.listOthers(u.manager.ctx, c.session)
 			u.pause(minRefreshInterval, c.session)
 		}
 	}

@@ -71,18 +71,15 @@ func (s *Session) handleTooLarge() {
 	s.end(errTooLarge)
 }
 
-// pendingFor returns the request that an invalid message responds to, or nil.
+// pendingFor returns the request that an invalid message responds to, or nil. The message
+// may not even be JSON; its server can only end a request of its own.
 func (s *Session) pendingFor(raw []byte) *pendingRequest {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-	}
-	if json.Unmarshal(raw, &m) != nil || m.Method != "" {
+	if rawjson.Member(raw, "method") != nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pending[string(m.ID)]
+	return s.pending[string(rawjson.Member(raw, "id"))]
 }
 
 // errorWithoutID returns the error of a response whose id is missing or null, as that

@@ -116,9 +116,11 @@ func TestMalformedDefinitionsAreLeftOut(t *testing.T) {
 		`{"name":"f","inputSchema":{"type":"object"},"_meta":[]}`,
 		`{"name":"g\u0000","inputSchema":{"type":"object"}}`,
 		`["h"]`,
+		// The official Go client refuses a whole list for one tool like this.
+		`{"name":"i","inputSchema":{"type":"object","properties":{"x":`+strings.Repeat(`{"items":`, 1000)+"{}"+strings.Repeat("}", 1000)+`}}}`,
 		`{"name":"good","inputSchema":{"properties":{"x":{"type":"string"}}}}`,
 	))
-	if len(left) != 9 || len(registry.All()) != 1 {
+	if len(left) != 10 || len(registry.All()) != 1 {
 		t.Errorf("%d are left out, %d offered: %v", len(left), len(registry.All()), left)
 	}
 	good, _ := registry.Lookup("s__good")
@@ -137,7 +139,6 @@ func hostileSchemas() map[string]string {
 	return map[string]string{
 		"endless":    `{"type":"object","properties":{"x":{"$ref":"#/$defs/x"}},"$defs":{"x":{"$ref":"#/$defs/y"},"y":{"$ref":"#/$defs/x"}}}`,
 		"bomb":       `{"type":"object","properties":{"x":{"$ref":"#/$defs/a40"}},"$defs":{` + bomb + `}}`,
-		"deep":       `{"type":"object","properties":{"x":` + strings.Repeat(`{"items":`, 5000) + "{}" + strings.Repeat("}", 5000) + `}}`,
 		"pattern":    `{"type":"object","properties":{"x":{"type":"string","pattern":"^((a{0,900}b{0,900}){0,1}c{0,900}){0,1}(.{0,999}){0,1}(.{0,998})$"}}}`,
 		"lookahead":  `{"type":"object","properties":{"x":{"type":"string","pattern":"^(?!no)"}}}`,
 		"elsewhere":  `{"type":"object","properties":{"x":{"$ref":"https://example.com/schema.json"}}}`,

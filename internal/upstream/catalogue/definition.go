@@ -17,6 +17,7 @@ import (
 const (
 	maxDefinition = 1 << 20 // bytes
 	maxOwnName    = 256     // bytes of the tool's own name
+	maxDepth      = 200     // levels of objects and lists; some clients refuse a list with 1,000
 )
 
 // A definition is what an upstream says of a tool (MCP, Tools, Tool). Only what Beam
@@ -49,6 +50,9 @@ type definition struct {
 func parseDefinition(raw json.RawMessage) (d definition, err error) {
 	if len(raw) > maxDefinition {
 		return d, fmt.Errorf("its definition has %d bytes; at most %d are accepted", len(raw), maxDefinition)
+	}
+	if rawjson.Depth(raw) > maxDepth {
+		return d, fmt.Errorf("its definition is nested more than %d levels deep", maxDepth)
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		var wrong *json.UnmarshalTypeError

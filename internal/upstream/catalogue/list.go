@@ -37,6 +37,14 @@ func (l List) Member() string {
 	return "prompts"
 }
 
+// Capability returns the capability of servers that have the list.
+func (l List) Capability() string {
+	if l == Prompts {
+		return "prompts"
+	}
+	return "resources"
+}
+
 // identifier returns the member of an item that identifies it.
 func (l List) identifier() string {
 	switch l {
@@ -75,6 +83,9 @@ func (l List) parseItem(raw json.RawMessage) (i item, err error) {
 	i.raw = raw
 	if len(raw) > maxItem {
 		return i, fmt.Errorf("it has %d bytes; at most %d are accepted", len(raw), maxItem)
+	}
+	if rawjson.Depth(raw) > maxDepth {
+		return i, fmt.Errorf("it is nested more than %d levels deep", maxDepth)
 	}
 	var members struct {
 		Name        *string                    `json:"name"`

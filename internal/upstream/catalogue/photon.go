@@ -74,7 +74,9 @@ func (t *Tool) runFunc(c *Catalogue, s *Source, own json.RawMessage) generators.
 			return nil, result.errorUnkept()
 		}
 		toolresult.Record(ctx, raw)
-		return result.show(yield)
+		value, mediaType, err := result.show(yield)
+		toolresult.RecordMediaType(ctx, mediaType)
+		return value, err
 	}
 }
 

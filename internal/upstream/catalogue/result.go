@@ -63,9 +63,9 @@ func parseResult(raw json.RawMessage) (r toolResult, err error) {
 }
 
 // show yields the blocks of a result as artifacts, and returns what is left for the
-// run's own result: what the tool returned to programs, or a single text. An error
-// result is returned as an error with its text.
-func (r *toolResult) show(yield generators.Yield) (value json.RawMessage, err error) {
+// run's own result, and its media type: what the tool returned to programs, or a single
+// text. An error result is returned as an error with its text.
+func (r *toolResult) show(yield generators.Yield) (value json.RawMessage, mediaType string, err error) {
 	shown, texts := r.events()
 	single := len(shown) == 1 && len(texts) == 1 && r.Structured == nil
 	switch {
@@ -78,8 +78,8 @@ func (r *toolResult) show(yield generators.Yield) (value json.RawMessage, err er
 			text = "the tool reported an error, and said nothing about it"
 		}
 		err = errors.New(text)
-	case single && artifactOf(shown[0]).MediaType == plainType:
-		return rawjson.EncodeText(texts[0]), nil
+	case single:
+		return singleText(artifactOf(shown[0]))
 	}
 	for i, e := range shown {
 		if i == maxShownBlocks {
@@ -88,7 +88,18 @@ func (r *toolResult) show(yield generators.Yield) (value json.RawMessage, err er
 		}
 		yield(e)
 	}
-	return r.Structured, err
+	return r.Structured, "", err
+}
+
+// singleText returns a text as the run's result.
+func singleText(a *generators.Artifact) (value json.RawMessage, mediaType string, _ error) {
+	switch a.MediaType {
+	case generators.JSONType:
+		return a.Body, "", nil
+	case generators.MarkdownType:
+		return rawjson.EncodeText(string(a.Body)), generators.MarkdownType, nil
+	}
+	return rawjson.EncodeText(string(a.Body)), "", nil
 }
 
 // maxErrorText is the length in bytes of the longest error that is not shown as a text

@@ -35,8 +35,8 @@ func TestBlocksOfAResultAreArtifacts(t *testing.T) {
 	for _, tt := range []struct{ name, result, artifacts, value string }{
 		{"nothing", `{"content":[]}`, "", "null"},
 		{"a text", `{"content":[{"type":"text","text":"a\nb"}]}`, "", `"a\nb"`},
-		{"Markdown", `{"content":[{"type":"text","text":"# Title\n\nText"}]}`, "text/markdown Text: # Title\n\nText", "null"},
-		{"JSON", `{"content":[{"type":"text","text":" {\"a\": 1}"}]}`, `application/json Text: {"a":1}`, "null"},
+		{"Markdown", `{"content":[{"type":"text","text":"# Title\n\nText"}]}`, "", `"# Title\n\nText"`},
+		{"JSON", `{"content":[{"type":"text","text":" {\"a\": 1}"}]}`, "", `{"a":1}`},
 		{"texts", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, "text/plain Text: a\ntext/plain Text: b", "null"},
 		{"an image", `{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"}]}`, "image/png Image: hi", "null"},
 		{"a sound", `{"content":[{"type":"audio","data":"aGk","mimeType":"audio/wav; rate=8000"}]}`, "audio/wav Audio: hi", "null"},
