@@ -14,8 +14,6 @@ import (
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
-func serveFault(string) {}
-
 type peer struct {
 	name    string
 	server  func(testing.TB) config.Server

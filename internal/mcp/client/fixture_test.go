@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/mcp/client/clienttest"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -21,6 +23,9 @@ import (
 const serverVariable = "CLIENT_TEST_SERVER"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(clienttest.Variable) != "" {
+		clienttest.ServeChild()
+	}
 	switch os.Getenv(serverVariable) {
 	case "":
 		os.Exit(m.Run())
@@ -28,8 +33,15 @@ func TestMain(m *testing.M) {
 		_ = newSDKServer().Run(context.Background(), &mcp.StdioTransport{})
 	case "mcp-go":
 		_ = mcpgoserver.ServeStdio(newMCPGoServer())
-	default:
-		serveFault(os.Getenv(serverVariable))
+	case "parent": // connects to a server of its own, and tells its process id
+		s, err := client.Connect(context.Background(), config.Server{Command: os.Args[0], Env: map[string]string{serverVariable: "-", clienttest.Variable: ","}}, client.Options{})
+		if err != nil {
+			panic(err)
+		}
+		c := s.Call(context.Background(), client.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"pid","arguments":{}}`)})
+		result, err := c.Result()
+		fmt.Println(string(result), err)
+		select {}
 	}
 }
 
@@ -113,6 +125,13 @@ func serveChild(t testing.TB, kind string) config.Server {
 		t.Fatal(err)
 	}
 	return config.Server{Name: "test", Command: program, Type: config.Stdio, Env: map[string]string{serverVariable: kind}}
+}
+
+// serveRaw returns the configuration of a server of package clienttest.
+func serveRaw(t testing.TB, options string) config.Server {
+	c := serveChild(t, "")
+	c.Env = map[string]string{clienttest.Variable: options + ","}
+	return c
 }
 
 func sdkHandler(options *mcp.StreamableHTTPOptions) http.Handler {

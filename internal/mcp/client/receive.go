@@ -135,10 +135,10 @@ func (s *Session) handleResponse(m message.Incoming, origin *pendingRequest) {
 	}
 }
 
-// isStreamOf reports whether another request of the same call may get its response on
-// x's stream.
+// isStreamOf reports whether other is x, or another request of the same call, which may
+// get its response on x's stream.
 func (x *pendingRequest) isStreamOf(other *pendingRequest) bool {
-	return x.call != nil && x.call == other.call
+	return x == other || x.call != nil && x.call == other.call
 }
 
 // wasUsed reports whether an id is that of an earlier request.

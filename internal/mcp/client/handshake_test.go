@@ -1,0 +1,105 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+func TestServerThatIgnoresTheProbeIsInitialized(t *testing.T) {
+	s := connect(t, serveRaw(t, "ignore discover,version=2025-03-26"), func(o *client.Options) { o.ProbeTimeout = 20 * time.Millisecond })
+	if v := s.Server().Version; v != "2025-03-26" {
+		t.Errorf("the version is %s", v)
+	}
+}
+
+func TestConnectSaysWhatFailed(t *testing.T) {
+	unauthorized := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	redirecting := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
+	}))
+	for _, tt := range []struct {
+		name   string
+		server config.Server
+		want   string
+	}{
+		{"it responds to nothing", serveRaw(t, "ignore discover,ignore initialize"), "didn't respond to"},
+		{"it chooses an unknown version", serveRaw(t, "version=1999-01-01"), `it chose the protocol version "1999-01-01"`},
+		{"it ends", config.Server{Command: "/bin/false"}, "the process ended: exit status 1"},
+		{"it doesn't exist", config.Server{Command: "/no/such/program"}, "the command can't be started"},
+		{"nobody listens", config.Server{URL: "http://127.0.0.1:1/?key=hidden"}, "the server can't be reached"},
+		{"it wants credentials", unauthorized, "HTTP status 401"},
+		{"it redirects", redirecting, "redirects elsewhere"},
+		{"it is neither", config.Server{}, "neither a command nor a url"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, errors.New("too slow"))
+			defer cancel()
+			s, err := client.Connect(ctx, tt.server, client.Options{ProbeTimeout: 50 * time.Millisecond})
+			if err == nil {
+				s.Close()
+				t.Fatal("it is connected")
+			}
+			if !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hidden") {
+				t.Errorf("the error is %q, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+// A server of 2026-07-28 may refuse the first request with the versions that it speaks.
+func TestRefusedVersion(t *testing.T) {
+	for _, tt := range []struct{ supported, want string }{
+		{`["2026-07-28"]`, "2026-07-28"},
+		{`["2025-06-18","2024-11-05"]`, "2025-06-18"},
+	} {
+		requests := 0
+		s := connect(t, serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			m := readMessage(r)
+			w.Header().Set("Content-Type", "application/json")
+			switch {
+			case m.Method == "server/discover" && requests > 0:
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"supportedVersions":%s,"capabilities":{}}}`, m.ID, tt.supported)
+			case m.Method == "server/discover":
+				requests++
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"unsupported","data":{"supported":%s}}}`, m.ID, tt.supported)
+			case m.Method == "initialize":
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%s,"capabilities":{}}}`, m.ID, rawMember(m.Params, "protocolVersion"))
+			default:
+				w.WriteHeader(http.StatusAccepted)
+			}
+		})), nil)
+		if v := s.Server().Version; v != tt.want {
+			t.Errorf("with %s, the version is %s", tt.supported, v)
+		}
+	}
+}
+
+type rawMessage struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+}
+
+func readMessage(r *http.Request) (m rawMessage) {
+	body, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(body, &m)
+	return m
+}
+
+func rawMember(object json.RawMessage, name string) json.RawMessage {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(object, &members)
+	return members[name]
+}
