@@ -110,7 +110,7 @@ func FuzzFromSchema(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = form.FromInputSchema(s.Document())
+		_ = form.ForSchema(s.Document()).Defaults()
 		fields, err := ask.FromSchema(s.Document())
 		if err != nil {
 			return
