@@ -89,7 +89,7 @@ func summarizeArguments(p *generators.Photon, raw json.RawMessage) string {
 		return ""
 	}
 	var values []string
-	for _, part := range form.ForSchema(p.Input().Document()).Fill(raw).Parts {
+	for _, part := range form.ForPhoton(p).Fill(raw).Parts {
 		value, ok := args[part.Name]
 		if !ok || part.Format == ask.FormatSecret {
 			continue

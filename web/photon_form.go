@@ -31,7 +31,7 @@ const editFromJSON = "fill"
 // page shows what was posted. The error is a [*generators.InvalidError] for what the
 // photon's schema doesn't see.
 func readPhotonForm(p *generators.Photon, posted url.Values, fromJSON bool) (ui.PhotonPage, json.RawMessage, error) {
-	page, f := newPhotonPage(p), form.ForSchema(p.Input().Document())
+	page, f := newPhotonPage(p), form.ForPhoton(p)
 	page.View = posted.Get(viewField)
 	if args := posted.Get(argumentsField); json.Valid([]byte(args)) {
 		page.Form = f.Fill(json.RawMessage(args))

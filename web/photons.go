@@ -81,7 +81,7 @@ func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller gen
 		return nil
 	}
 	page := newPhotonPage(p)
-	page.Form = form.ForSchema(p.Input().Document()).Link(r.URL.Query())
+	page.Form = form.ForPhoton(p).Link(r.URL.Query())
 	return s.render(w, r, http.StatusOK, ui.PhotonDetails(s.newChrome(r, caller, p.Title()), page))
 }
 

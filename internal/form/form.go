@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -24,14 +25,44 @@ const (
 // A Form makes forms for the values of a JSON Schema (draft 2020-12), which must be an
 // object. It shows what it can as controls, and the rest as JSON. It doesn't validate:
 // the schema does. It may be used by several goroutines.
-type Form struct{ schema *jsonschema.Schema }
+type Form struct {
+	schema *jsonschema.Schema
+	note   string // what to say of the form as a whole
+	asText bool   // the value is edited as JSON
+}
 
 // ForSchema returns the form of a schema, which must not be changed.
 func ForSchema(s *jsonschema.Schema) *Form {
 	if s == nil {
 		s = &jsonschema.Schema{}
 	}
-	return &Form{s}
+	return &Form{schema: s}
+}
+
+// The limits of a schema that only a form is made of.
+const (
+	maxSchemaLen   = 256 << 10 // bytes
+	maxSchemaDepth = 100
+	maxSchemaParts = 20_000
+)
+
+// ForPhoton returns the form of a photon's arguments. If Beam can't check them by their
+// schema, which is another server's, the form says so.
+func ForPhoton(p *generators.Photon) *Form {
+	own := p.Input().Document()
+	raw := rawjson.Member(p.Options().Definition, "inputSchema")
+	if raw == nil || len(own.Properties) > 0 || len(raw) < len(`{"type":"object","":{}}`) {
+		return ForSchema(own)
+	}
+	depth, parts := rawjson.Measure(raw)
+	schema := new(jsonschema.Schema)
+	if len(raw) > maxSchemaLen || depth > maxSchemaDepth || parts > maxSchemaParts {
+		return &Form{schema: own, asText: true, note: "The schema of this tool is too large or too deep for a form. Edit the arguments as JSON."}
+	}
+	if json.Unmarshal(raw, schema) != nil {
+		return &Form{schema: own, asText: true, note: "The schema of this tool isn’t one that Beam can read. Edit the arguments as JSON."}
+	}
+	return &Form{schema: schema, note: "Beam can’t check the arguments by this tool’s schema. Its server does."}
 }
 
 // Defaults returns the form with the schema's defaults.
@@ -59,9 +90,15 @@ func (f *Form) build(in input, zone *time.Location) *Part {
 	b := &builder{
 		root: f.schema, zone: zone, references: map[string]*jsonschema.Schema{}, patterns: map[string]*regexp.Regexp{},
 	}
+	if f.asText {
+		return asJSON(b.newPart(f.schema, place{required: true}), in, f.note)
+	}
 	p := b.part(f.schema, place{required: true}, in)
+	if p.Note == "" {
+		p.Note = f.note
+	}
 	if b.parts > maxParts || b.choices > maxChoicesEver {
-		return asJSON(b.newPart(f.schema, place{required: true}), in, "There are too many fields for a form.")
+		return asJSON(b.newPart(f.schema, place{required: true}), in, "There are too many fields for a form. Edit the arguments as JSON.")
 	}
 	return p
 }
