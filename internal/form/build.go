@@ -145,11 +145,11 @@ func (b *builder) fill(p *Part, s *jsonschema.Schema, conditions []condition, in
 	if in.isPosted() && p.Input != "" && !p.isNamed(in) { // it wasn't shown
 		in = input{mode: defaults}
 	}
+	if in.mode == defaults && s.Default != nil && rawjson.TypeName(s.Default) != nullType {
+		in = input{mode: exactly, value: s.Default}
+	}
 	if in.mode == exactly && p.nullable && rawjson.TypeName(in.value) == nullType {
 		in.value = nil
-	}
-	if in.mode == defaults && s.Default != nil {
-		in = input{mode: exactly, value: s.Default}
 	}
 	if variants := b.variantsOf(s); len(variants) > 0 {
 		return b.choice(p, s, variants, in)
