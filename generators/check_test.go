@@ -206,3 +206,31 @@ func TestCheckEmptyObject(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfAlternatives checks that a value is told what is wrong with it as the
+// alternative that it means, which its type or a constant tells.
+func TestErrorsOfAlternatives(t *testing.T) {
+	s, err := generators.ParseSchema(json.RawMessage(`{"oneOf":[
+	  {"type":"object","required":["kind","url"],"properties":{"kind":{"const":"git"},"url":{"type":"string"}}},
+	  {"type":"object","required":["kind"],"properties":{"kind":{"enum":["file"]},"size":{"anyOf":[{"type":"integer","minimum":1},{"type":"string"}]}}},
+	  {"type":"array","minItems":2}, {"type":"array","items":{"type":"string"},"maxItems":1}, {"type":"string","minLength":3}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const other = "must match one of the alternatives in the schema"
+	for value, want := range map[string]map[string]string{
+		`{"kind":"git"}`:            {"/url": "is required"},
+		`{"kind":"git","url":1}`:    {"/url": "must be text, not a number"},
+		`{"kind":"file","size":0}`:  {"/size": "must be at least 1"},
+		`{"kind":"file","size":[]}`: {"/size": other},
+		`"ab"`:                      {"": "must be at least 3 characters long; it has 2"},
+		`{"kind":"none"}`:           {"": other},
+		`{}`:                        {"": other},
+		`[1]`:                       {"": other},
+		`true`:                      {"": other},
+	} {
+		if got := fieldErrors(t, s.Validate(json.RawMessage(value))); !maps.Equal(got, want) {
+			t.Errorf("%s:\n got %q\nwant %q", value, got, want)
+		}
+	}
+}

@@ -119,6 +119,10 @@ func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
 			collectFieldErrors(value, to)
 			return
 		}
+		if meant := meantAlternative(e); meant != nil {
+			collectFieldErrors(meant, to)
+			return
+		}
 		add(path, "must match one of the alternatives in the schema")
 	default:
 		if len(e.Causes) == 0 {
@@ -143,6 +147,38 @@ func causeIfNotNull(e *validator.ValidationError) *validator.ValidationError {
 		return nil
 	}
 	return others[0]
+}
+
+// meantAlternative returns why a value violates the only alternative of a oneOf or anyOf
+// that has its type and the constants of its members; nil if there are none or several.
+func meantAlternative(e *validator.ValidationError) *validator.ValidationError {
+	var meant *validator.ValidationError
+	for _, cause := range e.Causes {
+		if isForOtherValues(cause, len(e.InstanceLocation)) {
+			continue
+		}
+		if meant != nil {
+			return nil
+		}
+		meant = cause
+	}
+	return meant
+}
+
+// isForOtherValues reports whether an alternative was violated by the type of the value,
+// which is that deep, or by a member that must be one constant.
+func isForOtherValues(e *validator.ValidationError, depth int) bool {
+	switch k := e.ErrorKind.(type) {
+	case *kind.OneOf, *kind.AnyOf:
+		return false
+	case *kind.Type:
+		return len(e.InstanceLocation) == depth
+	case *kind.Const:
+		return len(e.InstanceLocation) <= depth+1
+	case *kind.Enum:
+		return len(e.InstanceLocation) <= depth+1 && len(k.Want) == 1
+	}
+	return slices.ContainsFunc(e.Causes, func(cause *validator.ValidationError) bool { return isForOtherValues(cause, depth) })
 }
 
 // constChoices returns the constants of a oneOf or anyOf. It reports false if an

@@ -55,7 +55,7 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	if err := json.Unmarshal(raw, doc); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	doc.PropertyOrder = propertyOrder(raw)
+	setPropertyOrder(doc, raw)
 	s, err := compile(slices.Clone(raw), doc, assertFormats)
 	if err == nil {
 		parsedSchemas.put(raw, s)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // The limits of ParseSchema. A schema may come from anywhere; compiling it and
@@ -26,23 +28,9 @@ func checkSchemaText(raw []byte) error {
 	if len(raw) > maxSchemaLen {
 		return fmt.Errorf("the schema has %d bytes; at most %d are accepted", len(raw), maxSchemaLen)
 	}
-	depth, nodes, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			nodes++
-		case c == '}' || c == ']':
-			depth--
-		}
-		if depth > maxSchemaDepth {
-			return fmt.Errorf("the schema is nested more than %d deep", maxSchemaDepth)
-		}
+	depth, nodes := rawjson.Measure(raw)
+	if depth > maxSchemaDepth {
+		return fmt.Errorf("the schema is nested more than %d deep", maxSchemaDepth)
 	}
 	if nodes > maxSchemaNodes {
 		return fmt.Errorf("the schema has more than %d parts", maxSchemaNodes)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/big"
-	"slices"
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
@@ -64,26 +63,4 @@ func (s *Schema) fillDefaults(tree any) (changed bool) {
 		}
 	}
 	return changed
-}
-
-// propertyOrder returns the names of a schema's properties in the order of its text,
-// in which surfaces show them.
-func propertyOrder(raw []byte) []string {
-	var top struct{ Properties json.RawMessage }
-	if json.Unmarshal(raw, &top) != nil {
-		return nil
-	}
-	var names []string
-	dec := json.NewDecoder(bytes.NewReader(top.Properties))
-	for _, _ = dec.Token(); dec.More(); {
-		name, err := dec.Token()
-		var skipped json.RawMessage
-		if err != nil || dec.Decode(&skipped) != nil {
-			break
-		}
-		if text, ok := name.(string); ok && !slices.Contains(names, text) {
-			names = append(names, text)
-		}
-	}
-	return names
 }

@@ -9,6 +9,7 @@ import { initShortcuts } from "./script/keyboard.js";
 import { initConnectionNote, updateTitleCount } from "./script/page.js";
 import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";
+import { initToolForm } from "./script/toolform.js";
 import { handleNewRows, initFollowing, initLevelFilter } from "./script/timeline.js";
 
 let syncScheduled = false, rows = [];
@@ -35,6 +36,7 @@ initFollowing();
 initLevelFilter();
 initShortcuts();
 initConnectionNote();
+initToolForm();
 makeSortable();
 removeSettledDrafts();
 syncQuestions();

@@ -88,17 +88,13 @@ func summarizeArguments(p *generators.Photon, raw json.RawMessage) string {
 	if p == nil || json.Unmarshal(raw, &args) != nil {
 		return ""
 	}
-	fields, err := form.FromInputSchema(p.Input().Document())
-	if err != nil {
-		return ""
-	}
 	var values []string
-	for _, f := range fields {
-		value, ok := args[f.Name]
-		if !ok || f.Format == ask.FormatSecret {
+	for _, part := range form.ForPhoton(p).Fill(raw).Parts {
+		value, ok := args[part.Name]
+		if !ok || part.Format == ask.FormatSecret {
 			continue
 		}
-		if text := summarizeArgument(&f, value); text != "" {
+		if text := summarizeArgument(&part.Field, value); text != "" {
 			values = append(values, text)
 		}
 	}

@@ -1,12 +1,9 @@
 package web
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
@@ -83,21 +80,15 @@ func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller gen
 		writeJSON(w, http.StatusOK, newPhotonJSON(p))
 		return nil
 	}
-	fields, err := form.FromInputSchema(p.Input().Document())
-	if err != nil {
-		return err
-	}
-	page := newPhotonPage(p, fields)
-	page.Values = prefillValues(fields, r.URL.Query())
+	page := newPhotonPage(p)
+	page.Form = form.ForPhoton(p).Link(r.URL.Query())
 	return s.render(w, r, http.StatusOK, ui.PhotonDetails(s.newChrome(r, caller, p.Title()), page))
 }
 
-func newPhotonPage(p *generators.Photon, fields ask.Fields) ui.PhotonPage {
+// newPhotonPage returns a photon's page without its form.
+func newPhotonPage(p *generators.Photon) ui.PhotonPage {
 	o := p.Options()
-	return ui.PhotonPage{
-		Name: p.Name(), Title: p.Title(), Description: o.Description, Fields: fields,
-		Traits: traitsOf(o),
-	}
+	return ui.PhotonPage{Name: p.Name(), Title: p.Title(), Description: o.Description, Traits: traitsOf(o)}
 }
 
 func traitsOf(o generators.Options) ui.Traits {
@@ -105,45 +96,4 @@ func traitsOf(o generators.Options) ui.Traits {
 		ReadOnly: o.ReadOnly, Destructive: o.Destructive, Idempotent: o.Idempotent,
 		OpenWorld: o.OpenWorld, Durable: o.Durable,
 	}
-}
-
-// prefillValues returns the values that a link's query fills in, and the defaults of the
-// other fields; nil if the query names no field.
-func prefillValues(fields ask.Fields, query url.Values) url.Values {
-	values, found := url.Values{}, false
-	for _, f := range fields {
-		if v, ok := query[f.Name]; ok {
-			values[f.Name], found = linkValues(&f, v), true
-		} else if v := ui.DefaultValues(&f); v != nil {
-			values[f.Name] = v
-		}
-	}
-	if !found {
-		return nil
-	}
-	return values
-}
-
-// linkValues converts a link's values to those of a form: a list may be JSON. Times in
-// RFC 3339 are kept: the page converts them to the browser's time zone.
-func linkValues(f *ask.Field, link []string) []string {
-	if len(link) != 1 {
-		return link
-	}
-	var list []string
-	if f.Type == "array" && json.Unmarshal([]byte(link[0]), &list) == nil {
-		return list
-	}
-	return link
-}
-
-// argumentsField is the form field that holds all arguments of a run to repeat, as JSON.
-const argumentsField = "beam:args"
-
-// decodeArguments reads a photon's arguments from a form.
-func decodeArguments(posted url.Values, fields ask.Fields) json.RawMessage {
-	if args := posted.Get(argumentsField); json.Valid([]byte(args)) {
-		return json.RawMessage(args)
-	}
-	return form.Decode(fields, posted, formTimeZone(posted))
 }

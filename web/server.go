@@ -153,6 +153,8 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /asks/{id}", s.handleAsk)
 	mux.Handle("GET /asks/{id}/evidence/{n}", s.authenticated(s.handleEvidence))
 	mux.Handle("POST /photons/{name}/runs", s.authenticated(s.handleStart))
+	mux.Handle("POST /photons/{name}/form", s.authenticated(s.handleEditForm))
+	mux.Handle("GET /photons/{name}/form", s.authenticated(s.handleEditedForm))
 	mux.Handle("POST /runs/{id}/cancel", s.authenticated(s.handleCancel))
 	mux.Handle("POST /runs/{id}/adopt", s.authenticated(s.handleAdopt))
 	mux.Handle("POST /mcp/request", s.authenticated(s.handleAnswer))

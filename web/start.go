@@ -7,10 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -61,18 +59,20 @@ func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller ge
 	if err := parseForm(w, r); err != nil {
 		return err
 	}
-	fields, err := form.FromInputSchema(p.Input().Document())
-	if err != nil {
-		return err
+	page, args, err := readPhotonForm(p, r.PostForm, lastValue(r.PostForm, sourceField) == "json")
+	var info engine.Info
+	if err == nil {
+		info, err = s.engine.Start(r.Context(), caller, engine.StartRequest{
+			Photon: p.Name(), Args: args, Surface: "browser", IdempotencyKey: r.Header.Get("Idempotency-Key"),
+		})
+	} else {
+		err = withSchemaErrors(p, args, err)
 	}
-	info, err := s.engine.Start(r.Context(), caller, engine.StartRequest{
-		Photon: p.Name(), Args: decodeArguments(r.PostForm, fields), Surface: "browser",
-		IdempotencyKey: r.Header.Get("Idempotency-Key"),
-	})
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) && !wantsJSON(r) {
-		page := newPhotonPage(p, fields)
-		page.Values, page.Errors = refillValues(r.PostForm, fields), invalid.Fields
+		if page.JSONError == "" {
+			page.Errors = invalid.Fields
+		}
 		return s.render(w, r, http.StatusUnprocessableEntity, ui.PhotonDetails(s.newChrome(r, caller, p.Title()), page))
 	}
 	if err != nil {
@@ -82,21 +82,14 @@ func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller ge
 	return nil
 }
 
-// refillValues returns the values to show in a rejected form: those that were posted, or
-// the arguments of the run to repeat.
-func refillValues(form url.Values, fields ask.Fields) url.Values {
-	var args map[string]json.RawMessage
-	if json.Unmarshal([]byte(form.Get(argumentsField)), &args) != nil {
-		return form
+// withSchemaErrors adds the errors of the photon's schema to those of its form.
+func withSchemaErrors(p *generators.Photon, args json.RawMessage, err error) error {
+	var ofForm, ofSchema *generators.InvalidError
+	_, checked := p.Check(args)
+	if args == nil || !errors.As(err, &ofForm) || !errors.As(checked, &ofSchema) {
+		return err
 	}
-	values := url.Values{}
-	for _, f := range fields {
-		if raw, ok := args[f.Name]; ok && f.Format != ask.FormatSecret {
-			f.Default = raw
-			values[f.Name] = ui.DefaultValues(&f)
-		}
-	}
-	return values
+	return &generators.InvalidError{Fields: append(ofForm.Fields, ofSchema.Fields...)}
 }
 
 // formTimeZone returns the time zone of a form's times: UTC if the form has none, as on

@@ -22,15 +22,32 @@ var Photon = generators.New("kitchen_sink", runKitchenSink, &generators.Options{
 	Forms:       []func() error{ask.Fits[Signup]},
 })
 
-// Choice is the question to ask.
+// Choice is the question to ask, and nested input for testing forms.
 type Choice struct {
-	Ask string `json:"ask,omitempty" title:"Question" description:"The kind of question to ask" enum:"text,secret,confirm,select,multiselect,number,integer,date,datetime,file,form,url,evidence,all" default:"form"`
+	Ask  string `json:"ask,omitempty" title:"Question" description:"The kind of question to ask" enum:"text,secret,confirm,select,multiselect,number,integer,date,datetime,file,form,url,evidence,all" default:"form"`
+	Echo *Echo  `json:"echo,omitempty" title:"Echo" description:"Nested input, which the result repeats"`
+}
+
+// Echo is input with every kind of part that a form has.
+type Echo struct {
+	Text   string            `json:"text,omitempty" title:"Text" maxLength:"200"`
+	Words  []string          `json:"words,omitempty" title:"Words"`
+	Points []Point           `json:"points,omitempty" title:"Points" maxItems:"10"`
+	Labels map[string]string `json:"labels,omitempty" title:"Labels"`
+}
+
+// Point is a place with a name.
+type Point struct {
+	Name string  `json:"name" title:"Name" minLength:"1"`
+	X    float64 `json:"x,omitempty" title:"X" minimum:"0" maximum:"100"`
+	Y    float64 `json:"y,omitempty" title:"Y" minimum:"0" maximum:"100"`
 }
 
 // Outcome is the person's response. Answer is set only if they accepted.
 type Outcome struct {
 	Action string `json:"action" enum:"accept,decline,cancel,timeout"`
 	Answer any    `json:"answer,omitempty"`
+	Echo   *Echo  `json:"echo,omitempty"`
 }
 
 func runKitchenSink(ctx context.Context, in Choice, yield generators.Yield) (Outcome, error) {
@@ -41,10 +58,10 @@ func runKitchenSink(ctx context.Context, in Choice, yield generators.Yield) (Out
 	}
 	answer, err := askQuestion(yield, in.Ask)
 	if err == nil {
-		return Outcome{Action: "accept", Answer: answer}, nil
+		return Outcome{"accept", answer, in.Echo}, nil
 	}
 	if action := unansweredAction(err); action != "" {
-		return Outcome{Action: action}, nil
+		return Outcome{Action: action, Echo: in.Echo}, nil
 	}
 	return Outcome{}, err
 }

@@ -110,7 +110,7 @@ func FuzzFromSchema(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = form.FromInputSchema(s.Document())
+		_ = form.ForSchema(s.Document()).Defaults()
 		fields, err := ask.FromSchema(s.Document())
 		if err != nil {
 			return
@@ -176,4 +176,52 @@ func withoutDescribedRules(fields ask.Fields) ask.Fields {
 		f.Description, f.Pattern, f.Step = "", "", nil
 	}
 	return out
+}
+
+// FuzzToolForm makes a form of any schema, fills it with any post and any JSON, and
+// changes it. The content must be JSON, and the same when the form is posted again.
+// JSON that the schema accepts must come back as it was, apart from what a form shows
+// alike.
+func FuzzToolForm(f *testing.F) {
+	for _, tt := range roundTrips {
+		for _, value := range tt.values {
+			f.Add(tt.schema, "a~rows=1&a/0=x&b~variant=1&c~json=%7B", value, "add l")
+		}
+	}
+	f.Add(editable, "l~rows=2&l/0/host=a&l/1~on=1&m~rows=2&m~k0=x&m~v0=y", `{"l":[{"host":"a"}]}`, "remove l/0")
+	f.Fuzz(func(t *testing.T, schema, post, value, action string) {
+		if len(schema)+len(post)+len(value) > 8<<10 {
+			return
+		}
+		s, err := generators.ParseSchema(json.RawMessage(schema))
+		if err != nil {
+			return
+		}
+		values, err := url.ParseQuery(post)
+		if err != nil && len(values) == 0 {
+			return
+		}
+		tool := form.ForSchema(s.Document())
+		parts := []*form.Part{tool.Defaults(), tool.Link(values), tool.Read(values, nil)}
+		if json.Valid([]byte(value)) {
+			parts = append(parts, tool.Fill(json.RawMessage(value)))
+		}
+		for _, p := range parts {
+			_, _, _ = p.Edit(action)
+			content := p.Content()
+			if !json.Valid(content) {
+				t.Fatalf("the content is %q", content)
+			}
+			_ = p.Problems()
+			var names []string
+			if err := s.Validate(content); err != nil {
+				for path, message := range fieldErrors(t, err) {
+					if names = append(names, path); message == "" {
+						t.Fatalf("%s is rejected at %q without a message", content, path)
+					}
+				}
+			}
+			_ = form.Lines(form.Indent(content), names)
+		}
+	})
 }

@@ -22,6 +22,9 @@ func (b Base) Photon(name string) string { return string(b) + "/photons/" + url.
 // StartRun returns the URL to post a photon's arguments to.
 func (b Base) StartRun(photon string) string { return b.Photon(photon) + "/runs" }
 
+// EditForm returns the URL that changes a photon's form.
+func (b Base) EditForm(photon string) string { return b.Photon(photon) + "/form" }
+
 // Runs returns the URL of the list of runs.
 func (b Base) Runs() string { return string(b) + "/runs" }
 

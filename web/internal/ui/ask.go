@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -32,8 +33,9 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 	if o.Question == nil {
 		v.Question = &ask.Question{Kind: ask.KindConfirm}
 	}
-	v.controls = newFormControls(v.id, v.Question.Fields, values, errs)
-	v.generalErrors = generalErrors(v.Question.Fields, errs)
+	var rest []generators.FieldError
+	v.controls, rest = newFormControls(v.id, form.FromFields(v.Question.Fields, values).Parts, errs)
+	v.generalErrors = generalErrors(rest)
 	if v.view().files {
 		v.generalErrors = nil
 		for _, e := range errs {

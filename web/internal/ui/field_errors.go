@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -40,6 +41,14 @@ func (c *formControl) errorSentences() []string {
 func (c *formControl) problem(e generators.FieldError) fieldProblem {
 	rules := c.rules()
 	switch {
+	case c.Kind == form.Choice && c.Variant < 0 && isMissing(e):
+		return fieldProblem{"Choose " + c.noun(), false}
+	case c.Kind != form.Control:
+		label := quoteSentence(c.Label())
+		if below, ok := strings.CutPrefix(e.Path, c.Pointer+"/"); ok {
+			label += ", " + below + ","
+		}
+		return fieldProblem{strings.TrimSuffix(e.Sentence(label), "."), false}
 	case c.widget == checkboxes && c.MinItems+c.MaxItems > 0:
 		return fieldProblem{"Choose " + c.countedNoun(), true}
 	case c.widget == checkboxes, c.widget == radios, c.widget == selectWidget:
@@ -202,12 +211,7 @@ func startsWithVowelSound(noun string) bool {
 // errorHeading says how many fields, or problems if some belong to no field, the
 // person must fix; empty if there are none.
 func errorHeading(list []*formControl, other, files []string) string {
-	n := 0
-	for _, c := range list {
-		if c.hasErrors() {
-			n++
-		}
-	}
+	n := len(everyError(list))
 	if len(files) > 0 {
 		n++
 	}

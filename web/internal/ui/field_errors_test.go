@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 )
 
 // TestErrorsSayWhatToDo answers fields of many kinds wrongly, as a form would be checked.
@@ -60,7 +61,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			t.Errorf("%s %s: %v", tt.field.Title, tt.answer, err)
 			continue
 		}
-		c := newFormControls("in", fields, nil, invalid.Fields)[0]
+		c := flatControl(fields, invalid.Fields)
 		if got := c.errorSentences(); !slices.Equal(got, []string{tt.want}) || c.hint() != tt.hint {
 			t.Errorf("%s %s: %q and the hint %q, want %q and %q", tt.field.Title, tt.answer, got, c.hint(), tt.want, tt.hint)
 		}
@@ -88,10 +89,16 @@ func TestNoChoice(t *testing.T) {
 		}
 		for def, want := range map[string]bool{"": true, `"b"`: false} {
 			f.Default = json.RawMessage(def)
-			html := renderHTML(t, formField(newFormControls("in", ask.Fields{f}, nil, nil)[0]))
+			html := renderHTML(t, formField(flatControl(ask.Fields{f}, nil)))
 			if got := strings.Contains(html, "No choice"); got != want {
 				t.Errorf("%d choices, default %s: %v, want %v", n, def, got, want)
 			}
 		}
 	}
+}
+
+// flatControl returns the first control of a flat form.
+func flatControl(fields ask.Fields, errs []generators.FieldError) *formControl {
+	list, _ := newFormControls("in", form.FromFields(fields, nil).Parts, errs)
+	return list[0]
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -52,7 +52,10 @@ func (c *formControl) rules() string {
 	if c.Pattern != "" && c.PatternHint != "" {
 		add("%s", c.PatternHint)
 	}
-	if c.Type == "" {
+	if c.Rule != "" {
+		add("%s", c.Rule)
+	}
+	if c.Type == "" && (c.Kind == form.Control || c.Kind == form.JSON) {
 		add("JSON")
 	}
 	return strings.Join(parts, ", ")
@@ -101,11 +104,8 @@ func (c *formControl) boundAttributes() map[string]any {
 		if c.MinLength > 0 {
 			a["minlength"] = strconv.Itoa(c.MinLength)
 		}
-		// No maxlength: browsers silently truncate pasted text. The server rejects
-		// text that is too long, with a message.
-		if c.Pattern != "" && c.widget != textarea && c.Format != ask.FormatTime {
-			a["pattern"] = htmlPattern(c.Pattern)
-		}
+		// No maxlength: browsers silently truncate pasted text. No pattern: browsers
+		// take forever to match some. The server rejects both, with a message.
 	}
 	if c.widget == "password" {
 		// A secret for a photon is not a password of this site. Browsers ignore
@@ -158,13 +158,4 @@ func alignUp(lo, step float64) float64 {
 		return math.Ceil(n) * step
 	}
 	return lo
-}
-
-// htmlPattern converts a pattern that may match anywhere to one for the pattern
-// attribute, which must match the whole value.
-func htmlPattern(p string) string {
-	if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") && !strings.Contains(p, "|") {
-		return p
-	}
-	return "[\\s\\S]*(?:" + p + ")[\\s\\S]*"
 }

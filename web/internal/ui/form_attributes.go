@@ -19,6 +19,9 @@ func ariaAttributes(f *formControl) templ.Attributes {
 	if f.labelledBy != "" {
 		a["aria-labelledby"] = f.labelledBy
 	}
+	if f.focus == "control" {
+		a["autofocus"] = true
+	}
 	if f.hasErrors() && f.widget != radios && f.widget != checkboxes {
 		a["aria-invalid"] = "true"
 	}

@@ -1,25 +1,30 @@
 package ui
 
 import (
-	"encoding/json"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
 )
 
-// A formControl is a field prepared for rendering.
+// A formControl is a part of a form prepared for rendering.
 type formControl struct {
-	*ask.Field
+	*form.Part
 	id         string
-	widget     string   // see widgetOf
-	values     []string // the values filled in
+	widget     string // see widgetOf
 	errors     []generators.FieldError
-	labelledBy string // the id of the element that labels it, if not its own label
+	labelledBy string         // the id of the element that labels it, if not its own label
+	parts      []*formControl // of a part that has parts
+	within     string         // what it is part of, for errors
+	// editURL is where buttons post that change the form's parts; empty if it has none.
+	editURL templ.SafeURL
+	focus   string // the button, or "control", that has the focus
 }
 
 // The widgets that are not types of <input>.
@@ -29,6 +34,8 @@ const (
 	selectWidget = "select"
 	checkboxes   = "checkboxes"
 	checkbox     = "checkbox"
+	constant     = "constant"
+	encoded      = "encoded"
 )
 
 // maxRadios is how many choices are radio buttons; more are a select.
@@ -42,48 +49,19 @@ func (c *formControl) needsFilter() bool {
 	return c.widget == checkboxes && len(c.Choices) > maxRadios || c.widget == selectWidget && len(c.Choices) > maxUnfilteredSelect
 }
 
-// newFormControls prepares a form's fields. If values is nil, it fills in the defaults.
-func newFormControls(prefix string, fields ask.Fields, values url.Values, errs []generators.FieldError) []*formControl {
-	list := make([]*formControl, len(fields))
-	for i := range fields {
-		f := &fields[i]
-		c := &formControl{Field: f, id: prefix + "-" + strconv.Itoa(i), widget: widgetOf(f)}
-		switch {
-		case values == nil:
-			c.values = DefaultValues(f)
-		case c.alwaysHasValue() && strings.Join(values[f.Name], "") == "":
-			c.values = DefaultValues(f)
-		case f.Format != ask.FormatSecret:
-			c.values = values[f.Name]
-		}
-		for _, e := range errs {
-			if e.Field() == f.Name && e.Path != "" {
-				c.errors = append(c.errors, e)
-			}
-		}
-		list[i] = c
-	}
-	return list
-}
-
 // alwaysHasValue reports whether the person changes a default rather than chooses or not.
 func (c *formControl) alwaysHasValue() bool {
-	return (c.widget == radios || c.widget == selectWidget) && len(DefaultValues(c.Field)) > 0
+	return (c.widget == radios || c.widget == selectWidget) && len(c.Default) > 0 && len(c.Values) > 0 && c.value() != ""
 }
 
-// generalErrors returns the errors that belong to no field, in sentences.
-func generalErrors(fields ask.Fields, errs []generators.FieldError) []string {
-	var other []string
-	for _, e := range errs {
-		if e.Path == "" || fields.Field(e.Field()) == nil {
-			other = append(other, e.Sentence(e.Field()))
-		}
-	}
-	return other
-}
-
-func widgetOf(f *ask.Field) string {
+func widgetOf(f *form.Part) string {
 	switch {
+	case f.Kind != form.Control:
+		return "part-" + string(f.Kind)
+	case f.IsConstant():
+		return constant
+	case f.Encoded:
+		return encoded
 	case f.Type == "array":
 		return checkboxes
 	case len(f.Choices) > maxRadios:
@@ -113,51 +91,13 @@ func widgetOf(f *ask.Field) string {
 	return "text"
 }
 
-// DefaultValues returns a field's default as a form would post it.
-func DefaultValues(f *ask.Field) []string {
-	if len(f.Default) == 0 || f.Format == ask.FormatSecret {
-		return nil
-	}
-	var v any
-	if json.Unmarshal(f.Default, &v) != nil {
-		return nil
-	}
-	switch v := v.(type) {
-	case nil:
-		return nil
-	case string:
-		if f.Type == "" {
-			return []string{string(f.Default)}
-		}
-		return []string{v}
-	case bool:
-		if f.Type == "boolean" {
-			if v {
-				return []string{"on"}
-			}
-			return nil
-		}
-	case []any:
-		if f.Type == "array" {
-			var list []string
-			for _, e := range v {
-				if s, ok := e.(string); ok {
-					list = append(list, s)
-				}
-			}
-			return list
-		}
-	}
-	return []string{string(f.Default)}
-}
-
 // timestamp returns the value of a datetime-local control if it is an RFC 3339 time,
 // which the page converts to the browser's time zone; else empty.
 func (c *formControl) timestamp() string {
-	if c.widget != "datetime-local" || len(c.values) == 0 {
+	if c.widget != "datetime-local" || len(c.Values) == 0 {
 		return ""
 	}
-	v := c.values[len(c.values)-1]
+	v := c.Values[len(c.Values)-1]
 	if _, err := time.Parse(time.RFC3339, v); err != nil {
 		return ""
 	}
@@ -174,16 +114,16 @@ func datetimeLocal(rfc3339 string) string {
 }
 
 func (c *formControl) value() string {
-	if len(c.values) == 0 {
+	if len(c.Values) == 0 {
 		return ""
 	}
 	if m := c.timestamp(); m != "" {
 		return datetimeLocal(m)
 	}
-	return c.values[len(c.values)-1]
+	return c.Values[len(c.Values)-1]
 }
 
-func (c *formControl) hasValue(value string) bool { return slices.Contains(c.values, value) }
+func (c *formControl) hasValue(value string) bool { return slices.Contains(c.Values, value) }
 
 func (c *formControl) isChecked() bool {
 	switch c.value() {

@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -81,13 +82,13 @@ func TestPages(t *testing.T) {
 		golden(t, "home-empty", Home(plain, nil))
 		golden(t, "home-search", Home(found, nil))
 
-		form := questions()["form"].Fields
-		page := PhotonPage{Name: "wizard", Title: "Wizard", Description: "Three questions.", Traits: Traits{Durable: true, Destructive: true}, Fields: form}
+		fields := questions()["form"].Fields
+		page := PhotonPage{Name: "wizard", Title: "Wizard", Description: "Three questions.", Traits: Traits{Durable: true, Destructive: true}, Form: form.FromFields(fields, nil)}
 		golden(t, "photon", PhotonDetails(c, page))
-		page.Values = url.Values{"name": {"A"}, "email": {"nope"}}
+		page.Form = form.FromFields(fields, url.Values{"name": {"A"}, "email": {"nope"}})
 		page.Errors = []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
 		golden(t, "photon-errors", PhotonDetails(c, page))
-		golden(t, "photon-no-input", PhotonDetails(c, PhotonPage{Name: "ping"}))
+		golden(t, "photon-no-input", PhotonDetails(c, PhotonPage{Name: "ping", Form: form.FromFields(nil, nil)}))
 
 		w := newLogWriter("{}")
 		w.ask(questions()["select"])

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+	"github.com/google/jsonschema-go/jsonschema"
 	"golang.org/x/net/html"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -121,7 +123,7 @@ func hostilePages(s string) map[string]templ.Component {
 	pages := map[string]templ.Component{
 		"run":    RunPage(c, w.run),
 		"home":   Home(c, []PhotonCard{{Name: s, Title: s, Description: s}}),
-		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Description: s, Fields: hostileQuestions(s)[0].Fields, Values: url.Values{s: {s}}, Errors: errs}),
+		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Description: s, Form: hostileForm(s), JSON: s, JSONError: s, Said: s, View: s, Errors: errs}),
 		"runs":   Runs(c, RunsPage{State: s, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s, Owner: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
 		"login":  Login(c, LoginPage{Error: s, Next: s, Token: true}),
 		"error":  ErrorPage(c, 500, s, s),
@@ -189,11 +191,11 @@ func checkHarmlessAttribute(t *testing.T, what string, n *html.Node, a html.Attr
 	t.Helper()
 	key := strings.ToLower(a.Key)
 	switch {
-	case strings.HasPrefix(key, "on") || key == "style" || key == "srcdoc" || key == "formaction" || strings.Contains(key, "pwn"):
+	case strings.HasPrefix(key, "on") || key == "style" || key == "srcdoc" || strings.Contains(key, "pwn"):
 		t.Errorf("%s: <%s> has the attribute %s=%q", what, n.Data, a.Key, a.Val)
 	case strings.HasPrefix(key, "data-") && strings.Contains(a.Val, "pwn"):
 		t.Errorf("%s: code holds a stranger's text: %s=%q", what, a.Key, a.Val)
-	case key == "href" || key == "src" || key == "action":
+	case key == "href" || key == "src" || key == "action" || key == "formaction":
 		u, err := url.Parse(a.Val)
 		if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" || u.Scheme == "" && !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "#") {
 			t.Errorf("%s: <%s> leads to %s=%q", what, n.Data, a.Key, a.Val)
@@ -256,4 +258,28 @@ func TestFormsWithShadowingFields(t *testing.T) {
 	if got := renderHTML(t, AskPage(testChrome(), w.openAsk(), nil, nil)); !strings.Contains(got, `name="dataset"`) || strings.Contains(got, "<script") {
 		t.Error("the form's own page has no form, or a script")
 	}
+}
+
+// hostileForm returns a form with every kind of part, all of whose text is s.
+func hostileForm(s string) *form.Part {
+	quoted := func(schema string) *jsonschema.Schema {
+		text, _ := json.Marshal(s)
+		doc := new(jsonschema.Schema)
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(schema, `"S"`, string(text))), doc); err != nil {
+			panic(err)
+		}
+		return doc
+	}
+	const about = `"title":"S","description":"S","examples":["S"],"default":"S"`
+	doc := quoted(`{"type":"object","required":["o","S"],"properties":{
+	  "S":{"type":"string",` + about + `,"pattern":"S","format":"S"},
+	  "o":{"type":"object",` + about + `,"properties":{"S":{"type":"string",` + about + `}}},
+	  "add":{"type":"object",` + about + `,"properties":{"S":{}}},
+	  "l":{"type":"array",` + about + `,"items":{"type":"object","title":"S","properties":{"S":{"enum":["S",1]}}}},
+	  "m":{"type":"object",` + about + `,"additionalProperties":{"type":"string"}},
+	  "v":{"oneOf":[{"title":"S","type":"string"},{"type":"object","properties":{"S":{"const":"S"}}}]},
+	  "j":{"type":"object",` + about + `},
+	  "b":{"type":"boolean",` + about + `},"f":{"type":"string","contentEncoding":"base64",` + about + `}}}`)
+	value, _ := json.Marshal(map[string]any{s: s, "o": map[string]any{s: s}, "l": []any{map[string]any{s: s}, s}, "m": map[string]any{s: s}, "v": map[string]any{s: s}, "j": s, "f": s, "b": s})
+	return form.ForSchema(doc).Fill(value)
 }

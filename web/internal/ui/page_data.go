@@ -1,11 +1,9 @@
 package ui
 
 import (
-	"net/url"
-
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 )
 
 // Chrome is the data of the bar and the sidebar around every page.
@@ -77,10 +75,14 @@ type PhotonPage struct {
 	Title       string
 	Description string
 	Traits
-	Fields ask.Fields
-	// Values fill the fields instead of their defaults, if not nil.
-	Values url.Values
+	Form   *form.Part
 	Errors []generators.FieldError
+	// JSON is the text of the arguments as JSON; empty for that of the form.
+	JSON      string
+	JSONError string     // what is wrong with it, in a sentence
+	View      string     // on a narrow screen, "json" shows the JSON, and "form" the form
+	Focus     form.Focus // what has the focus after a change of the form
+	Said      string     // what to announce
 }
 
 // LoginPage is the data of the sign-in page.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -164,7 +165,7 @@ func BenchmarkArtifacts(b *testing.B) {
 func TestTimesAreShownInTheReadersZone(t *testing.T) {
 	fields := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
 	page := func(at string) string {
-		return renderHTML(t, PhotonDetails(Chrome{}, PhotonPage{Name: "p", Fields: fields, Values: url.Values{"at": {at}}}))
+		return renderHTML(t, PhotonDetails(Chrome{}, PhotonPage{Name: "p", Form: form.FromFields(fields, url.Values{"at": {at}})}))
 	}
 	if got := page("2026-05-17T18:30:00-04:00"); !strings.Contains(got, `value="2026-05-17T22:30"`) || !strings.Contains(got, "new Date(1779057000000)") {
 		t.Errorf("a moment of a link: %s", got)

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,9 +60,6 @@ func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
 		text, ok := jsonString(raw)
 		if !ok {
 			text = string(raw)
-		}
-		if bytes.HasPrefix(raw, []byte("{")) {
-			return "" // a link can't fill in an object
 		}
 		query.Set(name, text)
 	}

@@ -1,6 +1,9 @@
 package ui
 
-import "github.com/photon-beam/beam/ask"
+import (
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/form"
+)
 
 // hasShadowingField reports whether a field's name shadows a property of its form that
 // Datastar calls (DOM clobbering): an input named "closest" makes form.closest that
@@ -9,6 +12,16 @@ import "github.com/photon-beam/beam/ask"
 func hasShadowingField(fields ask.Fields) bool {
 	for i := range fields {
 		if datastarFormProperties[fields[i].Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// hasShadowingPart reports the same of a form's parts.
+func hasShadowingPart(f *form.Part) bool {
+	for _, p := range f.Parts {
+		if datastarFormProperties[p.Input] {
 			return true
 		}
 	}

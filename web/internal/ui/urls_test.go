@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/links"
 )
 
@@ -26,7 +27,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 	w := fullRun()
 	pages := map[string]templ.Component{
 		"home":   Home(c, []PhotonCard{{Name: "explore_csv"}}),
-		"photon": PhotonDetails(c, PhotonPage{Name: "explore_csv"}),
+		"photon": PhotonDetails(c, PhotonPage{Form: form.FromFields(nil, nil), Name: "explore_csv"}),
 		"runs":   Runs(c, RunsPage{Runs: []RunLine{{Info: engine.Info{ID: runID}}}}),
 		"none":   Runs(c, RunsPage{State: "failed"}),
 		"run":    RunPage(c, w.run),

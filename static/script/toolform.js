@@ -1,0 +1,161 @@
+// A tool's form and the JSON beside it follow each other. The server converts both ways,
+// and renders what a button changes; nothing is started or kept by that.
+
+import { announce, find } from "./dom.js";
+
+const states = new WeakMap(); // form → what is in progress
+const state = (form) => states.get(form) ?? states.set(form, { version: 0 }).get(form);
+const formOf = (element) => element.closest?.("form.tool-form");
+const jsonOf = (form) => find("#in-json", form);
+
+function setSource(form, source) {
+  const input = find('[name="beam:source"]', form);
+  if (find(".fields > .field", form)) input.value = source;
+}
+
+/** request posts a form, and returns the response, or null if another request took over. */
+async function request(form, action, accept) {
+  const current = state(form);
+  current.abort?.abort();
+  current.abort = new AbortController();
+  const data = new FormData(form);
+  data.delete("beam:do");
+  if (action) data.set("beam:do", action);
+  if (action !== "fill") data.delete("beam:json");
+  const url = find('[name="beam:do"][formaction]', form)?.getAttribute("formaction");
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { Accept: accept, "Datastar-Request": "true" },
+      body: new URLSearchParams(data),
+      signal: current.abort.signal,
+    });
+    if (!response.ok) throw new Error(response.status);
+    return await response.text();
+  } catch (error) {
+    if (error.name !== "AbortError") showProblem(form, "Beam didn’t respond. The form and the JSON may differ.");
+    return null;
+  }
+}
+
+/** showProblem says what is wrong with the JSON, or nothing. */
+function showProblem(form, text = "") {
+  const list = find("#in-json-error", form);
+  list.replaceChildren();
+  if (text) list.append(Object.assign(document.createElement("p"), { className: "error", textContent: text }));
+  jsonOf(form).toggleAttribute("aria-invalid", false);
+  if (text) jsonOf(form).setAttribute("aria-invalid", "true");
+}
+
+/** writeJSON shows what the form would send. */
+async function writeJSON(form) {
+  const text = await request(form, "", "application/json");
+  if (text === null) return;
+  jsonOf(form).value = text;
+  showProblem(form);
+}
+
+/** change shows the form as it is after an action of a button, or with the JSON. */
+async function change(form, action) {
+  const { version } = state(form);
+  const text = await request(form, action, "text/html");
+  if (text === null) return;
+  if (state(form).version !== version) return change(form, action); // typed meanwhile
+  const now = new DOMParser().parseFromString(text, "text/html").querySelector("form.tool-form");
+  const fields = find(".fields", now);
+  const focused = document.activeElement?.id;
+  find(".fields", form).replaceWith(fields);
+  if (action !== "fill") jsonOf(form).value = jsonOf(now).value;
+  showProblem(form);
+  const target = find("[autofocus]", fields) ?? (focused && !document.activeElement?.id ? document.getElementById(focused) : null);
+  target?.focus();
+  const said = find(".said", fields)?.textContent;
+  if (said) announce(said);
+}
+
+function schedule(form, task, delay) {
+  const current = state(form);
+  clearTimeout(current.timer);
+  current.timer = setTimeout(() => task(form), delay);
+}
+
+/** readJSON fills the form with the JSON, if it is some. */
+function readJSON(form) {
+  const text = jsonOf(form).value;
+  try {
+    JSON.parse(text.trim() || "{}");
+  } catch (error) {
+    return showProblem(form, `This isn’t JSON yet: ${error.message}`);
+  }
+  return change(form, "fill");
+}
+
+document.addEventListener("input", ({ target }) => {
+  const form = formOf(target);
+  if (!form || target.matches('.encode, .choice-filter, [name="beam:view"]') || !jsonOf(form)) return;
+  state(form).version++;
+  const isJSON = target === jsonOf(form);
+  setSource(form, isJSON ? "json" : "form");
+  if (isJSON) schedule(form, readJSON, 250);
+  else if (target.closest(".changes")) schedule(form, (form) => change(form, "show"), target.matches("select, [type=radio], [type=checkbox]") ? 0 : 400);
+  else schedule(form, writeJSON, 150);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = formOf(event.target), button = event.submitter;
+  if (!form || button?.name !== "beam:do") return;
+  event.preventDefault();
+  setSource(form, "form");
+  clearTimeout(state(form).timer);
+  change(form, button.value);
+});
+
+// What is posted needs only one of the two.
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (formOf(target) && formData.get("beam:source") === "form") formData.delete("beam:json");
+});
+
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest?.(".copy-json");
+  if (!button) return;
+  const json = jsonOf(formOf(button));
+  try {
+    await navigator.clipboard.writeText(json.value);
+  } catch { // only secure pages have a clipboard
+    json.select();
+    document.execCommand("copy");
+  }
+  button.textContent = "Copied";
+  announce("Copied");
+  setTimeout(() => (button.textContent = "Copy"), 2000);
+});
+
+// The content of a file becomes base64; a form has room for a small one.
+const maxFile = 512 * 1024;
+document.addEventListener("change", async ({ target }) => {
+  const file = target.matches?.(".encode") && target.files[0];
+  if (!file) return;
+  if (file.size > maxFile) return announceProblem(target, `The file has more than ${maxFile / 1024} KB.`);
+  const reader = new FileReader();
+  reader.onload = () => {
+    const text = find("textarea", target.closest(".field"));
+    text.value = reader.result.slice(reader.result.indexOf(",") + 1);
+    text.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  reader.readAsDataURL(file);
+});
+
+function announceProblem(input, text) {
+  input.setCustomValidity(text);
+  input.reportValidity();
+  input.value = "";
+  input.setCustomValidity("");
+}
+
+/** initToolForm shows what works with script only. */
+export function initToolForm() {
+  const form = find("form.tool-form");
+  if (!form) return;
+  form.classList.add("with-script");
+  if (find('#in-json[aria-invalid="true"]', form) && !find(".fields [aria-invalid]", form)) setSource(form, "json");
+}

@@ -1,0 +1,165 @@
+package ui
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
+)
+
+// newFormControls prepares a form's parts. The ids of their elements begin with prefix.
+// Rest are the errors that belong to no part.
+func newFormControls(prefix string, parts []*form.Part, errs []generators.FieldError) (list []*formControl, rest []generators.FieldError) {
+	list = make([]*formControl, len(parts))
+	for i, p := range parts {
+		c := &formControl{Part: p, id: prefix + "-" + strconv.Itoa(i), widget: widgetOf(p)}
+		var own []generators.FieldError
+		own, errs = splitErrors(c, errs)
+		var whole []generators.FieldError
+		if p.Kind == form.Choice && len(p.Parts) > 0 && p.Parts[0].Kind != form.Control { // not of the variant
+			whole, own = splitWhole(p.Pointer, own)
+		}
+		c.parts, c.errors = newFormControls(c.id, p.Parts, own)
+		c.errors = append(whole, c.errors...)
+		for _, part := range c.parts {
+			part.addWithin(c)
+		}
+		list[i] = c
+	}
+	return list, errs
+}
+
+// splitErrors returns the errors that belong to a part or one within it, and the others.
+func splitErrors(c *formControl, errs []generators.FieldError) (own, others []generators.FieldError) {
+	for _, e := range errs {
+		if isWithin(c, e.Path) {
+			own = append(own, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return own, others
+}
+
+// splitWhole returns the errors that are about the value at a pointer, and the others.
+func splitWhole(pointer string, errs []generators.FieldError) (whole, others []generators.FieldError) {
+	for _, e := range errs {
+		if e.Path == pointer {
+			whole = append(whole, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return whole, others
+}
+
+// isWithin reports whether a value is the part's or within it. The members that an object
+// has without a property have the object's own pointer.
+func isWithin(c *formControl, pointer string) bool {
+	if c.IsOthers() {
+		for _, row := range c.Parts {
+			if pointer == row.Pointer || strings.HasPrefix(pointer, row.Pointer+"/") {
+				return true
+			}
+		}
+		return false
+	}
+	return pointer != "" && (pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/"))
+}
+
+// addWithin says what a part and those within it are part of.
+func (c *formControl) addWithin(outer *formControl) {
+	if outer.Kind != form.Choice && !outer.IsOthers() && (c.Kind != form.Control || !c.Row || outer.Kind != form.List) {
+		c.within = outer.Label() + " › " + c.within
+	}
+	for _, part := range c.parts {
+		part.addWithin(outer)
+	}
+}
+
+// setEditURL lets buttons change the parts, and marks the one that has the focus.
+func setEditURL(list []*formControl, url templ.SafeURL, focus form.Focus) {
+	for _, c := range list {
+		if c.editURL = url; c.Input == focus.Input && (focus != form.Focus{}) {
+			c.focus = focus.Button
+			if focus.Button == "" {
+				c.focusFirst()
+			}
+			focus = form.Focus{} // a variant has the same input
+		}
+		setEditURL(c.parts, url, focus)
+	}
+}
+
+// focusFirst gives the focus to the first control of a part, or else to its button.
+func (c *formControl) focusFirst() bool {
+	switch c.Kind {
+	case form.Control, form.JSON, form.Choice:
+		c.focus = "control"
+		return true
+	case form.Map:
+		if c.Row {
+			break
+		}
+	}
+	for _, part := range c.parts {
+		if part.focusFirst() {
+			return true
+		}
+	}
+	if c.CanAdd {
+		c.focus = "add"
+	}
+	return c.CanAdd
+}
+
+// everyError returns the parts with errors, in the order of the page.
+func everyError(list []*formControl) []*formControl {
+	var all []*formControl
+	for _, c := range list {
+		if c.hasErrors() {
+			all = append(all, c)
+		}
+		all = append(all, everyError(c.parts)...)
+	}
+	return all
+}
+
+// generalErrors returns errors that belong to no field, in sentences.
+func generalErrors(errs []generators.FieldError) []string {
+	var other []string
+	for _, e := range errs {
+		other = append(other, e.Sentence(e.Field()))
+	}
+	return other
+}
+
+// addLabel returns what a button adds to the rows.
+func (c *formControl) addLabel() string {
+	if c.IsOthers() {
+		return "field"
+	}
+	return inSentence(c.ItemTitle())
+}
+
+// inSentence returns a label as a part of a sentence.
+func inSentence(label string) string { return cmp.Or(nounOf(label), label) }
+
+// rowLabel returns what a button removes.
+func (c *formControl) rowLabel(row *formControl) string {
+	if c.Kind == form.Map {
+		return strings.TrimSpace(c.addLabel() + " " + row.Name)
+	}
+	return row.Label()
+}
+
+func buttonLabel(verb, about string) string {
+	if verb == "remove" {
+		return "Remove " + about
+	}
+	return about
+}

@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"context"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/links"
+)
+
+// A startView is the form that starts a run, prepared for rendering.
+type startView struct {
+	PhotonPage
+	root    *formControl
+	list    []*formControl
+	general []string // errors that belong to no field, in sentences
+	places  []placedError
+	editURL templ.SafeURL
+}
+
+// A placedError is an error at its place in the JSON.
+type placedError struct {
+	line          int
+	path, message string
+}
+
+func newStartView(ctx context.Context, p PhotonPage) *startView {
+	v := &startView{PhotonPage: p, editURL: templ.SafeURL(links.FromContext(ctx).EditForm(p.Name))}
+	var rest []generators.FieldError
+	v.root = &formControl{Part: p.Form, editURL: v.editURL}
+	v.list, rest = newFormControls("in", p.Form.Parts, p.Errors)
+	v.general = generalErrors(rest)
+	setEditURL(v.list, v.editURL, p.Focus)
+	if v.JSON == "" {
+		v.JSON = form.Indent(p.Form.Content())
+		if p.Form.Kind == form.JSON && len(p.Form.Values) > 0 {
+			v.JSON = p.Form.Values[0]
+		}
+	}
+	pointers := make([]string, len(p.Errors))
+	for i, e := range p.Errors {
+		pointers[i] = e.Path
+	}
+	if v.JSONError == "" && len(pointers) > 0 {
+		lines := form.Lines(v.JSON, pointers)
+		for _, e := range p.Errors {
+			v.places = append(v.places, placedError{lines[e.Path], e.Path, strings.TrimSuffix(e.Message, ".")})
+		}
+	}
+	return v
+}
+
+func (v *startView) hasFields() bool { return len(v.list) > 0 }
+
+// hasJSON reports whether there are arguments to show as JSON.
+func (v *startView) hasJSON() bool { return len(v.list) > 0 || v.Form.Kind == form.JSON }
+
+func (v *startView) jsonIsWrong() bool { return v.JSONError != "" || len(v.places) > 0 }
+
+// changes reports whether the arguments' own members depend on what is filled in.
+func (v *startView) changes() bool { return v.Form.Changes }
+
+// source is what starts the run: the fields or the JSON. Script changes it as the person
+// types.
+func (v *startView) source() string {
+	if v.hasFields() {
+		return "form"
+	}
+	return "json"
+}
