@@ -8,7 +8,7 @@ SHELL := bash
 .NOTPARALLEL:
 
 # ARGS are arguments of beam in `make run`, and of Playwright in `make e2e`, which runs
-# PROJECT=journeys or PROJECT=long.
+# the projects of e2e/playwright.config.js whose names begin with PROJECT: journeys or long.
 ARGS ?=
 PROJECT ?= journeys
 # VERSION is the version of `make release`.
@@ -94,11 +94,11 @@ interop: $(bundle) $(clients) ## the official TypeScript MCP clients, MCP Inspec
 	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 
 .PHONY: e2e
-e2e: build $(npm) $(clients) ## end-to-end tests in a real Chromium (ARGS="csv.spec.js")
-	scripts/need "$${CHROMIUM:-chromium}" chromium
+e2e: build $(npm) $(clients) ## end-to-end tests in a real, headless Chromium (ARGS="csv.spec.js")
+	scripts/need "$${CHROMIUM:-chromium-headless-shell}" chromium-headless-shell
 	scripts/need caddy caddy
 	scripts/need nginx nginx-light
-	BEAM=bin/beam scripts/with-node npm run e2e -- --project=$(PROJECT) $(ARGS)
+	BEAM=bin/beam scripts/with-node npm run e2e -- --project='$(PROJECT)*' $(ARGS)
 
 .PHONY: bench
 bench: $(bundle) ## benchmarks (BENCH=regexp)

@@ -1,5 +1,5 @@
-// Every page is accessible, in light, dark and forced colors. So is every kind of
-// question: see asks.spec.js.
+// Every page is accessible, in light, dark and forced colors: see playwright.config.js.
+// So is every kind of question: see asks.spec.js.
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { dataset } from "./support/datasets.js";

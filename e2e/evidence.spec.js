@@ -12,7 +12,7 @@ async function expectEvidence(scope) {
   await expect(group(scope).getByRole("cell", { name: "billing" })).toBeVisible();
 }
 
-test("beside the question, in the dock and on its own page", async ({ page }) => {
+test("beside the question, in the dock and on its own page", { tag: "@accessible" }, async ({ page }) => {
   await askKitchenSink(page, "evidence");
   await expectEvidence(dialog(page));
   await expect(dialog(page).getByRole("button", { name: "Replace" })).toBeInViewport();
@@ -37,7 +37,7 @@ test("beside the question, in the dock and on its own page", async ({ page }) =>
   await expectResult(page, { action: "accept", answer: false });
 });
 
-test("in the inbox beside the question, and it stays folded while the list changes", async ({ page, context }) => {
+test("in the inbox beside the question, and it stays folded while the list changes", { tag: "@accessible" }, async ({ page, context }) => {
   await askKitchenSink(page, "evidence");
   await page.goto("/asks");
   const shown = page.locator(".inbox-list details.shown");
@@ -55,7 +55,7 @@ test("in the inbox beside the question, and it stays folded while the list chang
   await expect(group(shown)).toBeHidden();
 });
 
-test("in the timeline once it is answered, folded", async ({ page }) => {
+test("in the timeline once it is answered, folded", { tag: "@accessible" }, async ({ page }) => {
   await askKitchenSink(page, "evidence");
   await pressButton(dialog(page), "Replace");
   await expectResult(page, { action: "accept", answer: true });

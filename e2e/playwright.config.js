@@ -1,13 +1,18 @@
 import { defineConfig } from "@playwright/test";
 
-// The browser is the machine's own Chromium; none is ever downloaded.
-const chromium = process.env.CHROMIUM || "/usr/bin/chromium";
+// The browser is the machine's own Chromium without its windows, which takes half the time;
+// none is ever downloaded.
+const chromium = process.env.CHROMIUM || "/usr/bin/chromium-headless-shell";
 
 export default defineConfig({
-  // Journeys are run by make test; what is long, by make test-long.
+  // make test runs the journeys, and looks at each page in light colors. make test-long
+  // runs long/, the journeys that are tagged @long, and those with accessible in
+  // their titles or tags, in the other colors.
   projects: [
-    { name: "journeys", testDir: ".", testIgnore: "long/**" },
-    { name: "long", testDir: "long" },
+    { name: "journeys", testIgnore: "long/**", grepInvert: /@long/, metadata: { colors: ["light"] } },
+    { name: "long", testMatch: "long/**" },
+    { name: "long-tagged", testIgnore: "long/**", grep: /@long/ },
+    { name: "long-colors", testIgnore: "long/**", grep: /accessible/, metadata: { colors: ["dark", "forced"] } },
   ],
   outputDir: "results",
   globalSetup: "./support/build.js",
@@ -23,7 +28,6 @@ export default defineConfig({
     viewport: { width: 1280, height: 800 },
     locale: "en-GB",
     timezoneId: "UTC",
-    screenshot: "only-on-failure",
     contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       executablePath: chromium,

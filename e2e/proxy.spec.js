@@ -23,7 +23,8 @@ async function serve(name, removesPath, work) {
 
 for (const name of Object.keys(proxies)) {
   for (const removesPath of [false, true]) {
-    test(`behind ${name}, which ${removesPath ? "removes" : "keeps"} the path`, async ({ context, page }) => {
+    const tag = removesPath === (name === "caddy") ? [] : "@long";
+    test(`behind ${name}, which ${removesPath ? "removes" : "keeps"} the path`, { tag }, async ({ context, page }) => {
       await serve(name, removesPath, async ({ url, signIn }) => {
         const violations = watch(context, url);
         const outside = [];

@@ -11,7 +11,7 @@ const answer = (page, id, content) =>
 test.describe("a question on a page of its own", () => {
   test.use({ tolerated: [/status of 409|ERR_FAILED/] });
 
-  test("shows an answer given elsewhere, at once or after a late submission", async ({ page, context }) => {
+  test("shows an answer given elsewhere, at once or after a late submission", { tag: "@accessible" }, async ({ page, context }) => {
     await askKitchenSink(page, "integer");
     const [{ id }] = await openAsks(page);
     const late = await context.newPage();

@@ -125,6 +125,20 @@ const drawn = (page, frames) =>
     frames,
   );
 
+test("a page that waits for an answer rests", async ({ page }) => {
+  await askKitchenSink(page, "form");
+  await expect(dialog(page)).toBeVisible();
+  await drawn(page, 30);
+  await page.evaluate(() => {
+    globalThis.changed = [];
+    const observer = new MutationObserver((all) => changed.push(...all.map(({ target }) => target.outerHTML ?? target.data)));
+    observer.observe(document, { childList: true, subtree: true, characterData: true, attributes: true });
+  });
+  await drawn(page, 60);
+  const clock = /data-on-interval/;
+  expect((await page.evaluate(() => changed)).filter((html) => !clock.test(html))).toEqual([]);
+});
+
 test("the layout does not shift during a run", async ({ page }) => {
   await page.addInitScript(() => {
     globalThis.shifts = [];

@@ -37,6 +37,11 @@ func newSite(t testing.TB, token string, photons ...*generators.Photon) *site {
 
 func newSiteOn(t testing.TB, runs runlog.Log, token string, photons ...*generators.Photon) *site {
 	t.Helper()
+	return newLimitedSite(t, runs, engine.Limits{}, token, photons...)
+}
+
+func newLimitedSite(t testing.TB, runs runlog.Log, limits engine.Limits, token string, photons ...*generators.Photon) *site {
+	t.Helper()
 	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +50,7 @@ func newSiteOn(t testing.TB, runs runlog.Log, token string, photons ...*generato
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
+	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}, Limits: limits})
 	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Token: token, Hosts: []string{"beam.test"}, SignInCommand: "beam open"})
 	if err != nil {
 		t.Fatal(err)

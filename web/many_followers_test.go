@@ -10,6 +10,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // TestAThousandFollowers checks that a thousand readers of one run each receive every
@@ -18,7 +20,7 @@ func TestAThousandFollowers(t *testing.T) {
 	const events = 300
 	followers := 1000
 	if testing.Short() {
-		followers = 200
+		followers = 60
 	}
 	talker := generators.New("talker", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		for i := range events / 2 {
@@ -116,14 +118,18 @@ func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 		return "", nil
 	}, nil)
 	defer close(stubborn)
-	p := newSite(t, "", endless, huge, crash, deaf).newSession()
+	maxEvents := 250_000 // the default
+	if testing.Short() {
+		maxEvents = 10_000
+	}
+	p := newLimitedSite(t, runlog.NewMemory(), engine.Limits{MaxEvents: maxEvents}, "", endless, huge, crash, deaf).newSession()
 
 	bystander := p.startRun("wizard", "{}")
 	received := p.follow(bystander.Events, "", isElicitation)
-	for name, want := range map[string]string{"endless-talk": "250000 events", "huge": "said", "crash": "panicked"} {
+	for name, want := range map[string]string{"endless-talk": fmt.Sprintf("%d events", maxEvents), "huge": "said", "crash": "panicked"} {
 		after := "0"
 		if name == "endless-talk" {
-			after = "249000" // the rest is as the end
+			after = fmt.Sprint(maxEvents - 1000) // the rest is as the end
 		}
 		all := p.follow(p.startRun(name, "{}").Events, after, nil)
 		last := string(mustMarshal(all[len(all)-1].msg.Result))

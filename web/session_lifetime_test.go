@@ -99,7 +99,7 @@ func TestSessionsLastWhileTheyAreUsed(t *testing.T) {
 		if w := operator.request("POST", run+"/adopt", ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"owner":"operator"`) {
 			t.Errorf("adopting the run: %d %s", w.Code, w.Body)
 		}
-		for range 12 { // a session of the operator lasts as well
+		for range 3 { // a session of the operator lasts as well
 			time.Sleep(29 * day)
 			operator.expect(run, http.StatusOK)
 		}

@@ -1,30 +1,30 @@
 // Accessibility checks with axe-core.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { expect } from "./fixtures.js";
+import { expect, test } from "./fixtures.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const colorSchemes = {
   light: { colorScheme: "light", forcedColors: "none" },
   dark: { colorScheme: "dark", forcedColors: "none" },
-  "forced colors": { colorScheme: "dark", forcedColors: "active" },
+  forced: { colorScheme: "dark", forcedColors: "active" },
 };
 
 // By default, axe omits WCAG 2.2.
 const ofAll = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
 
-// What only colors decide is checked in each scheme; the rest, once.
+// What only colors decide is checked in each scheme; the rest, in light colors.
 const ofColors = { runOnly: ["color-contrast", "link-in-text-block"] };
 
-/** expectAccessible expects axe to find no violations on a page, in light, dark and forced colors. */
+/** expectAccessible expects axe to find no violations on a page, in the colors of the project. */
 export async function expectAccessible(page) {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe);
-  for (const [name, media] of Object.entries(colorSchemes)) {
-    await page.emulateMedia(media);
+  for (const name of test.info().project.metadata.colors) {
+    await page.emulateMedia(colorSchemes[name]);
     const options = { resultTypes: ["violations"], ...(name === "light" ? ofAll : ofColors) };
     const { violations } = await page.evaluate((options) => window.axe.run(options), options);
-    expect(violations.map(summary), `axe violations, ${name}`).toEqual([]);
+    expect(violations.map(summary), `axe violations, ${name} colors`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: null, forcedColors: null });
 }

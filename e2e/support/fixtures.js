@@ -20,12 +20,21 @@ export const test = base.extend({
   // tolerated lists patterns of console messages that a test expects.
   tolerated: [[], { option: true }],
 
-  context: async ({ context, baseURL, tolerated }, use) => {
+  context: async ({ context, baseURL, tolerated }, use, testInfo) => {
     const violations = watch(context, baseURL);
     await use(context);
+    if (testInfo.status !== testInfo.expectedStatus) await attachScreenshots(context, testInfo);
     expect(violations.filter((what) => !tolerated.some((pattern) => pattern.test(what)))).toEqual([]);
   },
 });
+
+// attachScreenshots keeps what a failed test saw. Playwright's own option takes pictures of
+// passed tests, too, to delete them.
+async function attachScreenshots(context, testInfo) {
+  for (const [n, page] of context.pages().entries()) {
+    await testInfo.attach(`page ${n + 1}`, { body: await page.screenshot(), contentType: "image/png" });
+  }
+}
 
 /**
  * watch collects what must not happen in a context: console errors, exceptions,

@@ -1,6 +1,6 @@
 // Clocks: deadlines, ages, and how long the latest status has been in effect.
 
-import { find, findAll } from "./dom.js";
+import { find, findAll, setText } from "./dom.js";
 import { timeline } from "./timeline.js";
 
 const formatDuration = (ms) => {
@@ -17,7 +17,7 @@ function updateDeadlines() {
     const said = e.dataset.left;
     if (deadlines.get(e)?.[0] !== said) deadlines.set(e, [said, performance.now() + Number(said)]);
     const left = deadlines.get(e)[1] - performance.now();
-    e.textContent = left > 0 ? `expires in ${formatDuration(left)}` : "has expired";
+    setText(e, left > 0 ? `expires in ${formatDuration(left)}` : "has expired");
   }
 }
 
@@ -31,7 +31,7 @@ function updateOpenStatus() {
   const ms = 1000 * (seconds(find(".elapsed")?.textContent) - seconds(find(".when", last).textContent));
   if (!(ms >= 2000)) return;
   lasted.classList.add("ticking");
-  lasted.textContent = formatDuration(ms);
+  setText(lasted, formatDuration(ms));
 }
 
 const formatRoughDuration = (ms) => (ms < 3_600_000 && ms >= 60_000 ? formatDuration(ms).replace(/ \d+ s$/, "") : ms < 172_800_000 && ms >= 3_600_000 ? formatDuration(ms).replace(/ \d+ min$/, "") : formatDuration(ms));
@@ -41,7 +41,7 @@ function updateAges() {
   for (const t of findAll("time.ago, time.since")) {
     const ms = Date.now() - Date.parse(t.dateTime), now = ms < 10_000;
     const text = t.matches(".since") ? (now ? "now" : formatRoughDuration(ms).replace("days", "d")) : now ? "just now" : `${formatRoughDuration(ms)} ago`;
-    if (t.textContent !== text) t.textContent = text;
+    setText(t, text);
     t.title ||= new Date(t.dateTime).toLocaleString();
   }
 }

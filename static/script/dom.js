@@ -9,6 +9,11 @@ export const createElement = (tag, classes, text = "") => {
   return e;
 };
 
+/** setText changes an element's text, unless it is the same: observers would see a change. */
+export function setText(e, text) {
+  if (e.textContent !== text) e.textContent = text;
+}
+
 /** announce writes to the page's only live region, after the server's announcement. */
 export function announce(text) {
   setTimeout(() => {

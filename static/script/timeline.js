@@ -1,6 +1,6 @@
 // The timeline: following new rows, and the filter of log levels.
 
-import { find } from "./dom.js";
+import { find, setText } from "./dom.js";
 import { tabStorage } from "./storage.js";
 
 export const timeline = () => find("#timeline");
@@ -33,18 +33,23 @@ function showLastRow() {
   if (below > 1) scrollBy({ top: below + 12, behavior: "instant" });
 }
 
-/** showFollowing updates the controls. The rows count that nobody has seen, until the run ends. */
+/**
+ * showFollowing updates the controls. The rows count that nobody has seen, until the run
+ * ends. It is called after every change of the page, so it must change nothing twice.
+ */
 function showFollowing() {
-  find("#follow")?.setAttribute("aria-pressed", String(following && !followPaused));
-  const button = find("#new-rows");
+  const follow = find("#follow"), button = find("#new-rows");
+  const pressed = String(following && !followPaused);
+  if (follow && follow.ariaPressed !== pressed) follow.ariaPressed = pressed;
   if (!button) return;
   const bottom = unseen.size && visibleBottom();
   for (const row of unseen) {
     if (row.isConnected && row.getBoundingClientRect().top >= bottom) break;
     unseen.delete(row);
   }
-  button.hidden = unseen.size === 0 || !find(".run-head.live");
-  button.textContent = `${unseen.size.toLocaleString("en")} new`;
+  const hidden = unseen.size === 0 || !find(".run-head.live");
+  if (button.hidden !== hidden) button.hidden = hidden;
+  setText(button, `${unseen.size.toLocaleString("en")} new`);
 }
 
 function setFollowing(on) {

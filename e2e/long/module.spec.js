@@ -1,11 +1,11 @@
 // A program in a module of its own.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, expect } from "./support/fixtures.js";
-import { startProgram } from "./support/beam.js";
-import { root } from "./support/build.js";
-import { makeModule } from "./support/module.js";
-import { dialog, fillField, pressButton, result } from "./support/run-page.js";
+import { test, expect } from "../support/fixtures.js";
+import { startProgram } from "../support/beam.js";
+import { root } from "../support/build.js";
+import { makeModule } from "../support/module.js";
+import { dialog, fillField, pressButton, result } from "../support/run-page.js";
 
 test("a program in another module gets the live page by one line", async ({ page }) => {
   test.setTimeout(900_000); // it is built twice
