@@ -102,14 +102,37 @@ func (d *Decision) apply(q *ask.Question) (_ *ask.SampleRequest, edited bool, er
 	if d.MaxTokens > 0 {
 		r.MaxTokens = d.MaxTokens
 	}
-	changed := *q
-	changed.Sample = &r
-	if err := (ask.Policy{}).Admit(&changed, 0, 0); err != nil {
-		return nil, false, invalid("messages", "can't be sent: "+err.Error())
-	}
 	before, _ := json.Marshal(q.Sample)
-	after, _ := json.Marshal(&r)
-	return &r, string(before) != string(after), nil
+	after, err := json.Marshal(&r)
+	if err != nil {
+		return nil, false, invalid("messages", "must be messages as MCP defines them")
+	}
+	return &r, string(before) != string(after), checkMessages(r.Messages, len(after))
+}
+
+// limits on an edited request.
+const (
+	maxMessages = 1000
+	maxRequest  = 8 << 20 // bytes of JSON
+)
+
+// checkMessages returns an error for messages that no model could be sent.
+func checkMessages(messages []ask.SampleMessage, size int) error {
+	switch {
+	case len(messages) == 0 || len(messages) > maxMessages:
+		return invalid("messages", fmt.Sprintf("must be 1 to %d; there are %d", maxMessages, len(messages)))
+	case size > maxRequest:
+		return invalid("messages", fmt.Sprintf("must be at most %d bytes in all", maxRequest))
+	}
+	for i, m := range messages {
+		if m.Role != ask.RoleUser && m.Role != ask.RoleAssistant {
+			return invalid("messages", fmt.Sprintf("must be the user's or the assistant's; number %d is of %q", i+1, m.Role))
+		}
+		if _, err := m.Blocks(); err != nil {
+			return invalid("messages", fmt.Sprintf("must have content; that of number %d %v", i+1, err))
+		}
+	}
+	return nil
 }
 
 func invalid(field, message string) error {
