@@ -84,6 +84,8 @@ func (s *Server) renderInvalidForm(w http.ResponseWriter, r *http.Request, calle
 	switch {
 	case !errors.As(err, &invalid):
 		return s.renderUnanswerable(w, r, caller, open.ID, err)
+	case s.isForModel(open) && (isDatastarRequest(r) || wantsHTML(r)):
+		return s.renderInvalidSample(w, r, caller, open, invalid.Fields)
 	case isDatastarRequest(r):
 		return s.render(w, r, http.StatusOK, ui.AskForm(open, invalid.Fields, nil))
 	case wantsHTML(r):

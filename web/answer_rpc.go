@@ -55,9 +55,13 @@ func decodeResponse(body []byte) (rpcResponse, error) {
 	return m, nil
 }
 
-// toAnswer converts a response to an answer. A JSON-RPC error cancels the question.
+// toAnswer converts a response to an answer. A JSON-RPC error cancels the question, but
+// the one that says that a person rejected a request to a model declines it.
 // Results of sampling and roots requests have no action and accept the question.
 func (m rpcResponse) toAnswer(kind ask.Kind) (ask.Answer, error) {
+	if m.Result == nil && kind == ask.KindSample && m.errorCode() == message.CodeUserRejected {
+		return ask.Answer{Action: ask.Decline}, nil
+	}
 	if m.Result == nil {
 		return ask.Answer{Action: ask.Cancel}, nil
 	}
@@ -69,6 +73,13 @@ func (m rpcResponse) toAnswer(kind ask.Kind) (ask.Answer, error) {
 		return ask.Answer{Action: ask.Accept, Content: m.Result}, nil
 	}
 	return ask.Answer{Action: e.Action, Content: e.Content}, nil
+}
+
+// errorCode returns the code of the response's error; 0 if it has none.
+func (m rpcResponse) errorCode() int {
+	var e struct{ Code int }
+	_ = json.Unmarshal(m.Error, &e) // an error without a code is an error all the same
+	return e.Code
 }
 
 func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {

@@ -65,7 +65,11 @@ func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller genera
 		return err
 	}
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, open)
+		writeJSON(w, http.StatusOK, s.describeAsk(r, caller, open))
+		return nil
+	}
+	if s.isForModel(open) { // its run's page shows the reply as it arrives
+		http.Redirect(w, r, s.askOnRunPage(open), http.StatusSeeOther)
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.AskPage(s.newChrome(r, caller, open.Title), open, nil, nil))

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -47,6 +48,11 @@ var errorStatuses = []struct {
 	{engine.ErrForbidden, http.StatusForbidden},
 	{engine.ErrRunEnded, http.StatusConflict},
 	{engine.ErrSettled, http.StatusConflict},
+	{engine.ErrSamplingChanged, http.StatusConflict},
+	{sampling.ErrNoReply, http.StatusConflict},
+	{sampling.ErrNotReplying, http.StatusConflict},
+	{sampling.ErrNotForModel, http.StatusConflict},
+	{sampling.ErrNoStanding, http.StatusNotFound},
 	{engine.ErrIdempotencyKeyReused, http.StatusUnprocessableEntity},
 	{engine.ErrTooManyRuns, http.StatusTooManyRequests},
 	{engine.ErrClosing, http.StatusServiceUnavailable},

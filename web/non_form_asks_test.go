@@ -75,6 +75,13 @@ func TestAModelIsAskedOverHTTP(t *testing.T) {
 	if got := p.runResult(run).(string); !strings.Contains(got, "declined") {
 		t.Errorf("the run got %v", got)
 	}
+
+	run, q = p.startAndReadRequest("sampler", "sampling/createMessage")
+	rejected := `{"jsonrpc":"2.0","id":"` + q.ID + `","error":{"code":-1,"message":"User rejected sampling request"}}`
+	expectStatus(t, p.requestJSON("POST", "/mcp/request", rejected), http.StatusAccepted)
+	if got := p.runResult(run).(string); !strings.Contains(got, "declined") {
+		t.Errorf("rejected, the run got %v", got)
+	}
 }
 
 func TestAPersonPlaysTheModel(t *testing.T) {

@@ -55,7 +55,7 @@ func (s *Server) loadTimeline(r *http.Request, caller generators.Caller, id stri
 		return nil, err
 	}
 	run := timeline.New(id)
-	run.Viewer = caller
+	run.Viewer, run.Models = caller, s.sampling.Models()
 	for batch, err := range batches {
 		if err != nil {
 			return nil, err

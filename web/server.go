@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/identity"
 )
 
@@ -38,6 +39,8 @@ type Config struct {
 	// Ready returns an error while the server can't serve requests; nil if it always
 	// can until it closes.
 	Ready func() error
+	// Sampling sends questions to configured models; nil if there are none.
+	Sampling *sampling.Service
 	// MCP serves the MCP endpoint; nil if there is none.
 	MCP MCPHandler
 	// Metrics serves the metrics; nil if there are none.
@@ -54,6 +57,7 @@ type Config struct {
 // A Server serves the playground. It is safe for concurrent use.
 type Server struct {
 	engine         *engine.Engine
+	sampling       *sampling.Service // nil if no models are configured
 	photons        *generators.Registry
 	assets         *assets.Set
 	scriptModules  []string // URLs of the modules that beam.js imports
@@ -83,7 +87,7 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
+		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
 	}
@@ -152,6 +156,11 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /asks", s.handleInbox)
 	page("GET /asks/{id}", s.handleAsk)
 	mux.Handle("GET /asks/{id}/evidence/{n}", s.authenticated(s.handleEvidence))
+	if s.sampling != nil {
+		page("GET /models", s.handleModels)
+		mux.Handle("POST /models/standing/{id}/revoke", s.authenticated(s.handleRevoke))
+		mux.Handle("POST /asks/{id}/sampling", s.authenticated(s.handleSampling))
+	}
 	mux.Handle("POST /photons/{name}/runs", s.authenticated(s.handleStart))
 	mux.Handle("POST /photons/{name}/form", s.authenticated(s.handleEditForm))
 	mux.Handle("GET /photons/{name}/form", s.authenticated(s.handleEditedForm))

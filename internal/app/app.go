@@ -20,10 +20,12 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -40,6 +42,8 @@ type Config struct {
 
 	SyncAlways bool // sync every entry to disk before it counts
 	AcceptLoss bool // recover what can be read of a damaged log
+
+	Models string // the file of models that questions to a model may be sent to; empty for none
 
 	Root   string        // the folder that photons may read; empty for none
 	Limits engine.Limits // of memory and retention
@@ -69,6 +73,7 @@ type App struct {
 	folder    *DataFolder
 	log       runlog.Log
 	engine    *engine.Engine
+	models    *sampling.Service // nil if no models are configured
 	upstreams *upstream.Manager
 	mcp       *mcp.Server
 	web       *web.Server
@@ -96,20 +101,26 @@ var maxOpenAsks = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
 func New(ctx context.Context, c Config) (*App, error) {
 	a := &App{photons: c.Photons, folder: c.Folder, signsIn: c.Identify == nil, logger: c.Logger, metrics: metrics.New(Version())}
 	a.sessions, a.cancelSessions = context.WithCancel(context.Background())
+	models, err := c.loadModels()
+	if err != nil {
+		return nil, err
+	}
 	if err := a.openLog(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := a.startEngine(ctx, c); err != nil {
+	if err := a.startEngine(ctx, c, models); err != nil {
 		return nil, errors.Join(err, a.closeLog())
 	}
-	err := a.newUpstreams(c)
+	err = a.newUpstreams(c)
 	if err == nil {
 		err = a.newSurfaces(c)
 	}
 	if err != nil {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
-		return nil, errors.Join(err, a.engine.Close(stop), a.closeLog())
+		err = errors.Join(err, a.engine.Close(stop))
+		a.models.Close()
+		return nil, errors.Join(err, a.closeLog())
 	}
 	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
 	defer cancel()
@@ -132,7 +143,7 @@ func (a *App) openLog(ctx context.Context, c Config) (err error) {
 }
 
 // startEngine starts the engine on the log, with the runs that are in it.
-func (a *App) startEngine(ctx context.Context, c Config) error {
+func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) error {
 	options := engine.Options{
 		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
@@ -149,7 +160,24 @@ func (a *App) startEngine(ctx context.Context, c Config) error {
 	}
 	a.engine = engine.New(options)
 	a.metrics.RegisterEngine(a.engine)
-	return a.engine.Recover(ctx)
+	if models != nil {
+		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, Logger: c.Logger})
+	}
+	if err := a.engine.Recover(ctx); err != nil {
+		return err
+	}
+	if a.models != nil {
+		a.models.Resume()
+	}
+	return nil
+}
+
+// loadModels reads the file of models, if there is one.
+func (c *Config) loadModels() (*llm.Models, error) {
+	if c.Models == "" {
+		return nil, nil
+	}
+	return llm.Load(c.Models)
 }
 
 // newSurfaces makes the MCP server and the pages.
@@ -164,7 +192,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 		return err
 	}
 	site := web.Config{
-		Engine: a.engine, Photons: c.Photons, Keys: keys, MCP: a.mcp, Metrics: a.metrics.Handler(),
+		Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
 		SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	if l, ok := a.log.(interface{ Err() error }); ok {

@@ -88,6 +88,7 @@ func (a *App) Close(ctx context.Context) error {
 		a.logger.Warn("closing the engine", "err", err)
 	}
 	err = ctx.Err()
+	a.models.Close()
 	a.upstreams.Close()
 	a.web.Close()
 	a.mcp.Close()
@@ -119,6 +120,7 @@ func (a *App) Stop() {
 	case <-done:
 	case <-time.After(stopTimeout + deferTimeout):
 	}
+	a.models.Close()
 	a.upstreams.Close()
 	a.web.Close()
 	a.mcp.Close()

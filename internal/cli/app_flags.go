@@ -31,6 +31,8 @@ type appFlags struct {
 
 	upstreamFlags
 
+	Models string `default:"" placeholder:"FILE" type:"path" help:"File of the models that tools may ask, once you have approved what is sent: docs/sampling.md describes it. Without it, or for clients with a model of their own, Beam calls none, and you can answer in the model's place."`
+
 	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read. Without it, tools can't read any folder."`
 
 	askFlags
@@ -77,6 +79,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		Folder:       folder,
 		SyncAlways:   c.Sync == "always",
 		AcceptLoss:   c.AcceptLoss,
+		Models:       c.Models,
 		Root:         c.Root,
 		Limits:       c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways}),
 		Trace:        c.Traces == "otlp",

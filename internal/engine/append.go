@@ -129,6 +129,14 @@ func (r *trackedRun) checkStillApplies(entries []runlog.Entry, epoch int) error 
 			if r.findSleep(w.SleepSeq) == nil {
 				return ErrSettled
 			}
+		case runlog.KindSampling:
+			s, err := runlog.Decode[runlog.Sampling](e)
+			if err == nil {
+				err = r.checkSampling(s)
+			}
+			if err != nil {
+				return err
+			}
 		case runlog.KindAdopted: // no worker's
 		default:
 			if superseded {

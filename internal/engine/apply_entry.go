@@ -79,6 +79,8 @@ func (r *trackedRun) applyByKind(e runlog.Entry) error {
 		return r.applyStepped(e)
 	case runlog.KindAdopted:
 		return r.applyAdopted(e)
+	case runlog.KindSampling:
+		return r.applySampling(e)
 	case runlog.KindFinished:
 		return r.applyFinished(e)
 	}
@@ -162,6 +164,7 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 	if !r.loading {
 		r.engine.deadlines.schedule(&a.deadline)
 		r.engine.index.addAsk(r, a)
+		r.notifySample(a)
 	}
 	return nil
 }

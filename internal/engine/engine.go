@@ -76,7 +76,8 @@ type Engine struct {
 	unkept        unkeptContents
 	meter         Meter
 	tracer        Tracer
-	deleteLock    sync.RWMutex // write-locked while deleting runs; read-locked to prevent deletion
+	onSample      func(askID string) // see OnSample
+	deleteLock    sync.RWMutex       // write-locked while deleting runs; read-locked to prevent deletion
 
 	ctx           context.Context // of the engine's own operations
 	cancel        context.CancelCauseFunc

@@ -22,6 +22,7 @@ type openAsk struct {
 	// recorded deadline. If it is false, only the log has them.
 	callIsCurrent bool
 	evidence      string // if callIsCurrent, the digest of what the question shows
+	sampling      samplingCall
 }
 
 // buildOpenAsk returns an open question as lists and surfaces show it. The error

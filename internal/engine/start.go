@@ -20,6 +20,9 @@ type StartRequest struct {
 	Unlisted *generators.Photon
 	Args     json.RawMessage // must match the photon's input schema
 	Surface  string          // where the request came from: browser, http, mcp, mcp task, terminal
+	// Samples means that the client has a model of its own, which questions to a model go
+	// to.
+	Samples bool
 	// IdempotencyKey identifies the request, if it isn't empty: a second request
 	// from the same owner with the same key returns the first one's run.
 	IdempotencyKey string
@@ -79,7 +82,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMessage, req StartRequest) runlog.Started {
 	s := runlog.Started{
 		Photon: p.Name(), Title: p.Title(), Durable: p.Options().Durable, Version: p.Options().Version,
-		Surface: req.Surface, Args: args, IdempotencyKey: req.IdempotencyKey,
+		Surface: req.Surface, Samples: req.Samples, Args: args, IdempotencyKey: req.IdempotencyKey,
 		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
 	}
 	s.SetStartedBy(caller)

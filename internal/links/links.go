@@ -64,6 +64,20 @@ func (b Base) AnswerAsk(id, action string) string {
 	return string(b) + "/mcp/request?ask=" + url.QueryEscape(id) + "&action=" + url.QueryEscape(action)
 }
 
+// Sampling returns the URL to post a form about a request to a model to. Action is
+// approve, stop or return.
+func (b Base) Sampling(id, action string) string {
+	return b.Ask(id) + "/sampling?action=" + url.QueryEscape(action)
+}
+
+// Models returns the URL of the page about the configured models.
+func (b Base) Models() string { return string(b) + "/models" }
+
+// RevokeStanding returns the URL to revoke a standing approval of requests to models at.
+func (b Base) RevokeStanding(id int) string {
+	return b.Models() + "/standing/" + strconv.Itoa(id) + "/revoke"
+}
+
 // Updates returns the URL of the stream that keeps a page with a list up to date. Page
 // is the query that names the page.
 func (b Base) Updates(page string) string { return string(b) + "/updates?page=" + page }

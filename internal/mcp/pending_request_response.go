@@ -112,15 +112,11 @@ func (p *pendingRequest) recordAnswer(ctx context.Context, open engine.OpenAsk, 
 	return err
 }
 
-// codeUserRejected is the error code with which clients report that the user rejected a
-// sampling request (MCP, Sampling, Error Handling).
-const codeUserRejected = -1
-
 // handleErrorResponse settles a question to which the client responded with an error.
 // If there are links, a question that the client merely failed to ask stays open, as if
 // the client had not responded.
 func (c *call) handleErrorResponse(ctx context.Context, id string, e *msg.Error) error {
-	if e.Code == codeUserRejected {
+	if e.Code == msg.CodeUserRejected {
 		return c.server.engine.Answer(ctx, c.client.caller, id, ask.Answer{Action: ask.Decline}, msg.Surface)
 	}
 	if c.server.askPolicy.Link {

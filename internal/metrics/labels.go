@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // maxPhotons is the number of photons that have a label of their own: the first
@@ -44,7 +45,7 @@ func (n *labelNames) add(name string) bool {
 }
 
 // surfaces lists the labels of surfaces.
-var surfaces = []string{"browser", "http", "mcp", "terminal", labelOther}
+var surfaces = []string{"browser", "http", "mcp", "terminal", sampling.Surface, labelOther}
 
 // surfaceLabel returns the label for a surface.
 func surfaceLabel(surface string) string {

@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // Metrics holds the metrics of one engine. Its methods may be called from several
@@ -36,7 +37,11 @@ type Metrics struct {
 	appendSeconds  prometheus.Histogram
 	appendErrors   *counterFamily
 	entries        prometheus.Counter
+	modelCalls     *counterFamily
+	modelTokens    *counterFamily
 }
+
+var _ sampling.Meter = (*Metrics)(nil)
 
 var _ engine.Meter = (*Metrics)(nil)
 
@@ -60,11 +65,13 @@ func New(version string) *Metrics {
 			10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10),
 		appendErrors: newCounterFamily("log_append_errors_total", "Failed appends to the log: another append came first (conflict), the request was canceled (cancelled), the disk was full (full), the outcome is unknown (uncertain), or another error (other).", "reason"),
 		entries:      prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "log_entries_total", Help: "Entries appended to the log."}),
+		modelCalls:   newCounterFamily("model_calls_total", "Calls of configured models that have ended, by photon and outcome (replied, failed or stopped).", "photon", "outcome"),
+		modelTokens:  newCounterFamily("model_tokens_total", "Tokens of calls of configured models, by photon and direction (in or out); estimated if the model's server doesn't count them.", "photon", "direction"),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labeled with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(build, m.started, m.finished, m.unanswered, m.asked, m.answers, m.withdrawn, m.askOpenSeconds, m.replaySeconds, m.appendSeconds, m.appendErrors, m.entries)
+	m.registry.MustRegister(build, m.started, m.finished, m.unanswered, m.asked, m.answers, m.withdrawn, m.askOpenSeconds, m.replaySeconds, m.appendSeconds, m.appendErrors, m.entries, m.modelCalls, m.modelTokens)
 	m.initCounters()
 	return m
 }
@@ -179,6 +186,14 @@ func (m *Metrics) RunFinished(photon string, end runlog.Finished) {
 	if reason := end.Reason(); reason != "" {
 		m.unanswered.with(string(reason), "").Inc()
 	}
+}
+
+// ModelCalled implements [sampling.Meter].
+func (m *Metrics) ModelCalled(photon, outcome string, inputTokens, outputTokens int) {
+	name := m.photonLabels.label(photon)
+	m.modelCalls.with(name, outcome).Inc()
+	m.modelTokens.with(name, "in").Add(float64(inputTokens))
+	m.modelTokens.with(name, "out").Add(float64(outputTokens))
 }
 
 // RunReplayed implements [engine.Meter].

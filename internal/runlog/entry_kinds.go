@@ -22,7 +22,9 @@ type Started struct {
 	// Caller is who started the run, if more than the id is known.
 	Caller  *generators.Caller `json:"caller,omitempty"`
 	Surface string             `json:"surface"` // where the run was started: browser, http, mcp, mcp task or terminal
-	Args    json.RawMessage    `json:"args"`
+	// Samples means that the client that started the run has a model of its own.
+	Samples bool            `json:"samples,omitempty"`
+	Args    json.RawMessage `json:"args"`
 	// IdempotencyKey is the Idempotency-Key of the request, if it had one.
 	IdempotencyKey string `json:"idempotency,omitempty"`
 	// Exclusive is the run's key; see [generators.Options].

@@ -31,19 +31,20 @@ const (
 	KindSleeping  Kind = "sleeping"
 	KindWoken     Kind = "woken"
 	KindAdopted   Kind = "adopted"
+	KindSampling  Kind = "sampling"
 	KindFinished  Kind = "finished"
 )
 
 // EntryKinds returns the kinds of entries that aren't events.
 func EntryKinds() []Kind {
-	return []Kind{KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished}
+	return []Kind{KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindSampling, KindFinished}
 }
 
 // IsEvent reports whether k is a kind of event that a generator yields to be
 // shown: status, progress, log, chunk, toast or artifact.
 func (k Kind) IsEvent() bool {
 	switch k {
-	case KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindFinished:
+	case KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindSampling, KindFinished:
 		return false
 	}
 	return true

@@ -28,6 +28,7 @@ function needsAnswer(field) {
  */
 function firstControl(dialog) {
   const heading = find("h2", dialog);
+  if (dialog.matches(".approval")) return heading; // a request is read before it is approved
   if (!matchMedia("(pointer: fine)").matches) return heading; // on touch screens, focusing a field would open the keyboard
   const fields = findAll(".field", dialog).filter((f) => controls(f).length);
   const field = fields.find(needsAnswer) ?? fields[0];

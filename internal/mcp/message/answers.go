@@ -14,6 +14,10 @@ import (
 // Surface is the surface that runs and answers over MCP are recorded with.
 const Surface = "mcp"
 
+// CodeUserRejected is the error code of a response to sampling/createMessage whose request
+// a person rejected (MCP, Sampling, Error Handling).
+const CodeUserRejected = -1
+
 // ParseAnswer returns the answer in a client's result for a question. The results
 // of sampling/createMessage and roots/list have no action: they are accepts. It
 // fails with a [*generators.InvalidError].

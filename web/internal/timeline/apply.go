@@ -21,6 +21,7 @@ type Change struct {
 	Item            *Item   // the row that was added or changed; nil if none was
 	Added           bool    // Item is new
 	Appended        string  // Item is a chunk, and all that changed is that this text was appended
+	ReplyText       string  // text that was appended to a model's reply, which Item is
 	AlsoChanged     []*Item // other rows that changed
 	Dropped         uint64  // the ordinal of the row that was dropped; 0 if none was
 	StateChanged    bool    // the run's state changed
@@ -41,6 +42,7 @@ var appliers = map[runlog.Kind]func(*Run, runlog.Entry) Change{
 	runlog.KindWoken:     decoded((*Run).applyWoken),
 	runlog.KindStepped:   decoded((*Run).applyStepped),
 	runlog.KindAdopted:   decoded((*Run).applyAdopted),
+	runlog.KindSampling:  decoded((*Run).applySampling),
 	runlog.KindFinished:  decoded((*Run).applyFinished),
 	"status":             decoded((*Run).applyStatus),
 	"progress":           decoded((*Run).applyProgress),

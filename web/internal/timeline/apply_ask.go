@@ -4,9 +4,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
@@ -16,6 +18,9 @@ func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
 	a := &Ask{State: Open, OpenAsk: engine.OpenAsk{
 		ID: runlog.AskID(r.ID, e.Seq), Run: r.ID, Photon: r.Photon, Title: r.Title, Since: e.Time, Asked: d,
 	}}
+	if d.Question.Kind == ask.KindSample {
+		a.Sampling = sampling.NewState()
+	}
 	r.Open = append(r.Open, a)
 	r.recordSpent(d.TimeSpent)
 	ended := r.endStatus(e.Time)

@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // AskState is the state of a question.
@@ -35,6 +36,9 @@ type Ask struct {
 	Problem string
 	// Rendered is how much of what the question shows the surface that answered rendered.
 	Rendered runlog.Rendering
+	// Sampling is where a question to a model stands; nil for all others.
+	Sampling *sampling.State
+	reply    *Item // the latest call
 	// Values are the answer as text. They never include a secret.
 	Values []Value
 }

@@ -23,6 +23,7 @@ const (
 	Step     Kind = "step"     // a recorded side effect
 	Artifact Kind = "artifact" // something the run made
 	Asked    Kind = "ask"      // a question and, once given, its answer
+	Reply    Kind = "reply"    // the call of a model for a question, and its reply
 	Result   Kind = "result"   // how the run ended
 	Unknown  Kind = "unknown"  // an entry of a kind that this version doesn't know
 )
@@ -31,7 +32,7 @@ const (
 // are too many.
 func (k Kind) droppable() bool {
 	switch k {
-	case Start, Asked, Result: // there are few
+	case Start, Asked, Reply, Result: // there are few
 		return false
 	case Artifact: // these have a limit of their own
 		return false
@@ -62,9 +63,10 @@ type Item struct {
 	Large     bool                    // the data is too large to be in Data
 
 	Artifact *generators.Artifact
-	Ask      *Ask
+	Ask      *Ask   // of a question or a reply
+	Reply    *Model // of a reply
 
-	text     []byte // of a chunk
+	text     []byte // of a chunk or a reply
 	CutBytes int    // how many bytes were cut from the beginning of a chunk's text
 }
 
@@ -82,7 +84,7 @@ const minShownDuration = 100 * time.Millisecond
 // ID returns the item's id in a document: "e-" and the ordinal of its first entry.
 func (i *Item) ID() string { return "e-" + strconv.FormatUint(i.Seq, 10) }
 
-// ChunkText returns what was kept of a chunk's text.
+// ChunkText returns what was kept of the text of a chunk or a reply.
 func (i *Item) ChunkText() string { return string(i.text) }
 
 // ChunkLen returns the length of [Item.ChunkText] in bytes.

@@ -80,7 +80,7 @@ func (r *Run) appendChunkText(i *Item, text string) (shortened []*Item) {
 		return nil
 	}
 	for _, old := range r.Items {
-		if old.Kind != Chunk || len(old.text) == 0 {
+		if len(old.text) == 0 {
 			continue
 		}
 		r.trimChunk(old, r.chunkBytes-chunkBytesAfterTrim)

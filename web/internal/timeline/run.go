@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -34,6 +35,8 @@ type Run struct {
 	Wakes        time.Time     // when the first of the sleeps in progress ends; zero if there is none
 	Owner        generators.Caller
 	Viewer       generators.Caller // who looks at the page; New doesn't set it
+	// Models are the configured models; nil if there are none. New doesn't set it.
+	Models *llm.Models
 
 	openAsks       map[uint64]*Item // open questions by ordinal
 	openStatus     *Item            // the status still in effect; nil if none is

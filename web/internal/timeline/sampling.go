@@ -3,11 +3,51 @@ package timeline
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/runlog"
 )
+
+// A Model is the call of a model for a question.
+type Model struct {
+	Approval runlog.Approval
+	Notices  []string
+	End      *runlog.EndOfSampling // nil while the model replies
+}
+
+// applySampling shows the call of a model, and its reply, as a row of its own.
+func (r *Run) applySampling(e runlog.Entry, d runlog.Sampling) Change {
+	asked := r.openAsks[d.AskSeq]
+	if asked == nil || asked.Ask.Sampling == nil {
+		return Change{}
+	}
+	a := asked.Ask
+	text := a.Sampling.Apply(e.Time, d)
+	if d.Approved != nil {
+		a.reply = &Item{Seq: e.Seq, Time: e.Time, Kind: Reply, Ask: a, Reply: &Model{Approval: *d.Approved}}
+		c := r.addItem(a.reply)
+		c.AsksChanged, c.AlsoChanged = true, []*Item{asked}
+		return c
+	}
+	i := a.reply
+	switch {
+	case i == nil:
+		return Change{}
+	case text != "":
+		c := Change{Item: i, Appended: text, ReplyText: text}
+		if c.AlsoChanged = r.appendChunkText(i, text); slices.Contains(c.AlsoChanged, i) {
+			c.Appended = "" // its beginning was cut
+		}
+		return c
+	case d.Ended != nil:
+		i.Reply.End = d.Ended
+	}
+	i.Reply.Notices = a.Sampling.Notices
+	return Change{Item: i, AsksChanged: true, AlsoChanged: []*Item{asked}}
+}
 
 // samplingValues returns the text of a model's answer. It names blocks that are not text.
 func samplingValues(content json.RawMessage) []Value {

@@ -21,11 +21,12 @@ type askView struct {
 	engine.OpenAsk
 	id            string // of the dialog
 	controls      []*formControl
-	generalErrors []string // errors that belong to no field, in sentences
-	fileErrors    []string // errors in the uploaded files, in sentences
-	ownPage       bool     // the question is alone on its page
-	noScript      bool     // the page has no script, so the question can't be postponed
-	position      string   // "1 of 2", if several questions are open
+	generalErrors []string      // errors that belong to no field, in sentences
+	fileErrors    []string      // errors in the uploaded files, in sentences
+	ownPage       bool          // the question is alone on its page
+	noScript      bool          // the page has no script, so the question can't be postponed
+	position      string        // "1 of 2", if several questions are open
+	approval      *approvalView // of a question that can be sent to a model; nil for all others
 }
 
 func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Values) *askView {

@@ -6,6 +6,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -17,6 +18,17 @@ func (v *askView) submitLabel() string {
 		return "I agree, continue"
 	}
 	return "Submit"
+}
+
+// declineLabel returns the label of the button that refuses.
+func (v *askView) declineLabel() string {
+	switch {
+	case v.approval == nil:
+		return "Decline"
+	case v.approval.Phase == sampling.Replied:
+		return "Withhold"
+	}
+	return "Deny"
 }
 
 func (v *askView) yesLabel() string {

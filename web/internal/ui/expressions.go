@@ -43,6 +43,11 @@ func postExpression(ctx context.Context, v *askView, action string) string {
 	return "$" + v.busySignal() + " || @post('" + string(answerURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
 }
 
+// samplingExpression is [postExpression] for a form about a request to a model.
+func samplingExpression(ctx context.Context, v *askView, action string) string {
+	return "$" + v.busySignal() + " || @post('" + string(samplingURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
+}
+
 // showExpression returns the expression that shows a postponed question again.
 func showExpression(a *timeline.Ask) string {
 	return "document.getElementById('" + askElementID(a.ID) + "')?.show()"

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -73,6 +74,8 @@ func describeSurface(name string) string {
 		return "over MCP, as a task"
 	case "terminal":
 		return "at the terminal"
+	case sampling.Surface:
+		return "with a model"
 	case "":
 		return ""
 	}
@@ -81,8 +84,11 @@ func describeSurface(name string) string {
 
 // describeAnswerer describes the surface that an answer came from.
 func describeAnswerer(name string) string {
-	if name == "mcp" {
+	switch name {
+	case "mcp":
 		return "by the MCP client"
+	case sampling.Surface:
+		return "by the model"
 	}
 	return describeSurface(name)
 }

@@ -44,14 +44,43 @@ func hostileRun(s string) *logWriter {
 	w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: s}))
 	w.add(runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s}))
 	w.add(runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: s, Name: s}}))
+	w.run.Models = testModels()
 	w.run.Viewer = generators.Caller{ID: "operator", Roles: []string{generators.RoleOperator}}
 	w.answerer = &generators.Caller{ID: s + s, Name: s}
 	for _, q := range hostileQuestions(s) {
 		content, _ := json.Marshal(map[string]any{s: s})
 		w.answer(w.ask(q), ask.Accept, string(content))
-		w.ask(q)
+		seq := w.ask(q)
+		if q.Kind == ask.KindSample {
+			w.hostileSampling(seq, s)
+		}
 	}
 	return w
+}
+
+// hostileSampling adds the calls of a model for a question: one that failed, and one whose
+// reply waits.
+func (w *logWriter) hostileSampling(seq uint64, s string) {
+	for call := range 2 {
+		d := runlog.Sampling{AskSeq: seq, Call: call + 1}
+		add := func(change func(*runlog.Sampling)) {
+			entry := d
+			change(&entry)
+			w.add(runlog.NewEntry(runlog.KindSampling, entry))
+		}
+		add(func(d *runlog.Sampling) {
+			d.Approved = &runlog.Approval{Model: s, ID: s, Endpoint: s, Standing: s, Surface: s, By: &generators.Caller{ID: s, Name: s},
+				Request: &ask.SampleRequest{SystemPrompt: s, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock(s))}, MaxTokens: 1}}
+		})
+		add(func(d *runlog.Sampling) { d.Notice = s })
+		add(func(d *runlog.Sampling) { d.Text = s })
+		add(func(d *runlog.Sampling) {
+			d.Ended = &runlog.EndOfSampling{Error: s}
+			if call > 0 {
+				d.Ended = &runlog.EndOfSampling{Result: &ask.SampleResult{Role: ask.RoleAssistant, Model: s, Content: ask.FromAssistant(ask.TextBlock(s), ask.SampleBlock{Type: ask.BlockToolUse, ID: "1", Name: s, Input: []byte("{}")}).Content}}
+			}
+		})
+	}
 }
 
 // hostileEvents returns events of every kind that a generator yields.

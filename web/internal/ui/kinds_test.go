@@ -23,6 +23,7 @@ func TestEveryItemKindHasAView(t *testing.T) {
 	w := newLogWriter("{}")
 	w.events(kitchensink.Events()...)
 	w.ask(questions()["text"])
+	w.add(runlog.NewEntry(runlog.KindSampling, runlog.Sampling{AskSeq: w.ask(questions()["sample"]), Call: 1, Approved: &runlog.Approval{}}))
 	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "reserve"}))
 	w.add(runlog.Entry{Kind: "hologram", Data: []byte("{}")})
 	w.finish(runlog.Completed, "{}", "")

@@ -55,6 +55,7 @@ func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
 		b.replace(RunHead(r), StateAnnouncement(r))
 	}
 	b.patchRows(r)
+	b.patchReplies(r)
 	if b.progressChanged {
 		b.replace(ProgressBar(r.Progress))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -25,6 +26,7 @@ type rowChange struct {
 	added    bool
 	redraw   bool // more changed than text appended
 	appended strings.Builder
+	replied  strings.Builder // text that a model's reply got
 }
 
 func newPatchBatch(changes []timeline.Change) *patchBatch {
@@ -55,6 +57,7 @@ func (b *patchBatch) recordRow(i *timeline.Item, c *timeline.Change) {
 		b.changedRows = append(b.changedRows, i)
 	}
 	s.added = s.added || c.Added
+	s.replied.WriteString(c.ReplyText)
 	if c.Appended != "" && !c.Added {
 		s.appended.WriteString(c.Appended)
 	} else {
@@ -110,6 +113,24 @@ func (b *patchBatch) patchRows(r *timeline.Run) {
 	}
 }
 
+// patchReplies appends the text of models' replies to the questions that show them,
+// unless the batch renders those as a whole.
+func (b *patchBatch) patchReplies(r *timeline.Run) {
+	if r.Models == nil {
+		return
+	}
+	for _, i := range b.changedRows {
+		s := b.rowChanges[i]
+		if i.Kind != timeline.Reply || s.replied.Len() == 0 || i.Ask.State != timeline.Open || i.Ask.Sampling.Phase != sampling.Replying {
+			continue
+		}
+		if b.asksChanged && slices.ContainsFunc(b.changedRows, func(o *timeline.Item) bool { return o.Kind == timeline.Asked && o.Ask == i.Ask }) {
+			continue
+		}
+		b.add("#"+askElementID(i.Ask.ID)+"-reply", "append", escapedText(s.replied.String()))
+	}
+}
+
 func (b *patchBatch) remove(rows map[uint64]bool) {
 	if len(rows) == 0 {
 		return
@@ -128,7 +149,7 @@ func (b *patchBatch) remove(rows map[uint64]bool) {
 func (b *patchBatch) patchAsks(r *timeline.Run) {
 	var settled []string
 	answers := false
-	var opened []templ.Component
+	var opened, changed []templ.Component
 	for _, i := range b.changedRows {
 		if i.Kind != timeline.Asked {
 			continue
@@ -138,11 +159,16 @@ func (b *patchBatch) patchAsks(r *timeline.Run) {
 		case i.Ask.State != timeline.Open && !s.added:
 			settled = append(settled, "#"+askElementID(i.Ask.ID))
 		case i.Ask.State == timeline.Open && s.added:
-			opened = append(opened, AskForm(i.Ask.OpenAsk, nil, nil))
+			opened = append(opened, SampleForm(i.Ask, r.Models, nil, nil))
+		case i.Ask.State == timeline.Open && i.Ask.Sampling != nil:
+			changed = append(changed, SampleForm(i.Ask, r.Models, nil, nil))
 		}
 	}
 	if len(settled) > 0 {
 		b.add(strings.Join(settled, ","), "remove", nil)
+	}
+	if len(changed) > 0 {
+		b.replace(changed...)
 	}
 	if len(opened) > 0 {
 		b.add("#asks", "append", concat(opened...))

@@ -17,6 +17,7 @@ var rowViews = map[timeline.Kind]func(*timeline.Run, *timeline.Item) templ.Compo
 	timeline.Chunk:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return chunkRow(i) },
 	timeline.Artifact: artifactView,
 	timeline.Asked:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return askRow(i.Ask) },
+	timeline.Reply:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return replyRow(i) },
 	timeline.Result:   func(_ *timeline.Run, i *timeline.Item) templ.Component { return resultView(i) },
 	timeline.Unknown:  func(_ *timeline.Run, i *timeline.Item) templ.Component { return unknownRow(i) },
 }

@@ -67,6 +67,19 @@ func answerURL(ctx context.Context, v *askView, action string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).AnswerAsk(sanitizeID(v.ID), action))
 }
 
+// samplingURL returns the URL that a form about a request to a model is posted to.
+func samplingURL(ctx context.Context, v *askView, action string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Sampling(sanitizeID(v.ID), action))
+}
+
+func modelsURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Models())
+}
+
+func revokeURL(ctx context.Context, standing int) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).RevokeStanding(standing))
+}
+
 func loginURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Login())
 }

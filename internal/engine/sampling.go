@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// ErrSamplingChanged means that somebody else has meanwhile approved a request to a
+// model, or ended its call.
+var ErrSamplingChanged = errors.New("somebody else was faster: this request has been approved or stopped")
+
+// A samplingCall is the latest call of a model for an open question.
+type samplingCall struct {
+	number int
+	active bool // it has not ended
+}
+
+// RecordSampling records what happens with an open question to a model. The question
+// stays open. An approval without a number gets the next one. RecordSampling returns the
+// number of the call. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], the
+// log's, or [ErrSamplingChanged] if s isn't of the next call, or of the one in progress.
+func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, askID string, s runlog.Sampling) (call int, err error) {
+	r, seq, err := e.findAsk(caller, askID)
+	if err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.isUsableBy(caller) {
+		return 0, ErrForbidden
+	}
+	s.AskSeq = seq
+	a := r.findOpenAsk(seq)
+	if a == nil {
+		return 0, r.notOpenError(ctx, seq)
+	}
+	if s.Approved != nil && s.Call == 0 {
+		s.Call = a.sampling.number + 1
+	}
+	if err := r.checkSampling(s); err != nil {
+		return 0, err
+	}
+	return s.Call, asSettledError(r.appendEntries(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindSampling, s)))
+}
+
+// checkSampling returns an error if s doesn't follow what is recorded. Callers hold mu.
+func (r *trackedRun) checkSampling(s runlog.Sampling) error {
+	a := r.findOpenAsk(s.AskSeq)
+	switch {
+	case a == nil:
+		return ErrSettled
+	case s.Approved != nil && (a.sampling.active || s.Call != a.sampling.number+1),
+		s.Approved == nil && (!a.sampling.active || s.Call != a.sampling.number):
+		return ErrSamplingChanged
+	}
+	return nil
+}
+
+// applySampling notes whether a call is in progress.
+func (r *trackedRun) applySampling(e runlog.Entry) error {
+	s, err := runlog.Decode[runlog.Sampling](e)
+	if err != nil {
+		return err
+	}
+	a := r.findOpenAsk(s.AskSeq)
+	switch {
+	case a == nil:
+	case s.Approved != nil:
+		a.sampling = samplingCall{s.Call, true}
+	case s.Ended != nil:
+		a.sampling.active = false
+	}
+	return nil
+}
+
+// SamplingAsks returns the ids of the open questions that a model has been called for,
+// of all owners. A call may have ended without an answer.
+func (e *Engine) SamplingAsks() []string {
+	var ids []string
+	for _, r := range e.index.allRuns() {
+		r.mu.Lock()
+		for _, a := range r.openAsks {
+			if a.sampling.number > 0 {
+				ids = append(ids, runlog.AskID(r.id, a.seq))
+			}
+		}
+		r.mu.Unlock()
+	}
+	return ids
+}
+
+// OnSample sets a function that is called with the id of each question to a model that a
+// run asks from now on. It must not block. OnSample must be called before
+// [Engine.Recover].
+func (e *Engine) OnSample(f func(askID string)) { e.onSample = f }
+
+// notifySample calls the function of OnSample for a new question to a model. Callers hold
+// mu.
+func (r *trackedRun) notifySample(a *openAsk) {
+	if f := r.engine.onSample; f != nil && a.call != nil && a.call.Kind == string(ask.KindSample) {
+		f(runlog.AskID(r.id, a.seq))
+	}
+}

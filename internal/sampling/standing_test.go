@@ -1,0 +1,92 @@
+package sampling_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/llm/llmtest"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
+)
+
+// A standing approval covers the later requests of its tool, in the runs of its owner, up
+// to its number; each is recorded as sent by it.
+func TestStandingApproval(t *testing.T) {
+	s, models := replier(t, "ok")
+	b := open(t, nil, models)
+	if len(b.Standings(ada)) != 0 {
+		t.Error("there is a standing approval from the start")
+	}
+	run := b.start("files__asker", prompt{Text: "x", N: 4}, false)
+	first := runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq)
+	b.approve(first, sampling.Decision{Standing: &sampling.StandingRequest{Scope: sampling.ScopeServer, Requests: 2}})
+	third := b.waitFor(run, sampled(func(d runlog.Sampling) bool {
+		return d.Approved != nil && strings.Contains(d.Approved.Standing, "for the server files; 0 requests left")
+	}))
+	fourth := b.waitFor(run, func(e runlog.Entry) bool { return e.Kind == runlog.KindAsked && e.Seq > third.Seq })
+	if n := len(s.Requests()); n != 3 || len(b.Standings(ada)) != 0 {
+		t.Errorf("%d requests were sent, and %v is left", n, b.Standings(ada))
+	}
+	if s := b.state(runlog.AskID(run, fourth.Seq)); s.Phase != sampling.Waiting {
+		t.Errorf("the fourth is %+v", s)
+	}
+}
+
+// It covers no other tool, no other owner, and no run whose client has a model.
+func TestStandingApprovalIsNarrow(t *testing.T) {
+	s, models := replier(t, "ok")
+	b := open(t, nil, models)
+	run := b.start("files__asker", prompt{Text: "x"}, false)
+	b.approve(runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq), sampling.Decision{Standing: &sampling.StandingRequest{Scope: sampling.ScopeTool, Requests: 9, Tokens: 9000}})
+	b.result(run)
+	asked := func(photon string, samples bool) {
+		t.Helper()
+		other := b.start(photon, prompt{Text: "x"}, samples)
+		id := runlog.AskID(other, b.waitFor(other, kind(runlog.KindAsked)).Seq)
+		b.Service.Settle()
+		if s := b.state(id); s.Phase != sampling.Waiting {
+			t.Errorf("%s (with a client's model: %v) is %+v", photon, samples, s)
+		}
+	}
+	asked("files__other", false)
+	asked("files__asker", true)
+	info, err := b.Engine.Start(t.Context(), bob, engine.StartRequest{Photon: "files__asker", Args: []byte(`{"text":"x"}`), Surface: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.waitFor(info.ID, kind(runlog.KindAsked))
+	b.Service.Settle()
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests were sent", n)
+	}
+	list := b.Standings(ada)
+	if len(list) != 1 || *list[0].Requests != 9 || *list[0].Tokens != 9000 || len(b.Standings(bob)) != 0 || len(b.Standings(generators.Caller{ID: "x", Roles: []string{generators.RoleOperator}})) != 1 {
+		t.Errorf("the standing approvals are %+v", list)
+	}
+	if err := b.Revoke(bob, list[0].ID); !errors.Is(err, sampling.ErrNoStanding) {
+		t.Errorf("somebody else revoked it: %v", err)
+	}
+	if err := b.Revoke(ada, list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	asked("files__asker", false)
+}
+
+// Tokens are reserved for a request and its longest reply, and what isn't used is given
+// back.
+func TestStandingTokens(t *testing.T) {
+	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Reply("ok") })
+	b := open(t, nil, s.Models(`"name":"m"`))
+	run := b.start("asker", prompt{Text: "x", N: 20}, false)
+	b.approve(runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq), sampling.Decision{Standing: &sampling.StandingRequest{Scope: sampling.ScopeTool, Tokens: 1010}})
+	last := b.waitFor(run, sampled(func(d runlog.Sampling) bool { return d.Approved != nil && d.Approved.Standing != "" }))
+	b.waitFor(run, func(e runlog.Entry) bool { return e.Kind == runlog.KindAsked && e.Seq > last.Seq })
+	b.Service.Settle()
+	list := b.Standings(ada)
+	if n := len(s.Requests()); n != 2 || len(list) != 1 || *list[0].Tokens != 1010-15 {
+		t.Errorf("%d requests were sent, and %+v is left", n, list)
+	}
+}
