@@ -132,9 +132,9 @@ func TestRunFromJSON(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"{\"title\": \"x\",\r\n\"contact\": }": "line 2",
-		`{"title":"Shop","contact":{}}`:          "Enter an email",
-		"":                                       "Enter a title",
-		"[1]":                                    "must be an object",
+		`{"title":"Shop","contact":{}}`:        "Enter an email",
+		"":                                     "Enter a title",
+		"[1]":                                  "must be an object",
 	} {
 		values.Set("beam:json", text)
 		res := p.postForm("/photons/nested/runs", values)
@@ -158,7 +158,9 @@ func BenchmarkLargeForm(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	large := generators.FromSchema("large", s, nil, func(_ context.Context, in json.RawMessage, _ generators.Yield) (json.RawMessage, error) { return in, nil }, nil)
+	large := generators.FromSchema("large", s, nil, func(_ context.Context, in json.RawMessage, _ generators.Yield) (json.RawMessage, error) {
+		return in, nil
+	}, nil)
 	p := newSite(b, "", large).newSession()
 	for b.Loop() {
 		if page := readText(b, p.request("GET", "/photons/large", "", "Accept", "text/html")); !strings.Contains(page, "in-999") {
