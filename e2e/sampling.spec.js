@@ -53,16 +53,16 @@ test("a request is shown, approved and answered as it arrives", async ({ page, m
   await expectAccessible(page);
 
   await button(page, "Approve").click();
-  const exchange = await models.next();
-  expect(exchange.headers.authorization).toBe("Bearer sk-e2e-secret");
-  expect(exchange.body.messages.at(-1).content).toBe("Beam **stops** to ask. <!-- hidden -->");
-  exchange.say("Beam ");
+  const call = await models.next();
+  expect(call.headers.authorization).toBe("Bearer sk-e2e-secret");
+  expect(call.body.messages.at(-1).content).toBe("Beam **stops** to ask. <!-- hidden -->");
+  call.say("Beam ");
   await expect(reply(page)).toHaveText("Beam ");
-  exchange.say("asks.");
+  call.say("asks.");
   await expect(reply(page)).toHaveText("Beam asks.");
   await expect(page.locator(".r-reply .chunk-text")).toHaveText("Beam asks.");
   await expectAccessible(page);
-  exchange.finish();
+  call.finish();
   await expect(result(page)).toContainText("Beam asks.");
   await expect(dialog(page)).toHaveCount(0);
   await expect(page.locator(".r-ask")).toContainText("answered by the model");
@@ -78,11 +78,11 @@ test("what a person changes is sent, and the reply may be changed, too", async (
   await dialog(page).getByLabel("Model", { exact: true }).selectOption("large");
   await dialog(page).getByLabel("Show me the reply before it is returned").check();
   await button(page, "Approve").click();
-  const exchange = await models.next();
-  expect(exchange.body).toMatchObject({
+  const call = await models.next();
+  expect(call.body).toMatchObject({
     model: "large-1", max_tokens: 33, messages: [{ role: "system", content: "Be kind." }, { role: "user", content: "A plan" }],
   });
-  exchange.reply("Nonsense.");
+  call.reply("Nonsense.");
   await expect(dialog(page).getByLabel("The reply of large-1")).toHaveValue("Nonsense.");
   await expect(page.locator(".r-ask")).toContainText("the reply waits to be returned");
   await expectAccessible(page);
@@ -138,15 +138,15 @@ test("a reload in the middle and another tab show the reply so far, and go on", 
   const other = await context.newPage();
   await other.goto(page.url());
   await button(page, "Approve").click();
-  const exchange = await models.next();
-  exchange.say("One, ");
+  const call = await models.next();
+  call.say("One, ");
   await expect(reply(page)).toHaveText("One, ");
   await expect(reply(other)).toHaveText("One, ");
   await page.reload();
   await expect(reply(page)).toHaveText("One, ");
-  exchange.say("two.");
+  call.say("two.");
   for (const tab of [page, other]) await expect(reply(tab)).toHaveText("One, two.");
-  exchange.finish();
+  call.finish();
   for (const tab of [page, other]) await expect(result(tab)).toContainText("One, two.");
 });
 
@@ -168,14 +168,14 @@ test("three approvals at once, in the inbox and in any order", async ({ page, co
   const inbox = await context.newPage();
   await inbox.goto("/asks");
   await expect(inbox.locator(".inbox-list > li")).toHaveCount(3);
-  const exchanges = [];
+  const calls = [];
   for (const i of [2, 0, 1]) {
     await button(pages[i], "Approve").click();
-    exchanges[i] = await models.next();
-    exchanges[i].say(`reply ${i}`);
+    calls[i] = await models.next();
+    calls[i].say(`reply ${i}`);
   }
   for (const [i, tab] of pages.entries()) await expect(reply(tab)).toHaveText(`reply ${i}`);
-  for (const exchange of exchanges) exchange.finish();
+  for (const call of calls) call.finish();
   for (const [i, tab] of pages.entries()) await expect(result(tab)).toContainText(`reply ${i}`);
   await expect(inbox.locator(".inbox-list > li")).toHaveCount(0);
   await inbox.close();
@@ -238,14 +238,14 @@ test("a client with a model is asked itself; for one without, a person approves"
     await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", beam.url)));
     return client;
   };
-  const call = { name: "summarize", arguments: { text: "x" } };
+  const tool = { name: "summarize", arguments: { text: "x" } };
   const withModel = await connect({ sampling: {} });
-  expect(JSON.stringify(await withModel.callTool(call))).toContain("From the client.");
+  expect(JSON.stringify(await withModel.callTool(tool))).toContain("From the client.");
   expect(models.requests.length).toBe(sent);
   await withModel.close();
 
   const without = await connect({});
-  const first = await without.callTool(call);
+  const first = await without.callTool(tool);
   const address = JSON.stringify(first).match(/http[^"\\ ]*\/asks\/[^"\\ ]*/)[0];
   const context = await browser.newContext();
   const violations = watch(context, beam.url);
