@@ -1,5 +1,8 @@
 // Requests to a model, which a person approves.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test as base, expect, watch } from "./support/fixtures.js";
 import { start } from "./support/beam.js";
 import { startModelServer } from "./support/model-server.js";
@@ -226,6 +229,53 @@ test.describe("without script", () => {
       }).toPass();
     }
   });
+});
+
+test("other servers' requests are approved, and denied with a tool error", async ({ browser, models }) => {
+  const folder = await mkdtemp(join(tmpdir(), "beam-upstreams-"));
+  const config = join(folder, "mcp.json");
+  const everything = require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
+  await writeFile(config, JSON.stringify({ mcpServers: {
+    test: { command: process.env.BEAM, args: ["test-server"] },
+    everything: { command: process.execPath, args: [everything] },
+  } }));
+  const beam = await start("--models", models.models, "--mcp-config", config);
+  const context = await browser.newContext({ baseURL: beam.url });
+  const violations = watch(context, beam.url);
+  const page = await context.newPage();
+  const callTool = async (name, field, text) => {
+    await page.goto(`/photons/${name}`);
+    await page.locator(`[name="${field}"]`).fill(text);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await expect(button(page, "Approve")).toBeVisible();
+  };
+  try {
+    await callTool("test__request_llm_help", "question", "Why ask?");
+    await expect(dialog(page).locator(".facts-list")).toContainText("Server" + "test");
+    await button(page, "Approve").click();
+    const asked = await models.next();
+    expect(asked.body).toMatchObject({ max_tokens: 500, messages: [{ role: "user", content: "Why ask?" }] });
+    asked.reply("Because.");
+    await expect(result(page)).toContainText("LLM Response: Because.");
+
+    await callTool("test__request_llm_help", "question", "Why not?");
+    await button(page, "Deny").click();
+    await expect(result(page)).toContainText(/reject|declined/i);
+
+    await callTool("everything__trigger-sampling-request", "prompt", "Say hello");
+    await expect(dialog(page)).toContainText("You are a helpful test server.");
+    await button(page, "Approve").click();
+    (await models.next()).reply("Hello from the model.");
+    await expect(result(page)).toContainText("Hello from the model.");
+
+    await page.goto("/models");
+    await expect(page.getByRole("row", { name: "test test__request_llm_help small 1 0 12 34" })).toBeVisible();
+    expect(violations).toEqual([]);
+  } finally {
+    await context.close();
+    await beam.stop();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("a client with a model is asked itself; for one without, a person approves", async ({ browser, beam, models }) => {
