@@ -1,5 +1,8 @@
 // Requests to a model, which a person approves.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test as base, expect, watch } from "./support/fixtures.js";
 import { start } from "./support/beam.js";
 import { startModelServer } from "./support/model-server.js";
@@ -53,16 +56,16 @@ test("a request is shown, approved and answered as it arrives", async ({ page, m
   await expectAccessible(page);
 
   await button(page, "Approve").click();
-  const exchange = await models.next();
-  expect(exchange.headers.authorization).toBe("Bearer sk-e2e-secret");
-  expect(exchange.body.messages.at(-1).content).toBe("Beam **stops** to ask. <!-- hidden -->");
-  exchange.say("Beam ");
+  const call = await models.next();
+  expect(call.headers.authorization).toBe("Bearer sk-e2e-secret");
+  expect(call.body.messages.at(-1).content).toBe("Beam **stops** to ask. <!-- hidden -->");
+  call.say("Beam ");
   await expect(reply(page)).toHaveText("Beam ");
-  exchange.say("asks.");
+  call.say("asks.");
   await expect(reply(page)).toHaveText("Beam asks.");
   await expect(page.locator(".r-reply .chunk-text")).toHaveText("Beam asks.");
   await expectAccessible(page);
-  exchange.finish();
+  call.finish();
   await expect(result(page)).toContainText("Beam asks.");
   await expect(dialog(page)).toHaveCount(0);
   await expect(page.locator(".r-ask")).toContainText("answered by the model");
@@ -78,11 +81,11 @@ test("what a person changes is sent, and the reply may be changed, too", async (
   await dialog(page).getByLabel("Model", { exact: true }).selectOption("large");
   await dialog(page).getByLabel("Show me the reply before it is returned").check();
   await button(page, "Approve").click();
-  const exchange = await models.next();
-  expect(exchange.body).toMatchObject({
+  const call = await models.next();
+  expect(call.body).toMatchObject({
     model: "large-1", max_tokens: 33, messages: [{ role: "system", content: "Be kind." }, { role: "user", content: "A plan" }],
   });
-  exchange.reply("Nonsense.");
+  call.reply("Nonsense.");
   await expect(dialog(page).getByLabel("The reply of large-1")).toHaveValue("Nonsense.");
   await expect(page.locator(".r-ask")).toContainText("the reply waits to be returned");
   await expectAccessible(page);
@@ -138,15 +141,15 @@ test("a reload in the middle and another tab show the reply so far, and go on", 
   const other = await context.newPage();
   await other.goto(page.url());
   await button(page, "Approve").click();
-  const exchange = await models.next();
-  exchange.say("One, ");
+  const call = await models.next();
+  call.say("One, ");
   await expect(reply(page)).toHaveText("One, ");
   await expect(reply(other)).toHaveText("One, ");
   await page.reload();
   await expect(reply(page)).toHaveText("One, ");
-  exchange.say("two.");
+  call.say("two.");
   for (const tab of [page, other]) await expect(reply(tab)).toHaveText("One, two.");
-  exchange.finish();
+  call.finish();
   for (const tab of [page, other]) await expect(result(tab)).toContainText("One, two.");
 });
 
@@ -168,14 +171,14 @@ test("three approvals at once, in the inbox and in any order", async ({ page, co
   const inbox = await context.newPage();
   await inbox.goto("/asks");
   await expect(inbox.locator(".inbox-list > li")).toHaveCount(3);
-  const exchanges = [];
+  const calls = [];
   for (const i of [2, 0, 1]) {
     await button(pages[i], "Approve").click();
-    exchanges[i] = await models.next();
-    exchanges[i].say(`reply ${i}`);
+    calls[i] = await models.next();
+    calls[i].say(`reply ${i}`);
   }
   for (const [i, tab] of pages.entries()) await expect(reply(tab)).toHaveText(`reply ${i}`);
-  for (const exchange of exchanges) exchange.finish();
+  for (const call of calls) call.finish();
   for (const [i, tab] of pages.entries()) await expect(result(tab)).toContainText(`reply ${i}`);
   await expect(inbox.locator(".inbox-list > li")).toHaveCount(0);
   await inbox.close();
@@ -228,6 +231,53 @@ test.describe("without script", () => {
   });
 });
 
+test("other servers' requests are approved, and denied with a tool error", async ({ browser, models }) => {
+  const folder = await mkdtemp(join(tmpdir(), "beam-upstreams-"));
+  const config = join(folder, "mcp.json");
+  const everything = require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
+  await writeFile(config, JSON.stringify({ mcpServers: {
+    test: { command: process.env.BEAM, args: ["test-server"] },
+    everything: { command: process.execPath, args: [everything] },
+  } }));
+  const beam = await start("--models", models.models, "--mcp-config", config);
+  const context = await browser.newContext({ baseURL: beam.url });
+  const violations = watch(context, beam.url);
+  const page = await context.newPage();
+  const callTool = async (name, field, text) => {
+    await page.goto(`/photons/${name}`);
+    await page.locator(`[name="${field}"]`).fill(text);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await expect(button(page, "Approve")).toBeVisible();
+  };
+  try {
+    await callTool("test__request_llm_help", "question", "Why ask?");
+    await expect(dialog(page).locator(".facts-list")).toContainText("Server" + "test");
+    await button(page, "Approve").click();
+    const asked = await models.next();
+    expect(asked.body).toMatchObject({ max_tokens: 500, messages: [{ role: "user", content: "Why ask?" }] });
+    asked.reply("Because.");
+    await expect(result(page)).toContainText("LLM Response: Because.");
+
+    await callTool("test__request_llm_help", "question", "Why not?");
+    await button(page, "Deny").click();
+    await expect(result(page)).toContainText(/reject|declined/i);
+
+    await callTool("everything__trigger-sampling-request", "prompt", "Say hello");
+    await expect(dialog(page)).toContainText("You are a helpful test server.");
+    await button(page, "Approve").click();
+    (await models.next()).reply("Hello from the model.");
+    await expect(result(page)).toContainText("Hello from the model.");
+
+    await page.goto("/models");
+    await expect(page.getByRole("row", { name: "test test__request_llm_help small 1 0 12 34" })).toBeVisible();
+    expect(violations).toEqual([]);
+  } finally {
+    await context.close();
+    await beam.stop();
+    await rm(folder, { recursive: true });
+  }
+});
+
 test("a client with a model is asked itself; for one without, a person approves", async ({ browser, beam, models }) => {
   const sent = models.requests.length;
   const connect = async (capabilities) => {
@@ -238,14 +288,14 @@ test("a client with a model is asked itself; for one without, a person approves"
     await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", beam.url)));
     return client;
   };
-  const call = { name: "summarize", arguments: { text: "x" } };
+  const tool = { name: "summarize", arguments: { text: "x" } };
   const withModel = await connect({ sampling: {} });
-  expect(JSON.stringify(await withModel.callTool(call))).toContain("From the client.");
+  expect(JSON.stringify(await withModel.callTool(tool))).toContain("From the client.");
   expect(models.requests.length).toBe(sent);
   await withModel.close();
 
   const without = await connect({});
-  const first = await without.callTool(call);
+  const first = await without.callTool(tool);
   const address = JSON.stringify(first).match(/http[^"\\ ]*\/asks\/[^"\\ ]*/)[0];
   const context = await browser.newContext();
   const violations = watch(context, beam.url);

@@ -26,7 +26,7 @@ import (
 )
 
 // newModelSite returns a site with two models on one server, and the photon sampler.
-func newModelSite(t *testing.T, handle func(*llmtest.Exchange)) (*site, *llmtest.Server) {
+func newModelSite(t *testing.T, handle func(*llmtest.Call)) (*site, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.New(t, handle)
 	registry, err := generators.NewRegistry(append(shipped.Photons(), nonFormPhotons...)...)
@@ -56,7 +56,7 @@ func newModelSite(t *testing.T, handle func(*llmtest.Exchange)) (*site, *llmtest
 	return s, server
 }
 
-func replyOK(x *llmtest.Exchange) { x.Reply("Short.") }
+func replyOK(x *llmtest.Call) { x.Reply("Short.") }
 
 var formHeader = []string{"Content-Type", "application/x-www-form-urlencoded"}
 
@@ -168,7 +168,7 @@ func TestInvalidApprovals(t *testing.T) {
 // A program approves, sees what has arrived, and returns or stops the reply.
 func TestSamplingOverHTTP(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
-	s, _ := newModelSite(t, func(x *llmtest.Exchange) {
+	s, _ := newModelSite(t, func(x *llmtest.Call) {
 		x.Say("Sho")
 		arrived <- struct{}{}
 		select {

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { chromium } from "@playwright/test";
 import build from "../support/build.js";
 import { start } from "../support/beam.js";
+import { startModelServer } from "../support/model-server.js";
 import { prepareBurst, runBurst, shown } from "../support/burst.js";
 import { readStalls, watchStalls, measurePage } from "../support/page-timing.js";
 
@@ -27,6 +28,7 @@ try {
   await pages();
   await burst(10_000, "1 s, all in order");
   await burst(100_000, "no freezing, bounded");
+  await tokens(3_000);
 } finally {
   await browser.close();
   await beam.stop();
@@ -44,6 +46,47 @@ async function measureProcess() {
   }
   say("from exec to the address it listens at", ms(took), "50 ms");
   say("resident memory when idle", `${median(held).toFixed(0)} MB`, "30 MB");
+}
+
+/** tokens measures how soon the tokens of a model's reply, 1,000 a second, are on the page. */
+async function tokens(count) {
+  const models = await startModelServer();
+  const beam = await start("--models", models.models);
+  const page = await browser.newPage();
+  try {
+    await page.goto(`${beam.url}/photons/summarize`);
+    await page.locator('[name="text"]').fill("x");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    const call = await models.next();
+    call.say("");
+    await page.locator(".reply-text").waitFor();
+    await page.evaluate(() => {
+      window.arrivals = []; // how many tokens the page had, and when
+      const text = document.querySelector(".reply-text");
+      new MutationObserver(() => window.arrivals.push([text.textContent.split(" ").length - 1, Date.now()])).observe(text, { childList: true, characterData: true, subtree: true });
+    });
+    const sent = [], begun = performance.now();
+    while (sent.length < count) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      while (sent.length < Math.min(count, performance.now() - begun)) {
+        call.say(`${sent.length} `);
+        sent.push(Date.now());
+      }
+    }
+    await page.waitForFunction((n) => window.arrivals.at(-1)?.[0] >= n, count);
+    const delays = [];
+    for (const [tokens, at] of await page.evaluate("arrivals")) {
+      while (delays.length < tokens) delays.push(at - sent[delays.length]);
+    }
+    delays.sort((a, b) => a - b);
+    say(`a model's token is on the page, ${count} at 1,000 a second`, `${delays[count / 2]} ms at p50, ${delays[Math.floor(count * 0.95)]} ms at p95, none lost`, "80 ms at p95");
+    call.finish();
+  } finally {
+    await page.close();
+    await beam.stop();
+    await models.stop();
+  }
 }
 
 async function fresh() {

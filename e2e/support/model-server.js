@@ -10,7 +10,7 @@ import { join } from "node:path";
  *
  * Each request waits for the test: next() returns it, and what the test does with it goes to Beam.
  *
- * @returns {Promise<{models: string, url: string, requests: object[], next: () => Promise<Exchange>, stop: () => Promise<void>}>}
+ * @returns {Promise<{models: string, url: string, requests: object[], next: () => Promise<Call>, stop: () => Promise<void>}>}
  *   the path of the file, and all bodies so far
  */
 export async function startModelServer(names = ["small", "large"]) {
@@ -22,9 +22,9 @@ export async function startModelServer(names = ["small", "large"]) {
     for await (const chunk of request) raw += chunk;
     const body = JSON.parse(raw);
     requests.push(body);
-    const exchange = new Exchange(raw, body, request.headers, response);
+    const call = new Call(raw, body, request.headers, response);
     const wake = waiting.shift();
-    wake ? wake(exchange) : arrived.push(exchange);
+    wake ? wake(call) : arrived.push(call);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -52,8 +52,8 @@ export async function startModelServer(names = ["small", "large"]) {
   };
 }
 
-/** An Exchange is one request, and the response that the test gives. */
-class Exchange {
+/** A Call is one request, and the response that the test gives. */
+class Call {
   constructor(raw, body, headers, response) {
     Object.assign(this, { raw, body, headers, response, closed: false });
     response.on("close", () => (this.closed = true));

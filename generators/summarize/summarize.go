@@ -16,7 +16,7 @@ import (
 // Photon summarizes a text by asking a model.
 var Photon = generators.New("summarize", summarize, &generators.Options{
 	Title:       "Summarize a text",
-	Description: "Summarizes a text with the MCP client's model. If no text is given, asks the user for it. If the client provides no model, the user may write the summary.",
+	Description: "Summarizes a text with the MCP client's model or, once the user has approved the request, with one of Beam's. If no text is given, asks the user for it. Without a model, the user may write the summary.",
 	ReadOnly:    true,
 	Durable:     true,
 })

@@ -10,6 +10,7 @@ Examples:
     ${program}                          the playground on http://127.0.0.1:3008
     ${program} --open                   the same, opened in the browser, signed in
     ${program} --root ~/projects        let tools read a folder
+    ${program} --models models.json     let tools ask models, once you approve
     ${program} --photons NAME           serve only this photon
     ${program} --addr :8080 --token S   reachable from other machines, with a token
     ${program} --memory --addr 127.0.0.1:0   store nothing; listen on a free port

@@ -46,31 +46,31 @@ func receive(t testing.TB, ctx context.Context, m *llm.Model) (r received) {
 
 func TestReply(t *testing.T) {
 	for name, tt := range map[string]struct {
-		handle func(*llmtest.Exchange)
+		handle func(*llmtest.Call)
 		want   string // the result as JSON
 		tokens [2]int
 	}{
-		"streamed": {func(x *llmtest.Exchange) { x.Say("Hel"); x.Reply("lo") },
+		"streamed": {func(x *llmtest.Call) { x.Say("Hel"); x.Reply("lo") },
 			`{"role":"assistant","content":{"text":"Hello","type":"text"},"model":"served","stopReason":"endTurn"}`, [2]int{12, 3}},
-		"out of tokens": {func(x *llmtest.Exchange) { x.Say("Hel"); x.Finish("length") },
+		"out of tokens": {func(x *llmtest.Call) { x.Say("Hel"); x.Finish("length") },
 			`{"role":"assistant","content":{"text":"Hel","type":"text"},"model":"served","stopReason":"maxTokens"}`, [2]int{12, 3}},
-		"stop sequence": {func(x *llmtest.Exchange) {
+		"stop sequence": {func(x *llmtest.Call) {
 			x.Event(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop","stop_reason":"END"}]}`)
 		}, `{"role":"assistant","content":{"text":"a","type":"text"},"model":"m","stopReason":"stopSequence"}`, [2]int{0, 1}},
-		"comments, carriage returns, no end mark": {func(x *llmtest.Exchange) {
+		"comments, carriage returns, no end mark": {func(x *llmtest.Call) {
 			x.Raw(": hi\r\nevent: x\r\nid: 5\r\ndata: {\"choices\":[{\"delta\":\r\ndata: {\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\r\n\r\n")
 		}, `{"role":"assistant","content":{"text":"a","type":"text"},"model":"m","stopReason":"endTurn"}`, [2]int{0, 1}},
-		"last event without an empty line": {func(x *llmtest.Exchange) { x.Say("a"); x.Raw(`data: {"choices":[{"finish_reason":"stop"}]}` + "\n") },
+		"last event without an empty line": {func(x *llmtest.Call) { x.Say("a"); x.Raw(`data: {"choices":[{"finish_reason":"stop"}]}` + "\n") },
 			`{"role":"assistant","content":{"text":"a","type":"text"},"model":"served","stopReason":"endTurn"}`, [2]int{0, 1}},
-		"tools": {func(x *llmtest.Exchange) {
+		"tools": {func(x *llmtest.Call) {
 			x.Event(`{"choices":[{"delta":{"content":"Let me look.","tool_calls":[{"index":0,"id":"c1","function":{"name":"look","arguments":"{\"a\""}}]}}]}`)
 			x.Event(`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}},{"index":1,"id":"c2","function":{"name":"now","arguments":""}}]}}]}`)
 			x.Finish("tool_calls")
 		}, `{"role":"assistant","content":[{"text":"Let me look.","type":"text"},{"id":"c1","input":{"a":1},"name":"look","type":"tool_use"},{"id":"c2","input":{},"name":"now","type":"tool_use"}],"model":"m","stopReason":"toolUse"}`, [2]int{12, 3}},
-		"not streamed": {func(x *llmtest.Exchange) {
+		"not streamed": {func(x *llmtest.Call) {
 			x.JSON(200, `{"model":"served","choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`)
 		}, `{"role":"assistant","content":{"text":"Hello","type":"text"},"model":"served","stopReason":"endTurn"}`, [2]int{1, 2}},
-		"other choices and broken letters": {func(x *llmtest.Exchange) {
+		"other choices and broken letters": {func(x *llmtest.Call) {
 			x.Event(`{"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":{"content":"a` + "\xff" + `"},"finish_reason":"odd"}]}`)
 		}, `{"role":"assistant","content":{"text":"a` + "\ufffd" + `","type":"text"},"model":"m","stopReason":"odd"}`, [2]int{0, 1}},
 	} {
@@ -97,46 +97,46 @@ func TestFailures(t *testing.T) {
 	const key = "sk-secret-1"
 	t.Setenv("BEAM_TEST_KEY", key)
 	for name, tt := range map[string]struct {
-		handle  func(*llmtest.Exchange)
+		handle  func(*llmtest.Call)
 		members string // of the model, besides the key and 2 retries
 		want    string // part of the error; empty for a reply
 		sent    int    // requests
 	}{
-		"rate limit, then a reply": {func(x *llmtest.Exchange) { refuseThenReply(x, 1, "Retry-After-Ms", "1") }, "", "", 2},
-		"rate limit in seconds":    {func(x *llmtest.Exchange) { refuseThenReply(x, 1, "Retry-After", "0.01") }, "", "", 2},
-		"rate limit, always":       {func(x *llmtest.Exchange) { x.Refuse(429, "slow down", "Retry-After-Ms", "1") }, "", "allows no more requests for now (status 429). It says: slow down", 3},
-		"rate limit, for an hour":  {func(x *llmtest.Exchange) { x.Refuse(429, "later", "Retry-After", "3600") }, "", "It asks to wait for 1h0m0s", 1},
-		"no money":                 {func(x *llmtest.Exchange) { x.JSON(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`) }, "", "It says: pay", 1},
-		"a failing server, then a reply": {func(x *llmtest.Exchange) {
+		"rate limit, then a reply": {func(x *llmtest.Call) { refuseThenReply(x, 1, "Retry-After-Ms", "1") }, "", "", 2},
+		"rate limit in seconds":    {func(x *llmtest.Call) { refuseThenReply(x, 1, "Retry-After", "0.01") }, "", "", 2},
+		"rate limit, always":       {func(x *llmtest.Call) { x.Refuse(429, "slow down", "Retry-After-Ms", "1") }, "", "allows no more requests for now (status 429). It says: slow down", 3},
+		"rate limit, for an hour":  {func(x *llmtest.Call) { x.Refuse(429, "later", "Retry-After", "3600") }, "", "It asks to wait for 1h0m0s", 1},
+		"no money":                 {func(x *llmtest.Call) { x.JSON(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`) }, "", "It says: pay", 1},
+		"a failing server, then a reply": {func(x *llmtest.Call) {
 			if x.N == 1 {
 				x.JSON(503, "<html>", "Retry-After-Ms", "1")
 			} else {
 				x.Reply("ok")
 			}
 		}, "", "", 2},
-		"a refused key":      {func(x *llmtest.Exchange) { x.Refuse(401, "wrong key: "+key) }, "", "refused the key (status 401). It says: wrong key: ••••", 1},
-		"no such model":      {func(x *llmtest.Exchange) { x.JSON(404, `{"error":"model not found"}`) }, "", `has no model "m"`, 1},
-		"a bad request":      {func(x *llmtest.Exchange) { x.JSON(400, `{"detail":"too\nlong `+strings.Repeat("x", 5000)+`"}`) }, "", "refused the request (status 400). It says: too long xxx", 1},
-		"a redirect":         {func(x *llmtest.Exchange) { x.JSON(307, "", "Location", "http://127.0.0.1:1/") }, "", "redirects to another address", 1},
-		"a cut connection":   {func(x *llmtest.Exchange) { x.Cut() }, "", "closed the connection without a response", 1},
-		"a cut stream":       {func(x *llmtest.Exchange) { x.Say("Hel"); x.Cut() }, "", "broke off", 1},
-		"an early end":       {func(x *llmtest.Exchange) { x.Say("Hel") }, "", "it ended in the middle", 1},
-		"a malformed event":  {func(x *llmtest.Exchange) { x.Say("Hel"); x.Event(`{"choices":`) }, "", "an event that is not valid", 1},
-		"an error event":     {func(x *llmtest.Exchange) { x.Say("Hel"); x.Event(`{"error":{"message":"overloaded"}}`) }, "", "m reports: overloaded", 1},
-		"an event too large": {func(x *llmtest.Exchange) { x.Raw("data: " + strings.Repeat("x", 2<<20)) }, "", "larger than 1 MiB", 1},
-		"a reply too large": {func(x *llmtest.Exchange) {
+		"a refused key":      {func(x *llmtest.Call) { x.Refuse(401, "wrong key: "+key) }, "", "refused the key (status 401). It says: wrong key: ••••", 1},
+		"no such model":      {func(x *llmtest.Call) { x.JSON(404, `{"error":"model not found"}`) }, "", `has no model "m"`, 1},
+		"a bad request":      {func(x *llmtest.Call) { x.JSON(400, `{"detail":"too\nlong `+strings.Repeat("x", 5000)+`"}`) }, "", "refused the request (status 400). It says: too long xxx", 1},
+		"a redirect":         {func(x *llmtest.Call) { x.JSON(307, "", "Location", "http://127.0.0.1:1/") }, "", "redirects to another address", 1},
+		"a cut connection":   {func(x *llmtest.Call) { x.Cut() }, "", "closed the connection without a response", 1},
+		"a cut stream":       {func(x *llmtest.Call) { x.Say("Hel"); x.Cut() }, "", "broke off", 1},
+		"an early end":       {func(x *llmtest.Call) { x.Say("Hel") }, "", "it ended in the middle", 1},
+		"a malformed event":  {func(x *llmtest.Call) { x.Say("Hel"); x.Event(`{"choices":`) }, "", "an event that is not valid", 1},
+		"an error event":     {func(x *llmtest.Call) { x.Say("Hel"); x.Event(`{"error":{"message":"overloaded"}}`) }, "", "m reports: overloaded", 1},
+		"an event too large": {func(x *llmtest.Call) { x.Raw("data: " + strings.Repeat("x", 2<<20)) }, "", "larger than 1 MiB", 1},
+		"a reply too large": {func(x *llmtest.Call) {
 			for range 50 {
 				x.Say(strings.Repeat("x", 100<<10))
 			}
 		}, "", "larger than 4 MiB", 1},
-		"nothing said":   {func(x *llmtest.Exchange) { x.Finish("stop") }, "", "without any content", 1},
-		"no tokens left": {func(x *llmtest.Exchange) { x.Finish("length") }, "", "allow more tokens", 1},
-		"broken arguments": {func(x *llmtest.Exchange) {
+		"nothing said":   {func(x *llmtest.Call) { x.Finish("stop") }, "", "without any content", 1},
+		"no tokens left": {func(x *llmtest.Call) { x.Finish("length") }, "", "allow more tokens", 1},
+		"broken arguments": {func(x *llmtest.Call) {
 			x.Event(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"a","arguments":"{"}}]},"finish_reason":"tool_calls"}]}`)
 		}, "", "tool call 1", 1},
-		"a stalled stream":      {func(x *llmtest.Exchange) { x.Say("Hel"); x.WaitUntilGone() }, `,"idleTimeout":"50ms"`, "sent nothing for 50ms", 1},
-		"a slow first response": {func(x *llmtest.Exchange) { x.WaitUntilGone() }, `,"idleTimeout":"50ms"`, "sent nothing for 50ms", 1},
-		"an endless reply": {func(x *llmtest.Exchange) {
+		"a stalled stream":      {func(x *llmtest.Call) { x.Say("Hel"); x.WaitUntilGone() }, `,"idleTimeout":"50ms"`, "sent nothing for 50ms", 1},
+		"a slow first response": {func(x *llmtest.Call) { x.WaitUntilGone() }, `,"idleTimeout":"50ms"`, "sent nothing for 50ms", 1},
+		"an endless reply": {func(x *llmtest.Call) {
 			for x.Request.Context().Err() == nil {
 				x.Raw(": still thinking\n")
 			}
@@ -144,7 +144,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := llmtest.New(t, func(x *llmtest.Exchange) {
+			s := llmtest.New(t, func(x *llmtest.Call) {
 				if got := x.Request.Header.Get("Authorization"); got != "Bearer "+key {
 					t.Errorf("the request is authorized by %q", got)
 				}
@@ -164,7 +164,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func refuseThenReply(x *llmtest.Exchange, n int, headers ...string) {
+func refuseThenReply(x *llmtest.Call, n int, headers ...string) {
 	if x.N <= n {
 		x.Refuse(429, "slow down", headers...)
 		return
@@ -184,7 +184,7 @@ func TestUnreachable(t *testing.T) {
 // Leaving the loop, and the end of the context, end the request at the server.
 func TestCancel(t *testing.T) {
 	gone := make(chan struct{}, 2)
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Say("Hel"); x.WaitUntilGone(); gone <- struct{}{} })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Say("Hel"); x.WaitUntilGone(); gone <- struct{}{} })
 	m := s.Models(`"name":"m"`).All()[0]
 	body, _ := m.Encode(hello)
 	for range m.Stream(t.Context(), body) {

@@ -35,7 +35,7 @@ func BenchmarkTokens(b *testing.B) {
 // took to reach a follower of the log.
 func followTokens(t testing.TB, tokens int) (delays []time.Duration) {
 	sent := make([]time.Time, tokens)
-	s := llmtest.New(t, func(x *llmtest.Exchange) {
+	s := llmtest.New(t, func(x *llmtest.Call) {
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
 		for i := range tokens {

@@ -187,6 +187,6 @@ func (b *beam) state(askID string) *sampling.State {
 
 // replier returns a server that replies at once, and its model.
 func replier(t testing.TB, text string) (*llmtest.Server, *llm.Models) {
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Reply(text) })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Reply(text) })
 	return s, s.Models(`"name":"m"`)
 }

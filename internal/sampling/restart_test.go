@@ -12,7 +12,7 @@ import (
 // A call that a restart cut is repeated once, and says so. After a second restart, a
 // person is asked again.
 func TestRestartInAReply(t *testing.T) {
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Say("Hel"); x.WaitUntilGone() })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Say("Hel"); x.WaitUntilGone() })
 	models := s.Models(`"name":"m"`)
 	b := open(t, nil, models)
 	run, id := b.ask("x")
@@ -50,7 +50,7 @@ func TestRestartInAReply(t *testing.T) {
 
 // Nothing is repeated for a model that is configured differently.
 func TestRestartWithAnotherModel(t *testing.T) {
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Say("Hel"); x.WaitUntilGone() })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Say("Hel"); x.WaitUntilGone() })
 	b := open(t, nil, s.Models(`"name":"m"`))
 	run, id := b.ask("x")
 	b.approve(id, sampling.Decision{})

@@ -48,7 +48,7 @@ func TestApprove(t *testing.T) {
 
 // What a person changes is what is sent, and is recorded.
 func TestEdit(t *testing.T) {
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Reply("ok") })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Reply("ok") })
 	b := open(t, nil, s.Models(`"name":"m","maxTokens":500`, `"name":"other","model":"o-1"`))
 	run, id := b.ask("secret plan")
 	b.approve(id, sampling.Decision{Model: "other", SystemPrompt: new(""), MaxTokens: 7, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("harmless"))}})
@@ -105,7 +105,7 @@ func TestRefusedDecisions(t *testing.T) {
 // Of two approvals at once, one wins, and one request is sent.
 func TestTwoApprovals(t *testing.T) {
 	release := make(chan struct{})
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Say("a"); <-release; x.Reply("b") })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Say("a"); <-release; x.Reply("b") })
 	b := open(t, nil, s.Models(`"name":"m"`))
 	run, id := b.ask("x")
 	results := make(chan error, 2)
@@ -159,7 +159,7 @@ func TestReview(t *testing.T) {
 // approved again. So does denying, which settles it, and stopping the run.
 func TestStop(t *testing.T) {
 	gone := make(chan struct{}, 1)
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Say("Hel"); x.WaitUntilGone(); gone <- struct{}{} })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Say("Hel"); x.WaitUntilGone(); gone <- struct{}{} })
 	b := open(t, nil, s.Models(`"name":"m"`))
 	run, id := b.ask("x")
 	replying := func(call int) {
@@ -205,7 +205,7 @@ func TestStop(t *testing.T) {
 
 // A call that fails says why, and another model may be asked.
 func TestFailure(t *testing.T) {
-	s := llmtest.New(t, func(x *llmtest.Exchange) {
+	s := llmtest.New(t, func(x *llmtest.Call) {
 		switch x.N {
 		case 1:
 			x.Refuse(429, "busy", "Retry-After-Ms", "1")
@@ -230,7 +230,7 @@ func TestFailure(t *testing.T) {
 
 func TestThreeAtOnce(t *testing.T) {
 	arrived, release := make(chan struct{}, 3), make(chan struct{})
-	s := llmtest.New(t, func(x *llmtest.Exchange) { arrived <- struct{}{}; <-release; x.Reply(fmt.Sprint(len(x.Body))) })
+	s := llmtest.New(t, func(x *llmtest.Call) { arrived <- struct{}{}; <-release; x.Reply(fmt.Sprint(len(x.Body))) })
 	b := open(t, nil, s.Models(`"name":"m"`))
 	var runs []string
 	for i := range 3 {

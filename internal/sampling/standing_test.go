@@ -78,7 +78,7 @@ func TestStandingApprovalIsNarrow(t *testing.T) {
 // Tokens are reserved for a request and its longest reply, and what isn't used is given
 // back.
 func TestStandingTokens(t *testing.T) {
-	s := llmtest.New(t, func(x *llmtest.Exchange) { x.Reply("ok") })
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Reply("ok") })
 	b := open(t, nil, s.Models(`"name":"m"`))
 	run := b.start("asker", prompt{Text: "x", N: 20}, false)
 	b.approve(runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq), sampling.Decision{Standing: &sampling.StandingRequest{Scope: sampling.ScopeTool, Tokens: 1010}})

@@ -25,7 +25,7 @@ type Server struct {
 }
 
 // New starts a server that handles each request with handle, until the test ends.
-func New(t testing.TB, handle func(*Exchange)) *Server {
+func New(t testing.TB, handle func(*Call)) *Server {
 	s := &Server{t: t}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -33,7 +33,7 @@ func New(t testing.TB, handle func(*Exchange)) *Server {
 		s.requests = append(s.requests, body)
 		n := len(s.requests)
 		s.mu.Unlock()
-		handle(&Exchange{Body: body, Request: r, N: n, w: w})
+		handle(&Call{Body: body, Request: r, N: n, w: w})
 	}))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return s
@@ -60,8 +60,8 @@ func (s *Server) Models(members ...string) *llm.Models {
 	return models
 }
 
-// An Exchange is a request and its response.
-type Exchange struct {
+// A Call is a request and its response.
+type Call struct {
 	Body    []byte
 	Request *http.Request
 	N       int // which request this is; the first is 1
@@ -69,36 +69,36 @@ type Exchange struct {
 }
 
 // Say sends text of a reply.
-func (x *Exchange) Say(text string) {
+func (x *Call) Say(text string) {
 	raw, _ := json.Marshal(text)
 	x.Event(`{"model":"served","choices":[{"index":0,"delta":{"content":` + string(raw) + `}}]}`)
 }
 
 // Finish ends a reply of 12 tokens in and 3 out.
-func (x *Exchange) Finish(reason string) {
+func (x *Call) Finish(reason string) {
 	x.Event(`{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`)
 	x.Event(`{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":3}}`)
 	x.Event("[DONE]")
 }
 
 // Reply sends a whole reply.
-func (x *Exchange) Reply(text string) {
+func (x *Call) Reply(text string) {
 	x.Say(text)
 	x.Finish("stop")
 }
 
 // Event sends an event.
-func (x *Exchange) Event(data string) { x.Raw("data: " + data + "\n\n") }
+func (x *Call) Event(data string) { x.Raw("data: " + data + "\n\n") }
 
 // Raw sends a part of the stream.
-func (x *Exchange) Raw(text string) {
+func (x *Call) Raw(text string) {
 	x.w.Header().Set("Content-Type", "text/event-stream")
 	io.WriteString(x.w, text)
 	x.w.(http.Flusher).Flush()
 }
 
 // JSON sends an object in place of a stream.
-func (x *Exchange) JSON(status int, body string, headers ...string) {
+func (x *Call) JSON(status int, body string, headers ...string) {
 	x.w.Header().Set("Content-Type", "application/json")
 	for i := 0; i < len(headers); i += 2 {
 		x.w.Header().Set(headers[i], headers[i+1])
@@ -108,16 +108,16 @@ func (x *Exchange) JSON(status int, body string, headers ...string) {
 }
 
 // Refuse sends an error.
-func (x *Exchange) Refuse(status int, message string, headers ...string) {
+func (x *Call) Refuse(status int, message string, headers ...string) {
 	raw, _ := json.Marshal(message)
 	x.JSON(status, `{"error":{"message":`+string(raw)+`}}`, headers...)
 }
 
 // SetHeader sets a header of the response, before anything else is sent.
-func (x *Exchange) SetHeader(name, value string) { x.w.Header().Set(name, value) }
+func (x *Call) SetHeader(name, value string) { x.w.Header().Set(name, value) }
 
 // Cut breaks the connection.
-func (x *Exchange) Cut() { panic(http.ErrAbortHandler) }
+func (x *Call) Cut() { panic(http.ErrAbortHandler) }
 
 // WaitUntilGone waits until the client has ended the request.
-func (x *Exchange) WaitUntilGone() { <-x.Request.Context().Done() }
+func (x *Call) WaitUntilGone() { <-x.Request.Context().Done() }

@@ -53,16 +53,19 @@ type (
 
 // Notification returns the notification for an event, or nil if the client gets
 // none. An event of an unknown kind, as a newer Beam may have recorded, becomes a
-// log message with its JSON. That a run sleeps, or waits for another run, is reported as
-// a status is. Other entries that are not events have no notification here.
+// log message with its JSON. That a run sleeps, waits for another run, or asks a model, is
+// reported as a status is. Other entries that are not events have no notification here.
 func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
 	switch e.Kind {
 	case runlog.KindSleeping:
 		sleeping, err := runlog.Decode[runlog.Sleeping](e)
-		return t.pauseNotification(s, e, sleeping.Describe()), err
+		return t.statusOf(s, e, sleeping.Describe()), err
 	case runlog.KindQueued:
 		queued, err := runlog.Decode[runlog.Queued](e)
-		return t.pauseNotification(s, e, queued.Describe()), err
+		return t.statusOf(s, e, queued.Describe()), err
+	}
+	if e.Kind == runlog.KindSampling {
+		return t.samplingNotification(s, e)
 	}
 	if !e.Kind.IsEvent() {
 		return nil, nil
@@ -81,8 +84,25 @@ func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
 	return nil, nil
 }
 
-// pauseNotification returns the status of a run that does nothing for now.
-func (t *Translator) pauseNotification(s *State, e runlog.Entry, text string) []byte {
+// samplingNotification returns the status that a model is asked, or why it did not reply;
+// nil for all else. A client gets no text of a reply before it is returned.
+func (t *Translator) samplingNotification(s *State, e runlog.Entry) ([]byte, error) {
+	d, err := runlog.Decode[runlog.Sampling](e)
+	text := d.Notice
+	switch {
+	case d.Approved != nil:
+		text = "Asking the model " + d.Approved.Model
+	case d.Ended != nil:
+		text = d.Ended.Error
+	}
+	if err != nil || text == "" {
+		return nil, err
+	}
+	return t.statusOf(s, e, text), nil
+}
+
+// statusOf returns a status about an entry that is no event.
+func (t *Translator) statusOf(s *State, e runlog.Entry, text string) []byte {
 	n, ok := statusNotification(t, s, e.Seq, &generators.StatusEvent{Level: generators.Info, Text: text})
 	if !ok {
 		return nil

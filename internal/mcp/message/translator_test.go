@@ -66,6 +66,18 @@ func TestPausesAreToldAsStatuses(t *testing.T) {
 	if err != nil || !strings.Contains(string(queued), `"data":"Waits for another run with the key \"prod\""`) {
 		t.Errorf("%s, %v", queued, err)
 	}
+	for want, d := range map[string]runlog.Sampling{
+		`"data":"Asking the model small"`: {Approved: &runlog.Approval{Model: "small"}}, `"data":"It is busy."`: {Notice: "It is busy."}, `"data":"It broke."`: {Ended: &runlog.EndOfSampling{Error: "It broke."}},
+	} {
+		if got, err := tr.Notification(new(message.State), runlog.NewEntry(runlog.KindSampling, d)); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+	for _, d := range []runlog.Sampling{{Text: "Hel"}, {Ended: &runlog.EndOfSampling{Result: &ask.SampleResult{}}}} {
+		if got, err := tr.Notification(new(message.State), runlog.NewEntry(runlog.KindSampling, d)); err != nil || got != nil {
+			t.Errorf("a client is told %s, %v", got, err)
+		}
+	}
 	e := runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)})
 	for token, want := range map[string]string{
 		"p": `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":0,"message":"Sleeps until 2026-11-23 09:00:00 UTC"}}`,

@@ -147,9 +147,11 @@ type fact struct{ label, text string }
 // facts lists what a request has besides its messages.
 func (a *approvalView) facts() []fact {
 	r := a.request
-	list := []fact{
-		{"Size", "about " + humanize.CountOf(a.Tokens, "token", "tokens") + " (an estimate), and a reply of at most " + humanize.CountOf(a.shownLimit(), "token", "tokens")},
+	var list []fact
+	if a.server != "" {
+		list = append(list, fact{"Server", a.server})
 	}
+	list = append(list, fact{"Size", "about " + humanize.CountOf(a.Tokens, "token", "tokens") + " (an estimate), and a reply of at most " + humanize.CountOf(a.shownLimit(), "token", "tokens")})
 	if r.Temperature != nil {
 		list = append(list, fact{"Temperature", humanize.Number(*r.Temperature)})
 	}
