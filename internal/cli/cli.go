@@ -78,16 +78,17 @@ var errHelpShown = errors.New("help was shown")
 type commandLine struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the playground, where you run photons and answer their questions, and the HTTP interface for scripts. This is what ${program} does without a command."`
-	Stdio   stdioCommand   `cmd:"" help:"Serve the photons as tools to one MCP client, over stdin and stdout."`
-	Open    openCommand    `cmd:"" help:"Open the playground of the running Beam in another browser, signed in."`
-	Prune   pruneCommand   `cmd:"" help:"Delete finished runs."`
-	Backup  backupCommand  `cmd:"" help:"Back up the data folder to one file, without stopping runs."`
-	Restore restoreCommand `cmd:"" help:"Restore a backup to a new data folder."`
-	Check   checkCommand   `cmd:"" help:"Check a data folder or a backup for damage."`
+	Serve serveCommand `cmd:"" group:"serve" default:"withargs" help:"Serve the playground. This is what ${program} does without a command."`
+	Open  openCommand  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
+	Stdio stdioCommand `cmd:"" group:"serve" help:"Serve the photons to one MCP client, over stdin and stdout."`
 
-	Connect    connectCommand    `cmd:"" help:"Add this program to the configuration of an MCP client, which then starts it."`
-	TestServer testServerCommand `cmd:"" help:"Serve an MCP server for testing clients and gateways: a tool for every way to ask, and for every fault."`
+	Connect    connectCommand    `cmd:"" group:"mcp" help:"Have an MCP client start this program."`
+	TestServer testServerCommand `cmd:"" group:"mcp" help:"Serve an MCP server for testing clients and gateways."`
+
+	Prune   pruneCommand   `cmd:"" group:"data" help:"Delete finished runs."`
+	Backup  backupCommand  `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
+	Restore restoreCommand `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
+	Check   checkCommand   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
 }
 
 // parseAndRun parses the command line and runs its command.
@@ -97,9 +98,9 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 		return &usageError{err}
 	}
 	var c commandLine
-	parser, err := kong.New(&c, kong.Name(p.name), kong.Description(manual), kong.DefaultEnvars("BEAM"),
+	parser, err := kong.New(&c, kong.Name(p.name), kong.DefaultEnvars("BEAM"),
 		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name, "clients": strings.Join(connect.Names(), ", ")}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ExplicitGroups(commandGroups), kong.Help(p.printHelp))
 	if err != nil {
 		return err
 	}
