@@ -50,9 +50,15 @@ func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
 	err := p.parseAndRun(ctx, args, photons)
 	var misuse *usageError
+	var exit *exitError
 	switch {
 	case err == nil, errors.Is(err, errHelpShown):
 		return exitOK
+	case errors.As(err, &exit):
+		if exit.err != nil {
+			p.messagef("%s", exit.err)
+		}
+		return exit.status
 	case errors.As(err, &misuse):
 		p.messagef("%s", err)
 		return exitUsage
@@ -77,6 +83,8 @@ var errHelpShown = errors.New("help was shown")
 // from the names of its fields.
 type commandLine struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
+
+	Run runCommand `cmd:"" group:"run" help:"Run a photon here, and answer its questions."`
 
 	Serve serveCommand `cmd:"" group:"serve" default:"withargs" help:"Serve the playground. This is what ${program} does without a command."`
 	Open  openCommand  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
@@ -112,6 +120,10 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 			panic(v)
 		}
 	}()
+	p.parser = parser
+	if args, p.values, err = splitArguments(parser, args); err != nil {
+		return &usageError{err}
+	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return usageErrorf("%w (see %s --help)", err, p.failedCommand(err))
@@ -125,6 +137,8 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 type program struct {
 	name           string
 	registry       *generators.Registry
+	parser         *kong.Kong
+	values         valueArguments // of commands that take them
 	stdin          *os.File
 	stdout, stderr io.Writer
 }

@@ -10,6 +10,7 @@ import (
 // commandGroups are the purposes of commands, in the order in which --help lists them. A
 // command names its group in the tag of its field of commandLine.
 var commandGroups = []kong.Group{
+	{Key: "run", Title: "Run photons and answer"},
 	{Key: "serve", Title: "Serve"},
 	{Key: "mcp", Title: "Connect with MCP"},
 	{Key: "data", Title: "Look after the data"},
