@@ -84,7 +84,15 @@ var errHelpShown = errors.New("help was shown")
 type commandLine struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Run runCommand `cmd:"" group:"run" help:"Run a photon here, and answer its questions."`
+	Run    runCommand    `cmd:"" group:"run" help:"Run a photon, and answer its questions."`
+	List   listCommand   `cmd:"" group:"run" help:"List the photons."`
+	Show   showCommand   `cmd:"" group:"run" help:"Show a photon's parameters."`
+	Ps     psCommand     `cmd:"" group:"run" help:"List the runs in progress."`
+	Follow followCommand `cmd:"" group:"run" help:"Follow a run, and answer its questions."`
+	Logs   logsCommand   `cmd:"" group:"run" help:"Print what a run has done."`
+	Asks   asksCommand   `cmd:"" group:"run" help:"List the open questions."`
+	Answer answerCommand `cmd:"" group:"run" help:"Answer a question."`
+	Cancel cancelCommand `cmd:"" group:"run" help:"Stop runs."`
 
 	Serve serveCommand `cmd:"" group:"serve" default:"withargs" help:"Serve the playground. This is what ${program} does without a command."`
 	Open  openCommand  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
@@ -97,6 +105,11 @@ type commandLine struct {
 	Backup  backupCommand  `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
 	Restore restoreCommand `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
 	Check   checkCommand   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
+
+	Doctor     doctorCommand     `cmd:"" group:"program" help:"Find what is wrong with the installation, and how to mend it."`
+	Completion completionCommand `cmd:"" group:"program" help:"Print a script that completes command lines in a shell."`
+	VersionOf  versionCommand    `cmd:"" name:"version" group:"program" help:"Print the version."`
+	Complete   completeCommand   `cmd:"" name:"complete" hidden:"" help:"Print the completions of a command line."`
 }
 
 // parseAndRun parses the command line and runs its command.

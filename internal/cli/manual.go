@@ -14,6 +14,7 @@ var commandGroups = []kong.Group{
 	{Key: "serve", Title: "Serve"},
 	{Key: "mcp", Title: "Connect with MCP"},
 	{Key: "data", Title: "Look after the data"},
+	{Key: "program", Title: "The program itself"},
 }
 
 // manualExamples and manualNotes surround the commands in --help.

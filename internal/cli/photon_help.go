@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
@@ -16,22 +17,26 @@ func printPhotonHelp(p *program, photon runs.Photon) error {
 	if err != nil {
 		return err
 	}
-	own := make(map[string]bool)
-	for name := range ownFlags(p.parser, "run") {
-		own[name] = true
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Usage: %s run %s [FLAGS]\n\n%s\n", p.name, photon.Name, cleantext.Line(photon.Title))
+	about := cleantext.Line(photon.Title)
 	if photon.Description != "" {
-		fmt.Fprintf(&b, "%s\n", cleantext.Text(photon.Description))
+		about += "\n" + cleantext.Text(photon.Description)
 	}
+	return printFields(p, fmt.Sprintf("Usage: %s run %s [FLAGS]", p.name, cleantext.Line(photon.Name)), about, "Parameters", "run", fields)
+}
+
+// printFields prints the help of a command with flags for fields. A field whose name is
+// that of a flag of the command is set with --in-NAME.
+func printFields(p *program, usage, about, title, command string, fields ask.Fields) error {
+	own := ownFlags(p.parser, command)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n", usage, cleantext.Text(about))
 	if len(fields) > 0 {
-		b.WriteString("\nParameters:\n")
+		fmt.Fprintf(&b, "\n%s:\n", title)
 	}
 	for i := range fields {
 		f := &fields[i]
 		name := cleantext.Line(f.Name)
-		if own[name] {
+		if own[name] != nil {
 			name = "in-" + name
 		}
 		fmt.Fprintf(&b, "  --%s %s\n", name, flagValue(f))
@@ -39,8 +44,8 @@ func printPhotonHelp(p *program, photon runs.Photon) error {
 			fmt.Fprintf(&b, "      %s\n", text)
 		}
 	}
-	fmt.Fprintf(&b, "\n\"%s run --help\" lists the flags of every photon.\n", p.name)
-	_, err = p.stdout.Write([]byte(b.String()))
+	fmt.Fprintf(&b, "\n\"%s %s --help\" lists the other flags.\n", p.name, command)
+	_, err := io.WriteString(p.stdout, b.String())
 	return err
 }
 

@@ -266,13 +266,21 @@ func fieldNames(fields ask.Fields) []string {
 }
 
 // An UnansweredError means that a question has no prepared answer and nobody can be asked.
-type UnansweredError struct{ Question *Question }
+type UnansweredError struct {
+	Question *Question
+	// Command answers it with flags for the fields; empty for the flags of a command that
+	// follows the run.
+	Command string
+}
 
 func (e *UnansweredError) Error() string {
 	q := e.Question
 	text := fmt.Sprintf("the question %s has no answer: %s\n  kind:   %s\n", q.Key, cleantext.Line(q.Message), q.Kind)
 	if len(q.Fields) > 0 {
 		text += "  schema: " + cleantext.Line(string(form.RequestedSchemaOf(q.Question))) + "\n"
+	}
+	if e.Command != "" {
+		return text + "  answer: " + e.Command + " " + q.flags()
 	}
 	return text + "  answer: " + q.howToAnswer()
 }
@@ -289,11 +297,32 @@ func (q *Question) howToAnswer() string {
 	case len(q.Fields) == 1:
 		return fmt.Sprintf("--answer %s=%s", q.Key, placeholder(&q.Fields[0]))
 	}
+	return q.describeFlags(func(f *ask.Field) string {
+		return fmt.Sprintf("--answer %s.%s=%s", q.Key, cleantext.Line(f.Name), placeholder(f))
+	})
+}
+
+// describeFlags returns the flags for the fields; those of optional ones are in brackets.
+func (q *Question) describeFlags(flag func(*ask.Field) string) string {
 	parts := make([]string, len(q.Fields))
 	for i := range q.Fields {
-		parts[i] = fmt.Sprintf("--answer %s.%s=%s", q.Key, q.Fields[i].Name, placeholder(&q.Fields[i]))
+		parts[i] = flag(&q.Fields[i])
+		if !q.Fields[i].Required {
+			parts[i] = "[" + parts[i] + "]"
+		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// flags returns the flags of the command that answers one question.
+func (q *Question) flags() string {
+	if q.Kind == ask.KindFile {
+		return "--file PATH"
+	}
+	if len(q.Fields) == 0 {
+		return "--json {}"
+	}
+	return q.describeFlags(func(f *ask.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), placeholder(f)) })
 }
 
 // placeholder says what the value of a field is.

@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// showEvidence shows what a question shows. It returns how much of that it has rendered.
-func (v *View) showEvidence(q *Question) runlog.Rendering {
+// ShowEvidence shows what a question shows. It returns how much of that it has rendered.
+func (v *View) ShowEvidence(q *Question) runlog.Rendering {
 	v.commitStatus()
 	r := v.artifacts()
 	for _, a := range q.Evidence {

@@ -48,6 +48,8 @@ var (
 	ErrLeft = errors.New("the run was left")
 	// ErrInterrupted means that the person pressed Ctrl-C.
 	ErrInterrupted = errors.New("interrupted")
+	// ErrStreamEnded means that a run can't be followed to its end.
+	ErrStreamEnded = errors.New("the run can't be followed any more: another user has adopted it, or it was deleted")
 )
 
 // A Session follows one run, and answers its questions.
@@ -107,7 +109,7 @@ func (s *Session) Follow(ctx context.Context, id string) (*runlog.Finished, erro
 		select {
 		case b, ok := <-batches:
 			if !ok {
-				return nil, errors.New("the run's stream ended before the run: another user has adopted it, or it was deleted")
+				return nil, ErrStreamEnded
 			}
 			if finished, err := s.apply(stream, b); finished != nil || err != nil {
 				return finished, err
@@ -196,7 +198,11 @@ func (s *Session) applyEntry(e *runlog.Entry) error {
 		if err != nil || asked.Question == nil {
 			return err
 		}
-		s.open = append(s.open, &Question{Question: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Deadline: asked.Deadline, Ends: s.Ends})
+		q := &Question{Question: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Deadline: asked.Deadline, Ends: s.Ends}
+		s.open = append(s.open, q)
+		if s.Watch && s.View != nil {
+			s.View.screen.Print(q.heading(s.View.style, s.View.screen.width()))
+		}
 		return nil
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](*e)
@@ -285,7 +291,7 @@ func (s *Session) ask(ctx context.Context, q *Question) error {
 		}
 	}
 	if s.Asker == nil {
-		return &UnansweredError{q}
+		return &UnansweredError{Question: q}
 	}
 	s.beginAsk(ctx, q)
 	return nil
@@ -305,7 +311,7 @@ func (s *Session) beginAsk(ctx context.Context, q *Question) {
 	rendered := runlog.RenderedNothing
 	if s.View != nil {
 		if s.invalid == nil {
-			rendered = s.View.showEvidence(q)
+			rendered = s.View.ShowEvidence(q)
 		}
 		s.View.screen.Hold()
 	}

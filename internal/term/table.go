@@ -11,6 +11,20 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 )
 
+// Table returns rows, of which the first is the heading, as a table for the standard
+// output: fitted to a terminal, and whole for a program.
+func Table(t *Terminal, rows [][]string) string {
+	r := &artifacts{style: styles(t.Color && t.outTTY), width: 1 << 20}
+	if t.outTTY {
+		r.width = t.Width()
+	}
+	clean := make([][]string, len(rows))
+	for i := range rows {
+		clean[i] = cleanCells(rows[i])
+	}
+	return r.grid(clean, make([]bool, len(rows[0])))
+}
+
 // columnGap separates the columns of a table.
 const columnGap = "  "
 
