@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/term"
 )
@@ -51,8 +52,7 @@ func (c *answerCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	closeConn := conn.close
-	defer func() { err = errors.Join(err, closeConn()) }()
+	defer func() { err = errors.Join(err, conn.close()) }()
 	open, err := findAsk(ctx, conn, c.Ask)
 	if err != nil {
 		return err
@@ -69,8 +69,26 @@ func (c *answerCommand) Run(ctx context.Context, p *program) (err error) {
 		return answerError(err)
 	}
 	p.messagef("answered %s", open.ID)
-	if conn.drain != nil {
-		closeConn = func() error { return conn.drain(ctx) }
+	if conn.local {
+		return waitWhileRunning(ctx, conn, &open)
+	}
+	return nil
+}
+
+// waitWhileRunning waits while the run of a question that was answered works in this
+// process: until it waits again or ends, or ctx ends, which suspends it.
+func waitWhileRunning(ctx context.Context, conn *connection, open *engine.OpenAsk) error {
+	_, seq, _ := runlog.SplitAskID(open.ID)
+	for _, err := range conn.Follow(ctx, open.Run, seq) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if info, err := conn.Run(ctx, open.Run); err != nil || info.State != engine.Running {
+			return err
+		}
 	}
 	return nil
 }

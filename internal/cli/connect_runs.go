@@ -68,9 +68,6 @@ type connection struct {
 	// memory says that nothing outlives this process.
 	memory bool
 	close  func() error
-	// drain closes the connection once no run in this process works, or ctx ends; nil if
-	// the runs are elsewhere.
-	drain func(ctx context.Context) error
 }
 
 // How a connection works on a data folder that no process owns.
@@ -139,18 +136,11 @@ func openLocal(ctx context.Context, p *program, folder *app.DataFolder, work loc
 	if work == runPhotons {
 		a.ServeControlSocket(ctx, p.name+runSuffix, root, pages)
 	}
-	closeFolder := func() error { pages.Close(); return folder.Close() }
-	return &connection{
-		beamRuns: a.Runs(), local: true,
-		close: func() error { a.Stop(); return closeFolder() },
-		drain: func(ctx context.Context) error {
-			err := a.Close(ctx)
-			if ctx.Err() != nil {
-				err = nil // the runs are suspended
-			}
-			return errors.Join(err, closeFolder())
-		},
-	}, nil
+	return &connection{beamRuns: a.Runs(), local: true, close: func() error {
+		a.Stop()
+		pages.Close()
+		return folder.Close()
+	}}, nil
 }
 
 // runSuffix names the command that owns a data folder while it runs a photon.
