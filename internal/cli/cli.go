@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/connect"
 )
 
@@ -158,5 +159,5 @@ type program struct {
 
 // messagef prints a message for the user to stderr.
 func (p *program) messagef(format string, args ...any) {
-	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, cleantext.Text(fmt.Sprintf(format, args...))) // tools say some of it
 }

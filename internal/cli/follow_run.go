@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -90,13 +89,12 @@ func (c *followFlags) follow(ctx context.Context, p *program, conn *connection, 
 		session.Asker = c.asker(p)
 	}
 	t := c.terminal(p)
-	var lines *bufio.Writer
-	if c.Output == "jsonl" {
-		lines = bufio.NewWriter(p.stdout)
-		session.Each = func(batch []runlog.Entry) error { return writeEntries(lines, batch) }
+	lines := c.Output == "jsonl"
+	if lines {
+		session.Each = p.writeEntries
 	}
 	var screen *term.Screen
-	if !c.Quiet && (lines == nil || t.Interactive()) {
+	if !c.Quiet && (!lines || t.Interactive()) {
 		screen = term.NewScreen(t)
 		session.View = term.NewView(screen)
 		session.View.Verbose = c.Verbose
@@ -121,7 +119,8 @@ func (c *followFlags) follow(ctx context.Context, p *program, conn *connection, 
 }
 
 // writeEntries writes entries as JSON lines.
-func writeEntries(w *bufio.Writer, batch []runlog.Entry) error {
+func (p *program) writeEntries(batch []runlog.Entry) error {
+	var b bytes.Buffer
 	for _, e := range batch {
 		e, ok := e.Public()
 		if !ok {
@@ -131,10 +130,10 @@ func writeEntries(w *bufio.Writer, batch []runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		w.Write(raw)
-		w.WriteByte('\n')
+		b.Write(raw)
+		b.WriteByte('\n')
 	}
-	return w.Flush()
+	return p.writeJSON(b.Bytes())
 }
 
 // followError returns the error with which following a run ended before the run did, and
@@ -209,6 +208,16 @@ func (c *showFlags) printResult(p *program, t *term.Terminal, f *runlog.Finished
 	if err := json.Indent(&b, f.Result, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(p.stdout, b.String())
+	b.WriteByte('\n')
+	return p.writeJSON(b.Bytes())
+}
+
+// writeJSON writes JSON to stdout: as it is for a program, and without what a terminal would
+// obey for a person.
+func (p *program) writeJSON(raw []byte) error {
+	if term.IsTerminal(p.stdout) {
+		raw = []byte(cleantext.Text(string(raw)))
+	}
+	_, err := p.stdout.Write(raw)
 	return err
 }

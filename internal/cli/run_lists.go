@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -31,10 +32,14 @@ func (l *listFlags) print(p *program, list any, rows [][]string) error {
 }
 
 func printJSON(p *program, v any) error {
-	e := json.NewEncoder(p.stdout)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return p.writeJSON(b.Bytes())
 }
 
 // nonNil returns an empty list for nil, which JSON would encode as null.

@@ -275,7 +275,7 @@ type UnansweredError struct {
 
 func (e *UnansweredError) Error() string {
 	q := e.Question
-	text := fmt.Sprintf("the question %s has no answer: %s\n  kind:   %s\n", q.Key, cleantext.Line(q.Message), q.Kind)
+	text := fmt.Sprintf("the question %s has no answer: %s\n  kind:   %s\n", cleantext.Line(q.Key), cleantext.Line(q.Message), q.Kind)
 	if len(q.Fields) > 0 {
 		text += "  schema: " + cleantext.Line(string(form.RequestedSchemaOf(q.Question))) + "\n"
 	}
@@ -287,18 +287,19 @@ func (e *UnansweredError) Error() string {
 
 // howToAnswer returns the flags that answer the question.
 func (q *Question) howToAnswer() string {
+	key := cleantext.Line(q.Key)
 	switch {
 	case q.Kind == ask.KindFile:
-		return fmt.Sprintf("--answer %s=PATH", q.Key)
+		return fmt.Sprintf("--answer %s=PATH", key)
 	case q.Kind == ask.KindURL:
-		return fmt.Sprintf("--answer %s=yes, once you have opened %s", q.Key, cleantext.Line(q.URL))
+		return fmt.Sprintf("--answer %s=yes, once you have opened %s", key, cleantext.Line(q.URL))
 	case q.Kind == ask.KindSecret:
-		return fmt.Sprintf("--answers FILE, a JSON object such as {%q: VALUE}", q.Key)
+		return fmt.Sprintf("--answers FILE, a JSON object such as {%q: VALUE}", key)
 	case len(q.Fields) == 1:
-		return fmt.Sprintf("--answer %s=%s", q.Key, placeholder(&q.Fields[0]))
+		return fmt.Sprintf("--answer %s=%s", key, placeholder(&q.Fields[0]))
 	}
 	return q.describeFlags(func(f *ask.Field) string {
-		return fmt.Sprintf("--answer %s.%s=%s", q.Key, cleantext.Line(f.Name), placeholder(f))
+		return fmt.Sprintf("--answer %s.%s=%s", key, cleantext.Line(f.Name), placeholder(f))
 	})
 }
 

@@ -29,13 +29,14 @@ type Terminal struct {
 // NewTerminal returns the terminal of the given streams. $NO_COLOR turns colors off, and
 // TERM=dumb selects plain.
 func NewTerminal(in *os.File, out, err io.Writer, plain bool) *Terminal {
-	t := &Terminal{In: in, Out: out, Err: err, inTTY: isTerminal(in), outTTY: isTerminal(out), errTTY: isTerminal(err)}
+	t := &Terminal{In: in, Out: out, Err: err, inTTY: IsTerminal(in), outTTY: IsTerminal(out), errTTY: IsTerminal(err)}
 	t.Plain = plain || os.Getenv("TERM") == "dumb"
 	t.Color = t.errTTY && !t.Plain && os.Getenv("NO_COLOR") == ""
 	return t
 }
 
-func isTerminal(stream any) bool {
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && f != nil && xterm.IsTerminal(int(f.Fd()))
 }
