@@ -32,7 +32,7 @@ func (*answerCommand) Help() string {
 	return `Without fields, a form asks for them in the terminal. A question with one field also takes it as --value.
 
     ${program} answer 7f3c.39 --value 7
-    ${program} answer 7f3c --json '{"name": "Ada", "age": 36}'
+    ${program} answer 7f3c --json '{"name": "Ada", "email": "ada@example.org"}'
     ${program} answer 7f3c --decline
 
 If no Beam owns the data folder, the run continues in this process until it waits again or ends. Exit status: 0 if the answer is recorded, 1 if the question was settled before, 2 if the answer is not valid, 4 if nobody can be asked for it.`

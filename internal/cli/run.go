@@ -32,7 +32,7 @@ func (*runCommand) Help() string {
 	return `In a terminal, the run's events are shown and its questions are asked; Esc leaves a question, Ctrl-C stops the run, and a second Ctrl-C leaves at once. Without a terminal, answers come from --answer, --answers or --answers-from.
 
     ${program} run countdown --seconds 3
-    ${program} run book_dinner --json '{"date": "2026-12-31", "time": "19:30"}' --output json
+    ${program} run book_dinner --json '{"date": "2026-12-31", "time": "19:30"}' --answer partySize=2
     ${program} run kitchen_sink --ask confirm --answer confirm=yes --no-input
 
 The photon runs in the Beam that owns the data folder, such as ${program} serve; if there is none, in this process; with --server, in the Beam at that address; and with --memory, always in this process.
