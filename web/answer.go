@@ -44,8 +44,12 @@ func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller
 			return s.renderInvalidForm(w, r, caller, open, err)
 		}
 	}
+	surface, rendered := "browser", ui.RenderingOf(open)
+	if isTerminal(r) {
+		surface, rendered = terminalSurface, renderedInTerminal(r)
+	}
 	defer s.unacknowledged.add(open.Run)()
-	if err := s.engine.AnswerShown(r.Context(), caller, id, a, "browser", ui.RenderingOf(open)); err != nil {
+	if err := s.engine.AnswerShown(r.Context(), caller, id, a, surface, rendered); err != nil {
 		s.discardUploads(open, a)
 		return s.renderInvalidForm(w, r, caller, open, err)
 	}

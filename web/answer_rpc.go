@@ -116,6 +116,9 @@ func (s *Server) recordAnswer(r *http.Request, caller generators.Caller, id stri
 	if err != nil {
 		return err
 	}
+	if isTerminal(r) && (a.Action != ask.Accept || kind != ask.KindFile) { // it has shown the question itself, as a page does
+		return s.engine.AnswerShown(r.Context(), caller, id, a, terminalSurface, renderedInTerminal(r))
+	}
 	if a.Action == ask.Accept && (open.Question.UntilDone || len(a.Content) == 0 && message.NeedsPage(open.Question)) {
 		return nil
 	}

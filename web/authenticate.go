@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -51,8 +52,19 @@ func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 	})
 }
 
+// callerKey is the key of a request's caller in its context.
+type callerKey struct{}
+
+// WithCaller returns a context for requests whose caller is known from their connection.
+func WithCaller(ctx context.Context, caller generators.Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
 // identify returns the caller of a request.
 func (s *Server) identify(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
+	if caller, ok := r.Context().Value(callerKey{}).(generators.Caller); ok {
+		return caller, nil
+	}
 	if s.identifier != nil {
 		return s.identifier.Identify(r)
 	}

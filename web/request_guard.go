@@ -62,7 +62,7 @@ func needsSameOrigin(r *http.Request) bool {
 		return true
 	}
 	p := r.URL.Path
-	return p == "/mcp" || strings.HasPrefix(p, "/mcp/u/") || p == "/updates" || strings.HasSuffix(p, "/events")
+	return p == "/mcp" || strings.HasPrefix(p, "/mcp/u/") || p == "/updates" || strings.HasSuffix(p, "/events") || strings.HasSuffix(p, "/log")
 }
 
 // isSameOrigin reports whether a request comes from this site's pages or from no page at

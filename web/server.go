@@ -172,6 +172,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 		mux.Handle("/mcp/u/{name}", s.authenticatedProgram(s.handleUpstreamMCP))
 	}
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
+	mux.Handle("GET /runs/{id}/log", s.authenticated(s.handleLog))
 	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))
 	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.authenticated(s.handleArtifact))
 	if s.identifier == nil {

@@ -43,7 +43,7 @@ func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller ge
 		return statusErrorf(http.StatusBadRequest, "The body is not valid JSON.")
 	}
 	info, err := s.engine.Start(r.Context(), caller, engine.StartRequest{
-		Photon: p.Name(), Args: args, Surface: "http", IdempotencyKey: r.Header.Get("Idempotency-Key"),
+		Photon: p.Name(), Args: args, Surface: surfaceOf(r), IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	})
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ const maxIdempotencyKey = 255
 // handleCancel stops a run.
 func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.PathValue("id")
-	surface := "http"
+	surface := surfaceOf(r)
 	if isDatastarRequest(r) || wantsHTML(r) {
 		surface = "browser"
 	}

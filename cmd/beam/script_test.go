@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -73,6 +75,7 @@ func TestScripts(t *testing.T) {
 			"ended":   cmdEnded,
 			"capture": cmdCapture,
 			"metric":  cmdMetric,
+			"status":  cmdStatus,
 		},
 	})
 }
@@ -174,15 +177,35 @@ func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // cmdCapture implements capture VAR REGEXP, which sets a variable to the first
-// group of the match in stdout.
+// group of the match in stdout or stderr.
 func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: capture var regexp")
 	}
-	out := ts.ReadFile("stdout")
+	out := ts.ReadFile("stdout") + ts.ReadFile("stderr")
 	m := regexp.MustCompile(args[1]).FindStringSubmatch(out)
 	if m == nil {
 		ts.Fatalf("no match for %s in %s", args[1], fmt.Sprintf("%.2000s", out))
 	}
 	ts.Setenv(args[0], m[1])
+}
+
+// cmdStatus implements status N COMMAND ARGS..., which runs a command that must end with
+// that exit status.
+func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status n command args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got, err = exit.ExitCode(), nil
+	}
+	ts.Check(err)
+	if got != want {
+		ts.Fatalf("the exit status is %d, not %d", got, want)
+	}
 }

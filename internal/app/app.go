@@ -25,6 +25,7 @@ import (
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -99,17 +100,9 @@ var maxOpenAsks = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
 // c.AcceptLoss is not set. The caller still owns the folder and closes it after
 // the app.
 func New(ctx context.Context, c Config) (*App, error) {
-	a := &App{photons: c.Photons, folder: c.Folder, signsIn: c.Identify == nil, logger: c.Logger, metrics: metrics.New(Version())}
-	a.sessions, a.cancelSessions = context.WithCancel(context.Background())
-	models, err := c.loadModels()
+	a, err := NewEngine(ctx, c)
 	if err != nil {
 		return nil, err
-	}
-	if err := a.openLog(ctx, c); err != nil {
-		return nil, err
-	}
-	if err := a.startEngine(ctx, c, models); err != nil {
-		return nil, errors.Join(err, a.closeLog())
 	}
 	err = a.newUpstreams(c)
 	if err == nil {
@@ -131,6 +124,27 @@ func New(ctx context.Context, c Config) (*App, error) {
 	return a, nil
 }
 
+// NewEngine is [New] for a process that only uses [App.Runs]: the app has neither pages nor
+// MCP, which take time to start, and can't serve others.
+func NewEngine(ctx context.Context, c Config) (*App, error) {
+	a := &App{photons: c.Photons, folder: c.Folder, signsIn: c.Identify == nil, logger: c.Logger, metrics: metrics.New(Version())}
+	a.sessions, a.cancelSessions = context.WithCancel(context.Background())
+	models, err := c.loadModels()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.openLog(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := a.startEngine(ctx, c, models); err != nil {
+		return nil, errors.Join(err, a.closeLog())
+	}
+	return a, nil
+}
+
+// Runs returns the runs for the person at the machine.
+func (a *App) Runs() *runs.Local { return &runs.Local{Engine: a.engine, Caller: callers.Operator()} }
+
 // openLog opens the log of the app's folder, recovering a damaged one if
 // c.AcceptLoss is set.
 func (a *App) openLog(ctx context.Context, c Config) (err error) {
@@ -148,7 +162,11 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
 	}
-	go programdigest.Get() // before the first run needs it
+	if c.Folder.temporary {
+		options.Program = nil // nothing is replayed by another program
+	} else {
+		go programdigest.Get() // before the first run needs it
+	}
 	if err := a.startTracing(ctx, c); err != nil {
 		return err
 	}

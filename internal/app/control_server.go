@@ -14,6 +14,7 @@ const (
 	RequestPrune  = "prune"  // to delete finished runs; see [PruneRequest]
 	RequestBackup = "backup" // to write a backup
 	RequestOpen   = "open"   // an address that signs a browser in
+	RequestHTTP   = "http"   // to serve HTTP on the connection, for the operator
 )
 
 // A controlServer serves the processes that join the app at the control socket in
@@ -46,6 +47,7 @@ func (a *App) ServeControlSocket(ctx context.Context, command, root string, page
 		RequestPrune:  h.handlePrune,
 		RequestBackup: h.handleBackup,
 		RequestOpen:   h.handleOpen,
+		RequestHTTP:   h.handleHTTP,
 	}
 	go a.folder.socket.Serve(ctx, owner, handlers, a.logger)
 }

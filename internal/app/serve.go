@@ -88,10 +88,7 @@ func (a *App) Close(ctx context.Context) error {
 		a.logger.Warn("closing the engine", "err", err)
 	}
 	err = ctx.Err()
-	a.models.Close()
-	a.upstreams.Close()
-	a.web.Close()
-	a.mcp.Close()
+	a.closeSurfaces()
 	a.cancelSessions()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestDrainTimeout)
 	defer cancel()
@@ -101,6 +98,17 @@ func (a *App) Close(ctx context.Context) error {
 		err = errors.Join(err, left)
 	}
 	return errors.Join(err, a.closeLog())
+}
+
+// closeSurfaces ends the streams of followers and the sessions of MCP clients, if there are
+// surfaces.
+func (a *App) closeSurfaces() {
+	a.models.Close()
+	if a.web != nil {
+		a.upstreams.Close()
+		a.web.Close()
+		a.mcp.Close()
+	}
 }
 
 // Stop closes an app that serves only its own process, in less than a second: a run that
@@ -120,10 +128,7 @@ func (a *App) Stop() {
 	case <-done:
 	case <-time.After(stopTimeout + deferTimeout):
 	}
-	a.models.Close()
-	a.upstreams.Close()
-	a.web.Close()
-	a.mcp.Close()
+	a.closeSurfaces()
 	a.control.close(0)
 	if err := a.closeLog(); err != nil {
 		a.logger.Error("closing the log", "err", err)

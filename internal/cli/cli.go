@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/connect"
 )
 
@@ -50,9 +51,15 @@ func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
 	err := p.parseAndRun(ctx, args, photons)
 	var misuse *usageError
+	var exit *exitError
 	switch {
 	case err == nil, errors.Is(err, errHelpShown):
 		return exitOK
+	case errors.As(err, &exit):
+		if exit.err != nil {
+			p.messagef("%s", exit.err)
+		}
+		return exit.status
 	case errors.As(err, &misuse):
 		p.messagef("%s", err)
 		return exitUsage
@@ -78,16 +85,32 @@ var errHelpShown = errors.New("help was shown")
 type commandLine struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the playground, where you run photons and answer their questions, and the HTTP interface for scripts. This is what ${program} does without a command."`
-	Stdio   stdioCommand   `cmd:"" help:"Serve the photons as tools to one MCP client, over stdin and stdout."`
-	Open    openCommand    `cmd:"" help:"Open the playground of the running Beam in another browser, signed in."`
-	Prune   pruneCommand   `cmd:"" help:"Delete finished runs."`
-	Backup  backupCommand  `cmd:"" help:"Back up the data folder to one file, without stopping runs."`
-	Restore restoreCommand `cmd:"" help:"Restore a backup to a new data folder."`
-	Check   checkCommand   `cmd:"" help:"Check a data folder or a backup for damage."`
+	Run    runCommand    `cmd:"" group:"run" help:"Run a photon, and answer its questions."`
+	List   listCommand   `cmd:"" group:"run" help:"List the photons."`
+	Show   showCommand   `cmd:"" group:"run" help:"Show a photon's parameters."`
+	Ps     psCommand     `cmd:"" group:"run" help:"List the runs in progress."`
+	Follow followCommand `cmd:"" group:"run" help:"Follow a run, and answer its questions."`
+	Logs   logsCommand   `cmd:"" group:"run" help:"Print what a run has done."`
+	Asks   asksCommand   `cmd:"" group:"run" help:"List the open questions."`
+	Answer answerCommand `cmd:"" group:"run" help:"Answer a question."`
+	Cancel cancelCommand `cmd:"" group:"run" help:"Stop runs."`
 
-	Connect    connectCommand    `cmd:"" help:"Add this program to the configuration of an MCP client, which then starts it."`
-	TestServer testServerCommand `cmd:"" help:"Serve an MCP server for testing clients and gateways: a tool for every way to ask, and for every fault."`
+	Serve serveCommand `cmd:"" group:"serve" default:"withargs" help:"Serve the playground. This is what ${program} does without a command."`
+	Open  openCommand  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
+	Stdio stdioCommand `cmd:"" group:"serve" help:"Serve the photons to one MCP client, over stdin and stdout."`
+
+	Connect    connectCommand    `cmd:"" group:"mcp" help:"Have an MCP client start this program."`
+	TestServer testServerCommand `cmd:"" group:"mcp" help:"Serve an MCP server for testing clients and gateways."`
+
+	Prune   pruneCommand   `cmd:"" group:"data" help:"Delete finished runs."`
+	Backup  backupCommand  `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
+	Restore restoreCommand `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
+	Check   checkCommand   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
+
+	Doctor     doctorCommand     `cmd:"" group:"program" help:"Find what is wrong with the installation, and how to mend it."`
+	Completion completionCommand `cmd:"" group:"program" help:"Print a script that completes command lines in a shell."`
+	VersionOf  versionCommand    `cmd:"" name:"version" group:"program" help:"Print the version."`
+	Complete   completeCommand   `cmd:"" name:"complete" hidden:"" help:"Print the completions of a command line."`
 }
 
 // parseAndRun parses the command line and runs its command.
@@ -97,9 +120,9 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 		return &usageError{err}
 	}
 	var c commandLine
-	parser, err := kong.New(&c, kong.Name(p.name), kong.Description(manual), kong.DefaultEnvars("BEAM"),
+	parser, err := kong.New(&c, kong.Name(p.name), kong.DefaultEnvars("BEAM"),
 		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name, "clients": strings.Join(connect.Names(), ", ")}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}))
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ExplicitGroups(commandGroups), kong.Help(p.printHelp))
 	if err != nil {
 		return err
 	}
@@ -111,6 +134,10 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 			panic(v)
 		}
 	}()
+	p.parser = parser
+	if args, p.values, err = splitArguments(parser, args); err != nil {
+		return &usageError{err}
+	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return usageErrorf("%w (see %s --help)", err, p.failedCommand(err))
@@ -124,11 +151,13 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 type program struct {
 	name           string
 	registry       *generators.Registry
+	parser         *kong.Kong
+	values         valueArguments // of commands that take them
 	stdin          *os.File
 	stdout, stderr io.Writer
 }
 
 // messagef prints a message for the user to stderr.
 func (p *program) messagef(format string, args ...any) {
-	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, cleantext.Text(fmt.Sprintf(format, args...))) // tools say some of it
 }

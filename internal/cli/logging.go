@@ -16,3 +16,9 @@ func (c *appFlags) newLogger(p *program) *slog.Logger {
 func newWarningLogger(p *program) *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
+
+// newErrorLogger returns the logger of commands whose messages are for a person who isn't
+// an operator. It logs errors only.
+func newErrorLogger(p *program) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+}

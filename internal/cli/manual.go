@@ -1,27 +1,62 @@
 package cli
 
-// manual is the beginning of --help. Indented lines are not wrapped.
-const manual = `Beam runs tools that stop to ask.
+import (
+	"fmt"
+	"strings"
 
-A tool (a photon) works, reports its progress, and asks a person when it needs to. The person answers on the page, in an MCP client or with a script, and the tool continues.
+	"github.com/alecthomas/kong"
+)
 
-Examples:
+// commandGroups are the purposes of commands, in the order in which --help lists them. A
+// command names its group in the tag of its field of commandLine.
+var commandGroups = []kong.Group{
+	{Key: "run", Title: "Run photons and answer"},
+	{Key: "serve", Title: "Serve"},
+	{Key: "mcp", Title: "Connect with MCP"},
+	{Key: "data", Title: "Look after the data"},
+	{Key: "program", Title: "The program itself"},
+}
 
-    ${program}                          the playground on http://127.0.0.1:3008
-    ${program} --open                   the same, opened in the browser, signed in
-    ${program} --root ~/projects        let tools read a folder
-    ${program} --models models.json     let tools ask models, once you approve
-    ${program} --photons NAME           serve only this photon
-    ${program} --addr :8080 --token S   reachable from other machines, with a token
-    ${program} --memory --addr 127.0.0.1:0   store nothing; listen on a free port
-    ${program} stdio --open             serve an MCP client, which starts this itself
-    ${program} connect claude-code      have Claude Code start this as an MCP server
-    ${program} open                     sign another browser in
-    ${program} backup FILE              back up the data folder to one file
-    ${program} check                    check the data folder for damage
+// manualExamples and manualNotes surround the commands in --help.
+const (
+	manualExamples = `  ${program}                      the playground on http://127.0.0.1:3008
+  ${program} --open               the same, opened in the browser, signed in
+`
+	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr; BEAM_TOKEN keeps the
+token out of the list of processes. Data is in $XDG_STATE_HOME/beam, or else in
+~/.local/state/beam; all programs made with Beam share it. Write times as in
+90s, 15m, 12h, 7d, 2w or 1d12h, and sizes as in 500MB or 2GiB.
+Exit status: 0 success, 1 failure, 2 wrong command line.
+`
+)
 
-Environment: each flag can also be set with a variable, such as BEAM_ADDR for --addr. BEAM_TOKEN keeps the token out of the list of processes. Data is stored in $XDG_STATE_HOME/beam, or in ~/.local/state/beam if that variable is not set; all programs made with Beam share it, unless --data names another folder.
+// printHelp prints the manual of one command, or the list of all.
+func (p *program) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	if c := ctx.Selected(); c != nil && len(ctx.Args) > 0 && c.Name == ctx.Args[0] {
+		return kong.DefaultHelpPrinter(options, ctx)
+	}
+	var b strings.Builder
+	b.WriteString("Usage: ${program} [COMMAND] [FLAGS]\n\nBeam runs tools that stop to ask: photons. \"${program} COMMAND --help\" is a manual.\n\n")
+	b.WriteString(manualExamples)
+	for _, g := range append(commandGroups, kong.Group{Title: "More"}) {
+		title := "\n" + g.Title + "\n"
+		for _, c := range ctx.Model.Children {
+			if key := groupOf(c); key == g.Key && !c.Hidden {
+				help, _, _ := strings.Cut(c.Help, ". ")
+				fmt.Fprintf(&b, "%s  %-12s %s\n", title, c.Name, strings.TrimSuffix(help, "."))
+				title = ""
+			}
+		}
+	}
+	b.WriteString("\n" + manualNotes)
+	_, err := strings.NewReplacer("${program}", p.name).WriteString(ctx.Stdout, b.String())
+	return err
+}
 
-Write times as in 90s, 15m, 12h, 7d, 2w or 1d12h, and sizes as in 500MB or 2GiB.
-
-Exit status: 0 for success, 1 for a failure, 2 if the command line is wrong. On SIGINT or SIGTERM, Beam gives running tools a few seconds to end; a second signal ends it at once.`
+// groupOf returns the key of a command's group.
+func groupOf(c *kong.Node) string {
+	if c.Group == nil {
+		return ""
+	}
+	return c.Group.Key
+}

@@ -29,6 +29,20 @@ type serveCommand struct {
 	site links.Site // from URL
 }
 
+// Help returns what --help says besides the flags.
+func (*serveCommand) Help() string {
+	return `The playground has a page for each photon and run, the inbox of open questions, the HTTP interface for scripts, and the MCP endpoint.
+
+    ${program}                          the playground on http://127.0.0.1:3008
+    ${program} --open                   the same, opened in the browser, signed in
+    ${program} --root ~/projects        let tools read a folder
+    ${program} --photons NAME           serve only this photon
+    ${program} --addr :8080 --token S   reachable from other machines, with a token
+    ${program} --memory --addr 127.0.0.1:0   store nothing; listen on a free port
+
+On SIGINT or SIGTERM, Beam gives running tools a few seconds to end; a second signal ends it at once.`
+}
+
 // Validate checks the flags; kong calls it.
 func (s *serveCommand) Validate() error {
 	if err := s.appFlags.validate(); err != nil {

@@ -100,6 +100,23 @@ func (c *Conn) Read(p []byte) (int, error) { return c.reader.Read(p) }
 // Write implements [io.Writer].
 func (c *Conn) Write(p []byte) (int, error) { return c.conn.Write(p) }
 
+var _ net.Conn = (*Conn)(nil)
+
+// LocalAddr implements [net.Conn].
+func (c *Conn) LocalAddr() net.Addr { return c.conn.LocalAddr() }
+
+// RemoteAddr implements [net.Conn].
+func (c *Conn) RemoteAddr() net.Addr { return c.conn.RemoteAddr() }
+
+// SetDeadline implements [net.Conn].
+func (c *Conn) SetDeadline(t time.Time) error { return c.conn.SetDeadline(t) }
+
+// SetReadDeadline implements [net.Conn].
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.conn.SetReadDeadline(t) }
+
+// SetWriteDeadline implements [net.Conn].
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.conn.SetWriteDeadline(t) }
+
 // CloseWrite ends the stream to the server; reads continue.
 func (c *Conn) CloseWrite() error { return c.conn.CloseWrite() }
 

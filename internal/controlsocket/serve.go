@@ -191,3 +191,6 @@ func (r *Request) Write(p []byte) (int, error) { return r.conn.Write(p) }
 
 // SetWriteDeadline sets the deadline of writes, which wait for the client to read.
 func (r *Request) SetWriteDeadline(t time.Time) error { return r.conn.SetWriteDeadline(t) }
+
+// SetReadDeadline sets the deadline of reads.
+func (r *Request) SetReadDeadline(t time.Time) error { return r.conn.SetReadDeadline(t) }

@@ -120,3 +120,13 @@ func FromContext(ctx context.Context) Base {
 	b, _ := ctx.Value(contextKey{}).(Base)
 	return b
 }
+
+// The headers with which the terminal says where a request comes from, and how much of what
+// a question shows it has rendered (docs/http.md).
+const (
+	SurfaceHeader  = "Beam-Surface"
+	RenderedHeader = "Beam-Rendered"
+)
+
+// LoopbackHost is the host of requests that stay on this machine.
+const LoopbackHost = "localhost"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
@@ -136,7 +137,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 func describeQuestions(asks []waitingAsk) string {
 	var text strings.Builder
 	for _, a := range asks {
-		fmt.Fprintf(&text, "Question: %s\n", msg.CleanLine(a.Message)) // an address in it must not pass for Beam's
+		fmt.Fprintf(&text, "Question: %s\n", cleantext.Line(a.Message)) // an address in it must not pass for Beam's
 		if a.shown != "" {
 			fmt.Fprintf(&text, "The page also shows what it is about: %s\n", a.shown)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -42,7 +43,7 @@ func (s *summarizer) add(a *generators.Artifact, uri string) {
 	}
 	summary := artifactSummary{Title: a.Title, MediaType: a.MediaType, URI: uri}
 	if text, ok := artifactText(a); ok && len(a.Body) > 0 {
-		summary.Text, summary.OmittedLines = cutLines(strings.TrimRight(cleanText(text), "\n"), maxSummaries-s.used)
+		summary.Text, summary.OmittedLines = cutLines(strings.TrimRight(cleantext.Text(text), "\n"), maxSummaries-s.used)
 		s.used += len(summary.Text)
 	}
 	s.list = append(s.list, summary)

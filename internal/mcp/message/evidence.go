@@ -5,13 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -49,12 +48,12 @@ func RenderingOf(q *ask.Question) runlog.Rendering {
 // questionAndVerbs returns a question and, of a confirmation, its verbs and whether it
 // can be undone.
 func questionAndVerbs(q *ask.Question) string {
-	text := closeFence(cleanText(q.Message))
+	text := closeFence(cleantext.Text(q.Message))
 	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {
 		return text
 	}
 	yes, no := form.ConfirmLabels(q)
-	text += cleanText(fmt.Sprintf("\n\nAnswer “%s” or “%s”.", yes, no))
+	text += cleantext.Text(fmt.Sprintf("\n\nAnswer “%s” or “%s”.", yes, no))
 	if q.Destructive {
 		text += " This can’t be undone."
 	}
@@ -117,7 +116,7 @@ const maxListedTitles = 5
 func EvidenceTitles(q *ask.Question) string {
 	titles := make([]string, len(q.Evidence))
 	for i, a := range q.Evidence {
-		titles[i] = humanize.Truncate(cmp.Or(CleanLine(a.Title), a.MediaType), 60)
+		titles[i] = humanize.Truncate(cmp.Or(cleantext.Line(a.Title), a.MediaType), 60)
 	}
 	return humanize.List(titles, maxListedTitles)
 }
@@ -128,8 +127,8 @@ func evidenceText(evidence []*generators.Artifact) (text string, whole bool) {
 	parts, whole := make([]string, len(evidence)), true
 	for i, a := range evidence {
 		body, ok := artifactText(a)
-		whole = whole && ok && !hidesText(a.Title) && !hidesText(body)
-		parts[i] = strings.Trim(cleanText(strings.TrimSpace(a.Title)+"\n"+body), "\n")
+		whole = whole && ok && !cleantext.HidesText(a.Title) && !cleantext.HidesText(body)
+		parts[i] = strings.Trim(cleantext.Text(strings.TrimSpace(a.Title)+"\n"+body), "\n")
 	}
 	text = strings.Join(parts, "\n\n")
 	return text, whole && len(text) <= maxEvidence
@@ -230,47 +229,6 @@ func oneLine(texts []string) []string {
 	}
 	return out
 }
-
-// ansiSequence matches the escape sequences of terminals (ECMA-48).
-var ansiSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|\x{9b}[0-?]*[ -/]*[@-~]`)
-
-// textStyle matches the escape sequences that set colors and the like.
-var textStyle = regexp.MustCompile(`^(?:\x1b\[|\x{9b})[0-9;:]*m$`)
-
-// hidesText reports whether cleanText removes an escape sequence that may have text which
-// is of importance to others than terminals.
-func hidesText(text string) bool {
-	for _, sequence := range ansiSequence.FindAllString(text, -1) {
-		if !textStyle.MatchString(sequence) {
-			return true
-		}
-	}
-	return false
-}
-
-// cleanText returns text without what a terminal or a reader could take for something
-// else: escape sequences, control characters other than line feeds and tabs, and
-// invisible characters, which those that change the direction of text are among.
-func cleanText(text string) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = ansiSequence.ReplaceAllString(text, "")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // joiners are part of words and emoji
-			return r
-		case r == '\r', unicode.In(r, unicode.Zl, unicode.Zp):
-			return '\n'
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf):
-			return -1
-		}
-		return r
-	}, text)
-}
-
-// CleanLine returns a tool's text in one line, and without what a reader could take for
-// something else, for a place where other text follows in lines of its own.
-func CleanLine(text string) string { return strings.Join(strings.Fields(cleanText(text)), " ") }
 
 // cutLines returns the first lines of a text, as many as fit in a number of bytes, and
 // how many lines are missing. If not even the first line fits, it returns its beginning.

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -74,7 +75,7 @@ func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) 
 	}
 	r.Content = artifacts
 	if outcome.Of(&end).IsError {
-		r.IsError, r.Content = true, append(artifacts, TextBlock(cleanText(outcome.TextForModel(&end))))
+		r.IsError, r.Content = true, append(artifacts, TextBlock(cleantext.Text(outcome.TextForModel(&end))))
 		return r, nil
 	}
 	if text := resultText(end); text != "" {

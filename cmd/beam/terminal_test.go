@@ -1,0 +1,313 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
+)
+
+// A tmuxScreen is a terminal in which a shell runs.
+type tmuxScreen struct {
+	t      *testing.T
+	socket string
+}
+
+// newScreen returns a terminal of a size, in which beam is on the PATH and runs in dir.
+func newScreen(t *testing.T, width, height int, dir string, env ...string) *tmuxScreen {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("drives a terminal")
+	}
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed")
+	}
+	s := &tmuxScreen{t, filepath.Join(t.TempDir(), "tmux")}
+	shell := append([]string{"env", "PS1=$ ", "XDG_STATE_HOME=" + filepath.Join(dir, "state")}, env...)
+	s.tmux(append([]string{"-f", os.DevNull, "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", dir}, append(shell, "sh")...)...)
+	t.Cleanup(func() { s.tmux("kill-server") })
+	s.waitFor(`^\$`)
+	return s
+}
+
+func (s *tmuxScreen) tmux(args ...string) string {
+	s.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", s.socket}, args...)...).CombinedOutput()
+	if err != nil && args[0] != "kill-server" {
+		s.t.Fatalf("tmux %s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// press presses keys, as tmux names them.
+func (s *tmuxScreen) press(keys ...string) {
+	s.t.Helper()
+	s.tmux(append([]string{"send-keys"}, keys...)...)
+}
+
+// typeText types text.
+func (s *tmuxScreen) typeText(text string) { s.t.Helper(); s.tmux("send-keys", "-l", text) }
+
+// enter types a command line.
+func (s *tmuxScreen) enter(line string) { s.t.Helper(); s.typeText(line); s.press("Enter") }
+
+// waitFor waits until the screen matches, and returns it.
+func (s *tmuxScreen) waitFor(pattern string) string {
+	s.t.Helper()
+	re := regexp.MustCompile("(?m)" + pattern)
+	var screen string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if screen = s.tmux("capture-pane", "-p"); re.MatchString(screen) {
+			return screen
+		}
+	}
+	s.t.Fatalf("the screen doesn't show %s:\n%s", pattern, screen)
+	return ""
+}
+
+// expectNot fails if the screen, with all that was written, matches.
+func (s *tmuxScreen) expectNot(pattern string) {
+	s.t.Helper()
+	if screen := s.tmux("capture-pane", "-p", "-S", "-1000"); regexp.MustCompile("(?m)" + pattern).MatchString(screen) {
+		s.t.Errorf("the screen shows %s:\n%s", pattern, screen)
+	}
+}
+
+// Forms fill in wide and narrow terminals.
+func TestFormsInATerminal(t *testing.T) {
+	for _, width := range []int{80, 40} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("some notes"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := newScreen(t, width, 30, dir)
+
+			// What is wrong is said while it is typed; what is above the question stays.
+			s.enter("beam run --memory --quiet kitchen_sink --ask text; echo status $?")
+			s.waitFor(`What is the project called\?`)
+			s.waitFor(`esc: decline, or answer later`)
+			s.typeText("x")
+			s.waitFor(`must be at least 2 characters`)
+			s.waitFor(`> x`)
+			s.press("Enter")
+			s.typeText("yz")
+			s.press("Enter")
+			s.waitFor(`✓ What is the project called\? xyz`)
+			s.waitFor(`status 0`)
+			s.expectNot(`esc: decline`)
+
+			// A secret is not shown.
+			s.enter("clear; beam run --memory --quiet kitchen_sink --ask secret; echo status $?")
+			s.waitFor(`passphrase`)
+			s.waitFor(`esc: `)
+			s.typeText("hunter2hunter2")
+			s.waitFor(`\*{14}`)
+			s.press("Enter")
+			s.waitFor(`••••••`)
+			s.waitFor(`status 0`)
+			s.expectNot(`hunter2`)
+
+			// Choices are filtered; Esc ends the filter first.
+			s.enter("clear; beam run --memory --quiet kitchen_sink --ask select; echo status $?")
+			s.waitFor(`Staging`)
+			s.typeText("/prod")
+			s.waitFor(`> Production`)
+			s.press("Enter", "Enter")
+			s.waitFor(`environment\? Production`)
+			s.waitFor(`status 0`)
+
+			// Esc leaves the question, with a choice of what that means.
+			s.enter("clear; beam run --memory --quiet kitchen_sink --ask confirm; echo status $?")
+			s.waitFor(`Continue\?`)
+			s.waitFor(`esc: `)
+			s.press("Escape")
+			s.waitFor(`The question stays open`)
+			s.press("Escape")
+			s.waitFor(`Continue\?`)
+			s.press("Escape")
+			s.waitFor(`> Back to the question`)
+			s.press("Down", "Enter")
+			s.waitFor(`"action": "decline"`)
+			s.waitFor(`status 0`)
+
+			// A file is picked.
+			s.enter("clear; beam run --memory --quiet kitchen_sink --ask file; echo status $?")
+			s.waitFor(`notes.txt`)
+			s.press("Enter")
+			s.waitFor(`not read. notes.txt`)
+			s.waitFor(`status 0`)
+
+			// Ctrl-C stops the run.
+			s.enter("clear; beam run --memory --quiet kitchen_sink --ask integer; echo status $?")
+			s.waitFor(`esc: `)
+			s.press("C-c")
+			s.waitFor(`Stopped at the terminal`)
+			s.waitFor(`status 130`)
+			s.enter("clear; beam run --memory countdown --seconds 60; echo status $?")
+			s.waitFor(`% .*left`)
+			s.press("C-c")
+			s.waitFor(`status 130`)
+		})
+	}
+}
+
+// The status line has what fits, also after the terminal has become narrower.
+func TestStatusLineInATerminal(t *testing.T) {
+	s := newScreen(t, 100, 20, t.TempDir(), "NO_COLOR=1")
+	s.enter("beam run --memory countdown --seconds 600")
+	s.waitFor(`^.* [█▏▎▍▌▋▊▉]?░+ +\d+% · \S+/s · \d+:\d\d left`)
+	s.tmux("resize-window", "-x", "40", "-y", "20")
+	s.waitFor(`^.{1,39}left *$`)
+	if colored := s.tmux("capture-pane", "-p", "-e"); strings.Contains(colored, "\x1b[3") {
+		t.Errorf("colors in spite of NO_COLOR: %q", colored)
+	}
+	s.press("C-c")
+	s.waitFor(`Stopped`)
+}
+
+// For screen readers, nothing is redrawn, and questions are asked line by line.
+func TestPlainTerminal(t *testing.T) {
+	s := newScreen(t, 80, 40, t.TempDir())
+	s.enter("beam run --plain --memory --quiet kitchen_sink --ask select; echo status $?")
+	s.waitFor(`  2\. Staging`)
+	s.enter("9")
+	s.waitFor(`must be one of`)
+	s.enter("2")
+	s.waitFor(`✓ .* Staging`)
+	s.waitFor(`status 0`)
+	s.enter("clear; beam run --plain --memory --quiet kitchen_sink --ask secret; echo status $?")
+	s.waitFor(`hidden`)
+	s.enter("hunter2hunter2")
+	s.waitFor(`status 0`)
+	s.expectNot(`hunter2`)
+	s.enter("clear; beam run --plain --memory --quiet kitchen_sink --ask confirm; echo status $?")
+	s.waitFor(`yes .Yes. or no .No.`)
+	s.enter(":decline")
+	s.waitFor(`"decline"`)
+	s.waitFor(`status 0`)
+	s.enter("clear; beam run --plain --memory --quiet kitchen_sink --ask integer; echo status $?")
+	s.waitFor(`:later`)
+	s.enter("x")
+	s.waitFor(`must be`)
+	s.press("C-c")
+	s.waitFor(`status 130`)
+}
+
+// Missing parameters are asked for.
+func TestParametersInATerminal(t *testing.T) {
+	s := newScreen(t, 80, 30, t.TempDir())
+	s.enter("beam run --memory --quiet --answer partySize=3 book_dinner; echo status $?")
+	s.waitFor(`esc: `)
+	s.press("Escape")
+	s.waitFor(`The question stays open`)
+	s.press("Down", "Enter")
+	s.waitFor(`nothing was started`)
+	s.waitFor(`status 3`)
+}
+
+// A run is answered half in the terminal and half over HTTP, as a browser does it. The first
+// answer wins, wherever it comes from.
+func TestTerminalAndBrowser(t *testing.T) {
+	dir := t.TempDir()
+	s := newScreen(t, 80, 40, dir)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	beam, err := exec.LookPath("beam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	console := programtest.NewConsole()
+	serve := exec.CommandContext(ctx, beam, "serve", "--addr", "127.0.0.1:0", "--token", "sesame")
+	serve.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+	serve.Stdout = console
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { serve.Process.Kill(); serve.Wait() })
+	base, err := console.WaitForBaseURL(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(askID string, fields url.Values) int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/mcp/request?action=accept&ask="+askID, strings.NewReader(fields.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Authorization", "Bearer sesame")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode
+	}
+	openAsk := func() string {
+		t.Helper()
+		cmd := exec.Command(beam, "asks")
+		cmd.Env = serve.Env
+		out, err := cmd.Output()
+		id := regexp.MustCompile(`(?m)^\w+\.\d+`).FindString(string(out))
+		if err != nil || id == "" {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return id
+	}
+
+	s.enter("BEAM_TOKEN=sesame beam run --server " + base + " wizard; echo status $?")
+	s.waitFor(`What is your name\?`)
+	s.waitFor(`esc: `)
+	first := openAsk()
+	s.typeText("Ada")
+	s.press("Enter")
+	s.waitFor(`✓ What is your name\? Ada`)
+	if status := answer(first, url.Values{"name": {"Bea"}}); status != http.StatusConflict {
+		t.Errorf("the second answer has status %d", status)
+	}
+	for range 8 { // the rest in the browser, while the forms are on the screen
+		screen := s.waitFor(`esc: |status \d`)
+		if strings.Contains(screen, "status ") {
+			break
+		}
+		id := openAsk()
+		if status := answer(id, url.Values{"email": {"ada@example.org"}, "role": {"viewer"}, "confirm": {"true"}, "sendWelcome": {"true"}}); status >= 300 {
+			t.Fatalf("status %d for %s:\n%s", status, id, screen)
+		}
+		s.waitForSettled(id, openAsksOf(beam, serve.Env))
+	}
+	s.waitFor(`\(browser\)`)
+	s.waitFor(`status 0`)
+}
+
+// waitForSettled waits until a question is not open.
+func (s *tmuxScreen) waitForSettled(id string, open func() string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); strings.Contains(open(), id); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s is still open", id)
+		}
+	}
+}
+
+func openAsksOf(beam string, env []string) func() string {
+	return func() string {
+		cmd := exec.Command(beam, "asks")
+		cmd.Env = env
+		out, _ := cmd.Output()
+		return string(out)
+	}
+}

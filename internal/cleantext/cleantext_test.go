@@ -1,0 +1,28 @@
+package cleantext_test
+
+import (
+	"testing"
+
+	"github.com/photon-beam/beam/internal/cleantext"
+)
+
+func TestText(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"plain\n\ttext", "plain\n\ttext"},
+		{"a\x1b[31mred\x1b[0m", "ared"},
+		{"\x1b]0;title\x07x\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "xlink"},
+		{"\x1bP1$r\x1b\\a\u009b31mb\x1bc", "ab"},
+		{"over\rwritten\b\b", "over\nwritten"},
+		{"user\u202etxt.exe\u2066\u200b\ufeff", "usertxt.exe"},
+		{"\xff\x1b", "\ufffd"},
+		{"\u2028two", "\ntwo"},
+		{"café ☕ 👩\u200d💻", "café ☕ 👩\u200d💻"},
+	} {
+		if got := cleantext.Text(tt.in); got != tt.want {
+			t.Errorf("Text(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+	if got := cleantext.Line(" a\n\nb\x1b[2J\tc "); got != "a b c" {
+		t.Errorf("Line: %q", got)
+	}
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/term"
+)
+
+// answerCommand answers one question.
+type answerCommand struct {
+	Ask string `arg:"" help:"The question's id, or the id of a run with one open question, or its beginning. Fields follow as flags: --FIELD VALUE."`
+
+	JSON    string   `name:"json" env:"-" placeholder:"JSON" help:"The fields as a JSON object; @FILE reads a file, and - reads stdin. Flags take precedence."`
+	File    []string `env:"-" sep:"none" type:"existingfile" placeholder:"PATH" help:"A file, for a question for files. Can be repeated."`
+	Decline bool     `env:"-" help:"Decline the question: say no."`
+	Dismiss bool     `env:"-" help:"Dismiss the question without choosing."`
+	Plain   bool     `help:"Write lines only, redraw nothing, and ask line by line: for screen readers."`
+	Root    string   `default:"" placeholder:"DIR" type:"path" help:"Folder that the photon may read, if it continues in this process."`
+
+	connectFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*answerCommand) Help() string {
+	return `Without fields, a form asks for them in the terminal. A question with one field also takes it as --value.
+
+    ${program} answer 7f3c.39 --value 7
+    ${program} answer 7f3c --json '{"name": "Ada", "email": "ada@example.org"}'
+    ${program} answer 7f3c --decline
+
+If no Beam owns the data folder, the run continues in this process until it waits again or ends. Exit status: 0 if the answer is recorded, 1 if the question was settled before, 2 if the answer is not valid, 4 if nobody can be asked for it.`
+}
+
+// Validate checks the flags; kong calls it.
+func (c *answerCommand) Validate() error {
+	if c.Decline && c.Dismiss {
+		return errors.New("--decline and --dismiss exclude each other")
+	}
+	return c.connectFlags.Validate()
+}
+
+// Run answers the question.
+func (c *answerCommand) Run(ctx context.Context, p *program) (err error) {
+	conn, err := c.connect(ctx, p, runPhotons, c.Root)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.close()) }()
+	open, err := findAsk(ctx, conn, c.Ask)
+	if err != nil {
+		return err
+	}
+	q := &term.Question{Question: open.Question, ID: open.ID, Key: open.Key, Deadline: open.Deadline}
+	if p.values.help {
+		return c.printQuestionHelp(p, q)
+	}
+	answer, err := c.answer(ctx, p, q)
+	if err != nil {
+		return err
+	}
+	if err := conn.Answer(ctx, open.ID, answer); err != nil {
+		return answerError(err)
+	}
+	p.messagef("answered %s", open.ID)
+	if conn.local {
+		return waitWhileRunning(ctx, conn, &open)
+	}
+	return nil
+}
+
+// waitWhileRunning waits while the run of a question that was answered works in this
+// process: until it waits again or ends, or ctx ends, which suspends it.
+func waitWhileRunning(ctx context.Context, conn *connection, open *engine.OpenAsk) error {
+	_, seq, _ := runlog.SplitAskID(open.ID)
+	for _, err := range conn.Follow(ctx, open.Run, seq) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if info, err := conn.Run(ctx, open.Run); err != nil || info.State != engine.Running {
+			return err
+		}
+	}
+	return nil
+}
+
+// answerError returns the error of an answer: one that isn't valid is misuse.
+func answerError(err error) error {
+	var invalid *generators.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		text := "the answer is not valid:"
+		for _, f := range invalid.Fields {
+			text += "\n  " + f.Sentence("")
+		}
+		return usageErrorf("%s", text)
+	case errors.Is(err, engine.ErrSettled):
+		return errors.New("the question has been settled in the meantime")
+	}
+	return err
+}
+
+// answer returns the answer that the flags give, or else the person.
+func (c *answerCommand) answer(ctx context.Context, p *program, q *term.Question) (runs.Answer, error) {
+	base, err := readJSON(p, "--json", c.JSON)
+	switch {
+	case err != nil:
+		return runs.Answer{}, err
+	case c.Decline:
+		return runs.Answer{Action: ask.Decline}, nil
+	case c.Dismiss:
+		return runs.Answer{Action: ask.Cancel}, nil
+	case c.File != nil:
+		return runs.Answer{Action: ask.Accept, Files: c.File}, nil
+	case base == nil && len(p.values.flags) == 0:
+		return c.askPerson(ctx, p, q)
+	}
+	for i, f := range p.values.flags {
+		if f.name == "value" && len(q.Fields) == 1 {
+			p.values.flags[i].name = q.Fields[0].Name
+		}
+	}
+	content, err := p.values.decode(q.Fields, base, "the question "+q.Key)
+	return runs.Answer{Action: ask.Accept, Content: content}, err
+}
+
+// askPerson asks in the terminal.
+func (c *answerCommand) askPerson(ctx context.Context, p *program, q *term.Question) (runs.Answer, error) {
+	flags := followFlags{showFlags: showFlags{Plain: c.Plain}}
+	asker := flags.asker(p)
+	if asker == nil {
+		return runs.Answer{}, &exitError{exitUnanswered, &term.UnansweredError{Question: q, Command: fmt.Sprintf("%s answer %s", p.name, q.ID)}}
+	}
+	screen := term.NewScreen(flags.terminal(p))
+	rendered := term.NewView(screen).ShowEvidence(q)
+	screen.Close()
+	a, err := asker.Ask(ctx, q, nil)
+	a.Rendered = rendered
+	switch {
+	case errors.Is(err, term.ErrInterrupted):
+		err = &exitError{status: exitInterrupted}
+	case errors.Is(err, term.ErrParked), errors.Is(err, term.ErrLeft):
+		err = &exitError{exitUnanswered, errors.New("the question stays open")}
+	}
+	return a, err
+}
+
+// printQuestionHelp prints which flags answer a question.
+func (c *answerCommand) printQuestionHelp(p *program, q *term.Question) error {
+	return printFields(p, fmt.Sprintf("Usage: %s answer %s [FLAGS]", p.name, q.ID), q.Message, "Fields", "answer", q.Fields)
+}

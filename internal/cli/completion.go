@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/runs"
+)
+
+// completionCommand prints a completion script.
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell."`
+}
+
+// Help returns what --help says besides the flags.
+func (*completionCommand) Help() string {
+	return `Commands, flags, photons, their parameters and the values of these are completed.
+
+    source <(${program} completion bash)
+    ${program} completion zsh > "${fpath[1]}/_${program}"
+    ${program} completion fish > ~/.config/fish/completions/${program}.fish
+    ${program} completion powershell | Out-String | Invoke-Expression`
+}
+
+// completionScripts have NAME for the program's name and ID for a name of a function.
+var completionScripts = map[string]string{
+	"bash": `_ID_complete() {
+  local IFS=$'\n'
+  COMPREPLY=($(NAME complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _ID_complete NAME
+`,
+	"zsh": `#compdef NAME
+_ID_complete() {
+  local -a found
+  found=("${(@f)$(NAME complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  compadd -- ${found:#}
+}
+compdef _ID_complete NAME
+`,
+	"fish": `function __ID_complete
+  set -l words (commandline -opc) (commandline -ct)
+  NAME complete -- $words[2..-1] 2>/dev/null
+end
+complete -c NAME -f -a '(__ID_complete)'
+`,
+	"powershell": `Register-ArgumentCompleter -Native -CommandName NAME -ScriptBlock {
+  param($word, $ast, $position)
+  $words = @($ast.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+  if ($word -eq '') { $words += '' }
+  NAME complete '--' @words 2>$null | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
+}
+`,
+}
+
+// Run prints the script.
+func (c *completionCommand) Run(p *program) error {
+	id := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, p.name)
+	_, err := fmt.Fprint(p.stdout, strings.NewReplacer("NAME", p.name, "ID", id).Replace(completionScripts[c.Shell]))
+	return err
+}
+
+// completeCommand prints the completions of the last of the given words, one a line.
+type completeCommand struct {
+	Words []string `arg:"" optional:"" passthrough:""`
+}
+
+// Run prints the completions.
+func (c *completeCommand) Run(p *program) error {
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	last := words[len(words)-1]
+	for _, candidate := range p.completions(words[:len(words)-1]) {
+		if strings.HasPrefix(candidate, last) {
+			fmt.Fprintln(p.stdout, candidate)
+		}
+	}
+	return nil
+}
+
+// completions returns what may follow words on the command line.
+func (p *program) completions(words []string) []string {
+	if len(words) == 0 {
+		return commandNames(p.parser)
+	}
+	command := words[0]
+	flags := ownFlags(p.parser, command)
+	var fields ask.Fields
+	named := len(words) > 1 && !strings.HasPrefix(words[1], "-")
+	if named && command == "run" {
+		fields = p.photonFields(words[1])
+	}
+	if name, ok := strings.CutPrefix(words[len(words)-1], "--"); ok {
+		if values, takesValue := valuesOf(flags[name], fieldNamed(fields, name)); takesValue {
+			return values
+		}
+	}
+	var found []string
+	switch {
+	case !named && (command == "run" || command == "show"):
+		for _, photon := range p.registry.All() {
+			found = append(found, photon.Name())
+		}
+	case !named && command == "completion":
+		found = []string{"bash", "fish", "powershell", "zsh"}
+	}
+	for name, f := range flags {
+		if !f.Hidden {
+			found = append(found, "--"+name)
+		}
+	}
+	for i := range fields {
+		name := fields[i].Name
+		if flags[name] != nil {
+			name = "in-" + name
+		}
+		found = append(found, "--"+name)
+	}
+	slices.Sort(found)
+	return found
+}
+
+func commandNames(parser *kong.Kong) []string {
+	var names []string
+	for _, n := range parser.Model.Children {
+		if !n.Hidden {
+			names = append(names, n.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// valuesOf returns the values of a flag or a field, if they are known, and whether it takes
+// one.
+func valuesOf(flag *kong.Flag, field *ask.Field) (values []string, takesValue bool) {
+	switch {
+	case flag != nil && flag.IsBool():
+		return nil, false
+	case flag != nil:
+		return flag.EnumSlice(), true
+	case field == nil || field.Type == "boolean":
+		return nil, false
+	}
+	for _, c := range field.Choices {
+		values = append(values, c.Value)
+	}
+	return values, true
+}
+
+// photonFields returns the parameters of a photon; nil if there is no such photon.
+func (p *program) photonFields(name string) ask.Fields {
+	photon, ok := p.registry.Lookup(name)
+	if !ok {
+		return nil
+	}
+	d, err := runs.Describe(photon)
+	if err != nil {
+		return nil
+	}
+	fields, err := d.Fields()
+	if err != nil {
+		return nil
+	}
+	return fields
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/assets"
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datastar"
+	"github.com/photon-beam/beam/internal/diskspace"
+)
+
+// doctorCommand looks for what is wrong.
+type doctorCommand struct {
+	Addr   string `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"The address that a playground is to listen on (default ${default})."`
+	Output string `env:"-" default:"text" enum:"text,json" placeholder:"FORMAT" help:"text or json (default ${default})."`
+
+	dataFolderFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*doctorCommand) Help() string {
+	return "It checks the versions, the data folder and its owner, the log, the port, the pages and the browser, and changes nothing. Exit status: 1 if something has to be mended.\n\n    ${program} doctor\n    ${program} doctor --output json"
+}
+
+// A finding is what was found in one place.
+type finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, note or problem
+	Text   string `json:"text"`
+	Mend   string `json:"mend,omitempty"` // how
+}
+
+// The statuses of findings.
+const (
+	findingOK      = "ok"
+	findingNote    = "note"
+	findingProblem = "problem"
+)
+
+// Run checks everything, and prints what it found.
+func (c *doctorCommand) Run(ctx context.Context, p *program) error {
+	findings := []finding{{Check: "version", Status: findingOK, Text: fmt.Sprintf("%s %s, %s, %s/%s", p.name, app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
+	findings = append(findings, c.checkData(ctx, p)...)
+	findings = append(findings, c.checkPort(p), checkPages(), checkBrowser())
+	problems := 0
+	for _, f := range findings {
+		if f.Status == findingProblem {
+			problems++
+		}
+	}
+	if err := c.print(p, findings); err != nil {
+		return err
+	}
+	if problems > 0 {
+		return &exitError{status: exitFailed}
+	}
+	return nil
+}
+
+func (c *doctorCommand) print(p *program, findings []finding) error {
+	if c.Output == "json" {
+		return printJSON(p, map[string]any{"findings": findings})
+	}
+	for _, f := range findings {
+		fmt.Fprintf(p.stdout, "%-8s %-8s %s\n", f.Status, f.Check, f.Text)
+		if f.Mend != "" {
+			fmt.Fprintf(p.stdout, "%18s%s\n", "", f.Mend)
+		}
+	}
+	return nil
+}
+
+// checkData checks the data folder, who owns it, and the log in it.
+func (c *doctorCommand) checkData(ctx context.Context, p *program) []finding {
+	dir, err := app.ResolveDataDir(c.Data)
+	if err != nil {
+		return []finding{{"data", findingProblem, err.Error(), "Name a folder with --data, or set $HOME."}}
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []finding{{"data", findingOK, dir + " doesn't exist yet; the first start makes it", ""}}
+	case err != nil:
+		return []finding{{"data", findingProblem, err.Error(), "Make the folder accessible, or name another with --data."}}
+	case !info.IsDir():
+		return []finding{{"data", findingProblem, dir + " is not a folder", "Move the file away, or name another folder with --data."}}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return []finding{{"data", findingProblem, fmt.Sprintf("%s can be entered by others: its mode is %o", dir, info.Mode().Perm()), "chmod 700 " + dir}}
+	}
+	findings := []finding{{"data", findingOK, dir, ""}}
+	if err := diskspace.NewDisk(dir, diskspace.DefaultMinFree).CheckFree(); err != nil {
+		findings = append(findings, finding{"disk", findingProblem, err.Error(), fmt.Sprintf("Free some space, or delete runs with %s prune.", p.name)})
+	}
+	return append(findings, c.checkOwner(ctx, p, dir)...)
+}
+
+// checkOwner checks the process that owns the folder; if there is none, it reads the log.
+func (c *doctorCommand) checkOwner(ctx context.Context, p *program, dir string) []finding {
+	ctx, cancel := context.WithTimeout(ctx, ownerQueryTimeout)
+	defer cancel()
+	owner, err := controlsocket.Identify(ctx, dir)
+	switch {
+	case owner.PID == 0 && (err == nil || errors.Is(err, controlsocket.ErrNoListener)):
+		return []finding{checkLog(p, dir)}
+	case err != nil:
+		return []finding{{"owner", findingProblem, fmt.Sprintf("%s owns the data folder and doesn't answer: %v", describeOwner(owner), err), "Stop that process, and start it again."}}
+	case owner.Version != app.Version():
+		return []finding{{"owner", findingNote, fmt.Sprintf("%s runs version %s, and this is %s", describeOwner(owner), owner.Version, app.Version()), "Start it again to use this version."}}
+	}
+	return []finding{{"owner", findingOK, describeOwner(owner) + describePages(owner), ""}}
+}
+
+func checkLog(p *program, dir string) finding {
+	report, err := app.CheckLog(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return finding{"log", findingOK, "there is none yet", ""}
+	case errors.Is(err, app.ErrFolderInUse):
+		return finding{"log", findingProblem, "a process owns the data folder and doesn't answer", "Stop that process; \"fuser\" or \"lsof\" on the file lock in the folder names it."}
+	case err != nil:
+		return finding{"log", findingProblem, err.Error(), "Make the folder readable."}
+	case report.Damage != nil:
+		return finding{"log", findingProblem, report.Damage.Error(), fmt.Sprintf("Restore a backup with %s restore, or start once with --accept-loss.", p.name)}
+	}
+	return finding{"log", findingOK, report.Summary(), ""}
+}
+
+// checkPort checks whether a playground could listen.
+func (c *doctorCommand) checkPort(p *program) finding {
+	l, err := net.Listen("tcp", c.Addr)
+	switch {
+	case err == nil:
+		l.Close()
+		return finding{"port", findingOK, c.Addr + " is free", ""}
+	case errors.Is(err, syscall.EADDRINUSE):
+		return finding{"port", findingNote, c.Addr + " is in use, maybe by a Beam that runs", fmt.Sprintf("To start another: %s serve --addr 127.0.0.1:0", p.name)}
+	}
+	return finding{"port", findingProblem, fmt.Sprintf("can't listen on %s: %v", c.Addr, err), "Choose another address with --addr."}
+}
+
+// checkPages checks whether the pages have their script.
+func checkPages() finding {
+	if !assets.Pages().Has(datastar.Script) {
+		return finding{"pages", findingNote, "they are plain: the program was built without their script", datastar.HowToAdd()}
+	}
+	return finding{"pages", findingOK, "they have their script", ""}
+}
+
+// browserCommands are the commands that open a browser, by system.
+var browserCommands = map[string][]string{
+	"linux":  {"xdg-open", "x-www-browser", "www-browser"},
+	"darwin": {"open"}, "windows": {"rundll32"},
+}
+
+func checkBrowser() finding {
+	commands, known := browserCommands[runtime.GOOS]
+	for _, name := range commands {
+		if path, err := exec.LookPath(name); err == nil {
+			return finding{"browser", findingOK, path, ""}
+		}
+	}
+	if !known {
+		commands = browserCommands["linux"]
+	}
+	return finding{"browser", findingNote, "no command opens one", "Install xdg-utils for --open, or open the addresses yourself."}
+}

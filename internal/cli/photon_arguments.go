@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/form"
+)
+
+// A valueFlag is a flag that stands for a parameter of a photon or a field of a question,
+// as it is on the command line.
+type valueFlag struct {
+	name     string
+	value    string
+	hasValue bool
+}
+
+// String returns the flag for messages.
+func (f valueFlag) String() string { return "--" + f.name }
+
+// A valueArguments is what follows the name of a photon or a question on the command line,
+// besides the command's own flags.
+type valueArguments struct {
+	flags []valueFlag
+	help  bool // --help is among them
+}
+
+// takesValues reports whether a command takes flags that depend on its argument.
+func takesValues(command string) bool { return command == "run" || command == "answer" }
+
+// splitArguments separates the flags for values from a command line. They come after the
+// command's argument. The command's own flags may come anywhere; a value of their name is
+// written as --in-NAME.
+func splitArguments(parser *kong.Kong, args []string) (own []string, values valueArguments, err error) {
+	if len(args) == 0 || !takesValues(args[0]) {
+		return args, values, nil
+	}
+	flags := ownFlags(parser, args[0])
+	own = append(own, args[0])
+	named := false // the argument has been seen
+	for i := 1; i < len(args); i++ {
+		arg := args[i]
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		flag, isOwn := flags[name]
+		switch {
+		case named && (arg == "--help" || arg == "-h"):
+			values.help = true
+		case !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--":
+			if named {
+				return nil, values, fmt.Errorf("unexpected argument %q: write parameters as --NAME VALUE", arg)
+			}
+			named = true
+			own = append(own, arg)
+		case strings.HasPrefix(arg, "--") && isOwn:
+			own = append(own, arg)
+			if !hasValue && !flag.IsBool() && i+1 < len(args) {
+				i++
+				own = append(own, args[i])
+			}
+		case !named || !strings.HasPrefix(arg, "--"):
+			own = append(own, arg) // kong refuses it
+		default:
+			if !hasValue && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+				i++
+				value, hasValue = args[i], true
+			}
+			values.flags = append(values.flags, valueFlag{strings.TrimPrefix(name, "in-"), value, hasValue})
+		}
+	}
+	return own, values, nil
+}
+
+// ownFlags returns the flags of a command, by name.
+func ownFlags(parser *kong.Kong, command string) map[string]*kong.Flag {
+	flags := make(map[string]*kong.Flag)
+	for _, f := range parser.Model.Flags {
+		flags[f.Name] = f
+	}
+	for _, n := range parser.Model.Children {
+		if n.Name != command {
+			continue
+		}
+		for _, f := range n.Flags {
+			flags[f.Name] = f
+		}
+	}
+	return flags
+}
+
+// decode returns the values of fields that the flags give, as JSON. Members of base are
+// kept unless a flag gives their value.
+func (v valueArguments) decode(fields ask.Fields, base json.RawMessage, of string) (json.RawMessage, error) {
+	texts := url.Values{}
+	for _, f := range v.flags {
+		field, text, err := f.resolve(fields, of)
+		if err != nil {
+			return nil, err
+		}
+		texts[field.Name] = append(texts[field.Name], text)
+	}
+	members := make(map[string]json.RawMessage)
+	if base != nil {
+		if err := json.Unmarshal(base, &members); err != nil {
+			return nil, usageErrorf("--json must be a JSON object: %w", err)
+		}
+	}
+	var given ask.Fields
+	for _, f := range fields {
+		if _, ok := texts[f.Name]; ok {
+			given = append(given, f)
+		}
+	}
+	var decoded map[string]json.RawMessage
+	if err := json.Unmarshal(form.Decode(given, texts, time.Local), &decoded); err != nil {
+		return nil, err
+	}
+	for name, value := range decoded {
+		members[name] = value
+	}
+	for name, list := range texts { // an empty text is a value here, not a blank field
+		if _, ok := decoded[name]; !ok && fields.Field(name).Type == "string" {
+			members[name], _ = json.Marshal(list[len(list)-1])
+		}
+	}
+	return json.Marshal(members)
+}
+
+// resolve returns the field that a flag is for, and the text of its value.
+func (f valueFlag) resolve(fields ask.Fields, of string) (*ask.Field, string, error) {
+	field := fieldNamed(fields, f.name)
+	negated := false
+	if name, ok := strings.CutPrefix(f.name, "no-"); field == nil && ok {
+		if field = fieldNamed(fields, name); field != nil {
+			negated = field.Type == "boolean"
+		}
+	}
+	switch {
+	case field == nil || strings.HasPrefix(f.name, "no-") && !negated && fieldNamed(fields, f.name) == nil:
+		return nil, "", usageErrorf("%s has no parameter %s; it has %s", of, f, describeFlags(fields))
+	case negated && f.hasValue:
+		return nil, "", usageErrorf("%s takes no value", f)
+	case negated:
+		return field, "false", nil
+	case !f.hasValue && field.Type == "boolean":
+		return field, "true", nil
+	case !f.hasValue:
+		return nil, "", usageErrorf("%s needs a value", f)
+	case field.Type == "boolean":
+		return field, normalizeYesNo(f.value), nil
+	}
+	return field, f.value, nil
+}
+
+func normalizeYesNo(text string) string {
+	switch strings.ToLower(text) {
+	case "yes":
+		return "true"
+	case "no":
+		return "false"
+	case "":
+		return "empty"
+	}
+	return text
+}
+
+// fieldNamed returns a field by its name, in which hyphens may stand for underscores.
+func fieldNamed(fields ask.Fields, name string) *ask.Field {
+	if f := fields.Field(name); f != nil {
+		return f
+	}
+	return fields.Field(strings.ReplaceAll(name, "-", "_"))
+}
+
+func describeFlags(fields ask.Fields) string {
+	if len(fields) == 0 {
+		return "none"
+	}
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = "--" + fields[i].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// maxJSON bounds what is read for --json and --answers, in bytes.
+const maxJSON = 16 << 20
+
+// readJSON returns the value of a flag: JSON itself, @FILE, or - for stdin.
+func readJSON(p *program, flag, value string) (json.RawMessage, error) {
+	raw := []byte(value)
+	var err error
+	path, isFile := strings.CutPrefix(value, "@")
+	switch {
+	case value == "":
+		return nil, nil
+	case value == "-" || path == "-":
+		raw, err = io.ReadAll(io.LimitReader(p.stdin, maxJSON))
+	case isFile:
+		raw, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, usageErrorf("%s: %w", flag, err)
+	}
+	if !json.Valid(raw) {
+		return nil, usageErrorf("%s is not valid JSON", flag)
+	}
+	return raw, nil
+}
+
+// missingFields returns the required fields that have no value and no default.
+func missingFields(fields ask.Fields, args json.RawMessage) ask.Fields {
+	var members map[string]json.RawMessage
+	if len(args) > 0 && json.Unmarshal(args, &members) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(fields), func(f ask.Field) bool {
+		_, given := members[f.Name]
+		return given || !f.Required || f.Default != nil
+	})
+}

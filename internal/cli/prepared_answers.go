@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/term"
+)
+
+// prepare returns the answers that the flags give.
+func (c *followFlags) prepare(ctx context.Context, p *program, conn *connection) (*term.Prepared, error) {
+	prepared := &term.Prepared{}
+	if c.AnswersFrom != "" {
+		raw, err := earlierAnswers(ctx, conn, c.AnswersFrom)
+		if err == nil {
+			err = prepared.AddJSON(raw)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--answers-from %s: %w", c.AnswersFrom, err)
+		}
+	}
+	if c.Answers != "" {
+		name := "@" + c.Answers
+		raw, err := readJSON(p, "--answers", name)
+		if err == nil {
+			err = prepared.AddJSON(raw)
+		}
+		if err != nil {
+			return nil, usageErrorf("--answers: %w", err)
+		}
+	}
+	for _, pair := range c.Answer {
+		if err := prepared.AddText(pair); err != nil {
+			return nil, usageErrorf("--answer: %w", err)
+		}
+	}
+	for _, key := range c.Decline {
+		prepared.AddDecline(key)
+	}
+	return prepared, nil
+}
+
+// earlierAnswers returns the answers of a run, as a JSON object by key. Secrets and files
+// are left out.
+func earlierAnswers(ctx context.Context, conn *connection, id string) ([]byte, error) {
+	info, err := conn.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	asked := make(map[uint64]runlog.Asked)
+	answers := make(map[string]json.RawMessage)
+	for batch, err := range conn.Follow(ctx, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range batch {
+			if e.Kind == runlog.KindAsked {
+				if asked[e.Seq], err = runlog.Decode[runlog.Asked](e); err != nil {
+					return nil, err
+				}
+			}
+			if e.Kind == runlog.KindAnswered {
+				a, err := runlog.Decode[runlog.Answered](e)
+				if err != nil {
+					return nil, err
+				}
+				addEarlierAnswer(answers, asked[a.AskSeq], a.Answer)
+			}
+			if e.Kind == runlog.KindFinished || e.Seq >= info.LastSeq {
+				return json.Marshal(answers)
+			}
+		}
+	}
+	return json.Marshal(answers)
+}
+
+func addEarlierAnswer(answers map[string]json.RawMessage, asked runlog.Asked, a ask.Answer) {
+	switch {
+	case asked.Question == nil || asked.Question.Kind == ask.KindSecret || a.Files != nil || a.Action == ask.Cancel:
+	case a.Action == ask.Decline:
+		answers[asked.Key] = json.RawMessage("null")
+	case asked.Question.Kind == ask.KindURL:
+		answers[asked.Key] = json.RawMessage("true")
+	default:
+		answers[asked.Key] = a.Content
+	}
+}

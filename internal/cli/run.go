@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/term"
+)
+
+// runCommand runs a photon.
+type runCommand struct {
+	Photon string `arg:"" help:"The photon. Its parameters follow as flags; \"${program} run PHOTON --help\" lists them."`
+	JSON   string `name:"json" env:"-" placeholder:"JSON" help:"Parameters as a JSON object; @FILE reads a file, and - reads stdin. Flags take precedence."`
+	Detach bool   `env:"-" help:"Print the run's id and leave it to the Beam that runs it."`
+	Memory bool   `help:"Run it in this process and store nothing."`
+	Root   string `default:"" placeholder:"DIR" type:"path" help:"Folder that the photon may read, if it runs in this process."`
+
+	followFlags
+	connectFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*runCommand) Help() string {
+	return `In a terminal, the run's events are shown and its questions are asked; Esc leaves a question, Ctrl-C stops the run, and a second Ctrl-C leaves at once. Without a terminal, answers come from --answer, --answers or --answers-from.
+
+    ${program} run countdown --seconds 3
+    ${program} run book_dinner --json '{"date": "2026-12-31", "time": "19:30"}' --answer partySize=2
+    ${program} run kitchen_sink --ask confirm --answer confirm=yes --no-input
+
+The photon runs in the Beam that owns the data folder, such as ${program} serve; if there is none, in this process; with --server, in the Beam at that address; and with --memory, always in this process.
+
+The result is written to stdout, and all else to stderr. Exit status: 0 completed, 1 failed, 2 wrong command line, 3 declined or dismissed, 4 a question has no answer, 5 not answered in time, 130 stopped or interrupted.`
+}
+
+// Validate checks the flags; kong calls it.
+func (c *runCommand) Validate() error {
+	switch {
+	case c.Memory && (c.Server != "" || c.Data != ""):
+		return errors.New("--memory excludes --server and --data")
+	case c.Memory && c.Detach:
+		return errors.New("--memory excludes --detach: the run ends with this process")
+	}
+	return errors.Join(c.connectFlags.Validate(), (&appFlags{Root: c.Root}).validateRoot())
+}
+
+// Run runs the photon.
+func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
+	if p.values.help && c.Server == "" {
+		return c.printLocalHelp(p)
+	}
+	conn, err := c.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.close()) }()
+	photon, err := conn.Photon(ctx, c.Photon)
+	if errors.Is(err, engine.ErrPhotonNotFound) {
+		return c.unknownPhotonError(ctx, conn)
+	}
+	if err != nil {
+		return err
+	}
+	if p.values.help {
+		return printPhotonHelp(p, photon)
+	}
+	if c.Detach && conn.local {
+		return errors.New("--detach needs a Beam that runs the photon when this process has ended: start one with " + p.name + " serve, or name one with --server")
+	}
+	args, err := c.arguments(ctx, p, photon)
+	if err != nil {
+		return err
+	}
+	prepared, err := c.prepare(ctx, p, conn)
+	if err != nil {
+		return err
+	}
+	id, err := conn.Start(ctx, photon.Name, args)
+	if err != nil {
+		return c.startError(err)
+	}
+	if c.Detach {
+		_, err := fmt.Fprintln(p.stdout, id)
+		return err
+	}
+	return c.follow(ctx, p, conn, following{id: id, photon: photon.Name, durable: photon.Durable, prepared: prepared, stops: true})
+}
+
+func (c *runCommand) open(ctx context.Context, p *program) (*connection, error) {
+	if c.Memory {
+		return openMemory(ctx, p, c.Root)
+	}
+	return c.connect(ctx, p, runPhotons, c.Root)
+}
+
+// printLocalHelp prints the help of a photon of this program.
+func (c *runCommand) printLocalHelp(p *program) error {
+	photon, ok := p.registry.Lookup(c.Photon)
+	if !ok {
+		return usageErrorf("there is no photon %q (see %s list)", c.Photon, p.name)
+	}
+	d, err := runs.Describe(photon)
+	if err != nil {
+		return err
+	}
+	return printPhotonHelp(p, d)
+}
+
+// unknownPhotonError says which photons there are.
+func (c *runCommand) unknownPhotonError(ctx context.Context, conn *connection) error {
+	photons, err := conn.Photons(ctx)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(photons))
+	for i, p := range photons {
+		names[i] = p.Name
+	}
+	where := ""
+	if conn.name != "" {
+		where = " in " + conn.name
+	}
+	return usageErrorf("there is no photon %q%s; there are %s", c.Photon, where, humanize.List(names, 10))
+}
+
+// arguments returns the photon's arguments: the flags, over --json. In a terminal, it asks
+// for the required ones that are missing.
+func (c *runCommand) arguments(ctx context.Context, p *program, photon runs.Photon) (json.RawMessage, error) {
+	fields, err := photon.Fields()
+	if err != nil {
+		return nil, err
+	}
+	base, err := readJSON(p, "--json", c.JSON)
+	if err != nil {
+		return nil, err
+	}
+	args, err := p.values.decode(fields, base, photon.Name)
+	if err != nil {
+		return nil, err
+	}
+	missing := missingFields(fields, args)
+	asker := c.asker(p)
+	if len(missing) == 0 || asker == nil {
+		return args, nil
+	}
+	return askArguments(ctx, asker, photon, missing, args)
+}
+
+// askArguments asks for missing arguments.
+func askArguments(ctx context.Context, asker term.Asker, photon runs.Photon, missing ask.Fields, args json.RawMessage) (json.RawMessage, error) {
+	q := &term.Question{Question: &ask.Question{Kind: ask.KindForm, Message: photon.Title, Fields: missing}, Key: photon.Name, Ends: true}
+	a, err := asker.Ask(ctx, q, nil)
+	switch {
+	case errors.Is(err, term.ErrInterrupted):
+		return nil, &exitError{status: exitInterrupted}
+	case err != nil || a.Action != ask.Accept:
+		return nil, &exitError{status: exitDeclined, err: errors.New("nothing was started")}
+	}
+	var members, more map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(args, &members), json.Unmarshal(a.Content, &more)); err != nil {
+		return nil, err
+	}
+	maps.Copy(members, more)
+	return json.Marshal(members)
+}
+
+// startError returns the error of a start: arguments that are not valid are misuse.
+func (c *runCommand) startError(err error) error {
+	var invalid *generators.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	text := fmt.Sprintf("the parameters of %s are not valid:", c.Photon)
+	for _, f := range invalid.Fields {
+		text += "\n  " + f.Sentence("")
+	}
+	return usageErrorf("%s", text)
+}

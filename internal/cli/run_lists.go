@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/term"
+)
+
+// listFlags say how a list is printed.
+type listFlags struct {
+	Output string `env:"-" default:"text" enum:"text,json" placeholder:"FORMAT" help:"A table as text, or json (default ${default})."`
+}
+
+// print prints rows, of which the first is the heading, or the list as JSON.
+func (l *listFlags) print(p *program, list any, rows [][]string) error {
+	if l.Output == "json" {
+		return printJSON(p, list)
+	}
+	_, err := fmt.Fprint(p.stdout, term.Table(term.NewTerminal(p.stdin, p.stdout, p.stderr, false), rows))
+	return err
+}
+
+func printJSON(p *program, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return p.writeJSON(b.Bytes())
+}
+
+// nonNil returns an empty list for nil, which JSON would encode as null.
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// psCommand lists runs.
+type psCommand struct {
+	All bool `env:"-" help:"Also list the runs that have ended."`
+
+	listFlags
+	connectFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*psCommand) Help() string {
+	return "The newest come first.\n\n    ${program} ps\n    ${program} ps --all --output json"
+}
+
+// Run lists the runs.
+func (c *psCommand) Run(ctx context.Context, p *program) (err error) {
+	conn, err := c.connect(ctx, p, readOnly, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.close()) }()
+	list, err := conn.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"RUN", "PHOTON", "STATE", "STARTED", ""}}
+	kept := []engine.Info{}
+	for _, info := range list {
+		if info.State.Ended() && !c.All {
+			continue
+		}
+		kept = append(kept, info)
+		rows = append(rows, []string{info.ID, info.Photon, string(info.State), humanize.Ago(time.Since(info.Started)), describeRun(&info)})
+	}
+	return c.print(p, kept, rows)
+}
+
+// describeRun says in a line what a run waits for, or why it has no result.
+func describeRun(info *engine.Info) string {
+	if len(info.Asks) > 0 && info.Asks[0].Question != nil {
+		return info.Asks[0].Question.Message
+	}
+	return cmp.Or(info.Pause(), info.Error)
+}
+
+// asksCommand lists open questions.
+type asksCommand struct {
+	listFlags
+	connectFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*asksCommand) Help() string {
+	return "The oldest come first. \"${program} answer ASK\" answers one.\n\n    ${program} asks\n    ${program} asks --output json"
+}
+
+// Run lists the questions.
+func (c *asksCommand) Run(ctx context.Context, p *program) (err error) {
+	conn, err := c.connect(ctx, p, readOnly, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.close()) }()
+	list, err := conn.Asks(ctx)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"ASK", "PHOTON", "KIND", "ASKED", "DEADLINE", "QUESTION"}}
+	for _, a := range list {
+		if a.Question == nil {
+			continue
+		}
+		deadline := ""
+		if !a.Deadline.IsZero() {
+			deadline = "in " + humanize.Duration(time.Until(a.Deadline))
+		}
+		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, a.Question.Message})
+	}
+	return c.print(p, nonNil(list), rows)
+}
+
+// findRun returns the run whose id is, or begins with, what the command line says.
+func findRun(ctx context.Context, conn *connection, id string) (engine.Info, error) {
+	info, err := conn.Run(ctx, id)
+	if !errors.Is(err, engine.ErrRunNotFound) {
+		return info, err
+	}
+	list, err := conn.Runs(ctx)
+	if err != nil {
+		return info, err
+	}
+	var found []string
+	for _, r := range list {
+		if strings.HasPrefix(r.ID, id) {
+			found = append(found, r.ID)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return conn.Run(ctx, found[0])
+	case len(found) > 1:
+		return info, usageErrorf("%d runs begin with %s: write more of the id", len(found), id)
+	}
+	return info, fmt.Errorf("there is no run %s", cleantext.Line(id))
+}
+
+// findAsk returns the open question of an id, or the only one of a run.
+func findAsk(ctx context.Context, conn *connection, id string) (engine.OpenAsk, error) {
+	run, seq, isAsk := runlog.SplitAskID(id)
+	if !isAsk {
+		run = id
+	}
+	info, err := findRun(ctx, conn, run)
+	switch {
+	case err != nil:
+		return engine.OpenAsk{}, err
+	case isAsk:
+		open, err := conn.Ask(ctx, runlog.AskID(info.ID, seq))
+		if errors.Is(err, engine.ErrAskNotFound) {
+			err = fmt.Errorf("the run %s has no question %d", info.ID, seq)
+		}
+		return open, err
+	case len(info.Asks) == 1:
+		return conn.Ask(ctx, info.Asks[0].ID)
+	case len(info.Asks) == 0:
+		return engine.OpenAsk{}, fmt.Errorf("the run %s has no open question: it is %s", info.ID, info.State)
+	}
+	ids := make([]string, len(info.Asks))
+	for i := range info.Asks {
+		ids[i] = info.Asks[i].ID
+	}
+	return engine.OpenAsk{}, usageErrorf("the run has several open questions: %s", humanize.List(ids, 10))
+}

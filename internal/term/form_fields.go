@@ -1,0 +1,273 @@
+package term
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"charm.land/huh/v2"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/runs"
+)
+
+// fieldValues are the values of a question's fields while they are typed. They survive the
+// form, which may be left and shown again.
+type fieldValues struct {
+	question *Question
+	invalid  *generators.InvalidError
+	texts    []string   // of each field
+	lists    [][]string // of each field with several choices
+	bools    []bool     // of each checkbox
+	consent  bool
+	path     string // of a file; several are separated by line feeds
+}
+
+func newFieldValues(q *Question, invalid *generators.InvalidError) *fieldValues {
+	n := len(q.Fields)
+	v := &fieldValues{question: q, invalid: invalid, texts: make([]string, n), lists: make([][]string, n), bools: make([]bool, n), consent: true}
+	for i := range q.Fields {
+		defaults := defaultTexts(&q.Fields[i])
+		v.lists[i] = defaults
+		if len(defaults) > 0 {
+			v.texts[i] = localText(&q.Fields[i], defaults[0])
+			v.bools[i] = defaults[0] == "true"
+		}
+	}
+	return v
+}
+
+// localText returns a value as a person types it: a time in the local zone.
+func localText(f *ask.Field, text string) string {
+	if t, err := time.Parse(time.RFC3339, text); err == nil && f.Format == "date-time" {
+		return t.Local().Format("2006-01-02 15:04")
+	}
+	return text
+}
+
+// form returns a form for the question. Its message is shown above the form.
+func (v *fieldValues) form() *huh.Form {
+	var fields []huh.Field
+	switch q := v.question; q.Kind {
+	case ask.KindURL:
+		yes := "Open it"
+		if q.UntilDone {
+			yes = "Done"
+		}
+		fields = append(fields, huh.NewConfirm().Affirmative(yes).Negative("Decline").Value(&v.consent))
+	case ask.KindFile:
+		fields = append(fields, v.fileField())
+	default:
+		for i := range q.Fields {
+			fields = append(fields, v.field(i))
+		}
+	}
+	if len(fields) == 0 {
+		fields = append(fields, huh.NewConfirm().Affirmative("Accept").Negative("Decline").Value(&v.consent))
+	}
+	return huh.NewForm(huh.NewGroup(fields...))
+}
+
+// heading returns what is above the fields: the question, and what was wrong with the last
+// answer.
+func (v *fieldValues) heading(style styles) func(width int) string {
+	return func(width int) string {
+		text := v.question.heading(style, width)
+		if v.invalid != nil {
+			for _, f := range v.invalid.Fields {
+				text += style.paint(red, "✗ "+wrap(cleantext.Line(f.Sentence("")), width-2)) + "\n"
+			}
+		}
+		return text
+	}
+}
+
+// title returns the label of a field, which repeats a question with one field only if it
+// says more.
+func (v *fieldValues) title(f *ask.Field) string {
+	if len(v.question.Fields) == 1 && f.Title == "" {
+		return ""
+	}
+	title := cleantext.Line(f.Label())
+	if !f.Required && len(v.question.Fields) > 1 && f.Type != "boolean" {
+		title += " (optional)"
+	}
+	return title
+}
+
+// field returns the form's field for one of the question's.
+func (v *fieldValues) field(i int) huh.Field {
+	f := &v.question.Fields[i]
+	title, description := v.title(f), cleantext.Text(f.Description)
+	switch {
+	case f.Type == "boolean":
+		yes, no := "Yes", "No"
+		if form.IsConfirmation(v.question.Question) {
+			yes, no = form.ConfirmLabels(v.question.Question)
+		}
+		return huh.NewConfirm().Title(title).Description(description).Affirmative(cleantext.Line(yes)).Negative(cleantext.Line(no)).Value(&v.bools[i])
+	case f.Type == "array":
+		field := huh.NewMultiSelect[string]().Title(title).Description(description).Options(choiceOptions(f)...).Filterable(len(f.Choices) > manyChoices).
+			Value(&v.lists[i]).Validate(func([]string) error { return v.check(i) })
+		if f.MaxItems > 0 {
+			field = field.Limit(f.MaxItems)
+		}
+		return field.Height(min(len(f.Choices), maxRows) + 2 + lineCount(description))
+	case len(f.Choices) > 0:
+		return huh.NewSelect[string]().Title(title).Description(description).Options(choiceOptions(f)...).
+			Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).Height(min(len(f.Choices)+1, maxRows) + 2 + lineCount(description))
+	case f.Format == ask.FormatLong:
+		return huh.NewText().Title(title).Description(description).Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).
+			ExternalEditor(false).ShowLineNumbers(false)
+	}
+	input := huh.NewInput().Title(title).Placeholder(exampleOf(f)).Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).
+		DescriptionFunc(func() string { return v.describe(i, description) }, &v.texts[i])
+	if f.Format == ask.FormatSecret {
+		input = input.EchoMode(huh.EchoModePassword)
+	}
+	return input
+}
+
+// Choices are filtered with / if there are more than manyChoices; at most maxRows of them
+// are shown at once.
+const (
+	manyChoices = 8
+	maxRows     = 10
+)
+
+func lineCount(text string) int {
+	if text == "" {
+		return 0
+	}
+	return strings.Count(text, "\n") + 1
+}
+
+func choiceOptions(f *ask.Field) []huh.Option[string] {
+	var options []huh.Option[string]
+	if !f.Required && f.Type != "array" {
+		options = append(options, huh.NewOption("(none)", ""))
+	}
+	for _, c := range f.Choices {
+		options = append(options, huh.NewOption(cleantext.Line(c.Label()), c.Value))
+	}
+	return options
+}
+
+// describe returns a field's description, and what is wrong with what is typed so far.
+func (v *fieldValues) describe(i int, description string) string {
+	if v.texts[i] == "" {
+		return description
+	}
+	if err := v.check(i); err != nil {
+		return strings.TrimLeft(description+"\n"+err.Error(), "\n")
+	}
+	return description
+}
+
+// check returns what is wrong with the value of a field.
+func (v *fieldValues) check(i int) error {
+	f := v.question.Fields[i]
+	if v.question.Kind == ask.KindRoots || v.question.Kind == ask.KindSample {
+		if f.Required && strings.TrimSpace(v.texts[i]) == "" {
+			return errors.New("is required")
+		}
+		return nil
+	}
+	if f.Format == ask.FormatSecret { // the value is not told
+		f.Title = ""
+	}
+	one := ask.Fields{f}
+	_, err := one.Check(form.Decode(one, url.Values{f.Name: v.values(i)}, time.Local))
+	var invalid *generators.InvalidError
+	if errors.As(err, &invalid) && len(invalid.Fields) > 0 {
+		return errors.New(cleantext.Line(invalid.Fields[0].Message))
+	}
+	return err
+}
+
+// values returns the value of a field as texts.
+func (v *fieldValues) values(i int) []string {
+	switch f := &v.question.Fields[i]; {
+	case f.Type == "boolean":
+		return []string{strconv.FormatBool(v.bools[i])}
+	case f.Type == "array":
+		return v.lists[i]
+	}
+	return []string{v.texts[i]}
+}
+
+// answer returns the answer that the values are.
+func (v *fieldValues) answer() (runs.Answer, error) {
+	switch q := v.question; {
+	case q.Kind == ask.KindFile:
+		return runs.Answer{Action: ask.Accept, Files: v.paths()}, nil
+	case !v.consent:
+		return runs.Answer{Action: ask.Decline}, nil
+	case len(q.Fields) == 0:
+		return runs.Answer{Action: ask.Accept}, nil
+	}
+	values := url.Values{}
+	for i := range v.question.Fields {
+		values[v.question.Fields[i].Name] = v.values(i)
+	}
+	return runs.Answer{Action: ask.Accept, Content: form.Decode(v.question.Fields, values, time.Local)}, nil
+}
+
+// fileField returns a file picker, or a field for paths if several files may be chosen.
+func (v *fieldValues) fileField() huh.Field {
+	rules := v.question.File
+	description := "Any file"
+	if len(rules.Types) > 0 {
+		description = cleantext.Line(strings.Join(rules.Types, ", "))
+	}
+	if rules.Max == 1 && rules.Min == 1 {
+		var extensions []string
+		for _, t := range rules.Types {
+			if strings.HasPrefix(t, ".") {
+				extensions = append(extensions, t)
+			}
+		}
+		if len(extensions) < len(rules.Types) { // media types are checked later
+			extensions = nil
+		}
+		return huh.NewFilePicker().Title("Choose a file").Description(description).AllowedTypes(extensions).CurrentDirectory(".").
+			Picking(true).FileAllowed(true).DirAllowed(false).ShowSize(true).ShowPermissions(false).Height(maxRows).Value(&v.path)
+	}
+	return huh.NewText().Title(fmt.Sprintf("The paths of %d to %d files, one a line", rules.Min, rules.Max)).Description(description).
+		Value(&v.path).ExternalEditor(false).ShowLineNumbers(false)
+}
+
+// paths returns the paths that were typed.
+func (v *fieldValues) paths() []string {
+	paths := []string{}
+	for line := range strings.Lines(v.path) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(paths, line) {
+			paths = append(paths, line)
+		}
+	}
+	return paths
+}
+
+// exampleOf returns what a value of the field looks like, for formats that have one.
+func exampleOf(f *ask.Field) string {
+	switch f.Format {
+	case "date":
+		return "2026-12-31"
+	case "date-time":
+		return "2026-12-31 18:30"
+	case ask.FormatTime:
+		return "18:30"
+	case "email":
+		return "ada@example.com"
+	case "uri":
+		return "https://example.com"
+	}
+	return ""
+}

@@ -1,0 +1,10 @@
+//go:build !unix || aix || solaris
+
+package term
+
+import "errors"
+
+// hideInput turns the echo of a terminal off until restore is called.
+func hideInput(uintptr) (restore func(), err error) {
+	return nil, errors.New("this terminal can't hide what is typed: answer the question on the page, or without --plain")
+}

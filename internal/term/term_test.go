@@ -1,0 +1,243 @@
+package term
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// hostile is text that would change a terminal or the direction of what follows.
+const hostile = "a\x1b[2Jb\x1b]0;owned\x07c\u202ed\u009b31me\rf\x08g"
+
+// newTestView returns a view on a screen of a width; live makes it redraw a status line.
+func newTestView(width int, live, color bool) (*View, *Screen, *bytes.Buffer) {
+	var out bytes.Buffer
+	s := &Screen{w: &out, width: func() int { return width }, live: live, style: styles(color), stop: make(chan struct{})}
+	return NewView(s), s, &out
+}
+
+func entry(t *testing.T, seq uint64, e generators.Event) runlog.Entry {
+	t.Helper()
+	kind, data, err := generators.Encode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runlog.Entry{Seq: seq, Time: time.Unix(int64(seq), 0), Kind: runlog.Kind(kind), Data: data}
+}
+
+// everyEvent is an event of each kind and an artifact of each type, with the given text in
+// all places.
+func everyEvent(text string) []generators.Event {
+	return []generators.Event{
+		generators.Status(text), generators.StatusAt(generators.Error, text), generators.Progress(1, 2, text), generators.Busy(text),
+		generators.Log(generators.Warning, text), generators.LogTo(text, generators.Info, map[string]string{text: text}),
+		generators.Chunk(text), generators.Toast(generators.Success, text),
+		generators.Markdown(text, text+" &#27;[31m `"+text+"` ["+text+"](http://x/&#27;%1b) &#x202e;\n\n| "+text+" |\n|---|\n| &#27; |\n\n```go\n"+text+"\n```\n\n    "+text),
+		generators.Code(text, "go", "// "+text), generators.Code(text, "unknown", text), generators.JSON(text, map[string]any{text: text}),
+		generators.Diff(text, text, "b"), generators.TableOf(text, generators.Table{Columns: []string{text, "n"}, Rows: [][]any{{text, 1}, {nil, true}}}),
+		generators.ChartOf(text, generators.Chart{Kind: generators.Bars, XTitle: text, Labels: []string{text}, Series: []generators.Series{{Name: text, Values: []float64{1}}}}),
+		generators.ChartOf(text, generators.Chart{Kind: generators.Lines, Labels: []string{text, text}, Series: []generators.Series{{Name: text, Values: []float64{1, 2}}}}),
+		generators.File(text, "application/octet-stream", []byte(text)), generators.Image(text, "image/png", []byte(text)), generators.Resource(text, "text/plain", []byte(text)),
+	}
+}
+
+func TestHostileTextIsCleaned(t *testing.T) {
+	for _, width := range []int{80, 40, 10} {
+		v, s, out := newTestView(width, true, false)
+		s.SetStatus(v.drawStatus)
+		for i, e := range everyEvent(hostile) {
+			v.Show([]runlog.Entry{entry(t, uint64(i+1), e)})
+		}
+		v.Show([]runlog.Entry{{Seq: 99, Kind: "later\x1b[2J", Data: json.RawMessage(`{"x":"\u001b[2J"}`)}})
+		q := &Question{Question: &ask.Question{Kind: ask.KindForm, Message: hostile, URL: hostile, Fields: ask.Fields{{Name: hostile, Title: hostile, Type: "string", Description: hostile}},
+			Sample: &ask.SampleRequest{SystemPrompt: hostile, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock(hostile))}, MaxTokens: 1}}, Key: hostile}
+		v.ShowEvidence(q)
+		s.Print(q.heading(false, width))
+		s.Print((&UnansweredError{Question: q}).Error() + "\n")
+		v.showAnswer(q, &runlog.Answered{Surface: hostile, Caller: &generators.Caller{Name: hostile}, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"x":"` + "\u202e" + `"}`)}})
+		v.showWithdrawal(q, &runlog.Withdrawn{Reason: "x\x1b[2J", Error: hostile})
+		s.Close()
+		text := strings.NewReplacer("\r\x1b[J", "").Replace(out.String()) // how the status line is removed
+		for _, bad := range []string{"\x1b", "\u009b", "\u202e", "\x07", "\x08", "\r", "]0;owned\x07"} {
+			if i := strings.Index(text, bad); i >= 0 {
+				t.Errorf("%d columns: %q is in %q", width, bad, text[max(i-40, 0):min(i+40, len(text))])
+			}
+		}
+	}
+}
+
+func TestColoredTextHasOnlyOurSequences(t *testing.T) {
+	v, s, out := newTestView(60, false, true)
+	for i, e := range everyEvent(hostile) {
+		v.Show([]runlog.Entry{entry(t, uint64(i+1), e)})
+	}
+	s.Close()
+	rest := out.String()
+	for {
+		i := strings.IndexByte(rest, '\x1b')
+		if i < 0 {
+			break
+		}
+		sequence, _, found := strings.Cut(rest[i:], "m")
+		if !found || strings.Trim(sequence[2:], "0123456789;") != "" || sequence[1] != '[' {
+			t.Fatalf("another sequence: %q", rest[i:min(i+20, len(rest))])
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// Nothing but code and the text of events is wider than the terminal.
+func TestNarrow(t *testing.T) {
+	for _, width := range []int{80, 40, 20} {
+		r := &artifacts{width: width}
+		wide := strings.Repeat("word ", 30)
+		rows := [][]any{{wide, json.Number("1"), wide}, {"日本語日本語日本語", json.Number("22"), nil}}
+		for name, text := range map[string]string{
+			"table": r.table(generators.Table{Columns: []string{"first", "n", "third"}, Rows: rows}),
+			"bars":  r.chart(generators.Chart{Kind: generators.Bars, Labels: []string{wide, "b"}, Series: []generators.Series{{Name: wide, Values: []float64{1, 1e6}}}}),
+			"lines": r.chart(generators.Chart{Kind: generators.Lines, Labels: make([]string, 500), Series: []generators.Series{{Name: "s", Values: make([]float64, 500)}}}),
+			"text":  r.markdown("# " + wide + "\n\n" + wide + "\n\n> " + wide + "\n\n1. " + wide + "\n\n- " + wide),
+		} {
+			for line := range strings.Lines(text) {
+				if got := ansi.StringWidth(strings.TrimRight(line, "\n")); got > width {
+					t.Errorf("%s has %d of %d columns: %q", name, got, width, line)
+				}
+			}
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	got := (&artifacts{width: 40}).markdown("# Title\n\nSome *text* with `code`,\nand [a link](https://x.example/).\n\n<b>raw</b> <script>x</script>\n\n3. one\n   - two\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n\n- [x] done\n\n---\n")
+	want := "# Title\n\nSome text with code, and a link\n(https://x.example/).\n\nraw x\n\n3. one\n   • two\n\na  b\n1  2\n\n• ☑ done\n\n" + strings.Repeat("─", 40)
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestChart(t *testing.T) {
+	r := &artifacts{width: 20}
+	got := r.chart(generators.Chart{Kind: generators.Bars, Labels: []string{"a", "bb", "c"}, Series: []generators.Series{{Values: []float64{4, 2, -1}}}})
+	if want := "a  ██████████████ 4\nbb ███████ 2\nc  -1\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got := r.chart(generators.Chart{Kind: generators.Lines, Series: []generators.Series{{Values: []float64{math.Inf(1), 1}}, {}}}); got == "" {
+		t.Error("no chart")
+	}
+}
+
+func TestMeter(t *testing.T) {
+	v, _, _ := newTestView(80, true, false)
+	start := time.Unix(1000, 0)
+	v.meter.update(&generators.ProgressEvent{Done: 0, Total: 1000, Text: "rows"}, start)
+	if got := ansi.StringWidth(v.drawStatus(80)); got > 80 {
+		t.Errorf("%d columns", got)
+	}
+	v.meter.update(&generators.ProgressEvent{Done: 250, Total: 1000, Text: "rows"}, start.Add(5*time.Second))
+	for width, want := range map[int]string{80: " 25% · 50/s · 0:15 left", 40: " 25% · 50/s · 0:15 left"} {
+		if line := v.drawStatus(width); !strings.HasSuffix(line, want) || !strings.Contains(line, "█") || ansi.StringWidth(line) > width {
+			t.Errorf("%d: %q", width, line)
+		}
+	}
+	if got := v.meter.text(); got != "rows: 250 of 1000,  25%, 50/s, 0:15 left" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A screen writes its status line below what was printed, and removes it.
+func TestScreen(t *testing.T) {
+	_, s, out := newTestView(20, true, false)
+	s.SetStatus(func(width int) string { return strings.Repeat("x", 30) })
+	s.Print("one\n")
+	s.Flush()
+	s.Stream("str")
+	s.Stream("eam")
+	s.Print("two\n")
+	s.Hold()
+	s.Print("held\n")
+	s.Flush()
+	before := out.String()
+	s.Release()
+	s.Close()
+	if strings.Contains(before, "held") || !strings.HasSuffix(before, "stream\ntwo\n") {
+		t.Errorf("while it is held: %q", before)
+	}
+	if got := out.String(); !strings.HasPrefix(got, "one\n"+strings.Repeat("x", 19)+"\r\x1b[J") || !strings.HasSuffix(got, "\r\x1b[J") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A burst of events is shown in less than a second.
+func TestBurst(t *testing.T) {
+	v, s, out := newTestView(80, true, true)
+	s.SetStatus(v.drawStatus)
+	const n = 100_000
+	batch := make([]runlog.Entry, 0, 500)
+	events := []runlog.Entry{entry(t, 1, generators.Progress(1, n, "counting"))}
+	for i := range 9 {
+		events = append(events, entry(t, uint64(i+2), generators.Statusf("event %d", i)))
+	}
+	start := time.Now()
+	for i := range n {
+		if batch = append(batch, events[i%len(events)]); len(batch) == cap(batch) {
+			v.Show(batch)
+			batch = batch[:0]
+		}
+	}
+	s.Close()
+	if took := time.Since(start); took > 5*time.Second { // 1 s on a machine that does nothing else
+		t.Errorf("it took %s", took)
+	}
+	if lines := strings.Count(out.String(), "event "); lines < n*9/10-1 {
+		t.Errorf("%d lines", lines)
+	}
+	t.Log(time.Since(start), out.Len())
+}
+
+func TestPreparedAnswers(t *testing.T) {
+	form := &Question{Key: "f.x", Question: &ask.Question{Kind: ask.KindForm, Fields: ask.Fields{
+		{Name: "name", Type: "string", Required: true}, {Name: "on", Type: "boolean"}, {Name: "tags", Type: "array", Choices: ask.Choices("a", "b")}, {Name: "n", Type: "integer", Default: json.RawMessage("3")},
+	}}}
+	for _, tt := range []struct {
+		pairs []string
+		want  string // of the content, or the error
+	}{
+		{[]string{"f.x.name=Ada", "f.x.on=yes", "f.x.tags=a", "f.x.tags=b"}, `{"name":"Ada","n":3,"on":true,"tags":["a","b"]}`},
+		{[]string{"f.x.name=Ada", `f.x.tags=["b"]`}, `{"name":"Ada","n":3,"on":false,"tags":["b"]}`},
+		{[]string{`f.x={"name":"Bea"}`}, `{"name":"Bea"}`},
+		{[]string{"f.x.nobody=1"}, "it has no field \"nobody\", but name, on, tags, n"},
+		{[]string{"f.x=1"}, "it is a form"},
+		{[]string{"f.x.on=maybe", "f.x.name=a"}, "/on"},
+		{[]string{"f.x.tags=c", "f.x.name=a"}, "/tags"},
+	} {
+		var p Prepared
+		for _, pair := range tt.pairs {
+			if err := p.AddText(pair); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, found, err := p.find(form)
+		got := string(a.Content)
+		if err != nil {
+			got = err.Error()
+		}
+		var x, y any
+		same := err == nil && json.Unmarshal([]byte(got), &x) == nil && json.Unmarshal([]byte(tt.want), &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
+		if !found || !same && (err == nil || !strings.Contains(got, tt.want)) {
+			t.Errorf("%q: %v %s", tt.pairs, found, got)
+		}
+		if unused := p.Unused(); len(unused) > 0 {
+			t.Errorf("%q: unused %q", tt.pairs, unused)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package term
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A View shows the events of one run on a screen.
+type View struct {
+	screen *Screen
+	style  styles
+	// Verbose also shows log lines of level debug.
+	Verbose bool
+
+	status string // the latest, which only the status line shows so far
+	level  generators.Level
+	meter  meter
+	begun  time.Time
+	// OnlyQuestions shows nothing but questions and their answers.
+	OnlyQuestions bool
+}
+
+// NewView returns a view on a screen.
+func NewView(screen *Screen) *View { return &View{screen: screen, style: screen.style} }
+
+// Show shows entries, in order. Questions are shown by who asks them.
+func (v *View) Show(batch []runlog.Entry) {
+	for i := range batch {
+		v.show(&batch[i])
+	}
+	v.screen.Flush()
+}
+
+func (v *View) show(e *runlog.Entry) {
+	if v.begun.IsZero() {
+		v.begun = e.Time
+	}
+	switch e.Kind {
+	case runlog.KindStarted:
+		v.screen.SetStatus(v.drawStatus)
+	case runlog.KindQueued:
+		if q, err := runlog.Decode[runlog.Queued](*e); err == nil {
+			v.setStatus(generators.Info, q.Describe())
+		}
+	case runlog.KindSleeping:
+		if s, err := runlog.Decode[runlog.Sleeping](*e); err == nil {
+			v.setStatus(generators.Info, s.Describe())
+		}
+	case runlog.KindFinished:
+		v.commitStatus()
+		v.screen.SetStatus(nil)
+	default:
+		if e.Kind.IsEvent() {
+			v.showEvent(e)
+		}
+	}
+}
+
+func (v *View) showEvent(e *runlog.Entry) {
+	if v.OnlyQuestions {
+		return
+	}
+	event, err := generators.Decode(string(e.Kind), e.Data)
+	if err != nil {
+		v.line(v.style.paint(faint, cleantext.Line(err.Error())))
+		return
+	}
+	switch event := event.(type) {
+	case *generators.StatusEvent:
+		v.setStatus(event.Level, event.Text)
+	case *generators.ProgressEvent:
+		v.showProgress(event, e.Time)
+	case *generators.LogEvent:
+		v.showLog(event, e.Time)
+	case *generators.ChunkEvent:
+		v.screen.Stream(cleantext.Text(event.Text))
+	case *generators.ToastEvent:
+		v.line(v.mark(event.Level) + " " + cleantext.Line(event.Text))
+	case *generators.Artifact:
+		v.screen.Print(v.artifacts().render(event))
+	case *generators.UnknownEvent:
+		v.line(v.style.paint(faint, cleantext.Line(event.Kind)) + " " + cleantext.Line(string(event.Data)))
+	}
+}
+
+func (v *View) line(text string) { v.screen.Print(text + "\n") }
+
+// setStatus replaces the status. In a terminal the status line shows it until the next one
+// comes.
+func (v *View) setStatus(level generators.Level, text string) {
+	v.commitStatus()
+	v.level, v.status = level, cleantext.Line(text)
+	if !v.screen.live {
+		v.commitStatus()
+	}
+}
+
+// commitStatus prints the status that the status line shows.
+func (v *View) commitStatus() {
+	if v.status != "" {
+		v.line(v.mark(v.level) + " " + v.status)
+		v.status = ""
+	}
+}
+
+// mark returns the sign of a level.
+func (v *View) mark(l generators.Level) string {
+	switch l {
+	case generators.Success:
+		return v.style.paint(green, "✓")
+	case generators.Warning:
+		return v.style.paint(yellow, "!")
+	case generators.Error, generators.Critical, generators.Alert, generators.Emergency:
+		return v.style.paint(red, "✗")
+	}
+	return v.style.paint(cyan, "•")
+}
+
+// logStyles are the styles of levels.
+var logStyles = map[generators.Level]string{
+	generators.Debug: faint, generators.Info: cyan, generators.Success: green, generators.Notice: blue, generators.Warning: yellow,
+	generators.Error: red, generators.Critical: bold + ";" + red, generators.Alert: bold + ";" + red, generators.Emergency: bold + ";" + red,
+}
+
+func (v *View) showLog(event *generators.LogEvent, at time.Time) {
+	if event.Level == generators.Debug && !v.Verbose {
+		return
+	}
+	text, ok := event.Data.(string)
+	if !ok {
+		raw, err := json.Marshal(event.Data)
+		if err != nil {
+			raw = fmt.Append(nil, event.Data)
+		}
+		text = string(raw)
+	}
+	var logger string
+	if event.Logger != "" {
+		logger = cleantext.Line(event.Logger) + ": "
+	}
+	text = strings.ReplaceAll(strings.TrimRight(cleantext.Text(text), "\n"), "\n", "\n  ")
+	v.line(v.style.paint(faint, at.Local().Format(time.TimeOnly)) + " " + v.style.paint(logStyles[event.Level], fmt.Sprintf("%-7s", event.Level)) + " " + logger + text)
+}
+
+func (v *View) showProgress(event *generators.ProgressEvent, at time.Time) {
+	event.Text = cleantext.Line(event.Text)
+	if v.meter.update(event, at) && !v.screen.live {
+		v.line(v.meter.text())
+	}
+}

@@ -1,0 +1,87 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/sse"
+)
+
+// terminalSurface is what logs call the terminal.
+const terminalSurface = "terminal"
+
+// isTerminal reports whether a request says that it comes from a terminal.
+func isTerminal(r *http.Request) bool { return r.Header.Get(links.SurfaceHeader) == terminalSurface }
+
+// surfaceOf returns the surface that a program's request comes from.
+func surfaceOf(r *http.Request) string {
+	if isTerminal(r) {
+		return terminalSurface
+	}
+	return "http"
+}
+
+// renderedInTerminal returns how much of what a question shows a terminal has rendered, by
+// its own account.
+func renderedInTerminal(r *http.Request) runlog.Rendering {
+	switch rendered := runlog.Rendering(r.Header.Get(links.RenderedHeader)); rendered {
+	case runlog.RenderedFull, runlog.RenderedTruncated:
+		return rendered
+	}
+	return runlog.RenderedNothing
+}
+
+// handleLog streams a run's log: each message is an entry.
+func (s *Server) handleLog(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	after, err := sse.ResumeAfter(r)
+	if err != nil {
+		return statusErrorf(http.StatusBadRequest, "%v.", err)
+	}
+	id := r.PathValue("id")
+	info, err := s.engine.Info(caller, id)
+	if err != nil {
+		return err
+	}
+	if info.State.Ended() && after >= info.LastSeq {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	ctx, cancel := s.withClosing(r.Context(), finalEventsGrace)
+	defer cancel()
+	batches, err := s.engine.Follow(ctx, caller, id, after)
+	if err != nil {
+		return err
+	}
+	batches = s.unacknowledged.after(ctx, id, batches)
+	s.logStreamEnd(ctx, sse.Serve(ctx, w, batches, entryRenderer{}, sse.Options{}), "run", id)
+	return nil
+}
+
+// An entryRenderer renders the entries of a log as they are, without what concerns only the
+// engine: claims, the values of steps and sealed answers.
+type entryRenderer struct{}
+
+var _ sse.Renderer = entryRenderer{}
+
+// Render implements [sse.Renderer].
+func (entryRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
+	messages := make([]sse.Message, 0, len(batch))
+	for _, e := range batch {
+		e, ok := e.Public()
+		if !ok {
+			continue
+		}
+		data, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, sse.Message{ID: e.Seq, Data: data})
+	}
+	return messages, nil
+}
