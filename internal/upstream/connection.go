@@ -15,12 +15,14 @@ import (
 // owner: nobody can then be asked what concerns another's call.
 type connection struct {
 	session *client.Session
-	turn    chan struct{} // held by a call of a tool that is known to ask; see takeTurn
 
 	// Guarded by the upstream's mu.
 	owner    string // empty until somebody uses it
 	calls    int
 	lastUsed time.Time
+	// inProgress are the calls, and turnChanged is closed, and made again, when one ends.
+	inProgress  map[*callTag]struct{}
+	turnChanged chan struct{}
 
 	ready chan struct{} // closed when it is connected or has failed
 	err   error         // read once ready is closed
@@ -36,9 +38,13 @@ const (
 	acquireRetryWait = 2 * time.Second
 )
 
+func newConnection(owner string) *connection {
+	return &connection{owner: owner, inProgress: make(map[*callTag]struct{}), turnChanged: make(chan struct{}), ready: make(chan struct{})}
+}
+
 // connect makes a connection.
 func (u *Upstream) connect(ctx context.Context) (*connection, error) {
-	c := &connection{turn: make(chan struct{}, 1), ready: make(chan struct{})}
+	c := newConnection("")
 	return c, u.open(ctx, c)
 }
 
@@ -177,7 +183,7 @@ func (u *Upstream) chooseConnection(main *connection, owner string) (c *connecti
 		delete(u.others, idle.owner)
 		go closeOnceReady(idle)
 	}
-	c = &connection{owner: owner, turn: make(chan struct{}, 1), ready: make(chan struct{})}
+	c = newConnection(owner)
 	u.others[owner] = c
 	return c, true, nil
 }

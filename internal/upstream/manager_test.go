@@ -187,3 +187,15 @@ func TestQuestionOfUpstreamIsAskedByTheRun(t *testing.T) {
 		})
 	}
 }
+
+func mustRegistry(t *testing.T) *generators.Registry {
+	r, err := generators.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func contextFor(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(t.Context(), d)
+}

@@ -78,13 +78,13 @@ func (u *Upstream) call(ctx context.Context, yield generators.Yield, request cli
 		return nil, &ToolError{Text: err.Error(), Cause: err}
 	}
 	defer u.release(conn)
-	endTurn, err := u.takeTurn(ctx, yield, conn, tool)
+	tag := &callTag{tool}
+	endTurn, err := u.takeTurn(ctx, yield, conn, tag)
 	if err != nil {
 		return nil, err
 	}
 	defer endTurn()
-	u.countCall()
-	request.Tag = &callTag{tool: tool}
+	request.Tag = tag
 	clock, ctx := u.newCallClock(ctx)
 	defer clock.stop()
 	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, conn: conn, clock: clock}
@@ -130,6 +130,7 @@ func (u *Upstream) describeError(err error) *ToolError {
 // follow makes the request, and passes everything on until its result.
 func (p *passthrough) follow() (json.RawMessage, error) {
 	call := p.conn.session.Call(p.ctx, p.request)
+	p.upstream.countCall()
 	for {
 		e, more := call.Next()
 		if !more {

@@ -131,7 +131,7 @@ func (s *Server) handleList(m envelope) {
 		s.Reply(m.ID, `{"tools":[],"nextCursor":"%d"}`, n)
 	case s.Has("million tools"):
 		tool := `{"name":"t","inputSchema":{"type":"object"}}`
-		s.Reply(m.ID, `{"tools":[%s]}`, strings.Repeat(tool+",", 200_000)+tool)
+		s.Reply(m.ID, `{"tools":[%s]}`, strings.Repeat(tool+",", 50_000)+tool)
 	case s.Has("die in list"):
 		os.Exit(7)
 	case s.Has("hang in list"):
@@ -190,9 +190,14 @@ var allTools = map[string]func(*Call) string{
 	"roots":     func(c *Call) string { return string(<-c.Ask("roots/list", "{}", "")) },
 	"open_url":  func(c *Call) string { return string(<-c.Ask("elicitation/create", address, "")) },
 	"take_back": takeBack,
-	"die":       func(c *Call) string { c.Ask("elicitation/create", form, ""); os.Exit(3); return "" },
-	"exit":      func(*Call) string { os.Exit(4); return "" },
-	"hang":      func(c *Call) string { <-c.Cancelled; return "" },
+	"die": func(c *Call) string {
+		c.Ask("elicitation/create", form, "")
+		time.Sleep(200 * time.Millisecond)
+		os.Exit(3)
+		return ""
+	},
+	"exit": func(*Call) string { os.Exit(4); return "" },
+	"hang": func(c *Call) string { <-c.Cancelled; return "" },
 	"log": func(c *Call) string {
 		c.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"l","data":{"n":1}}}`)
 		return "logged"
