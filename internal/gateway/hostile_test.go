@@ -20,7 +20,7 @@ type fault struct {
 	arguments map[string]any
 	want      string // in the result or the error; empty for whatever it is
 	never     bool   // the call doesn't end by itself
-	slow      bool   // the upstream connects again, and the longer after each failure
+	slow      bool   // it takes long, or the upstream waits longer to connect again
 }
 
 var faults = []fault{
@@ -69,6 +69,7 @@ var faults = []fault{
 	{tool: "late", arguments: map[string]any{"ms": 10}, want: "Here it is."},
 	{tool: "flood", arguments: map[string]any{"count": 5000}, want: "Sent 5000"},
 	{tool: "stderr", arguments: map[string]any{"bytes": 8 << 20}, want: "Wrote 8388608"},
+	{tool: "stderr", arguments: map[string]any{"bytes": 1 << 30}, want: "Wrote 1073741824", slow: true},
 	{tool: "exit", want: "the process ended: exit status 3", slow: true},
 	{tool: "exit", arguments: map[string]any{"ask": true}, want: "the process ended: exit status 3", slow: true},
 	{tool: "exit", arguments: map[string]any{"after": 1}, want: "The process ends"},

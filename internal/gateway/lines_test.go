@@ -60,9 +60,10 @@ func startLines(tb testing.TB, c upstream) *lineClient {
 
 // startThroughGateway starts a Beam over stdio whose only upstream, named test, is the
 // test server.
-func startThroughGateway(tb testing.TB) *lineClient {
+func startThroughGateway(tb testing.TB, flags ...string) *lineClient {
 	tb.Helper()
-	return startLines(tb, child(tb, "beam", "stdio", "--memory", "--mcp-config", writeConfig(tb, map[string]upstream{"test": testServer(tb)})))
+	config := writeConfig(tb, map[string]upstream{"test": testServer(tb)})
+	return startLines(tb, child(tb, "beam", append([]string{"stdio", "--memory", "--mcp-config", config}, flags...)...))
 }
 
 func (l *lineClient) write(line string) {

@@ -3,7 +3,6 @@ package gateway_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -48,19 +47,14 @@ func TestThousandQuestionsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// The memory of a gateway doesn't grow with the number of its calls. With
-// BEAM_GATEWAY_CALLS=100000, it makes that many.
+// The memory of a gateway doesn't grow with the number of its calls, but with that of the
+// finished runs that it keeps.
 func TestMemoryIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
 	}
-	calls := 20_000
-	if n := os.Getenv("BEAM_GATEWAY_CALLS"); n != "" {
-		if _, err := fmt.Sscan(n, &calls); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l := startThroughGateway(t)
+	const calls = 100_000
+	l := startThroughGateway(t, "--keep-all", "100", "--keep-each", "100")
 	l.awaitTool("test__content_text")
 	callMany := func(n int) {
 		const atOnce = 50
