@@ -30,6 +30,8 @@ type StartRequest struct {
 	// has ended and however many other runs end; at most [MaxRetention]. See
 	// [Info.RetainedUntil].
 	RetainFor time.Duration
+	// Session identifies the client's session, if it has one; see package clientsession.
+	Session string
 }
 
 // Start starts a run, which belongs to caller, and returns without waiting for it.
@@ -71,7 +73,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	if first != r {
 		return first.resolveRepeat(*r.requestDigest)
 	}
-	info, err := r.recordStart(ctx, started)
+	info, err := r.recordStart(ctx, started, req.Session)
 	if err != nil {
 		r.discardFailedStart()
 		return Info{}, fmt.Errorf("recording the start: %w", err)
@@ -105,7 +107,7 @@ func (r *trackedRun) discardFailedStart() {
 
 // recordStart records the start and launches the generator, unless the run must wait for
 // another one. Callers hold mu.
-func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started) (Info, error) {
+func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, session string) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.startedAt
 	if !r.engine.exclusive.join(r) {
@@ -117,7 +119,7 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started) (Info, e
 		return Info{}, err
 	}
 	info := r.info()
-	r.launchGenerator(s.StartedBy(), s.Args, nil)
+	r.launchGenerator(s.StartedBy(), session, s.Args, nil)
 	return info, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/toolresult"
 )
@@ -37,10 +38,11 @@ type worker struct {
 }
 
 // launchGenerator starts the generator and its worker. The caller is who started the
-// run; h is the history to replay, or nil for a new run. Callers hold mu.
-func (r *trackedRun) launchGenerator(caller generators.Caller, args json.RawMessage, h *history) {
+// run, in a session that may be empty; h is the history to replay, or nil for a new run. Callers hold mu.
+func (r *trackedRun) launchGenerator(caller generators.Caller, session string, args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
-	ctx, endSpan := r.engine.tracer.TraceGenerator(generators.WithCaller(r.engine.generatorCtx, caller), r.tracedRun())
+	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), session)
+	ctx, endSpan := r.engine.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
 		ctx, w.content = toolresult.WithRecorder(ctx)
 	}

@@ -1,12 +1,17 @@
 package gateway_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/photon-beam/beam/generators"
+	upstreams "github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // A fault is a call of a tool that misbehaves.
@@ -15,6 +20,7 @@ type fault struct {
 	arguments map[string]any
 	want      string // in the result or the error; empty for whatever it is
 	never     bool   // the call doesn't end by itself
+	slow      bool   // it takes long, or the upstream waits longer to connect again
 }
 
 var faults = []fault{
@@ -34,7 +40,7 @@ var faults = []fault{
 	{tool: "url_script"},
 	{tool: "url_file"},
 	{tool: "url_relative"},
-	{tool: "oversized_question"},
+	{tool: "oversized_question", slow: true},
 	{tool: "many_fields"},
 	{tool: "many_questions", arguments: map[string]any{"count": 150}},
 	{tool: "withdrawn", arguments: map[string]any{"after": 0}, want: "Withdrew"},
@@ -59,14 +65,14 @@ var faults = []fault{
 	{tool: "structured"},
 	{tool: "stray_answers", want: "Sent them."},
 	{tool: "stray_notifications", want: "Sent them."},
-	{tool: "oversized"},
+	{tool: "oversized", want: "too large"},
 	{tool: "late", arguments: map[string]any{"ms": 10}, want: "Here it is."},
 	{tool: "flood", arguments: map[string]any{"count": 5000}, want: "Sent 5000"},
 	{tool: "stderr", arguments: map[string]any{"bytes": 8 << 20}, want: "Wrote 8388608"},
-	{tool: "exit", want: "the process ended: exit status 3"},
-	{tool: "exit", arguments: map[string]any{"ask": true}, want: "the process ended: exit status 3"},
+	{tool: "stderr", arguments: map[string]any{"bytes": 1 << 30}, want: "Wrote 1073741824", slow: true},
+	{tool: "exit", want: "the process ended: exit status 3", slow: true},
+	{tool: "exit", arguments: map[string]any{"ask": true}, want: "the process ended: exit status 3", slow: true},
 	{tool: "exit", arguments: map[string]any{"after": 1}, want: "The process ends"},
-	{tool: "content_text", want: "A text."},
 }
 
 // A pinger calls a tool of an upstream that works, again and again.
@@ -121,19 +127,18 @@ func TestFaultsAreContained(t *testing.T) {
 			awaitTools(t, session, "hostile__fault_exit", "healthy__content_text")
 			p := ping(t, g.connect("2025-11-25", accept(nil)), "healthy__content_text")
 			for _, f := range faults {
-				f.check(t, g, session)
+				if !f.slow || !testing.Short() {
+					f.check(t, session)
+				}
 			}
 			p.finish(t)
 		})
 	}
 }
 
-func (f fault) check(t *testing.T, g *gateway, session *mcp.ClientSession) {
+func (f fault) check(t *testing.T, session *mcp.ClientSession) {
 	t.Helper()
 	tool := "hostile__fault_" + f.tool
-	if f.tool == "content_text" {
-		tool = "hostile__" + f.tool
-	}
 	within := waitTimeout
 	if f.never {
 		within = 300 * time.Millisecond
@@ -164,11 +169,11 @@ func (f fault) checkRecovery(t *testing.T, session *mcp.ClientSession) {
 }
 
 // startFaults are the faults of a whole upstream, and what its status says: its error,
-// or why its only tool isn't offered. A tool that is offered has no text.
+// or why a tool isn't offered. A fault that does no harm has no text.
 var startFaults = map[string]string{
-	"silent": "didn't respond", "garbage": "not valid", "exit": "exit status 3", "unknown-version": "1999-01-01", "many-tools": "more than 10000 tools", "cyclic-cursor": "repeats a cursor",
+	"silent": "", "garbage": "not valid", "exit": "exit status 3", "unknown-version": "1999-01-01", "many-tools": "more than 10000 tools", "cyclic-cursor": "repeats a cursor",
 	"endless-cursor": "more than 1000 pages", "no-list": "no list of tools", "cyclic-ref": "", "schema-bomb": "", "deep-schema": "nested", "remote-ref": "", "slow-pattern": "",
-	"bad-schema": "schema", "bad-names": "name", "same-names": "same", "changing-description": "", "injected-description": "", "long-description": "long",
+	"bad-schema": "schema", "bad-names": "name", "same-names": "same", "changing-description": "", "injected-description": "", "long-description": "bytes",
 }
 
 // With an upstream of every fault, Beam starts, and serves the one that works.
@@ -194,6 +199,42 @@ func TestFaultyUpstreamsAtStart(t *testing.T) {
 		got, _ := call(t, session, waitTimeout, tool, map[string]any{"x": strings.Repeat("a", 40) + "!"})
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("validating the arguments of %s took %v: %s", tool, took, got)
+		}
+	}
+}
+
+// The status of each upstream names its fault.
+func TestStatusNamesFaults(t *testing.T) {
+	t.Parallel()
+	photons, err := generators.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := upstreams.Options{Photons: photons, Policy: upstreams.PolicyOptions{Elicitation: upstreams.DefaultElicitation()}, Name: "beam", Version: "test"}
+	for fault := range startFaults {
+		c := testServer(t, "--fault", fault)
+		o.Servers = append(o.Servers, config.Server{Name: fault, Type: config.Stdio, Command: c.Command, Args: c.Args, Env: c.Env})
+	}
+	m, err := upstreams.NewManager(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // one of them never answers
+	defer cancel()
+	m.Start(ctx)
+	for _, u := range m.Upstreams() {
+		want := startFaults[u.Name()]
+		status := u.Status()
+		said := status.LatestError()
+		for _, tool := range status.Tools {
+			said += "; " + tool.Reason
+		}
+		switch {
+		case !strings.Contains(said, want):
+			t.Errorf("the status of %s is %s, %q; want %q in it", u.Name(), status.State, said, want)
+		case u.Name() == "silent" && status.State != upstreams.Connecting, u.Name() != "silent" && want == "" && status.State != upstreams.Connected:
+			t.Errorf("%s is %s: %s", u.Name(), status.State, said)
 		}
 	}
 }

@@ -151,7 +151,10 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	if bytes.Equal(args, msg.Null) { // some clients send null for no arguments
 		args = nil
 	}
-	request := engine.StartRequest{Photon: c.photon.Name(), Args: args, Surface: c.runSurface(), Samples: c.client.SupportsSampling(), RetainFor: c.retainFor}
+	request := engine.StartRequest{
+		Photon: c.photon.Name(), Args: args, Surface: c.runSurface(), Samples: c.client.SupportsSampling(),
+		RetainFor: c.retainFor, Session: c.session.key(),
+	}
 	if c.request != "" {
 		request.Unlisted = c.photon
 	}

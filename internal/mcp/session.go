@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -54,6 +55,15 @@ type session struct {
 	polledTasks    map[string]*polledTask // by their run's id
 	changes        *changes.Queue
 	taskWatch      *tasks.Watch // nil until the client creates a task
+}
+
+// key identifies the session in this process. It is empty for a client of 2026-07-28 over
+// HTTP, which has none.
+func (s *session) key() string {
+	if s.id == "" {
+		return ""
+	}
+	return fmt.Sprintf("%p", s)
 }
 
 func (s *Server) newSession(id string, caller generators.Caller, pages func() (string, error)) *session {

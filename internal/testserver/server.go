@@ -64,6 +64,9 @@ func New(o Options) (*Server, error) {
 		}
 		s.versions = []string{o.Protocol}
 	}
+	if o.Fault == faultUnknownVersion && o.Protocol == "" {
+		s.versions = Versions[1:] // those that negotiate
+	}
 	if o.Fault != "" && !slices.Contains(FaultNames(), o.Fault) {
 		return nil, fmt.Errorf("the fault must be one of %q, not %q", FaultNames(), o.Fault)
 	}

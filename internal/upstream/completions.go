@@ -111,7 +111,7 @@ func (p *passthrough) askRequired(urls []requiredURL) error {
 }
 
 func (p *passthrough) askUntilDone(required requiredURL) error {
-	end, err := p.upstream.policy.BeginAsk(p.conn)
+	end, err := p.upstream.policy.BeginAsk(p.session())
 	if err != nil {
 		return err
 	}

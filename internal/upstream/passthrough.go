@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -23,6 +24,15 @@ type passthrough struct {
 	conn     *connection
 	clock    *callClock
 	asks     sync.WaitGroup // questions in progress
+}
+
+// session returns what the limit of open questions holds for: the session of the client
+// that made the call, or its owner if it has none.
+func (p *passthrough) session() string {
+	if id := clientsession.Of(p.ctx); id != "" {
+		return id
+	}
+	return "owner " + generators.CallerOf(p.ctx).ID
 }
 
 // A ToolError is the error of a call that the upstream, or the way to it, failed. Its text

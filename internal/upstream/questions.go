@@ -59,7 +59,7 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 		r.Refuse(message.Errorf(mcp.INVALID_PARAMS, "the question has %d bytes; at most %d are allowed", len(r.Params), maxQuestion))
 		return
 	}
-	end, err := p.upstream.policy.BeginAsk(p.conn)
+	end, err := p.upstream.policy.BeginAsk(p.session())
 	switch {
 	case errors.Is(err, ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
 		end = func() {} // the setting is about people

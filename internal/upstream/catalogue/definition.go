@@ -48,6 +48,9 @@ type definition struct {
 // parseDefinition decodes and checks a definition. It returns what it decoded with the
 // error.
 func parseDefinition(raw json.RawMessage) (d definition, err error) {
+	if name := rawjson.Member(raw, "name"); rawjson.TypeName(name) == rawjson.TextType {
+		d.Name, _ = rawjson.DecodeText(name) // for the error
+	}
 	if len(raw) > maxDefinition {
 		return d, fmt.Errorf("its definition has %d bytes; at most %d are accepted", len(raw), maxDefinition)
 	}
