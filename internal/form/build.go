@@ -257,7 +257,10 @@ func (b *builder) addMembers(p *Part, s *jsonschema.Schema, in input) {
 		property := s.Properties[name]
 		from := in.member(name)
 		required := slices.Contains(s.Required, name)
-		if isFalse(property) || property != nil && property.ReadOnly && !required && from.mode != exactly {
+		if isFalse(property) {
+			continue
+		}
+		if property != nil && property.ReadOnly && !required && from.value == nil && !(in.isPosted() && in.posted[joinInput(p.Input, name)] != nil) {
 			continue
 		}
 		if b.parts > maxParts {
@@ -397,7 +400,7 @@ func (b *builder) mapRows(p *Part, s *jsonschema.Schema, in input) *Part {
 
 func (p *Part) mapPlace(i int, name string) place {
 	return place{
-		name: name, token: name, title: "Value", input: p.Input + valueSuffix + strconv.Itoa(i), pointer: joinPointer(p.Pointer, name),
+		name: name, token: name, input: p.Input + valueSuffix + strconv.Itoa(i), pointer: joinPointer(p.Pointer, name),
 		required: true, row: true, depth: p.depth + 1,
 	}
 }
