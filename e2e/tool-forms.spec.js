@@ -85,7 +85,7 @@ test("nested fields and rows become JSON, with the focus where the person contin
   await expect(field(main(page), "group/parent/name")).toHaveValue("All");
 });
 
-test("the form follows the JSON, and a variant is chosen", async ({ page, context }) => {
+test("the form follows the JSON, variants and conditions", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await openForm(page);
   await field(main(page), "source~variant").selectOption("Git");
@@ -111,6 +111,10 @@ test("the form follows the JSON, and a variant is chosen", async ({ page, contex
 
   await fillField(main(page), "title", "Both");
   await expectJSON(page, { ...args, title: "Both" });
+  await fillField(main(page), "urgent", true);
+  await field(main(page), "reason").fill("Now");
+  await expectJSON(page, { ...args, title: "Both", urgent: true, reason: "Now" });
+  await expect(field(main(page), "reason")).toBeFocused();
   await expectAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await expect(json(page)).toBeHidden();

@@ -28,8 +28,11 @@ const inputSchema = {
     },
     labels: { type: "object", title: "Labels", additionalProperties: { type: "string" } },
     limits: { type: "object", title: "Limits", properties: { cpu: { type: "number", title: "CPUs", exclusiveMinimum: 0 } } },
+    urgent: { type: "boolean", title: "Urgent" },
     group: { $ref: "#/$defs/group" },
   },
+  if: { required: ["urgent"], properties: { urgent: { const: true } } },
+  then: { required: ["reason"], properties: { reason: text("Reason") } },
   $defs: { group: { type: "object", title: "Group", properties: { name: text("Name"), parent: { $ref: "#/$defs/group", title: "Parent" } } } },
 };
 
