@@ -48,7 +48,9 @@ func readPhotonForm(p *generators.Photon, posted url.Values, fromJSON bool) (ui.
 		return page, nil, invalidUnless([]generators.FieldError{{Message: message}})
 	}
 	args := json.RawMessage(cmp.Or(strings.TrimSpace(page.JSON), "{}"))
-	page.Form = f.Fill(args)
+	if page.Form = f.Fill(args); page.Form.AddSecrets(posted) {
+		args = page.Form.Content()
+	}
 	return page, args, nil
 }
 
@@ -81,7 +83,7 @@ func (s *Server) handleEditForm(w http.ResponseWriter, r *http.Request, caller g
 		return err
 	}
 	action := lastValue(r.PostForm, editField)
-	page, args, err := readPhotonForm(p, r.PostForm, action == editFromJSON)
+	page, _, err := readPhotonForm(p, r.PostForm, action == editFromJSON)
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) && page.JSONError == "" {
 		page.Errors = invalid.Fields
@@ -89,7 +91,7 @@ func (s *Server) handleEditForm(w http.ResponseWriter, r *http.Request, caller g
 	if wantsJSON(r) {
 		w.Header().Set("Content-Type", jsonType)
 		w.Header().Set("Cache-Control", "no-store")
-		_, err := w.Write([]byte(form.Indent(args)))
+		_, err := w.Write([]byte(form.Indent(page.Form.WithoutSecrets())))
 		return err
 	}
 	if strings.Contains(action, " ") && !strings.HasPrefix(action, "show") {

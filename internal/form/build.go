@@ -1,12 +1,9 @@
 package form
 
 import (
-	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -62,23 +59,7 @@ func (b *builder) part(s *jsonschema.Schema, at place, in input) *Part {
 		return asJSON(p, in, "This part is edited as JSON, because "+err.Error()+".")
 	}
 	r, p.nullable = withoutNull(r)
-	for range maxReferences { // an anyOf of null and one other schema is that schema
-		alternatives, null := withoutNullSchema(r)
-		if !null || len(alternatives) != 1 {
-			break
-		}
-		p.nullable = true
-		base := *r
-		base.OneOf, base.AnyOf = nil, nil
-		only, more, err := b.resolve(alternatives[0])
-		if err == nil {
-			r, err = b.merge(&base, only, maxReferences)
-		}
-		if err != nil {
-			break
-		}
-		conditions = append(conditions, more...)
-	}
+	r, conditions = b.withoutNullAlternative(p, r, conditions)
 	annotate(p, r)
 	if at.title != "" {
 		p.Title = at.title
@@ -92,6 +73,28 @@ func (b *builder) part(s *jsonschema.Schema, at place, in input) *Part {
 		return asJSON(p, in, "")
 	}
 	return b.fill(p, r, conditions, in)
+}
+
+// withoutNullAlternative returns the other schema of an anyOf of null and one other.
+func (b *builder) withoutNullAlternative(p *Part, s *jsonschema.Schema, conditions []condition) (*jsonschema.Schema, []condition) {
+	for range maxReferences {
+		alternatives, null := withoutNullSchema(s)
+		if !null || len(alternatives) != 1 {
+			break
+		}
+		p.nullable = true
+		base := *s
+		base.OneOf, base.AnyOf = nil, nil
+		only, more, err := b.resolve(alternatives[0])
+		if err == nil {
+			only, err = b.merge(&base, only, maxReferences)
+		}
+		if err != nil {
+			break
+		}
+		s, conditions = only, append(conditions, more...)
+	}
+	return s, conditions
 }
 
 // annotate sets what a schema says about a part besides its rules.
@@ -186,243 +189,4 @@ func kindOfType(s *jsonschema.Schema) string {
 // hasOthers reports whether an object says that it has members without a property.
 func hasOthers(s *jsonschema.Schema) bool {
 	return len(s.PatternProperties) > 0 || s.AdditionalProperties != nil && !isFalse(s.AdditionalProperties) && !isEmpty(s.AdditionalProperties)
-}
-
-// isThere reports whether an object or list that may be missing has a value.
-func (p *Part) isThere(in input) bool {
-	if (p.Required || p.Row) && !p.nullable {
-		return true
-	}
-	switch in.mode {
-	case exactly:
-		return in.value != nil
-	case defaults:
-		return false
-	}
-	return p.isNamed(in)
-}
-
-// isNamed reports whether the names of what is posted include one of the part's.
-func (p *Part) isNamed(in input) bool {
-	for name := range in.posted {
-		if rest, ok := strings.CutPrefix(name, p.Input); ok && (p.Input == "" || rest != "" && (rest[0] == '/' || rest[0] == '~')) {
-			return true
-		}
-	}
-	return false
-}
-
-// group makes p the members of an object.
-func (b *builder) group(p *Part, s *jsonschema.Schema, conditions []condition, in input) *Part {
-	p.Kind = Group
-	if in.mode == exactly && in.value != nil && rawjson.TypeName(in.value) != rawjson.ObjectType {
-		return asJSON(p, in, "The value isn’t an object, so it is edited as JSON.")
-	}
-	if p.Present = p.isThere(in); !p.Present {
-		p.CanAdd = true
-		return p
-	}
-	b.addMembers(p, s, in)
-	if len(conditions) == 0 {
-		return p
-	}
-	p.Changes = true
-	var value any
-	_ = json.Unmarshal(p.value(), &value)
-	applied := s
-	for _, c := range conditions {
-		chosen := c.otherwise
-		if b.fits(c.when, value, maxReferences) {
-			chosen = c.then
-		}
-		r, _, err := b.resolve(chosen)
-		if err == nil && chosen != nil {
-			r, err = b.merge(applied, r, maxReferences)
-		}
-		if err == nil && chosen != nil {
-			applied = r
-		}
-	}
-	if applied != s {
-		b.addMembers(p, applied, in)
-	}
-	return p
-}
-
-// addMembers makes the parts of a group.
-func (b *builder) addMembers(p *Part, s *jsonschema.Schema, in input) {
-	names := propertyNames(s)
-	p.Parts = make([]*Part, 0, len(names))
-	for _, name := range names {
-		property := s.Properties[name]
-		from := in.member(name)
-		required := slices.Contains(s.Required, name)
-		if isFalse(property) || property != nil && property.ReadOnly && !required && from.mode != exactly {
-			continue
-		}
-		if b.parts > maxParts {
-			return
-		}
-		at := p.at(name)
-		at.required = required
-		p.Parts = append(p.Parts, b.part(property, at, from))
-	}
-	if others := b.others(p, s, in); others != nil {
-		p.Parts = append(p.Parts, others)
-	}
-}
-
-// others returns the rows of an object's members without a property, or nil if it has
-// none and says nothing about them.
-func (b *builder) others(p *Part, s *jsonschema.Schema, in input) *Part {
-	at := place{name: "Other fields", input: p.Input + othersSuffix, pointer: p.Pointer, depth: p.depth}
-	o := b.newPart(s, at)
-	if in.mode == exactly {
-		in.value = withoutMembers(in.value, s.Properties)
-	}
-	if o = b.mapRows(o, s, in); o.Kind == Map && len(o.Parts) == 0 && !o.CanAdd {
-		return nil
-	}
-	o.Title, o.Description = "", ""
-	return o
-}
-
-// withoutMembers returns an object without the members that are properties.
-func withoutMembers(value json.RawMessage, properties map[string]*jsonschema.Schema) json.RawMessage {
-	out := []byte{'{'}
-	rawjson.EachMember(value, func(name []byte, v json.RawMessage) {
-		if _, ok := properties[string(name)]; !ok {
-			out = appendMember(out, string(name), v)
-		}
-	})
-	return append(out, '}')
-}
-
-// list makes p the items of a list.
-func (b *builder) list(p *Part, s *jsonschema.Schema, in input) *Part {
-	p.Kind = List
-	first, rest := s.PrefixItems, s.Items
-	if s.ItemsArray != nil {
-		first, rest = s.ItemsArray, s.AdditionalItems
-	}
-	var items []json.RawMessage
-	if in.mode == exactly && in.value != nil && json.Unmarshal(in.value, &items) != nil {
-		return asJSON(p, in, "The value isn’t a list, so it is edited as JSON.")
-	}
-	there := p.isThere(in)
-	n := len(items)
-	switch {
-	case in.isPosted():
-		text, _ := in.last(p.RowsInput())
-		n, _ = strconv.Atoi(text)
-		n = max(n, 0)
-		there = p.Required && !p.nullable || n > 0 || in.posted[p.PresentInput()] != nil
-	case in.mode == defaults && s.MinItems != nil && there:
-		n = min(max(*s.MinItems, 0), 10)
-	}
-	if len(first) > 0 && there {
-		n = max(n, len(first))
-	}
-	if n > maxRows {
-		return asJSON(p, in, "The list has too many items for a form, so it is edited as JSON.")
-	}
-	p.itemTitle = singular(p.Label())
-	if rest != nil && rest.Title != "" {
-		p.itemTitle = rest.Title
-	}
-	p.Present = there && (in.mode == exactly || in.isPosted() && in.posted[p.PresentInput()] != nil)
-	for i := range n {
-		schema := rest
-		if i < len(first) {
-			schema = first[i]
-		}
-		from := in
-		if from.value = nil; i < len(items) {
-			from.value = items[i]
-		}
-		row := b.part(schema, p.rowPlace(i), from)
-		row.Fixed = i < len(first)
-		if row.Fixed && schema != nil && schema.Title != "" {
-			row.Title = schema.Title
-		}
-		p.Parts = append(p.Parts, row)
-	}
-	p.CanAdd = n < maxRows && (n < len(first) || !isFalse(rest)) && (rest != nil || len(first) == 0) && (s.MaxItems == nil || n < *s.MaxItems)
-	return p
-}
-
-func (p *Part) rowPlace(i int) place {
-	at := p.at(strconv.Itoa(i))
-	at.title = strings.TrimSpace(p.itemTitle + " " + strconv.Itoa(i+1))
-	at.required, at.row = true, true
-	return at
-}
-
-// mapRows makes p the members of an object whose names are filled in.
-func (b *builder) mapRows(p *Part, s *jsonschema.Schema, in input) *Part {
-	p.Kind, p.CanAdd = Map, hasOthers(s) || s.AdditionalProperties != nil && !isFalse(s.AdditionalProperties)
-	var names []string
-	var values []json.RawMessage
-	switch {
-	case in.isPosted():
-		text, _ := in.last(p.RowsInput())
-		n, _ := strconv.Atoi(text)
-		if n > maxRows {
-			return asJSON(p, in, "There are too many fields for a form, so they are edited as JSON.")
-		}
-		for i := range max(n, 0) {
-			name, _ := in.last(p.KeyInput(i))
-			names, values = append(names, name), append(values, nil)
-		}
-	case in.value != nil && rawjson.TypeName(in.value) != rawjson.ObjectType:
-		return asJSON(p, in, "The value isn’t an object, so it is edited as JSON.")
-	case in.value != nil:
-		rawjson.EachMember(in.value, func(name []byte, value json.RawMessage) {
-			names, values = append(names, string(name)), append(values, value)
-		})
-	}
-	if len(names) > maxRows {
-		return asJSON(p, in, "There are too many fields for a form, so they are edited as JSON.")
-	}
-	p.itemTitle = singular(p.Label())
-	p.Present = in.mode == exactly && in.value != nil || in.isPosted() && in.posted[p.PresentInput()] != nil
-	for i, name := range names {
-		from := in
-		from.value = values[i]
-		p.Parts = append(p.Parts, b.part(b.schemaOfMember(s, name), p.mapPlace(i, name), from))
-	}
-	p.CanAdd = p.CanAdd && len(names) < maxRows && (s.MaxProperties == nil || len(names) < *s.MaxProperties)
-	return p
-}
-
-func (p *Part) mapPlace(i int, name string) place {
-	return place{
-		name: name, token: name, title: "Value", input: p.Input + valueSuffix + strconv.Itoa(i), pointer: joinPointer(p.Pointer, name),
-		required: true, row: true, depth: p.depth + 1,
-	}
-}
-
-// schemaOfMember returns the schema of an object's member without a property. A member
-// without a name gets that of the first pattern.
-func (b *builder) schemaOfMember(s *jsonschema.Schema, name string) *jsonschema.Schema {
-	for _, pattern := range sortedNames(s.PatternProperties) {
-		if name == "" || b.matches(pattern, name) {
-			return s.PatternProperties[pattern]
-		}
-	}
-	if isFalse(s.AdditionalProperties) {
-		return nil
-	}
-	return s.AdditionalProperties
-}
-
-// singular guesses the singular of an English noun.
-func singular(noun string) string {
-	lower := strings.ToLower(noun)
-	for _, ending := range [][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
-		if strings.HasSuffix(lower, ending[0]) && len(noun) > len(ending[0])+1 {
-			return noun[:len(noun)-len(ending[0])] + ending[1]
-		}
-	}
-	return cmp.Or(noun, "Item")
 }

@@ -180,9 +180,10 @@ func (b *builder) control(p *Part, s *jsonschema.Schema, in input) *Part {
 	switch in.mode {
 	case posted:
 		values, ok := in.posted[p.Input]
-		if p.Values = values; !ok && p.Type != "array" { // it wasn't shown
-			p.Values = valuesOf(p, p.Default)
+		if _, shown := in.posted[p.ShownInput()]; !ok && !shown { // it wasn't shown
+			values = valuesOf(p, p.Default)
 		}
+		p.Values = values
 		p.Present = in.posted[p.PresentInput()] != nil
 	case link:
 		values, ok := in.posted[p.Input]

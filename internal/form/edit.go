@@ -75,18 +75,13 @@ func (p *Part) add() (Focus, string, error) {
 		p.Parts, p.Present, p.Changes = again.Parts, true, again.Changes
 		return Focus{Input: p.Input}, p.Label() + " added", nil
 	case List:
-		i := len(p.Parts)
-		schema := r.Items
-		if r.ItemsArray != nil {
-			schema = r.AdditionalItems
-		}
-		if first := max(len(r.PrefixItems), len(r.ItemsArray)); i < first {
-			schema = append(r.PrefixItems, r.ItemsArray...)[i]
-		}
-		row := b.part(schema, p.rowPlace(i), in)
-		if p.Parts = append(p.Parts, row); i == 0 && len(r.PrefixItems) > 1 {
-			whole := b.list(b.newPart(r, place{input: p.Input, pointer: p.Pointer, name: p.Name, title: p.Title, required: true, depth: p.depth}), r, in)
-			p.Parts, p.CanAdd = whole.Parts, whole.CanAdd
+		first, rest := itemsOf(r)
+		row := b.item(p, len(p.Parts), first, rest, in)
+		if p.Parts = append(p.Parts, row); len(p.Parts) < len(first) {
+			for i := len(p.Parts); i < len(first); i++ {
+				p.Parts = append(p.Parts, b.item(p, i, first, rest, in))
+			}
+			p.CanAdd = rest != nil && !isFalse(rest)
 		}
 		return Focus{Input: row.Input}, row.Label() + " added", nil
 	case Map:

@@ -112,3 +112,21 @@ func TestLines(t *testing.T) {
 		t.Errorf("in invalid JSON: %v", got)
 	}
 }
+
+// What is typed hidden isn't in the JSON that is shown, and is added to it when it is sent.
+func TestSecrets(t *testing.T) {
+	f := form.ForSchema(schema(t, `{"type":"object","required":["p"],"properties":{"p":{"type":"string","format":"password"},"n":{"type":"string"}}}`).Document())
+	typed := map[string][]string{"p": {"hunter2"}, "n": {"a"}}
+	p := f.Read(typed, nil)
+	if shown, sent := string(p.WithoutSecrets()), string(p.Content()); shown != `{"n":"a"}` || sent != `{"p":"hunter2","n":"a"}` || !p.HasSecrets() {
+		t.Errorf("%s is shown, and %s sent", shown, sent)
+	}
+	p = f.Fill([]byte(`{"n":"b"}`))
+	if added := p.AddSecrets(typed); !added || string(p.Content()) != `{"p":"hunter2","n":"b"}` {
+		t.Errorf("with the secret: %s", p.Content())
+	}
+	p = f.Fill([]byte(`{"p":"own","n":"b"}`))
+	if added := p.AddSecrets(typed); added || string(p.Content()) != `{"p":"own","n":"b"}` {
+		t.Errorf("with another secret: %s", p.Content())
+	}
+}

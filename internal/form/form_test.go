@@ -60,7 +60,10 @@ func posted(p *form.Part) url.Values {
 func addPosted(values url.Values, p *form.Part) {
 	switch p.Kind {
 	case form.Control:
-		if p.Type == "boolean" && len(p.Choices) == 0 && (p.Present || p.Required || p.Default != nil) {
+		if p.Type == "boolean" || p.Type == "array" {
+			values.Set(p.ShownInput(), "1")
+		}
+		if p.Type == "boolean" && len(p.Choices) == 0 && (p.Present || p.Required || len(p.Values) > 0) {
 			values.Add(p.Input, "off")
 		}
 		for _, v := range p.Values {
@@ -147,6 +150,12 @@ var roundTrips = []struct {
 		[]string{`{"a":"x","other":{"b":[1]}}`}},
 	{"explicit values", `{"type":"object","properties":{"t":{"type":"string"},"b":{"type":"boolean"}}}`, 0,
 		[]string{`{"t":""}`, `{"b":false}`, `{"b":true}`}},
+	{"values instead of defaults", `{"type":"object","properties":{"b":{"type":"boolean","default":true},"l":{"type":"array","items":{"enum":["a","b"]},"default":["a"]},"s":{"type":"string","default":"x"},"r":{"type":"array","items":{"type":"string"},"default":["y"]}}}`, 0,
+		[]string{`{}`, `{"b":false,"l":[],"s":"","r":[]}`, `{"b":true,"l":["b"],"s":"y","r":["z"]}`}},
+	{"secrets", `{"type":"object","properties":{"p":{"type":"string","format":"password"},"o":{"type":"object","properties":{"p":{"type":"string","format":"password"}}}}}`, 0,
+		[]string{`{"p":"x","o":{"p":"y"}}`}},
+	{"read-only values", `{"type":"object","properties":{"id":{"type":"string","readOnly":true},"o":{"type":"object","properties":{"id":{"type":"integer","readOnly":true}}}}}`, 0,
+		[]string{`{}`, `{"id":"x","o":{"id":1}}`, `{"o":{}}`}},
 	{"any value", `{"type":"object","properties":{"x":{},"y":true}}`, 0,
 		[]string{`{"x":{"a":1},"y":"\"quoted\""}`, `{"x":null}`}},
 	{"misfits", `{"type":"object","properties":{"o":{"type":"object","properties":{"a":{}}},"s":{"type":"string"},"l":{"type":"array","items":{}},"e":{"enum":["a"]}}}`, 4,

@@ -79,6 +79,7 @@ const (
 	presentSuffix = "~on"      // the part is Present
 	rowsSuffix    = "~rows"    // the number of rows
 	variantSuffix = "~variant" // the index of the chosen variant
+	shownSuffix   = "~shown"   // a control is there that posts nothing if nothing is chosen
 	othersSuffix  = "~others"  // an object's members without a property
 	keySuffix     = "~k"       // followed by an index: the name of a Map's row
 	valueSuffix   = "~v"       // followed by an index: the value of a Map's row
@@ -86,6 +87,7 @@ const (
 
 // The names of the inputs of a part, besides Input.
 func (p *Part) PresentInput() string { return p.Input + presentSuffix }
+func (p *Part) ShownInput() string   { return p.Input + shownSuffix }
 func (p *Part) RowsInput() string    { return p.Input + rowsSuffix }
 func (p *Part) VariantInput() string { return p.Input + variantSuffix }
 

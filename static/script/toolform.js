@@ -63,14 +63,21 @@ async function change(form, action) {
   if (state(form).version !== version) return change(form, action); // typed meanwhile
   const now = new DOMParser().parseFromString(text, "text/html").querySelector("form.tool-form");
   const fields = find(".fields", now);
-  const focused = document.activeElement?.id;
+  const before = document.activeElement;
   find(".fields", form).replaceWith(fields);
   if (action !== "fill") jsonOf(form).value = jsonOf(now).value;
   showProblem(form);
-  const target = find("[autofocus]", fields) ?? (focused && !document.activeElement?.id ? document.getElementById(focused) : null);
-  target?.focus();
+  const asked = find("[autofocus]", fields);
+  if (asked) asked.focus();
+  else if (before?.id && !before.isConnected) keepFocus(document.getElementById(before.id), before);
   const said = find(".said", fields)?.textContent;
   if (said) announce(said);
+}
+
+/** keepFocus gives the focus, and the place of the caret, to what replaces an element. */
+function keepFocus(element, before) {
+  element?.focus();
+  if (element?.matches("textarea, [type=text], [type=url], [type=password]")) element.setSelectionRange(before.selectionStart, before.selectionEnd);
 }
 
 function schedule(form, task, delay) {

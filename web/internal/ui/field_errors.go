@@ -147,6 +147,10 @@ func (c *formControl) noun() string {
 	}
 	name := nounOf(c.Label())
 	switch {
+	case c.Label() == "":
+		return "a value"
+	case c.Row && name != "":
+		return name
 	case name == "" && strings.HasSuffix(c.Label(), "?"):
 		return "an answer to “" + c.Label() + "”"
 	case name == "":

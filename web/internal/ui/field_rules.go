@@ -17,7 +17,14 @@ func (c *formControl) hint() string {
 	if slices.ContainsFunc(c.problems(), func(p fieldProblem) bool { return p.statesRules }) {
 		return ""
 	}
-	return capitalize(c.rules())
+	text := capitalize(c.rules())
+	switch {
+	case c.Example == "":
+		return text
+	case text != "":
+		text += ". "
+	}
+	return text + "For example: " + c.Example
 }
 
 // rules describes the field's rules, as part of a sentence.

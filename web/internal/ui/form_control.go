@@ -21,6 +21,7 @@ type formControl struct {
 	errors     []generators.FieldError
 	labelledBy string         // the id of the element that labels it, if not its own label
 	parts      []*formControl // of a part that has parts
+	named      bool           // its name is filled in beside it
 	within     string         // what it is part of, for errors
 	// editURL is where buttons post that change the form's parts; empty if it has none.
 	editURL templ.SafeURL

@@ -26,7 +26,7 @@ func newFormControls(prefix string, parts []*form.Part, errs []generators.FieldE
 		c.parts, c.errors = newFormControls(c.id, p.Parts, own)
 		c.errors = append(whole, c.errors...)
 		for _, part := range c.parts {
-			part.addWithin(c)
+			part.named = p.Kind == form.Map
 		}
 		list[i] = c
 	}
@@ -71,13 +71,25 @@ func isWithin(c *formControl, pointer string) bool {
 	return pointer != "" && (pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/"))
 }
 
-// addWithin says what a part and those within it are part of.
-func (c *formControl) addWithin(outer *formControl) {
-	if outer.Kind != form.Choice && !outer.IsOthers() && (c.Kind != form.Control || !c.Row || outer.Kind != form.List) {
-		c.within = outer.Label() + " › " + c.within
-	}
-	for _, part := range c.parts {
-		part.addWithin(outer)
+// setWithin says of each part what it is part of.
+func setWithin(list []*formControl, prefix string) {
+	for _, c := range list {
+		c.within = prefix
+		next := prefix + c.Label() + " › "
+		if c.IsOthers() {
+			next = prefix
+		}
+		for _, part := range c.parts {
+			switch {
+			case c.Kind == form.Choice: // the variant is the part itself
+				part.within = prefix
+				setWithin(part.parts, next)
+			case c.Kind == form.List && part.Kind == form.Control: // its label says it
+				setWithin([]*formControl{part}, prefix)
+			default:
+				setWithin([]*formControl{part}, next)
+			}
+		}
 	}
 }
 
@@ -86,7 +98,9 @@ func setEditURL(list []*formControl, url templ.SafeURL, focus form.Focus) {
 	for _, c := range list {
 		if c.editURL = url; c.Input == focus.Input && (focus != form.Focus{}) {
 			c.focus = focus.Button
-			if focus.Button == "" {
+			if focus.Button == "" && c.named {
+				c.focus = "key"
+			} else if focus.Button == "" {
 				c.focusFirst()
 			}
 			focus = form.Focus{} // a variant has the same input
@@ -101,10 +115,6 @@ func (c *formControl) focusFirst() bool {
 	case form.Control, form.JSON, form.Choice:
 		c.focus = "control"
 		return true
-	case form.Map:
-		if c.Row {
-			break
-		}
 	}
 	for _, part := range c.parts {
 		if part.focusFirst() {
@@ -148,6 +158,14 @@ func (c *formControl) addLabel() string {
 
 // inSentence returns a label as a part of a sentence.
 func inSentence(label string) string { return cmp.Or(nounOf(label), label) }
+
+// shownLabel returns the label beside the control: the name of a named value is beside it.
+func (c *formControl) shownLabel() string {
+	if c.named {
+		return "Value"
+	}
+	return c.Label()
+}
 
 // rowLabel returns what a button removes.
 func (c *formControl) rowLabel(row *formControl) string {

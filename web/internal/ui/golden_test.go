@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"flag"
 	"maps"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -88,6 +90,7 @@ func TestPages(t *testing.T) {
 		page.Form = form.FromFields(fields, url.Values{"name": {"A"}, "email": {"nope"}})
 		page.Errors = []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
 		golden(t, "photon-errors", PhotonDetails(c, page))
+		golden(t, "photon-nested", PhotonDetails(c, nestedPage()))
 		golden(t, "photon-no-input", PhotonDetails(c, PhotonPage{Name: "ping", Form: form.FromFields(nil, nil)}))
 
 		w := newLogWriter("{}")
@@ -249,4 +252,30 @@ func TestRuns(t *testing.T) {
 		golden(t, "hidden", DroppedNote(12345))
 		golden(t, "toast", Toast(&timeline.Item{Kind: timeline.Toast, Level: generators.Warning, Text: "careful"}))
 	})
+}
+
+// nestedPage returns a page whose form has every kind of part, with errors.
+func nestedPage() PhotonPage {
+	doc := new(jsonschema.Schema)
+	if err := json.Unmarshal([]byte(`{"type":"object","required":["contact","servers","source"],"properties":{
+	  "contact":{"type":"object","title":"Contact","description":"Whom to tell.","required":["email"],"properties":{"email":{"type":"string","title":"Email","format":"email","examples":["ada@example.org"]}}},
+	  "servers":{"type":"array","title":"Servers","items":{"type":"object","properties":{"port":{"type":"integer","title":"Port","maximum":65535}}}},
+	  "tags":{"type":"array","title":"Tags","items":{"type":"string"}},
+	  "source":{"title":"Source","oneOf":[{"title":"Git","type":"object","required":["url"],"properties":{"kind":{"const":"git"},"url":{"type":"string","title":"URL"}}},{"type":"string","title":"Path"}]},
+	  "labels":{"type":"object","title":"Labels","additionalProperties":{"type":"string"}},
+	  "limits":{"type":"object","title":"Limits","properties":{"cpu":{"type":"number"}}},
+	  "token":{"type":"string","title":"Token","format":"password"},
+	  "data":{"type":"string","title":"Data","contentEncoding":"base64"},
+	  "old":{"type":"boolean","title":"Old way","deprecated":true,"default":true},
+	  "id":{"type":"string","readOnly":true},
+	  "free":{"type":"object","title":"Anything"}}}`), doc); err != nil {
+		panic(err)
+	}
+	p := PhotonPage{Name: "deploy", View: "json", Focus: form.Focus{Input: "servers/1", Button: "up"}, Said: "Moved"}
+	p.Form = form.ForSchema(doc).Fill([]byte(`{"contact":{},"servers":[{"port":80},{"port":70000}],"tags":["a",""],"source":{"kind":"git"},"labels":{"team":"web"},"token":"s","free":{"a":1},"other":[1]}`))
+	for path, message := range map[string]string{"/contact/email": "is required", "/servers/1/port": "must be at most 65535", "/source/url": "is required", "/free/a": "is odd", "/tags/1": "must not be empty", "/other": "is not a known field"} {
+		p.Errors = append(p.Errors, generators.FieldError{Path: path, Message: message})
+	}
+	slices.SortFunc(p.Errors, func(a, b generators.FieldError) int { return strings.Compare(a.Path, b.Path) })
+	return p
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -33,9 +34,10 @@ func newStartView(ctx context.Context, p PhotonPage) *startView {
 	v.root = &formControl{Part: p.Form, editURL: v.editURL}
 	v.list, rest = newFormControls("in", p.Form.Parts, p.Errors)
 	v.general = generalErrors(rest)
+	setWithin(v.list, "")
 	setEditURL(v.list, v.editURL, p.Focus)
 	if v.JSON == "" {
-		v.JSON = form.Indent(p.Form.Content())
+		v.JSON = form.Indent(p.Form.WithoutSecrets())
 		if p.Form.Kind == form.JSON && len(p.Form.Values) > 0 {
 			v.JSON = p.Form.Values[0]
 		}
@@ -49,6 +51,7 @@ func newStartView(ctx context.Context, p PhotonPage) *startView {
 		for _, e := range p.Errors {
 			v.places = append(v.places, placedError{lines[e.Path], e.Path, strings.TrimSuffix(e.Message, ".")})
 		}
+		slices.SortStableFunc(v.places, func(a, b placedError) int { return a.line - b.line })
 	}
 	return v
 }

@@ -1,0 +1,164 @@
+// Forms of tools with nested input, and the JSON beside them.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test as base, expect } from "./support/fixtures.js";
+import { expectAccessible } from "./support/axe.js";
+import { start } from "./support/beam.js";
+import { expectError, field, fillField, result } from "./support/run-page.js";
+
+const server = fileURLToPath(new URL("support/tool-server.js", import.meta.url));
+
+// Beam with an upstream, whose tool is deploy.
+const test = base.extend({
+  beam: [
+    async ({}, use) => {
+      const folder = await mkdtemp(join(tmpdir(), "beam-forms-"));
+      const config = join(folder, "mcp.json");
+      await writeFile(config, JSON.stringify({ mcpServers: { tools: { command: process.execPath, args: [server] } } }));
+      const beam = await start("--mcp-config", config);
+      await use(beam);
+      await beam.stop();
+      await rm(folder, { recursive: true });
+    },
+    { scope: "worker" },
+  ],
+  tolerated: [/status of 422/], // a rejected form is a page with that status
+});
+
+const main = (page) => page.getByRole("main");
+const press = (page, name) => main(page).getByRole("button", { name, exact: true }).click();
+const json = (page) => page.getByLabel("Arguments as JSON");
+const expectJSON = (page, want) => expect.poll(async () => JSON.parse(await json(page).inputValue())).toEqual(want);
+
+/** openForm opens the form of the upstream's tool, once Beam has it. */
+async function openForm(page) {
+  await expect(async () => {
+    await page.goto("/photons/tools__deploy");
+    await expect(field(main(page), "title")).toBeVisible({ timeout: 500 });
+  }).toPass();
+}
+
+test("nested fields and rows become JSON, with the focus where the person continues", async ({ page }) => {
+  await openForm(page);
+  await expect(json(page)).toHaveValue(/"servers"/);
+  await fillField(main(page), "title", "Shop");
+  await fillField(main(page), "contact/email", "nobody");
+  await expectJSON(page, { title: "Shop", contact: { email: "nobody" }, servers: [{}] });
+
+  // From the keyboard.
+  await field(main(page), "servers/0/host").focus();
+  await page.keyboard.type("a.example");
+  await main(page).getByRole("button", { name: "Add server" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(field(main(page), "servers/1/host")).toBeFocused();
+  await expect(page.getByRole("status")).toHaveText("Server 2 added");
+  await page.keyboard.type("b.example");
+  await press(page, "Move Server 2 up");
+  await expect(main(page).getByRole("button", { name: "Move Server 1 down" })).toBeFocused();
+  await expect(field(main(page), "servers/0/host")).toHaveValue("b.example");
+  await press(page, "Add label");
+  await expect(field(main(page), "labels~k0")).toBeFocused();
+  await page.keyboard.type("team");
+  await fillField(main(page), "labels~v0", "web");
+  await press(page, "Add group");
+  await press(page, "Add parent");
+  await fillField(main(page), "group/parent/name", "All");
+  await expectJSON(page, { title: "Shop", contact: { email: "nobody" }, servers: [{ host: "b.example" }, { host: "a.example" }], labels: { team: "web" }, group: { parent: { name: "All" } } });
+  await press(page, "Remove Server 2");
+  await expect(main(page).getByRole("button", { name: "Remove Server 1" })).toBeFocused();
+  await fillField(main(page), "servers/0/port", "70000");
+
+  await press(page, "Run");
+  await expectError(main(page), "contact/email", /Enter an email, such as/);
+  await expectError(main(page), "servers/0/port", /from 1 to 65535$/);
+  await expect(main(page).getByRole("alert")).toContainText("Servers › Server 1 › Enter a port from 1 to 65535");
+  await expect(main(page).locator(".json-errors")).toContainText("/servers/0/port");
+  await expect(field(main(page), "labels~k0")).toHaveValue("team");
+  await fillField(main(page), "contact/email", "ada@example.org");
+  await fillField(main(page), "servers/0/port", "");
+  await press(page, "Run");
+  await expect(page).toHaveURL(/\/runs\/[0-9a-f]+$/);
+  await expect(result(page)).toContainText("ada@example.org");
+  await page.getByRole("link", { name: /^Edit/ }).click();
+  await expect(field(main(page), "group/parent/name")).toHaveValue("All");
+});
+
+test("the form follows the JSON, variants and conditions", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await openForm(page);
+  await field(main(page), "source~variant").selectOption("Git");
+  await expect(field(main(page), "source/ref")).toHaveValue("main");
+  await fillField(main(page), "source/url", "https://example.org/a");
+  await expect(json(page)).toHaveValue(/"kind": "git"/);
+  await field(main(page), "source~variant").selectOption("Archive");
+  await main(page).getByLabel("Choose a file for Data").setInputFiles({ name: "a", mimeType: "text/plain", buffer: Buffer.from("Beam") });
+  await expect(field(main(page), "source/data")).toHaveValue("QmVhbQ==");
+  await expect(json(page)).toHaveValue(/"QmVhbQ=="/);
+
+  await json(page).fill('{"title": "From JSON", "servers": [{"host": "x", "tags": ["a"');
+  await expect(main(page).locator(".json-errors")).toContainText("This isn’t JSON yet");
+  const args = { title: "From JSON", contact: { email: "a@b.cd" }, servers: [{ host: "x", tags: ["a", "b"] }], source: { kind: "git", url: "https://example.org/b" }, limits: { cpu: 0.5 } };
+  await json(page).fill(JSON.stringify(args));
+  await expect(field(main(page), "servers/0/tags/1")).toHaveValue("b");
+  await expect(field(main(page), "source/url")).toHaveValue("https://example.org/b");
+  await expect(field(main(page), "limits/cpu")).toHaveValue("0.5");
+  await expect(json(page)).toBeFocused();
+  await expect(main(page).locator(".json-errors")).toBeEmpty();
+  await page.getByRole("button", { name: "Copy" }).click();
+  expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual(args);
+
+  await fillField(main(page), "title", "Both");
+  await expectJSON(page, { ...args, title: "Both" });
+  await fillField(main(page), "urgent", true);
+  await field(main(page), "reason").fill("Now");
+  await expectJSON(page, { ...args, title: "Both", urgent: true, reason: "Now" });
+  await expect(field(main(page), "reason")).toBeFocused();
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await expect(json(page)).toBeHidden();
+  await expectAccessible(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await main(page).getByRole("radio", { name: "JSON" }).focus();
+  await page.keyboard.press("Space");
+  await expect(json(page)).toBeVisible();
+  await expect(field(main(page), "title")).toBeHidden();
+  await expectAccessible(page);
+  await json(page).fill(JSON.stringify({ ...args, title: "Last" }));
+  await press(page, "Run");
+  await expect(result(page)).toContainText("Last");
+});
+
+test.describe("without script", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("rows are added by buttons, and the JSON is filled in and run", async ({ page }) => {
+    await openForm(page);
+    await fillField(main(page), "title", "S");
+    await press(page, "Add server");
+    await fillField(main(page), "servers/1/host", "b");
+    await field(main(page), "source~variant").selectOption("Git");
+    await main(page).locator(".variants").getByRole("button", { name: "Update the form" }).click();
+    await fillField(main(page), "source/url", "https://example.org");
+    await press(page, "Run");
+    await expectError(main(page), "title", /at least 2 characters/);
+    await expect(field(main(page), "servers/1/host")).toHaveValue("b");
+    await fillField(main(page), "title", "Shop");
+    await fillField(main(page), "servers/0/host", "a");
+    await fillField(main(page), "contact/email", "ada@example.org");
+    await press(page, "Write the form as JSON");
+    const args = JSON.parse(await json(page).inputValue());
+    expect(args.servers).toEqual([{ host: "a" }, { host: "b" }]);
+    await json(page).fill(JSON.stringify({ ...args, title: "Via JSON" }));
+    await press(page, "Fill the form with this JSON");
+    await expect(field(main(page), "title")).toHaveValue("Via JSON");
+    await json(page).fill(JSON.stringify({ ...args, title: "Run as JSON" }));
+    await press(page, "Run this JSON");
+    await expect(page).toHaveURL(/\/runs\/[0-9a-f]+$/);
+    await expect(async () => {
+      await page.reload();
+      await expect(result(page)).toContainText("Run as JSON", { timeout: 500 });
+    }).toPass();
+  });
+});
