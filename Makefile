@@ -5,7 +5,6 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
 
 # ARGS are arguments of beam in `make run`, and of Playwright in `make e2e`, which runs
 # the projects of e2e/playwright.config.js whose names begin with PROJECT: journeys or long.
@@ -28,6 +27,11 @@ npm := node_modules/.package-lock.json
 suite := conformance/node_modules/.package-lock.json
 clients := interop/node_modules/.package-lock.json
 
+# starting are the packages whose tests start programs. The race detector makes these slow
+# and sees little of them, so make test doesn't use it there, and make test-long does.
+starting := ./cmd/beam ./internal/crash ./internal/durability ./internal/mcp/interop ./internal/runlog/jetstream
+others = $$(go list ./... | grep -vE '/(cmd/beam|internal/(crash|durability|mcp/interop|runlog/jetstream))$$')
+
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,12 +44,17 @@ run: build ## build and start Beam (ARGS="--open --memory")
 build: $(bundle) ## build bin/beam
 	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
 
+# The parts of `make test` run two at a time, the longest first: each waits a third of its
+# time. The output of each is printed when it ends.
 .PHONY: test
-test: check race conformance interop e2e ## everything that must pass, from a fresh clone
+test: check $(npm) $(clients) $(suite) ## everything that must pass, from a fresh clone
+	@$(MAKE) --no-print-directory -j2 --output-sync=target e2e race programs conformance interop
 
 .PHONY: test-long
-test-long: $(bundle) ## long tests: all Go tests at full size, every fuzz target on some inputs, long e2e tests
-	go test ./...
+test-long: $(bundle) ## long tests: all Go tests at full size, programs with the race detector, every fuzz target on some inputs, long e2e tests
+	go test -vet=off ./...
+	go test -vet=off -race -short $(starting)
+	go -C examples/migrate test -vet=off -race -short ./...
 	scripts/fuzz 2000
 	$(MAKE) e2e PROJECT=long
 
@@ -58,18 +67,20 @@ check: $(bundle) ## check generated code and formatting; go vet, staticcheck
 	go -C examples/migrate vet ./...
 
 .PHONY: unit
-unit: $(bundle) ## Go tests without the race detector, while you work
-	scripts/need curl curl
-	go test -short ./...
-	go -C examples/migrate test -short ./...
+unit: $(bundle) ## Go tests that start no programs, without the race detector, while you work
+	go test -vet=off -short $(others)
 
 .PHONY: race
-race: $(bundle) ## Go tests with the race detector
+race: $(bundle) ## Go tests that start no programs, with the race detector
 	scripts/need gcc gcc libc6-dev
+	GORACE=atexit_sleep_ms=10 go test -vet=off -race -short $(others)
+
+.PHONY: programs
+programs: $(bundle) ## Go tests that start programs
 	scripts/need curl curl
 	scripts/need strace strace
-	go test -race -short -p 4 ./... # many of them mostly wait
-	go -C examples/migrate test -race -short ./...
+	go test -vet=off -short $(starting)
+	go -C examples/migrate test -vet=off -short ./...
 
 .PHONY: conformance
 conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP and stdio, and for clients
@@ -84,13 +95,13 @@ soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program kill
 
 .PHONY: fixtures
 fixtures: $(bundle)
-	CGO_ENABLED=0 go build -o bin/fixture-serve ./internal/mcp/fixture/serve
-	CGO_ENABLED=0 go build -o bin/fixture-bridge ./internal/mcp/fixture/bridge
+	CGO_ENABLED=0 go build -trimpath -o bin/fixture-serve ./internal/mcp/fixture/serve
+	CGO_ENABLED=0 go build -trimpath -o bin/fixture-bridge ./internal/mcp/fixture/bridge
 	CGO_ENABLED=0 go build -o bin/fixture-client ./internal/mcp/fixture/client
 
 .PHONY: interop
 interop: $(bundle) $(clients) ## the official TypeScript MCP clients, MCP Inspector, and agent frameworks
-	CGO_ENABLED=0 go build -o bin/photons ./internal/mcp/interop/photons
+	CGO_ENABLED=0 go build -trimpath -o bin/photons ./internal/mcp/interop/photons
 	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 
 .PHONY: e2e

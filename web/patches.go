@@ -63,6 +63,12 @@ func (p *patchRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
 	return messages, nil
 }
 
+// Broken implements the interface of renderers that explain a damaged log. The patch
+// removes what would connect the page again.
+func (p *patchRenderer) Broken(err error) ([]sse.Message, error) {
+	return encodePatches(p.ctx, []ui.Patch{{Component: ui.RunDamaged(err)}})
+}
+
 // affectsOtherPages reports whether changes affect more than the run's own page.
 func affectsOtherPages(changes []timeline.Change) bool {
 	return slices.ContainsFunc(changes, func(c timeline.Change) bool { return c.StateChanged || c.AsksChanged })
