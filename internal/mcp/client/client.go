@@ -127,7 +127,9 @@ type Session struct {
 	requests map[string]*ServerRequest  // the server's, by their id
 	calls    map[*Call]struct{}         // calls in progress
 	isReady  bool                       // the server has been initialized or discovered
-	faults   int
+	faults   int                        // since faultsAt
+	faultsAt time.Time                  // when faults was 0
+	told     int                        // faults that HandleFault was told
 }
 
 // A transport carries a session's messages.
@@ -246,25 +248,30 @@ func (s *Session) end(cause error) {
 	}
 }
 
-// fault reports something that the server did against the protocol. After maxFaults,
-// the session ends.
+// fault reports something that the server did against the protocol. After maxFaults in a
+// minute, the session ends.
 func (s *Session) fault(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.mu.Lock()
+	if now := time.Now(); now.Sub(s.faultsAt) > time.Minute {
+		s.faults, s.faultsAt = 0, now
+	}
 	s.faults++
 	count := s.faults
+	s.told++
+	tell := s.told <= maxToldFaults
 	s.mu.Unlock()
-	if count <= maxToldFaults {
+	if tell {
 		s.options.HandleFault(text)
 	}
 	if count == maxFaults {
-		s.end(fmt.Errorf("the server violated the protocol %d times, last: %s", count, text))
+		s.end(fmt.Errorf("the server violated the protocol %d times in a minute, last: %s", count, text))
 	}
 }
 
 const (
-	maxFaults     = 10_000
-	maxToldFaults = 100 // are told to HandleFault
+	maxFaults     = 10_000 // in a minute
+	maxToldFaults = 100    // are told to HandleFault
 )
 
 // Notify sends a notification. Params may be nil.

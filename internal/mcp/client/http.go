@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -225,6 +226,7 @@ func (t *httpTransport) roundTrip(raw []byte, x *pendingRequest, mayRenew bool) 
 	response, err := t.post(x.ctx, raw, x)
 	if err != nil {
 		x.finish(nil, err)
+		t.endIfUnreachable(err)
 		return
 	}
 	defer drain(response)
@@ -243,6 +245,22 @@ func (t *httpTransport) roundTrip(raw []byte, x *pendingRequest, mayRenew bool) 
 		return
 	}
 	t.handleResponse(response, x)
+}
+
+// endIfUnreachable ends the session if nobody listens at the address any more, unless
+// streams of requests are still open.
+func (t *httpTransport) endIfUnreachable(err error) {
+	var dial *net.OpError
+	s := t.session
+	if !errors.As(err, &dial) || dial.Op != "dial" {
+		return
+	}
+	s.mu.Lock()
+	isIdle := len(s.pending) == 0
+	s.mu.Unlock()
+	if isIdle {
+		s.end(err)
+	}
 }
 
 // handleResponse handles the response to a request.

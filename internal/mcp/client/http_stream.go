@@ -146,7 +146,9 @@ func (t *httpTransport) listen() {
 				_ = t.renew(ctx, id) // which listens again
 			}
 			return
-		case err == nil:
+		case err != nil:
+			t.endIfUnreachable(err)
+		default:
 			err = st.read(ctx, t, response, nil)
 			response.Body.Close()
 			if err != nil {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // An httpServer is a server whose tools/call a test handles. It counts its sessions.
@@ -261,5 +263,24 @@ func TestHeadersOfModernRequests(t *testing.T) {
 		if got := header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestSessionEndsWhenNobodyListens(t *testing.T) {
+	server := &httpServer{t: t, modern: true}
+	h := httptest.NewServer(server)
+	s := connect(t, config.Server{URL: h.URL}, nil)
+	h.Close()
+	for range 3 { // the first may still use an open connection
+		if _, err := start(t.Context(), s, "x", "{}").Result(); err == nil {
+			t.Error("the call succeeded")
+		}
+	}
+	select {
+	case <-s.Done():
+	case <-time.After(10 * time.Second):
+	}
+	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "can't be reached") {
+		t.Errorf("the session's error is %v", err)
 	}
 }

@@ -63,11 +63,19 @@ func startProcess(s *Session, server config.Server) (*process, error) {
 		stdin.Close()
 		return nil, fmt.Errorf("the command can't be started: %w", err)
 	}
-	p.writer = stdio.NewWriter(stdin, func() { go s.end(errors.New("the process doesn't read what it is sent")) })
+	p.writer = stdio.NewWriter(stdin, func() { go p.handleDeaf() })
 	p.readers.Go(func() { p.readStdout(stdout) })
 	p.readers.Go(func() { readStderr(stderr, s.options.HandleStderr) })
 	go p.wait()
 	return p, nil
+}
+
+// handleDeaf ends the session with a process that doesn't read any more. Usually it has
+// ended, which says more.
+func (p *process) handleDeaf() {
+	if !p.exitsWithin(exitGrace) {
+		p.session.end(errors.New("the process doesn't read what it is sent"))
+	}
 }
 
 // childEnv returns the environment of a child: Beam's own, without what is secret to
