@@ -1,4 +1,4 @@
-package gateway_test
+package passthrough_test
 
 import (
 	"encoding/json"
@@ -12,16 +12,16 @@ import (
 // What an upstream of one version asks is asked of a client of another by that client's
 // own means: an upstream of 2025-06-18 can ask a client of 2026-07-28, and the reverse.
 func TestAsksBetweenAllVersions(t *testing.T) {
-	for _, up := range []string{v2025June, v2025, v2026} {
+	for _, up := range []string{v20250618, v20251125, v20260728} {
 		g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
-		for _, down := range []string{v2025June, v2025, v2026} {
+		for _, down := range []string{v20250618, v20251125, v20260728} {
 			t.Run(up+" to "+down, func(t *testing.T) {
 				p := &person{answer: agree}
-				s := g.connect(t, clientOptions{version: down, forms: true, urls: down != v2025June}, p)
+				s := g.connect(t, clientOptions{version: down, forms: true, urls: down != v20250618}, p)
 				for tool, want := range map[string]string{
 					"test__ask_text": `"text": "Ada"`, "test__ask_titled_enum": `"color": "#f00"`, "test__ask_confirm": `"action": "accept"`,
 				} {
-					if up == v2025June && strings.Contains(tool, "titled") {
+					if up == v20250618 && strings.Contains(tool, "titled") {
 						continue // that version has another form of it
 					}
 					_, text := call(t, s, tool, nil)
@@ -40,8 +40,8 @@ func TestAsksBetweenAllVersions(t *testing.T) {
 // A URL that an upstream asks to open is the client's to open, and the end of it is told
 // in each version's way, also if the other has none.
 func TestURLsBetweenAllVersions(t *testing.T) {
-	for _, up := range []string{v2025, v2026} {
-		for _, down := range []string{v2025, v2026} {
+	for _, up := range []string{v20251125, v20260728} {
+		for _, down := range []string{v20251125, v20260728} {
 			t.Run(up+" to "+down, func(t *testing.T) {
 				g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
 				p := &person{answer: agree}
@@ -64,12 +64,12 @@ func TestURLsBetweenAllVersions(t *testing.T) {
 
 // A client that can't be asked gets the address of the question and a handle.
 func TestAnUpstreamsQuestionIsHandedOff(t *testing.T) {
-	for _, up := range []string{v2025June, v2026} {
+	for _, up := range []string{v20250618, v20260728} {
 		g := newGateway(t, beam.Config{
 			Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})},
 			Asks:      beam.AskPolicy{Handoff: 10 * time.Millisecond},
 		})
-		for _, down := range []string{v2025June, v2025, v2026} {
+		for _, down := range []string{v20250618, v20251125, v20260728} {
 			s := g.connect(t, clientOptions{version: down}, &person{})
 			_, text := call(t, s, "test__ask_text", nil)
 			if !strings.Contains(text, g.url+"/asks/") || !strings.Contains(text, "beam_resume") {
@@ -81,16 +81,16 @@ func TestAnUpstreamsQuestionIsHandedOff(t *testing.T) {
 
 // A form that Beam can't show is refused, which the run and the client are told.
 func TestAFormThatBeamCannotShowIsRefused(t *testing.T) {
-	for _, up := range []string{v2025, v2026} {
+	for _, up := range []string{v20251125, v20260728} {
 		g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
 		p := &person{answer: agree}
-		s := g.connect(t, clientOptions{version: v2025, forms: true}, p)
+		s := g.connect(t, clientOptions{version: v20251125, forms: true}, p)
 		for _, tool := range []string{"test__fault_schema_unknown_type", "test__fault_schema_list"} {
 			_, text := call(t, s, tool, nil)
 			if len(p.takeAsked()) != 0 {
 				t.Errorf("%s from %s: the client was asked", tool, up)
 			}
-			if up == v2025 && !strings.Contains(text, "-32602") {
+			if up == v20251125 && !strings.Contains(text, "-32602") {
 				t.Errorf("%s from %s: the result is %s", tool, up, text)
 			}
 		}

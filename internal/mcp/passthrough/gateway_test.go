@@ -1,4 +1,4 @@
-package gateway_test
+package passthrough_test
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	v2025June = "2025-06-18"
-	v2025     = "2025-11-25"
-	v2026     = "2026-07-28"
+	v20250618 = "2025-06-18"
+	v20251125 = "2025-11-25"
+	v20260728 = "2026-07-28"
 )
 
 // timeout bounds every wait for something that has to happen.

@@ -1,4 +1,4 @@
-package gateway_test
+package passthrough_test
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 // Progress and logs of an upstream come in order and before the result, progress under
 // the client's own token.
 func TestProgressAndLogsComeInOrder(t *testing.T) {
-	for _, up := range []string{v2025, v2026} {
+	for _, up := range []string{v20251125, v20260728} {
 		g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
-		for _, down := range []string{v2025, v2026} {
+		for _, down := range []string{v20251125, v20260728} {
 			p := &person{}
 			s := g.connect(t, clientOptions{version: down}, p)
 			params := &mcp.CallToolParams{Name: "test__progress", Arguments: map[string]any{"steps": 20, "delay": 1}}
@@ -35,7 +35,7 @@ func TestProgressAndLogsComeInOrder(t *testing.T) {
 			if got := p.awaitEvents(len(want)); !slices.Equal(got, want) {
 				t.Errorf("%s to %s: the client gets\n%s", up, down, strings.Join(got, "\n"))
 			}
-			if down != v2025 || up != v2025 {
+			if down != v20251125 || up != v20251125 {
 				continue
 			}
 			if err := s.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "debug"}); err != nil {
@@ -71,10 +71,10 @@ func (p *person) awaitEvents(n int) []string {
 
 // A client that cancels its call cancels the upstream's, which stops at once.
 func TestCancellationReachesTheUpstream(t *testing.T) {
-	for _, up := range []string{v2025, v2026} {
+	for _, up := range []string{v20251125, v20260728} {
 		g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
 		operator := signIn(t, g.SignInURL())
-		for _, down := range []string{v2025, v2026} {
+		for _, down := range []string{v20251125, v20260728} {
 			s := g.connect(t, clientOptions{version: down}, &person{})
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
@@ -90,6 +90,7 @@ func TestCancellationReachesTheUpstream(t *testing.T) {
 func awaitState(t testing.TB, browser *http.Client, beamURL, state string) {
 	t.Helper()
 	var last string
+	// Scripts get no notification of changes, so this looks again and again.
 	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		var list struct {
 			Runs []struct {
@@ -125,7 +126,7 @@ const token = "the-token-of-the-tests"
 // The endpoint of a single upstream is as well guarded as that of all.
 func TestTheEndpointOfASingleUpstream(t *testing.T) {
 	g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, ""), "other": serveTestServer(t, "")})}})
-	for _, version := range []string{v2025June, v2025, v2026} {
+	for _, version := range []string{v20250618, v20251125, v20260728} {
 		p := &person{answer: agree}
 		s := g.connect(t, clientOptions{version: version, forms: true, path: "/mcp/u/test"}, p)
 		names := map[string]bool{}
@@ -182,9 +183,9 @@ func TestTheEndpointOfASingleUpstream(t *testing.T) {
 // A resource that asks while it is read, and a prompt, ask through the gateway as a tool
 // does; changes of lists and resources are announced.
 func TestResourcesPromptsAndChanges(t *testing.T) {
-	for _, up := range []string{v2025, v2026} {
+	for _, up := range []string{v20251125, v20260728} {
 		g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
-		for _, down := range []string{v2025, v2026} {
+		for _, down := range []string{v20251125, v20260728} {
 			p := &person{answer: agree}
 			s := g.connect(t, clientOptions{version: down, forms: true}, p)
 			resource, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "test://asking"})

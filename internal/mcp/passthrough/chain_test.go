@@ -1,4 +1,4 @@
-package gateway_test
+package passthrough_test
 
 import (
 	"context"
@@ -121,7 +121,7 @@ func answerOnPage(t *testing.T, browser *http.Client, page, key, value string) {
 func TestAChainOfTwoBeams(t *testing.T) {
 	for _, overStdio := range []bool{false, true} {
 		g, browser := newChain(t, overStdio)
-		for _, version := range []string{v2025, v2026} {
+		for _, version := range []string{v20251125, v20260728} {
 			for _, stdioClient := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, stdio %v and %v", version, overStdio, stdioClient), func(t *testing.T) {
 					p := &person{}
