@@ -147,3 +147,32 @@ func TestOptionsAreCopied(t *testing.T) {
 		t.Errorf("rejected: %v", err)
 	}
 }
+
+// A registry changes as a whole, or not at all.
+func TestUpdateIsOneChange(t *testing.T) {
+	named := func(name string) *generators.Photon {
+		return generators.New(name, returnZero, nil)
+	}
+	r, err := generators.NewRegistry(named("a"), named("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := 0
+	defer r.Watch(func() { changes++ })()
+	if err := r.Update([]string{"a", "missing"}, named("c"), named("b")); err == nil {
+		t.Error("two photons have the same name")
+	}
+	if err := r.Update(nil, named("d"), nil); err == nil {
+		t.Error("a nil photon is registered")
+	}
+	if _, ok := r.Lookup("a"); !ok || changes != 0 || len(r.All()) != 2 {
+		t.Errorf("a failed update changed something: %d changes, %d photons", changes, len(r.All()))
+	}
+	replaced := named("a")
+	if err := r.Update([]string{"a", "b"}, named("c"), replaced); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := r.Lookup("a"); got != replaced || changes != 1 || len(r.All()) != 2 {
+		t.Errorf("the update is not there, or is %d changes", changes)
+	}
+}

@@ -65,13 +65,13 @@ func serveArtifact(w http.ResponseWriter, r *http.Request, a *generators.Artifac
 }
 
 // responseMediaType returns the media type to serve an artifact with: its own for an
-// image, else one that browsers don't render.
+// image or a sound, else one that browsers don't render.
 func responseMediaType(declared string) string {
 	t, _, err := mime.ParseMediaType(declared)
 	switch {
 	case err != nil:
 		return "application/octet-stream"
-	case strings.HasPrefix(t, "image/"):
+	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"):
 		return t
 	case strings.HasPrefix(t, "text/"):
 		return "text/plain; charset=utf-8"

@@ -1,12 +1,17 @@
 package web
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -16,7 +21,7 @@ const maxRecentRuns = 8
 func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	if wantsJSON(r) {
 		all := s.engine.Photons(caller)
-		list := make([]photonJSON, len(all))
+		list := make([]any, len(all))
 		for i, p := range all {
 			list[i] = newPhotonJSON(p)
 		}
@@ -59,8 +64,13 @@ type photonJSON struct {
 	Durable      bool               `json:"durable"`
 }
 
-func newPhotonJSON(p *generators.Photon) photonJSON {
+// newPhotonJSON returns a photon as JSON: a [photonJSON] or, of another server's tool, its
+// definition under the photon's name.
+func newPhotonJSON(p *generators.Photon) any {
 	o := p.Options()
+	if o.Definition != nil {
+		return definitionJSON(p)
+	}
 	return photonJSON{
 		Name: p.Name(), Title: p.Title(), Description: o.Description,
 		InputSchema: p.Input(), OutputSchema: p.Output(), Durable: o.Durable,
@@ -69,6 +79,33 @@ func newPhotonJSON(p *generators.Photon) photonJSON {
 			"idempotentHint": o.Idempotent, "openWorldHint": o.OpenWorld,
 		},
 	}
+}
+
+// definitionJSON returns the definition of another server's tool, with the members that
+// every photon has.
+func definitionJSON(p *generators.Photon) json.RawMessage {
+	own := map[string]json.RawMessage{
+		"name": rawjson.EncodeText(p.Name()), "title": rawjson.EncodeText(p.Title()), "description": rawjson.EncodeText(p.Options().Description),
+		"annotations": json.RawMessage("{}"), "durable": json.RawMessage(strconv.FormatBool(p.Options().Durable)),
+	}
+	out := []byte{'{'}
+	add := func(name string, value json.RawMessage) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(rawjson.AppendText(out, name), ':'), value...)
+	}
+	rawjson.EachMember(p.Options().Definition, func(name []byte, value json.RawMessage) {
+		if string(name) == "name" {
+			value = own["name"]
+		}
+		delete(own, string(name))
+		add(string(name), value)
+	})
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		add(name, own[name])
+	}
+	return append(out, '}')
 }
 
 func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {

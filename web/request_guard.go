@@ -12,7 +12,7 @@ import (
 
 // contentSecurityPolicy allows only this site's own files. Datastar compiles the
 // expressions in attributes, which needs unsafe-eval.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self'; img-src 'self' data:; media-src data:; " +
+const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guardRequests rejects, before routing, requests for another host (DNS rebinding) and

@@ -15,7 +15,7 @@ func InputSchema(p *generators.Photon) json.RawMessage {
 	if err != nil {
 		panic(err) // a schema was parsed from JSON
 	}
-	return writePropertiesAsObjects(raw)
+	return PropertiesAsObjects(raw)
 }
 
 // ToolDefinition returns the description of another server's tool, as that server gave
@@ -54,14 +54,15 @@ func OutputSchema(p *generators.Photon, c *Client) json.RawMessage {
 	case shape == shapeWrapped:
 		raw = fmt.Appendf(nil, `{"type":"object","properties":{"result":%s},"required":["result"]}`, raw)
 	}
-	return writePropertiesAsObjects(raw)
+	return PropertiesAsObjects(raw)
 }
 
-// writePropertiesAsObjects replaces the value true of an object schema's properties
-// with {}. JSON Schema allows true for "anything", but MCP's own schema, and clients
-// that validate with it, require an object for each property.
-func writePropertiesAsObjects(schema json.RawMessage) json.RawMessage {
-	if !bytes.Contains(schema, []byte(":true")) {
+// PropertiesAsObjects replaces the values true and false of an object schema's
+// properties with objects that mean the same. JSON Schema allows true for "anything",
+// but MCP's own schema, and clients that validate with it, require an object for each
+// property: they refuse a whole list of tools because of one.
+func PropertiesAsObjects(schema json.RawMessage) json.RawMessage {
+	if !bytes.Contains(schema, []byte("true")) && !bytes.Contains(schema, []byte("false")) {
 		return schema
 	}
 	var out []byte
@@ -88,10 +89,14 @@ func writePropertiesAsObjects(schema json.RawMessage) json.RawMessage {
 		case json.Delim('}'), json.Delim(']'):
 			path, isObject, atName = path[:top], isObject[:top], atName[:top]
 			top--
-		case true:
+		case true, false:
 			if len(path) == 2 && path[0] == "properties" {
 				end := int(d.InputOffset())
-				out = append(append(out, schema[copied:end-len("true")]...), "{}"...)
+				replaced, replacement := len("true"), "{}"
+				if token == false {
+					replaced, replacement = len("false"), `{"not":{}}`
+				}
+				out = append(append(out, schema[copied:end-replaced]...), replacement...)
 				copied = end
 			}
 		}

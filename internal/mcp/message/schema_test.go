@@ -8,8 +8,8 @@ func TestPropertySchemasAreObjects(t *testing.T) {
 		`{"properties":{"a":{"default":true},"properties":true,"\"x":true},"additionalProperties":true}`:  `{"properties":{"a":{"default":true},"properties":{},"\"x":{}},"additionalProperties":true}`,
 		`{"type":"object"}`: `{"type":"object"}`,
 	} {
-		if got := string(writePropertiesAsObjects([]byte(in))); got != want {
-			t.Errorf("writePropertiesAsObjects(%s) = %s, want %s", in, got, want)
+		if got := string(PropertiesAsObjects([]byte(in))); got != want {
+			t.Errorf("PropertiesAsObjects(%s) = %s, want %s", in, got, want)
 		}
 	}
 }

@@ -118,13 +118,14 @@ func TestMalformedDefinitionsAreLeftOut(t *testing.T) {
 		`["h"]`,
 		// The official Go client refuses a whole list for one tool like this.
 		`{"name":"i","inputSchema":{"type":"object","properties":{"x":`+strings.Repeat(`{"items":`, 1000)+"{}"+strings.Repeat("}", 1000)+`}}}`,
-		`{"name":"good","inputSchema":{"properties":{"x":{"type":"string"}}}}`,
+		`{"name":"good","inputSchema":{"properties":{"x":{"type":"string"},"y": true,"z":false}}}`,
 	))
 	if len(left) != 10 || len(registry.All()) != 1 {
 		t.Errorf("%d are left out, %d offered: %v", len(left), len(registry.All()), left)
 	}
+	// What clients require, and means the same, is added.
 	good, _ := registry.Lookup("s__good")
-	const want = `{"name":"good","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}}`
+	const want = `{"name":"good","inputSchema":{"type":"object","properties":{"x":{"type":"string"},"y": {},"z":{"not":{}}}}}`
 	if got := string(good.Options().Definition); got != want {
 		t.Errorf("the completed definition is %s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -92,29 +93,39 @@ func checkOwnName(name string) error {
 	return nil
 }
 
-// completed returns the definition as clients accept it: the input schema has a type,
-// which clients require, and which all arguments have anyway.
+// completed returns the definition as clients accept it, which means the same: the input
+// schema has a type, which all arguments have anyway, and the schemas of properties are
+// objects.
 func (d *definition) completed(raw json.RawMessage) json.RawMessage {
-	if rawjson.Member(d.InputSchema, "type") != nil {
+	input, output := message.PropertiesAsObjects(withType(d.InputSchema)), message.PropertiesAsObjects(d.OutputSchema)
+	if bytes.Equal(input, d.InputSchema) && bytes.Equal(output, d.OutputSchema) {
 		return raw
 	}
-	rest := bytes.TrimLeft(bytes.TrimSpace(d.InputSchema)[1:], " \t\r\n")
-	schema := []byte(`{"type":"object"`)
-	if rest[0] != '}' {
-		schema = append(schema, ',')
-	}
-	d.InputSchema = append(schema, rest...)
+	d.InputSchema, d.OutputSchema = input, output
 	out := []byte{'{'}
 	rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
-		if string(name) == "inputSchema" {
-			value = d.InputSchema
+		switch string(name) {
+		case "inputSchema":
+			value = input
+		case "outputSchema":
+			value = output
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(rawjson.AppendText(out, string(name)), ':'), value...)
+		out = message.AppendMember(out, string(name), value)
 	})
 	return append(out, '}')
+}
+
+// withType returns the schema of an object with its type.
+func withType(schema json.RawMessage) json.RawMessage {
+	if rawjson.Member(schema, "type") != nil {
+		return schema
+	}
+	rest := bytes.TrimLeft(bytes.TrimSpace(schema)[1:], " \t\r\n")
+	typed := []byte(`{"type":"object"`)
+	if rest[0] != '}' {
+		typed = append(typed, ',')
+	}
+	return append(typed, rest...)
 }
 
 // anyObject is the schema of arguments that only the upstream can check.

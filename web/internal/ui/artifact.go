@@ -37,6 +37,8 @@ func chooseView(a *generators.Artifact, id string, missing bool) any {
 		return placeholderView("This file is too large to show here.")
 	}
 	switch {
+	case audioTypes[media]:
+		return audioView{}
 	case media == generators.MarkdownType:
 		return markup.Markdown(a.Body)
 	case media == generators.TableType:
@@ -63,6 +65,14 @@ func chooseView(a *generators.Artifact, id string, missing bool) any {
 var imageTypes = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true, "image/svg+xml": true,
 }
+
+// audioTypes are the media types that browsers play.
+var audioTypes = map[string]bool{
+	"audio/wav": true, "audio/x-wav": true, "audio/wave": true, "audio/mpeg": true, "audio/ogg": true, "audio/webm": true, "audio/flac": true, "audio/aac": true, "audio/mp4": true,
+}
+
+// An audioView is an artifact that the page plays.
+type audioView struct{}
 
 // codeLanguage returns the language of a text media type: "go" for text/x-go.
 func codeLanguage(media string) (string, bool) {

@@ -1,0 +1,71 @@
+package upstream_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+// Two tools that would have the same name are an error at the start, which names both. A
+// tool that gets such a name later is left out, and the upstream's status says so.
+func TestCollidingNames(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "names", Version: "1"}, nil)
+	add := func(name string) {
+		mcp.AddTool(server, &mcp.Tool{Name: name}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{}, nil, nil
+		})
+	}
+	add("read.file")
+	h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	defer h.Close()
+	defer h.CloseClientConnections()
+	start := func() (*upstream.Manager, error) {
+		registry, err := generators.NewRegistry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := upstream.NewManager(upstream.Options{
+			Servers: []config.Server{{Name: "names", Type: config.HTTP, URL: h.URL}}, Photons: registry,
+			Policy: upstream.PolicyOptions{Elicitation: upstream.DefaultElicitation()}, Name: "beam", Version: "1",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		return m, m.Start(ctx)
+	}
+	m, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	add("read_file")
+	u, _ := m.Lookup("names")
+	var reason string
+	for deadline := time.Now().Add(20 * time.Second); reason == "" && time.Now().Before(deadline); time.Sleep(time.Millisecond) { // nothing else tells of the new list
+		for _, tool := range u.Status().Tools {
+			if tool.Decision == upstream.Skipped {
+				reason = tool.Reason
+			}
+		}
+	}
+	if !strings.Contains(reason, `"read.file" and "read_file"`) {
+		t.Errorf("the tool that collides later: %q", reason)
+	}
+	_, err = start()
+	if !errors.Is(err, catalogue.ErrCollision) || !strings.Contains(err.Error(), `names's "read.file" and "read_file" would both be names__read_file`) {
+		t.Errorf("the start with a collision: %v", err)
+	}
+}
