@@ -168,7 +168,13 @@ func Connect(ctx context.Context, server config.Server, options Options) (*Sessi
 		}
 		return old, nil
 	case server.Command != "":
-		return connect(ctx, options, func(s *Session) (transport, error) { return startProcess(s, server) })
+		start := func(s *Session) (transport, error) { return startProcess(s, server) }
+		s, err := connect(ctx, options, start)
+		if errors.Is(err, errProbedLate) {
+			options.Versions = []string{modernVersion}
+			s, err = connect(ctx, options, start)
+		}
+		return s, err
 	}
 	return nil, errors.New("the server has neither a command nor a url")
 }

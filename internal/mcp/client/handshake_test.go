@@ -103,3 +103,23 @@ func rawMember(object json.RawMessage, name string) json.RawMessage {
 	_ = json.Unmarshal(object, &members)
 	return members[name]
 }
+
+// A server that is slow to start gets both the probe and initialize. Whichever it then
+// serves, it and the session agree on the version.
+func TestServerThatGetsProbeAndInitialize(t *testing.T) {
+	for _, kind := range []string{"go-sdk", "mcp-go"} {
+		s, err := client.Connect(t.Context(), serveChild(t, kind), client.Options{ProbeTimeout: time.Nanosecond, Capabilities: json.RawMessage(`{"elicitation":{}}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		got := call(t, s, "ask", "{}", func(e client.Event) {
+			if e.Request != nil {
+				e.Request.Reply(json.RawMessage(`{"action":"accept","content":{"name":"Ada"}}`))
+			}
+		})
+		if !strings.Contains(got, "Ada") {
+			t.Errorf("%s of version %s returned %s", kind, s.Server().Version, got)
+		}
+	}
+}

@@ -33,6 +33,14 @@ func (s *Session) speaks(version string) bool {
 // errLegacy means that a server doesn't speak 2026-07-28.
 var errLegacy = errors.New("the server doesn't speak " + modernVersion)
 
+// errProbedLate means that a child process was slow to start: it speaks 2026-07-28, but
+// has been asked to initialize, too. Some servers then serve the older version, some the
+// newer one, some both; another process must be asked only once.
+var errProbedLate = errors.New("the server speaks " + modernVersion + ", but was too slow to say so")
+
+// lateProbeWait is how long the response to the probe may come after that to initialize.
+const lateProbeWait = 100 * time.Millisecond
+
 // agreeOnVersion discovers a server of 2026-07-28, and initializes any other.
 func (s *Session) agreeOnVersion(ctx context.Context) error {
 	newest := s.newestLegacy()
@@ -49,6 +57,11 @@ func (s *Session) agreeOnVersion(ctx context.Context) error {
 		}
 	}
 	return s.describeHandshakeError(ctx, "initialize", s.initialize(ctx, newest))
+}
+
+func (s *Session) isProcess() bool {
+	_, ok := s.transport.(*process)
+	return ok
 }
 
 func (s *Session) ready() bool {
@@ -85,13 +98,14 @@ func (s *Session) describeHandshakeError(ctx context.Context, method string, err
 func isUnusable(err error) bool {
 	var unreachable *unreachableError
 	var status *statusError
-	return errors.As(err, &unreachable) || errors.As(err, &status) && (status.status == http.StatusUnauthorized || status.status == http.StatusForbidden)
+	return errors.Is(err, errProbedLate) || errors.As(err, &unreachable) || errors.As(err, &status) && (status.status == http.StatusUnauthorized || status.status == http.StatusForbidden)
 }
 
 // discoverOrInitialize probes the server for 2026-07-28. A server that doesn't respond
 // in time, because it ignores methods that it doesn't know, or because it is still
-// starting, is asked to initialize meanwhile, and the first of the two responses counts.
-// The error is errLegacy, with the version to initialize with, if there is one; the
+// starting, is asked to initialize meanwhile, and the first of the two responses counts;
+// but if a child process responds to both, the error is errProbedLate. Other errors are
+// errLegacy, with the version to initialize with, if there is one; the
 // server's, or that of ctx.
 func (s *Session) discoverOrInitialize(ctx context.Context, legacy string) (offered string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -114,14 +128,27 @@ func (s *Session) discoverOrInitialize(ctx context.Context, legacy string) (offe
 	for {
 		select {
 		case o := <-discovered:
-			if o.err != nil && startInitialize == nil && legacy != "" {
+			switch {
+			case startInitialize != nil || legacy == "":
+			case o.err != nil:
 				return "", <-initialized
+			case s.isProcess():
+				return "", errProbedLate
 			}
 			return o.offered, o.err
 		case <-startInitialize:
 			startInitialize = nil
 			go func() { initialized <- s.initialize(ctx, legacy) }()
 		case err := <-initialized:
+			if err == nil && s.isProcess() {
+				select {
+				case o := <-discovered:
+					if o.err == nil {
+						return "", errProbedLate
+					}
+				case <-time.After(lateProbeWait):
+				}
+			}
 			if err == nil {
 				return "", nil
 			}
