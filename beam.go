@@ -92,7 +92,7 @@ func New(c Config) (*Beam, error) {
 		Photons: photons, Folder: folder, Site: site,
 		SyncAlways: c.SyncAlways, AcceptLoss: c.AcceptLoss,
 		Root: c.Root, Limits: c.Limits.engineLimits(), TracerProvider: c.TracerProvider,
-		Upstreams: servers, Elicitation: upstream.DefaultElicitation(),
+		Models: c.Models, Upstreams: servers, Elicitation: upstream.DefaultElicitation(),
 		AskPolicy: policy, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
 		AllowedHosts: c.hosts(), Identify: c.Identify, Token: c.Token, Logger: logger,
 	})

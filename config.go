@@ -81,6 +81,10 @@ type Config struct {
 	// SERVER__TOOL.
 	Upstreams []string
 
+	// Models is a file of models that tools may ask once a person has approved what is
+	// sent; empty for none. See docs/sampling.md.
+	Models string
+
 	// Limits bound what runs may use.
 	Limits Limits
 

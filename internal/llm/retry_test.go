@@ -77,3 +77,55 @@ func TestWaits(t *testing.T) {
 		}
 	})
 }
+
+// A hangingBody sends text, and then nothing, or the text again and again, until the
+// request ends.
+type hangingBody struct {
+	ctx   context.Context
+	text  string
+	every time.Duration // 0: it stops after the text
+	sent  bool
+}
+
+func (b *hangingBody) Read(p []byte) (int, error) {
+	if b.sent && b.every == 0 {
+		<-b.ctx.Done()
+	}
+	if b.sent {
+		time.Sleep(b.every) // in a bubble
+	}
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	b.sent = true
+	return copy(p, b.text), nil
+}
+
+func (b *hangingBody) Close() error { return nil }
+
+// A slow model's request ends: without a response or any data for a while, or if the
+// whole reply takes too long.
+func TestTimeouts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for want, transport := range map[string]roundTripFunc{
+			"m sent nothing for 2m0s.": func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			},
+			"m sent nothing for 2m0s. ": func(r *http.Request) (*http.Response, error) {
+				response := respond(200, "")
+				response.Body = &hangingBody{ctx: r.Context(), text: ": hello\n"}
+				return response, nil
+			},
+			"m did not finish within 10m0s.": func(r *http.Request) (*http.Response, error) {
+				response := respond(200, "")
+				response.Body = &hangingBody{ctx: r.Context(), text: ": thinking\n", every: time.Minute}
+				return response, nil
+			},
+		} {
+			if took, err := testModel(t, transport).testStream(t.Context()); err == nil || err.Error() != strings.TrimSpace(want) || took < 2*time.Minute || took > 11*time.Minute {
+				t.Errorf("after %v, the error is %v, want %s", took, err, want)
+			}
+		}
+	})
+}

@@ -98,7 +98,7 @@ func (s *Service) Close() {
 
 // Causes of the end of a call.
 var (
-	errClosing = errors.New("Beam is shutting down")
+	errClosing = errors.New("this Beam is shutting down")
 	errSettled = errors.New("the question has been settled")
 	errStopped = errors.New("a person has stopped the call")
 )
