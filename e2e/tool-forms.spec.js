@@ -44,8 +44,8 @@ test("nested fields and rows become JSON, with the focus where the person contin
   await openForm(page);
   await expect(json(page)).toHaveValue(/"servers"/);
   await fillField(main(page), "title", "Shop");
-  await fillField(main(page), "contact/email", "nobody");
-  await expectJSON(page, { title: "Shop", contact: { email: "nobody" }, servers: [{}] });
+  await fillField(main(page), "contact/phone", "1");
+  await expectJSON(page, { title: "Shop", contact: { phone: "1" }, servers: [{}] });
 
   // From the keyboard.
   await field(main(page), "servers/0/host").focus();
@@ -65,13 +65,13 @@ test("nested fields and rows become JSON, with the focus where the person contin
   await press(page, "Add group");
   await press(page, "Add parent");
   await fillField(main(page), "group/parent/name", "All");
-  await expectJSON(page, { title: "Shop", contact: { email: "nobody" }, servers: [{ host: "b.example" }, { host: "a.example" }], labels: { team: "web" }, group: { parent: { name: "All" } } });
+  await expectJSON(page, { title: "Shop", contact: { phone: "1" }, servers: [{ host: "b.example" }, { host: "a.example" }], labels: { team: "web" }, group: { parent: { name: "All" } } });
   await press(page, "Remove Server 2");
   await expect(main(page).getByRole("button", { name: "Remove Server 1" })).toBeFocused();
   await fillField(main(page), "servers/0/port", "70000");
 
   await press(page, "Run");
-  await expectError(main(page), "contact/email", /Enter an email, such as/);
+  await expectError(main(page), "contact/email", /Enter an email$/);
   await expectError(main(page), "servers/0/port", /from 1 to 65535$/);
   await expect(main(page).getByRole("alert")).toContainText("Servers › Server 1 › Enter a port from 1 to 65535");
   await expect(main(page).locator(".json-errors")).toContainText("/servers/0/port");
@@ -111,7 +111,7 @@ test("the form follows the JSON, variants and conditions", async ({ page, contex
 
   await fillField(main(page), "title", "Both");
   await expectJSON(page, { ...args, title: "Both" });
-  await fillField(main(page), "urgent", true);
+  await main(page).getByLabel("Urgent").check();
   await field(main(page), "reason").fill("Now");
   await expectJSON(page, { ...args, title: "Both", urgent: true, reason: "Now" });
   await expect(field(main(page), "reason")).toBeFocused();

@@ -49,6 +49,9 @@ func (b *builder) newPart(s *jsonschema.Schema, at place) *Part {
 	return p
 }
 
+// isFull reports whether the form has become too large, so that it will be JSON.
+func (b *builder) isFull() bool { return b.parts > maxParts || b.choices > maxChoicesEver }
+
 // part returns the part for the values of a schema.
 func (b *builder) part(s *jsonschema.Schema, at place, in input) *Part {
 	p := b.newPart(s, at)
@@ -69,7 +72,7 @@ func (b *builder) part(s *jsonschema.Schema, at place, in input) *Part {
 		return asJSON(p, in, "")
 	case at.depth > maxDepth:
 		return asJSON(p, in, "This part is edited as JSON, because it is nested too deep for a form.")
-	case b.parts > maxParts:
+	case b.isFull():
 		return asJSON(p, in, "")
 	}
 	return b.fill(p, r, conditions, in)

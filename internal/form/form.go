@@ -97,7 +97,7 @@ func (f *Form) build(in input, zone *time.Location) *Part {
 	if p.Note == "" {
 		p.Note = f.note
 	}
-	if b.parts > maxParts || b.choices > maxChoicesEver {
+	if b.isFull() {
 		return asJSON(b.newPart(f.schema, place{required: true}), in, "There are too many fields for a form. Edit the arguments as JSON.")
 	}
 	return p

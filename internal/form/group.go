@@ -45,7 +45,7 @@ func (b *builder) group(p *Part, s *jsonschema.Schema, conditions []condition, i
 		return p
 	}
 	b.addMembers(p, s, in)
-	if len(conditions) == 0 {
+	if len(conditions) == 0 || b.isFull() {
 		return p
 	}
 	p.Changes = true
@@ -92,7 +92,7 @@ func (b *builder) addMembers(p *Part, s *jsonschema.Schema, in input) {
 		if property != nil && property.ReadOnly && !required && from.value == nil && !(in.isPosted() && in.posted[joinInput(p.Input, name)] != nil) {
 			continue
 		}
-		if b.parts > maxParts {
+		if b.isFull() {
 			return
 		}
 		at := p.at(name)

@@ -1,7 +1,7 @@
 // A tool's form and the JSON beside it follow each other. The server converts both ways,
 // and renders what a button changes; nothing is started or kept by that.
 
-import { announce, find } from "./dom.js";
+import { announce, find, findAll } from "./dom.js";
 
 const states = new WeakMap(); // form → what is in progress
 const state = (form) => states.get(form) ?? states.set(form, { version: 0 }).get(form);
@@ -13,6 +13,23 @@ function setSource(form, source) {
   if (find(".fields > .field", form)) input.value = source;
 }
 
+/** problemIn returns what is wrong with JSON text; empty if nothing is. */
+function problemIn(text) {
+  try {
+    JSON.parse(text.trim() || "{}");
+    return "";
+  } catch (error) {
+    return error.message;
+  }
+}
+
+/** keepJSON removes from what is posted what the JSON says, unless it is wrong. Passwords aren't in it. */
+function keepJSON(form, data) {
+  if (problemIn(jsonOf(form).value)) return;
+  const kept = new Set(findAll("input[type=password]", form).map((e) => e.name));
+  for (const name of [...data.keys()]) if (!name.startsWith("beam:") && !kept.has(name)) data.delete(name);
+}
+
 /** request posts a form, and returns the response, or null if another request took over. */
 async function request(form, action, accept) {
   const current = state(form);
@@ -21,7 +38,8 @@ async function request(form, action, accept) {
   const data = new FormData(form);
   data.delete("beam:do");
   if (action) data.set("beam:do", action);
-  if (action !== "fill") data.delete("beam:json");
+  if (action === "fill") keepJSON(form, data);
+  else data.delete("beam:json");
   const url = find('[name="beam:do"][formaction]', form)?.getAttribute("formaction");
   try {
     const response = await fetch(url, {
@@ -76,7 +94,7 @@ async function change(form, action) {
 
 /** keepFocus gives the focus, and the place of the caret, to what replaces an element. */
 function keepFocus(element, before) {
-  element?.focus();
+  element?.focus({ preventScroll: true });
   if (element?.matches("textarea, [type=text], [type=url], [type=password]")) element.setSelectionRange(before.selectionStart, before.selectionEnd);
 }
 
@@ -88,13 +106,8 @@ function schedule(form, task, delay) {
 
 /** readJSON fills the form with the JSON, if it is some. */
 function readJSON(form) {
-  const text = jsonOf(form).value;
-  try {
-    JSON.parse(text.trim() || "{}");
-  } catch (error) {
-    return showProblem(form, `This isn’t JSON yet: ${error.message}`);
-  }
-  return change(form, "fill");
+  const problem = problemIn(jsonOf(form).value);
+  return problem ? showProblem(form, `This isn’t JSON yet: ${problem}`) : change(form, "fill");
 }
 
 document.addEventListener("input", ({ target }) => {
@@ -110,16 +123,19 @@ document.addEventListener("input", ({ target }) => {
 
 document.addEventListener("submit", (event) => {
   const form = formOf(event.target), button = event.submitter;
-  if (!form || button?.name !== "beam:do") return;
+  if (!form) return;
+  clearTimeout(state(form).timer);
+  if (button?.name !== "beam:do") return state(form).abort?.abort();
   event.preventDefault();
   setSource(form, "form");
-  clearTimeout(state(form).timer);
   change(form, button.value);
 });
 
 // What is posted needs only one of the two.
 document.addEventListener("formdata", ({ target, formData }) => {
-  if (formOf(target) && formData.get("beam:source") === "form") formData.delete("beam:json");
+  if (!formOf(target) || !jsonOf(target)) return;
+  if (formData.get("beam:source") === "form") formData.delete("beam:json");
+  else keepJSON(target, formData);
 });
 
 document.addEventListener("click", async ({ target }) => {
