@@ -79,6 +79,7 @@ race: $(bundle) ## Go tests that start no programs, with the race detector
 programs: $(bundle) ## Go tests that start programs
 	scripts/need curl curl
 	scripts/need strace strace
+	scripts/need tmux tmux
 	go test -vet=off -short $(starting)
 	go -C examples/migrate test -vet=off -short ./...
 

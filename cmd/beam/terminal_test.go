@@ -66,7 +66,7 @@ func (s *tmuxScreen) waitFor(pattern string) string {
 	s.t.Helper()
 	re := regexp.MustCompile("(?m)" + pattern)
 	var screen string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // tmux reports no changes
 		if screen = s.tmux("capture-pane", "-p"); re.MatchString(screen) {
 			return screen
 		}
@@ -296,7 +296,7 @@ func TestTerminalAndBrowser(t *testing.T) {
 // waitForSettled waits until a question is not open.
 func (s *tmuxScreen) waitForSettled(id string, open func() string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); strings.Contains(open(), id); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); strings.Contains(open(), id); time.Sleep(20 * time.Millisecond) { // beam asks lists, and doesn't follow
 		if time.Now().After(deadline) {
 			s.t.Fatalf("%s is still open", id)
 		}

@@ -165,9 +165,19 @@ func TestLimits(t *testing.T) {
 		}
 		return nil, nil
 	}, nil)
+	bothAsked := make(chan struct{})
 	asker := newPhoton("asker", func(_ context.Context, yield generators.Yield) (any, error) {
 		var a, b bool
-		return nil, ask.All(yield, ask.ForConfirm("a", "A?").Into(&a), ask.ForConfirm("b", "B?").Into(&b))
+		asked := 0
+		count := func(e generators.Event) bool {
+			defer func() {
+				if asked++; asked == 2 {
+					close(bothAsked)
+				}
+			}()
+			return yield(e)
+		}
+		return nil, ask.All(count, ask.ForConfirm("a", "A?").Into(&a), ask.ForConfirm("b", "B?").Into(&b))
 	}, nil)
 	o := testOptions(t, chatty, asker, greeter)
 	o.Limits = engine.Limits{MaxEvents: 500, MaxActivePerOwner: 2}
@@ -178,6 +188,7 @@ func TestLimits(t *testing.T) {
 	}
 	id := b.startRun("asker", "")
 	askID, _ := b.waitForAsk(id, 0)
+	<-bothAsked // one after the other would be allowed
 	b.acceptAsk(askID, `{"a":true}`)
 	if f := b.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "the most that are allowed") {
 		t.Errorf("too many asks: %+v", f)
