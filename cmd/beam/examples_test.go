@@ -113,7 +113,7 @@ func (s *servedState) runExample(line string) {
 			}
 			id := strings.TrimSpace(s.run(strings.Fields(r.start)...))
 			for !strings.Contains(s.run("ps", "--all"), id) || strings.Contains(line, "answer") && !strings.Contains(s.run("asks"), id) {
-				time.Sleep(10 * time.Millisecond)
+				time.Sleep(10 * time.Millisecond) // another process is waited for
 			}
 			line = strings.ReplaceAll(line, "7f3c", id)
 			break

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
@@ -66,7 +67,7 @@ func (s *tmuxScreen) waitFor(pattern string) string {
 	s.t.Helper()
 	re := regexp.MustCompile("(?m)" + pattern)
 	var screen string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // another process is waited for
 		if screen = s.tmux("capture-pane", "-p"); re.MatchString(screen) {
 			return screen
 		}
@@ -296,7 +297,7 @@ func TestTerminalAndBrowser(t *testing.T) {
 // waitForSettled waits until a question is not open.
 func (s *tmuxScreen) waitForSettled(id string, open func() string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); strings.Contains(open(), id); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); strings.Contains(open(), id); time.Sleep(20 * time.Millisecond) { // another process is waited for
 		if time.Now().After(deadline) {
 			s.t.Fatalf("%s is still open", id)
 		}
@@ -310,4 +311,35 @@ func openAsksOf(beam string, env []string) func() string {
 		out, _ := cmd.Output()
 		return string(out)
 	}
+}
+
+// A request to a model is sent once it is approved; the reply is the answer.
+func TestModelInATerminal(t *testing.T) {
+	dir := t.TempDir()
+	model := llmtest.New(t, func(x *llmtest.Exchange) { x.Reply("It is short.") })
+	config := fmt.Sprintf(`{"models":[{"name":"tiny","endpoint":%q}]}`, model.URL+"/v1")
+	if err := os.WriteFile(filepath.Join(dir, "models.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t, 80, 40, dir)
+	s.enter("beam run --memory --models models.json summarize --text 'A long text.'; echo status $?")
+	s.waitFor(`Request to a model`)
+	s.waitFor(`Send this request to`)
+	s.waitFor(`> tiny`)
+	s.waitFor(`Answer it myself`)
+	if len(model.Requests()) > 0 {
+		t.Error("the request was sent before it was approved")
+	}
+	s.press("Enter")
+	s.waitFor(`→ Sent to the model tiny`)
+	s.waitFor(`It is short`)
+	s.waitFor(`status 0`)
+	s.enter("clear; beam run --memory --models models.json summarize --text 'A long text.' --quiet; echo status $?")
+	s.waitFor(`> tiny`)
+	s.press("Down", "Enter")
+	s.waitFor(`Answer in the model's place`)
+	s.typeText("By hand.")
+	s.press("Enter")
+	s.waitFor(`By hand`)
+	s.waitFor(`status 0`)
 }

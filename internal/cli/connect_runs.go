@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // beamRuns is what the commands for runs need of a Beam, wherever it is.
@@ -33,6 +34,8 @@ type beamRuns interface {
 	Run(ctx context.Context, id string) (engine.Info, error)
 	Asks(ctx context.Context) ([]engine.OpenAsk, error)
 	Ask(ctx context.Context, id string) (engine.OpenAsk, error)
+	Models(ctx context.Context, askID string) (sampling.Description, error)
+	Approve(ctx context.Context, askID, model string) error
 }
 
 var (
