@@ -206,6 +206,17 @@ func TestPlainTerminal(t *testing.T) {
 	s.waitFor(`status 130`)
 }
 
+// A deadline counts down, below what the question shows; when it has passed, the form
+// disappears.
+func TestDeadlineInATerminal(t *testing.T) {
+	s := newScreen(t, 40, 20, t.TempDir())
+	s.enter("hello run --memory brief; echo status $?")
+	s.waitFor(`(?s)Because it is late\..*Now or never\?\n +Answer by \d\d:\d\d:\d\d: 0:0\d left`)
+	s.waitFor(`Now or never\? was not answered`)
+	s.waitFor(`status 5`)
+	s.expectNot(`esc: `)
+}
+
 // Missing parameters are asked for.
 func TestParametersInATerminal(t *testing.T) {
 	s := newScreen(t, 80, 30, t.TempDir())
@@ -316,7 +327,7 @@ func openAsksOf(beam string, env []string) func() string {
 // A request to a model is sent once it is approved; the reply is the answer.
 func TestModelInATerminal(t *testing.T) {
 	dir := t.TempDir()
-	model := llmtest.New(t, func(x *llmtest.Exchange) { x.Reply("It is short.") })
+	model := llmtest.New(t, func(x *llmtest.Call) { x.Reply("It is short.") })
 	config := fmt.Sprintf(`{"models":[{"name":"tiny","endpoint":%q}]}`, model.URL+"/v1")
 	if err := os.WriteFile(filepath.Join(dir, "models.json"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)

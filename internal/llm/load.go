@@ -14,8 +14,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
 	"time"
+	"unicode/utf8"
 
 	"github.com/photon-beam/beam/internal/links"
 )
