@@ -76,7 +76,7 @@ func (s *Server) readDecision(w http.ResponseWriter, r *http.Request, open engin
 		if err := decoder.Decode(&d); err != nil {
 			return d, "", statusErrorf(http.StatusBadRequest, "The body is not a decision: %v.", err)
 		}
-		return d, "http", nil
+		return d, surfaceOf(r), nil
 	case formType, multipartType:
 		if err := readAnswerForm(w, r); err != nil {
 			return d, "", err

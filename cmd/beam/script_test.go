@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	hello := func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "name", "Who is there?")
 	}
+	brief := func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
+		return ask.Confirm(yield, "go", "Now or never?", ask.Timeout(3*time.Second), ask.Showing(generators.Markdown("Why", "Because it is *late*.")))
+	}
 	vault := func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		secret, err := ask.Secret(yield, "secret", "What is the word?")
 		if err != nil {
@@ -50,7 +53,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"beam": main,
 		// Programs of other photons.
-		"hello": func() { beam.Main(generators.New("hello", hello, nil)) },
+		"hello": func() { beam.Main(generators.New("hello", hello, nil), generators.New("brief", brief, nil)) },
 		"vaults": func() {
 			beam.Main(append(shipped.Photons(), generators.New("vault", vault, &generators.Options{Durable: true}))...)
 		},

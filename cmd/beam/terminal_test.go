@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
@@ -205,6 +206,17 @@ func TestPlainTerminal(t *testing.T) {
 	s.waitFor(`status 130`)
 }
 
+// A deadline counts down, below what the question shows; when it has passed, the form
+// disappears.
+func TestDeadlineInATerminal(t *testing.T) {
+	s := newScreen(t, 40, 20, t.TempDir())
+	s.enter("hello run --memory brief; echo status $?")
+	s.waitFor(`(?s)Because it is late\..*Now or never\?\n +Answer by \d\d:\d\d:\d\d: 0:0\d left`)
+	s.waitFor(`Now or never\? was not answered`)
+	s.waitFor(`status 5`)
+	s.expectNot(`esc: `)
+}
+
 // Missing parameters are asked for.
 func TestParametersInATerminal(t *testing.T) {
 	s := newScreen(t, 80, 30, t.TempDir())
@@ -310,4 +322,35 @@ func openAsksOf(beam string, env []string) func() string {
 		out, _ := cmd.Output()
 		return string(out)
 	}
+}
+
+// A request to a model is sent once it is approved; the reply is the answer.
+func TestModelInATerminal(t *testing.T) {
+	dir := t.TempDir()
+	model := llmtest.New(t, func(x *llmtest.Call) { x.Reply("It is short.") })
+	config := fmt.Sprintf(`{"models":[{"name":"tiny","endpoint":%q}]}`, model.URL+"/v1")
+	if err := os.WriteFile(filepath.Join(dir, "models.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t, 80, 40, dir)
+	s.enter("beam run --memory --models models.json summarize --text 'A long text.'; echo status $?")
+	s.waitFor(`Request to a model`)
+	s.waitFor(`Send this request to`)
+	s.waitFor(`> tiny`)
+	s.waitFor(`Answer it myself`)
+	if len(model.Requests()) > 0 {
+		t.Error("the request was sent before it was approved")
+	}
+	s.press("Enter")
+	s.waitFor(`→ Sent to the model tiny`)
+	s.waitFor(`It is short`)
+	s.waitFor(`status 0`)
+	s.enter("clear; beam run --memory --models models.json summarize --text 'A long text.' --quiet; echo status $?")
+	s.waitFor(`> tiny`)
+	s.press("Down", "Enter")
+	s.waitFor(`Answer in the model's place`)
+	s.typeText("By hand.")
+	s.press("Enter")
+	s.waitFor(`By hand`)
+	s.waitFor(`status 0`)
 }

@@ -143,7 +143,9 @@ func NewEngine(ctx context.Context, c Config) (*App, error) {
 }
 
 // Runs returns the runs for the person at the machine.
-func (a *App) Runs() *runs.Local { return &runs.Local{Engine: a.engine, Caller: callers.Operator()} }
+func (a *App) Runs() *runs.Local {
+	return &runs.Local{Engine: a.engine, Caller: callers.Operator(), Sampling: a.models}
+}
 
 // openLog opens the log of the app's folder, recovering a damaged one if
 // c.AcceptLoss is set.

@@ -22,9 +22,9 @@ type answerCommand struct {
 	Decline bool     `env:"-" help:"Decline the question: say no."`
 	Dismiss bool     `env:"-" help:"Dismiss the question without choosing."`
 	Plain   bool     `help:"Write lines only, redraw nothing, and ask line by line: for screen readers."`
-	Root    string   `default:"" placeholder:"DIR" type:"path" help:"Folder that the photon may read, if it continues in this process."`
 
 	connectFlags
+	localFlags
 }
 
 // Help returns what --help says besides the flags.
@@ -43,12 +43,12 @@ func (c *answerCommand) Validate() error {
 	if c.Decline && c.Dismiss {
 		return errors.New("--decline and --dismiss exclude each other")
 	}
-	return c.connectFlags.Validate()
+	return errors.Join(c.connectFlags.Validate(), c.localFlags.validate())
 }
 
 // Run answers the question.
 func (c *answerCommand) Run(ctx context.Context, p *program) (err error) {
-	conn, err := c.connect(ctx, p, runPhotons, c.Root)
+	conn, err := c.connect(ctx, p, runPhotons, &c.localFlags)
 	if err != nil {
 		return err
 	}

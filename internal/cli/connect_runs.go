@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // beamRuns is what the commands for runs need of a Beam, wherever it is.
@@ -33,6 +34,8 @@ type beamRuns interface {
 	Run(ctx context.Context, id string) (engine.Info, error)
 	Asks(ctx context.Context) ([]engine.OpenAsk, error)
 	Ask(ctx context.Context, id string) (engine.OpenAsk, error)
+	Models(ctx context.Context, askID string) (sampling.Description, error)
+	Approve(ctx context.Context, askID, model string) error
 }
 
 var (
@@ -83,7 +86,7 @@ const (
 // connect connects to the Beam that the flags name: that of a server, or the owner of the
 // data folder, or one in this process if nobody owns the folder. The caller closes the
 // connection.
-func (c *connectFlags) connect(ctx context.Context, p *program, work localWork, root string) (*connection, error) {
+func (c *connectFlags) connect(ctx context.Context, p *program, work localWork, local *localFlags) (*connection, error) {
 	if c.Server != "" {
 		base := strings.TrimRight(c.Server, "/")
 		return &connection{beamRuns: &runs.Remote{Base: base, Token: c.Token, Client: &http.Client{}}, name: base, close: noClose}, nil
@@ -100,7 +103,7 @@ func (c *connectFlags) connect(ctx context.Context, p *program, work localWork, 
 	for start := time.Now(); ; {
 		folder, err := app.OpenDataFolder(dir)
 		if err == nil {
-			return openLocal(ctx, p, folder, work, root)
+			return openLocal(ctx, p, folder, work, local)
 		}
 		if !errors.Is(err, app.ErrFolderInUse) {
 			return nil, err
@@ -121,8 +124,8 @@ func (c *connectFlags) connect(ctx context.Context, p *program, work localWork, 
 func noClose() error { return nil }
 
 // openLocal starts a Beam in this process. It closes the folder if that fails.
-func openLocal(ctx context.Context, p *program, folder *app.DataFolder, work localWork, root string) (*connection, error) {
-	config := (&appFlags{Root: root, askFlags: defaultAskFlags}).config(p, folder, newErrorLogger(p))
+func openLocal(ctx context.Context, p *program, folder *app.DataFolder, work localWork, local *localFlags) (*connection, error) {
+	config := local.appFlags().config(p, folder, newErrorLogger(p))
 	start := newApp
 	if work == readOnly {
 		config.Photons, _ = generators.NewRegistry() // no photon's run is resumed
@@ -134,7 +137,7 @@ func openLocal(ctx context.Context, p *program, folder *app.DataFolder, work loc
 	}
 	pages := app.NewPageServer(a)
 	if work == runPhotons {
-		a.ServeControlSocket(ctx, p.name+runSuffix, root, pages)
+		a.ServeControlSocket(ctx, p.name+runSuffix, local.Root, pages)
 	}
 	return &connection{beamRuns: a.Runs(), local: true, close: func() error {
 		a.Stop()
@@ -147,12 +150,16 @@ func openLocal(ctx context.Context, p *program, folder *app.DataFolder, work loc
 const runSuffix = " run"
 
 // openMemory starts an engine in this process that stores nothing.
-func openMemory(ctx context.Context, p *program, root string) (*connection, error) {
+func openMemory(ctx context.Context, p *program, local *localFlags) (*connection, error) {
 	folder, err := app.OpenTemporaryFolder()
 	if err != nil {
 		return nil, err
 	}
-	a, err := app.NewEngine(ctx, (&appFlags{Root: root}).config(p, folder, newErrorLogger(p)))
+	start := app.NewEngine
+	if len(local.servers) > 0 {
+		start = app.New
+	}
+	a, err := start(ctx, local.appFlags().config(p, folder, newErrorLogger(p)))
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}

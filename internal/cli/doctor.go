@@ -162,14 +162,10 @@ var browserCommands = map[string][]string{
 }
 
 func checkBrowser() finding {
-	commands, known := browserCommands[runtime.GOOS]
-	for _, name := range commands {
+	for _, name := range browserCommands[runtime.GOOS] {
 		if path, err := exec.LookPath(name); err == nil {
 			return finding{"browser", findingOK, path, ""}
 		}
-	}
-	if !known {
-		commands = browserCommands["linux"]
 	}
 	return finding{"browser", findingNote, "no command opens one", "Install xdg-utils for --open, or open the addresses yourself."}
 }

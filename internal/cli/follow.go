@@ -13,10 +13,10 @@ import (
 // followCommand follows a run.
 type followCommand struct {
 	RunID string `name:"run" arg:"" help:"The run's id, or its beginning."`
-	Root  string `default:"" placeholder:"DIR" type:"path" help:"Folder that the photon may read, if it runs in this process."`
 
 	followFlags
 	connectFlags
+	localFlags
 }
 
 // Help returns what --help says besides the flags.
@@ -29,9 +29,14 @@ func (*followCommand) Help() string {
 If no Beam owns the data folder, the run continues in this process.`
 }
 
+// Validate checks the flags; kong calls it.
+func (c *followCommand) Validate() error {
+	return errors.Join(c.connectFlags.Validate(), c.localFlags.validate())
+}
+
 // Run follows the run.
 func (c *followCommand) Run(ctx context.Context, p *program) (err error) {
-	conn, err := c.connect(ctx, p, runPhotons, c.Root)
+	conn, err := c.connect(ctx, p, runPhotons, &c.localFlags)
 	if err != nil {
 		return err
 	}
@@ -64,7 +69,7 @@ func (*logsCommand) Help() string {
 
 // Run prints the run's log.
 func (c *logsCommand) Run(ctx context.Context, p *program) (err error) {
-	conn, err := c.connect(ctx, p, readOnly, "")
+	conn, err := c.connect(ctx, p, readOnly, &localFlags{})
 	if err != nil {
 		return err
 	}
@@ -127,7 +132,7 @@ func (*cancelCommand) Help() string {
 
 // Run stops the runs.
 func (c *cancelCommand) Run(ctx context.Context, p *program) (err error) {
-	conn, err := c.connect(ctx, p, readOnly, "")
+	conn, err := c.connect(ctx, p, readOnly, &localFlags{})
 	if err != nil {
 		return err
 	}

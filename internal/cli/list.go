@@ -51,7 +51,7 @@ func (s *photonSource) Validate() error {
 // photons returns the photons of the program, or those of the server.
 func (s *photonSource) photons(ctx context.Context, p *program) ([]runs.Photon, error) {
 	if s.Server != "" {
-		conn, err := (&connectFlags{Server: s.Server, Token: s.Token}).connect(ctx, p, readOnly, "")
+		conn, err := (&connectFlags{Server: s.Server, Token: s.Token}).connect(ctx, p, readOnly, &localFlags{})
 		if err != nil {
 			return nil, err
 		}

@@ -21,10 +21,10 @@ type runCommand struct {
 	JSON   string `name:"json" env:"-" placeholder:"JSON" help:"Parameters as a JSON object; @FILE reads a file, and - reads stdin. Flags take precedence."`
 	Detach bool   `env:"-" help:"Print the run's id and leave it to the Beam that runs it."`
 	Memory bool   `help:"Run it in this process and store nothing."`
-	Root   string `default:"" placeholder:"DIR" type:"path" help:"Folder that the photon may read, if it runs in this process."`
 
 	followFlags
 	connectFlags
+	localFlags
 }
 
 // Help returns what --help says besides the flags.
@@ -48,7 +48,7 @@ func (c *runCommand) Validate() error {
 	case c.Memory && c.Detach:
 		return errors.New("--memory excludes --detach: the run ends with this process")
 	}
-	return errors.Join(c.connectFlags.Validate(), (&appFlags{Root: c.Root}).validateRoot())
+	return errors.Join(c.connectFlags.Validate(), c.localFlags.validate())
 }
 
 // Run runs the photon.
@@ -95,9 +95,9 @@ func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
 
 func (c *runCommand) open(ctx context.Context, p *program) (*connection, error) {
 	if c.Memory {
-		return openMemory(ctx, p, c.Root)
+		return openMemory(ctx, p, &c.localFlags)
 	}
-	return c.connect(ctx, p, runPhotons, c.Root)
+	return c.connect(ctx, p, runPhotons, &c.localFlags)
 }
 
 // printLocalHelp prints the help of a photon of this program.

@@ -65,7 +65,7 @@ func (*psCommand) Help() string {
 
 // Run lists the runs.
 func (c *psCommand) Run(ctx context.Context, p *program) (err error) {
-	conn, err := c.connect(ctx, p, readOnly, "")
+	conn, err := c.connect(ctx, p, readOnly, &localFlags{})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (*asksCommand) Help() string {
 
 // Run lists the questions.
 func (c *asksCommand) Run(ctx context.Context, p *program) (err error) {
-	conn, err := c.connect(ctx, p, readOnly, "")
+	conn, err := c.connect(ctx, p, readOnly, &localFlags{})
 	if err != nil {
 		return err
 	}

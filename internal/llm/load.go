@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/photon-beam/beam/internal/links"
 )
@@ -93,11 +94,15 @@ func explainSyntax(err error) error {
 	return err
 }
 
-var validName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._:/@+-]{0,59}$`)
+// validName matches names of up to maxName characters. A count in the expression would cost
+// megabytes at every start.
+var validName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._:/@+-]*$`)
+
+const maxName = 60
 
 // prepare checks the model, sets its defaults and reads its key.
 func (m *Model) prepare() error {
-	if !validName.MatchString(m.Name) {
+	if !validName.MatchString(m.Name) || utf8.RuneCountInString(m.Name) > maxName {
 		return errors.New("a name has up to 60 letters, digits, spaces and . _ : / @ + -, and begins with a letter or digit")
 	}
 	if err := m.prepareEndpoint(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // Local reaches the runs of an engine in this process for one caller. It is safe for
@@ -22,6 +23,8 @@ import (
 type Local struct {
 	Engine *engine.Engine
 	Caller generators.Caller
+	// Sampling sends questions to models; nil if none are configured.
+	Sampling *sampling.Service
 }
 
 // Photons returns the photons that the caller may start, in the order of their names.

@@ -31,4 +31,7 @@ type Answer struct {
 	Files   []string        // the paths of the files, for a question for files
 	// Rendered says how much of the question's evidence was shown.
 	Rendered runlog.Rendering
+	// Model, if not empty, is the model that a question to a model is sent to instead of
+	// being answered; see Approve.
+	Model string
 }

@@ -113,12 +113,41 @@ func (l *Lines) askFields(ctx context.Context, v *fieldValues) error {
 		v.consent = yes
 		return err
 	}
+	if len(v.question.Models) > 0 {
+		if err := l.askModel(ctx, v); err != nil || v.model != "" {
+			return err
+		}
+	}
 	for i := range v.question.Fields {
 		if err := l.askField(ctx, v, i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// askModel asks which model a request is sent to.
+func (l *Lines) askModel(ctx context.Context, v *fieldValues) error {
+	models := v.question.Models
+	for i, m := range models {
+		l.say("  %d. Send it to %s", i+1, describeModel(m))
+	}
+	l.say("  %d. Answer it myself", len(models)+1)
+	for {
+		line, err := l.readLine(ctx, "Number: ")
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(line))
+		switch {
+		case err == nil && n == len(models)+1:
+			return nil
+		case err == nil && n >= 1 && n <= len(models):
+			v.model = models[n-1].Name
+			return nil
+		}
+		l.say("Type a number from 1 to %d.", len(models)+1)
+	}
 }
 
 func (l *Lines) askPaths(ctx context.Context, v *fieldValues) error {

@@ -60,6 +60,20 @@ func (r *artifacts) sample(s *ask.SampleRequest) string {
 	return b.String()
 }
 
+// showSampling shows the call of a model that a person has approved.
+func (v *View) showSampling(d *runlog.Sampling) {
+	switch {
+	case d.Approved != nil:
+		v.line(v.style.paint(cyan, "→ ") + "Sent to the model " + cleantext.Line(d.Approved.Model))
+	case d.Notice != "":
+		v.line(v.style.paint(yellow, "! ") + cleantext.Line(d.Notice))
+	case d.Text != "":
+		v.screen.Stream(cleantext.Text(d.Text))
+	case d.Ended != nil && d.Ended.Result == nil:
+		v.line(v.style.paint(red, "✗ ") + cmp.Or(cleantext.Line(d.Ended.Error), "The call was stopped"))
+	}
+}
+
 // showAnswer shows how a question was answered, and by whom if not here.
 func (v *View) showAnswer(q *Question, a *runlog.Answered) {
 	var text string

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // Runs is what a session needs of a Beam. Package runs implements it.
@@ -20,6 +21,8 @@ type Runs interface {
 	Follow(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error]
 	Answer(ctx context.Context, askID string, a runs.Answer) error
 	Cancel(ctx context.Context, id string) error
+	Models(ctx context.Context, askID string) (sampling.Description, error)
+	Approve(ctx context.Context, askID, model string) error
 }
 
 // A Question is an open question.
@@ -30,6 +33,8 @@ type Question struct {
 	Deadline time.Time // zero if there is none
 	// Ends says that leaving the question ends the run.
 	Ends bool
+	// Models are the models that a question to a model can be sent to.
+	Models []sampling.ModelDescription
 }
 
 // An Asker asks a person.
@@ -210,6 +215,12 @@ func (s *Session) applyEntry(e *runlog.Entry) error {
 			s.settle(a.AskSeq, func(v *View, q *Question) { v.showAnswer(q, &a) })
 		}
 		return err
+	case runlog.KindSampling:
+		d, err := runlog.Decode[runlog.Sampling](*e)
+		if err == nil {
+			s.applySampling(&d)
+		}
+		return err
 	case runlog.KindWithdrawn:
 		w, err := runlog.Decode[runlog.Withdrawn](*e)
 		if err == nil {
@@ -308,6 +319,11 @@ func (e *InvalidAnswerError) Unwrap() error { return e.Err }
 
 // beginAsk asks the person in a goroutine.
 func (s *Session) beginAsk(ctx context.Context, q *Question) {
+	if q.Kind == ask.KindSample && q.Models == nil {
+		if d, err := s.Runs.Models(ctx, q.ID); err == nil { // otherwise the person can still answer
+			q.Models = fitModels(d)
+		}
+	}
 	rendered := runlog.RenderedNothing
 	if s.View != nil {
 		if s.invalid == nil {
@@ -323,6 +339,31 @@ func (s *Session) beginAsk(ctx context.Context, q *Question) {
 		a.Rendered = rendered
 		s.replies <- reply{q, a, err}
 	}()
+}
+
+// record records the person's answer, or sends the question to the model that the person
+// has chosen.
+func (s *Session) record(ctx context.Context, r reply) error {
+	if r.answer.Model != "" {
+		return s.Runs.Approve(ctx, r.question.ID, r.answer.Model)
+	}
+	return s.Runs.Answer(ctx, r.question.ID, r.answer)
+}
+
+// fitModels returns the models that can take a request.
+func fitModels(d sampling.Description) []sampling.ModelDescription {
+	return slices.DeleteFunc(slices.Clone(d.Models), func(m sampling.ModelDescription) bool { return m.Unfit != "" })
+}
+
+// applySampling shows what a model replies. A question whose call has failed is asked
+// again.
+func (s *Session) applySampling(d *runlog.Sampling) {
+	if d.Ended != nil && d.Ended.Result == nil {
+		delete(s.parked, runlog.AskID(s.id, d.AskSeq))
+	}
+	if s.View != nil {
+		s.View.showSampling(d)
+	}
 }
 
 // handleReply records the person's answer. If it isn't valid, it asks again.
@@ -343,7 +384,7 @@ func (s *Session) handleReply(ctx context.Context, r reply) error {
 	default:
 		return r.err
 	}
-	err := s.Runs.Answer(ctx, r.question.ID, r.answer)
+	err := s.record(ctx, r)
 	var invalid *generators.InvalidError
 	switch {
 	case errors.As(err, &invalid):

@@ -1,0 +1,226 @@
+package term
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
+)
+
+// fakeRuns is one run whose log the test writes.
+type fakeRuns struct {
+	mu        sync.Mutex
+	entries   chan []runlog.Entry
+	seq       uint64
+	answered  []runs.Answer
+	cancelled int
+	refuse    []error // what the next answers are refused with
+}
+
+func newFakeRuns() *fakeRuns { return &fakeRuns{entries: make(chan []runlog.Entry, 100)} }
+
+// append appends an entry and returns its ordinal.
+func (f *fakeRuns) append(kind runlog.Kind, data any) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seq++
+	e := runlog.NewEntry(kind, data)
+	e.Seq, e.Time = f.seq, time.Now()
+	f.entries <- []runlog.Entry{e}
+	return f.seq
+}
+
+func (f *fakeRuns) ask(key string, kind ask.Kind) uint64 {
+	return f.append(runlog.KindAsked, runlog.Asked{Key: key, Question: &ask.Question{Kind: kind, Message: key + "?", Fields: ask.Fields{{Name: key, Type: "string", Required: true}}}})
+}
+
+func (f *fakeRuns) Follow(ctx context.Context, _ string, _ uint64) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		for {
+			select {
+			case batch := <-f.entries:
+				if !yield(batch, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (f *fakeRuns) Answer(_ context.Context, askID string, a runs.Answer) error {
+	_, seq, _ := runlog.SplitAskID(askID)
+	f.mu.Lock()
+	f.answered = append(f.answered, a)
+	if len(f.refuse) > 0 {
+		err := f.refuse[0]
+		f.refuse = f.refuse[1:]
+		f.mu.Unlock()
+		return err
+	}
+	f.mu.Unlock()
+	f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: runs.Surface, Answer: ask.Answer{Action: a.Action, Content: a.Content}})
+	return nil
+}
+
+func (f *fakeRuns) Cancel(context.Context, string) error {
+	f.mu.Lock()
+	f.cancelled++
+	f.mu.Unlock()
+	f.append(runlog.KindFinished, runlog.Finished{Status: runlog.Stopped, Surface: runs.Surface})
+	return nil
+}
+
+func (f *fakeRuns) Models(context.Context, string) (sampling.Description, error) {
+	return sampling.Description{}, nil
+}
+func (f *fakeRuns) Approve(context.Context, string, string) error { return nil }
+
+// asker asks with a function.
+type asker func(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error)
+
+func (a asker) Ask(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error) {
+	return a(ctx, q, invalid)
+}
+
+func accept(key, value string) runs.Answer {
+	content, _ := json.Marshal(map[string]string{key: value})
+	return runs.Answer{Action: ask.Accept, Content: content}
+}
+
+func completed() runlog.Finished {
+	return runlog.Finished{Status: runlog.Completed, Result: json.RawMessage("1")}
+}
+
+// An answer from elsewhere ends the form; the questions after it are asked.
+func TestSettledElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		causes := make(chan error, 1)
+		s := &Session{Runs: f, Asker: asker(func(ctx context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+			if q.Key == "second" {
+				return accept("second", "b"), nil
+			}
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return runs.Answer{}, context.Cause(ctx)
+		})}
+		go func() {
+			first := f.ask("first", ask.KindText)
+			synctest.Wait()
+			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
+			f.ask("second", ask.KindText)
+			synctest.Wait()
+			f.append(runlog.KindFinished, completed())
+		}()
+		finished, err := s.Follow(t.Context(), "r")
+		if err != nil || finished.Status != runlog.Completed || len(f.answered) != 1 || string(f.answered[0].Content) != `{"second":"b"}` {
+			t.Errorf("%v %+v %v", err, finished, f.answered)
+		}
+		if cause := <-causes; !errors.Is(cause, errSettledElsewhere) {
+			t.Errorf("the form was ended by %v", cause)
+		}
+	})
+}
+
+// An answer that comes too late, or is not valid, is no error: the log says who answered,
+// and the form is shown again with what was wrong.
+func TestRefusedAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		invalid := &generators.InvalidError{Fields: []generators.FieldError{generators.At("first", "is wrong")}}
+		f.refuse = []error{invalid, engine.ErrSettled}
+		var told []*generators.InvalidError
+		s := &Session{Runs: f, Asker: asker(func(_ context.Context, _ *Question, invalid *generators.InvalidError) (runs.Answer, error) {
+			told = append(told, invalid)
+			return accept("first", "x"), nil
+		})}
+		go func() {
+			first := f.ask("first", ask.KindText)
+			synctest.Wait()
+			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
+			f.append(runlog.KindFinished, completed())
+		}()
+		if finished, err := s.Follow(t.Context(), "r"); err != nil || finished.Status != runlog.Completed {
+			t.Errorf("%v %+v", err, finished)
+		}
+		if len(told) != 2 || told[0] != nil || told[1] != invalid {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// The first interrupt stops the run; a run that is only followed is left.
+func TestInterrupt(t *testing.T) {
+	for _, stops := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFakeRuns()
+			ctx, cancel := context.WithCancel(t.Context())
+			s := &Session{Runs: f, StopOnInterrupt: stops, Asker: asker(func(ctx context.Context, _ *Question, _ *generators.InvalidError) (runs.Answer, error) {
+				<-ctx.Done()
+				return runs.Answer{}, context.Cause(ctx)
+			})}
+			go func() {
+				f.ask("first", ask.KindText)
+				synctest.Wait()
+				cancel()
+			}()
+			finished, err := s.Follow(ctx, "r")
+			if stops && (err != nil || finished.Status != runlog.Stopped || f.cancelled != 1) || !stops && (!errors.Is(err, ErrInterrupted) || f.cancelled != 0) {
+				t.Errorf("%v: %v %+v, cancelled %d times", stops, err, finished, f.cancelled)
+			}
+		})
+	}
+}
+
+// A question that is left open is not asked again, and others are.
+func TestParked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		var asked []string
+		s := &Session{Runs: f, Asker: asker(func(_ context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+			asked = append(asked, q.Key)
+			if q.Key == "first" {
+				return runs.Answer{}, ErrParked
+			}
+			return runs.Answer{}, ErrLeft
+		})}
+		go func() {
+			f.ask("first", ask.KindText)
+			synctest.Wait()
+			f.ask("second", ask.KindText)
+		}()
+		if _, err := s.Follow(t.Context(), "r"); !errors.Is(err, ErrLeft) || len(asked) != 2 {
+			t.Errorf("%v; asked %q", err, asked)
+		}
+	})
+}
+
+// Without anybody to ask, the question is named; questions that were settled before the
+// session began are not.
+func TestUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		settled := f.ask("settled", ask.KindText)
+		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: settled, Surface: "browser", Answer: ask.Answer{Action: ask.Decline}})
+		f.ask("open", ask.KindText)
+		s := &Session{Runs: f, Known: 3}
+		_, err := s.Follow(t.Context(), "r")
+		var unanswered *UnansweredError
+		if !errors.As(err, &unanswered) || unanswered.Question.Key != "open" {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package web_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runs"
+)
+
+// The terminal's client starts, follows and answers a run over HTTP; the log says that it
+// was the terminal, and how much it had shown.
+func TestTerminalClient(t *testing.T) {
+	site := newSite(t, "sesame")
+	remote := &runs.Remote{Base: site.URL, Token: "sesame", Client: &http.Client{}}
+	ctx := t.Context()
+
+	if _, err := remote.Photon(ctx, "nobody"); !errors.Is(err, engine.ErrPhotonNotFound) {
+		t.Errorf("no such photon: %v", err)
+	}
+	var invalid *generators.InvalidError
+	if _, err := remote.Start(ctx, "countdown", []byte(`{"seconds":0}`)); !errors.As(err, &invalid) {
+		t.Errorf("invalid arguments: %v", err)
+	}
+	if _, err := (&runs.Remote{Base: site.URL, Token: "wrong", Client: &http.Client{}}).Photons(ctx); err == nil {
+		t.Error("a wrong token was accepted")
+	}
+	id, err := remote.Start(ctx, "kitchen_sink", []byte(`{"ask":"evidence"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last uint64
+	kinds := make(map[runlog.Kind]runlog.Entry)
+	for batch, err := range remote.Follow(ctx, id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range batch {
+			if e.Seq <= last {
+				t.Errorf("entry %d after %d", e.Seq, last)
+			}
+			last, kinds[e.Kind] = e.Seq, e
+			if e.Kind != runlog.KindAsked {
+				continue
+			}
+			askID := runlog.AskID(id, e.Seq)
+			if open, err := remote.Ask(ctx, askID); err != nil || len(open.Question.Evidence) == 0 || len(open.Question.Evidence[0].Body) == 0 {
+				t.Errorf("%v: the question has no evidence", err)
+			}
+			if err := remote.Answer(ctx, askID, runs.Answer{Action: ask.Accept, Content: []byte(`{"no":1}`)}); !errors.As(err, &invalid) {
+				t.Errorf("an invalid answer: %v", err)
+			}
+			if err := remote.Answer(ctx, askID, runs.Answer{Action: ask.Decline, Rendered: runlog.RenderedFull}); err != nil {
+				t.Error(err)
+			}
+			if err := remote.Answer(ctx, askID, runs.Answer{Action: ask.Decline}); !errors.Is(err, engine.ErrSettled) {
+				t.Errorf("a second answer: %v", err)
+			}
+		}
+	}
+	answered, err := runlog.Decode[runlog.Answered](kinds[runlog.KindAnswered])
+	if err != nil || answered.Surface != runs.Surface || answered.Evidence != runlog.RenderedFull {
+		t.Errorf("%v %+v", err, answered)
+	}
+	started, err := runlog.Decode[runlog.Started](kinds[runlog.KindStarted])
+	if _, claimed := kinds[runlog.KindClaimed]; err != nil || started.Surface != runs.Surface || claimed || kinds[runlog.KindFinished].Seq == 0 {
+		t.Errorf("%v %+v, claimed %v", err, started, claimed)
+	}
+	for range remote.Follow(ctx, id, last) {
+		t.Error("there is more after the end")
+	}
+}
+
+// Files and secrets go through the client, too; secrets are not in the log that it reads.
+func TestTerminalClientSendsFilesAndSecrets(t *testing.T) {
+	site := newSite(t, "sesame")
+	remote := &runs.Remote{Base: site.URL, Token: "sesame", Client: &http.Client{}}
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(path, []byte("some notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for kind, answer := range map[string]runs.Answer{
+		"file":   {Action: ask.Accept, Files: []string{path}},
+		"secret": {Action: ask.Accept, Content: json.RawMessage(`{"secret":"hunter2hunter2"}`)},
+	} {
+		id, err := remote.Start(t.Context(), "kitchen_sink", []byte(`{"ask":"`+kind+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for batch, err := range remote.Follow(t.Context(), id, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range batch {
+				if e.Kind == runlog.KindAsked {
+					askID := runlog.AskID(id, e.Seq)
+					var invalid *generators.InvalidError
+					if err := remote.Answer(t.Context(), askID, runs.Answer{Action: ask.Accept, Files: []string{path + ".none"}}); !errors.As(err, &invalid) {
+						t.Errorf("%s: a file that can't be read: %v", kind, err)
+					}
+					if err := remote.Answer(t.Context(), askID, answer); err != nil {
+						t.Errorf("%s: %v", kind, err)
+					}
+				}
+				if a, err := runlog.Decode[runlog.Answered](e); e.Kind == runlog.KindAnswered && (err != nil || a.Sealed != nil || a.Surface != runs.Surface || kind == "secret" && a.Answer.Content != nil) {
+					t.Errorf("%s: %v %+v", kind, err, a)
+				}
+				if f, err := runlog.Decode[runlog.Finished](e); e.Kind == runlog.KindFinished && (err != nil || f.Status != runlog.Completed) {
+					t.Errorf("%s: %v %+v", kind, err, f)
+				}
+			}
+		}
+	}
+}
