@@ -285,7 +285,7 @@ func countUpstreams(b *testMetrics) {
 	var all []upstream.Status
 	for i := range 300 {
 		name := fmt.Sprintf("up-%d", i)
-		s := upstream.Status{Name: name, State: upstream.Waiting, Tools: []upstream.Tool{{Decision: upstream.Held}, {Decision: upstream.Offered}, {Decision: upstream.Offered}}}
+		s := upstream.Status{Name: name, State: upstream.Waiting, Tools: []upstream.ToolStatus{{Decision: upstream.Held}, {Decision: upstream.Offered}, {Decision: upstream.Offered}}}
 		if i == 0 {
 			s.State = upstream.Connected
 		}

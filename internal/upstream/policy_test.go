@@ -37,7 +37,7 @@ func tool(name, description string) json.RawMessage {
 }
 
 // decisions returns the names of tools with what was decided.
-func decisions(tools []*upstream.Tool) string {
+func decisions(tools []*upstream.ToolStatus) string {
 	var all []string
 	for _, t := range tools {
 		all = append(all, t.Name+" "+string(t.Decision))

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,8 +115,18 @@ func edit(path string, change func(root *hujson.Value, key string) error) error 
 	if err := change(&root, key); err != nil {
 		return err
 	}
+	return atomicfile.Write(path, format(root))
+}
+
+// format returns the text of a file, indented.
+func format(root hujson.Value) []byte {
+	var b bytes.Buffer
+	if root.IsStandard() && json.Indent(&b, bytes.TrimSpace(root.Pack()), "", "\t") == nil {
+		b.WriteByte('\n')
+		return b.Bytes()
+	}
 	root.Format()
-	return atomicfile.Write(path, root.Pack())
+	return root.Pack()
 }
 
 // patch applies one operation of JSON Patch.
