@@ -96,9 +96,10 @@ func (m *Manager) Start(ctx context.Context) error {
 	return nil
 }
 
-// Catalogue returns what the upstreams offer.
+// Catalogue returns what the upstreams offer. It is nil if there are none, and none can
+// be added.
 func (m *Manager) Catalogue() *catalogue.Catalogue {
-	if m == nil {
+	if m == nil || len(m.Upstreams()) == 0 && m.options.OwnFile == "" {
 		return nil
 	}
 	return m.catalogue
