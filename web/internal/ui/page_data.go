@@ -75,6 +75,7 @@ type PhotonPage struct {
 	Name        string
 	Title       string
 	Description string
+	Upstream    string // whose tool it is; empty for Beam's own
 	Traits
 	Form   *form.Part
 	Errors []generators.FieldError
