@@ -58,7 +58,7 @@ test("upstreams are listed with what they do, and a tool of one is run", async (
   await list.getByRole("link", { name: "test", exact: true }).click();
   await expect(page.getByRole("heading", { name: "test", exact: true })).toBeVisible();
   expect(await overflow(page)).toBeLessThanOrEqual(0);
-  await page.getByRole("link", { name: "ask_confirm" }).click();
+  await page.getByRole("region", { name: "Tools" }).getByRole("link", { name: "ask_confirm" }).click();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect(dialog(page)).toBeVisible();
   await pressButton(dialog(page), "Decline");
@@ -77,7 +77,7 @@ test("a tool that changed is held back until an operator has seen how and accept
   await held.getByRole("button", { name: /Accept/ }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Held back" })).toHaveCount(0);
-  await page.getByRole("link", { name: "ask_text" }).click();
+  await page.getByRole("region", { name: "Tools" }).getByRole("link", { name: "ask_text" }).click();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await fillField(dialog(page), "text", "Ada");
   await pressButton(dialog(page), "Submit");

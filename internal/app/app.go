@@ -90,6 +90,7 @@ type App struct {
 	upstreamFiles    []string   // that define the upstreams, besides the folder's own
 	upstreamFileLock sync.Mutex // held while the folder's own changes
 	audit            *upstream.Audit
+	supervisor       *upstreamSupervisor
 
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
@@ -134,6 +135,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 // MCP, which take time to start, and can't serve others.
 func NewEngine(ctx context.Context, c Config) (*App, error) {
 	a := &App{photons: c.Photons, folder: c.Folder, signsIn: c.Identify == nil, logger: c.Logger, metrics: metrics.New(Version())}
+	a.supervisor = &upstreamSupervisor{meter: a.metrics}
 	a.sessions, a.cancelSessions = context.WithCancel(context.Background())
 	models, err := c.loadModels()
 	if err != nil {
@@ -166,7 +168,7 @@ func (a *App) openLog(ctx context.Context, c Config) (err error) {
 func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) error {
 	options := engine.Options{
 		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
-		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
+		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
 	}
 	if c.Folder.temporary {
 		options.Program = nil // nothing is replayed by another program

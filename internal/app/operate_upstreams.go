@@ -96,7 +96,9 @@ func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
 		return nil, err
 	}
 	servers, warning := config.LoadValid(a.upstreamFilesNow()...)
-	return errors.Join(warning, a.upstreams.Configure(servers)), nil
+	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
+	defer cancel()
+	return errors.Join(warning, a.upstreams.Configure(ctx, servers)), nil
 }
 
 // handleUpstream operates upstreams for another process.

@@ -33,10 +33,13 @@ func (a *App) newUpstreams(c Config) (err error) {
 		RootsAvailable:    true, // likewise
 		Name:              "beam", Version: Version(), Logger: c.Logger,
 	})
-	if err == nil {
-		a.metrics.RegisterUpstreams(a.upstreams.Status)
+	if err != nil {
+		return err
 	}
-	return err
+	a.supervisor.manager.Store(a.upstreams)
+	a.supervisor.audit.Store(a.audit)
+	a.metrics.RegisterUpstreams(a.upstreams.Status)
+	return nil
 }
 
 // ownUpstreamFile returns the folder's own file of upstreams, which may not exist; empty

@@ -1,11 +1,13 @@
 package upstream
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -15,10 +17,11 @@ var ErrNotFound = errors.New("there is no upstream of this name")
 // errRemoved ends what an upstream does that was removed or changed.
 var errRemoved = errors.New("the operator removed or changed the upstream")
 
-// Configure makes servers the upstreams: it connects to those that are new or changed,
-// in the background, and waits until the connections to others have ended. Upstreams that
-// are as they were aren't touched. The error says which servers can't be used.
-func (m *Manager) Configure(servers []config.Server) error {
+// Configure makes servers the upstreams: it waits until the connections to those that are
+// removed or changed have ended, connects to those that are new or changed, in the
+// background, and waits until that was tried or ctx ends. Upstreams that are as they were
+// aren't touched. The error says which servers can't be used.
+func (m *Manager) Configure(ctx context.Context, servers []config.Server) error {
 	m.configuring.Lock()
 	defer m.configuring.Unlock()
 	var kept, ended []*Upstream
@@ -54,6 +57,12 @@ func (m *Manager) Configure(servers []config.Server) error {
 	for _, u := range added {
 		u.start()
 	}
+	for _, u := range added {
+		select {
+		case <-u.tried:
+		case <-ctx.Done():
+		}
+	}
 	return errors.Join(problems...)
 }
 
@@ -77,6 +86,20 @@ func (u *Upstream) start() {
 	if !started {
 		close(u.done)
 	}
+}
+
+// PolicyOf returns the policy of the upstream whose tool a photon calls, and the tool's own
+// name. It returns nil for other photons.
+func (m *Manager) PolicyOf(p *generators.Photon) (policy *Policy, tool string) {
+	t, ok := m.catalogue.ToolOf(p)
+	if !ok {
+		return nil, ""
+	}
+	u, ok := m.Lookup(t.Server)
+	if !ok {
+		return nil, ""
+	}
+	return u.policy, t.Name
 }
 
 // Status returns what an operator sees of all upstreams, in the order of their names.
