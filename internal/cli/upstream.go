@@ -17,6 +17,7 @@ type upstreamCommand struct {
 	Add    upstreamAddCommand    `cmd:"" help:"Add an MCP server: a command that Beam starts, or the URL of one."`
 	List   upstreamListCommand   `cmd:"" help:"List the MCP servers of the data folder, and what they are doing."`
 	Check  upstreamCheckCommand  `cmd:"" help:"Connect to MCP servers, and say what they can do and what is wrong."`
+	Accept upstreamAcceptCommand `cmd:"" help:"Accept tools that changed and are held back."`
 	Remove upstreamRemoveCommand `cmd:"" help:"Remove an MCP server."`
 }
 
@@ -52,7 +53,7 @@ type upstreamAddCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*upstreamAddCommand) Help() string {
-	return "Secrets: write $${VAR} for an environment variable of ${program}, $${VAR:-default}, or $${file:PATH} for a file that only you can read (mode 0600), in the command, its arguments and variables, the URL and the headers. " +
+	return "Secrets: write ${VAR} for an environment variable of ${program}, ${VAR:-default}, or ${file:PATH} for a file that only you can read (mode 0600), in the command, its arguments and variables, the URL and the headers. " +
 		"Quote them, so that the shell leaves them alone. The file then holds the reference, and ${program} resolves it when it starts the server."
 }
 
