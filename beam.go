@@ -71,8 +71,7 @@ func New(c Config) (*Beam, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, err := config.Load(c.Upstreams...)
-	if err != nil {
+	if _, err := config.Load(c.Upstreams...); err != nil {
 		return nil, fmt.Errorf("Config.Upstreams: %w", err)
 	}
 	logger := c.Logger
@@ -92,7 +91,7 @@ func New(c Config) (*Beam, error) {
 		Photons: photons, Folder: folder, Site: site,
 		SyncAlways: c.SyncAlways, AcceptLoss: c.AcceptLoss,
 		Root: c.Root, Limits: c.Limits.engineLimits(), TracerProvider: c.TracerProvider,
-		Models: c.Models, Upstreams: servers, Elicitation: upstream.DefaultElicitation(),
+		Models: c.Models, UpstreamFiles: c.Upstreams, Elicitation: upstream.DefaultElicitation(),
 		AskPolicy: policy, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
 		AllowedHosts: c.hosts(), Identify: c.Identify, Token: c.Token, Logger: logger,
 	})

@@ -89,7 +89,7 @@ func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, err
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(newPatternCompiler())
-	if formats == assertFormats {
+	if formats {
 		c.AssertFormat()
 	}
 	if err := c.AddResource("mem:///schema", tree); err != nil {

@@ -42,6 +42,17 @@ func newSiteOn(t testing.TB, runs runlog.Log, token string, photons ...*generato
 
 func newLimitedSite(t testing.TB, runs runlog.Log, limits engine.Limits, token string, photons ...*generators.Photon) *site {
 	t.Helper()
+	return newConfiguredSite(t, runs, limits, func(c *web.Config) { c.Token = token }, photons...)
+}
+
+// newSiteWith returns a site whose configuration configure completes.
+func newSiteWith(t testing.TB, configure func(*web.Config), photons ...*generators.Photon) *site {
+	t.Helper()
+	return newConfiguredSite(t, runlog.NewMemory(), engine.Limits{}, configure, photons...)
+}
+
+func newConfiguredSite(t testing.TB, runs runlog.Log, limits engine.Limits, configure func(*web.Config), photons ...*generators.Photon) *site {
+	t.Helper()
 	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +62,9 @@ func newLimitedSite(t testing.TB, runs runlog.Log, limits engine.Limits, token s
 		t.Fatal(err)
 	}
 	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}, Limits: limits})
-	server, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Token: token, Hosts: []string{"beam.test"}, SignInCommand: "beam open"})
+	config := web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Hosts: []string{"beam.test"}, SignInCommand: "beam open"}
+	configure(&config)
+	server, err := web.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

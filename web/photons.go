@@ -125,7 +125,25 @@ func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller gen
 // newPhotonPage returns a photon's page without its form.
 func newPhotonPage(p *generators.Photon) ui.PhotonPage {
 	o := p.Options()
-	return ui.PhotonPage{Name: p.Name(), Title: p.Title(), Description: o.Description, Traits: traitsOf(o)}
+	return ui.PhotonPage{Name: p.Name(), Title: p.Title(), Description: o.Description, Traits: traitsOf(o), Upstream: upstreamOf(p)}
+}
+
+// upstreamOf returns the MCP server whose tool a photon calls; empty for Beam's own.
+func upstreamOf(p *generators.Photon) string {
+	if p.Options().Definition == nil {
+		return ""
+	}
+	return p.Options().Group // as package catalogue makes them
+}
+
+// upstreamOf returns the MCP server whose tool the photon of that name calls; empty for
+// Beam's own, and if there is no such photon now.
+func (s *Server) upstreamOf(photon string) string {
+	p, ok := s.photons.Lookup(photon)
+	if !ok {
+		return ""
+	}
+	return upstreamOf(p)
 }
 
 func traitsOf(o generators.Options) ui.Traits {

@@ -64,6 +64,7 @@ func (s *Server) loadTimeline(r *http.Request, caller generators.Caller, id stri
 			run.Apply(e)
 		}
 	}
+	run.Upstream = s.upstreamOf(run.Photon)
 	return run, nil
 }
 

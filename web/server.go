@@ -45,6 +45,8 @@ type Config struct {
 	MCP MCPHandler
 	// Metrics serves the metrics; nil if there are none.
 	Metrics http.Handler
+	// Upstreams are the MCP servers whose tools are among Photons; nil if there are none.
+	Upstreams Upstreams
 	// Site is where browsers reach the server. Requests may arrive with its path, or
 	// without it, as through a proxy that removes it.
 	Site links.Site
@@ -79,6 +81,7 @@ type Server struct {
 	mcpHandler MCPHandler
 	// metricsHandler serves the metrics; nil if there are none.
 	metricsHandler http.Handler
+	upstreams      Upstreams // nil if there are none
 	// streamsContext is done when the server closes, which ends the streams.
 	streamsContext context.Context
 	closeStreams   context.CancelFunc
@@ -89,7 +92,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
-		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics,
+		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
 	}
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.site)
 	s.localOnly = c.Token == "" && c.Identify == nil // nobody says who they are
@@ -155,6 +158,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /runs/{id}", s.handleRun)
 	page("GET /asks", s.handleInbox)
 	page("GET /asks/{id}", s.handleAsk)
+	s.routeUpstreams(page, mux)
 	mux.Handle("GET /asks/{id}/evidence/{n}", s.authenticated(s.handleEvidence))
 	if s.sampling != nil {
 		page("GET /models", s.handleModels)

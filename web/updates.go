@@ -2,11 +2,13 @@ package web
 
 import (
 	"hash/fnv"
+	"iter"
 	"net/http"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -14,9 +16,14 @@ import (
 // handleUpdates keeps a page with a list up to date: it sends the list, the bar and the
 // sidebar whenever one of the caller's runs changes.
 func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	list, ok := s.listPatches(r)[r.URL.Query().Get("page")]
+	page := r.URL.Query().Get("page")
+	list, ok := s.listPatches(r)[page]
 	if !ok {
-		return statusErrorf(http.StatusBadRequest, "The parameter page must be home, runs, asks or ask.")
+		return statusErrorf(http.StatusBadRequest, "The parameter page must be home, runs, asks, ask or upstreams.")
+	}
+	ofUpstreams := page == "upstreams"
+	if ofUpstreams && !s.mayOperateUpstreams(caller) {
+		return engine.ErrForbidden
 	}
 	if r.Method == http.MethodHead {
 		return nil
@@ -30,16 +37,25 @@ func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller ge
 		return statusErrorf(http.StatusBadRequest, "%v.", err)
 	}
 	render := func() []ui.Patch { return append(ui.FramePatches(s.newChrome(r, caller, "")), list(caller)...) }
-	updates := withChecksumIDs(s.watchPatches(p, caller, position.ID, render))
-	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "page", r.URL.Query().Get("page"))
+	changes := s.engine.Watch(p.ctx, s.watchedCallers(caller)...)
+	if ofUpstreams {
+		changes = everyInterval(p.ctx, upstreamInterval)
+	}
+	updates := withChecksumIDs(renderPatches(p, changes, position.ID, render))
+	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "page", page)
 	return nil
 }
 
-// watchPatches streams the rendered patches each time the caller's runs change, unless
-// their checksum equals that of what the page has.
+// watchPatches streams the rendered patches each time the caller's runs change.
 func (s *Server) watchPatches(p *pageStream, caller generators.Caller, last uint64, render func() []ui.Patch) messageStream {
+	return renderPatches(p, s.engine.Watch(p.ctx, s.watchedCallers(caller)...), last, render)
+}
+
+// renderPatches streams the rendered patches at each change, unless their checksum equals
+// that of what the page has.
+func renderPatches(p *pageStream, changes iter.Seq[struct{}], last uint64, render func() []ui.Patch) messageStream {
 	return func(yield func([]sse.Message, error) bool) {
-		for range s.engine.Watch(p.ctx, s.watchedCallers(caller)...) {
+		for range changes {
 			messages, err := encodePatches(p.ctx, render())
 			if err != nil {
 				yield(nil, err)
@@ -106,6 +122,9 @@ func (s *Server) listPatches(r *http.Request) map[string]func(generators.Caller)
 		},
 		"ask": func(caller generators.Caller) []ui.Patch {
 			return s.closedAskPatches(r, caller, r.URL.Query().Get("ask"))
+		},
+		"upstreams": func(generators.Caller) []ui.Patch {
+			return s.upstreamPatches(r.URL.Query().Get("upstream"))
 		},
 	}
 }

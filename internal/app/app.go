@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,7 +30,6 @@ import (
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
-	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -52,8 +52,10 @@ type Config struct {
 
 	TracerProvider trace.TracerProvider // for traces, unless Trace is set; nil for none
 
-	Upstreams   []config.Server      // whose tools are offered as photons
-	Elicitation upstream.Elicitation // what they may ask
+	// UpstreamFiles define the upstreams, whose tools are offered as photons, besides the
+	// folder's own file; see [config.Load].
+	UpstreamFiles []string
+	Elicitation   upstream.Elicitation // what they may ask
 
 	AskPolicy    mcp.AskPolicy // for questions that an MCP client can't show
 	Instructions string        // for the client's model, about such questions
@@ -85,6 +87,11 @@ type App struct {
 	tracer    *tracing.Tracer // nil if nothing is traced
 	work      workCounter     // requests and MCP sessions in progress
 
+	upstreamFiles    []string   // that define the upstreams, besides the folder's own
+	upstreamFileLock sync.Mutex // held while the folder's own changes
+	audit            *upstream.Audit
+	supervisor       *upstreamSupervisor
+
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
 
@@ -113,7 +120,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		defer cancel()
 		err = errors.Join(err, a.engine.Close(stop))
 		a.models.Close()
-		return nil, errors.Join(err, a.closeLog())
+		return nil, errors.Join(err, a.audit.Close(), a.closeLog())
 	}
 	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
 	defer cancel()
@@ -128,6 +135,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 // MCP, which take time to start, and can't serve others.
 func NewEngine(ctx context.Context, c Config) (*App, error) {
 	a := &App{photons: c.Photons, folder: c.Folder, signsIn: c.Identify == nil, logger: c.Logger, metrics: metrics.New(Version())}
+	a.supervisor = &upstreamSupervisor{meter: a.metrics}
 	a.sessions, a.cancelSessions = context.WithCancel(context.Background())
 	models, err := c.loadModels()
 	if err != nil {
@@ -162,7 +170,7 @@ func (a *App) openLog(ctx context.Context, c Config) (err error) {
 func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) error {
 	options := engine.Options{
 		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
-		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics,
+		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
 	}
 	if c.Folder.temporary {
 		options.Program = nil // nothing is replayed by another program
@@ -213,7 +221,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	}
 	site := web.Config{
 		Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
-		SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
+		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err

@@ -15,6 +15,8 @@ const (
 	RequestBackup = "backup" // to write a backup
 	RequestOpen   = "open"   // an address that signs a browser in
 	RequestHTTP   = "http"   // to serve HTTP on the connection, for the operator
+
+	RequestUpstream = "upstream" // to operate upstreams; see [UpstreamRequest]
 )
 
 // A controlServer serves the processes that join the app at the control socket in
@@ -48,6 +50,8 @@ func (a *App) ServeControlSocket(ctx context.Context, command, root string, page
 		RequestBackup: h.handleBackup,
 		RequestOpen:   h.handleOpen,
 		RequestHTTP:   h.handleHTTP,
+
+		RequestUpstream: h.handleUpstream,
 	}
 	go a.folder.socket.Serve(ctx, owner, handlers, a.logger)
 }

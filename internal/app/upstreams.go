@@ -1,19 +1,62 @@
 package app
 
-import "github.com/photon-beam/beam/internal/upstream"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
 
 // newUpstreams makes the manager of the upstreams, which registers their tools as
-// photons.
+// photons. The error has everything that is wrong with the files that define them.
 func (a *App) newUpstreams(c Config) (err error) {
-	policy := upstream.PolicyOptions{Elicitation: c.Elicitation, Logger: c.Logger}
+	a.upstreamFiles = c.UpstreamFiles
+	servers, err := config.Load(a.upstreamFilesNow()...)
+	if err != nil {
+		return err
+	}
+	policy := upstream.PolicyOptions{Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
 	if !c.Folder.temporary {
 		policy.Dir = c.Folder.dir
+		a.audit, err = upstream.OpenAudit(c.Folder.dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
+		if err != nil {
+			return err
+		}
+		policy.Audit = a.audit
 	}
 	a.upstreams, err = upstream.NewManager(upstream.Options{
-		Servers: c.Upstreams, Photons: c.Photons, Policy: policy,
+		Servers: servers, Photons: c.Photons, Policy: policy, OwnFile: a.ownUpstreamFile(),
 		SamplingAvailable: true, // a person can answer in the model's place
 		RootsAvailable:    true, // likewise
 		Name:              "beam", Version: Version(), Logger: c.Logger,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	a.supervisor.manager.Store(a.upstreams)
+	a.supervisor.audit.Store(a.audit)
+	a.metrics.RegisterUpstreams(a.upstreams.Status)
+	return nil
+}
+
+// ownUpstreamFile returns the folder's own file of upstreams, which may not exist; empty
+// if the folder has none.
+func (a *App) ownUpstreamFile() string {
+	if a.folder.temporary {
+		return ""
+	}
+	return UpstreamFile(a.folder.dir)
+}
+
+// upstreamFilesNow returns the files that define the upstreams: the folder's own if it
+// exists.
+func (a *App) upstreamFilesNow() []string {
+	own := a.ownUpstreamFile()
+	if _, err := os.Stat(own); own == "" || errors.Is(err, fs.ErrNotExist) {
+		return a.upstreamFiles
+	}
+	return append(slices.Clip(a.upstreamFiles), own)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
-	"github.com/photon-beam/beam/internal/upstream"
 )
 
 // appFlags are the flags of every command that runs photons.
@@ -50,7 +49,7 @@ func (c *appFlags) validate() error {
 	if c.EvictAfter <= 0 || c.MaxResident <= 0 {
 		return errors.New("--evict-after and --max-resident must be more than 0")
 	}
-	return errors.Join(c.validateRoot(), c.retentionFlags.validate(), c.loadUpstreams())
+	return errors.Join(c.validateRoot(), c.retentionFlags.validate(), c.upstreamFlags.validate())
 }
 
 func (c *appFlags) validateRoot() error {
@@ -73,21 +72,21 @@ func (c *appFlags) openFolder() (*app.DataFolder, error) {
 // config returns the configuration that the flags select.
 func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logger) app.Config {
 	return app.Config{
-		Program:      p.name,
-		Photons:      p.registry,
-		Offers:       c.Photons.match,
-		Folder:       folder,
-		SyncAlways:   c.Sync == "always",
-		AcceptLoss:   c.AcceptLoss,
-		Models:       c.Models,
-		Root:         c.Root,
-		Limits:       c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways}),
-		Trace:        c.Traces == "otlp",
-		Upstreams:    c.servers,
-		Elicitation:  upstream.DefaultElicitation(),
-		AskPolicy:    c.mcpAskPolicy(),
-		Instructions: c.mcpAskPolicy().Instructions(),
-		Logger:       logger,
+		Program:       p.name,
+		Photons:       p.registry,
+		Offers:        c.Photons.match,
+		Folder:        folder,
+		SyncAlways:    c.Sync == "always",
+		AcceptLoss:    c.AcceptLoss,
+		Models:        c.Models,
+		Root:          c.Root,
+		Limits:        c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways}),
+		Trace:         c.Traces == "otlp",
+		UpstreamFiles: c.MCPConfig,
+		Elicitation:   c.elicitation(),
+		AskPolicy:     c.mcpAskPolicy(),
+		Instructions:  c.mcpAskPolicy().Instructions(),
+		Logger:        logger,
 	}
 }
 

@@ -100,6 +100,7 @@ type commandLine struct {
 	Stdio stdioCommand `cmd:"" group:"serve" help:"Serve the photons to one MCP client, over stdin and stdout."`
 
 	Connect    connectCommand    `cmd:"" group:"mcp" help:"Have an MCP client start this program."`
+	Upstream   upstreamCommand   `cmd:"" group:"mcp" help:"Use other MCP servers' tools: add, list, check and remove servers."`
 	TestServer testServerCommand `cmd:"" group:"mcp" help:"Serve an MCP server for testing clients and gateways."`
 
 	Prune   pruneCommand   `cmd:"" group:"data" help:"Delete finished runs."`

@@ -156,7 +156,7 @@ func openMemory(ctx context.Context, p *program, local *localFlags) (*connection
 		return nil, err
 	}
 	start := app.NewEngine
-	if len(local.servers) > 0 {
+	if len(local.MCPConfig) > 0 {
 		start = app.New
 	}
 	a, err := start(ctx, local.appFlags().config(p, folder, newErrorLogger(p)))

@@ -11,7 +11,7 @@ type localFlags struct {
 }
 
 func (l *localFlags) validate() error {
-	return errors.Join((&appFlags{Root: l.Root}).validateRoot(), l.loadUpstreams())
+	return errors.Join((&appFlags{Root: l.Root}).validateRoot(), l.upstreamFlags.validate())
 }
 
 // appFlags returns the flags of a Beam in this process.

@@ -21,6 +21,7 @@ var commandGroups = []kong.Group{
 const (
 	manualExamples = `  ${program}                      the playground on http://127.0.0.1:3008
   ${program} --open               the same, opened in the browser, signed in
+  ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
 	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr; BEAM_TOKEN keeps the
 token out of the list of processes. Data is in $XDG_STATE_HOME/beam, or else in
@@ -32,7 +33,7 @@ Exit status: 0 success, 1 failure, 2 wrong command line.
 
 // printHelp prints the manual of one command, or the list of all.
 func (p *program) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
-	if c := ctx.Selected(); c != nil && len(ctx.Args) > 0 && c.Name == ctx.Args[0] {
+	if c := ctx.Selected(); c != nil && len(ctx.Args) > 0 && topCommand(c).Name == ctx.Args[0] {
 		return kong.DefaultHelpPrinter(options, ctx)
 	}
 	var b strings.Builder
@@ -51,6 +52,14 @@ func (p *program) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	b.WriteString("\n" + manualNotes)
 	_, err := strings.NewReplacer("${program}", p.name).WriteString(ctx.Stdout, b.String())
 	return err
+}
+
+// topCommand returns the command that a command is, or is below.
+func topCommand(c *kong.Node) *kong.Node {
+	for c.Parent != nil && c.Parent.Type != kong.ApplicationNode {
+		c = c.Parent
+	}
+	return c
 }
 
 // groupOf returns the key of a command's group.

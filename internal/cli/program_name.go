@@ -29,7 +29,7 @@ func programName() string {
 // insertProgramName replaces ${program} in the text of the commands' Help methods,
 // where kong doesn't.
 func insertProgramName(k *kong.Kong, name string) {
-	for _, command := range k.Model.Leaves(false) {
+	for _, command := range append(k.Model.Leaves(false), k.Model.Children...) {
 		command.Detail = strings.ReplaceAll(command.Detail, "${program}", name)
 	}
 }

@@ -71,7 +71,7 @@ func (s *serveCommand) Validate() error {
 
 // Run serves until ctx ends.
 func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
-	if err := s.Photons.validate(p, len(s.servers) > 0); err != nil {
+	if err := s.Photons.validate(p, s.mayHaveUpstreams()); err != nil {
 		return err
 	}
 	folder, err := s.openFolder()

@@ -43,7 +43,7 @@ func (s *stdioCommand) Validate() error {
 
 // Run serves until stdin or ctx ends.
 func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
-	if err := s.Photons.validate(p, len(s.servers) > 0); err != nil {
+	if err := s.Photons.validate(p, s.mayHaveUpstreams()); err != nil {
 		return err
 	}
 	signal.Ignore(syscall.SIGPIPE) // writing to a client that has gone returns an error instead

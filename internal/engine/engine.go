@@ -50,6 +50,9 @@ type Options struct {
 	Logger *slog.Logger // nil discards all logs
 	Meter  Meter        // nil disables metrics
 	Tracer Tracer       // nil disables tracing
+	// Supervisor decides about photons that call another server's tools; nil if nothing
+	// does.
+	Supervisor Supervisor
 }
 
 // An Engine runs photons. Its methods may be called from several goroutines.
@@ -65,6 +68,7 @@ type Engine struct {
 	logger        *slog.Logger
 	ephemeral     bool
 	skipSleeps    bool
+	supervisor    Supervisor // nil if there is none
 	keys          *keyring.Keyring
 	index         *index
 	evictionQueue evictionQueue
@@ -97,7 +101,7 @@ func New(o Options) *Engine {
 		index: newIndex(), keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
 		resumes:   resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		exclusive: exclusiveRuns{byKey: make(map[exclusiveKey][]*trackedRun)},
-		meter:     o.Meter, tracer: o.Tracer,
+		meter:     o.Meter, tracer: o.Tracer, supervisor: o.Supervisor,
 	}
 	if e.program == nil {
 		e.program = func() string { return "" }

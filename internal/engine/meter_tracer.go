@@ -81,10 +81,12 @@ func (r *trackedRun) observeEntry(e runlog.Entry) {
 		}
 	case runlog.KindAnswered:
 		if a, err := runlog.Decode[runlog.Answered](e); err == nil {
+			r.superviseAnswer(a)
 			m.AskAnswered(a.Answer.Action, a.Surface, r.observeSettlement(a.AskSeq, string(a.Answer.Action), a.Surface))
 		}
 	case runlog.KindWithdrawn:
 		if w, err := runlog.Decode[runlog.Withdrawn](e); err == nil {
+			r.superviseWithdrawal(w)
 			m.AskWithdrawn(w.Reason, r.observeSettlement(w.AskSeq, string(w.Reason), ""))
 		}
 	case runlog.KindFinished:

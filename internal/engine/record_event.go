@@ -86,7 +86,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 	if !ok {
 		return w.flushAndAppendRetrying()
 	}
-	if err := w.engine.policy.Admit(q, len(w.openAsks), w.engine.index.countOpenAsks(w.owner())); err != nil {
+	if err := w.askPolicy().Admit(q, len(w.openAsks), w.engine.index.countOpenAsks(w.owner())); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}

@@ -55,7 +55,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	if err != nil {
 		return Info{}, err
 	}
-	started := newStarted(photon, caller, args, req)
+	started := newStarted(photon, caller, e.recordedArguments(photon, args), req)
 	if started.Exclusive, err = photon.ExclusiveKey(args); err != nil {
 		e.logger.Error("finding the key of a run", "photon", photon.Name(), "err", err)
 		return Info{}, err
@@ -73,7 +73,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	if first != r {
 		return first.resolveRepeat(*r.requestDigest)
 	}
-	info, err := r.recordStart(ctx, started, req.Session)
+	info, err := r.recordStart(ctx, started, req.Session, args)
 	if err != nil {
 		r.discardFailedStart()
 		return Info{}, fmt.Errorf("recording the start: %w", err)
@@ -105,9 +105,9 @@ func (r *trackedRun) discardFailedStart() {
 	go r.undoStart()
 }
 
-// recordStart records the start and launches the generator, unless the run must wait for
-// another one. Callers hold mu.
-func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, session string) (Info, error) {
+// recordStart records the start and launches the generator with args, unless the run must
+// wait for another one. Callers hold mu.
+func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, session string, args json.RawMessage) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.startedAt
 	if !r.engine.exclusive.join(r) {
@@ -119,7 +119,7 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, session 
 		return Info{}, err
 	}
 	info := r.info()
-	r.launchGenerator(s.StartedBy(), session, s.Args, nil)
+	r.launchGenerator(s.StartedBy(), session, args, nil)
 	return info, nil
 }
 

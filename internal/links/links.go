@@ -82,6 +82,16 @@ func (b Base) RevokeStanding(id int) string {
 // is the query that names the page.
 func (b Base) Updates(page string) string { return string(b) + "/updates?page=" + page }
 
+// Upstreams returns the URL of the list of upstreams.
+func (b Base) Upstreams() string { return string(b) + "/upstreams" }
+
+// Upstream returns the URL of an upstream's page.
+func (b Base) Upstream(name string) string { return b.Upstreams() + "/" + url.PathEscape(name) }
+
+// OperateUpstream returns the URL to post to, to do something with an upstream: accept,
+// reconnect or remove.
+func (b Base) OperateUpstream(name, action string) string { return b.Upstream(name) + "/" + action }
+
 // Login returns the URL of the sign-in page.
 func (b Base) Login() string { return string(b) + "/login" }
 

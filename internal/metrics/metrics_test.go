@@ -23,6 +23,7 @@ import (
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/upstream"
 )
 
 var me = generators.Caller{ID: "session:me"}
@@ -279,6 +280,37 @@ func TestPhotonsHaveABoundedNumberOfLabels(t *testing.T) {
 	b.want(1, "beam_runs_finished_total", "photon-199", "completed")
 }
 
+// countUpstreams counts calls and questions of 300 upstreams, of which one is up.
+func countUpstreams(b *testMetrics) {
+	var all []upstream.Status
+	for i := range 300 {
+		name := fmt.Sprintf("up-%d", i)
+		s := upstream.Status{Name: name, State: upstream.Waiting, Tools: []upstream.ToolStatus{{Decision: upstream.Held}, {Decision: upstream.Offered}, {Decision: upstream.Offered}}}
+		if i == 0 {
+			s.State = upstream.Connected
+		}
+		all = append(all, s)
+		b.UpstreamCall(name, upstream.CallCompleted, time.Second)
+		b.UpstreamCall(name, upstream.CallRefused, 0)
+		b.UpstreamAsk(name, upstream.AskSensitive)
+	}
+	b.RegisterUpstreams(func() []upstream.Status { return all })
+}
+
+func TestUpstreamsAreCounted(t *testing.T) {
+	b := &testMetrics{Metrics: metrics.New("test"), t: t}
+	countUpstreams(b)
+	b.want(1, "beam_upstream_connected", "up-0")
+	b.want(0, "beam_upstream_connected", "up-1")
+	b.want(0, "beam_upstream_connected", "other")
+	b.want(2, "beam_upstream_tools", "offered", "up-1")
+	b.want(1, "beam_upstream_tools", "held", "up-1")
+	b.want(1, "beam_upstream_calls_total", "completed", "up-1")
+	b.want(100, "beam_upstream_calls_total", "refused", "other")
+	b.want(1, "beam_upstream_asks_total", "sensitive", "up-1")
+	b.want(300, "beam_upstream_call_seconds")
+}
+
 func TestFailedAppendsAreCountedByTheirReason(t *testing.T) {
 	b := &testMetrics{Metrics: metrics.New("test"), t: t}
 	for _, reason := range []string{"full", "conflict", "cancelled", "uncertain", "other"} {
@@ -303,6 +335,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 		b := openTestMetrics(t, runlog.NewMemory(), dir)
 		b.answerRun(b.startRun("greeter", "mcp"), ask.Decline, "", "http")
 		b.startRun("patient", "mcp")
+		countUpstreams(b)
 		time.Sleep(time.Hour)
 		var ours []*dto.MetricFamily
 		for name, f := range b.scrape() {
@@ -317,7 +350,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 		for _, p := range problems {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
-		if len(ours) != 17 {
+		if len(ours) != 22 {
 			t.Errorf("there are %d", len(ours))
 		}
 	})

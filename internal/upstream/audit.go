@@ -82,7 +82,7 @@ type AuditRecord struct {
 	Tool     string     `json:"tool,omitempty"` // which asked
 	Run      string     `json:"run,omitempty"`
 	Ask      string     `json:"ask,omitempty"`
-	Kind     string     `json:"kind"`              // form, url, sample or roots
+	Kind     string     `json:"kind"`              // of the question, or the method of a refused request
 	Person   string     `json:"person,omitempty"`  // the id of the run's owner
 	By       string     `json:"by,omitempty"`      // the id of who answered, if it is somebody else
 	Surface  string     `json:"surface,omitempty"` // where it was answered

@@ -28,6 +28,14 @@ func (u *Upstream) listTools(ctx context.Context, s *client.Session) error {
 			return err
 		}
 	}
+	u.offer(definitions)
+	return nil
+}
+
+// offer reviews the tools, given their definitions, and registers those that are offered.
+func (u *Upstream) offer(definitions []json.RawMessage) {
+	u.offering.Lock()
+	defer u.offering.Unlock()
 	tools := u.policy.Review(definitions)
 	for _, t := range tools {
 		if err := client.CheckTool(t.Raw); err != nil && t.Decision == Offered {
@@ -35,14 +43,25 @@ func (u *Upstream) listTools(ctx context.Context, s *client.Session) error {
 		}
 	}
 	u.register(tools)
-	return nil
+}
+
+// offerAgain offers the tools that were listed last, after what is accepted of them has
+// changed.
+func (u *Upstream) offerAgain() {
+	u.mu.Lock()
+	var definitions []json.RawMessage
+	for _, t := range u.tools {
+		definitions = append(definitions, t.Raw)
+	}
+	u.mu.Unlock()
+	u.offer(definitions)
 }
 
 // register makes photons of the tools that are offered, in place of those that are
 // registered.
-func (u *Upstream) register(tools []*Tool) {
+func (u *Upstream) register(tools []*ToolStatus) {
 	var offered []json.RawMessage
-	byName := make(map[string]*Tool)
+	byName := make(map[string]*ToolStatus)
 	for _, t := range tools {
 		if t.Decision == Offered {
 			offered = append(offered, t.Raw)

@@ -122,7 +122,7 @@ func (u *Upstream) acquire(ctx context.Context, owner string) (*connection, erro
 	c.lastUsed = time.Now()
 	u.mu.Unlock()
 	if isNew && !u.manager.spawn(func() { u.serveOwner(c) }) {
-		return nil, errManagerClosed
+		return nil, context.Cause(u.ctx)
 	}
 	select {
 	case <-c.ready:
@@ -152,8 +152,8 @@ func (u *Upstream) awaitMain(ctx context.Context) (*connection, error) {
 		}
 		select {
 		case <-changed:
-		case <-u.manager.ctx.Done():
-			return nil, errManagerClosed
+		case <-u.ctx.Done():
+			return nil, context.Cause(u.ctx)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("the upstream %s is still connecting", u.server.Name)
 		}
@@ -216,7 +216,7 @@ func (u *Upstream) release(c *connection) {
 
 // serveOwner connects an owner's connection and closes it once it is idle.
 func (u *Upstream) serveOwner(c *connection) {
-	ctx, cancel := context.WithTimeout(u.manager.ctx, acquireWait)
+	ctx, cancel := context.WithTimeout(u.ctx, acquireWait)
 	err := u.open(ctx, c)
 	cancel()
 	defer u.forget(c)
@@ -231,7 +231,7 @@ func (u *Upstream) serveOwner(c *connection) {
 		select {
 		case <-c.session.Done():
 			return
-		case <-u.manager.ctx.Done():
+		case <-u.ctx.Done():
 			return
 		case <-ticker.C:
 			if u.forgetIdle(c) {

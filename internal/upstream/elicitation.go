@@ -62,13 +62,11 @@ func (p *Policy) Elicitation() Elicitation {
 func (p *Policy) BeginAsk(session any) (end func(), err error) {
 	e := p.Elicitation()
 	if !e.Enabled {
-		p.options.Meter.UpstreamAsk(p.server.Name, AskDisabled)
 		return nil, ErrElicitationDisabled
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if open := p.asks[session]; open >= e.MaxConcurrent {
-		p.options.Meter.UpstreamAsk(p.server.Name, AskTooMany)
 		return nil, fmt.Errorf("%w: %d, the most that one session may have", ErrTooManyAsks, open)
 	}
 	p.asks[session]++
@@ -84,6 +82,13 @@ func (p *Policy) BeginAsk(session any) (end func(), err error) {
 			delete(p.asks, session)
 		}
 	}, nil
+}
+
+// recordRefusal counts and audits a request of the upstream that nobody is asked.
+func (p *Policy) recordRefusal(r AuditRecord) {
+	r.Upstream = p.server.Name
+	p.options.Meter.UpstreamAsk(p.server.Name, r.Outcome)
+	p.options.Audit.Write(r)
 }
 
 // OpenAsks returns how many questions are open.
@@ -110,7 +115,6 @@ func (p *Policy) CheckForm(schema json.RawMessage) (warning string, err error) {
 	if p.server.Sensitive == config.WarnSensitive {
 		return fmt.Sprintf("%s asks for what looks like a secret (%s). The answer goes to that server, and is recorded in the clear.", p.server.Name, field), nil
 	}
-	p.options.Meter.UpstreamAsk(p.server.Name, AskSensitive)
 	return "", fmt.Errorf("%w (%s): a server asks for secrets in URL mode, at an address of its own", ErrSensitive, field)
 }
 

@@ -21,6 +21,8 @@ type Options struct {
 	// Photons is where the tools of the upstreams are registered.
 	Photons *generators.Registry
 	Policy  PolicyOptions
+	// OwnFile is the file from which Beam can remove servers; empty if there is none.
+	OwnFile string
 	// SamplingAvailable reports whether requests to a model can be answered: by a model,
 	// or by a person in its place. Only then is sampling declared.
 	SamplingAvailable bool
@@ -35,15 +37,16 @@ type Options struct {
 // offered. One upstream never affects another. Its methods may be called from several
 // goroutines.
 type Manager struct {
-	options   Options
-	catalogue *catalogue.Catalogue
-	upstreams []*Upstream // in the order of their names
-	ctx       context.Context
-	cancel    context.CancelFunc
+	options     Options
+	catalogue   *catalogue.Catalogue
+	ctx         context.Context
+	cancel      context.CancelCauseFunc
+	configuring sync.Mutex // held by Configure
 
-	mu       sync.Mutex
-	isClosed bool
-	running  sync.WaitGroup
+	mu        sync.Mutex
+	upstreams []*Upstream // in the order of their names
+	isClosed  bool
+	running   sync.WaitGroup
 }
 
 // NewManager returns a manager that isn't connected yet. The error says what of the
@@ -56,19 +59,15 @@ func NewManager(o Options) (*Manager, error) {
 		o.Policy.Logger = o.Logger
 	}
 	m := &Manager{options: o, catalogue: catalogue.New(o.Photons)}
-	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	var problems []error
+	var upstreams []*Upstream
 	for _, server := range o.Servers {
 		u, err := newUpstream(m, server)
 		problems = append(problems, err)
-		m.upstreams = append(m.upstreams, u)
+		upstreams = append(upstreams, u)
 	}
-	slices.SortFunc(m.upstreams, func(a, b *Upstream) int {
-		if a.server.Name < b.server.Name {
-			return -1
-		}
-		return 1
-	})
+	m.setUpstreams(upstreams)
 	return m, errors.Join(problems...)
 }
 
@@ -77,11 +76,12 @@ func NewManager(o Options) (*Manager, error) {
 // should find all of them. It returns an error if two tools have the same name. A tool
 // that gets such a name later is left out.
 func (m *Manager) Start(ctx context.Context) error {
-	for _, u := range m.upstreams {
-		m.spawn(u.run)
+	upstreams := m.Upstreams()
+	for _, u := range upstreams {
+		u.start()
 	}
 	var collisions []error
-	for _, u := range m.upstreams {
+	for _, u := range upstreams {
 		select {
 		case <-u.tried:
 			u.mu.Lock()
@@ -96,9 +96,10 @@ func (m *Manager) Start(ctx context.Context) error {
 	return nil
 }
 
-// Catalogue returns what the upstreams offer. It is nil if there are none.
+// Catalogue returns what the upstreams offer. It is nil if there are none, and none can
+// be added.
 func (m *Manager) Catalogue() *catalogue.Catalogue {
-	if m == nil || len(m.upstreams) == 0 {
+	if m == nil || len(m.Upstreams()) == 0 && m.options.OwnFile == "" {
 		return nil
 	}
 	return m.catalogue
@@ -110,7 +111,7 @@ func (m *Manager) Close() {
 	if m == nil {
 		return
 	}
-	m.cancel()
+	m.cancel(errManagerClosed)
 	m.mu.Lock()
 	m.isClosed = true
 	m.mu.Unlock()
@@ -134,6 +135,8 @@ func (m *Manager) Upstreams() []*Upstream {
 	if m == nil {
 		return nil
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return slices.Clone(m.upstreams)
 }
 

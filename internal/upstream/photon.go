@@ -24,6 +24,7 @@ func (u *Upstream) source() *catalogue.Source {
 		Allow:        u.policy.AllowCaller,
 		Instructions: u.instructions,
 		Configure:    func(_ string, o *generators.Options) { o.Allow = u.policy.AllowCaller },
+		Describe:     u.policy.Recorded,
 		Unkept:       u.policy.Record() != config.RecordAll && u.policy.Record() != "",
 	}
 }

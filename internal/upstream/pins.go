@@ -85,7 +85,7 @@ func RemovePins(dir, upstream string) error {
 // review pins tools that weren't seen before and compares the others with their
 // pins. It sets the Decision, Reason, Added and Change of each. If the pins can't be
 // stored, it returns an error, and what it decided holds until the process ends.
-func (p *Pins) review(tools []*Tool) error {
+func (p *Pins) review(tools []*ToolStatus) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now, changed := time.Now().UTC().Round(0), !p.known

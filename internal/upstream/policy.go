@@ -53,9 +53,9 @@ type Policy struct {
 	rate    *rate.Limiter // nil for no limit
 
 	mu    sync.Mutex
-	calls int              // in progress
-	asks  map[any]int      // open, by session
-	tools map[string]*Tool // by name, as they were last reviewed
+	calls int                    // in progress
+	asks  map[any]int            // open, by session
+	tools map[string]*ToolStatus // by name, as they were last reviewed
 }
 
 // NewPolicy returns the policy of an upstream. The error says that what was accepted
@@ -71,7 +71,7 @@ func NewPolicy(server config.Server, options PolicyOptions) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{server: server, options: options, pins: pins, asks: make(map[any]int), tools: make(map[string]*Tool)}
+	p := &Policy{server: server, options: options, pins: pins, asks: make(map[any]int), tools: make(map[string]*ToolStatus)}
 	if n := server.Limits.CallsPerMinute; n > 0 {
 		p.rate = rate.NewLimiter(rate.Every(time.Minute/time.Duration(n)), n)
 	}
@@ -89,13 +89,13 @@ func (p *Policy) Record() config.Record { return p.server.Record }
 // Review decides what becomes of the tools that the upstream lists, given their
 // definitions: those that are new are accepted, and those that changed are held back.
 // It returns them in their order.
-func (p *Policy) Review(definitions []json.RawMessage) []*Tool {
-	tools := make([]*Tool, 0, len(definitions))
+func (p *Policy) Review(definitions []json.RawMessage) []*ToolStatus {
+	tools := make([]*ToolStatus, 0, len(definitions))
 	seen := make(map[string]bool, len(definitions))
-	var review []*Tool
+	var review []*ToolStatus
 	offered := 0
 	for _, raw := range definitions {
-		t := newTool(raw)
+		t := newToolStatus(raw)
 		if t.Decision == "" && seen[t.Name] {
 			t.skip("Another tool of the server has the same name.")
 		}
@@ -122,11 +122,11 @@ func (p *Policy) Review(definitions []json.RawMessage) []*Tool {
 
 // setTools keeps reviewed tools, and logs which are new or held back since the
 // last review.
-func (p *Policy) setTools(tools []*Tool) {
+func (p *Policy) setTools(tools []*ToolStatus) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.tools
-	p.tools = make(map[string]*Tool, len(tools))
+	p.tools = make(map[string]*ToolStatus, len(tools))
 	var added, held []string
 	for _, t := range tools {
 		if p.tools[t.Name] != nil {
@@ -171,9 +171,9 @@ func (p *Policy) permits(name string) bool {
 // Tool Names).
 const maxToolName = 128
 
-// newTool reads the name of a tool. One that can't be offered is skipped.
-func newTool(raw json.RawMessage) *Tool {
-	t := &Tool{Raw: raw}
+// newToolStatus reads the name of a tool. One that can't be offered is skipped.
+func newToolStatus(raw json.RawMessage) *ToolStatus {
+	t := &ToolStatus{Raw: raw}
 	var d struct {
 		Name, Title string
 		Annotations struct{ Title string }
@@ -198,7 +198,7 @@ func newTool(raw json.RawMessage) *Tool {
 }
 
 // skip makes t a tool that isn't offered.
-func (t *Tool) skip(reason string) { t.Decision, t.Reason = Skipped, reason }
+func (t *ToolStatus) skip(reason string) { t.Decision, t.Reason = Skipped, reason }
 
 // Errors of [Policy.Accept].
 var (

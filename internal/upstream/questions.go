@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strings"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -56,7 +57,7 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 		return
 	}
 	if len(r.Params) > maxQuestion {
-		r.Refuse(message.Errorf(mcp.INVALID_PARAMS, "the question has %d bytes; at most %d are allowed", len(r.Params), maxQuestion))
+		p.refuse(r, AskInvalid, message.Errorf(mcp.INVALID_PARAMS, "the question has %d bytes; at most %d are allowed", len(r.Params), maxQuestion))
 		return
 	}
 	end, err := p.upstream.policy.BeginAsk(p.session())
@@ -64,19 +65,32 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 	case errors.Is(err, ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
 		end = func() {} // the setting is about people
 	case errors.Is(err, ErrElicitationDisabled):
-		r.Refuse(message.Errorf(mcp.METHOD_NOT_FOUND, "%v", err))
+		p.refuse(r, AskDisabled, message.Errorf(mcp.METHOD_NOT_FOUND, "%v", err))
 		return
 	case err != nil:
-		r.Refuse(message.Errorf(codeNoAnswer, "%v", err))
+		p.refuse(r, AskTooMany, message.Errorf(codeNoAnswer, "%v", err))
 		return
 	}
 	defer end()
 	q, refused := p.upstream.question(r)
 	if refused != nil {
-		r.Refuse(refused)
+		outcome := AskInvalid
+		if strings.HasPrefix(refused.Message, ErrSensitive.Error()) {
+			outcome = AskSensitive
+		}
+		p.refuse(r, outcome, refused)
 		return
 	}
 	p.respond(r, q)
+}
+
+// refuse refuses a request that nobody is asked, and records that.
+func (p *passthrough) refuse(r *client.ServerRequest, outcome AskOutcome, refused *message.Error) {
+	p.upstream.policy.recordRefusal(AuditRecord{
+		Tool: toolOf(p.request), Person: generators.CallerOf(p.ctx).ID, Kind: r.Method, Outcome: outcome,
+		Reason: cleanLine(refused.Message, maxEventText), Question: DigestOf(r.Params),
+	})
+	r.Refuse(refused)
 }
 
 // A question is a request of an upstream that can be asked.

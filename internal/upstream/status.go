@@ -38,12 +38,12 @@ type Status struct {
 	Capabilities json.RawMessage `json:"capabilities,omitempty"`
 	Instructions string          `json:"instructions,omitempty"`
 
-	Tools     []Tool  `json:"tools"`
-	OpenAsks  int     `json:"openAsks"`
-	Calls     int     `json:"calls"` // in progress
-	Errors    []Event `json:"errors"`
-	Stderr    []Event `json:"stderr,omitempty"`
-	CallCount int64   `json:"callCount"` // since Beam started
+	Tools     []ToolStatus `json:"tools"`
+	OpenAsks  int          `json:"openAsks"`
+	Calls     int          `json:"calls"` // in progress
+	Errors    []Event      `json:"errors"`
+	Stderr    []Event      `json:"stderr,omitempty"`
+	CallCount int64        `json:"callCount"` // since Beam started
 }
 
 // An Event is something that happened, or a line of stderr.
@@ -82,8 +82,8 @@ const (
 	Skipped Decision = "skipped" // since it can't be offered
 )
 
-// A Tool is a tool that an upstream lists.
-type Tool struct {
+// A ToolStatus is a tool that an upstream lists.
+type ToolStatus struct {
 	Name     string          `json:"name"`
 	Title    string          `json:"title,omitempty"`
 	Decision Decision        `json:"decision"`

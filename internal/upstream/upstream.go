@@ -17,12 +17,17 @@ import (
 // tools. Its methods may be called from several goroutines.
 type Upstream struct {
 	manager *Manager
+	ctx     context.Context // ends with the upstream
+	cancel  context.CancelCauseFunc
+	done    chan struct{} // closed when nothing is left of it
 	server  config.Server
 	policy  *Policy
 	tried   chan struct{} // closed once the first attempt to connect has ended
 	isTried sync.Once
 	refresh chan struct{} // has an element if the tools must be listed again
 	retry   chan struct{} // has an element if a wait must end
+
+	offering sync.Mutex // held while tools are reviewed and registered
 
 	mu          sync.Mutex
 	changed     chan struct{} // closed, and made again, when the state changes
@@ -33,7 +38,7 @@ type Upstream struct {
 	main        *connection            // nil unless connected
 	others      map[string]*connection // of further owners; see acquire
 	asking      map[string]bool        // tools that are known to ask
-	tools       []*Tool                // as they were last reviewed
+	tools       []*ToolStatus          // as they were last reviewed
 	collisions  error                  // of the names of its tools, as they were last listed
 	errors      []Event                // the latest
 	stderr      []Event                // the latest lines
@@ -45,8 +50,9 @@ func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
 	u := &Upstream{
 		manager: m, server: server, tried: make(chan struct{}), refresh: make(chan struct{}, 1), retry: make(chan struct{}, 1),
 		changed: make(chan struct{}), state: Connecting, since: time.Now(),
-		others: make(map[string]*connection), asking: make(map[string]bool),
+		others: make(map[string]*connection), asking: make(map[string]bool), done: make(chan struct{}),
 	}
+	u.ctx, u.cancel = context.WithCancelCause(m.ctx)
 	policy, err := NewPolicy(server, m.options.Policy)
 	if err != nil {
 		return u, fmt.Errorf("upstream %s: %w", server.Name, err)
@@ -68,15 +74,16 @@ const (
 	connectTimeout   = time.Minute
 )
 
-// run connects to the upstream, again and again, until the manager is closed.
+// run connects to the upstream, again and again, until it is removed or the manager is
+// closed.
 func (u *Upstream) run() {
 	defer u.closeConnections()
 	defer u.isTried.Do(func() { close(u.tried) })
-	for attempt := 0; u.manager.ctx.Err() == nil; attempt++ {
+	for attempt := 0; u.ctx.Err() == nil; attempt++ {
 		u.setState(Connecting, nil)
 		connectedAt := time.Now()
 		err := u.serve()
-		if u.manager.ctx.Err() != nil {
+		if u.ctx.Err() != nil {
 			return
 		}
 		u.recordError(err)
@@ -90,7 +97,7 @@ func (u *Upstream) run() {
 
 // serve connects to the upstream and follows its list of tools until the connection ends.
 func (u *Upstream) serve() error {
-	ctx, cancel := context.WithTimeoutCause(u.manager.ctx, connectTimeout, fmt.Errorf("it took more than %s to connect", connectTimeout))
+	ctx, cancel := context.WithTimeoutCause(u.ctx, connectTimeout, fmt.Errorf("it took more than %s to connect", connectTimeout))
 	defer cancel()
 	c, err := u.connect(ctx)
 	if err != nil {
@@ -109,13 +116,13 @@ func (u *Upstream) serve() error {
 		select {
 		case <-c.session.Done():
 			return c.session.Err()
-		case <-u.manager.ctx.Done():
-			return errManagerClosed
+		case <-u.ctx.Done():
+			return context.Cause(u.ctx)
 		case <-u.refresh:
-			if err := u.listTools(u.manager.ctx, c.session); err != nil {
+			if err := u.listTools(u.ctx, c.session); err != nil {
 				u.recordError(fmt.Errorf("listing its tools again: %w", err))
 			}
-			u.listOthers(u.manager.ctx, c.session)
+			u.listOthers(u.ctx, c.session)
 			u.pause(minRefreshInterval, c.session)
 		}
 	}
@@ -133,7 +140,7 @@ func (u *Upstream) listen(s *client.Session) {
 		}
 	}
 	if len(filter) > 0 {
-		s.Listen(u.manager.ctx, filter, u.Refresh)
+		s.Listen(u.ctx, filter, u.Refresh)
 	}
 }
 
@@ -147,7 +154,7 @@ func (u *Upstream) pause(d time.Duration, s *client.Session) {
 	select {
 	case <-t.C:
 	case <-s.Done():
-	case <-u.manager.ctx.Done():
+	case <-u.ctx.Done():
 	}
 }
 
@@ -165,7 +172,7 @@ func (u *Upstream) waitToReconnect(attempt int, err error) {
 	select {
 	case <-t.C:
 	case <-u.retry:
-	case <-u.manager.ctx.Done():
+	case <-u.ctx.Done():
 	}
 }
 
@@ -245,7 +252,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := Status{
-		Name: u.server.Name, Type: u.server.Type, Address: u.address(), File: u.server.File,
+		Name: u.server.Name, Type: u.server.Type, Address: u.address(), File: u.server.File, Own: u.server.File == u.manager.options.OwnFile,
 		State: u.state, Since: u.since, Ignored: u.server.Ignored, Warn: u.server.Warnings,
 		Errors: append([]Event{}, u.errors...), Stderr: append([]Event{}, u.stderr...),
 		OpenAsks: u.policy.OpenAsks(), Calls: u.policy.Calls(), CallCount: u.callCount,
@@ -260,6 +267,7 @@ func (u *Upstream) Status() Status {
 		told := u.main.session.Server()
 		s.Version, s.Info, s.Capabilities, s.Instructions = told.Version, told.Info, told.Capabilities, cleanLine(told.Instructions, 4<<10)
 	}
+	s.Tools = make([]ToolStatus, 0, len(u.tools))
 	for _, t := range u.tools {
 		s.Tools = append(s.Tools, *t)
 	}

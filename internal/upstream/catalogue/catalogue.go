@@ -29,6 +29,9 @@ type Source struct {
 	Instructions func() string
 	// Unkept keeps the results of calls out of the log.
 	Unkept bool
+	// Describe, if it is set, returns the JSON text that the log has in place of such a
+	// result.
+	Describe func(result json.RawMessage) json.RawMessage
 	// Configure, if it is set, completes the options of a tool's photon.
 	Configure func(tool string, o *generators.Options)
 }

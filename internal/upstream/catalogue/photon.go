@@ -71,13 +71,21 @@ func (t *Tool) runFunc(c *Catalogue, s *Source, own json.RawMessage) generators.
 		c.noteResources(s.Name, result.Content)
 		if s.Unkept {
 			toolresult.RecordUnkept(ctx, raw)
-			return nil, result.errorUnkept()
+			return s.describeUnkept(raw), result.errorUnkept()
 		}
 		toolresult.Record(ctx, raw)
 		value, mediaType, err := result.show(yield)
 		toolresult.RecordMediaType(ctx, mediaType)
 		return value, err
 	}
+}
+
+// describeUnkept returns what the log has in place of a result that isn't recorded.
+func (s *Source) describeUnkept(result json.RawMessage) json.RawMessage {
+	if s.Describe == nil {
+		return nil
+	}
+	return s.Describe(result)
 }
 
 // errorUnkept returns the error of a failed run whose result isn't recorded.

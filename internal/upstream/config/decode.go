@@ -75,7 +75,10 @@ func (d *decoder) decode(def definition) {
 
 // problemf records that a field is wrong; "" stands for the server.
 func (d *decoder) problemf(field, format string, args ...any) {
-	place := fmt.Sprintf("%s: server %q: ", d.server.File, d.server.Name)
+	place := fmt.Sprintf("server %q: ", d.server.Name)
+	if d.server.File != "" {
+		place = d.server.File + ": " + place
+	}
 	if field != "" {
 		place += field + ": "
 	}

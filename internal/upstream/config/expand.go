@@ -14,6 +14,8 @@ type expander struct {
 	folder  string // of the file
 	lookup  func(string) (string, bool)
 	secrets []string // what references stood for
+	// unresolved checks references without resolving them: each stands for itself.
+	unresolved bool
 }
 
 var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -54,6 +56,8 @@ func (e *expander) expand(text string) (string, error) {
 func (e *expander) resolve(reference string) (string, error) {
 	prefix, rest, _ := strings.Cut(reference, ":")
 	switch {
+	case e.unresolved && (prefix == "file" && rest != "" || variablePattern.MatchString(strings.TrimPrefix(reference, "env:"))):
+		return "unresolved", nil
 	case prefix == "file":
 		return e.readSecret(rest)
 	case prefix == "env":

@@ -22,7 +22,15 @@ const (
 // every error names the file and the server; all errors are returned at once,
 // joined.
 func Load(paths ...string) ([]Server, error) {
-	var all []Server
+	all, err := LoadValid(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// LoadValid is like [Load], but with an error it returns the servers that are valid.
+func LoadValid(paths ...string) (all []Server, err error) {
 	var problems []error
 	definedIn := make(map[string]string) // by server
 	for _, path := range paths {
@@ -39,11 +47,9 @@ func Load(paths ...string) ([]Server, error) {
 	}
 	if len(all) > maxServers {
 		problems = append(problems, fmt.Errorf("there are %d servers; at most %d can be used", len(all), maxServers))
+		all = all[:maxServers]
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	return all, nil
+	return all, errors.Join(problems...)
 }
 
 // loadFile returns the enabled servers of one file.
@@ -61,8 +67,11 @@ func loadFile(path string, lookup func(string) (string, bool)) ([]Server, error)
 	for _, def := range definitions {
 		d := newDecoder(path, lookup)
 		d.decode(def)
+		if d.disabled {
+			continue
+		}
 		problems = append(problems, d.problems...)
-		if !d.disabled {
+		if len(d.problems) == 0 {
 			servers = append(servers, d.server)
 		}
 	}
@@ -111,11 +120,13 @@ type definition struct {
 // clients', and Visual Studio Code's.
 var serverKeys = []string{"mcpServers", "servers"}
 
+var errNoObject = errors.New(`the file must hold an object: {"mcpServers": {…}}`)
+
 // findDefinitions returns the definitions in a file, in the file's order.
 func findDefinitions(root hujson.Value) (all []definition, err error) {
 	top, ok := root.Value.(*hujson.Object)
 	if !ok {
-		return nil, errors.New(`the file must hold an object: {"mcpServers": {…}}`)
+		return nil, errNoObject
 	}
 	found := false
 	for _, key := range serverKeys {

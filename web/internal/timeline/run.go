@@ -35,6 +35,7 @@ type Run struct {
 	Wakes        time.Time     // when the first of the sleeps in progress ends; zero if there is none
 	Owner        generators.Caller
 	Viewer       generators.Caller // who looks at the page; New doesn't set it
+	Upstream     string            // the MCP server whose tool the run calls; New doesn't set it
 	// Models are the configured models; nil if there are none. New doesn't set it.
 	Models *llm.Models
 

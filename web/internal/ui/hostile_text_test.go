@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/upstream"
 )
 
 // hostileTexts are texts that a hostile photon or person might send. Each contains "pwn",
@@ -166,7 +167,30 @@ func hostilePages(s string) map[string]templ.Component {
 	ended := hostileRun(s)
 	ended.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.FinishStatus(s), Error: s, By: s, Ask: &runlog.UnansweredAsk{Reason: runlog.UnansweredReason(s), Message: s, Detail: s}, Result: json.RawMessage(`{"a":"` + "pwn" + `"}`)}))
 	pages["ended"] = RunPage(c, ended.run)
+	pages["upstreams"] = Upstreams(c, []upstream.Status{hostileUpstream(s)})
+	pages["upstream"] = Upstream(c, hostileUpstream(s))
 	return pages
+}
+
+// hostileUpstream returns an upstream with hostile text wherever it has text.
+func hostileUpstream(s string) upstream.Status {
+	quoted, err := json.Marshal(map[string]string{"name": s, "version": s, "title": s, "description": s, s: s})
+	if err != nil {
+		panic(err)
+	}
+	events := []upstream.Event{{Text: s}}
+	u := upstream.Status{
+		Name: s, Type: s, Address: s, File: s, Own: true, State: upstream.State(s), Error: s, Ignored: []string{s}, Warn: []string{s},
+		Version: s, Info: quoted, Capabilities: quoted, Instructions: s, Errors: events, Stderr: events,
+	}
+	for _, d := range []upstream.Decision{upstream.Offered, upstream.Held, upstream.Denied, upstream.Skipped} {
+		t := upstream.ToolStatus{Name: s, Title: s, Decision: d, Reason: s, Photon: s, Added: time.Now()}
+		if d == upstream.Held {
+			t.Change = &upstream.Change{Digest: s, Old: quoted, New: quoted[:len(quoted)-1]}
+		}
+		u.Tools = append(u.Tools, t)
+	}
+	return u
 }
 
 func TestHostileText(t *testing.T) {

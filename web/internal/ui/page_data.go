@@ -15,6 +15,7 @@ type Chrome struct {
 	Person     string    // who is signed in, for people; may be empty
 	SignedIn   bool      // the person can sign out
 	Anonymous  bool      // nobody knows who the person is, so the page can have no lists
+	Upstreams  bool      // the person may see the pages of upstreams
 	// ClientWaits means that an MCP client waits for an answer, and that this browser
 	// would see its runs if it had signed in.
 	ClientWaits   bool
@@ -74,6 +75,7 @@ type PhotonPage struct {
 	Name        string
 	Title       string
 	Description string
+	Upstream    string // whose tool it is; empty for Beam's own
 	Traits
 	Form   *form.Part
 	Errors []generators.FieldError

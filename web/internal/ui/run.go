@@ -42,7 +42,8 @@ const (
 // rerunArguments returns a run's input, to run it again; empty if the input is unknown
 // or too large for a page.
 func rerunArguments(r *timeline.Run) string {
-	if len(r.Args) > maxRerunArguments || !json.Valid(r.Args) {
+	var args map[string]json.RawMessage // anything else is a note that they aren't recorded
+	if len(r.Args) > maxRerunArguments || json.Unmarshal(r.Args, &args) != nil {
 		return ""
 	}
 	return string(r.Args)

@@ -80,6 +80,19 @@ func revokeURL(ctx context.Context, standing int) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).RevokeStanding(standing))
 }
 
+func upstreamsURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Upstreams())
+}
+
+func upstreamURL(ctx context.Context, name string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Upstream(name))
+}
+
+// operateUpstreamURL returns the URL to post to, to do something with an upstream.
+func operateUpstreamURL(ctx context.Context, name, action string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).OperateUpstream(name, action))
+}
+
 func loginURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Login())
 }

@@ -1,0 +1,117 @@
+// Operators see their upstreams: other MCP servers, whose tools are photons.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test as base, expect } from "./support/fixtures.js";
+import { expectAccessible } from "./support/axe.js";
+import { start } from "./support/beam.js";
+import { dialog, expectEnd, fillField, pressButton, result } from "./support/run-page.js";
+import { takeScreenshot } from "./support/screenshots.js";
+
+const beamProgram = path.resolve(process.env.BEAM);
+
+// What was accepted of a tool that has changed since.
+const accepted = {
+  ask_text: {
+    digest: "0".repeat(64),
+    definition: { description: "Asks for a text.", inputSchema: { type: "object" } },
+    since: "2026-01-02T03:04:05Z",
+  },
+};
+
+// upstreams is a Beam with an upstream that works and holds a tool back, and one that
+// can't be started, and a page that is signed in as its operator.
+const test = base.extend({
+  upstreams: async ({ page }, use) => {
+    const data = mkdtempSync(path.join(tmpdir(), "beam-upstreams-"));
+    const upstream = (...args) => execFileSync(beamProgram, ["upstream", ...args.toSpliced(1, 0, "--data", data)], { encoding: "utf8" });
+    upstream("add", "--allow", "ask_text,ask_confirm,change_tools,added", "test", "--", beamProgram, "test-server");
+    upstream("add", "gone", "--", "no-such-command");
+    mkdirSync(path.join(data, "upstreams"), { mode: 0o700 });
+    writeFileSync(path.join(data, "upstreams", "test.json"), JSON.stringify(accepted), { mode: 0o600 });
+    const beam = await start("--data", data);
+    try {
+      await page.goto(beam.signIn);
+      await use({ url: beam.url, upstream });
+    } finally {
+      await page.goto("about:blank");
+      await beam.stop();
+      rmSync(data, { recursive: true });
+    }
+  },
+});
+
+const narrow = { width: 320, height: 640 };
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+
+test("upstreams are listed with what they do, and a tool of one is run", async ({ page, upstreams }) => {
+  await page.getByRole("link", { name: "Upstreams" }).click();
+  const list = page.locator("#list");
+  await expect(list.getByRole("listitem").filter({ hasText: "test-server" })).toContainText("Connected");
+  await expect(list.getByRole("listitem").filter({ hasText: "no-such-command" })).toContainText("executable file not found");
+  await expectAccessible(page);
+  await takeScreenshot(page, "upstreams");
+  await page.setViewportSize(narrow);
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+
+  await list.getByRole("link", { name: "test", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "test", exact: true })).toBeVisible();
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  await page.getByRole("region", { name: "Tools" }).getByRole("link", { name: "ask_confirm" }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect(dialog(page)).toBeVisible();
+  await pressButton(dialog(page), "Decline");
+  await expectEnd(page, "completed");
+});
+
+test("a tool that changed is held back until an operator has seen how and accepts it", async ({ page, upstreams }) => {
+  await page.goto(`${upstreams.url}/upstreams/test`);
+  const held = page.getByRole("article", { name: "ask_text" });
+  await expect(held).toContainText("Asks for a text.");
+  await expect(page.getByRole("region", { name: "Tools" }).getByText("ask_text")).toHaveCount(0);
+  expect((await page.request.get(`${upstreams.url}/photons/test__ask_text`)).status()).toBe(404);
+  await expectAccessible(page);
+  await takeScreenshot(page, "upstream");
+
+  await held.getByRole("button", { name: /Accept/ }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Held back" })).toHaveCount(0);
+  await page.getByRole("region", { name: "Tools" }).getByRole("link", { name: "ask_text" }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await fillField(dialog(page), "text", "Ada");
+  await pressButton(dialog(page), "Submit");
+  await expectEnd(page, "completed");
+  await expect(result(page)).toContainText("Ada");
+});
+
+test("an open page follows what changes, and an upstream is removed there", async ({ page, upstreams }) => {
+  await page.goto(`${upstreams.url}/upstreams`);
+  const list = page.locator("#list");
+  await expect(list.getByRole("listitem")).toHaveCount(2);
+  upstreams.upstream("remove", "gone");
+  await expect(list.getByRole("listitem")).toHaveCount(1);
+
+  await list.getByRole("link", { name: "test", exact: true }).click();
+  await page.getByRole("button", { name: "Reconnect" }).click();
+  await expect(page.locator(".upstream-head")).toContainText("Connected");
+  await expect(page.getByRole("region", { name: "Latest errors" })).toContainText("the operator asked to reconnect");
+  await page.getByText("Remove this upstream").click();
+  await page.getByRole("button", { name: "Remove test" }).click();
+  await expect(page.getByText("No upstreams yet.")).toBeVisible();
+  await expect(page.getByText("beam upstream add NAME -- COMMAND ARGS…")).toBeVisible();
+  await expect(page.getByText("beam --mcp-config FILE")).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("a browser that isn't signed in sees no configuration", async ({ page, upstreams, browser }) => {
+  const other = await browser.newContext();
+  try {
+    const stranger = await other.newPage();
+    await stranger.goto(upstreams.url);
+    await expect(stranger.getByRole("link", { name: "Upstreams" })).toHaveCount(0);
+    expect((await stranger.goto(`${upstreams.url}/upstreams/test`)).status()).toBe(403);
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+// An UpstreamRequest is the argument of [RequestUpstream].
+type UpstreamRequest struct {
+	Action     string             `json:"action"` // one of the Upstream constants
+	Name       string             `json:"name,omitempty"`
+	Definition *config.Definition `json:"definition,omitempty"` // to add
+	Replace    bool               `json:"replace,omitempty"`    // a server of that name
+	Tool       string             `json:"tool,omitempty"`       // to accept; empty for all
+}
+
+// The actions of an [UpstreamRequest].
+const (
+	UpstreamAdd    = "add"
+	UpstreamRemove = "remove"
+	UpstreamAccept = "accept"
+	UpstreamStatus = "status"
+)
+
+// An UpstreamReply is the reply to an [UpstreamRequest].
+type UpstreamReply struct {
+	Error    string            `json:"error,omitempty"`
+	Warning  string            `json:"warning,omitempty"` // what keeps Beam from using the change
+	Accepted []string          `json:"accepted,omitempty"`
+	Status   []upstream.Status `json:"status,omitempty"`
+}
+
+// Err returns the error in the reply, or nil. It may be [config.ErrExists] or
+// [config.ErrNotFound].
+func (r *UpstreamReply) Err() error {
+	for _, err := range []error{config.ErrExists, config.ErrNotFound} {
+		if r.Error == err.Error() {
+			return err
+		}
+	}
+	if r.Error != "" {
+		return errors.New(r.Error)
+	}
+	return nil
+}
+
+// UpstreamFile returns the data folder's own file of upstreams, which may not exist.
+func UpstreamFile(dir string) string { return filepath.Join(dir, config.OwnFile) }
+
+// ChangeUpstreams adds a server to the folder's file, or removes one. This process must
+// own the folder.
+func (f *DataFolder) ChangeUpstreams(r UpstreamRequest) (err error) {
+	file := UpstreamFile(f.dir)
+	switch {
+	case r.Action == UpstreamAdd && r.Definition != nil:
+		err = config.Add(file, r.Name, *r.Definition, r.Replace)
+	case r.Action == UpstreamRemove:
+		if err = config.Remove(file, r.Name); err == nil {
+			err = upstream.RemovePins(f.dir, r.Name)
+		}
+	default:
+		err = fmt.Errorf("it can't do %q", r.Action)
+	}
+	return err
+}
+
+// An upstreamOperator operates upstreams for the pages.
+type upstreamOperator struct {
+	*upstream.Manager
+	app *App
+}
+
+// Remove removes a server from the folder's own file, and ends the connection to it. The
+// error may wrap [config.ErrNotFound].
+func (o upstreamOperator) Remove(name string) error {
+	_, err := o.app.changeUpstreams(UpstreamRequest{Action: UpstreamRemove, Name: name})
+	return err
+}
+
+// changeUpstreams changes the folder's own file, and applies it. The warning says what
+// can't be used of it.
+func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
+	if a.folder.temporary {
+		return nil, config.ErrNotFound // it has no file
+	}
+	a.upstreamFileLock.Lock()
+	defer a.upstreamFileLock.Unlock()
+	if err := a.folder.ChangeUpstreams(r); err != nil {
+		return nil, err
+	}
+	servers, warning := config.LoadValid(a.upstreamFilesNow()...)
+	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
+	defer cancel()
+	return errors.Join(warning, a.upstreams.Configure(ctx, servers)), nil
+}
+
+// handleUpstream operates upstreams for another process.
+func (h *controlServer) handleUpstream(_ context.Context, r *controlsocket.Request) {
+	var request UpstreamRequest
+	if err := json.Unmarshal(r.Args, &request); err != nil {
+		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "it can't read what to do with the upstream"))
+		return
+	}
+	if r.Accept() != nil {
+		return
+	}
+	if err := json.NewEncoder(r).Encode(h.operateUpstreams(request)); err != nil {
+		h.logger.Warn("sending the reply about upstreams", "err", err)
+	}
+}
+
+func (h *controlServer) operateUpstreams(r UpstreamRequest) (reply UpstreamReply) {
+	var err, warning error
+	switch {
+	case r.Action == UpstreamStatus:
+		reply.Status = h.upstreams.Status()
+	case r.Action == UpstreamAccept:
+		reply.Accepted, err = h.upstreams.Accept(r.Name, r.Tool, "")
+	default:
+		warning, err = h.changeUpstreams(r)
+	}
+	if err != nil {
+		reply.Error = err.Error()
+	}
+	if warning != nil {
+		reply.Warning = warning.Error()
+	}
+	return reply
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+// upstreamCheckCommand connects to servers and says what it finds.
+type upstreamCheckCommand struct {
+	Name string `arg:"" optional:"" help:"The server to check. Without it, all are checked."`
+
+	MCPConfig []string     `name:"mcp-config" type:"path" env:"-" placeholder:"FILE" help:"Check the servers of this file of an MCP client, besides those of the data folder. Can be repeated."`
+	Timeout   durationFlag `env:"-" default:"60s" placeholder:"TIME" help:"How long each server may take (default ${default})."`
+	JSON      bool         `name:"json" help:"Print the findings as JSON."`
+
+	dataFolderFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*upstreamCheckCommand) Help() string {
+	return "The command connects to each server as ${program} would, lists its tools, and disconnects. It says which version of MCP the server speaks, what it can do, which tools it has, and what is wrong with a hint at what helps. It changes nothing. The exit status is 1 if a server can't be used."
+}
+
+// Validate checks the flags; kong calls it.
+func (c *upstreamCheckCommand) Validate() error {
+	if c.Timeout <= 0 {
+		return errors.New("--timeout must be more than 0")
+	}
+	return nil
+}
+
+// Run checks, and prints what it found.
+func (c *upstreamCheckCommand) Run(ctx context.Context, p *program) error {
+	dir, err := app.ResolveDataDir(c.Data)
+	if err != nil {
+		return err
+	}
+	servers, problems := config.LoadValid(upstreamFiles(c.MCPConfig, dir)...)
+	if c.Name != "" {
+		found := slices.IndexFunc(servers, func(s config.Server) bool { return s.Name == c.Name })
+		if found < 0 {
+			return errors.Join(problems, fmt.Errorf("there is no server %q that can be used", c.Name))
+		}
+		servers, problems = servers[found:found+1], nil
+	}
+	failed := problems != nil
+	var reports []*upstream.Report
+	for _, s := range servers {
+		r := c.check(ctx, p, s, dir)
+		reports = append(reports, r)
+		failed = failed || r.Failed()
+		if !c.JSON {
+			p.printReport(r)
+		}
+	}
+	switch {
+	case c.JSON:
+		err = json.NewEncoder(p.stdout).Encode(map[string]any{"upstreams": slices.Concat([]*upstream.Report{}, reports)})
+	case len(servers) == 0 && problems == nil:
+		fmt.Fprintf(p.stdout, "There are no servers. To add one: %s upstream add NAME -- COMMAND\n", p.name)
+	}
+	if problems != nil {
+		return errors.Join(err, problems)
+	}
+	if failed {
+		return errors.Join(err, errors.New("not all servers can be used"))
+	}
+	return err
+}
+
+func (c *upstreamCheckCommand) check(ctx context.Context, p *program, s config.Server, dir string) *upstream.Report {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Timeout))
+	defer cancel()
+	info, err := json.Marshal(map[string]string{"name": p.name, "version": app.Version()})
+	if err != nil {
+		panic(err) // texts always have a JSON form
+	}
+	return upstream.Check(ctx, s, dir, info)
+}
+
+// upstreamFiles returns the files that define upstreams: those that were named, and the
+// data folder's own, if it has one.
+func upstreamFiles(named []string, dir string) []string {
+	if _, err := os.Stat(app.UpstreamFile(dir)); errors.Is(err, fs.ErrNotExist) {
+		return named
+	}
+	return append(slices.Clip(named), app.UpstreamFile(dir))
+}
+
+// printReport prints what was found out about a server.
+func (p *program) printReport(r *upstream.Report) {
+	mark := "works"
+	if r.Failed() {
+		mark = "can't be used"
+	}
+	fmt.Fprintf(p.stdout, "%s %s (%s)\n", r.Name, mark, humanize.Duration(time.Duration(r.Took)*time.Millisecond))
+	if r.Version != "" {
+		fmt.Fprintf(p.stdout, "    MCP %s, %s\n", r.Version, describeOr(r.Server, "which doesn't say its name"))
+	}
+	if len(r.Capabilities) > 0 {
+		fmt.Fprintf(p.stdout, "    can do: %s\n", strings.Join(r.Capabilities, ", "))
+	}
+	var offered []string
+	for _, t := range r.Tools {
+		if t.Decision == upstream.Offered {
+			offered = append(offered, t.Name)
+		}
+	}
+	if len(offered) > 0 {
+		fmt.Fprintf(p.stdout, "    %s: %s\n", humanize.Count(len(offered), "tool"), humanize.List(offered, 20))
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(p.stdout, "    - %s\n", f.Text)
+		if f.Mend != "" {
+			fmt.Fprintf(p.stdout, "      %s\n", f.Mend)
+		}
+	}
+}
+
+func describeOr(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A Supervisor decides what holds for the runs of photons that call another server's
+// tools, those with a definition. The engine calls its methods from several goroutines,
+// sometimes with a run's lock held: they must return quickly and must not call the
+// engine.
+type Supervisor interface {
+	// RecordedArguments returns what the log keeps of a run's arguments: the arguments
+	// themselves, or a JSON text in their place.
+	RecordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage
+	// AdmitsSecrets reports whether forms may have fields for secrets.
+	AdmitsSecrets(p *generators.Photon) bool
+	// AskSettled is called when a question is settled.
+	AskSettled(a SupervisedAsk)
+}
+
+// A SupervisedAsk is a question that was settled.
+type SupervisedAsk struct {
+	ID       string
+	Run      string
+	Photon   *generators.Photon
+	Owner    generators.Caller // whose run it is
+	Question *ask.Question     // nil if it can't be read
+	AskedAt  time.Time
+	// Outcome is the answer's action, or why the question was withdrawn. Surface and By
+	// say where the answer came from and who gave it, and AnswerBytes how large it is.
+	Outcome     string
+	Surface     string
+	By          *generators.Caller
+	AnswerBytes int
+}
+
+// supervisorOf returns what decides about a photon; nil if nothing does.
+func (e *Engine) supervisorOf(p *generators.Photon) Supervisor {
+	if e.supervisor == nil || p == nil || p.Options().Definition == nil {
+		return nil
+	}
+	return e.supervisor
+}
+
+// recordedArguments returns what the log keeps of a run's arguments.
+func (e *Engine) recordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage {
+	if s := e.supervisorOf(p); s != nil {
+		return s.RecordedArguments(p, args)
+	}
+	return args
+}
+
+// askPolicy returns what the run may ask.
+func (w *worker) askPolicy() ask.Policy {
+	policy := w.engine.policy
+	if s := w.engine.supervisorOf(w.photon); s != nil {
+		policy.AllowSecrets = s.AdmitsSecrets(w.photon)
+	}
+	return policy
+}
+
+// superviseAnswer and superviseWithdrawal tell the supervisor how a question is settled
+// that is still open. Callers hold mu.
+func (r *trackedRun) superviseAnswer(a runlog.Answered) {
+	r.superviseSettlement(a.AskSeq, SupervisedAsk{Outcome: string(a.Answer.Action), Surface: a.Surface, By: a.Caller, AnswerBytes: len(a.Answer.Content) + len(a.Sealed)})
+}
+
+func (r *trackedRun) superviseWithdrawal(w runlog.Withdrawn) {
+	r.superviseSettlement(w.AskSeq, SupervisedAsk{Outcome: string(w.Reason)})
+}
+
+func (r *trackedRun) superviseSettlement(seq uint64, settled SupervisedAsk) {
+	s := r.engine.supervisorOf(r.photon)
+	open := r.findOpenAsk(seq)
+	if s == nil || open == nil {
+		return
+	}
+	settled.ID, settled.Run, settled.Photon = runlog.AskID(r.id, seq), r.id, r.photon
+	settled.Owner, settled.AskedAt = r.started.StartedBy(), open.askedAt
+	if asked, err := r.loadAsked(r.engine.ctx, open); err == nil {
+		settled.Question = asked.Question
+	}
+	s.AskSettled(settled)
+}
