@@ -65,7 +65,7 @@ var faults = []fault{
 	{tool: "structured"},
 	{tool: "stray_answers", want: "Sent them."},
 	{tool: "stray_notifications", want: "Sent them."},
-	{tool: "oversized", want: "too large"},
+	{tool: "oversized", want: "a message of more than"},
 	{tool: "late", arguments: map[string]any{"ms": 10}, want: "Here it is."},
 	{tool: "flood", arguments: map[string]any{"count": 5000}, want: "Sent 5000"},
 	{tool: "stderr", arguments: map[string]any{"bytes": 8 << 20}, want: "Wrote 8388608"},
