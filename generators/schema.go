@@ -74,8 +74,7 @@ func newSchema(doc *infer.Schema) (*Schema, error) {
 // Whether values must have the formats that their schema names. JSON Schema leaves that
 // to whoever validates.
 const (
-	assertFormats = true
-	ignoreFormats = false
+	assertFormats, ignoreFormats = true, false
 )
 
 func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, error) {
@@ -89,7 +88,7 @@ func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, err
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(newPatternCompiler())
-	if formats == assertFormats {
+	if formats {
 		c.AssertFormat()
 	}
 	if err := c.AddResource("mem:///schema", tree); err != nil {
