@@ -74,8 +74,7 @@ func newSchema(doc *infer.Schema) (*Schema, error) {
 // Whether values must have the formats that their schema names. JSON Schema leaves that
 // to whoever validates.
 const (
-	assertFormats = true
-	ignoreFormats = false
+	assertFormats, ignoreFormats = true, false
 )
 
 func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, error) {

@@ -80,7 +80,8 @@ func innerPhotons() []*generators.Photon {
 // browser that is signed in to the other.
 func newChain(t *testing.T, overStdio bool) (gateway, *http.Client) {
 	t.Helper()
-	server, address := map[string]any{}, func() string { return "" }
+	server := map[string]any{}
+	var address func() string
 	if overStdio {
 		program, err := os.Executable()
 		if err != nil {

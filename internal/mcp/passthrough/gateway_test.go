@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 logging is deprecated, and served as long as there are clients for it
+
 package passthrough_test
 
 import (
