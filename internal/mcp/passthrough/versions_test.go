@@ -47,7 +47,7 @@ func TestURLsBetweenAllVersions(t *testing.T) {
 				p := &person{answer: agree}
 				s := g.connect(t, clientOptions{version: down, forms: true, urls: true}, p)
 				for _, tool := range []string{"test__ask_url", "test__require_url"} {
-					r, text := call(t, s, tool, map[string]any{"after": 1})
+					r, text := call(t, s, tool, map[string]any{"after": 300}) // long enough to ask the client before
 					if r.IsError {
 						t.Errorf("%s returns the error %s", tool, text)
 					}
