@@ -107,7 +107,7 @@ func startGateway(t testing.TB, servers map[string]upstream, flags ...string) *g
 		_ = g.cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-exited:
-		case <-time.After(programtest.ExitTimeout):
+		case <-time.After(3 * programtest.ExitTimeout): // a stubborn upstream alone may take most of one
 			t.Errorf("beam serve did not end; it printed:\n%.10000s", g.console)
 			_ = g.cmd.Process.Kill()
 			<-exited

@@ -108,12 +108,12 @@ func (s *Server) serveRequestRun(rc *requestContext, m msg.Incoming, p *requestP
 	}
 	p.Name, p.Arguments = t.Server+" "+m.Method, withoutProtocol(params)
 	finish := func(r reply) {
-		answer(r)
 		if !c.asked.Load() {
 			if err := s.engine.Discard(rc.client.caller, c.runID); err != nil {
 				s.logger.Error("forgetting a request to an upstream", "run", c.runID, "err", err)
 			}
 		}
+		answer(r)
 	}
 	if rc.client.IsModern() {
 		c.serveRoundTrip(rc.inFlight, p, finish)

@@ -52,10 +52,14 @@ func (l *Local) Photon(_ context.Context, name string) (Photon, error) {
 // Describe describes a photon of this program.
 func Describe(p *generators.Photon) (Photon, error) {
 	o := p.Options()
-	d := Photon{Name: p.Name(), Title: p.Title(), Description: o.Description, Durable: o.Durable, Annotations: map[string]bool{
-		"readOnlyHint": o.ReadOnly, "destructiveHint": o.Destructive, "idempotentHint": o.Idempotent, "openWorldHint": o.OpenWorld,
-	}}
+	d := Photon{Name: p.Name(), Title: p.Title(), Description: o.Description, Durable: o.Durable}
 	var err error
+	d.Annotations, err = json.Marshal(map[string]bool{
+		"readOnlyHint": o.ReadOnly, "destructiveHint": o.Destructive, "idempotentHint": o.Idempotent, "openWorldHint": o.OpenWorld,
+	})
+	if err != nil {
+		return d, err
+	}
 	if d.InputSchema, err = p.Input().MarshalJSON(); err == nil && p.Output() != nil {
 		d.OutputSchema, err = p.Output().MarshalJSON()
 	}

@@ -20,7 +20,7 @@ type Photon struct {
 	Description  string          `json:"description"`
 	InputSchema  json.RawMessage `json:"inputSchema"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-	Annotations  map[string]bool `json:"annotations"`
+	Annotations  json.RawMessage `json:"annotations"`
 	Durable      bool            `json:"durable"`
 }
 

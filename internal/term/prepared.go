@@ -147,6 +147,12 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		return runs.Answer{Action: ask.Accept, Files: whole}, nil
 	case q.Kind == ask.KindURL:
 		return consent(last)
+	case isWhole && len(q.Fields) == 0:
+		a, err := consent(last)
+		if a.Action == ask.Accept {
+			a.Content = json.RawMessage("{}")
+		}
+		return a, err
 	case isWhole && len(q.Fields) == 1:
 		values.Del("")
 		values[q.Fields[0].Name] = normalizeTexts(&q.Fields[0], whole)
@@ -157,6 +163,9 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 	}
 	for name := range values {
 		f := q.Fields.Field(name)
+		if f == nil && len(q.Fields) == 0 {
+			return runs.Answer{}, fmt.Errorf("it has no fields: answer it with --answer %s=yes or no", q.Key)
+		}
 		if f == nil {
 			return runs.Answer{}, fmt.Errorf("it has no field %q, but %s", name, strings.Join(fieldNames(q.Fields), ", "))
 		}
@@ -295,6 +304,8 @@ func (q *Question) howToAnswer() string {
 		return fmt.Sprintf("--answer %s=yes, once you have opened %s", key, cleantext.Line(q.URL))
 	case q.Kind == ask.KindSecret:
 		return fmt.Sprintf("--answers FILE, a JSON object such as {%q: VALUE}", key)
+	case len(q.Fields) == 0:
+		return fmt.Sprintf("--answer %s=yes|no", key)
 	case len(q.Fields) == 1:
 		return fmt.Sprintf("--answer %s=%s", key, placeholder(&q.Fields[0]))
 	}

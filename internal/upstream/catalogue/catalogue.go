@@ -50,6 +50,10 @@ var ErrCollision = errors.New("two tools would have the same name")
 type Catalogue struct {
 	registry *generators.Registry
 
+	// changing is held while the registry is changed. Its watchers read the catalogue, so
+	// mu isn't held then.
+	changing sync.Mutex
+
 	mu       sync.Mutex
 	servers  map[string]*served
 	byPhoton map[*generators.Photon]*Tool
@@ -92,27 +96,41 @@ func newServed(s *Source) *served {
 
 // Remove removes an upstream and what it offers. Runs that call its tools go on.
 func (c *Catalogue) Remove(server string) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	var removed []string
 	if s := c.servers[server]; s != nil {
-		_ = c.replace(s, nil, nil) // removing can't fail
+		removed = c.replace(s, nil)
 		delete(c.servers, server)
 	}
+	c.mu.Unlock()
+	_ = c.updateRegistry(removed, nil) // removing can't fail
 }
 
 // SetTools makes the tools of an upstream, which Put has added, those in a list, as
 // tools/list returned them. Tools that are offered already and have not changed stay as
 // they are. It returns the tools that it left out.
 func (c *Catalogue) SetTools(server string, list []json.RawMessage) []LeftOut {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	removed, added, left := c.setTools(server, list)
+	if err := c.updateRegistry(removed, added); err != nil {
+		left = append(left, LeftOut{"", err})
+	}
+	return left
+}
+
+// setTools is SetTools without the registry: it returns what the registry must remove and
+// add.
+func (c *Catalogue) setTools(server string, list []json.RawMessage) (removed []string, added []*generators.Photon, left []LeftOut) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.servers[server]
 	if s == nil {
-		return nil
+		return nil, nil, nil
 	}
-	var left []LeftOut
 	tools := make(map[string]*Tool, len(list))
-	var added []*generators.Photon
 	for _, raw := range list {
 		t, err := newTool(c, s.Source, raw)
 		if err == nil {
@@ -130,15 +148,12 @@ func (c *Catalogue) SetTools(server string, list []json.RawMessage) []LeftOut {
 		tools[name] = t
 		added = append(added, t.Photon)
 	}
-	if err := c.replace(s, tools, added); err != nil {
-		left = append(left, LeftOut{"", err})
-	}
-	return left
+	return c.replace(s, tools), added, left
 }
 
-// replace replaces an upstream's tools, of which added are new. Callers hold mu.
-func (c *Catalogue) replace(s *served, tools map[string]*Tool, added []*generators.Photon) error {
-	var removed []string
+// replace replaces an upstream's tools, and returns the names of the photons that are none
+// any more. Callers hold mu.
+func (c *Catalogue) replace(s *served, tools map[string]*Tool) (removed []string) {
 	for name, old := range s.tools {
 		if t := tools[name]; t != old {
 			removed = append(removed, name)
@@ -149,6 +164,12 @@ func (c *Catalogue) replace(s *served, tools map[string]*Tool, added []*generato
 		c.byPhoton[t.Photon] = t
 	}
 	s.tools = tools
+	return removed
+}
+
+// updateRegistry changes the registry, unless nothing changes. Callers hold changing, and
+// not mu.
+func (c *Catalogue) updateRegistry(removed []string, added []*generators.Photon) error {
 	if len(removed) == 0 && len(added) == 0 {
 		return nil
 	}

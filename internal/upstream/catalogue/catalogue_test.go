@@ -84,6 +84,29 @@ func TestToolsFollowTheirUpstream(t *testing.T) {
 	}
 }
 
+// Whoever is notified of a change may read the catalogue, as the server of one upstream
+// does.
+func TestWatchersReadTheCatalogue(t *testing.T) {
+	c, registry := newCatalogue(t)
+	var known int
+	defer registry.Watch(func() {
+		known = 0
+		for _, p := range registry.All() {
+			if _, ok := c.ToolOf(p); ok {
+				known++
+			}
+		}
+	})()
+	put(c, source("files", "{}"), named("read", "write"))
+	if known != 2 {
+		t.Errorf("when the tools had been added, %d were known", known)
+	}
+	c.Remove("files")
+	if known != 0 {
+		t.Errorf("when the upstream had been removed, %d were known", known)
+	}
+}
+
 func TestCollidingNamesAreNamed(t *testing.T) {
 	own := generators.New("files__list", func(context.Context, struct{}, generators.Yield) (string, error) { return "own", nil }, nil)
 	c, registry := newCatalogue(t, own)
