@@ -36,7 +36,7 @@ func TestPageOfADamagedRunSaysSo(t *testing.T) {
 	if !strings.Contains(page, "This run’s log is damaged") || !strings.Contains(page, errHole.Error()) {
 		t.Errorf("the page is told %s", page)
 	}
-	if !strings.HasSuffix(strings.TrimSpace(page), `<div id="live"></div>`) {
-		t.Errorf("the stream ends with %.300s", page[max(0, len(page)-300):])
+	if !strings.Contains(page, `<div id="live"></div>`) { // lists may change after it
+		t.Errorf("the page connects again: %s", page)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // Pins remember which tools of one upstream an operator has accepted. A tool whose
@@ -21,11 +22,14 @@ import (
 // else than people and models agreed to. Methods may be called from several
 // goroutines.
 type Pins struct {
-	file string // empty to keep them in memory
+	upstream string
+	file     string // empty to keep them in memory
 
 	mu    sync.Mutex
 	known bool // the upstream was seen before
-	pins  map[string]pin
+	// pins are by the names under which Beam offers the tools. Several names of an
+	// upstream's own may become one of those.
+	pins map[string]pin
 }
 
 // A pin is what was accepted of a tool.
@@ -50,7 +54,7 @@ const pinFolder = "upstreams"
 // OpenPins reads the pins of an upstream in a data folder. If dir is empty, they are
 // kept in memory.
 func OpenPins(dir, upstream string) (*Pins, error) {
-	p := &Pins{pins: make(map[string]pin)}
+	p := &Pins{upstream: upstream, pins: make(map[string]pin)}
 	if dir == "" {
 		return p, nil
 	}
@@ -89,28 +93,33 @@ func (p *Pins) review(tools []*ToolStatus) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now, changed := time.Now().UTC().Round(0), !p.known
+	taken := make(map[string]bool) // names of tools that are as they were accepted
 	for _, t := range tools {
 		definition, digest := digestTool(t.Raw)
-		known, ok := p.pins[t.Name]
+		name := catalogue.JoinName(p.upstream, t.Name)
+		known, ok := p.pins[name]
 		switch {
+		case taken[name]:
+			t.Decision = Offered // the catalogue refuses the second tool of a name
+			continue
 		case !ok && len(p.pins) >= maxPins:
 			t.Decision, t.Reason = Skipped, fmt.Sprintf("The server has had more than %d tools.", maxPins)
 			continue
 		case !ok:
 			known = newPin(digest, definition, now)
 			known.Added = p.known
-			p.pins[t.Name], changed = known, true
+			p.pins[name], changed = known, true
 		case known.Digest == digest && !known.Changed.IsZero():
 			known.Changed = time.Time{} // it is again what was accepted
-			p.pins[t.Name], changed = known, true
+			p.pins[name], changed = known, true
 		case known.Digest != digest && known.Changed.IsZero():
 			known.Changed = now
-			p.pins[t.Name], changed = known, true
+			p.pins[name], changed = known, true
 		}
 		if known.Added {
 			t.Added = known.Since
 		}
-		t.Decision = Offered
+		t.Decision, taken[name] = Offered, known.Digest == digest
 		if known.Digest != digest {
 			t.Decision, t.Reason = Held, "It changed since it was accepted."
 			t.Change = &Change{Digest: digest, Since: known.Changed, Old: known.Definition, New: boundDefinition(definition)}
@@ -137,6 +146,7 @@ func boundDefinition(d json.RawMessage) json.RawMessage {
 // accept pins a tool's definition as it is now.
 func (p *Pins) accept(name string, raw json.RawMessage) error {
 	definition, digest := digestTool(raw)
+	name = catalogue.JoinName(p.upstream, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.pins[name]
@@ -165,9 +175,9 @@ func (p *Pins) store() error {
 	return err
 }
 
-// pinnedMembers are the members of a tool that are pinned: what tells a person or a
-// model what the tool does and takes.
-var pinnedMembers = []string{"title", "description", "inputSchema", "outputSchema", "annotations"}
+// pinnedMembers are the members of a tool that are pinned: what tells a person, a model
+// or a client what the tool is, does and takes.
+var pinnedMembers = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution", "_meta"}
 
 // digestTool returns what is pinned of a tool, as indented JSON whose members are
 // sorted, and its digest.

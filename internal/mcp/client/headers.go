@@ -50,5 +50,10 @@ func CheckTool(definition json.RawMessage) error {
 // errorOf returns the error of a response.
 func errorOf(m message.Incoming) *message.Error { return decodeError(rawjson.Member(m.Raw, "error")) }
 
+// maxQuote is how much of what a server sent is quoted in an error, in characters. It is
+// more than anybody is shown: a secret that the text repeats is masked before the text is
+// cut where it may end in the middle of the secret.
+const maxQuote = 4000
+
 // shorten returns the beginning of a body as clean text.
-func shorten(body []byte) string { return humanize.Truncate(cleanLine(body), 200) }
+func shorten(body []byte) string { return humanize.Truncate(cleanLine(body), maxQuote) }

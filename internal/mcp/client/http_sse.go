@@ -43,24 +43,43 @@ func mayBeOldSSE(err error) bool {
 func openSSE(ctx context.Context, s *Session, server config.Server) (transport, error) {
 	t := &sseTransport{session: s, base: newHTTPTransport(s, server), ended: make(chan struct{})}
 	s.options.Versions = legacyVersions
-	var err error
-	if t.stream, err = t.base.get(s.ctx, ""); err != nil {
+	streamCtx, cancel := context.WithCancel(s.ctx)
+	timer := time.AfterFunc(endpointTimeout, cancel)
+	stop := context.AfterFunc(ctx, cancel)
+	events, err := t.open(streamCtx, server)
+	if inTime, wanted := timer.Stop(), stop(); err == nil && (!inTime || !wanted) {
+		err = errNoEndpoint
+	}
+	if err != nil {
+		cancel()
 		return nil, err
 	}
-	timer := time.AfterFunc(endpointTimeout, func() { t.stream.Body.Close() })
-	stop := context.AfterFunc(ctx, func() { t.stream.Body.Close() })
+	go func() {
+		defer cancel()
+		t.read(events)
+	}()
+	return t, nil
+}
+
+var errNoEndpoint = errors.New("the server's stream doesn't begin with an endpoint")
+
+// open opens the stream, which ends with ctx, and reads the endpoint.
+func (t *sseTransport) open(ctx context.Context, server config.Server) (*eventReader, error) {
+	var err error
+	if t.stream, err = t.base.get(ctx, ""); err != nil {
+		return nil, err
+	}
 	events := newEventReader(t.stream.Body)
 	e, err := events.next()
-	if !timer.Stop() || !stop() || err != nil || e.name != "endpoint" {
+	if err != nil || e.name != "endpoint" {
 		t.stream.Body.Close()
-		return nil, errors.New("the server's stream doesn't begin with an endpoint")
+		return nil, errNoEndpoint
 	}
 	if t.endpoint, err = resolveEndpoint(server.URL, string(e.data)); err != nil {
 		t.stream.Body.Close()
 		return nil, err
 	}
-	go t.read(events)
-	return t, nil
+	return events, nil
 }
 
 // resolveEndpoint returns the address of the endpoint, which must have the origin of the

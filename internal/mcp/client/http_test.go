@@ -240,6 +240,22 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 	}
 }
 
+// A server of 2024-11-05 that never begins its stream doesn't hold up who connects.
+func TestSilentStreamEndsWithTheAttempt(t *testing.T) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer h.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := client.Connect(ctx, config.Server{Name: "silent", Type: config.SSE, URL: h.URL}, client.Options{})
+		done <- err
+	}()
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("it connected")
+	}
+}
+
 func TestHeadersOfModernRequests(t *testing.T) {
 	var header http.Header
 	server := &httpServer{t: t, modern: true, call: func(w http.ResponseWriter, r *http.Request, m rawMessage) {

@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -78,12 +78,14 @@ func (p *process) handleDeaf() {
 	}
 }
 
-// childEnv returns the environment of a child: Beam's own, without what is secret to
-// Beam, and what the configuration adds.
+// childEnv returns the environment of a child: what a program needs of Beam's own, and
+// what the configuration adds. Other variables may be secrets that are meant for Beam, or
+// for another server.
 func childEnv(more map[string]string) []string {
 	var env []string
 	for _, entry := range os.Environ() {
-		if !isOwnVariable(entry) {
+		name, _, _ := strings.Cut(entry, "=")
+		if name = strings.ToUpper(name); sharedVariables[name] || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") {
 			env = append(env, entry)
 		}
 	}
@@ -93,8 +95,17 @@ func childEnv(more map[string]string) []string {
 	return env
 }
 
-// isOwnVariable reports whether a variable configures Beam itself, as BEAM_TOKEN does.
-func isOwnVariable(entry string) bool { return len(entry) > 5 && entry[:5] == "BEAM_" }
+// sharedVariables are the variables that children get, in upper case: those that the
+// official MCP SDKs pass on, and those for languages, the network and temporary files.
+var sharedVariables = map[string]bool{
+	"HOME": true, "LOGNAME": true, "PATH": true, "SHELL": true, "TERM": true, "USER": true,
+	"LANG": true, "LANGUAGE": true, "TZ": true, "TMPDIR": true,
+	"HTTP_PROXY": true, "HTTPS_PROXY": true, "NO_PROXY": true, "ALL_PROXY": true,
+	"SSL_CERT_FILE": true, "SSL_CERT_DIR": true, "NODE_EXTRA_CA_CERTS": true,
+	// Windows
+	"APPDATA": true, "HOMEDRIVE": true, "HOMEPATH": true, "LOCALAPPDATA": true, "PATHEXT": true, "PROCESSOR_ARCHITECTURE": true,
+	"PROGRAMFILES": true, "SYSTEMDRIVE": true, "SYSTEMROOT": true, "TEMP": true, "TMP": true, "USERNAME": true, "USERPROFILE": true, "WINDIR": true,
+}
 
 // readStdout passes the lines that the process writes on to the session.
 func (p *process) readStdout(stdout *os.File) {
@@ -102,7 +113,7 @@ func (p *process) readStdout(stdout *os.File) {
 	s := p.session
 	err := stdio.ReadLines(stdout, func(line []byte) {
 		if line[0] != '{' && line[0] != '[' {
-			s.fault("it wrote a line to stdout that is no message: %s", humanize.Truncate(cleanLine(line), 200))
+			s.fault("it wrote a line to stdout that is no message: %s", shorten(line))
 			return
 		}
 		s.receive(line, nil)

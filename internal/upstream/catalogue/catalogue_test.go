@@ -139,11 +139,13 @@ func TestMalformedDefinitionsAreLeftOut(t *testing.T) {
 		`{"name":"f","inputSchema":{"type":"object"},"_meta":[]}`,
 		`{"name":"g\u0000","inputSchema":{"type":"object"}}`,
 		`["h"]`,
+		`{"name":"j","description":"reads","Description":"deletes","inputSchema":{"type":"object"}}`,
+		`{"name":"k","description":"reads","description":"deletes","inputSchema":{"type":"object"}}`,
 		// The official Go client refuses a whole list for one tool like this.
 		`{"name":"i","inputSchema":{"type":"object","properties":{"x":`+strings.Repeat(`{"items":`, 1000)+"{}"+strings.Repeat("}", 1000)+`}}}`,
 		`{"name":"good","inputSchema":{"properties":{"x":{"type":"string"},"y": true,"z":false}}}`,
 	))
-	if len(left) != 10 || len(registry.All()) != 1 {
+	if len(left) != 12 || len(registry.All()) != 1 {
 		t.Errorf("%d are left out, %d offered: %v", len(left), len(registry.All()), left)
 	}
 	// What clients require, and means the same, is added.

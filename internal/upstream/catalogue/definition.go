@@ -58,6 +58,9 @@ func parseDefinition(raw json.RawMessage) (d definition, err error) {
 	if rawjson.Depth(raw) > maxDepth {
 		return d, fmt.Errorf("its definition is nested more than %d levels deep", maxDepth)
 	}
+	if err := checkMembers(raw); err != nil {
+		return d, err
+	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) && wrong.Field != "" {
@@ -78,6 +81,30 @@ func parseDefinition(raw json.RawMessage) (d definition, err error) {
 		return d, errors.New(`the type of its inputSchema must be "object"`)
 	}
 	return d, nil
+}
+
+// definedMembers are the members of a tool that MCP defines.
+var definedMembers = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations", "execution", "icons", "_meta"}
+
+// checkMembers returns an error if a definition has a member twice, or in another case
+// than MCP has it: programs would disagree about what it says.
+func checkMembers(raw json.RawMessage) (err error) {
+	if rawjson.TypeName(raw) != rawjson.ObjectType {
+		return errors.New("its definition is not a JSON object")
+	}
+	seen := make(map[string]bool)
+	rawjson.EachMember(raw, func(name []byte, _ json.RawMessage) {
+		if seen[string(name)] {
+			err = fmt.Errorf("its definition has the member %q twice", name)
+		}
+		seen[string(name)] = true
+		for _, defined := range definedMembers {
+			if string(name) != defined && strings.EqualFold(string(name), defined) {
+				err = fmt.Errorf("its definition has the member %q, which must be %q", name, defined)
+			}
+		}
+	})
+	return err
 }
 
 // checkOwnName returns an error if a tool or prompt can't have a name.

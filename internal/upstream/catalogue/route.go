@@ -54,7 +54,7 @@ func (c *Catalogue) FindPrompt(name, only string, caller generators.Caller) (Tar
 }
 
 // FindResource returns the upstream that a resource is read from: the one that lists it,
-// that has a template for it, or whose result last named it. A user interface's address
+// that has a template for it, or whose result was the first to name it. A user interface's address
 // names its upstream.
 func (c *Catalogue) FindResource(uri, only string, caller generators.Caller) (Target, bool) {
 	c.mu.Lock()
@@ -85,15 +85,14 @@ func (c *Catalogue) FindResource(uri, only string, caller generators.Caller) (Ta
 	if t, ok := find(func(s *served) bool { return s.listsResource(uri) }); ok {
 		return t, true
 	}
-	if from, ok := c.seen.find(uri); ok {
-		if t, ok := find(func(s *served) bool { return s.Name == from }); ok {
-			return t, true
-		}
-	}
 	if len(uri) > maxIdentifier {
 		return Target{}, false
 	}
-	return find(func(s *served) bool { return s.matchesTemplate(uri) })
+	if t, ok := find(func(s *served) bool { return s.matchesTemplate(uri) }); ok {
+		return t, true
+	}
+	from, _ := c.seen.find(uri)
+	return find(func(s *served) bool { return s.Name == from })
 }
 
 // FindTemplate returns the upstream that has a resource template, which Items lists.
@@ -181,14 +180,15 @@ func (r *seenResources) add(server, uri string) {
 	if r.byURI == nil {
 		r.byURI = make(map[string]string)
 	}
-	if _, known := r.byURI[uri]; !known {
-		if len(r.order) < maxSeen {
-			r.order = append(r.order, uri)
-		} else {
-			delete(r.byURI, r.order[r.next])
-			r.order[r.next] = uri
-			r.next = (r.next + 1) % maxSeen
-		}
+	if _, known := r.byURI[uri]; known {
+		return // no other upstream takes it over
+	}
+	if len(r.order) < maxSeen {
+		r.order = append(r.order, uri)
+	} else {
+		delete(r.byURI, r.order[r.next])
+		r.order[r.next] = uri
+		r.next = (r.next + 1) % maxSeen
 	}
 	r.byURI[uri] = server
 }
