@@ -85,6 +85,7 @@ func TestBeamsDoNotMeet(t *testing.T) {
 	p := newBrowser(t, serve(t, mux))
 	run := p.start("/first/photons/greet/runs")
 	p.start("/second/photons/greet/runs")
+	openQuestion(p, run)
 	if !strings.Contains(p.page(run.URL), "Who is there?") {
 		t.Error("the second Beam took the first one's session")
 	}
