@@ -13,7 +13,7 @@ const beamProgram = path.resolve(process.env.BEAM);
 
 // What was accepted of a tool that has changed since.
 const accepted = {
-  ask_text: {
+  test__ask_text: {
     digest: "0".repeat(64),
     definition: { description: "Asks for a text.", inputSchema: { type: "object" } },
     since: "2026-01-02T03:04:05Z",
