@@ -41,6 +41,8 @@ type Config struct {
 	Models *llm.Models
 	Meter  Meter        // nil for none
 	Logger *slog.Logger // nil discards
+	// UsageFile keeps over a restart what models were used for; empty for nothing.
+	UsageFile string
 }
 
 // A Service calls models. Its methods may be called from several goroutines.
@@ -60,6 +62,8 @@ type Service struct {
 	nextID   int
 	usage    map[usageKey]*Usage
 	closed   bool
+
+	usageFile usageFile
 }
 
 // New returns a service. It takes effect before the engine recovers its runs; call
@@ -68,6 +72,10 @@ func New(c Config) *Service {
 	s := &Service{engine: c.Engine, models: c.Models, meter: c.Meter, logger: c.Logger, running: make(map[string]*call), usage: make(map[usageKey]*Usage)}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
+	}
+	s.usageFile.path = c.UsageFile
+	if err := s.usageFile.load(s); err != nil {
+		s.logger.Error("reading the usage of models; counting begins anew", "err", err)
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.engine.OnSample(s.handleQuestion)
@@ -94,6 +102,7 @@ func (s *Service) Close() {
 	s.mu.Unlock()
 	s.cancel(errClosing)
 	s.calls.Wait()
+	s.usageFile.save(s)
 }
 
 // Causes of the end of a call.
