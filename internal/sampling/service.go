@@ -57,7 +57,8 @@ type Service struct {
 	calls  sync.WaitGroup
 
 	mu       sync.Mutex
-	running  map[string]*call // by question
+	running  map[string]*call         // by question
+	deciding map[string]chan struct{} // by question; closed when standing approvals have been tried
 	standing []*Standing
 	nextID   int
 	usage    map[usageKey]*Usage
@@ -69,7 +70,7 @@ type Service struct {
 // New returns a service. It takes effect before the engine recovers its runs; call
 // [Service.Resume] after that.
 func New(c Config) *Service {
-	s := &Service{engine: c.Engine, models: c.Models, meter: c.Meter, logger: c.Logger, running: make(map[string]*call), usage: make(map[usageKey]*Usage)}
+	s := &Service{engine: c.Engine, models: c.Models, meter: c.Meter, logger: c.Logger, running: make(map[string]*call), deciding: make(map[string]chan struct{}), usage: make(map[usageKey]*Usage)}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -130,9 +131,10 @@ func (s *Service) openSample(ctx context.Context, caller generators.Caller, askI
 	return open, err
 }
 
-// State returns what the log says about a question to a model. The error is the
-// engine's.
+// State returns what the log says about a question to a model, once it is known whether a
+// standing approval covers it. The error is the engine's.
 func (s *Service) State(ctx context.Context, caller generators.Caller, askID string) (*State, error) {
+	s.awaitDecision(ctx, askID)
 	state := NewState()
 	run, seq, ok := runlog.SplitAskID(askID)
 	if !ok {

@@ -150,11 +150,32 @@ func (s *Service) handleQuestion(askID string) {
 	if len(s.standing) == 0 || s.closed {
 		return
 	}
+	decided := make(chan struct{})
+	s.deciding[askID] = decided
 	s.calls.Go(func() {
 		if err := s.approveByStanding(askID); err != nil {
 			s.logger.Warn("using a standing approval", "ask", askID, "err", err)
 		}
+		s.mu.Lock()
+		delete(s.deciding, askID)
+		s.mu.Unlock()
+		close(decided)
 	})
+}
+
+// awaitDecision waits until it is decided whether a standing approval covers a question
+// that was asked just now.
+func (s *Service) awaitDecision(ctx context.Context, askID string) {
+	s.mu.Lock()
+	decided := s.deciding[askID]
+	s.mu.Unlock()
+	if decided == nil {
+		return
+	}
+	select {
+	case <-decided:
+	case <-ctx.Done():
+	}
 }
 
 func (s *Service) approveByStanding(askID string) error {
