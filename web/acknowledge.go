@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -84,11 +83,4 @@ func (u *unacknowledged) after(ctx context.Context, run string, batches iter.Seq
 			}
 		}
 	}
-}
-
-// writeAccepted writes a 202 to the connection at once.
-func writeAccepted(w http.ResponseWriter) {
-	w.Header().Set("Content-Length", "0")
-	w.WriteHeader(http.StatusAccepted)
-	_ = http.NewResponseController(w).Flush() // the client may be gone, but its request has been served
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -99,7 +100,7 @@ func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller 
 		s.writeRPCError(w, r, m.ID, err)
 		return nil
 	}
-	writeAccepted(w)
+	streamable.WriteAccepted(w)
 	return nil
 }
 

@@ -232,9 +232,9 @@ func (s *Server) describeAsk(r *http.Request, caller generators.Caller, open eng
 // handleModels renders the configured models, how they are chosen, what they were used
 // for, and the standing approvals.
 func (s *Server) handleModels(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	page := ui.ModelsPage{Models: s.sampling.Models().All(), Usage: s.sampling.Usages(caller), Standing: s.sampling.Standings(caller)}
+	page := ui.ModelsPage{Models: s.sampling.Models().All(), Usage: s.sampling.Usages(caller), Since: s.sampling.UsageSince(), Standing: s.sampling.Standings(caller)}
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"models": s.sampling.DescribeModels(), "usage": page.Usage, "standing": page.Standing})
+		writeJSON(w, http.StatusOK, map[string]any{"models": s.sampling.DescribeModels(), "usage": page.Usage, "since": page.Since, "standing": page.Standing})
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Models(s.newChrome(r, caller, "Models"), page))

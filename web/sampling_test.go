@@ -246,7 +246,7 @@ func TestModelsPage(t *testing.T) {
 		t.Errorf("it is %+v", m)
 	}
 	page := readText(t, p.request("GET", "/models", "", "Accept", "text/html"))
-	if !strings.Contains(page, "The tool sampler: 2 requests left") || !strings.Contains(page, "small-1") {
+	if !strings.Contains(page, "The tool sampler: 2 requests left for the model ") || !strings.Contains(page, "small-1") {
 		t.Errorf("the page is %s", page)
 	}
 	revoke := "/models/standing/" + strconv.Itoa(m.Standing[0].ID) + "/revoke"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -141,6 +142,6 @@ func redirectOrAccept(w http.ResponseWriter, r *http.Request, page string) error
 		http.Redirect(w, r, page, http.StatusSeeOther)
 		return nil
 	}
-	writeAccepted(w)
+	streamable.WriteAccepted(w)
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,10 +14,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/programtest"
 )
-
-// untestedExamples are the commands whose examples no test runs as they are: they listen on
-// Beam's own port, open a browser, or change the configuration of the machine.
-var untestedExamples = []string{"serve", "stdio", "open", "connect", "test-server", "upstream", "prune", "backup", "restore", "check"}
 
 // exampleRuns are the runs that examples speak of, by what their command lines contain.
 var exampleRuns = []struct{ contains, start string }{
@@ -33,7 +30,7 @@ func TestExamplesOfHelp(t *testing.T) {
 	}
 	beam := serveInState(t, t.TempDir())
 	list := beam.run("--help")
-	if lines := strings.Count(list, "\n"); lines > 50 {
+	if lines := strings.Count(list, "\n"); lines > 42 {
 		t.Errorf("--help has %d lines", lines)
 	}
 	for line := range strings.Lines(list) {
@@ -46,17 +43,29 @@ func TestExamplesOfHelp(t *testing.T) {
 		t.Fatalf("%d commands in\n%s", len(commands), list)
 	}
 	for _, c := range commands {
-		if slices.Contains(untestedExamples, c[1]) {
-			continue
-		}
 		text, _, _ := strings.Cut(beam.run(c[1], "--help"), "\nFlags:")
-		examples := regexp.MustCompile(`(?m)^    (\S.*)$`).FindAllStringSubmatch(text, -1)
+		examples := regexp.MustCompile(`(?m)^    ((?:\{"mcpServers|source <\(beam|beam)\b.*)$`).FindAllStringSubmatch(text, -1)
 		if len(examples) == 0 {
 			t.Errorf("the help of %s has no example", c[1])
 		}
 		for _, e := range examples {
-			beam.runExample(e[1])
+			switch {
+			case strings.HasPrefix(e[1], "{"):
+				beam.runClientExample(e[1])
+			case c[1] == "serve":
+				beam.runServeExample(e[1])
+			case c[1] == "upstream": // without a Beam that would start the servers
+				apart := *beam
+				apart.env = append(slices.Clip(beam.env), "XDG_STATE_HOME="+filepath.Join(beam.dir, "apart"), "TRACKER_TOKEN=x")
+				apart.runExample(e[1])
+			default:
+				beam.runExample(e[1])
+			}
 		}
+	}
+	opened, err := os.ReadFile(filepath.Join(beam.dir, "opened"))
+	if n := strings.Count(string(opened), "/login"); err != nil || n != 2 {
+		t.Errorf("%d sign-in addresses were opened by open and serve --open, in %s (%v)", n, opened, err)
 	}
 }
 
@@ -75,7 +84,7 @@ func serveInState(t *testing.T, dir string, args ...string) *servedState {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &servedState{t, dir, program, append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "HOME="+dir)}
+	s := &servedState{t, dir, program, append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "HOME="+dir, "PATH="+fakeCommands(t, dir)+string(os.PathListSeparator)+os.Getenv("PATH"))}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	console := programtest.NewConsole()
@@ -89,6 +98,72 @@ func serveInState(t *testing.T, dir string, args ...string) *servedState {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// fakeCommands makes commands in place of those that open a browser and reach another
+// machine, and returns their folder. What is opened is appended to the file opened.
+func fakeCommands(t *testing.T, dir string) string {
+	t.Helper()
+	folder := filepath.Join(dir, "commands")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"xdg-open", "x-www-browser", "www-browser", "open", "ssh"} {
+		script := "#!/bin/sh\necho \"$1\" >> " + filepath.Join(dir, "opened") + "\n"
+		if name == "ssh" {
+			script = "#!/bin/sh\ncat > /dev/null\n"
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// runServeExample starts a playground with a state folder of its own, and stops it when it
+// listens. What follows the command line on its line explains it.
+func (s *servedState) runServeExample(line string) {
+	s.t.Helper()
+	line, _, _ = strings.Cut(line, "   ")
+	line = strings.NewReplacer("~/projects", s.dir, "NAME", "countdown", ":8080", "127.0.0.1:0").Replace(line)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	console := programtest.NewConsole()
+	serve := exec.CommandContext(ctx, s.program, strings.Fields(line)[1:]...)
+	serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }
+	serve.Env = append(slices.Clip(s.env), "XDG_STATE_HOME="+s.t.TempDir(), "BEAM_ADDR=127.0.0.1:0")
+	serve.Stdout, serve.Stderr = console, s.t.Output()
+	if err := serve.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := console.WaitForBaseURL(ctx); err != nil {
+		s.t.Errorf("%s: %v", line, err)
+	}
+	cancel()
+	_ = serve.Wait()
+}
+
+// runClientExample starts the server of a client's configuration, as the client does.
+func (s *servedState) runClientExample(config string) {
+	s.t.Helper()
+	var c struct {
+		Servers map[string]struct {
+			Command string
+			Args    []string
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal([]byte(config), &c); err != nil || len(c.Servers) != 1 {
+		s.t.Fatalf("%s: %v", config, err)
+	}
+	for _, server := range c.Servers {
+		cmd := exec.Command(s.program, slices.DeleteFunc(server.Args, func(arg string) bool { return arg == "--open" })...)
+		cmd.Env = s.env
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n")
+		out, err := cmd.Output()
+		if err != nil || server.Command != "beam" || !strings.Contains(string(out), `"serverInfo"`) {
+			s.t.Errorf("%s: %v: %s", config, err, out)
+		}
+	}
 }
 
 // run runs beam and returns what it prints to stdout.

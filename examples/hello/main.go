@@ -14,7 +14,7 @@ func hello(_ context.Context, _ struct{}, yield generators.Yield) (string, error
 	yield(generators.Status("Somebody is at the door"))
 	name, err := ask.Text(yield, "name", "Who is there?", ask.Length(1, 40))
 	if err != nil {
-		return "", err // declined, cancelled, stopped
+		return "", err // declined, canceled, stopped
 	}
 	return "Hello, " + name + "!", nil
 }

@@ -189,7 +189,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	a.engine = engine.New(options)
 	a.metrics.RegisterEngine(a.engine)
 	if models != nil {
-		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, Logger: c.Logger})
+		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, UsageFile: c.Folder.usageFile(), Logger: c.Logger})
 	}
 	if err := a.engine.Recover(ctx); err != nil {
 		return err

@@ -34,6 +34,7 @@ const (
 	blobFolder       = "blobs" // values that are too large for the log
 	logFolder        = "log"
 	secretKeysFolder = "keys" // of secret answers, one file per run
+	usageFile        = "model-usage.json"
 )
 
 // ErrFolderInUse is returned if another process owns the data folder.
@@ -188,3 +189,11 @@ func (f *DataFolder) openStores() (err error) {
 func (f *DataFolder) logDir() string  { return filepath.Join(f.dir, logFolder) }
 func (f *DataFolder) blobDir() string { return filepath.Join(f.dir, blobFolder) }
 func (f *DataFolder) keyDir() string  { return filepath.Join(f.dir, secretKeysFolder) }
+
+// usageFile returns the file of what models were used for; empty for a temporary folder.
+func (f *DataFolder) usageFile() string {
+	if f.temporary {
+		return ""
+	}
+	return filepath.Join(f.dir, usageFile)
+}

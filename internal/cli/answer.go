@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/term"
 )
 
@@ -19,6 +21,7 @@ type answerCommand struct {
 
 	JSON    string   `name:"json" env:"-" placeholder:"JSON" help:"The fields as a JSON object; @FILE reads a file, and - reads stdin. Flags take precedence."`
 	File    []string `env:"-" sep:"none" type:"existingfile" placeholder:"PATH" help:"A file, for a question for files. Can be repeated."`
+	Approve string   `env:"-" placeholder:"MODEL" help:"Send a request to a model to this one of the configured models, or to the best one, instead of answering it. With --json, the members systemPrompt, maxTokens, messages and standing change the request, or approve later ones, too."`
 	Decline bool     `env:"-" help:"Decline the question: say no."`
 	Dismiss bool     `env:"-" help:"Dismiss the question without choosing."`
 	Plain   bool     `help:"Write lines only, redraw nothing, and ask line by line: for screen readers."`
@@ -35,13 +38,15 @@ func (*answerCommand) Help() string {
     ${program} answer 7f3c --json '{"name": "Ada", "email": "ada@example.org"}'
     ${program} answer 7f3c --decline
 
+A request to a model is answered with --text, in the model's place, or sent to a model with --approve; its reply is the answer. The page of the question also edits the messages, and shows the bytes that are sent: see docs/sampling.md.
+
 If no Beam owns the data folder, the run continues in this process until it waits again or ends. Exit status: 0 if the answer is recorded, 1 if the question was settled before, 2 if the answer is not valid, 4 if nobody can be asked for it.`
 }
 
 // Validate checks the flags; kong calls it.
 func (c *answerCommand) Validate() error {
-	if c.Decline && c.Dismiss {
-		return errors.New("--decline and --dismiss exclude each other")
+	if c.Decline && c.Dismiss || c.Approve != "" && (c.Decline || c.Dismiss || c.File != nil) {
+		return errors.New("--approve, --decline, --dismiss and --file exclude each other")
 	}
 	return errors.Join(c.connectFlags.Validate(), c.localFlags.validate())
 }
@@ -57,22 +62,47 @@ func (c *answerCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	q := &term.Question{Question: open.Question, ID: open.ID, Key: open.Key, Deadline: open.Deadline}
-	if p.values.help {
-		return c.printQuestionHelp(p, q)
+	q := &term.Question{Question: open.Question, ID: open.ID, Key: open.Key, Photon: open.Photon, Deadline: open.Deadline}
+	if q.Kind == ask.KindSample {
+		if d, err := conn.Models(ctx, q.ID); err == nil { // otherwise the person can still answer
+			q.Models = term.FitModels(d)
+		}
 	}
-	answer, err := c.answer(ctx, p, q)
+	if p.values.help {
+		return c.printQuestionHelp(p, conn, q)
+	}
+	answer, err := c.answer(ctx, p, conn, q)
 	if err != nil {
 		return err
 	}
-	if err := conn.Answer(ctx, open.ID, answer); err != nil {
+	if err := c.record(ctx, p, conn, open.ID, answer); err != nil {
 		return answerError(err)
 	}
-	p.messagef("answered %s", open.ID)
 	if conn.local {
 		return waitWhileRunning(ctx, conn, &open)
 	}
 	return nil
+}
+
+// record records an answer, or sends the request to a model.
+func (c *answerCommand) record(ctx context.Context, p *program, conn *connection, askID string, a runs.Answer) error {
+	if a.Approve == nil {
+		err := conn.Answer(ctx, askID, a)
+		if err == nil {
+			p.messagef("answered %s", askID)
+		}
+		return err
+	}
+	err := conn.Approve(ctx, askID, *a.Approve)
+	if err == nil {
+		p.messagef("sent %s to the model; its reply is the answer: %s", askID, conn.command(p, "follow", runOf(askID)))
+	}
+	return err
+}
+
+func runOf(askID string) string {
+	run, _, _ := runlog.SplitAskID(askID)
+	return run
 }
 
 // waitWhileRunning waits while the run of a question that was answered works in this
@@ -110,11 +140,13 @@ func answerError(err error) error {
 }
 
 // answer returns the answer that the flags give, or else the person.
-func (c *answerCommand) answer(ctx context.Context, p *program, q *term.Question) (runs.Answer, error) {
+func (c *answerCommand) answer(ctx context.Context, p *program, conn *connection, q *term.Question) (runs.Answer, error) {
 	base, err := readJSON(p, "--json", c.JSON)
 	switch {
 	case err != nil:
 		return runs.Answer{}, err
+	case c.Approve != "":
+		return c.approval(p, base, q)
 	case c.Decline:
 		return runs.Answer{Action: ask.Decline}, nil
 	case c.Dismiss:
@@ -122,7 +154,7 @@ func (c *answerCommand) answer(ctx context.Context, p *program, q *term.Question
 	case c.File != nil:
 		return runs.Answer{Action: ask.Accept, Files: c.File}, nil
 	case base == nil && len(p.values.flags) == 0:
-		return c.askPerson(ctx, p, q)
+		return c.askPerson(ctx, p, conn, q)
 	}
 	for i, f := range p.values.flags {
 		if f.name == "value" && len(q.Fields) == 1 {
@@ -133,12 +165,37 @@ func (c *answerCommand) answer(ctx context.Context, p *program, q *term.Question
 	return runs.Answer{Action: ask.Accept, Content: content}, err
 }
 
+// bestModel stands for the model that suits a request best.
+const bestModel = "best"
+
+// approval returns the decision that sends the request to a model.
+func (c *answerCommand) approval(p *program, changes json.RawMessage, q *term.Question) (runs.Answer, error) {
+	switch {
+	case q.Kind != ask.KindSample:
+		return runs.Answer{}, usageErrorf("--approve is for requests to models; this question is of the kind %s", q.Kind)
+	case len(p.values.flags) > 0:
+		return runs.Answer{}, usageErrorf("--approve and %s exclude each other", p.values.flags[0])
+	}
+	d := &sampling.Decision{}
+	if changes != nil {
+		decoder := json.NewDecoder(bytes.NewReader(changes))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(d); err != nil {
+			return runs.Answer{}, usageErrorf("--json must be an object of the members systemPrompt, maxTokens, messages, review and standing, such as {\"maxTokens\": 500, \"standing\": {\"scope\": \"tool\", \"requests\": 5}}")
+		}
+	}
+	if c.Approve != bestModel {
+		d.Model = c.Approve
+	}
+	return runs.Answer{Action: ask.Accept, Approve: d}, nil
+}
+
 // askPerson asks in the terminal.
-func (c *answerCommand) askPerson(ctx context.Context, p *program, q *term.Question) (runs.Answer, error) {
+func (c *answerCommand) askPerson(ctx context.Context, p *program, conn *connection, q *term.Question) (runs.Answer, error) {
 	flags := followFlags{showFlags: showFlags{Plain: c.Plain}}
 	asker := flags.asker(p)
 	if asker == nil {
-		return runs.Answer{}, &exitError{exitUnanswered, &term.UnansweredError{Question: q, Command: fmt.Sprintf("%s answer %s", p.name, q.ID)}}
+		return runs.Answer{}, &exitError{exitUnanswered, &term.UnansweredError{Question: q, Command: conn.command(p, "answer", q.ID)}}
 	}
 	screen := term.NewScreen(flags.terminal(p))
 	rendered := term.NewView(screen).ShowEvidence(q)
@@ -155,6 +212,13 @@ func (c *answerCommand) askPerson(ctx context.Context, p *program, q *term.Quest
 }
 
 // printQuestionHelp prints which flags answer a question.
-func (c *answerCommand) printQuestionHelp(p *program, q *term.Question) error {
-	return printFields(p, fmt.Sprintf("Usage: %s answer %s [FLAGS]", p.name, q.ID), q.Message, "Fields", "answer", q.Fields)
+func (c *answerCommand) printQuestionHelp(p *program, conn *connection, q *term.Question) error {
+	about := q.Message
+	if len(q.Models) > 0 {
+		about += "\nAnswer in the model's place, or send the request with --approve MODEL:"
+		for _, m := range q.Models {
+			about += "\n  " + m.Name
+		}
+	}
+	return printFields(p, "Usage: "+conn.command(p, "answer", q.ID)+" [FLAGS]", about, "Fields", "answer", q.Fields)
 }

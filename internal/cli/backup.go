@@ -23,7 +23,7 @@ type backupCommand struct {
 func (*backupCommand) Help() string {
 	return "If another Beam owns the data folder, it writes the backup. No run is stopped. In a folder that ${program} restore makes from the file, runs wait where they waited before. " +
 		"The file contains everything in the folder, including the arguments of runs and the keys of secret answers and browser sessions. " +
-		"Anyone who can read it can sign in as anyone and read the secrets of all runs that have not ended. It is created so that only you can read it; keep it that way."
+		"Anyone who can read it can sign in as anyone and read the secrets of all runs that have not ended. It is created so that only you can read it; keep it that way.\n\n    ${program} backup monday.backup\n    ${program} backup - | ssh elsewhere dd of=monday.backup"
 }
 
 // Run writes the backup, and checks what it writes.

@@ -24,8 +24,8 @@ type checkCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*checkCommand) Help() string {
-	return "The command changes nothing. A data folder can't be checked while a Beam owns it; check a backup instead: ${program} backup - | ${program} check -. " +
-		"The exit status is 1 if something is damaged. In that case, restore a backup, or start Beam once with --accept-loss to continue with what can be read."
+	return "The command changes nothing. A data folder can't be checked while a Beam owns it; check a backup instead. " +
+		"The exit status is 1 if something is damaged. In that case, restore a backup, or start Beam once with --accept-loss to continue with what can be read.\n\n    ${program} check monday.backup\n    ${program} backup - | ${program} check -"
 }
 
 // Run checks, and prints what it found.

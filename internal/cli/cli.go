@@ -18,13 +18,14 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/connect"
+	"github.com/photon-beam/beam/internal/llm"
 )
 
 // Exit statuses.
 const (
 	exitOK     = 0
 	exitFailed = 1 // the command failed
-	exitUsage  = 2 // the command line, or a photon, is wrong
+	exitUsage  = 2 // the command line, a photon, or the file of models is wrong
 )
 
 // Main runs the command line of this process until it is done or SIGINT or
@@ -51,6 +52,7 @@ func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
 	err := p.parseAndRun(ctx, args, photons)
 	var misuse *usageError
+	var models *llm.FileError
 	var exit *exitError
 	switch {
 	case err == nil, errors.Is(err, errHelpShown):
@@ -60,7 +62,7 @@ func (p *program) run(ctx context.Context, args []string, photons []*generators.
 			p.messagef("%s", exit.err)
 		}
 		return exit.status
-	case errors.As(err, &misuse):
+	case errors.As(err, &misuse), errors.As(err, &models):
 		p.messagef("%s", err)
 		return exitUsage
 	default:
@@ -99,18 +101,18 @@ type commandLine struct {
 	Open  openCommand  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
 	Stdio stdioCommand `cmd:"" group:"serve" help:"Serve the photons to one MCP client, over stdin and stdout."`
 
-	Connect    connectCommand    `cmd:"" group:"mcp" help:"Have an MCP client start this program."`
-	Upstream   upstreamCommand   `cmd:"" group:"mcp" help:"Use other MCP servers' tools: add, list, check and remove servers."`
-	TestServer testServerCommand `cmd:"" group:"mcp" help:"Serve an MCP server for testing clients and gateways."`
+	Connect    connectCommand    `cmd:"" group:"serve" help:"Have an MCP client start this program."`
+	Upstream   upstreamCommand   `cmd:"" group:"serve" help:"Use other MCP servers' tools: add, list, check and remove servers."`
+	TestServer testServerCommand `cmd:"" group:"serve" help:"Serve an MCP server for testing clients and gateways."`
 
 	Prune   pruneCommand   `cmd:"" group:"data" help:"Delete finished runs."`
 	Backup  backupCommand  `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
 	Restore restoreCommand `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
 	Check   checkCommand   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
 
-	Doctor     doctorCommand     `cmd:"" group:"program" help:"Find what is wrong with the installation, and how to mend it."`
-	Completion completionCommand `cmd:"" group:"program" help:"Print a script that completes command lines in a shell."`
-	VersionOf  versionCommand    `cmd:"" name:"version" group:"program" help:"Print the version."`
+	Doctor     doctorCommand     `cmd:"" group:"data" help:"Find what is wrong with the installation, and how to mend it."`
+	Completion completionCommand `cmd:"" group:"data" help:"Print a script that completes command lines in a shell."`
+	VersionOf  versionCommand    `cmd:"" name:"version" group:"data" help:"Print the version."`
 	Complete   completeCommand   `cmd:"" name:"complete" hidden:"" help:"Print the completions of a command line."`
 }
 
@@ -141,10 +143,20 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return usageErrorf("%w (see %s --help)", err, p.failedCommand(err))
+		return p.parseError(err, args)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(p)
+}
+
+// parseError returns the error of a command line that kong refuses.
+func (p *program) parseError(err error, args []string) error {
+	if len(args) > 0 {
+		if _, isPhoton := p.registry.Lookup(args[0]); isPhoton {
+			return usageErrorf("%w; to run the photon: %s run %s", err, p.name, args[0])
+		}
+	}
+	return usageErrorf("%w (see %s --help)", err, p.failedCommand(err))
 }
 
 // A program is the process as commands see it: its name, photons and standard

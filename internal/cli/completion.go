@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/runs"
 )
 
 // completionCommand prints a completion script.
@@ -101,8 +101,10 @@ func (p *program) completions(words []string) []string {
 	flags := ownFlags(p.parser, command)
 	var fields ask.Fields
 	named := len(words) > 1 && !strings.HasPrefix(words[1], "-")
+	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
+	defer cancel()
 	if named && command == "run" {
-		fields = p.photonFields(words[1])
+		fields = p.photonFields(ctx, words[1])
 	}
 	if name, ok := strings.CutPrefix(words[len(words)-1], "--"); ok {
 		if values, takesValue := valuesOf(flags[name], fieldNamed(fields, name)); takesValue {
@@ -112,9 +114,7 @@ func (p *program) completions(words []string) []string {
 	var found []string
 	switch {
 	case !named && (command == "run" || command == "show"):
-		for _, photon := range p.registry.All() {
-			found = append(found, photon.Name())
-		}
+		found = p.photonNames(ctx)
 	case !named && command == "completion":
 		found = []string{"bash", "fish", "powershell", "zsh"}
 	}
@@ -162,17 +162,30 @@ func valuesOf(flag *kong.Flag, field *ask.Field) (values []string, takesValue bo
 	return values, true
 }
 
-// photonFields returns the parameters of a photon; nil if there is no such photon.
-func (p *program) photonFields(name string) ask.Fields {
-	photon, ok := p.registry.Lookup(name)
-	if !ok {
-		return nil
-	}
-	d, err := runs.Describe(photon)
+// photonNames returns the names of the photons.
+func (p *program) photonNames(ctx context.Context) []string {
+	known, done := p.completable(ctx)
+	defer done()
+	list, err := known.Photons(ctx)
 	if err != nil {
 		return nil
 	}
-	fields, err := d.Fields()
+	names := make([]string, len(list))
+	for i, photon := range list {
+		names[i] = photon.Name
+	}
+	return names
+}
+
+// photonFields returns the parameters of a photon; nil if there is no such photon.
+func (p *program) photonFields(ctx context.Context, name string) ask.Fields {
+	known, done := p.completable(ctx)
+	defer done()
+	photon, err := known.Photon(ctx, name)
+	if err != nil {
+		return nil
+	}
+	fields, err := photon.Fields()
 	if err != nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ type connectCommand struct {
 // Help returns what --help says besides the flags.
 func (*connectCommand) Help() string {
 	return "The client then starts this program itself, at its present path: connect again after you have moved it. " +
-		"The configurations of Claude Code and Cursor are written; whatever else they contain stays as it is. For the other clients, the entry is printed, with the place where it belongs."
+		"The configurations of Claude Code and Cursor are written; whatever else they contain stays as it is. For the other clients, the entry is printed, with the place where it belongs.\n\n    ${program} connect claude-code\n    ${program} connect vscode"
 }
 
 // Run writes or prints the entry.

@@ -35,7 +35,7 @@ type beamRuns interface {
 	Asks(ctx context.Context) ([]engine.OpenAsk, error)
 	Ask(ctx context.Context, id string) (engine.OpenAsk, error)
 	Models(ctx context.Context, askID string) (sampling.Description, error)
-	Approve(ctx context.Context, askID, model string) error
+	Approve(ctx context.Context, askID string, d sampling.Decision) error
 }
 
 var (
@@ -70,7 +70,29 @@ type connection struct {
 	local bool // the runs are in this process
 	// memory says that nothing outlives this process.
 	memory bool
-	close  func() error
+	// place are the flags with which another command reaches the same Beam.
+	place []string
+	close func() error
+}
+
+// command returns a command line for the same Beam, for messages.
+func (c *connection) command(p *program, words ...string) string {
+	line := append([]string{p.name}, words...)
+	for _, word := range c.place {
+		line = append(line, quoteWord(word))
+	}
+	return strings.Join(line, " ")
+}
+
+// quoteWord returns a word as it is written in a shell.
+func quoteWord(word string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,~", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // How a connection works on a data folder that no process owns.
@@ -87,6 +109,16 @@ const (
 // data folder, or one in this process if nobody owns the folder. The caller closes the
 // connection.
 func (c *connectFlags) connect(ctx context.Context, p *program, work localWork, local *localFlags) (*connection, error) {
+	conn, err := c.dial(ctx, p, work, local)
+	if err == nil && c.Server != "" {
+		conn.place = []string{"--server", c.Server}
+	} else if err == nil && c.Data != "" {
+		conn.place = []string{"--data", c.Data}
+	}
+	return conn, err
+}
+
+func (c *connectFlags) dial(ctx context.Context, p *program, work localWork, local *localFlags) (*connection, error) {
 	if c.Server != "" {
 		base := strings.TrimRight(c.Server, "/")
 		return &connection{beamRuns: &runs.Remote{Base: base, Token: c.Token, Client: &http.Client{}}, name: base, close: noClose}, nil

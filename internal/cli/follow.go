@@ -139,10 +139,14 @@ func (c *cancelCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, conn.close()) }()
 	for _, id := range c.Runs {
 		info, err := findRun(ctx, conn, id)
-		if err == nil {
-			err = conn.Cancel(ctx, info.ID)
-		}
 		if err != nil {
+			return err
+		}
+		if info.State.Ended() {
+			p.messagef("%s has ended already: it is %s", info.ID, describeState(&info))
+			continue
+		}
+		if err := conn.Cancel(ctx, info.ID); err != nil {
 			return err
 		}
 		p.messagef("stopped %s", info.ID)

@@ -16,6 +16,7 @@ import (
 // followFlags say how a run is shown, and how its questions are answered.
 type followFlags struct {
 	Answer      []string `env:"-" sep:"none" placeholder:"KEY=VALUE" help:"Answer the question of this key; KEY.FIELD=VALUE answers a field of a form. Can be repeated, also for the values of a list."`
+	Approve     []string `env:"-" sep:"none" placeholder:"KEY" help:"Send the request to a model of this key, to the model that suits it best; KEY=MODEL names one. Can be repeated."`
 	Decline     []string `env:"-" sep:"none" placeholder:"KEY" help:"Decline the question of this key. Can be repeated."`
 	Answers     string   `env:"-" placeholder:"FILE" help:"Answers as a JSON object by key; null declines. - reads stdin."`
 	AnswersFrom string   `env:"-" placeholder:"RUN" help:"Answer as in an earlier run. Secrets and files are not taken from it."`
@@ -103,17 +104,20 @@ func (c *followFlags) follow(ctx context.Context, p *program, conn *connection, 
 		session.View = term.NewView(screen)
 		session.View.OnlyQuestions = true
 	}
+	if !conn.memory {
+		session.HowToAnswer = func(askID string) string { return conn.command(p, "answer", askID) }
+	}
 	finished, err := session.Follow(ctx, f.id)
 	if screen != nil {
 		screen.Close()
-	}
-	if err != nil {
-		return c.followError(p, conn, f, ends, err)
 	}
 	if f.prepared != nil {
 		for _, key := range f.prepared.Unused() {
 			p.messagef("no question had the key %s", key)
 		}
+	}
+	if err != nil {
+		return c.followError(p, conn, f, ends, err)
 	}
 	return c.printOutcome(p, t, finished)
 }
@@ -141,9 +145,8 @@ func (p *program) writeEntries(batch []runlog.Entry) error {
 func (c *followFlags) followError(p *program, conn *connection, f following, ends bool, err error) error {
 	var unanswered *term.UnansweredError
 	var invalid *term.InvalidAnswerError
-	fate := "The run waits: " + p.name + " answer " + "ASK" + ", or the page"
-	switch {
-	case ends:
+	fate := ""
+	if ends {
 		fate = "The run is ended, because nothing keeps it while it waits"
 		if cancelErr := conn.Cancel(context.Background(), f.id); cancelErr != nil {
 			p.messagef("%s", cancelErr)
@@ -152,22 +155,22 @@ func (c *followFlags) followError(p *program, conn *connection, f following, end
 	switch {
 	case errors.As(err, &unanswered):
 		if !ends {
-			fate = fmt.Sprintf("The run %s waits for it: %s answer %s", f.id, p.name, unanswered.Question.ID)
+			fate = fmt.Sprintf("The run %s waits for it: %s", f.id, conn.command(p, "answer", unanswered.Question.ID))
 		}
 		return &exitError{exitUnanswered, fmt.Errorf("%w\n%s", err, fate)}
 	case errors.As(err, &invalid):
 		if !ends {
-			fate = fmt.Sprintf("The run %s waits for another answer", f.id)
+			fate = fmt.Sprintf("The run %s waits for another answer: %s", f.id, conn.command(p, "follow", f.id))
 		}
 		return usageErrorf("%w\n%s", err, fate)
 	case errors.Is(err, term.ErrLeft):
 		if ends {
 			return &exitError{exitUnanswered, errors.New(fate)}
 		}
-		return &exitError{exitUnanswered, fmt.Errorf("the run %s waits: %s follow %s", f.id, p.name, f.id)}
+		return &exitError{exitUnanswered, fmt.Errorf("the run %s waits: %s", f.id, conn.command(p, "follow", f.id))}
 	case errors.Is(err, term.ErrInterrupted):
 		if !ends && !f.stops {
-			p.messagef("the run %s continues", f.id)
+			p.messagef("the run %s continues: %s", f.id, conn.command(p, "follow", f.id))
 		}
 		return &exitError{status: exitInterrupted}
 	}

@@ -1,28 +1,24 @@
 package cli
 
-import (
-	"context"
-	"errors"
-
-	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/internal/runs"
-)
+import "context"
 
 // listCommand lists photons.
 type listCommand struct {
 	listFlags
-	photonSource
+	sourceFlags
 }
 
 // Help returns what --help says besides the flags.
 func (*listCommand) Help() string {
-	return "The photons are those of this program, or with --server those of another Beam.\n\n    ${program} list\n    ${program} list --output json"
+	return `The photons are those that "${program} run" would run: of the Beam that owns the data folder, such as ${program} serve; if there is none, of this program and of the MCP servers of --mcp-config, or that "${program} upstream add" added; and with --server, of the Beam at that address.
+
+    ${program} list
+    ${program} list --output json`
 }
 
 // Run lists the photons.
 func (c *listCommand) Run(ctx context.Context, p *program) error {
-	list, err := c.photons(ctx, p)
+	list, err := c.source().list(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -37,36 +33,18 @@ func (c *listCommand) Run(ctx context.Context, p *program) error {
 	return c.print(p, nonNil(list), rows)
 }
 
-// photonSource says whose photons are meant.
-type photonSource struct {
-	Server string `placeholder:"URL" help:"Use the Beam at this address, such as https://tools.example/beam."`
-	Token  string `placeholder:"SECRET" help:"The token of that Beam. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
+// sourceFlags say whose photons are meant.
+type sourceFlags struct {
+	MCPConfig []string `name:"mcp-config" placeholder:"FILE" type:"path" sep:"none" help:"File that names other MCP servers, whose tools are photons, if no Beam owns the data folder. Can be repeated."`
+
+	connectFlags
 }
 
 // Validate checks the flags; kong calls it.
-func (s *photonSource) Validate() error {
-	return (&connectFlags{Server: s.Server}).Validate()
-}
+func (c *sourceFlags) Validate() error { return c.connectFlags.Validate() }
 
-// photons returns the photons of the program, or those of the server.
-func (s *photonSource) photons(ctx context.Context, p *program) ([]runs.Photon, error) {
-	if s.Server != "" {
-		conn, err := (&connectFlags{Server: s.Server, Token: s.Token}).connect(ctx, p, readOnly, &localFlags{})
-		if err != nil {
-			return nil, err
-		}
-		list, err := conn.Photons(ctx)
-		return list, errors.Join(err, conn.close())
-	}
-	var list []runs.Photon
-	for _, photon := range p.registry.All() {
-		d, err := runs.Describe(photon)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, d)
-	}
-	return list, nil
+func (c *sourceFlags) source() *photonSource {
+	return &photonSource{connectFlags: c.connectFlags, mcpConfig: c.MCPConfig}
 }
 
 // showCommand shows a photon.
@@ -74,7 +52,7 @@ type showCommand struct {
 	Photon string `arg:"" help:"The photon."`
 	Output string `env:"-" default:"text" enum:"text,json" placeholder:"FORMAT" help:"text, or json with the schemas (default ${default})."`
 
-	photonSource
+	sourceFlags
 }
 
 // Help returns what --help says besides the flags.
@@ -84,20 +62,12 @@ func (*showCommand) Help() string {
 
 // Run shows the photon.
 func (c *showCommand) Run(ctx context.Context, p *program) error {
-	list, err := c.photons(ctx, p)
+	photon, err := c.source().find(ctx, p, c.Photon)
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(list))
-	for i, photon := range list {
-		if photon.Name != c.Photon {
-			names[i] = photon.Name
-			continue
-		}
-		if c.Output == "json" {
-			return printJSON(p, photon)
-		}
-		return printPhotonHelp(p, photon)
+	if c.Output == "json" {
+		return printJSON(p, photon)
 	}
-	return usageErrorf("%w %q; there are %s", engine.ErrPhotonNotFound, c.Photon, humanize.List(names, 10))
+	return printPhotonHelp(p, photon)
 }

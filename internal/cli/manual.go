@@ -11,10 +11,8 @@ import (
 // command names its group in the tag of its field of commandLine.
 var commandGroups = []kong.Group{
 	{Key: "run", Title: "Run photons and answer"},
-	{Key: "serve", Title: "Serve"},
-	{Key: "mcp", Title: "Connect with MCP"},
-	{Key: "data", Title: "Look after the data"},
-	{Key: "program", Title: "The program itself"},
+	{Key: "serve", Title: "Serve and connect"},
+	{Key: "data", Title: "Look after data and program"},
 }
 
 // manualExamples and manualNotes surround the commands in --help.
@@ -23,10 +21,9 @@ const (
   ${program} --open               the same, opened in the browser, signed in
   ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
-	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr; BEAM_TOKEN keeps the
-token out of the list of processes. Data is in $XDG_STATE_HOME/beam, or else in
-~/.local/state/beam; all programs made with Beam share it. Write times as in
-90s, 15m, 12h, 7d, 2w or 1d12h, and sizes as in 500MB or 2GiB.
+	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr. Data is in the folder
+$XDG_STATE_HOME/beam, or else ~/.local/state/beam, which all programs made with
+Beam share. Write times as in 90s, 15m, 12h, 7d or 2w, and sizes as in 500MB.
 Exit status: 0 success, 1 failure, 2 wrong command line.
 `
 )
@@ -37,7 +34,7 @@ func (p *program) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		return kong.DefaultHelpPrinter(options, ctx)
 	}
 	var b strings.Builder
-	b.WriteString("Usage: ${program} [COMMAND] [FLAGS]\n\nBeam runs tools that stop to ask: photons. \"${program} COMMAND --help\" is a manual.\n\n")
+	b.WriteString("Usage: ${program} [COMMAND] [FLAGS]\nBeam runs tools that stop to ask: photons. \"${program} COMMAND --help\" is a manual.\n\n")
 	b.WriteString(manualExamples)
 	for _, g := range append(commandGroups, kong.Group{Title: "More"}) {
 		title := "\n" + g.Title + "\n"

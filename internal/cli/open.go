@@ -23,7 +23,7 @@ type openCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*openCommand) Help() string {
-	return "The address signs in the first browser that opens it, like the address that ${program} serve prints when it starts. It is valid for a day."
+	return "The address signs in the first browser that opens it, like the address that ${program} serve prints when it starts. It is valid for a day.\n\n    ${program} open\n    ${program} open --print"
 }
 
 // maxAddressLength bounds the owner's reply, in bytes.

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"slices"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // A valueFlag is a flag that stands for a parameter of a photon or a field of a question,
@@ -109,8 +113,8 @@ func (v valueArguments) decode(fields ask.Fields, base json.RawMessage, of strin
 	}
 	members := make(map[string]json.RawMessage)
 	if base != nil {
-		if err := json.Unmarshal(base, &members); err != nil {
-			return nil, usageErrorf("--json must be a JSON object: %w", err)
+		if rawjson.TypeName(base) != rawjson.ObjectType || json.Unmarshal(base, &members) != nil {
+			return nil, usageErrorf("--json must be a JSON object, such as {\"name\": \"value\"}")
 		}
 	}
 	var given ask.Fields
@@ -207,11 +211,21 @@ func readJSON(p *program, flag, value string) (json.RawMessage, error) {
 	case isFile:
 		raw, err = os.ReadFile(path)
 	}
-	if err != nil {
-		return nil, usageErrorf("%s: %w", flag, err)
+	name := flag
+	if isFile {
+		name += " " + path
 	}
-	if !json.Valid(raw) {
-		return nil, usageErrorf("%s is not valid JSON", flag)
+	var cause *fs.PathError
+	switch {
+	case errors.As(err, &cause):
+		return nil, usageErrorf("%s can't be read: %w", name, cause.Err)
+	case err != nil:
+		return nil, usageErrorf("%s can't be read: %w", name, err)
+	case len(bytes.TrimSpace(raw)) == 0:
+		return nil, usageErrorf("%s is empty: it must be a JSON object", name)
+	}
+	if problem := form.SyntaxError(string(raw)); problem != "" {
+		return nil, usageErrorf("%s %s", name, problem)
 	}
 	return raw, nil
 }

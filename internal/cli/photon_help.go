@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/term"
 )
 
 // printPhotonHelp prints how to run a photon.
@@ -56,16 +57,12 @@ func flagValue(f *ask.Field) string {
 		return "(or --no-" + cleantext.Line(f.Name) + ")"
 	case f.Type == "array":
 		return "VALUE (can be repeated)"
-	case f.Type == "number" || f.Type == "integer":
-		return "NUMBER"
 	case f.Type == "":
 		return "JSON"
-	case f.Format == "date":
-		return "YYYY-MM-DD"
-	case f.Format == ask.FormatTime:
-		return "HH:MM"
+	case len(f.Choices) > 0:
+		return "VALUE"
 	}
-	return "TEXT"
+	return term.Placeholder(f)
 }
 
 // describeParameter says in a line what a parameter means, and which values it has.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -19,17 +20,16 @@ func (c *followFlags) prepare(ctx context.Context, p *program, conn *connection)
 			err = prepared.AddJSON(raw)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--answers-from %s: %w", c.AnswersFrom, err)
+			return nil, fmt.Errorf("--answers-from: %w", err)
 		}
 	}
 	if c.Answers != "" {
-		name := "@" + c.Answers
-		raw, err := readJSON(p, "--answers", name)
-		if err == nil {
-			err = prepared.AddJSON(raw)
-		}
+		raw, err := readJSON(p, "--answers", "@"+c.Answers)
 		if err != nil {
-			return nil, usageErrorf("--answers: %w", err)
+			return nil, err
+		}
+		if err := prepared.AddJSON(raw); err != nil {
+			return nil, usageErrorf("--answers %s: %w", c.Answers, err)
 		}
 	}
 	for _, pair := range c.Answer {
@@ -40,19 +40,40 @@ func (c *followFlags) prepare(ctx context.Context, p *program, conn *connection)
 	for _, key := range c.Decline {
 		prepared.AddDecline(key)
 	}
+	for _, text := range c.Approve {
+		if err := prepared.AddApproval(text); err != nil {
+			return nil, usageErrorf("--approve: %w", err)
+		}
+	}
 	return prepared, nil
+}
+
+func (c *followFlags) hasAnswers() bool { return c.answerFlags() != "" }
+
+// answerFlags returns the flags with prepared answers that were given, for messages.
+func (c *followFlags) answerFlags() string {
+	var given []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--answer", c.Answer != nil}, {"--answers", c.Answers != ""}, {"--answers-from", c.AnswersFrom != ""}, {"--approve", c.Approve != nil}, {"--decline", c.Decline != nil}} {
+		if f.set {
+			given = append(given, f.name)
+		}
+	}
+	return strings.Join(given, " and ")
 }
 
 // earlierAnswers returns the answers of a run, as a JSON object by key. Secrets and files
 // are left out.
 func earlierAnswers(ctx context.Context, conn *connection, id string) ([]byte, error) {
-	info, err := conn.Run(ctx, id)
+	info, err := findRun(ctx, conn, id)
 	if err != nil {
 		return nil, err
 	}
 	asked := make(map[uint64]runlog.Asked)
 	answers := make(map[string]json.RawMessage)
-	for batch, err := range conn.Follow(ctx, id, 0) {
+	for batch, err := range (untilEntry{conn, info.LastSeq}).Follow(ctx, info.ID, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -68,9 +89,6 @@ func earlierAnswers(ctx context.Context, conn *connection, id string) ([]byte, e
 					return nil, err
 				}
 				addEarlierAnswer(answers, asked[a.AskSeq], a.Answer)
-			}
-			if e.Kind == runlog.KindFinished || e.Seq >= info.LastSeq {
-				return json.Marshal(answers)
 			}
 		}
 	}

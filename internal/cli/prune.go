@@ -27,7 +27,7 @@ type pruneCommand struct {
 // Help returns what --help says besides the flags.
 func (*pruneCommand) Help() string {
 	return "A run is deleted if --older-than, --keep or --max-size selects it. Runs that have not ended are never deleted. " +
-		"If another Beam owns the data folder, it deletes the runs."
+		"If another Beam owns the data folder, it deletes the runs.\n\n    ${program} prune --older-than 30d\n    ${program} prune --keep 100 --max-size 500MB --dry-run"
 }
 
 // Validate checks the flags; kong calls it.

@@ -20,7 +20,7 @@ type restoreCommand struct {
 // Help returns what --help says besides the flags.
 func (*restoreCommand) Help() string {
 	return "The backup is checked as it is read. If the restore is interrupted, no Beam uses the folder. " +
-		"Let only one Beam continue the runs of a backup: if you restore it to two folders, both continue the same runs and repeat each other's work."
+		"Let only one Beam continue the runs of a backup: if you restore it to two folders, both continue the same runs and repeat each other's work.\n\n    ${program} restore monday.backup --data restored"
 }
 
 // Run restores.

@@ -10,7 +10,6 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/term"
 )
@@ -44,17 +43,19 @@ The result is written to stdout, and all else to stderr. Exit status: 0 complete
 func (c *runCommand) Validate() error {
 	switch {
 	case c.Memory && (c.Server != "" || c.Data != ""):
-		return errors.New("--memory excludes --server and --data")
+		return errors.New("--memory excludes --server and --data (or the variables BEAM_SERVER and BEAM_DATA)")
 	case c.Memory && c.Detach:
 		return errors.New("--memory excludes --detach: the run ends with this process")
+	case c.Detach && c.hasAnswers():
+		return fmt.Errorf("--detach leaves the run before it asks anything, so that %s would not be used: leave --detach out, or answer with the command answer", c.answerFlags())
 	}
 	return errors.Join(c.connectFlags.Validate(), c.localFlags.validate())
 }
 
 // Run runs the photon.
 func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
-	if p.values.help && c.Server == "" {
-		return c.printLocalHelp(p)
+	if p.values.help {
+		return c.printHelp(ctx, p)
 	}
 	conn, err := c.open(ctx, p)
 	if err != nil {
@@ -63,13 +64,10 @@ func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, conn.close()) }()
 	photon, err := conn.Photon(ctx, c.Photon)
 	if errors.Is(err, engine.ErrPhotonNotFound) {
-		return c.unknownPhotonError(ctx, conn)
+		return unknownPhotonError(ctx, conn, c.Photon)
 	}
 	if err != nil {
 		return err
-	}
-	if p.values.help {
-		return printPhotonHelp(p, photon)
 	}
 	if c.Detach && conn.local {
 		return errors.New("--detach needs a Beam that runs the photon when this process has ended: start one with " + p.name + " serve, or name one with --server")
@@ -100,34 +98,14 @@ func (c *runCommand) open(ctx context.Context, p *program) (*connection, error) 
 	return c.connect(ctx, p, runPhotons, &c.localFlags)
 }
 
-// printLocalHelp prints the help of a photon of this program.
-func (c *runCommand) printLocalHelp(p *program) error {
-	photon, ok := p.registry.Lookup(c.Photon)
-	if !ok {
-		return usageErrorf("there is no photon %q (see %s list)", c.Photon, p.name)
-	}
-	d, err := runs.Describe(photon)
+// printHelp prints the help of a photon.
+func (c *runCommand) printHelp(ctx context.Context, p *program) error {
+	source := &photonSource{connectFlags: c.connectFlags, memory: c.Memory, mcpConfig: c.MCPConfig}
+	photon, err := source.find(ctx, p, c.Photon)
 	if err != nil {
 		return err
 	}
-	return printPhotonHelp(p, d)
-}
-
-// unknownPhotonError says which photons there are.
-func (c *runCommand) unknownPhotonError(ctx context.Context, conn *connection) error {
-	photons, err := conn.Photons(ctx)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(photons))
-	for i, p := range photons {
-		names[i] = p.Name
-	}
-	where := ""
-	if conn.name != "" {
-		where = " in " + conn.name
-	}
-	return usageErrorf("there is no photon %q%s; there are %s", c.Photon, where, humanize.List(names, 10))
+	return printPhotonHelp(p, photon)
 }
 
 // arguments returns the photon's arguments: the flags, over --json. In a terminal, it asks

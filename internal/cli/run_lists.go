@@ -81,9 +81,17 @@ func (c *psCommand) Run(ctx context.Context, p *program) (err error) {
 			continue
 		}
 		kept = append(kept, info)
-		rows = append(rows, []string{info.ID, info.Photon, string(info.State), humanize.Ago(time.Since(info.Started)), describeRun(&info)})
+		rows = append(rows, []string{info.ID, info.Photon, describeState(&info), humanize.Ago(time.Since(info.Started)), describeRun(&info)})
 	}
 	return c.print(p, kept, rows)
+}
+
+// describeState returns the state of a run; why a question has no answer, if that ended it.
+func describeState(info *engine.Info) string {
+	if info.State == engine.Unanswered && info.Reason != "" {
+		return string(info.Reason)
+	}
+	return string(info.State)
 }
 
 // describeRun says in a line what a run waits for, or why it has no result.
@@ -174,7 +182,7 @@ func findAsk(ctx context.Context, conn *connection, id string) (engine.OpenAsk, 
 	case len(info.Asks) == 1:
 		return conn.Ask(ctx, info.Asks[0].ID)
 	case len(info.Asks) == 0:
-		return engine.OpenAsk{}, fmt.Errorf("the run %s has no open question: it is %s", info.ID, info.State)
+		return engine.OpenAsk{}, fmt.Errorf("the run %s has no open question: it is %s", info.ID, describeState(&info))
 	}
 	ids := make([]string, len(info.Asks))
 	for i := range info.Asks {

@@ -102,19 +102,27 @@ func (s secret) maskSample(r *ask.SampleRequest) *ask.SampleRequest {
 		return nil
 	}
 	clone := *r
+	w := worker{secrets: []secret{s}}
 	clone.SystemPrompt, clone.Messages = s.mask(r.SystemPrompt), slices.Clone(r.Messages)
 	for i, m := range clone.Messages {
 		blocks, err := m.Blocks()
 		if err != nil || bytes.Equal(s.maskBytes(m.Content), m.Content) {
 			continue
 		}
-		w := worker{secrets: []secret{s}}
 		for n, b := range blocks {
 			blocks[n].Text, blocks[n].Input, blocks[n].Content = s.mask(b.Text), w.maskJSON(b.Input), w.maskJSON(b.Content)
 		}
 		masked := ask.FromUser(blocks...)
 		clone.Messages[i].Content = masked.Content
 	}
+	clone.Tools, clone.StopSequences = slices.Clone(r.Tools), slices.Clone(r.StopSequences)
+	for i, tool := range clone.Tools {
+		clone.Tools[i] = w.maskJSON(tool)
+	}
+	for i, text := range clone.StopSequences {
+		clone.StopSequences[i] = s.mask(text)
+	}
+	clone.Metadata = w.maskJSON(r.Metadata)
 	return &clone
 }
 

@@ -75,14 +75,18 @@ func TestMaskQuestion(t *testing.T) {
 func TestMaskSample(t *testing.T) {
 	w := &worker{secrets: []secret{{1, spellingsOf("hunter2A")}}}
 	picture := ask.ImageBlock([]byte{0x86, 0xe9, 0xed, 0x7a, 0xbd, 0x80}, "image/png") // base64: hunter2A
-	q := &ask.Question{Kind: ask.KindSample, Sample: &ask.SampleRequest{SystemPrompt: "Keep hunter2A.", Messages: []ask.SampleMessage{
-		ask.FromUser(ask.TextBlock("Is hunter2A safe?"), picture), ask.FromAssistant(ask.TextBlock("no")),
-	}}}
+	q := &ask.Question{Kind: ask.KindSample, Sample: &ask.SampleRequest{
+		StopSequences: []string{"END", "hunter2A"}, Metadata: json.RawMessage(`{"user":"hunter2A"}`),
+		Tools:        []json.RawMessage{[]byte(`{"name":"login","description":"with hunter2A","inputSchema":{"type":"object","default":{"p":"hunter2A"}}}`)},
+		SystemPrompt: "Keep hunter2A.", Messages: []ask.SampleMessage{
+			ask.FromUser(ask.TextBlock("Is hunter2A safe?"), picture), ask.FromAssistant(ask.TextBlock("no")),
+		}}}
 	before, _ := json.Marshal(q)
 	masked, _ := w.maskQuestion(q, func(secret) bool { return true })
 	got, _ := json.Marshal(masked.Sample)
 	const want = `{"messages":[{"role":"user","content":[{"text":"Is •••• safe?","type":"text"},{"data":"hunter2A","mimeType":"image/png","type":"image"}]},` +
-		`{"role":"assistant","content":{"text":"no","type":"text"}}],"systemPrompt":"Keep ••••.","maxTokens":0}`
+		`{"role":"assistant","content":{"text":"no","type":"text"}}],"systemPrompt":"Keep ••••.","maxTokens":0,"stopSequences":["END","••••"],"metadata":{"user":"••••"},` +
+		`"tools":[{"name":"login","description":"with ••••","inputSchema":{"type":"object","default":{"p":"••••"}}}]}`
 	if string(got) != want {
 		t.Errorf("the request is %s", got)
 	}

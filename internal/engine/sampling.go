@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -75,6 +76,17 @@ func (r *trackedRun) applySampling(e runlog.Entry) error {
 		a.sampling.active = false
 	}
 	return nil
+}
+
+// ModelReplies reports whether a run waits for nothing but the replies of models.
+func (e *Engine) ModelReplies(run string) bool {
+	r := e.index.lookup(run)
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.openAsks) > 0 && !slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return !a.sampling.active })
 }
 
 // SamplingAsks returns the ids of the open questions that a model has been called for,

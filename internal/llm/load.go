@@ -1,11 +1,10 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -39,59 +38,69 @@ func (m *Models) Lookup(name string) *Model {
 // maxModels bounds how many models a file has.
 const maxModels = 100
 
+// maxFile is the size of the largest file of models, in bytes.
+const maxFile = 1 << 20
+
 // Load reads the file of models: {"models": [{"name": …, "endpoint": …}, …]}. It reads
-// the keys, too. The error says which model is wrong, and what would be right; it never
-// has a key.
+// the keys, too. The error says which line and model is wrong, and what would be right; it
+// never has a key. It is a [*FileError].
 func Load(path string) (*Models, error) {
-	raw, err := os.ReadFile(path)
+	m, err := load(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the models: %w", err)
-	}
-	m, err := Parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("the models in %s: %w", path, err)
+		return nil, &FileError{path, err}
 	}
 	return m, nil
 }
 
+// A FileError says what is wrong with a file of models.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("the file of models %s: %v", e.Path, e.Err) }
+func (e *FileError) Unwrap() error { return e.Err }
+
+func load(path string) (*Models, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		var raw []byte
+		if raw, err = io.ReadAll(io.LimitReader(f, maxFile+1)); err == nil {
+			return Parse(raw)
+		}
+	}
+	var cause *os.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	return nil, fmt.Errorf("it can't be read: %w", err)
+}
+
 // Parse is [Load] for the content of a file.
 func Parse(raw []byte) (*Models, error) {
-	var file struct {
-		Models []*Model `json:"models"`
+	if len(raw) > maxFile {
+		return nil, fmt.Errorf("it is larger than %d bytes", maxFile)
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&file); err != nil {
-		return nil, explainSyntax(err)
+	list, lines, err := decode(raw)
+	if err != nil {
+		return nil, err
 	}
-	if n := len(file.Models); n == 0 || n > maxModels {
-		return nil, fmt.Errorf(`there must be 1 to %d models, as in {"models": [{"name": "llama", "endpoint": "http://127.0.0.1:11434/v1", "model": "llama3.2"}]}`, maxModels)
-	}
-	names := make(map[string]bool, len(file.Models))
+	names := make(map[string]bool, len(list))
 	transport := newTransport()
-	for i, m := range file.Models {
-		if m == nil || m.Name == "" {
-			return nil, fmt.Errorf("model %d has no name", i+1)
-		}
-		if names[m.Name] {
-			return nil, fmt.Errorf("two models have the name %q", m.Name)
+	for i, m := range list {
+		switch {
+		case m.Name == "":
+			return nil, placeError(lines[i], fmt.Errorf("model %d has no name", i+1))
+		case names[m.Name]:
+			return nil, placeError(lines[i], fmt.Errorf("two models have the name %q", m.Name))
 		}
 		names[m.Name], m.transport = true, transport
 		if err := m.prepare(); err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Name, err)
+			return nil, placeError(lines[i], fmt.Errorf("%s: %w", m.Name, err))
 		}
 	}
-	return &Models{file.Models}, nil
-}
-
-// explainSyntax names the members that hold keys.
-func explainSyntax(err error) error {
-	for _, name := range []string{`"key"`, `"apiKey"`, `"api_key"`} {
-		if strings.Contains(err.Error(), "unknown field "+name) {
-			return fmt.Errorf("a key doesn't belong in this file: name an environment variable in keyEnv, or an owner-only file in keyFile, instead of %s", name)
-		}
-	}
-	return err
+	return &Models{list}, nil
 }
 
 // validName matches names of up to maxName characters. A count in the expression would cost
@@ -136,6 +145,11 @@ func (m *Model) prepareEndpoint() error {
 		return errors.New("endpoint must be the base URL of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1, without user, query and fragment")
 	}
 	m.Endpoint, m.host = strings.TrimRight(u.String(), "/"), u.Host
+	for _, path := range []string{"/chat/completions", "/completions", "/responses", "/models"} {
+		if base, found := strings.CutSuffix(m.Endpoint, path); found {
+			return fmt.Errorf("endpoint must be the base URL, %s, without %s: Beam adds /chat/completions itself", base, path)
+		}
+	}
 	field := "max_tokens"
 	if u.Hostname() == "api.openai.com" {
 		field = "max_completion_tokens"

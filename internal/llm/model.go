@@ -60,11 +60,11 @@ type Duration time.Duration
 func (d *Duration) UnmarshalJSON(raw []byte) error {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return fmt.Errorf(`a duration must be a text such as "90s", not %s`, raw)
+		return err
 	}
 	v, err := time.ParseDuration(text)
 	if err != nil || v <= 0 {
-		return fmt.Errorf(`a duration must be a text such as "90s", not %q`, text)
+		return fmt.Errorf("%q is not a time", text)
 	}
 	*d = Duration(v)
 	return nil

@@ -166,6 +166,11 @@ func EstimateTokens(r *ask.SampleRequest) int {
 	return tokens + (characters+charactersPerToken-1)/charactersPerToken
 }
 
+// EstimateReply estimates how many tokens a reply has.
+func EstimateReply(r *ask.SampleResult) int {
+	return EstimateTokens(&ask.SampleRequest{Messages: []ask.SampleMessage{{Role: r.Role, Content: r.Content}}}) - tokensPerMessage
+}
+
 // EstimateText estimates how many tokens a text has.
 func EstimateText(text string) int {
 	return (utf8.RuneCountInString(text) + charactersPerToken - 1) / charactersPerToken

@@ -143,12 +143,18 @@ func (b *replyBuilder) build(m *Model) (*Reply, error) {
 		r.Result.StopReason = "stopSequence"
 	}
 	if b.usage != nil {
-		r.InputTokens, r.OutputTokens = max(0, b.usage.PromptTokens), max(0, b.usage.CompletionTokens)
+		r.InputTokens, r.OutputTokens = plausibleCount(b.usage.PromptTokens), plausibleCount(b.usage.CompletionTokens)
 	} else {
 		r.OutputTokens, r.Estimated = EstimateText(b.text.String()), true
 	}
 	return r, nil
 }
+
+// maxTokenCount is the most tokens that an endpoint can say it has used. Sums of such
+// counts don't overflow.
+const maxTokenCount = 1_000_000_000
+
+func plausibleCount(n int) int { return min(max(n, 0), maxTokenCount) }
 
 // shorten bounds a name that the endpoint chose.
 func shorten(s string) string {

@@ -131,16 +131,21 @@ func backoff(attempt int) time.Duration {
 // retryAfter returns how long the endpoint asks to wait, if it does.
 func retryAfter(h http.Header) (time.Duration, bool) {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
-		return time.Duration(ms * float64(time.Millisecond)), true
+		return boundedDuration(ms / 1000), true
 	}
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 0 {
-		return time.Duration(seconds * float64(time.Second)), true
+		return boundedDuration(seconds), true
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, time.Until(at)), true
 	}
 	return 0, false
+}
+
+// boundedDuration returns seconds as a duration of at most a year.
+func boundedDuration(seconds float64) time.Duration {
+	return time.Duration(min(seconds, 365*24*3600) * float64(time.Second))
 }
 
 // noteLimits postpones the next request if the endpoint says that it would refuse it.

@@ -125,9 +125,25 @@ func (s *stream) post(body []byte) (*http.Response, error) {
 
 // limits on a reply, in bytes.
 const (
-	maxEvent = 1 << 20
-	maxReply = 4 << 20
+	maxEvent  = 1 << 20
+	maxReply  = 4 << 20
+	maxStream = 64 << 20 // with all that is no part of the reply
 )
+
+// A boundedBody is the body of a response, which fails when it is too large.
+type boundedBody struct {
+	io.Reader
+	left int
+	err  error
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, b.err
+	}
+	return n, err
+}
 
 // read reads the reply: a stream of events, or, from a server that doesn't stream, an
 // object.
@@ -145,7 +161,8 @@ func (s *stream) read(response *http.Response) error {
 		}
 		return s.finish()
 	}
-	for data, err := range readEvents(response.Body, func() { s.idle.Reset(time.Duration(s.model.IdleTimeout)) }) {
+	body := &boundedBody{response.Body, maxStream, s.model.errorf("%s sent more than %d MiB.", s.model.Name, maxStream>>20)}
+	for data, err := range readEvents(body, func() { s.idle.Reset(time.Duration(s.model.IdleTimeout)) }) {
 		switch {
 		case err != nil:
 			return err

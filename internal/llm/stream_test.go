@@ -214,13 +214,24 @@ func TestLoad(t *testing.T) {
 	const at = `"name":"a","endpoint":"http://127.0.0.1:1/v1"`
 	for members, want := range map[string]string{
 		at: "", at + `,"keyFile":"` + secret + `"`: "", at + `,"keyEnv":"BEAM_TEST_KEY"`: "",
-		at + `,"keyFile":"` + open + `"`:          "run chmod 600",
-		at + `,"keyFile":"` + empty + `"`:         "is empty",
-		at + `,"keyFile":"/nowhere"`:              "reading keyFile",
-		at + `,"keyEnv":"BEAM_TEST_NONE"`:         "BEAM_TEST_NONE, which keyEnv names, is empty",
-		at + `,"keyEnv":"A","keyFile":"B"`:        "exclude each other",
-		at + `,"key":"k3y"`:                       "a key doesn't belong in this file",
-		at + `,"colour":"red"`:                    `unknown field "colour"`,
+		at + `,"keyFile":"` + open + `"`:   "run chmod 600",
+		at + `,"keyFile":"` + empty + `"`:  "is empty",
+		at + `,"keyFile":"/nowhere"`:       "reading keyFile",
+		at + `,"keyEnv":"BEAM_TEST_NONE"`:  "BEAM_TEST_NONE, which keyEnv names, is empty",
+		at + `,"keyEnv":"A","keyFile":"B"`: "exclude each other",
+		at + `,"key":"k3y"`:                "a key doesn't belong in this file",
+		at + `,"api_key":"k3y"`:            "instead of \"api_key\"",
+		at + `,"colour":"red"`:             `line 1: a model has no member "colour"; it has accepts, cost, `,
+		at + `,"modle":"x"`:                `a model has no member "modle"; is it model?`,
+		at + `,"Cost":1`:                   `a model has no member "Cost"; is it cost?`,
+		at + `,"cost":1,"cost":1`:          `"cost" is there twice`,
+		at + `,"cost":"low"`:               "cost must be a number from 0 to 1",
+		at + `,"hints":"x"`:                "hints must be a list of texts",
+		at + `,"model":null`:               "model must be a text",
+		at + `,"maxTokens":1.5`:            "maxTokens must be a whole number",
+		at + `,"plainHTTP":1`:              "plainHTTP must be true or false",
+		at + `,"hints":["x",],/* kept */`:  "",
+		`"name":"a","endpoint":"http://127.0.0.1:1/v1/chat/completions/"`: "endpoint must be the base URL, http://127.0.0.1:1/v1, without /chat/completions",
 		`"name":"a"`:                              "endpoint must be the base URL",
 		`"name":"a","endpoint":"ftp://x"`:         "endpoint must be the base URL",
 		`"name":"a","endpoint":"http://u:p@x/v1"`: "endpoint must be the base URL",
@@ -231,8 +242,8 @@ func TestLoad(t *testing.T) {
 		at + `,"cost":2`:                     "cost is a score from 0 to 1",
 		at + `,"accepts":["video"]`:          `accepts has "video"`,
 		at + `,"omit":["model"]`:             `omit has "model"`,
-		at + `,"timeout":5`:                  "a duration must be a text",
-		at + `,"timeout":"-1s"`:              "a duration must be a text",
+		at + `,"timeout":5`:                  `timeout must be a time such as "90s"`,
+		at + `,"timeout":"-1s"`:              `timeout must be a time such as "90s"`,
 		at + `,"retries":99`:                 "retries must be 0 to 10",
 		at + `,"limitField":"x"`:             "limitField must be",
 		at + `},{` + at:                      `two models have the name "a"`,
@@ -242,12 +253,29 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %v, want %q", members, err, want)
 		}
 	}
-	for _, text := range []string{`{"models":[]}`, `{}`, `[]`, ``, `{"models":[null]}`} {
-		if _, err := llm.Load(write("models.json", text, 0o644)); err == nil {
-			t.Errorf("%s was accepted", text)
+	for text, want := range map[string]string{
+		`{"models":[]}`:                "there must be 1 to 100 models, as in {",
+		`{}`:                           "there must be 1 to 100 models",
+		`[]`:                           "line 1: the file must be an object such as {",
+		` `:                            "it is empty; it must be an object such as {",
+		`{"models":[null]}`:            "model 1 must be an object, as in {",
+		`{"models":{}}`:                `"models" must be a list, as in {`,
+		"{\n\"model\": []}":            `line 2: there is no member "model"; the file has only "models"`,
+		"{\"models\": [\n{\"name\"}]}": "it is not JSON: line 2, column 8: ",
+		"{\"models\": [\n{" + at + "},\n{\"name\": \"b\"}]}":          "line 3: b: endpoint must be",
+		"{\"models\": [\n{" + at + ",\n\"speed\": true}]}":            "line 3: speed must be a number",
+		"{\"models\": [{" + at + "}]} x":                              "it is not JSON: line 1, column ",
+		"{\"models\": [{" + at + "}]}" + strings.Repeat(" ", 1<<20+1): "it is larger than",
+	} {
+		_, err := llm.Load(write("models.json", text, 0o644))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), " json:") {
+			t.Errorf("%.80q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := llm.Load(filepath.Join(folder, "none")); err == nil {
-		t.Error("a file that doesn't exist was accepted")
+	if _, err := llm.Load(filepath.Join(folder, "none")); err == nil || !strings.HasSuffix(err.Error(), "none: it can't be read: no such file or directory") {
+		t.Errorf("a file that doesn't exist: %v", err)
+	}
+	if _, err := llm.Load(folder); err == nil || !strings.Contains(err.Error(), "it can't be read: is a directory") {
+		t.Errorf("a folder: %v", err)
 	}
 }

@@ -185,7 +185,7 @@ func (c *call) cancelCall() {
 	if !c.isResume && !c.wasHandedOff() {
 		c.cancelRun()
 	}
-	c.withdrawRequests("its call was cancelled")
+	c.withdrawRequests("its call was canceled")
 }
 
 // stopAsking prevents further questions: the next message is the call's reply.

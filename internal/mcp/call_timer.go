@@ -16,11 +16,11 @@ const minTimerDelay = 10 * time.Millisecond
 
 // scheduleTimer sets the timer for whatever is due next.
 func (f *follower) scheduleTimer() {
-	now, expiry, paused := time.Now(), f.handler.waitDeadline(), f.pause() != ""
+	now, expiry, paused, modelReplies := time.Now(), f.handler.waitDeadline(), f.pause() != "", f.server.engine.ModelReplies(f.runID)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stopTimer()
-	due := f.nextActions(now, paused)
+	due := f.nextActions(now, paused, modelReplies)
 	if !expiry.IsZero() {
 		due = append(due, expiry)
 	}
@@ -31,21 +31,23 @@ func (f *follower) scheduleTimer() {
 }
 
 // nextActions returns when each of the actions of runDueActions is due. It keeps the
-// wait clock running while a question is open or the run is paused. The caller holds mu.
-func (f *follower) nextActions(now time.Time, paused bool) (due []time.Time) {
+// wait clock running while a question is open or the run is paused, except while models
+// reply, for which nobody need do anything. The caller holds mu.
+func (f *follower) nextActions(now time.Time, paused, modelReplies bool) (due []time.Time) {
 	policy := f.server.askPolicy
 	waiting := (paused || len(f.pending)+len(f.linkedAsks) > 0) && !f.askingStopped
-	f.waitClock.setWaiting(waiting, now)
-	f.setLinkedSince(waiting && len(f.linkedAsks) > 0 && len(f.pending) == 0 && !f.handler.hasQuestions(), now)
+	forPerson := waiting && !modelReplies
+	f.waitClock.setWaiting(forPerson, now)
+	f.setLinkedSince(forPerson && len(f.linkedAsks) > 0 && len(f.pending) == 0 && !f.handler.hasQuestions(), now)
 	if !waiting {
 		f.nextKeepAlive = time.Time{}
 		return nil
 	}
 	start := now.Add(-f.waitClock.elapsed(now))
-	if at := f.leaveTime(now); !at.IsZero() {
+	if at := f.leaveTime(now); forPerson && !at.IsZero() {
 		due = append(due, at)
 	}
-	if policy.Link && !f.linksSent && len(f.pending) > 0 {
+	if forPerson && policy.Link && !f.linksSent && len(f.pending) > 0 {
 		due = append(due, start.Add(policy.linkDelay()))
 	}
 	if policy.KeepAlive > 0 && f.progressToken != nil {
@@ -148,7 +150,7 @@ func (f *follower) runDueActions(ctx context.Context) (r reply, done bool) {
 	if waiting && silent {
 		err = f.sendAskLinks(ctx)
 	}
-	if err == nil && waiting && policy.KeepAlive > 0 && f.progressToken != nil && !now.Before(f.nextKeepAlive) {
+	if err == nil && !f.nextKeepAlive.IsZero() && policy.KeepAlive > 0 && f.progressToken != nil && !now.Before(f.nextKeepAlive) {
 		f.nextKeepAlive = now.Add(policy.KeepAlive)
 		err = f.sendKeepAlive(waited)
 	}
@@ -162,6 +164,9 @@ func (f *follower) runDueActions(ctx context.Context) (r reply, done bool) {
 // why the run is paused. The progress value rises, as MCP requires.
 func (f *follower) sendKeepAlive(waited time.Duration) error {
 	text := cmp.Or(f.pause(), fmt.Sprintf("Waiting for an answer, for %s so far", waited.Round(time.Second)))
+	if f.server.engine.ModelReplies(f.runID) {
+		return f.sendUnrecorded(f.buildStatusNotification("A model is replying"))
+	}
 	f.mu.Lock()
 	linked := slices.Sorted(maps.Keys(f.linkedAsks))
 	f.mu.Unlock()

@@ -199,3 +199,42 @@ func TestHandoffKeepsQuestionInItsLine(t *testing.T) {
 		}
 	})
 }
+
+// While a model replies, which somebody has approved, a call is not handed off, and its
+// client is told that it goes on. When the model fails, a person is needed again.
+func TestModelsReplyIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newLinkingServer(t, askingPhoton("sample", ask.ForSample("sample", ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Hi"))}, MaxTokens: 5})))
+		w := r.connectStdio(t)
+		w.initialize("2025-11-25", `{}`)
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sample","_meta":{"progressToken":7}}}`)
+		w.nextLine() // the link
+		w.nextLine()
+		id := r.engine.Inbox(operator, 0)[0].ID
+		record := func(s runlog.Sampling) {
+			t.Helper()
+			if _, err := r.engine.RecordSampling(t.Context(), operator, id, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		record(runlog.Sampling{Approved: &runlog.Approval{Model: "m"}})
+		begun := time.Now()
+		if told := w.nextLine(); !strings.Contains(told, "Asking the model m") {
+			t.Errorf("the client is told %s", told)
+		}
+		for range 8 {
+			if told := w.nextLine(); !strings.Contains(told, "A model is replying") {
+				t.Fatalf("after %s, got %s", time.Since(begun), told)
+			}
+		}
+		if took := time.Since(begun); took != 2*time.Minute {
+			t.Errorf("the client was told after %s that a model replies", took)
+		}
+		record(runlog.Sampling{Call: 1, Ended: &runlog.EndOfSampling{Error: "It broke off."}})
+		begun = time.Now()
+		w.nextLine() // why
+		if got := w.awaitResponse(1); !strings.Contains(got, "is waiting for an answer from the user") || time.Since(begun) != time.Second {
+			t.Errorf("after %s, the result is %s", time.Since(begun), got)
+		}
+	})
+}

@@ -124,7 +124,7 @@ func TestResumeCanBeCancelled(t *testing.T) {
 		w.callResumeTool(2, run, "")
 		w.nextLine()
 		w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
-		if got := w.nextLine(); !strings.Contains(got, "its call was cancelled") {
+		if got := w.nextLine(); !strings.Contains(got, "its call was canceled") {
 			t.Errorf("the question is withdrawn with %s", got)
 		}
 		synctest.Wait()

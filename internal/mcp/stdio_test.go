@@ -115,7 +115,7 @@ func TestCancelledCallGetsNoResponse(t *testing.T) {
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn"}}`)
 	question := w.nextLine()
 	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}`)
-	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"its call was cancelled","requestId":"RUN.3"}}`)
+	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"its call was canceled","requestId":"RUN.3"}}`)
 	expectGeneratorError(t, done, ask.ErrStopped)
 	// A late answer is ignored, and the session goes on.
 	w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"late"}}}`, jsonMember(t, question, "id"))

@@ -28,12 +28,12 @@ func (l *Local) Models(ctx context.Context, askID string) (sampling.Description,
 	return l.Sampling.Describe(open.Question.Sample, state), nil
 }
 
-// Approve sends a question to a model, by its name; see [sampling.Service.Approve].
-func (l *Local) Approve(ctx context.Context, askID, model string) error {
+// Approve sends a question to a model; see [sampling.Service.Approve].
+func (l *Local) Approve(ctx context.Context, askID string, d sampling.Decision) error {
 	if l.Sampling == nil {
 		return sampling.ErrNotForModel
 	}
-	return l.Sampling.Approve(ctx, l.Caller, Surface, askID, sampling.Decision{Model: model})
+	return l.Sampling.Approve(ctx, l.Caller, Surface, askID, d)
 }
 
 // Models describes how a question to a model can be sent to the configured models.
@@ -43,9 +43,12 @@ func (r *Remote) Models(ctx context.Context, askID string) (sampling.Description
 	return open.Sampling, err
 }
 
-// Approve sends a question to a model, by its name.
-func (r *Remote) Approve(ctx context.Context, askID, model string) error {
-	raw, err := json.Marshal(map[string]string{"action": "approve", "model": model})
+// Approve sends a question to a model.
+func (r *Remote) Approve(ctx context.Context, askID string, d sampling.Decision) error {
+	raw, err := json.Marshal(struct {
+		Action string `json:"action"`
+		sampling.Decision
+	}{"approve", d})
 	if err != nil {
 		return err
 	}

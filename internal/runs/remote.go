@@ -228,6 +228,8 @@ func (r *Remote) statusError(resp *http.Response, q request) error {
 		return q.notFound
 	case resp.StatusCode == http.StatusConflict:
 		return engine.ErrSettled
+	case resp.StatusCode == http.StatusUnauthorized && r.Token == "":
+		return fmt.Errorf("%s requires a token: set --token, or $BEAM_TOKEN", r.name())
 	case resp.StatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("%s requires a token, and this isn't it: set --token, or $BEAM_TOKEN", r.name())
 	case text != "":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // Surface is what logs call the terminal.
@@ -31,7 +32,6 @@ type Answer struct {
 	Files   []string        // the paths of the files, for a question for files
 	// Rendered says how much of the question's evidence was shown.
 	Rendered runlog.Rendering
-	// Model, if not empty, is the model that a question to a model is sent to instead of
-	// being answered; see Approve.
-	Model string
+	// Approve, if not nil, sends a question to a model instead of answering it; see Approve.
+	Approve *sampling.Decision
 }

@@ -53,7 +53,7 @@ func (s *Service) Approve(ctx context.Context, caller generators.Caller, surface
 	approval.By, approval.Surface = &caller, surface
 	err = s.beginNumbered(caller, askID, d.Call, approval, body, nil)
 	if err == nil && d.Standing != nil {
-		s.addStanding(caller, open, d.Standing)
+		s.addStanding(caller, open, approval.Model, d.Standing)
 	}
 	return err
 }

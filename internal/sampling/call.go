@@ -67,7 +67,7 @@ func (s *Service) beginNumbered(caller generators.Caller, askID string, number i
 		input: llm.EstimateTokens(requestOf(open, a)), standing: standing, caller: callers.Operator(),
 		done: make(chan struct{}), arrived: make(chan struct{}, 1),
 	}
-	c.reserved = c.input + requestOf(open, a).MaxTokens
+	c.reserved = mostTokens(requestOf(open, a))
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
 	s.running[askID] = c

@@ -1,9 +1,11 @@
 package sampling_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -25,6 +27,9 @@ var (
 type prompt struct {
 	Text string `json:"text"`
 	N    int    `json:"n,omitempty"` // how many requests; 1
+
+	MaxTokens int    `json:"maxTokens,omitempty"` // 1000
+	Hint      string `json:"hint,omitempty"`
 }
 
 // askModel asks a model, as often as the input says, and returns what it said.
@@ -32,9 +37,13 @@ func askModel(_ context.Context, in prompt, yield generators.Yield) (string, err
 	said := ""
 	for i := range max(1, in.N) {
 		yield(generators.Status("asking"))
-		r, err := ask.Sample(yield, fmt.Sprint("q", i), ask.SampleRequest{
-			SystemPrompt: "Be brief.", Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock(in.Text))}, MaxTokens: 1000, IncludeContext: "allServers",
-		})
+		request := ask.SampleRequest{
+			SystemPrompt: "Be brief.", Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock(in.Text))}, MaxTokens: cmp.Or(in.MaxTokens, 1000), IncludeContext: "allServers",
+		}
+		if in.Hint != "" {
+			request.ModelPreferences = &ask.ModelPreferences{Hints: []ask.ModelHint{{Name: in.Hint}}}
+		}
+		r, err := ask.Sample(yield, fmt.Sprint("q", i), request)
 		if err != nil {
 			return said, err
 		}
@@ -57,6 +66,7 @@ type beam struct {
 	models *llm.Models
 	log    runlog.Log
 	blobs  *blob.Store
+	usage  string // the file
 }
 
 // open opens the log of b, or a new one if b is nil, with models.
@@ -64,9 +74,9 @@ func open(t testing.TB, b *beam, models *llm.Models) *beam {
 	t.Helper()
 	next := &beam{t: t, models: models}
 	if b != nil {
-		next.log, next.blobs = b.log, b.blobs
+		next.log, next.blobs, next.usage = b.log, b.blobs, b.usage
 	} else {
-		next.log = runlog.NewMemory()
+		next.log, next.usage = runlog.NewMemory(), filepath.Join(t.TempDir(), "usage.json")
 		var err error
 		if next.blobs, err = blob.Open(t.TempDir()); err != nil {
 			t.Fatal(err)
@@ -78,7 +88,7 @@ func open(t testing.TB, b *beam, models *llm.Models) *beam {
 		t.Fatal(err)
 	}
 	next.Engine = engine.New(engine.Options{Photons: registry, Log: next.log, Blobs: next.blobs})
-	next.Service = sampling.New(sampling.Config{Engine: next.Engine, Models: models})
+	next.Service = sampling.New(sampling.Config{Engine: next.Engine, Models: models, UsageFile: next.usage})
 	if err := next.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package sampling_test
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,4 +111,45 @@ func copyLog(t *testing.T, from runlog.Log, run string, until ...runlog.Kind) ru
 		}
 	}
 	return to
+}
+
+// What was used is counted on after a restart. Standing approvals end with it: who starts
+// Beam anew expects to be asked.
+func TestRestartKeepsUsage(t *testing.T) {
+	_, models := replier(t, "ok")
+	b := open(t, nil, models)
+	for range 2 {
+		run, id := b.ask("x")
+		b.approve(id, sampling.Decision{Standing: &sampling.StandingRequest{Scope: sampling.ScopeTool, Requests: 1}})
+		b.result(run)
+		if list := b.Standings(ada); len(list) != 1 {
+			t.Errorf("the standing approvals are %+v", list)
+		}
+		b.close()
+		since := b.UsageSince()
+		b = open(t, b, models)
+		if list := b.Standings(ada); len(list) != 0 {
+			t.Errorf("after a restart, the standing approvals are %+v", list)
+		}
+		if !b.UsageSince().Equal(since) {
+			t.Errorf("counting began at %s, not at %s", b.UsageSince(), since)
+		}
+	}
+	want := []sampling.Usage{{Tool: "asker", Model: "m", Calls: 2, InputTokens: 24, OutputTokens: 6}}
+	if got := b.Usages(ada); !slices.Equal(got, want) {
+		t.Errorf("the usage is %+v", got)
+	}
+	if got := b.Usages(bob); len(got) != 0 {
+		t.Errorf("somebody else's usage is %+v", got)
+	}
+	if info, err := os.Stat(b.usage); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info, err)
+	}
+	b.close()
+	if err := os.WriteFile(b.usage, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b = open(t, b, models); len(b.Usages(ada)) != 0 {
+		t.Error("there is usage in a damaged file")
+	}
 }

@@ -41,6 +41,8 @@ type Config struct {
 	Models *llm.Models
 	Meter  Meter        // nil for none
 	Logger *slog.Logger // nil discards
+	// UsageFile keeps over a restart what models were used for; empty for nothing.
+	UsageFile string
 }
 
 // A Service calls models. Its methods may be called from several goroutines.
@@ -55,19 +57,26 @@ type Service struct {
 	calls  sync.WaitGroup
 
 	mu       sync.Mutex
-	running  map[string]*call // by question
+	running  map[string]*call         // by question
+	deciding map[string]chan struct{} // by question; closed when standing approvals have been tried
 	standing []*Standing
 	nextID   int
 	usage    map[usageKey]*Usage
 	closed   bool
+
+	usageFile usageFile
 }
 
 // New returns a service. It takes effect before the engine recovers its runs; call
 // [Service.Resume] after that.
 func New(c Config) *Service {
-	s := &Service{engine: c.Engine, models: c.Models, meter: c.Meter, logger: c.Logger, running: make(map[string]*call), usage: make(map[usageKey]*Usage)}
+	s := &Service{engine: c.Engine, models: c.Models, meter: c.Meter, logger: c.Logger, running: make(map[string]*call), deciding: make(map[string]chan struct{}), usage: make(map[usageKey]*Usage)}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
+	}
+	s.usageFile.path = c.UsageFile
+	if err := s.usageFile.load(s); err != nil {
+		s.logger.Error("reading the usage of models; counting begins anew", "err", err)
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.engine.OnSample(s.handleQuestion)
@@ -94,6 +103,7 @@ func (s *Service) Close() {
 	s.mu.Unlock()
 	s.cancel(errClosing)
 	s.calls.Wait()
+	s.usageFile.save(s)
 }
 
 // Causes of the end of a call.
@@ -121,9 +131,10 @@ func (s *Service) openSample(ctx context.Context, caller generators.Caller, askI
 	return open, err
 }
 
-// State returns what the log says about a question to a model. The error is the
-// engine's.
+// State returns what the log says about a question to a model, once it is known whether a
+// standing approval covers it. The error is the engine's.
 func (s *Service) State(ctx context.Context, caller generators.Caller, askID string) (*State, error) {
+	s.awaitDecision(ctx, askID)
 	state := NewState()
 	run, seq, ok := runlog.SplitAskID(askID)
 	if !ok {

@@ -2,8 +2,11 @@ package sampling_test
 
 import (
 	"errors"
+	"math"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -88,5 +91,84 @@ func TestStandingTokens(t *testing.T) {
 	list := b.Standings(ada)
 	if n := len(s.Requests()); n != 2 || len(list) != 1 || *list[0].Tokens != 1010-15 {
 		t.Errorf("%d requests were sent, and %+v is left", n, list)
+	}
+}
+
+// A tool can't stretch a standing approval: by the length of the reply that it wants, by
+// naming another model, or by asking for much at once.
+func TestAttacksOnStandingApprovals(t *testing.T) {
+	release := make(chan struct{})
+	s := llmtest.New(t, func(x *llmtest.Call) {
+		if x.N > 1 {
+			<-release
+		}
+		x.Reply("ok")
+	})
+	b := open(t, nil, s.Models(`"name":"local"`, `"name":"hosted","hints":["sonnet"]`))
+	run, id := b.ask("x")
+	b.approve(id, sampling.Decision{Model: "local", Standing: &sampling.StandingRequest{Scope: sampling.ScopeTool, Tokens: 2100}})
+	b.result(run)
+	waits := func(in prompt) string {
+		t.Helper()
+		run := b.start("asker", in, false)
+		return runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq)
+	}
+	greedy := waits(prompt{Text: "x", MaxTokens: math.MaxInt})
+	b.Service.Settle()
+	if s := b.state(greedy); s.Phase != sampling.Waiting {
+		t.Errorf("a request for a reply without end is %+v", s)
+	}
+	var approved []string
+	for range 5 { // 1,007 tokens each
+		approved = append(approved, waits(prompt{Text: "x", Hint: "sonnet"}))
+	}
+	for deadline := time.Now().Add(10 * time.Second); len(s.Requests()) < 3 && time.Now().Before(deadline); {
+		runtime.Gosched()
+	}
+	sent := 0
+	for _, id := range approved {
+		if s := b.state(id); s.Phase != sampling.Waiting {
+			sent++
+			if s.Approval.Model != "local" {
+				t.Errorf("the standing approval of one model sent a request to %s", s.Approval.Model)
+			}
+		}
+	}
+	if n := len(s.Requests()); n != 3 || sent != 2 {
+		t.Errorf("%d requests were sent, %d of them by the standing approval", n, sent)
+	}
+	close(release)
+}
+
+// A model's server that lies about what was used neither makes a standing approval last
+// for ever, nor longer than it was.
+func TestLiesAboutTokens(t *testing.T) {
+	for _, said := range []string{
+		`{"prompt_tokens":0,"completion_tokens":0}`, `{"prompt_tokens":-9,"completion_tokens":-9}`,
+		`{"prompt_tokens":9223372036854775807,"completion_tokens":9223372036854775807}`,
+	} {
+		s := llmtest.New(t, func(x *llmtest.Call) {
+			x.Event(`{"choices":[{"delta":{"content":"` + strings.Repeat("word ", 40) + `"},"finish_reason":"stop"}]}`)
+			x.Event(`{"choices":[],"usage":` + said + `}`)
+		})
+		b := open(t, nil, s.Models(`"name":"m"`))
+		run, id := b.ask("x")
+		b.approve(id, sampling.Decision{Standing: &sampling.StandingRequest{Scope: sampling.ScopeTool, Tokens: 1107}})
+		b.result(run)
+		for range 5 {
+			_, id := b.ask("x")
+			b.Service.Settle()
+			if s, err := b.State(t.Context(), ada, id); err == nil && s.Phase == sampling.Waiting {
+				break
+			}
+		}
+		if n := len(s.Requests()); n > 3 {
+			t.Errorf("%s: %d requests were sent", said, n)
+		}
+		for _, u := range b.Usages(ada) {
+			if u.InputTokens < 0 || u.OutputTokens < 0 {
+				t.Errorf("%s: the usage is %+v", said, u)
+			}
+		}
 	}
 }

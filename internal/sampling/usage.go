@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Usage is what the runs of an owner have used of a model for a tool, since the process
-// started.
+// Usage is what the runs of an owner have used of a model for a tool.
 type Usage struct {
 	Server       string `json:"server,omitempty"` // empty for Beam's own photons
 	Tool         string `json:"tool"`
@@ -23,30 +23,29 @@ type Usage struct {
 
 type usageKey struct{ owner, tool, model string }
 
-// maxUsageKeys bounds what is counted apart. What comes later isn't listed; metrics have
-// it.
+// maxUsageKeys bounds how many owners, tools and models are counted apart. Later owners are
+// counted together, for operators; after twice as many, only metrics count.
 const maxUsageKeys = 10_000
 
-// countCall counts a call that has ended, and takes what it used from its standing
-// approval.
+// countCall counts a call that has ended, and gives back what it didn't use of its standing
+// approval. What the endpoint says that it used counts, but not less than the estimate.
 func (s *Service) countCall(c *call, outcome string, end runlog.EndOfSampling) {
 	if s.meter != nil {
 		s.meter.ModelCalled(c.photon, outcome, end.InputTokens, end.OutputTokens)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.standing != nil && c.standing.Tokens != nil {
-		*c.standing.Tokens += c.reserved - end.InputTokens - end.OutputTokens
+	if c.standing != nil {
+		output := end.OutputTokens
+		if end.Result != nil {
+			output = max(output, llm.EstimateReply(end.Result))
+		}
+		c.standing.giveBack(0, c.reserved-max(end.InputTokens, c.input)-output)
 		s.dropUsedUp()
 	}
-	key := usageKey{c.owner, c.photon, c.approval.Model}
-	u := s.usage[key]
+	u := s.usageOf(usageKey{c.owner, c.photon, c.approval.Model})
 	if u == nil {
-		if len(s.usage) == maxUsageKeys {
-			return
-		}
-		u = &Usage{Server: Server(c.photon), Tool: c.photon, Model: c.approval.Model}
-		s.usage[key] = u
+		return
 	}
 	u.Calls++
 	if outcome != OutcomeReplied {
@@ -54,6 +53,23 @@ func (s *Service) countCall(c *call, outcome string, end runlog.EndOfSampling) {
 	}
 	u.InputTokens, u.OutputTokens = u.InputTokens+end.InputTokens, u.OutputTokens+end.OutputTokens
 	u.Estimated = u.Estimated || end.Estimated
+	s.usageFile.changed(s)
+}
+
+// usageOf returns what is counted for a key; nil if there are too many. Callers hold mu.
+func (s *Service) usageOf(key usageKey) *Usage {
+	if u := s.usage[key]; u != nil {
+		return u
+	}
+	if len(s.usage) >= maxUsageKeys && key.owner != "" {
+		return s.usageOf(usageKey{"", key.tool, key.model})
+	}
+	if len(s.usage) >= 2*maxUsageKeys {
+		return nil
+	}
+	u := &Usage{Server: Server(key.tool), Tool: key.tool, Model: key.model}
+	s.usage[key] = u
+	return u
 }
 
 // Usages returns what has been used by the runs that a caller may see, by tool and model.

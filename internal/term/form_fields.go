@@ -16,7 +16,6 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
-	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // fieldValues are the values of a question's fields while they are typed. They survive the
@@ -28,8 +27,8 @@ type fieldValues struct {
 	lists    [][]string // of each field with several choices
 	bools    []bool     // of each checkbox
 	consent  bool
-	model    string // that the question is sent to; empty if the person answers
-	path     string // of a file; several are separated by line feeds
+	approval *approval // of a question to a model; nil if there are none
+	path     string    // of a file; several are separated by line feeds
 }
 
 func newFieldValues(q *Question, invalid *generators.InvalidError) *fieldValues {
@@ -42,6 +41,9 @@ func newFieldValues(q *Question, invalid *generators.InvalidError) *fieldValues 
 			v.texts[i] = localText(&q.Fields[i], defaults[0])
 			v.bools[i] = defaults[0] == "true"
 		}
+	}
+	if len(q.Models) > 0 && q.Sample != nil {
+		v.approval = newApproval(q)
 	}
 	return v
 }
@@ -56,7 +58,7 @@ func localText(f *ask.Field, text string) string {
 
 // form returns a form for the question. Its message is shown above the form.
 func (v *fieldValues) form() *huh.Form {
-	if len(v.question.Models) > 0 {
+	if v.approval != nil {
 		return v.sampleForm()
 	}
 	var fields []huh.Field
@@ -81,25 +83,15 @@ func (v *fieldValues) form() *huh.Form {
 }
 
 // sampleForm returns a form for a question to a model: it asks first which model the request
-// is sent to, or whether the person answers.
+// is sent to, whether it is changed before, or whether the person answers.
 func (v *fieldValues) sampleForm() *huh.Form {
-	var options []huh.Option[string]
-	for _, m := range v.question.Models {
-		options = append(options, huh.NewOption(describeModel(m), m.Name))
-	}
-	options = append(options, huh.NewOption("Answer it myself", ""))
-	v.model = v.question.Models[0].Name
-	choice := huh.NewSelect[string]().Title("Send this request to").Options(options...).Value(&v.model).Height(min(len(options), maxRows) + 2)
-	groups := []*huh.Group{huh.NewGroup(choice)}
+	options := v.approval.options()
+	choice := huh.NewSelect[string]().Title("Send this request to").Options(options...).Value(&v.approval.choice).Height(min(len(options), maxRows) + 2)
+	groups := append([]*huh.Group{huh.NewGroup(choice)}, v.approval.groups()...)
 	for i := range v.question.Fields {
-		groups = append(groups, huh.NewGroup(v.field(i)).WithHideFunc(func() bool { return v.model != "" }))
+		groups = append(groups, huh.NewGroup(v.field(i)).WithHideFunc(func() bool { return v.approval.choice != choiceAnswer }))
 	}
 	return huh.NewForm(groups...)
-}
-
-// describeModel names a model, and where it is: the request leaves this machine.
-func describeModel(m sampling.ModelDescription) string {
-	return cleantext.Line(m.Name + " (" + m.Model + " at " + m.Endpoint + ")")
 }
 
 // heading returns what is above the fields: the question, and what was wrong with the last
@@ -232,9 +224,12 @@ func (v *fieldValues) values(i int) []string {
 
 // answer returns the answer that the values are.
 func (v *fieldValues) answer() (runs.Answer, error) {
+	if v.approval != nil {
+		if a, ok := v.approval.answer(); ok {
+			return a, nil
+		}
+	}
 	switch q := v.question; {
-	case v.model != "":
-		return runs.Answer{Action: ask.Accept, Model: v.model}, nil
 	case q.Kind == ask.KindFile:
 		return runs.Answer{Action: ask.Accept, Files: v.paths()}, nil
 	case !v.consent:

@@ -109,12 +109,16 @@ func (l *Lines) askFields(ctx context.Context, v *fieldValues) error {
 	case q.Kind == ask.KindFile:
 		return l.askPaths(ctx, v)
 	case len(q.Fields) == 0:
-		yes, err := l.askYesNo(ctx, "Open it? yes or no: ", true)
+		prompt := "Accept? yes or no: "
+		if q.Kind == ask.KindURL {
+			prompt = "Open it? yes or no: "
+		}
+		yes, err := l.askYesNo(ctx, prompt, true)
 		v.consent = yes
 		return err
 	}
-	if len(v.question.Models) > 0 {
-		if err := l.askModel(ctx, v); err != nil || v.model != "" {
+	if v.approval != nil {
+		if err := l.askApproval(ctx, v.approval); err != nil || v.approval.choice != choiceAnswer {
 			return err
 		}
 	}
@@ -124,30 +128,6 @@ func (l *Lines) askFields(ctx context.Context, v *fieldValues) error {
 		}
 	}
 	return nil
-}
-
-// askModel asks which model a request is sent to.
-func (l *Lines) askModel(ctx context.Context, v *fieldValues) error {
-	models := v.question.Models
-	for i, m := range models {
-		l.say("  %d. Send it to %s", i+1, describeModel(m))
-	}
-	l.say("  %d. Answer it myself", len(models)+1)
-	for {
-		line, err := l.readLine(ctx, "Number: ")
-		if err != nil {
-			return err
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(line))
-		switch {
-		case err == nil && n == len(models)+1:
-			return nil
-		case err == nil && n >= 1 && n <= len(models):
-			v.model = models[n-1].Name
-			return nil
-		}
-		l.say("Type a number from 1 to %d.", len(models)+1)
-	}
 }
 
 func (l *Lines) askPaths(ctx context.Context, v *fieldValues) error {

@@ -3,6 +3,7 @@ package term
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -11,10 +12,11 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // Prepared are answers that are known before the questions are asked, by the questions'
@@ -23,7 +25,9 @@ type Prepared struct {
 	texts    map[string][]string        // by key, or by key.field
 	values   map[string]json.RawMessage // by key
 	declined map[string]bool
+	approved map[string]string // the model, or "" for the best one, by key
 	used     map[string]bool
+	sent     map[string]bool // questions that were approved once
 }
 
 // AddText adds key=value, or key.field=value for a field of a form. A second value for the
@@ -44,8 +48,8 @@ func (p *Prepared) AddText(pair string) error {
 // of their fields, by key. A null declines the question. AddText takes precedence.
 func (p *Prepared) AddJSON(raw []byte) error {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return fmt.Errorf("it must be a JSON object of answers by the questions' keys: %w", err)
+	if rawjson.TypeName(raw) != rawjson.ObjectType || json.Unmarshal(raw, &members) != nil {
+		return errors.New(`must be a JSON object of answers by the questions' keys, such as {"name": "Ada", "confirm": true}`)
 	}
 	if p.values == nil {
 		p.values = make(map[string]json.RawMessage)
@@ -68,10 +72,23 @@ func (p *Prepared) AddDecline(key string) {
 	p.declined[key] = true
 }
 
+// AddApproval sends the question of a key to a model: KEY for the best one, or KEY=MODEL.
+func (p *Prepared) AddApproval(text string) error {
+	key, model, named := strings.Cut(text, "=")
+	if key == "" || named && model == "" {
+		return fmt.Errorf("%q must be KEY, or KEY=MODEL", text)
+	}
+	if p.approved == nil {
+		p.approved, p.sent = make(map[string]string), make(map[string]bool)
+	}
+	p.approved[key] = model
+	return nil
+}
+
 // Unused returns the keys for which there was no question.
 func (p *Prepared) Unused() []string {
 	var unused []string
-	for _, keys := range [][]string{slices.Collect(maps.Keys(p.texts)), slices.Collect(maps.Keys(p.declined))} {
+	for _, keys := range [][]string{slices.Collect(maps.Keys(p.texts)), slices.Collect(maps.Keys(p.declined)), slices.Collect(maps.Keys(p.approved))} {
 		for _, key := range keys {
 			if !p.used[key] {
 				unused = append(unused, key)
@@ -96,7 +113,13 @@ func (p *Prepared) use(key string) bool {
 func (p *Prepared) find(q *Question) (a runs.Answer, found bool, err error) {
 	values, hasTexts := p.textsFor(q)
 	value, hasValue := p.values[q.Key]
+	model, isApproved := p.approved[q.Key]
 	switch {
+	case isApproved && p.use(q.Key) && q.Kind != ask.KindSample:
+		return a, true, fmt.Errorf("--approve %s: the question is not for a model; it is of the kind %s", q.Key, q.Kind)
+	case isApproved && !p.sent[q.ID]: // a call that has failed is not repeated
+		p.sent[q.ID] = true
+		return runs.Answer{Action: ask.Accept, Approve: &sampling.Decision{Model: model}}, true, nil
 	case p.declined[q.Key]:
 		p.use(q.Key)
 		return runs.Answer{Action: ask.Decline}, true, nil
@@ -111,9 +134,26 @@ func (p *Prepared) find(q *Question) (a runs.Answer, found bool, err error) {
 		_, err = q.Check(ask.Answer{Action: a.Action, Content: a.Content})
 	}
 	if err != nil {
-		return a, true, fmt.Errorf("the prepared answer to %s is not valid: %w", q.Key, err)
+		return a, true, preparedError(q, err)
 	}
 	return a, true, nil
+}
+
+// preparedError returns the error of a prepared answer that isn't valid.
+func preparedError(q *Question, err error) error {
+	text := err.Error()
+	var invalid *generators.InvalidError
+	if errors.As(err, &invalid) {
+		problems := make([]string, len(invalid.Fields))
+		for i, f := range invalid.Fields {
+			if f.Path = strings.TrimPrefix(f.Path, "/"); len(q.Fields) == 1 && f.Path == q.Fields[0].Name {
+				f.Path = "it"
+			}
+			problems[i] = strings.TrimSuffix(f.Sentence(""), ".")
+		}
+		text = strings.Join(problems, "; ")
+	}
+	return fmt.Errorf("the prepared answer to %s is not valid: %s", q.Key, text)
 }
 
 // textsFor returns the texts for a question, by field; those for the question as a whole
@@ -155,13 +195,13 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		return a, err
 	case isWhole && len(q.Fields) == 1:
 		values.Del("")
-		values[q.Fields[0].Name] = normalizeTexts(&q.Fields[0], whole)
+		values[q.Fields[0].Name] = whole
 	case isWhole && rawjson.TypeName(json.RawMessage(last)) == rawjson.ObjectType:
 		return runs.Answer{Action: ask.Accept, Content: json.RawMessage(last)}, nil
 	case isWhole:
 		return runs.Answer{}, fmt.Errorf("it is a form: answer its fields, as in --answer %s.%s=VALUE, or a JSON object", q.Key, fieldNames(q.Fields)[0])
 	}
-	for name := range values {
+	for name, texts := range values {
 		f := q.Fields.Field(name)
 		if f == nil && len(q.Fields) == 0 {
 			return runs.Answer{}, fmt.Errorf("it has no fields: answer it with --answer %s=yes or no", q.Key)
@@ -169,7 +209,10 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		if f == nil {
 			return runs.Answer{}, fmt.Errorf("it has no field %q, but %s", name, strings.Join(fieldNames(q.Fields), ", "))
 		}
-		values[name] = normalizeTexts(f, values[name])
+		if err := checkBool(f, texts); err != nil {
+			return runs.Answer{}, err
+		}
+		values[name] = normalizeTexts(f, texts)
 	}
 	addDefaults(q.Fields, values)
 	return runs.Answer{Action: ask.Accept, Content: form.Decode(q.Fields, values, time.Local)}, nil
@@ -235,6 +278,20 @@ func normalizeBool(text string) string {
 	return cmp.Or(text, "empty") // an empty text would be false
 }
 
+// checkBool returns an error for a text that is neither yes nor no, if the field is one of
+// the two.
+func checkBool(f *ask.Field, texts []string) error {
+	if f.Type != "boolean" {
+		return nil
+	}
+	for _, text := range texts {
+		if b := normalizeBool(text); b != "true" && b != "false" {
+			return fmt.Errorf("%s must be yes or no, not %q", f.Name, text)
+		}
+	}
+	return nil
+}
+
 func consent(text string) (runs.Answer, error) {
 	switch normalizeBool(text) {
 	case "true":
@@ -272,90 +329,4 @@ func fieldNames(fields ask.Fields) []string {
 		names[i] = fields[i].Name
 	}
 	return names
-}
-
-// An UnansweredError means that a question has no prepared answer and nobody can be asked.
-type UnansweredError struct {
-	Question *Question
-	// Command answers it with flags for the fields; empty for the flags of a command that
-	// follows the run.
-	Command string
-}
-
-func (e *UnansweredError) Error() string {
-	q := e.Question
-	text := fmt.Sprintf("the question %s has no answer: %s\n  kind:   %s\n", cleantext.Line(q.Key), cleantext.Line(q.Message), q.Kind)
-	if len(q.Fields) > 0 {
-		text += "  schema: " + cleantext.Line(string(form.RequestedSchemaOf(q.Question))) + "\n"
-	}
-	if e.Command != "" {
-		return text + "  answer: " + e.Command + " " + q.flags()
-	}
-	return text + "  answer: " + q.howToAnswer()
-}
-
-// howToAnswer returns the flags that answer the question.
-func (q *Question) howToAnswer() string {
-	key := cleantext.Line(q.Key)
-	switch {
-	case q.Kind == ask.KindFile:
-		return fmt.Sprintf("--answer %s=PATH", key)
-	case q.Kind == ask.KindURL:
-		return fmt.Sprintf("--answer %s=yes, once you have opened %s", key, cleantext.Line(q.URL))
-	case q.Kind == ask.KindSecret:
-		return fmt.Sprintf("--answers FILE, a JSON object such as {%q: VALUE}", key)
-	case len(q.Fields) == 0:
-		return fmt.Sprintf("--answer %s=yes|no", key)
-	case len(q.Fields) == 1:
-		return fmt.Sprintf("--answer %s=%s", key, placeholder(&q.Fields[0]))
-	}
-	return q.describeFlags(func(f *ask.Field) string {
-		return fmt.Sprintf("--answer %s.%s=%s", key, cleantext.Line(f.Name), placeholder(f))
-	})
-}
-
-// describeFlags returns the flags for the fields; those of optional ones are in brackets.
-func (q *Question) describeFlags(flag func(*ask.Field) string) string {
-	parts := make([]string, len(q.Fields))
-	for i := range q.Fields {
-		parts[i] = flag(&q.Fields[i])
-		if !q.Fields[i].Required {
-			parts[i] = "[" + parts[i] + "]"
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// flags returns the flags of the command that answers one question.
-func (q *Question) flags() string {
-	if q.Kind == ask.KindFile {
-		return "--file PATH"
-	}
-	if len(q.Fields) == 0 {
-		return "--json {}"
-	}
-	return q.describeFlags(func(f *ask.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), placeholder(f)) })
-}
-
-// placeholder says what the value of a field is.
-func placeholder(f *ask.Field) string {
-	switch {
-	case f.Type == "boolean":
-		return "yes|no"
-	case len(f.Choices) > 0 && len(f.Choices) <= 6:
-		values := make([]string, len(f.Choices))
-		for i, c := range f.Choices {
-			values[i] = cleantext.Line(c.Value)
-		}
-		return strings.Join(values, "|")
-	case f.Type == "number" || f.Type == "integer":
-		return "NUMBER"
-	case f.Format == "date":
-		return "YYYY-MM-DD"
-	case f.Format == "date-time":
-		return "YYYY-MM-DDTHH:MM"
-	case f.Format == ask.FormatTime:
-		return "HH:MM"
-	}
-	return "TEXT"
 }

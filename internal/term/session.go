@@ -3,14 +3,11 @@ package term
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -22,7 +19,7 @@ type Runs interface {
 	Answer(ctx context.Context, askID string, a runs.Answer) error
 	Cancel(ctx context.Context, id string) error
 	Models(ctx context.Context, askID string) (sampling.Description, error)
-	Approve(ctx context.Context, askID, model string) error
+	Approve(ctx context.Context, askID string, d sampling.Decision) error
 }
 
 // A Question is an open question.
@@ -30,6 +27,7 @@ type Question struct {
 	*ask.Question
 	ID       string // of the ask
 	Key      string
+	Photon   string    // that asks
 	Deadline time.Time // zero if there is none
 	// Ends says that leaving the question ends the run.
 	Ends bool
@@ -74,14 +72,19 @@ type Session struct {
 	StopOnInterrupt bool
 	// Each is called with the entries, if it isn't nil.
 	Each func([]runlog.Entry) error
+	// HowToAnswer returns the command that answers a question from another terminal; nil if
+	// there is none.
+	HowToAnswer func(askID string) string
 
 	id        string
+	photon    string
 	open      []*Question // not settled
 	current   *Question   // being asked; nil if none
 	cancelAsk context.CancelCauseFunc
 	replies   chan reply
 	invalid   *generators.InvalidError // of the current question's last answer
 	parked    map[string]bool
+	reviews   bool // the latest reply of a model is returned by a person
 	stopping  bool
 }
 
@@ -198,17 +201,14 @@ func (s *Session) apply(ctx context.Context, b batch) (*runlog.Finished, error) 
 
 func (s *Session) applyEntry(e *runlog.Entry) error {
 	switch e.Kind {
-	case runlog.KindAsked:
-		asked, err := runlog.Decode[runlog.Asked](*e)
-		if err != nil || asked.Question == nil {
+	case runlog.KindStarted:
+		started, err := runlog.Decode[runlog.Started](*e)
+		if err != nil {
 			return err
 		}
-		q := &Question{Question: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Deadline: asked.Deadline, Ends: s.Ends}
-		s.open = append(s.open, q)
-		if s.Watch && s.View != nil {
-			s.View.screen.Print(q.heading(s.View.style, s.View.screen.width()))
-		}
-		return nil
+		s.photon = started.Photon
+	case runlog.KindAsked:
+		return s.addQuestion(e)
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](*e)
 		if err == nil {
@@ -232,171 +232,4 @@ func (s *Session) applyEntry(e *runlog.Entry) error {
 		s.View.show(e)
 	}
 	return nil
-}
-
-// settle removes a question, and shows how it was settled.
-func (s *Session) settle(seq uint64, show func(*View, *Question)) {
-	id := runlog.AskID(s.id, seq)
-	i := slices.IndexFunc(s.open, func(q *Question) bool { return q.ID == id })
-	if i < 0 {
-		return
-	}
-	q := s.open[i]
-	s.open = slices.Delete(s.open, i, i+1)
-	if s.current == q {
-		s.endAsk(errSettledElsewhere)
-	}
-	if s.View != nil {
-		show(s.View, q)
-	}
-}
-
-// endAsk stops asking the current question, and waits until the terminal is free.
-func (s *Session) endAsk(cause error) {
-	if s.current == nil {
-		return
-	}
-	s.current, s.invalid = nil, nil
-	s.cancelAsk(cause)
-	<-s.replies
-	if s.View != nil {
-		s.View.screen.Release()
-	}
-}
-
-// askNext asks the first question that is open, unless one is being asked.
-func (s *Session) askNext(ctx context.Context) error {
-	if s.Watch || s.stopping {
-		return nil
-	}
-	for s.current == nil {
-		i := slices.IndexFunc(s.open, func(q *Question) bool { return !s.parked[q.ID] })
-		if i < 0 {
-			return nil
-		}
-		if err := s.ask(ctx, s.open[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ask answers a question with what is prepared, or begins to ask the person.
-func (s *Session) ask(ctx context.Context, q *Question) error {
-	if s.Prepared != nil {
-		a, found, err := s.Prepared.find(q)
-		if err == nil && found {
-			s.parked[q.ID] = true // until the log says so
-			err = s.Runs.Answer(ctx, q.ID, a)
-			if errors.Is(err, engine.ErrSettled) {
-				err = nil
-			}
-			var invalid *generators.InvalidError
-			if errors.As(err, &invalid) {
-				err = &InvalidAnswerError{q.Key, invalid}
-			}
-			return err
-		}
-		if err != nil {
-			return &InvalidAnswerError{q.Key, err}
-		}
-	}
-	if s.Asker == nil {
-		return &UnansweredError{Question: q}
-	}
-	s.beginAsk(ctx, q)
-	return nil
-}
-
-// An InvalidAnswerError means that a prepared answer isn't valid.
-type InvalidAnswerError struct {
-	Key string
-	Err error
-}
-
-func (e *InvalidAnswerError) Error() string { return e.Err.Error() }
-func (e *InvalidAnswerError) Unwrap() error { return e.Err }
-
-// beginAsk asks the person in a goroutine.
-func (s *Session) beginAsk(ctx context.Context, q *Question) {
-	if q.Kind == ask.KindSample && q.Models == nil {
-		if d, err := s.Runs.Models(ctx, q.ID); err == nil { // otherwise the person can still answer
-			q.Models = fitModels(d)
-		}
-	}
-	rendered := runlog.RenderedNothing
-	if s.View != nil {
-		if s.invalid == nil {
-			rendered = s.View.ShowEvidence(q)
-		}
-		s.View.screen.Hold()
-	}
-	ctx, s.cancelAsk = context.WithCancelCause(ctx)
-	s.current = q
-	invalid := s.invalid
-	go func() {
-		a, err := s.Asker.Ask(ctx, q, invalid)
-		a.Rendered = rendered
-		s.replies <- reply{q, a, err}
-	}()
-}
-
-// record records the person's answer, or sends the question to the model that the person
-// has chosen.
-func (s *Session) record(ctx context.Context, r reply) error {
-	if r.answer.Model != "" {
-		return s.Runs.Approve(ctx, r.question.ID, r.answer.Model)
-	}
-	return s.Runs.Answer(ctx, r.question.ID, r.answer)
-}
-
-// fitModels returns the models that can take a request.
-func fitModels(d sampling.Description) []sampling.ModelDescription {
-	return slices.DeleteFunc(slices.Clone(d.Models), func(m sampling.ModelDescription) bool { return m.Unfit != "" })
-}
-
-// applySampling shows what a model replies. A question whose call has failed is asked
-// again.
-func (s *Session) applySampling(d *runlog.Sampling) {
-	if d.Ended != nil && d.Ended.Result == nil {
-		delete(s.parked, runlog.AskID(s.id, d.AskSeq))
-	}
-	if s.View != nil {
-		s.View.showSampling(d)
-	}
-}
-
-// handleReply records the person's answer. If it isn't valid, it asks again.
-func (s *Session) handleReply(ctx context.Context, r reply) error {
-	s.current, s.invalid = nil, nil
-	s.cancelAsk(nil)
-	if s.View != nil {
-		s.View.screen.Release()
-	}
-	switch {
-	case r.err == nil:
-	case errors.Is(r.err, ErrInterrupted):
-		return s.interrupt(ctx)
-	case errors.Is(r.err, ErrParked):
-		s.parked[r.question.ID] = true
-		s.note(fmt.Sprintf("The question stays open. Answer it on the page or in another terminal: answer %s", r.question.ID))
-		return s.askNext(ctx)
-	default:
-		return r.err
-	}
-	err := s.record(ctx, r)
-	var invalid *generators.InvalidError
-	switch {
-	case errors.As(err, &invalid):
-		s.invalid = invalid
-		s.beginAsk(ctx, r.question)
-		return nil
-	case errors.Is(err, engine.ErrSettled): // the log says by whom
-		err = nil
-	}
-	s.parked[r.question.ID] = true // until the log says so
-	if err != nil {
-		return err
-	}
-	return s.askNext(ctx)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,6 +27,9 @@ type fakeRuns struct {
 	answered  []runs.Answer
 	cancelled int
 	refuse    []error // what the next answers are refused with
+	models    []sampling.ModelDescription
+	phase     sampling.Phase
+	approved  []sampling.Decision
 }
 
 func newFakeRuns() *fakeRuns { return &fakeRuns{entries: make(chan []runlog.Entry, 100)} }
@@ -84,9 +88,18 @@ func (f *fakeRuns) Cancel(context.Context, string) error {
 }
 
 func (f *fakeRuns) Models(context.Context, string) (sampling.Description, error) {
-	return sampling.Description{}, nil
+	return sampling.Description{Models: f.models, Phase: f.phase}, nil
 }
-func (f *fakeRuns) Approve(context.Context, string, string) error { return nil }
+
+func (f *fakeRuns) Approve(_ context.Context, askID string, d sampling.Decision) error {
+	_, seq, _ := runlog.SplitAskID(askID)
+	f.mu.Lock()
+	f.approved = append(f.approved, d)
+	f.mu.Unlock()
+	f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: 1, Approved: &runlog.Approval{Model: d.Model}})
+	f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: 1, Ended: &runlog.EndOfSampling{Error: "It broke off."}})
+	return nil
+}
 
 // asker asks with a function.
 type asker func(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error)
@@ -221,6 +234,98 @@ func TestUnanswered(t *testing.T) {
 		var unanswered *UnansweredError
 		if !errors.As(err, &unanswered) || unanswered.Question.Key != "open" {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A prepared approval sends a request once: when the call has failed, the question has no
+// answer, and the error says how it can get one.
+func TestPreparedApproval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		f.models = []sampling.ModelDescription{{Name: "tiny"}, {Name: "deaf", Unfit: "It takes no sounds."}}
+		f.ask("q", ask.KindSample)
+		prepared := &Prepared{}
+		if err := prepared.AddApproval("q=tiny"); err != nil {
+			t.Fatal(err)
+		}
+		s := &Session{Runs: f, Prepared: prepared}
+		_, err := s.Follow(t.Context(), "run")
+		var unanswered *UnansweredError
+		if !errors.As(err, &unanswered) || !strings.Contains(err.Error(), "--approve q[=MODEL], which sends the request to tiny; or --answer q=TEXT, in the model's place") {
+			t.Errorf("the error is %v", err)
+		}
+		if len(f.approved) != 1 || f.approved[0].Model != "tiny" || len(prepared.Unused()) != 0 {
+			t.Errorf("approved were %+v", f.approved)
+		}
+
+		f = newFakeRuns()
+		f.ask("q", ask.KindText)
+		s = &Session{Runs: f, Prepared: prepared}
+		if _, err := s.Follow(t.Context(), "run"); err == nil || !strings.Contains(err.Error(), "--approve q: the question is not for a model; it is of the kind text") {
+			t.Errorf("the error is %v", err)
+		}
+		for _, text := range []string{"", "=tiny", "q="} {
+			if err := prepared.AddApproval(text); err == nil {
+				t.Errorf("%q was accepted", text)
+			}
+		}
+	})
+}
+
+// What a person changes of a request is what is decided; the rest stays as it is.
+func TestApprovalDecision(t *testing.T) {
+	request := &ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 100, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Hello")), ask.FromAssistant(ask.TextBlock("Well"))}}
+	q := &Question{Question: &ask.Question{Kind: ask.KindSample, Sample: request}, Photon: "files__ask", Models: []sampling.ModelDescription{{Name: "a"}, {Name: "b"}}}
+	unchanged := newApproval(q)
+	if got, _ := json.Marshal(unchanged.decision()); string(got) != `{"model":"a"}` {
+		t.Errorf("unchanged, it is %s", got)
+	}
+	changed := newApproval(q)
+	changed.choice, changed.model, changed.system, changed.limit, changed.message, changed.scope, changed.later = choiceChange, "b", "", "50", "So", "server", "3"
+	a, ok := changed.answer()
+	got, _ := json.Marshal(a.Approve)
+	const want = `{"model":"b","messages":[{"role":"user","content":{"text":"Hello","type":"text"}},{"role":"assistant","content":{"text":"So","type":"text"}}],"systemPrompt":"","maxTokens":50,"standing":{"scope":"server","requests":3}}`
+	if !ok || string(got) != want {
+		t.Errorf("changed, it is %s", got)
+	}
+	if request.Messages[1].Text() != "Well" {
+		t.Error("the request itself was changed")
+	}
+}
+
+// A question that a model is replying to, by a standing approval, is not asked and has not
+// gone unanswered. When somebody approves it elsewhere, its form disappears.
+func TestModelRepliesElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		f.phase = sampling.Replying
+		seq := f.ask("q", ask.KindSample)
+		f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: 1, Approved: &runlog.Approval{Model: "m"}})
+		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "model", Answer: ask.Answer{Action: ask.Accept}})
+		f.append(runlog.KindFinished, completed())
+		s := &Session{Runs: f}
+		if _, err := s.Follow(t.Context(), "run"); err != nil {
+			t.Errorf("the error is %v", err)
+		}
+
+		f = newFakeRuns()
+		seq = f.ask("q", ask.KindSample)
+		asked := 0
+		s = &Session{Runs: f, Asker: asker(func(ctx context.Context, _ *Question, _ *generators.InvalidError) (runs.Answer, error) {
+			asked++
+			if asked == 1 {
+				f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: 1, Approved: &runlog.Approval{Model: "m"}})
+				<-ctx.Done()
+				f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: 1, Ended: &runlog.EndOfSampling{Error: "It broke off."}})
+				return runs.Answer{}, context.Cause(ctx)
+			}
+			f.append(runlog.KindFinished, completed())
+			<-ctx.Done()
+			return runs.Answer{}, context.Cause(ctx)
+		})}
+		if _, err := s.Follow(t.Context(), "run"); err != nil || asked != 2 {
+			t.Errorf("it was asked %d times: %v", asked, err)
 		}
 	})
 }

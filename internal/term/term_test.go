@@ -212,8 +212,8 @@ func TestPreparedAnswers(t *testing.T) {
 		{[]string{`f.x={"name":"Bea"}`}, `{"name":"Bea"}`},
 		{[]string{"f.x.nobody=1"}, "it has no field \"nobody\", but name, on, tags, n"},
 		{[]string{"f.x=1"}, "it is a form"},
-		{[]string{"f.x.on=maybe", "f.x.name=a"}, "/on"},
-		{[]string{"f.x.tags=c", "f.x.name=a"}, "/tags"},
+		{[]string{"f.x.on=maybe", "f.x.name=a"}, `on must be yes or no, not "maybe"`},
+		{[]string{"f.x.tags=c", "f.x.name=a"}, "tags/0 must be one of a, b"},
 	} {
 		var p Prepared
 		for _, pair := range tt.pairs {

@@ -145,7 +145,7 @@ func TestCancellation(t *testing.T) {
 	l.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_text"}}`)
 	l.next()
 	l.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	if got, want := l.next(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"the request it belongs to was cancelled","requestId":"ask-1"}}`; got != want {
+	if got, want := l.next(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"the request it belongs to was canceled","requestId":"ask-1"}}`; got != want {
 		t.Errorf("after the call was cancelled, the server sent %s, want %s", got, want)
 	}
 }

@@ -142,7 +142,7 @@ func (r *request) send(id string, q question) (json.RawMessage, error) {
 		}
 		return m.Result, nil
 	case <-r.ctx.Done():
-		r.withdraw(id, "the request it belongs to was cancelled")
+		r.withdraw(id, "the request it belongs to was canceled")
 		return nil, context.Cause(r.ctx)
 	}
 }

@@ -24,7 +24,7 @@ func workTools() []*tool {
 			return text("Wrote %d messages.", len(logLevels)), nil
 		}},
 		{
-			name: "slow", description: "Works for a time, and stops at once when it is cancelled.",
+			name: "slow", description: "Works for a time, and stops at once when it is canceled.",
 			input: `"ms":{"type":"integer","default":1000}`, run: work, task: taskOptional,
 		},
 		{name: "change_tools", description: "Adds a tool, or removes the one that it has added.", run: changeTools},

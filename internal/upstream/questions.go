@@ -99,6 +99,8 @@ type question struct {
 	ask func(yield generators.Yield) (json.RawMessage, error)
 	// declined and cancelled are the results of a question that was; nil for an error.
 	declined, cancelled json.RawMessage
+	// rejected is the text of that error.
+	rejected string
 }
 
 // respond asks a question and sends what came of it.
@@ -116,16 +118,16 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 	case errors.Is(err, generators.ErrWithdrawn), errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
 		// Nobody waits for a response.
 	default:
-		r.Refuse(refusalOf(err))
+		r.Refuse(q.refusalOf(err))
 	}
 }
 
 // refusalOf returns the error for the upstream of a question without an answer.
-func refusalOf(err error) *message.Error {
+func (q *question) refusalOf(err error) *message.Error {
 	var policy *ask.PolicyError
 	switch {
 	case errors.Is(err, ask.ErrDeclined), errors.Is(err, ask.ErrCancelled):
-		return message.Errorf(codeRejected, "the user rejected the request")
+		return message.Errorf(codeRejected, "%s", q.rejected)
 	case errors.Is(err, ask.ErrUnsupported):
 		return message.Errorf(mcp.METHOD_NOT_FOUND, "nobody can be asked")
 	case errors.As(err, &policy):
@@ -239,7 +241,7 @@ func samplingQuestion(r *client.ServerRequest) (*question, *message.Error) {
 	if err := json.Unmarshal(r.Params, &request); err != nil {
 		return nil, message.Errorf(mcp.INVALID_PARAMS, "the sampling request is malformed: %s", message.DescribeJSONError(err))
 	}
-	return &question{ask: func(yield generators.Yield) (json.RawMessage, error) {
+	return &question{rejected: "User rejected sampling request", ask: func(yield generators.Yield) (json.RawMessage, error) { // MCP's example
 		result, err := ask.Sample(yield, "sampling", request)
 		if err != nil {
 			return nil, err
@@ -249,7 +251,7 @@ func samplingQuestion(r *client.ServerRequest) (*question, *message.Error) {
 }
 
 func rootsQuestion() *question {
-	return &question{ask: func(yield generators.Yield) (json.RawMessage, error) {
+	return &question{rejected: "User rejected the request for roots", ask: func(yield generators.Yield) (json.RawMessage, error) {
 		roots, err := ask.Roots(yield, "roots")
 		if err != nil {
 			return nil, err

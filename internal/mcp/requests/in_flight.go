@@ -22,7 +22,7 @@ type InFlight struct {
 // The causes of cancellation.
 var (
 	// ErrCancelled means that the client cancelled the request.
-	ErrCancelled = errors.New("the request was cancelled by its client")
+	ErrCancelled = errors.New("the request was canceled by its client")
 	// ErrServed means that the request was served.
 	ErrServed = errors.New("the request has been served")
 	// ErrMoved means that the request continues on another stream.

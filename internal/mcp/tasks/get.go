@@ -87,7 +87,7 @@ func (s *Service) cancelTask(r Requester, p params) (any, *msg.Error) {
 	}
 	t := newTask(info)
 	if hadEnded || t.Status != statusCancelled {
-		return nil, msg.Errorf(mcp.INVALID_PARAMS, "the task can't be cancelled: it is already %s", t.Status)
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "the task can't be canceled: it is already %s", t.Status)
 	}
 	return t, nil
 }

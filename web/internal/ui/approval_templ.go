@@ -1516,7 +1516,7 @@ func standingFields(v *askView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "><summary>Approve later requests, too</summary><p class=\"hint\">They are sent without asking you, and shown as they are sent, until the number is used up, you revoke it, or Beam ends.</p><div class=\"field\"><div class=\"label\"><label for=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "><summary>Approve later requests, too</summary><p class=\"hint\">They are sent to the same model without asking you, and shown as they are sent, until the number is used up, you revoke it, or Beam ends.</p><div class=\"field\"><div class=\"label\"><label for=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

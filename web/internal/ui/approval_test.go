@@ -98,8 +98,9 @@ func TestApprovals(t *testing.T) {
 func TestModelsPage(t *testing.T) {
 	page := ModelsPage{
 		Models:   testModels().All(),
+		Since:    time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
 		Usage:    []sampling.Usage{{Server: "files", Tool: "files__read", Model: "small", Calls: 2, Failed: 1, InputTokens: 1200, OutputTokens: 3, Estimated: true}},
-		Standing: []sampling.Standing{{ID: 1, Scope: sampling.ScopeServer, Name: "files", Requests: new(2), By: generators.Caller{ID: "ada", Name: "Ada"}}},
+		Standing: []sampling.Standing{{ID: 1, Scope: sampling.ScopeServer, Name: "files", Model: "small", Requests: new(2), By: generators.Caller{ID: "ada", Name: "Ada"}}},
 	}
 	withFrozenClock(t, func(t *testing.T) {
 		golden(t, "models", Models(testChrome(), page))

@@ -132,7 +132,7 @@ func describeOutcome(a *timeline.Ask) string {
 	case timeline.Declined:
 		return strings.TrimSpace("declined " + by)
 	case timeline.Cancelled:
-		return strings.TrimSpace("cancelled " + by)
+		return strings.TrimSpace("canceled " + by)
 	case timeline.Expired:
 		return "expired: nobody answered in time"
 	case timeline.Withdrawn:

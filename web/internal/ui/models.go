@@ -34,7 +34,7 @@ func describeStanding(a sampling.Standing) string {
 	if a.Tokens != nil {
 		left = append(left, humanize.CountOf(*a.Tokens, "token", "tokens"))
 	}
-	return "The " + string(a.Scope) + " " + a.Name + ": " + strings.Join(left, " and ") + " left, approved by " + callers.Describe(a.By.ID, a.By.Name)
+	return "The " + string(a.Scope) + " " + a.Name + ": " + strings.Join(left, " and ") + " left for the model " + a.Model + ", approved by " + callers.Describe(a.By.ID, a.By.Name)
 }
 
 // approximately formats a number that may be an estimate.

@@ -1,0 +1,218 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"charm.land/huh/v2"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
+)
+
+// What a person does with a request to a model besides sending it to one. No model has such
+// a name.
+const (
+	choiceAnswer = ""
+	choiceChange = "?"
+)
+
+// An approval is what a person fills in to send a request to a model.
+type approval struct {
+	question *Question
+	choice   string // a model, or one of the above
+	// The changes, if choice is choiceChange.
+	model, system, message, limit string
+	scope, later                  string // of a standing approval
+}
+
+func newApproval(q *Question) *approval {
+	a := &approval{question: q, choice: q.Models[0].Name, model: q.Models[0].Name}
+	if q.Sample != nil {
+		a.system, a.limit = q.Sample.SystemPrompt, strconv.Itoa(q.Sample.MaxTokens)
+		a.message, _ = a.lastText()
+	}
+	return a
+}
+
+// lastText returns the text of the last message, if that is all that the message has.
+func (a *approval) lastText() (string, bool) {
+	messages := a.question.Sample.Messages
+	if len(messages) == 0 {
+		return "", false
+	}
+	blocks, err := messages[len(messages)-1].Blocks()
+	if err != nil || len(blocks) != 1 || blocks[0].Type != ask.BlockText {
+		return "", false
+	}
+	return blocks[0].Text, true
+}
+
+// options returns the choices: the models, and what else can be done.
+func (a *approval) options() []huh.Option[string] {
+	return append(a.modelOptions(), huh.NewOption("Answer it myself", choiceAnswer), huh.NewOption("Change it first, or approve later ones, too", choiceChange))
+}
+
+func (a *approval) modelOptions() []huh.Option[string] {
+	var options []huh.Option[string]
+	for _, m := range a.question.Models {
+		options = append(options, huh.NewOption(describeModel(m), m.Name))
+	}
+	return options
+}
+
+// groups returns the part of a form that asks for the changes.
+func (a *approval) groups() []*huh.Group {
+	hidden := func() bool { return a.choice != choiceChange }
+	texts := []huh.Field{huh.NewText().Title("System prompt").Value(&a.system).ExternalEditor(false).ShowLineNumbers(false)}
+	if _, ok := a.lastText(); ok {
+		texts = append(texts, huh.NewText().Title("Last message").Value(&a.message).ExternalEditor(false).ShowLineNumbers(false).
+			Validate(func(string) error { return a.checkMessage() }))
+	}
+	scopes := []huh.Option[string]{huh.NewOption("Only this request", ""), huh.NewOption("Later ones of this tool, too", string(sampling.ScopeTool))}
+	if server := sampling.Server(a.question.Photon); server != "" {
+		scopes = append(scopes, huh.NewOption("Later ones of all tools of "+cleantext.Line(server)+", too", string(sampling.ScopeServer)))
+	}
+	return []*huh.Group{
+		huh.NewGroup(texts...).WithHideFunc(hidden),
+		huh.NewGroup(
+			huh.NewSelect[string]().Title("Send it to").Options(a.modelOptions()...).Value(&a.model).Height(min(len(a.question.Models), maxRows)+2),
+			huh.NewInput().Title("At most this many tokens").Value(&a.limit).Validate(func(string) error { return checkCount(a.limit) }),
+			huh.NewSelect[string]().Title("Approve").Options(scopes...).Value(&a.scope).Height(len(scopes)+2),
+		).WithHideFunc(hidden),
+		huh.NewGroup(
+			huh.NewInput().Title("At most this many later requests").Description("They are sent without asking you, and shown as they are sent.").
+				Value(&a.later).Validate(func(string) error { return checkCount(a.later) }),
+		).WithHideFunc(func() bool { return hidden() || a.scope == "" }),
+	}
+}
+
+func (a *approval) checkMessage() error {
+	if strings.TrimSpace(a.message) == "" {
+		return errors.New("must not be empty")
+	}
+	return nil
+}
+
+func checkCount(text string) error {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err != nil || n < 1 {
+		return errors.New("must be a whole number, at least 1")
+	}
+	return nil
+}
+
+// answer returns the decision; ok is false if the person answers in the model's place.
+func (a *approval) answer() (_ runs.Answer, ok bool) {
+	switch a.choice {
+	case choiceAnswer:
+		return runs.Answer{}, false
+	case choiceChange:
+		return runs.Answer{Action: ask.Accept, Approve: a.decision()}, true
+	}
+	return runs.Answer{Action: ask.Accept, Approve: &sampling.Decision{Model: a.choice}}, true
+}
+
+// decision returns the changes. What was not changed stays as it is, byte for byte.
+func (a *approval) decision() *sampling.Decision {
+	d := &sampling.Decision{Model: a.model}
+	asked := a.question.Sample
+	if a.system != asked.SystemPrompt {
+		d.SystemPrompt = &a.system
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(a.limit)); err == nil && n != asked.MaxTokens {
+		d.MaxTokens = n
+	}
+	if text, ok := a.lastText(); ok && a.message != text {
+		d.Messages = slices.Clone(asked.Messages)
+		last := &d.Messages[len(d.Messages)-1]
+		last.Content = ask.FromUser(ask.TextBlock(a.message)).Content
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(a.later)); err == nil && a.scope != "" {
+		d.Standing = &sampling.StandingRequest{Scope: sampling.Scope(a.scope), Requests: n}
+	}
+	return d
+}
+
+// describeModel names a model, and where it is: the request leaves this machine.
+func describeModel(m sampling.ModelDescription) string {
+	return cleantext.Line(m.Name + " (" + m.Model + " at " + m.Endpoint + ")")
+}
+
+// askApproval asks line by line what is done with a request to a model.
+func (l *Lines) askApproval(ctx context.Context, a *approval) error {
+	options := a.options()
+	for i, o := range options {
+		if i < len(a.question.Models) {
+			o.Key = "Send it to " + o.Key
+		}
+		l.say("  %d. %s", i+1, o.Key)
+	}
+	n, err := l.readNumber(ctx, "Number: ", 0, len(options))
+	if err != nil {
+		return err
+	}
+	if a.choice = options[n-1].Value; a.choice != choiceChange {
+		return nil
+	}
+	for i, m := range a.question.Models {
+		l.say("  %d. %s", i+1, describeModel(m))
+	}
+	if n, err = l.readNumber(ctx, "Send it to number [1]: ", 1, len(a.question.Models)); err != nil {
+		return err
+	}
+	a.model = a.question.Models[n-1].Name
+	if err := l.readChange(ctx, "System prompt", &a.system); err != nil {
+		return err
+	}
+	if _, ok := a.lastText(); ok {
+		if err := l.readChange(ctx, "Last message", &a.message); err != nil {
+			return err
+		}
+	}
+	limit := a.question.Sample.MaxTokens
+	if n, err = l.readNumber(ctx, fmt.Sprintf("At most this many tokens [%d]: ", limit), limit, maxCount); err != nil {
+		return err
+	}
+	a.limit = strconv.Itoa(n)
+	later, err := l.readLine(ctx, "Approve this many later requests of the tool, too [none]: ")
+	if a.later = strings.TrimSpace(later); err == nil && checkCount(a.later) == nil {
+		a.scope = string(sampling.ScopeTool)
+	}
+	return err
+}
+
+// maxCount is the largest number that is asked for.
+const maxCount = 1_000_000_000
+
+// readChange reads another text of several lines; none keeps the text.
+func (l *Lines) readChange(ctx context.Context, name string, text *string) error {
+	changed, err := l.readText(ctx, name+". Several lines replace it; a dot alone ends them, and a dot at once keeps it:\n")
+	if changed != "" {
+		*text = changed
+	}
+	return err
+}
+
+// readNumber reads a number from 1 to most; an empty line is otherwise, if that isn't 0.
+func (l *Lines) readNumber(ctx context.Context, prompt string, otherwise, most int) (int, error) {
+	for {
+		line, err := l.readLine(ctx, prompt)
+		if err != nil {
+			return 0, err
+		}
+		line = strings.TrimSpace(line)
+		if line == "" && otherwise > 0 {
+			return otherwise, nil
+		}
+		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= most {
+			return n, nil
+		}
+		l.say("Type a number from 1 to %d.", most)
+	}
+}

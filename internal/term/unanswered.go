@@ -1,0 +1,112 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/sampling"
+)
+
+// An UnansweredError means that a question has no prepared answer and nobody can be asked.
+type UnansweredError struct {
+	Question *Question
+	// Command answers it with flags for the fields; empty for the flags of a command that
+	// follows the run.
+	Command string
+}
+
+func (e *UnansweredError) Error() string {
+	q := e.Question
+	text := fmt.Sprintf("the question %s has no answer: %s\n  kind:   %s\n", cleantext.Line(q.Key), cleantext.Line(q.Message), q.Kind)
+	if len(q.Fields) > 0 {
+		text += "  schema: " + cleantext.Line(string(form.RequestedSchemaOf(q.Question))) + "\n"
+	}
+	if e.Command != "" {
+		return text + "  answer: " + e.Command + " " + q.flags()
+	}
+	return text + "  answer: " + q.howToAnswer()
+}
+
+// howToAnswer returns the flags that answer the question.
+func (q *Question) howToAnswer() string {
+	key := cleantext.Line(q.Key)
+	switch {
+	case q.Kind == ask.KindFile:
+		return fmt.Sprintf("--answer %s=PATH", key)
+	case q.Kind == ask.KindURL:
+		return fmt.Sprintf("--answer %s=yes, once you have opened %s", key, cleantext.Line(q.URL))
+	case q.Kind == ask.KindSample && len(q.Models) > 0:
+		return fmt.Sprintf("--approve %s[=MODEL], which sends the request to %s; or --answer %s=TEXT, in the model's place", key, strings.Join(modelNames(q.Models), " or "), key)
+	case q.Kind == ask.KindSample:
+		return fmt.Sprintf("--answer %s=TEXT, in the model's place; no model is configured (--models)", key)
+	case q.Kind == ask.KindSecret:
+		return fmt.Sprintf("--answers FILE, a JSON object such as {%q: VALUE}", key)
+	case len(q.Fields) == 0:
+		return fmt.Sprintf("--answer %s=yes|no", key)
+	case len(q.Fields) == 1:
+		return fmt.Sprintf("--answer %s=%s", key, Placeholder(&q.Fields[0]))
+	}
+	return q.describeFlags(func(f *ask.Field) string {
+		return fmt.Sprintf("--answer %s.%s=%s", key, cleantext.Line(f.Name), Placeholder(f))
+	})
+}
+
+// describeFlags returns the flags for the fields; those of optional ones are in brackets.
+func (q *Question) describeFlags(flag func(*ask.Field) string) string {
+	parts := make([]string, len(q.Fields))
+	for i := range q.Fields {
+		parts[i] = flag(&q.Fields[i])
+		if !q.Fields[i].Required {
+			parts[i] = "[" + parts[i] + "]"
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// flags returns the flags of the command that answers one question.
+func (q *Question) flags() string {
+	if q.Kind == ask.KindFile {
+		return "--file PATH"
+	}
+	if len(q.Fields) == 0 {
+		return "--json {}"
+	}
+	if q.Kind == ask.KindSample && len(q.Models) > 0 {
+		return "--approve " + strings.Join(modelNames(q.Models), "|") + ", which sends the request; or --text TEXT, in the model's place"
+	}
+	return q.describeFlags(func(f *ask.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), Placeholder(f)) })
+}
+
+func modelNames(models []sampling.ModelDescription) []string {
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = cleantext.Line(m.Name)
+	}
+	return names
+}
+
+// Placeholder says what the value of a field is.
+func Placeholder(f *ask.Field) string {
+	switch {
+	case f.Type == "boolean":
+		return "yes|no"
+	case len(f.Choices) > 0 && len(f.Choices) <= 6:
+		values := make([]string, len(f.Choices))
+		for i, c := range f.Choices {
+			values[i] = cleantext.Line(c.Value)
+		}
+		return strings.Join(values, "|")
+	case f.Type == "number" || f.Type == "integer":
+		return "NUMBER"
+	case f.Format == "date":
+		return "YYYY-MM-DD"
+	case f.Format == "date-time":
+		return "YYYY-MM-DDTHH:MM"
+	case f.Format == ask.FormatTime:
+		return "HH:MM"
+	}
+	return "TEXT"
+}
