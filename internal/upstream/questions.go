@@ -72,6 +72,10 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 		return
 	}
 	defer end()
+	if outcome, refused := checkDeclared(r, p.declared); refused != nil {
+		p.refuse(r, outcome, refused)
+		return
+	}
 	q, refused := p.upstream.question(r)
 	if refused != nil {
 		outcome := AskInvalid
@@ -105,6 +109,17 @@ type question struct {
 func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 	withdrawable := &withdrawer{yield: p.yield}
 	defer context.AfterFunc(r.Context(), func() { withdrawable.withdraw(context.Cause(r.Context()).Error()) })()
+	var isAbsent atomic.Bool
+	if p.client.Presence != nil {
+		ctx, stop := context.WithCancel(r.Context())
+		defer stop()
+		go func() {
+			if p.client.Presence.AwaitAbsence(ctx) {
+				isAbsent.Store(true)
+				withdrawable.withdraw(nobodyThere)
+			}
+		}()
+	}
 	result, err := q.ask(withdrawable.yieldCall)
 	switch {
 	case err == nil:
@@ -113,12 +128,18 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 		r.Reply(q.declined)
 	case errors.Is(err, ask.ErrCancelled) && q.cancelled != nil:
 		r.Reply(q.cancelled)
+	case errors.Is(err, generators.ErrWithdrawn) && isAbsent.Load():
+		r.Refuse(message.Errorf(codeNoAnswer, nobodyThere))
 	case errors.Is(err, generators.ErrWithdrawn), errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
 		// Nobody waits for a response.
 	default:
 		r.Refuse(refusalOf(err))
 	}
 }
+
+// nobodyThere is why a question is withdrawn that nobody but a client can be asked which
+// has left.
+const nobodyThere = "nobody is there: the client of this call is not connected"
 
 // refusalOf returns the error for the upstream of a question without an answer.
 func refusalOf(err error) *message.Error {
@@ -189,7 +210,7 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	if err != nil {
 		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not one of a form: %v", err)
 	}
-	warning, err := u.policy.CheckForm(schema)
+	warning, err := u.policy.CheckForm(text, schema)
 	if err != nil {
 		return nil, message.Errorf(mcp.INVALID_PARAMS, "%v", err)
 	}
