@@ -32,10 +32,10 @@ func findSensitive(message string, schema json.RawMessage) string {
 type formSchema struct {
 	// These are texts, unless the schema is invalid.
 	Title, Description, Format, Type any
-	WriteOnly           any
-	Enum, OneOf         []json.RawMessage
-	Properties          map[string]formSchema
-	Items               *formSchema
+	WriteOnly                        any
+	Enum, OneOf                      []json.RawMessage
+	Properties                       map[string]formSchema
+	Items                            *formSchema
 }
 
 func (s *formSchema) findSensitive(depth int) string {
