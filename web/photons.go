@@ -100,8 +100,9 @@ func definitionJSON(p *generators.Photon) json.RawMessage {
 		out = append(append(rawjson.AppendText(out, name), ':'), value...)
 	}
 	rawjson.EachMember(p.Options().Definition, func(name []byte, value json.RawMessage) {
-		if string(name) == "name" {
-			value = own["name"]
+		switch string(name) {
+		case "name", "title", "description": // for people
+			value = own[string(name)]
 		}
 		delete(own, string(name))
 		add(string(name), value)

@@ -44,3 +44,19 @@ func TestSkeleton(t *testing.T) {
 		}
 	}
 }
+
+func TestVisible(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"plain\n\ttext", "plain\n\ttext"},
+		{"\ufeffa\x1b[31mred\x1b[0m\r\n", "ared\n"},
+		{"\x1b]8;;http://evil\x1b\\x\a\x7f\u009b", "␛]8;;http://evil␛\\x␇␡[U+009B]"},
+		{"user\u202etxt.exe", "user[U+202E]txt.exe"},
+		{"a\u200bb\U000e0041\u3164", "a[U+200B]b[U+E0041][U+3164]"},
+		{"שלום\u200f so\u00adft 👩\u200d💻", "שלום\u200f so\u00adft 👩\u200d💻"},
+		{"\xff\rx", "\ufffd␍x"},
+	} {
+		if got := cleantext.Visible(tt.in); got != tt.want {
+			t.Errorf("Visible(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
