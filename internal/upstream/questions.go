@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strings"
 	"sync/atomic"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -214,9 +214,8 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	if err != nil {
 		return nil, message.Errorf(mcp.INVALID_PARAMS, "%v", err)
 	}
-	if warning != "" {
-		text += "\n\n" + warning
-	}
+	text = withWarning(cleantext.Text(text), warning)
+	labelFields(fields)
 	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
 		if err != nil {
@@ -226,10 +225,29 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}}, nil
 }
 
+// labelFields cleans what people read of fields. Names and values stay as they are, since
+// the answer has them.
+func labelFields(fields ask.Fields) {
+	for i := range fields {
+		f := &fields[i]
+		f.Title, f.Description = cleantext.Line(f.Title), cleantext.Text(f.Description)
+		if label := cleantext.Name(f.Label()); label != f.Label() {
+			f.Title = label
+		}
+		for j, c := range f.Choices {
+			if label := cleantext.Name(c.Label()); label != c.Label() {
+				f.Choices[j].Title = label
+			}
+		}
+	}
+}
+
 func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Error) {
-	if refused := checkURL(address); refused != nil {
+	address, warning, refused := u.checkURL(address)
+	if refused != nil {
 		return nil, refused
 	}
+	text = withWarning(cleantext.Text(text), warning)
 	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		w := &withdrawer{yield: yield}
 		var isComplete atomic.Bool
@@ -240,18 +258,6 @@ func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Er
 		}
 		return json.RawMessage(`{"action":"accept"}`), nil
 	}}, nil
-}
-
-// checkURL returns the error for an address that a person is not sent to.
-func checkURL(address string) *message.Error {
-	parsed, err := url.Parse(address)
-	switch {
-	case err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "":
-		return message.Errorf(mcp.INVALID_PARAMS, "the url must be an http or https address")
-	case parsed.User != nil:
-		return message.Errorf(mcp.INVALID_PARAMS, "the url must not have user information")
-	}
-	return nil
 }
 
 // samplingQuestion returns the question of sampling/createMessage.
