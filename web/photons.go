@@ -11,9 +11,13 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
+
+// maxCardText is how many characters of a photon's description the first page shows.
+const maxCardText = 400
 
 // maxRecentRuns is how many runs the sidebar lists.
 const maxRecentRuns = 8
@@ -32,7 +36,7 @@ func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller gener
 	var cards []ui.PhotonCard
 	for _, p := range s.photonsByGroup(caller) {
 		cards = append(cards, ui.PhotonCard{
-			Name: p.Name(), Title: p.Title(), Description: p.Options().Description, Group: p.Options().Group,
+			Name: p.Name(), Title: p.Title(), Description: humanize.Truncate(p.Options().Description, maxCardText), Group: p.Options().Group,
 			Traits: traitsOf(p.Options()), Hidden: !matchesSearch(p, q),
 		})
 	}
@@ -96,8 +100,9 @@ func definitionJSON(p *generators.Photon) json.RawMessage {
 		out = append(append(rawjson.AppendText(out, name), ':'), value...)
 	}
 	rawjson.EachMember(p.Options().Definition, func(name []byte, value json.RawMessage) {
-		if string(name) == "name" {
-			value = own["name"]
+		switch string(name) {
+		case "name", "title", "description": // for people
+			value = own[string(name)]
 		}
 		delete(own, string(name))
 		add(string(name), value)

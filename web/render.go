@@ -51,9 +51,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 	c.ClientWaits = s.maySignIn(caller) && s.engine.HasOpenAsk(callers.LocalClient(), startedByClient)
 	c.Upstreams = s.mayOperateUpstreams(caller)
 	current := r.PathValue("name") // of a photon's page
-	for _, p := range s.photonsByGroup(caller) {
-		c.Photons = append(c.Photons, ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current})
-	}
+	addPhotons(&c, s.photonsByGroup(caller), current)
 	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
 	return c
 }

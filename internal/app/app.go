@@ -87,6 +87,7 @@ type App struct {
 	tracer    *tracing.Tracer // nil if nothing is traced
 	work      workCounter     // requests and MCP sessions in progress
 
+	ownPages         ownPages
 	upstreamFiles    []string   // that define the upstreams, besides the folder's own
 	upstreamFileLock sync.Mutex // held while the folder's own changes
 	audit            *upstream.Audit

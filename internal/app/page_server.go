@@ -25,7 +25,10 @@ func NewPageServer(a *App) *PageServer { return &PageServer{app: a, listens: tru
 
 // NewServedPages returns the page server of an app whose pages are served at baseURL,
 // which is empty if it isn't known where.
-func NewServedPages(a *App, baseURL string) *PageServer { return &PageServer{app: a, baseURL: baseURL} }
+func NewServedPages(a *App, baseURL string) *PageServer {
+	a.ownPages.add(baseURL)
+	return &PageServer{app: a, baseURL: baseURL}
+}
 
 // errNoPages is the error if the URL of the pages is needed and not known.
 var errNoPages = errors.New("the program's Config.URL doesn't say where Beam's pages are")
@@ -79,6 +82,7 @@ func (p *PageServer) ensureBaseURL() (string, error) {
 	server := p.app.newHTTPServer()
 	go server.Serve(l)
 	p.baseURL, p.stop = BaseURL(l), func() { server.Close() }
+	p.app.ownPages.add(p.baseURL)
 	return p.baseURL, nil
 }
 

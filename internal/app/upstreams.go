@@ -31,6 +31,7 @@ func (a *App) newUpstreams(c Config) (err error) {
 		Servers: servers, Photons: c.Photons, Policy: policy, OwnFile: a.ownUpstreamFile(),
 		SamplingAvailable: true, // a person can answer in the model's place
 		RootsAvailable:    true, // likewise
+		IsOwnAddress:      a.ownPages.has,
 		Name:              "beam", Version: Version(), Logger: c.Logger,
 	})
 	if err != nil {

@@ -37,11 +37,11 @@ func Text(text string) string {
 	text = ansiSequence.ReplaceAllString(text, "")
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // joiners are part of words and emoji
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d', r == '\ufe0e', r == '\ufe0f': // joiners and variants are part of words and emoji
 			return r
 		case r == '\r', unicode.In(r, unicode.Zl, unicode.Zp):
 			return '\n'
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf):
+		case unicode.IsControl(r), isInvisible(r):
 			return -1
 		}
 		return r
@@ -56,6 +56,12 @@ func isClean(text string) bool {
 		}
 	}
 	return true
+}
+
+// isInvisible reports whether nobody sees r: it is a formatting character, which those that
+// change the direction of text are among, a filler, or selects a variant.
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Line returns a tool's text in one line, and without what a reader could take for

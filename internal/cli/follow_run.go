@@ -190,8 +190,8 @@ func (c *followFlags) printOutcome(p *program, t *term.Terminal, f *runlog.Finis
 	return c.printResult(p, t, f)
 }
 
-// printResult prints a result: as it is if a program reads it, and for a person with colors
-// and without what a terminal would obey.
+// printResult prints a result without what a terminal would obey, and for a person with
+// colors; as JSON, a program gets it as it is.
 func (c *showFlags) printResult(p *program, t *term.Terminal, f *runlog.Finished) error {
 	var text string
 	isText := json.Unmarshal(f.Result, &text) == nil
@@ -204,7 +204,7 @@ func (c *showFlags) printResult(p *program, t *term.Terminal, f *runlog.Finished
 	case c.Output == "text" && string(f.Result) == "null":
 		return nil
 	case c.Output == "text" && isText:
-		_, err := fmt.Fprintln(p.stdout, text)
+		_, err := fmt.Fprintln(p.stdout, cleantext.Text(text)) // it may still reach a terminal
 		return err
 	}
 	var b bytes.Buffer

@@ -99,6 +99,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 		base = string(b)
 	}
 	s.printAddresses(p, a, listening, base)
+	a.AddPages(listening)
 	a.ServeControlSocket(ctx, p.name+serveSuffix, s.Root, app.NewServedPages(a, base))
 	return a.Serve(ctx, listener)
 }

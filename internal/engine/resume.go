@@ -74,9 +74,9 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 		return err
 	}
 	if begins {
-		r.launchGenerator(h.caller, "", h.args, nil)
+		r.launchGenerator(h.caller, nil, h.args, nil)
 	} else {
-		r.launchGenerator(h.caller, "", h.args, h)
+		r.launchGenerator(h.caller, nil, h.args, h)
 	}
 	return nil
 }

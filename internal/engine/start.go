@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -30,8 +31,8 @@ type StartRequest struct {
 	// has ended and however many other runs end; at most [MaxRetention]. See
 	// [Info.RetainedUntil].
 	RetainFor time.Duration
-	// Session identifies the client's session, if it has one; see package clientsession.
-	Session string
+	// Client is the client that starts the run, for the code that serves it; it may be nil.
+	Client *clientsession.Client
 }
 
 // Start starts a run, which belongs to caller, and returns without waiting for it.
@@ -73,7 +74,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	if first != r {
 		return first.resolveRepeat(*r.requestDigest)
 	}
-	info, err := r.recordStart(ctx, started, req.Session, args)
+	info, err := r.recordStart(ctx, started, req.Client, args)
 	if err != nil {
 		r.discardFailedStart()
 		return Info{}, fmt.Errorf("recording the start: %w", err)
@@ -107,7 +108,7 @@ func (r *trackedRun) discardFailedStart() {
 
 // recordStart records the start and launches the generator with args, unless the run must
 // wait for another one. Callers hold mu.
-func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, session string, args json.RawMessage) (Info, error) {
+func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *clientsession.Client, args json.RawMessage) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.startedAt
 	if !r.engine.exclusive.join(r) {
@@ -119,7 +120,7 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, session 
 		return Info{}, err
 	}
 	info := r.info()
-	r.launchGenerator(s.StartedBy(), session, args, nil)
+	r.launchGenerator(s.StartedBy(), client, args, nil)
 	return info, nil
 }
 

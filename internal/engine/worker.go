@@ -38,10 +38,11 @@ type worker struct {
 }
 
 // launchGenerator starts the generator and its worker. The caller is who started the
-// run, in a session that may be empty; h is the history to replay, or nil for a new run. Callers hold mu.
-func (r *trackedRun) launchGenerator(caller generators.Caller, session string, args json.RawMessage, h *history) {
+// run, with a client that may be nil; h is the history to replay, or nil for a new run. Callers
+// hold mu.
+func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
-	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), session)
+	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), client)
 	ctx, endSpan := r.engine.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
 		ctx, w.content = toolresult.WithRecorder(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -105,7 +106,10 @@ func annotate(p *Part, s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	p.Title, p.Description, p.Default, p.Deprecated = s.Title, s.Description, s.Default, s.Deprecated
+	p.Title, p.Description, p.Default, p.Deprecated = cleantext.Line(s.Title), cleantext.Text(s.Description), s.Default, s.Deprecated
+	if name := cleantext.Name(p.Name); p.Title == "" && name != p.Name {
+		p.Title = name
+	}
 	if len(s.Examples) > 0 {
 		if text, ok := s.Examples[0].(string); ok {
 			p.Example = text

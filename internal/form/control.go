@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -69,6 +70,9 @@ func (b *builder) setChoices(p *Part, values []any, titles []any) bool {
 			if title, _ := titles[i].(string); title != "" {
 				c.Title = title
 			}
+		}
+		if label := cleantext.Name(c.Label()); label != c.Label() {
+			c.Title = label
 		}
 		if !seen[c.Value] {
 			seen[c.Value] = true

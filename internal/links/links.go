@@ -16,6 +16,9 @@ type Base string
 // Home returns the URL of the first page.
 func (b Base) Home() string { return string(b) + "/" }
 
+// Search returns the URL of the photons that match all of some words.
+func (b Base) Search(words string) string { return b.Home() + "?q=" + url.QueryEscape(words) }
+
 // Photon returns the URL of a photon's page.
 func (b Base) Photon(name string) string { return string(b) + "/photons/" + url.PathEscape(name) }
 

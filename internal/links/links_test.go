@@ -6,6 +6,7 @@ func TestLinks(t *testing.T) {
 	for _, base := range []Base{"", "/beam", "https://example.com/beam"} {
 		for got, want := range map[string]string{
 			base.Home():                      "/",
+			base.Search("files__"):           "/?q=files__",
 			base.StartRun("a/b"):             "/photons/a%2Fb/runs",
 			base.RunsInState("failed"):       "/runs?state=failed",
 			base.RunEvents("7f"):             "/runs/7f/events",

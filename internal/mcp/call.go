@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
@@ -30,8 +31,9 @@ type call struct {
 	// request is the method of a request to an upstream that is no call of a tool; empty
 	// for calls of tools. The photon is then not registered.
 	request     string
-	asked       atomic.Bool // the run has asked something
-	followAfter uint64      // the call sends the entries after this one
+	asked       atomic.Bool            // the run has asked something
+	presence    clientsession.Presence // of the client, while a stream of the call is open
+	followAfter uint64                 // the call sends the entries after this one
 	// retainFor is how long the result of a run that may be a task is kept; see
 	// [engine.StartRequest].
 	retainFor time.Duration
@@ -153,7 +155,7 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	}
 	request := engine.StartRequest{
 		Photon: c.photon.Name(), Args: args, Surface: c.runSurface(), Samples: c.client.SupportsSampling(),
-		RetainFor: c.retainFor, Session: c.session.key(),
+		RetainFor: c.retainFor, Client: c.runClient(),
 	}
 	if c.request != "" {
 		request.Unlisted = c.photon

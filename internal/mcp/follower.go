@@ -101,6 +101,7 @@ func (f *follower) followAndWait(first step) (r reply) {
 // start runs the steps that can be done at once. Later ones run on queue.
 func (f *follower) start(queue *steps.Queue, first step, answer func(reply)) {
 	f.queue, f.answer = queue, answer
+	f.presence.Enter()
 	f.inFlight.OnCancel(f.endOnCancel)
 	if first != nil && f.runStep(first) {
 		return
@@ -215,6 +216,7 @@ func (f *follower) finishCall(r reply) {
 	if !f.hasReplied.CompareAndSwap(false, true) {
 		return
 	}
+	f.presence.Leave()
 	f.stopWaiting()
 	if !f.hasEnded() || f.wasHandedOff() { // the run goes on and must not keep the waiter
 		f.server.engine.RemoveWaiter(f.runID, f)

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
@@ -43,6 +44,11 @@ type session struct {
 	initialized     chan struct{} // closed once the client has initialized
 	markInitialized func()
 
+	// runClient is what the runs of the session's calls know of its client. It is nil for
+	// a client of 2026-07-28 over HTTP, which has no session.
+	runClient *clientsession.Client
+	markEnded func()
+
 	mu             sync.Mutex
 	caller         generators.Caller
 	client         *client          // nil before initialize
@@ -57,21 +63,17 @@ type session struct {
 	taskWatch      *tasks.Watch // nil until the client creates a task
 }
 
-// key identifies the session in this process. It is empty for a client of 2026-07-28 over
-// HTTP, which has none.
-func (s *session) key() string {
-	if s.id == "" {
-		return ""
-	}
-	return fmt.Sprintf("%p", s)
-}
-
 func (s *Server) newSession(id string, caller generators.Caller, pages func() (string, error)) *session {
 	sess := &session{
 		server: s, id: id, caller: caller, pageBaseURL: pages, initialized: make(chan struct{}),
 		resumableCalls: map[string]*call{}, subscribedURIs: map[string]bool{},
 	}
 	sess.markInitialized = sync.OnceFunc(func() { close(sess.initialized) })
+	ended := make(chan struct{})
+	sess.markEnded = sync.OnceFunc(func() { close(ended) })
+	if id != "" {
+		sess.runClient = &clientsession.Client{Session: fmt.Sprintf("%p", sess), Ended: ended}
+	}
 	sess.changes = changes.NewQueue(sess.wantsChange)
 	return sess
 }
@@ -139,6 +141,7 @@ func (s *session) endSession(cause error) {
 		a.Cancel(cause)
 	}
 	s.requests.End(cause)
+	s.markEnded()
 	for _, c := range calls {
 		c.abandonRun()
 	}

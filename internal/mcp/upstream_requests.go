@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -84,7 +83,7 @@ func (s *Server) serveUpstreamRequest(rc *requestContext, m msg.Incoming, p *req
 // serveRead serves resources/read.
 func (s *Server) serveRead(rc *requestContext, m msg.Incoming, p *requestParams, uri string, answer func(reply)) {
 	t, ok := s.upstreams.FindResource(uri, s.only, rc.client.caller)
-	if s.only == "" && !strings.HasPrefix(uri, msg.UIScheme) {
+	if _, _, isUI := msg.CutUIScheme(uri); s.only == "" && !isUI {
 		own := s.serveByLibrary(rc, m)
 		missing := own.code == mcp.RESOURCE_NOT_FOUND || own.code == mcp.INVALID_PARAMS
 		if !ok || !missing {

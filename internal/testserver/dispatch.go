@@ -188,7 +188,7 @@ func initialize(r *request) (object, error) {
 		agreed = s.versions[i]
 	}
 	r.session.mu.Lock()
-	r.session.version = agreed
+	r.session.version, r.session.declared = agreed, r.Capabilities
 	r.session.mu.Unlock()
 	r.version = agreed
 	result := object{"protocolVersion": agreed, "capabilities": capabilities(agreed), "serverInfo": implementation, "instructions": instructions}

@@ -20,6 +20,7 @@ type params struct {
 	Arguments       json.RawMessage            `json:"arguments"`
 	Cursor          string                     `json:"cursor"`
 	ProtocolVersion string                     `json:"protocolVersion"`
+	Capabilities    json.RawMessage            `json:"capabilities"` // of initialize
 	Task            json.RawMessage            `json:"task"`
 	TaskID          string                     `json:"taskId"`
 	Responses       map[string]json.RawMessage `json:"inputResponses"`
@@ -33,9 +34,7 @@ type params struct {
 	Meta struct {
 		Version       string          `json:"io.modelcontextprotocol/protocolVersion"`
 		ProgressToken json.RawMessage `json:"progressToken"`
-		Capabilities  struct {
-			Extensions map[string]any `json:"extensions"`
-		} `json:"io.modelcontextprotocol/clientCapabilities"`
+		Capabilities  json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
 	} `json:"_meta"`
 }
 
@@ -59,6 +58,16 @@ type request struct {
 // isModern reports whether the request belongs to no session: the server can't send
 // requests, and returns its questions as the result.
 func (r *request) isModern() bool { return r.version == Versions[0] }
+
+// declared returns the capabilities that the client has declared.
+func (r *request) declared() json.RawMessage {
+	if r.isModern() {
+		return r.Meta.Capabilities
+	}
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	return r.session.declared
+}
 
 // A question is a request to the client.
 type question struct {

@@ -8,6 +8,7 @@ package testserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -137,12 +138,13 @@ type session struct {
 	ctx    context.Context // done when the client has ended the session
 	end    context.CancelCauseFunc
 
-	mu      sync.Mutex
-	version string
-	lastID  int
-	waiting map[string]chan msg.Incoming       // requests to the client, by id
-	calls   map[string]context.CancelCauseFunc // requests of the client, by id
-	stream  sender                             // for messages that belong to no request; nil if there is none
+	mu       sync.Mutex
+	version  string
+	declared json.RawMessage // the client's capabilities
+	lastID   int
+	waiting  map[string]chan msg.Incoming       // requests to the client, by id
+	calls    map[string]context.CancelCauseFunc // requests of the client, by id
+	stream   sender                             // for messages that belong to no request; nil if there is none
 }
 
 func (s *Server) newSession() *session {

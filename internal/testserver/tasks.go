@@ -48,7 +48,9 @@ type task struct {
 // (2025-11-25), or because the tool does and the client supports it (the extension).
 func (t *tool) becomesTask(r *request) bool {
 	if r.isModern() {
-		_, supported := r.Meta.Capabilities.Extensions[tasksExtension]
+		var declared struct{ Extensions map[string]any }
+		_ = json.Unmarshal(r.declared(), &declared) // what isn't valid declares nothing
+		_, supported := declared.Extensions[tasksExtension]
 		return t.task != "" && supported
 	}
 	return t.task != "" && r.Task != nil && r.version == mcp.ProtocolVersion20251125

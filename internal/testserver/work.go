@@ -27,6 +27,9 @@ func workTools() []*tool {
 			name: "slow", description: "Works for a time, and stops at once when it is canceled.",
 			input: `"ms":{"type":"integer","default":1000}`, run: work, task: taskOptional,
 		},
+		{name: "client_capabilities", description: "Returns what the client has declared that it can do.", run: func(r *request) (object, error) {
+			return text("%s", r.declared()), nil
+		}},
 		{name: "change_tools", description: "Adds a tool, or removes the one that it has added.", run: changeTools},
 		{name: "change_lists", description: "Says that the lists of tools, resources and prompts have changed.", run: func(r *request) (object, error) {
 			for _, method := range []string{mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationResourcesListChanged, mcp.MethodNotificationPromptsListChanged} {

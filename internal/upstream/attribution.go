@@ -9,8 +9,8 @@ import (
 )
 
 // Servers before 2026-07-28 don't say, over stdio, which of the calls in progress a
-// question belongs to. A connection has one owner, so it is never asked of somebody else.
-// Of the owner's calls, Beam chooses one whose tool is known to ask, or else the one that
+// question belongs to. A connection has one owner and one session of the owner's clients, so
+// it is never asked of somebody else. Of the connection's calls, Beam chooses one whose tool is known to ask, or else the one that
 // began last, and lets calls of tools that have asked follow each other from then on. If it
 // was the wrong one, the answer still reaches the call that asked.
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // Texts returns what was accepted and what the upstream has now, line by line, for a
@@ -31,7 +33,7 @@ func describeDefinition(raw json.RawMessage) string {
 		if json.Unmarshal(value, &text) != nil {
 			text = indentJSON(value)
 		}
-		for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
+		for line := range strings.Lines(strings.TrimRight(cleantext.Visible(text), "\n") + "\n") {
 			b.WriteString("  " + line)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -96,9 +97,11 @@ func (p *passthrough) askRequired(urls []requiredURL) error {
 	var mu sync.Mutex
 	var errs []error
 	for _, required := range urls {
-		if refused := checkURL(required.URL); refused != nil {
+		address, warning, refused := p.upstream.checkURL(required.URL)
+		if refused != nil {
 			return refused
 		}
+		required.URL, required.Message = address, withWarning(cleantext.Text(required.Message), warning)
 		p.inGoroutine(func() {
 			err := p.askUntilDone(required)
 			mu.Lock()

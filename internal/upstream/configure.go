@@ -125,7 +125,7 @@ func (m *Manager) Accept(name, tool, digest string) (accepted []string, err erro
 	} else if err = u.policy.Accept(tool, digest); err == nil {
 		accepted = []string{tool}
 	}
-	if len(accepted) > 0 {
+	if tool == "" || len(accepted) > 0 {
 		u.offerAgain()
 	}
 	return accepted, err

@@ -5,19 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/mcp/client"
 )
 
-// A connection is a session with an upstream. If the server has sessions, each has one
-// owner: nobody can then be asked what concerns another's call.
+// A connection is a session with an upstream. If the server has sessions, each is used for
+// one connectionKey: nobody can then be asked what concerns another's call.
 type connection struct {
 	session *client.Session
 
 	// Guarded by the upstream's mu.
-	owner    string // empty until somebody uses it
+	key      connectionKey
+	client   clientsession.Client // that uses it
 	calls    int
 	lastUsed time.Time
 	// inProgress are the calls, and turnChanged is closed, and made again, when one ends.
@@ -28,23 +29,33 @@ type connection struct {
 	err   error         // read once ready is closed
 }
 
+// A connectionKey says for whose calls a connection is.
+type connectionKey struct {
+	owner string // empty until somebody uses it
+	// session is the session of the owner's client. It is empty if that has none, or if the
+	// server tells which call a question belongs to.
+	session string
+	// declared is what the server was told that can be asked. It can't change later.
+	declared clientsession.Abilities
+}
+
 // The limits of the connections of one upstream.
 const (
-	maxOwners     = 32               // with a connection
-	idleOwnerTime = 10 * time.Minute // after which an owner's connection is closed
-	acquireWait   = 30 * time.Second // how long a call waits for an upstream to be connected
+	maxOthers   = 32               // connections besides the main one
+	idleTime    = 10 * time.Minute // after which such a connection is closed
+	acquireWait = 30 * time.Second // how long a call waits for an upstream to be connected
 	// acquireRetryWait is how soon the next attempt to connect must be for a call to wait
 	// for it.
 	acquireRetryWait = 2 * time.Second
 )
 
-func newConnection(owner string) *connection {
-	return &connection{owner: owner, inProgress: make(map[*callTag]struct{}), turnChanged: make(chan struct{}), ready: make(chan struct{})}
+func newConnection(key connectionKey, c clientsession.Client) *connection {
+	return &connection{key: key, client: c, inProgress: make(map[*callTag]struct{}), turnChanged: make(chan struct{}), ready: make(chan struct{})}
 }
 
 // connect makes a connection.
 func (u *Upstream) connect(ctx context.Context) (*connection, error) {
-	c := newConnection("")
+	c := newConnection(connectionKey{declared: u.abilities(clientsession.Client{})}, clientsession.Client{})
 	return c, u.open(ctx, c)
 }
 
@@ -52,7 +63,7 @@ func (u *Upstream) connect(ctx context.Context) (*connection, error) {
 func (u *Upstream) open(ctx context.Context, c *connection) (err error) {
 	defer close(c.ready)
 	c.session, c.err = client.Connect(ctx, u.server, client.Options{
-		Info: u.manager.clientInfo(), Capabilities: u.capabilities(),
+		Info: u.manager.clientInfo(), Capabilities: encodeCapabilities(c.key.declared),
 		Attribute:          u.chooseCall,
 		HandleNotification: u.handleNotification,
 		HandleRenewed:      u.Refresh,
@@ -61,26 +72,6 @@ func (u *Upstream) open(ctx context.Context, c *connection) (err error) {
 		Logger:             u.manager.options.Logger,
 	})
 	return c.err
-}
-
-// capabilities returns what upstreams are told that this client can do: what somebody can
-// be asked.
-func (u *Upstream) capabilities() json.RawMessage {
-	capabilities := map[string]any{}
-	if u.policy.Elicitation().Enabled {
-		capabilities["elicitation"] = map[string]any{"form": map[string]any{}, "url": map[string]any{}}
-	}
-	if u.manager.options.SamplingAvailable {
-		capabilities["sampling"] = map[string]any{"tools": map[string]any{}}
-	}
-	if u.manager.options.RootsAvailable {
-		capabilities["roots"] = map[string]any{}
-	}
-	raw, err := json.Marshal(capabilities)
-	if err != nil {
-		panic(err) // maps of texts
-	}
-	return raw
 }
 
 func (u *Upstream) handleStderr(line string) {
@@ -103,9 +94,9 @@ func (u *Upstream) handleNotification(n client.Notification) {
 	}
 }
 
-// acquire returns the connection for an owner's call, which the caller releases. It waits
-// while the upstream is being connected to.
-func (u *Upstream) acquire(ctx context.Context, owner string) (*connection, error) {
+// acquire returns the connection for a call of an owner's client, which the caller releases.
+// It waits while the upstream is being connected to.
+func (u *Upstream) acquire(ctx context.Context, owner string, by clientsession.Client) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, acquireWait)
 	defer cancel()
 	main, err := u.awaitMain(ctx)
@@ -113,7 +104,7 @@ func (u *Upstream) acquire(ctx context.Context, owner string) (*connection, erro
 		return nil, err
 	}
 	u.mu.Lock()
-	c, isNew, err := u.chooseConnection(main, owner)
+	c, isNew, err := u.chooseConnection(main, owner, by)
 	if err != nil {
 		u.mu.Unlock()
 		return nil, err
@@ -121,7 +112,7 @@ func (u *Upstream) acquire(ctx context.Context, owner string) (*connection, erro
 	c.calls++
 	c.lastUsed = time.Now()
 	u.mu.Unlock()
-	if isNew && !u.manager.spawn(func() { u.serveOwner(c) }) {
+	if isNew && !u.manager.spawn(func() { u.serveOther(c) }) {
 		return nil, context.Cause(u.ctx)
 	}
 	select {
@@ -162,48 +153,41 @@ func (u *Upstream) awaitMain(ctx context.Context) (*connection, error) {
 
 var errManagerClosed = errors.New("this Beam is shutting down")
 
-// chooseConnection returns the connection for an owner, which is new if the owner has
+// chooseConnection returns the connection for an owner's client, which is new if there is
 // none. A modern server has no sessions, and needs one connection for all. The caller
 // holds mu.
-func (u *Upstream) chooseConnection(main *connection, owner string) (c *connection, isNew bool, err error) {
-	switch {
-	case main.session.IsModern(), main.owner == owner:
-		return main, false, nil
-	case main.owner == "":
-		main.owner = owner
-		return main, false, nil
-	case u.others[owner] != nil:
-		return u.others[owner], false, nil
+func (u *Upstream) chooseConnection(main *connection, owner string, by clientsession.Client) (c *connection, isNew bool, err error) {
+	want := connectionKey{owner: owner, session: by.Session, declared: u.abilities(by)}
+	if main.session.TellsCalls() {
+		want.session = ""
 	}
-	if len(u.others) >= maxOwners {
+	switch {
+	case main.session.IsModern(), main.key == want:
+		return main, false, nil
+	case u.others[want] != nil:
+		return u.others[want], false, nil
+	case main.isFreeFor(want):
+		main.key, main.client = want, by
+		return main, false, nil
+	}
+	if len(u.others) >= maxOthers {
 		idle := u.longestIdle()
 		if idle == nil {
 			return nil, false, fmt.Errorf("the upstream %s is in use by %d others: try again later", u.server.Name, len(u.others)+1)
 		}
-		delete(u.others, idle.owner)
+		delete(u.others, idle.key)
 		go closeOnceReady(idle)
 	}
-	c = newConnection(owner)
-	u.others[owner] = c
+	c = newConnection(want, by)
+	u.others[want] = c
 	return c, true, nil
 }
 
-// longestIdle returns the connection of an owner without calls that was used longest ago,
-// or nil. The caller holds mu.
-func (u *Upstream) longestIdle() (idle *connection) {
-	for _, c := range u.others {
-		if c.calls == 0 && (idle == nil || c.lastUsed.Before(idle.lastUsed)) {
-			idle = c
-		}
-	}
-	return idle
-}
-
-func closeOnceReady(c *connection) {
-	<-c.ready
-	if c.err == nil {
-		c.session.Close()
-	}
+// isFreeFor reports whether a connection can be used for a key from now on: nobody uses it,
+// or its owner did in a session that has ended. The caller holds the upstream's mu.
+func (c *connection) isFreeFor(key connectionKey) bool {
+	isLeft := c.key.owner == key.owner && c.calls == 0 && c.client.HasEnded()
+	return c.key.declared == key.declared && (c.key.owner == "" || isLeft)
 }
 
 // release ends the use of a connection.
@@ -212,66 +196,4 @@ func (u *Upstream) release(c *connection) {
 	defer u.mu.Unlock()
 	c.calls--
 	c.lastUsed = time.Now()
-}
-
-// serveOwner connects an owner's connection and closes it once it is idle.
-func (u *Upstream) serveOwner(c *connection) {
-	ctx, cancel := context.WithTimeout(u.ctx, acquireWait)
-	err := u.open(ctx, c)
-	cancel()
-	defer u.forget(c)
-	if err != nil {
-		u.recordError(err)
-		return
-	}
-	defer c.session.Close()
-	ticker := time.NewTicker(idleOwnerTime / 10)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-c.session.Done():
-			return
-		case <-u.ctx.Done():
-			return
-		case <-ticker.C:
-			if u.forgetIdle(c) {
-				return
-			}
-		}
-	}
-}
-
-// forget removes an owner's connection.
-func (u *Upstream) forget(c *connection) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.others[c.owner] == c {
-		delete(u.others, c.owner)
-	}
-}
-
-// forgetIdle removes an owner's connection if it has been idle for long.
-func (u *Upstream) forgetIdle(c *connection) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if c.calls > 0 || time.Since(c.lastUsed) < idleOwnerTime {
-		return false
-	}
-	if u.others[c.owner] == c {
-		delete(u.others, c.owner)
-	}
-	return true
-}
-
-// closeConnections closes the connections of owners.
-func (u *Upstream) closeConnections() {
-	u.mu.Lock()
-	others := u.others
-	u.others = make(map[string]*connection)
-	u.mu.Unlock()
-	var closing sync.WaitGroup
-	for _, c := range others {
-		closing.Go(func() { closeOnceReady(c) })
-	}
-	closing.Wait()
 }

@@ -101,14 +101,14 @@ func (p *Policy) OpenAsks() (n int) {
 	return n
 }
 
-// CheckForm checks a requested schema for fields that ask for a secret. The error
+// CheckForm checks a form, by its message and requested schema, for a secret. The error
 // wraps [ErrSensitive] if the upstream may not ask for one. Otherwise warning says
 // what the person should know before answering; it is "" if there is nothing.
-func (p *Policy) CheckForm(schema json.RawMessage) (warning string, err error) {
+func (p *Policy) CheckForm(message string, schema json.RawMessage) (warning string, err error) {
 	if p.server.Sensitive == config.AllowSensitive {
 		return "", nil
 	}
-	field := findSensitiveField(schema)
+	field := findSensitive(message, schema)
 	if field == "" {
 		return "", nil
 	}

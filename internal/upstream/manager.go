@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -28,6 +29,9 @@ type Options struct {
 	SamplingAvailable bool
 	// RootsAvailable reports whether requests for roots can be answered.
 	RootsAvailable bool
+	// IsOwnAddress reports whether an address is one of this program's pages, to which no
+	// upstream sends people. Nil means that it has none.
+	IsOwnAddress func(*url.URL) bool
 	// Name and Version are what upstreams are told of this program.
 	Name, Version string
 	Logger        *slog.Logger

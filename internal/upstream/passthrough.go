@@ -21,6 +21,8 @@ type passthrough struct {
 	ctx      context.Context
 	yield    generators.Yield
 	request  client.Request
+	client   clientsession.Client // that made the call
+	declared clientsession.Abilities
 	conn     *connection
 	clock    *callClock
 	asks     sync.WaitGroup // questions in progress
@@ -29,8 +31,8 @@ type passthrough struct {
 // session returns what the limit of open questions holds for: the session of the client
 // that made the call, or its owner if it has none.
 func (p *passthrough) session() string {
-	if id := clientsession.Of(p.ctx); id != "" {
-		return id
+	if p.client.Session != "" {
+		return p.client.Session
 	}
 	return "owner " + generators.CallerOf(p.ctx).ID
 }
@@ -83,7 +85,8 @@ func toolOf(request client.Request) string {
 
 func (u *Upstream) call(ctx context.Context, yield generators.Yield, request client.Request, tool string) (json.RawMessage, error) {
 	owner := generators.CallerOf(ctx).ID
-	conn, err := u.acquire(ctx, owner)
+	by := clientsession.Of(ctx)
+	conn, err := u.acquire(ctx, owner, by)
 	if err != nil {
 		return nil, &ToolError{Text: err.Error(), Cause: err}
 	}
@@ -95,9 +98,13 @@ func (u *Upstream) call(ctx context.Context, yield generators.Yield, request cli
 	}
 	defer endTurn()
 	request.Tag = tag
+	declared := u.abilities(by)
+	if by.Only != nil {
+		request.Capabilities = encodeCapabilities(declared)
+	}
 	clock, ctx := u.newCallClock(ctx)
 	defer clock.stop()
-	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, conn: conn, clock: clock}
+	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, client: by, declared: declared, conn: conn, clock: clock}
 	result, err := p.follow()
 	for range maxRequiredRounds {
 		urls := requiredURLs(err)

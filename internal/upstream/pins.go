@@ -30,22 +30,25 @@ type Pins struct {
 	// pins are by the names under which Beam offers the tools. Several names of an
 	// upstream's own may become one of those.
 	pins map[string]pin
+	kept int // bytes of their definitions
 }
 
 // A pin is what was accepted of a tool.
 type pin struct {
 	Digest     string          `json:"digest"`
-	Definition json.RawMessage `json:"definition,omitempty"` // nil if it is too large to show
+	Definition json.RawMessage `json:"definition,omitempty"` // nil if it is too large to keep
 	Since      time.Time       `json:"since"`
 	Added      bool            `json:"added,omitempty"` // it came after the upstream was first seen
 	// Changed is when another definition was first seen; zero if none is held back.
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Limits on what is remembered of an upstream.
+// Limits on what is remembered of an upstream. Of what is beyond them, the digest is: a
+// tool that changes is held back all the same.
 const (
-	maxPins          = 10_000
-	maxPinDefinition = 64 << 10
+	maxPins           = 10_000
+	maxPinDefinition  = 64 << 10 // bytes
+	maxPinDefinitions = 4 << 20  // bytes of all definitions
 )
 
 // pinFolder is the folder in the data folder that has a file for each upstream.
@@ -68,6 +71,9 @@ func OpenPins(dir, upstream string) (*Pins, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("what was accepted of the tools of %q can't be read (remove %s to accept them as they are): %w", upstream, p.file, err)
+	}
+	for _, known := range p.pins {
+		p.kept += len(known.Definition)
 	}
 	p.known = true
 	return p, nil
@@ -103,10 +109,10 @@ func (p *Pins) review(tools []*ToolStatus) error {
 			t.Decision = Offered // the catalogue refuses the second tool of a name
 			continue
 		case !ok && len(p.pins) >= maxPins:
-			t.Decision, t.Reason = Skipped, fmt.Sprintf("The server has had more than %d tools.", maxPins)
+			t.Decision, t.Reason = Skipped, fmt.Sprintf("The server has had more than %d tools. To forget those that are gone, accept what it has: beam upstream accept %s", maxPins, p.upstream)
 			continue
 		case !ok:
-			known = newPin(digest, definition, now)
+			known = p.newPin(digest, definition, now)
 			known.Added = p.known
 			p.pins[name], changed = known, true
 		case known.Digest == digest && !known.Changed.IsZero():
@@ -122,7 +128,7 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		t.Decision, taken[name] = Offered, known.Digest == digest
 		if known.Digest != digest {
 			t.Decision, t.Reason = Held, "It changed since it was accepted."
-			t.Change = &Change{Digest: digest, Since: known.Changed, Old: known.Definition, New: boundDefinition(definition)}
+			t.Change = &Change{Digest: digest, Since: known.Changed, Old: known.Definition, New: boundDefinition(definition, maxPinDefinition)}
 		}
 	}
 	p.known = true
@@ -132,12 +138,15 @@ func (p *Pins) review(tools []*ToolStatus) error {
 	return p.store()
 }
 
-func newPin(digest string, definition json.RawMessage, now time.Time) pin {
-	return pin{Digest: digest, Definition: boundDefinition(definition), Since: now}
+// newPin returns a pin, whose definition then counts as kept. Callers hold mu.
+func (p *Pins) newPin(digest string, definition json.RawMessage, now time.Time) pin {
+	definition = boundDefinition(definition, min(maxPinDefinition, maxPinDefinitions-p.kept))
+	p.kept += len(definition)
+	return pin{Digest: digest, Definition: definition, Since: now}
 }
 
-func boundDefinition(d json.RawMessage) json.RawMessage {
-	if len(d) > maxPinDefinition {
+func boundDefinition(d json.RawMessage, most int) json.RawMessage {
+	if len(d) > most {
 		return nil
 	}
 	return d
@@ -149,15 +158,38 @@ func (p *Pins) accept(name string, raw json.RawMessage) error {
 	name = catalogue.JoinName(p.upstream, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	old := p.pins[name]
-	accepted := newPin(digest, definition, time.Now().UTC().Round(0))
+	old, kept := p.pins[name], p.kept
+	p.kept -= len(old.Definition)
+	accepted := p.newPin(digest, definition, time.Now().UTC().Round(0))
 	accepted.Added, accepted.Since = old.Added, old.Since
 	p.pins[name] = accepted
 	if err := p.store(); err != nil {
-		p.pins[name] = old
+		p.pins[name], p.kept = old, kept
 		return err
 	}
 	return nil
+}
+
+// forgetAbsent removes the pins of tools that the upstream doesn't list any more, if there
+// are so many pins that new tools have no place. It reports whether it did. Only an
+// operator may do that: a tool that comes back is then accepted as new.
+func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
+	names := make(map[string]bool, len(listed))
+	for own := range listed {
+		names[catalogue.JoinName(p.upstream, own)] = true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.pins) < maxPins {
+		return false, nil
+	}
+	for name, known := range p.pins {
+		if !names[name] {
+			p.kept -= len(known.Definition)
+			delete(p.pins, name)
+		}
+	}
+	return true, p.store()
 }
 
 // store writes the pins. Callers hold mu.
@@ -165,7 +197,7 @@ func (p *Pins) store() error {
 	if p.file == "" {
 		return nil
 	}
-	raw, err := json.MarshalIndent(p.pins, "", "\t")
+	raw, err := json.Marshal(p.pins)
 	if err == nil {
 		err = atomicfile.MakeDir(filepath.Dir(p.file))
 	}
@@ -179,8 +211,8 @@ func (p *Pins) store() error {
 // or a client what the tool is, does and takes.
 var pinnedMembers = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "execution", "_meta"}
 
-// digestTool returns what is pinned of a tool, as indented JSON whose members are
-// sorted, and its digest.
+// digestTool returns what is pinned of a tool, as JSON whose members are sorted, and its
+// digest.
 func digestTool(raw json.RawMessage) (definition json.RawMessage, digest string) {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &members) // a tool that is no object has no members
@@ -204,7 +236,11 @@ func digestTool(raw json.RawMessage) (definition json.RawMessage, digest string)
 	if e.Encode(pinned) != nil {
 		panic("upstream: decoded JSON can't be encoded")
 	}
-	definition = bytes.TrimSpace(b.Bytes())
-	sum := sha256.Sum256(definition)
-	return definition, hex.EncodeToString(sum[:])
+	indented := bytes.TrimSpace(b.Bytes()) // of which the digest has always been
+	sum := sha256.Sum256(indented)
+	var compact bytes.Buffer
+	if json.Compact(&compact, indented) != nil {
+		panic("upstream: encoded JSON is not valid")
+	}
+	return bytes.Clone(compact.Bytes()), hex.EncodeToString(sum[:])
 }

@@ -224,7 +224,8 @@ func (p *Policy) Accept(tool, digest string) error {
 	return p.pins.accept(tool, t.Raw)
 }
 
-// AcceptAll accepts all tools that are held back, and returns their names.
+// AcceptAll accepts all tools that are held back, and returns their names. If there were
+// so many tools that new ones are left out, it forgets those that are gone.
 func (p *Policy) AcceptAll() (accepted []string, err error) {
 	p.mu.Lock()
 	for name, t := range p.tools {
@@ -232,8 +233,12 @@ func (p *Policy) AcceptAll() (accepted []string, err error) {
 			accepted = append(accepted, name)
 		}
 	}
+	listed := p.tools
 	p.mu.Unlock()
 	slices.Sort(accepted)
+	if _, err = p.pins.forgetAbsent(listed); err != nil {
+		return nil, err
+	}
 	for _, name := range accepted {
 		err = errors.Join(err, p.Accept(name, ""))
 	}

@@ -233,24 +233,40 @@ func TestSensitiveForms(t *testing.T) {
 		{`"password":{"type":"string"}`, true}, {`"x":{"type":"string","title":"Your API key"}`, true}, {`"cardNumber":{"type":"number"}`, true},
 		{`"x":{"type":"string","format":"password"}`, true}, {`"x":{"type":"object","properties":{"apiToken":{"type":"string"}}}`, true},
 		{`"tokens":{"type":"integer"}`, false}, {`"usePassword":{"type":"boolean"}`, false}, {`"email":{"type":"string","format":"email"}`, false},
-		{`"token":{"type":"string","enum":["a","b"]}`, false},
+		{`"token":{"type":"string","enum":["a","b"]}`, false}, {`"discard number":{"type":"string"}`, false}, {`"page":{"type":"string","description":"The page to show"}`, false},
+		{`"pa\u200bssw\u00adord":{"type":"string"}`, true}, {`"раѕѕwоrd":{"type":"string"}`, true}, {`"x":{"type":"string","title":"p a s s w o r d"}`, true},
+		{`"p-a-s-s-w-o-r-d":{"type":"string"}`, true}, {`"x":{"type":"string","title":"Your P@ssw0rd"}`, true}, {`"x":{"type":"string","title":"ｐａｓｓｗｏｒｄ"}`, true},
+		{`"x":{"type":"string","description":"The API-key of your account"}`, true}, {`"x":{"type":"boolean","description":"Forget the password?"}`, false},
+		{`"x":{"type":"string","title":"Ihr Passwort"}`, true}, {`"mot_de_passe":{"type":"string"}`, true}, {`"contraseña":{"type":"string"}`, true},
+		{`"senha":{"type":"string"}`, true}, {`"x":{"type":"string","title":"密码"}`, true}, {`"пароль":{"type":"string"}`, true}, {`"x":{"type":"string","title":"パスワードを入力"}`, true},
 	} {
 		schema := json.RawMessage(fmt.Sprintf(form, c.field))
-		_, err := newPolicy(t, config.Policy{Sensitive: config.RefuseSensitive}, upstream.PolicyOptions{}).CheckForm(schema)
+		_, err := newPolicy(t, config.Policy{Sensitive: config.RefuseSensitive}, upstream.PolicyOptions{}).CheckForm("Please answer", schema)
 		if errors.Is(err, upstream.ErrSensitive) != c.sensitive {
 			t.Errorf("%s: %v", c.field, err)
 		}
-		warning, err := newPolicy(t, config.Policy{Sensitive: config.WarnSensitive}, upstream.PolicyOptions{}).CheckForm(schema)
+		warning, err := newPolicy(t, config.Policy{Sensitive: config.WarnSensitive}, upstream.PolicyOptions{}).CheckForm("Please answer", schema)
 		if err != nil || (warning != "") != c.sensitive {
 			t.Errorf("%s: the warning is %q, %v", c.field, warning, err)
 		}
-		if warning, err := newPolicy(t, config.Policy{Sensitive: config.AllowSensitive}, upstream.PolicyOptions{}).CheckForm(schema); warning != "" || err != nil {
+		if warning, err := newPolicy(t, config.Policy{Sensitive: config.AllowSensitive}, upstream.PolicyOptions{}).CheckForm("Please answer", schema); warning != "" || err != nil {
 			t.Errorf("%s: allowed: %q, %v", c.field, warning, err)
+		}
+	}
+	refusing := newPolicy(t, config.Policy{Sensitive: config.RefuseSensitive}, upstream.PolicyOptions{})
+	for message, sensitive := range map[string]bool{
+		"Enter your password": true, "Type your pass\u200bwоrd": true, "Bitte das Kennwort eingeben": true, "Your compass heading": false, "Enter the name": false,
+	} {
+		if _, err := refusing.CheckForm(message, json.RawMessage(`{"type":"object","properties":{"value":{"type":"string"}}}`)); errors.Is(err, upstream.ErrSensitive) != sensitive {
+			t.Errorf("%q: %v", message, err)
+		}
+		if _, err := refusing.CheckForm(message, json.RawMessage(`{"type":"object","properties":{"value":{"type":"boolean"}}}`)); err != nil {
+			t.Errorf("%q, yes or no: %v", message, err)
 		}
 	}
 	deep := strings.Repeat(`{"properties":{"x":`, 5000) + `{}` + strings.Repeat(`}}`, 5000)
 	for _, hostile := range []string{deep, `5`, `null`, `{"properties":[]}`, `{"items":[{}]}`, ``} {
-		if _, err := newPolicy(t, config.Policy{}, upstream.PolicyOptions{}).CheckForm(json.RawMessage(hostile)); err != nil {
+		if _, err := newPolicy(t, config.Policy{}, upstream.PolicyOptions{}).CheckForm("", json.RawMessage(hostile)); err != nil {
 			t.Errorf("%.20s: %v", hostile, err)
 		}
 	}

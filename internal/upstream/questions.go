@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strings"
 	"sync/atomic"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -72,6 +72,10 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 		return
 	}
 	defer end()
+	if outcome, refused := checkDeclared(r, p.declared); refused != nil {
+		p.refuse(r, outcome, refused)
+		return
+	}
 	q, refused := p.upstream.question(r)
 	if refused != nil {
 		outcome := AskInvalid
@@ -107,6 +111,17 @@ type question struct {
 func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 	withdrawable := &withdrawer{yield: p.yield}
 	defer context.AfterFunc(r.Context(), func() { withdrawable.withdraw(context.Cause(r.Context()).Error()) })()
+	var isAbsent atomic.Bool
+	if p.client.Presence != nil {
+		ctx, stop := context.WithCancel(r.Context())
+		defer stop()
+		go func() {
+			if p.client.Presence.AwaitAbsence(ctx) {
+				isAbsent.Store(true)
+				withdrawable.withdraw(nobodyThere)
+			}
+		}()
+	}
 	result, err := q.ask(withdrawable.yieldCall)
 	switch {
 	case err == nil:
@@ -115,12 +130,18 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 		r.Reply(q.declined)
 	case errors.Is(err, ask.ErrCancelled) && q.cancelled != nil:
 		r.Reply(q.cancelled)
+	case errors.Is(err, generators.ErrWithdrawn) && isAbsent.Load():
+		r.Refuse(message.Errorf(codeNoAnswer, nobodyThere))
 	case errors.Is(err, generators.ErrWithdrawn), errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
 		// Nobody waits for a response.
 	default:
 		r.Refuse(q.refusalOf(err))
 	}
 }
+
+// nobodyThere is why a question is withdrawn that nobody but a client can be asked which
+// has left.
+const nobodyThere = "nobody is there: the client of this call is not connected"
 
 // refusalOf returns the error for the upstream of a question without an answer.
 func (q *question) refusalOf(err error) *message.Error {
@@ -191,13 +212,12 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	if err != nil {
 		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not one of a form: %v", err)
 	}
-	warning, err := u.policy.CheckForm(schema)
+	warning, err := u.policy.CheckForm(text, schema)
 	if err != nil {
 		return nil, message.Errorf(mcp.INVALID_PARAMS, "%v", err)
 	}
-	if warning != "" {
-		text += "\n\n" + warning
-	}
+	text = withWarning(cleantext.Text(text), warning)
+	labelFields(fields)
 	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
 		if err != nil {
@@ -207,10 +227,29 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}}, nil
 }
 
+// labelFields cleans what people read of fields. Names and values stay as they are, since
+// the answer has them.
+func labelFields(fields ask.Fields) {
+	for i := range fields {
+		f := &fields[i]
+		f.Title, f.Description = cleantext.Line(f.Title), cleantext.Text(f.Description)
+		if label := cleantext.Name(f.Label()); label != f.Label() {
+			f.Title = label
+		}
+		for j, c := range f.Choices {
+			if label := cleantext.Name(c.Label()); label != c.Label() {
+				f.Choices[j].Title = label
+			}
+		}
+	}
+}
+
 func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Error) {
-	if refused := checkURL(address); refused != nil {
+	address, warning, refused := u.checkURL(address)
+	if refused != nil {
 		return nil, refused
 	}
+	text = withWarning(cleantext.Text(text), warning)
 	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		w := &withdrawer{yield: yield}
 		var isComplete atomic.Bool
@@ -221,18 +260,6 @@ func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Er
 		}
 		return json.RawMessage(`{"action":"accept"}`), nil
 	}}, nil
-}
-
-// checkURL returns the error for an address that a person is not sent to.
-func checkURL(address string) *message.Error {
-	parsed, err := url.Parse(address)
-	switch {
-	case err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "":
-		return message.Errorf(mcp.INVALID_PARAMS, "the url must be an http or https address")
-	case parsed.User != nil:
-		return message.Errorf(mcp.INVALID_PARAMS, "the url must not have user information")
-	}
-	return nil
 }
 
 // samplingQuestion returns the question of sampling/createMessage.

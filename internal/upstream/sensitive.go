@@ -12,23 +12,30 @@ import (
 // (MCP, Elicitation); schemas that aren't are refused elsewhere.
 const maxSchemaDepth = 8
 
-// findSensitiveField returns the name of a field that asks for a secret; "" if there
-// is none.
-func findSensitiveField(schema json.RawMessage) string {
+// findSensitive returns what of a form asks for a secret: the name of a field, or the
+// message if somebody could type a secret into one of the fields; "" if nothing does.
+func findSensitive(message string, schema json.RawMessage) string {
 	var s formSchema
 	if json.Unmarshal(schema, &s) != nil {
 		return ""
 	}
-	return s.findSensitive(maxSchemaDepth)
+	if name := s.findSensitive(maxSchemaDepth); name != "" {
+		return name
+	}
+	if mentionsSecret(message) && s.hasFreeField(maxSchemaDepth) {
+		return "its message"
+	}
+	return ""
 }
 
 // A formSchema is what findSensitiveField reads of a schema.
 type formSchema struct {
-	Title, Format, Type any // texts, unless the schema is invalid
-	WriteOnly           any
-	Enum, OneOf         []json.RawMessage
-	Properties          map[string]formSchema
-	Items               *formSchema
+	// These are texts, unless the schema is invalid.
+	Title, Description, Format, Type any
+	WriteOnly                        any
+	Enum, OneOf                      []json.RawMessage
+	Properties                       map[string]formSchema
+	Items                            *formSchema
 }
 
 func (s *formSchema) findSensitive(depth int) string {
@@ -50,16 +57,38 @@ func (s *formSchema) findSensitive(depth int) string {
 	return ""
 }
 
-// isSensitive reports whether the field of that name asks for a secret: by its name or
-// title, as in any form, or because its schema says so.
+// isFree reports whether anything can be typed into the field.
+func (s *formSchema) isFree() bool {
+	return len(s.Enum)+len(s.OneOf) == 0 && (s.Type == "string" && (s.Format == nil || s.Format == "") || s.Type == "number" || s.Type == "integer")
+}
+
+func (s *formSchema) hasFreeField(depth int) bool {
+	if depth == 0 {
+		return false
+	}
+	for _, field := range s.Properties {
+		if field.isFree() || field.hasFreeField(depth-1) {
+			return true
+		}
+	}
+	return s.Items != nil && (s.Items.isFree() || s.Items.hasFreeField(depth-1))
+}
+
+// isSensitive reports whether the field of that name asks for a secret: by its name, title
+// or description, or because its schema says so.
 func (s *formSchema) isSensitive(name string) bool {
 	title, _ := s.Title.(string)
+	description, _ := s.Description.(string)
 	fieldType, _ := s.Type.(string)
 	if s.Format == "password" || s.WriteOnly == true {
 		return true
 	}
-	if len(s.Enum)+len(s.OneOf) > 0 {
+	if len(s.Enum)+len(s.OneOf) > 0 || fieldType == "boolean" {
 		return false
+	}
+	isText := fieldType == "string"
+	if namesSecret(name, isText) || namesSecret(title, isText) || s.isFree() && mentionsSecret(description) {
+		return true
 	}
 	q := &ask.Question{Kind: ask.KindForm, Fields: ask.Fields{{Name: name, Title: title, Type: fieldType}}}
 	return ask.Policy{}.Admit(q, 0, 0) != nil

@@ -35,13 +35,13 @@ type Upstream struct {
 	since       time.Time
 	err         error
 	retryAt     time.Time
-	main        *connection            // nil unless connected
-	others      map[string]*connection // of further owners; see acquire
-	asking      map[string]bool        // tools that are known to ask
-	tools       []*ToolStatus          // as they were last reviewed
-	collisions  error                  // of the names of its tools, as they were last listed
-	errors      []Event                // the latest
-	stderr      []Event                // the latest lines
+	main        *connection                   // nil unless connected
+	others      map[connectionKey]*connection // see acquire
+	asking      map[string]bool               // tools that are known to ask
+	tools       []*ToolStatus                 // as they were last reviewed
+	collisions  error                         // of the names of its tools, as they were last listed
+	errors      []Event                       // the latest
+	stderr      []Event                       // the latest lines
 	callCount   int64
 	completions []*completion
 }
@@ -50,7 +50,7 @@ func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
 	u := &Upstream{
 		manager: m, server: server, tried: make(chan struct{}), refresh: make(chan struct{}, 1), retry: make(chan struct{}, 1),
 		changed: make(chan struct{}), state: Connecting, since: time.Now(),
-		others: make(map[string]*connection), asking: make(map[string]bool), done: make(chan struct{}),
+		others: make(map[connectionKey]*connection), asking: make(map[string]bool), done: make(chan struct{}),
 	}
 	u.ctx, u.cancel = context.WithCancelCause(m.ctx)
 	policy, err := NewPolicy(server, m.options.Policy)
@@ -112,6 +112,7 @@ func (u *Upstream) serve() error {
 	defer u.setMain(nil)
 	u.isTried.Do(func() { close(u.tried) })
 	u.manager.spawn(func() { u.listen(c.session) })
+	wait := minRefreshInterval
 	for {
 		select {
 		case <-c.session.Done():
@@ -123,7 +124,12 @@ func (u *Upstream) serve() error {
 				u.recordError(fmt.Errorf("listing its tools again: %w", err))
 			}
 			u.listOthers(u.ctx, c.session)
-			u.pause(minRefreshInterval, c.session)
+			u.pause(wait, c.session)
+			if len(u.refresh) == 0 {
+				wait = minRefreshInterval
+			} else { // the lists change all the time
+				wait = min(2*wait, maxRefreshInterval)
+			}
 		}
 	}
 }
@@ -144,8 +150,11 @@ func (u *Upstream) listen(s *client.Session) {
 	}
 }
 
-// minRefreshInterval is the least time between two lists of the tools.
-const minRefreshInterval = time.Second
+// The least time between two lists of the tools. It grows while they change all the time.
+const (
+	minRefreshInterval = time.Second
+	maxRefreshInterval = 30 * time.Second
+)
 
 // pause waits, until the session ends or the manager is closed.
 func (u *Upstream) pause(d time.Duration, s *client.Session) {

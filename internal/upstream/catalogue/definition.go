@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -177,12 +178,12 @@ func (d *definition) title() string {
 	return d.Annotations.Title
 }
 
-// options returns the options of the tool's photon. What the upstream doesn't say of
-// what the tool does is not claimed.
+// options returns the options of the tool's photon, with texts for people; MCP clients get
+// the definition itself. What the upstream doesn't say of what the tool does is not claimed.
 func (d *definition) options(server string, raw json.RawMessage) *generators.Options {
 	is := func(hint *bool) bool { return hint != nil && *hint }
 	o := &generators.Options{
-		Title: d.title(), Description: d.Description, Group: server, Definition: raw,
+		Title: cleantext.Line(d.title()), Description: cleantext.Text(d.Description), Group: server, Definition: raw,
 		ReadOnly: is(d.Annotations.ReadOnly), Destructive: is(d.Annotations.Destructive),
 		Idempotent: is(d.Annotations.Idempotent), OpenWorld: is(d.Annotations.OpenWorld),
 	}

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/mcp/message"
 )
 
 // MaxNameLen is the length of the longest name of a tool or prompt. Clients cut longer
@@ -47,26 +49,23 @@ func replaceOthers(name string) string {
 	}, name)
 }
 
-// uiScheme begins the addresses of user interfaces (MCP Apps).
-const uiScheme = "ui://"
-
 // JoinUI returns the address under which Beam serves an upstream's user interface:
 // ui://SERVER/REST.
 func JoinUI(server, uri string) string {
-	rest, found := strings.CutPrefix(uri, uiScheme)
+	scheme, rest, found := message.CutUIScheme(uri)
 	if !found {
 		return uri
 	}
-	return uiScheme + server + "/" + rest
+	return scheme + server + "/" + rest
 }
 
 // SplitUI returns the upstream and its own address of a user interface that [JoinUI]
 // returned. It reports false if uri is none.
 func SplitUI(uri string) (server, own string, ok bool) {
-	rest, found := strings.CutPrefix(uri, uiScheme)
+	scheme, rest, found := message.CutUIScheme(uri)
 	if !found {
 		return "", "", false
 	}
 	server, rest, ok = strings.Cut(rest, "/")
-	return server, uiScheme + rest, ok
+	return server, scheme + rest, ok
 }

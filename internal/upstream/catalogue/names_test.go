@@ -42,6 +42,12 @@ func TestAddressesOfUserInterfaces(t *testing.T) {
 	if server != "weather" || own != "ui://map/view.html?x=1" || !ok {
 		t.Errorf("split: %s, %s, %v", server, own, ok)
 	}
+	if joined := catalogue.JoinUI("weather", "UI://Map"); joined != "UI://weather/Map" {
+		t.Errorf("in capital letters, the address is %s", joined)
+	}
+	if server, own, ok := catalogue.SplitUI("UI://weather/Map"); server != "weather" || own != "UI://Map" || !ok {
+		t.Errorf("in capital letters, split: %s, %s, %v", server, own, ok)
+	}
 	if got := catalogue.JoinUI("weather", "file:///x"); got != "file:///x" {
 		t.Errorf("another scheme's address is %s", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -77,7 +78,7 @@ func (r *toolResult) show(yield generators.Yield) (value json.RawMessage, mediaT
 		if text == "" {
 			text = "the tool reported an error, and said nothing about it"
 		}
-		err = errors.New(text)
+		err = errors.New(cleantext.Text(text))
 	case single:
 		return singleText(artifactOf(shown[0]))
 	}
@@ -223,13 +224,13 @@ func (b *contentBlock) resourceEvent(raw json.RawMessage) generators.Event {
 		if r.MimeType == "" {
 			r.MimeType = plainType
 		}
-		return generators.Resource(r.URI, mediaType(r.MimeType), []byte(*r.Text))
+		return generators.Resource(cleantext.Line(r.URI), mediaType(r.MimeType), []byte(*r.Text))
 	}
 	body, err := decodeBase64(r.Blob)
 	if err != nil {
 		return generators.JSON("Part that can't be decoded", raw)
 	}
-	return generators.Resource(r.URI, mediaType(r.MimeType), body)
+	return generators.Resource(cleantext.Line(r.URI), mediaType(r.MimeType), body)
 }
 
 // linkEvent returns a link to a resource as Markdown. Only addresses of the web are
@@ -243,9 +244,9 @@ func (b *contentBlock) linkEvent() generators.Event {
 	if u, err := url.Parse(b.URI); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.User == nil {
 		target = "<" + u.String() + ">"
 	}
-	text := fmt.Sprintf("%s: %s", escapeMarkdown(name), target)
+	text := fmt.Sprintf("%s: %s", escapeMarkdown(cleantext.Line(name)), target)
 	if b.Description != "" {
-		text += "\n\n" + escapeMarkdown(b.Description)
+		text += "\n\n" + escapeMarkdown(cleantext.Line(b.Description))
 	}
 	return generators.Markdown("Link", text)
 }

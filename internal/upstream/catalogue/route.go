@@ -66,7 +66,7 @@ func (c *Catalogue) FindResource(uri, only string, caller generators.Caller) (Ta
 		}
 		return Target{only, uri, all[0]}, true
 	}
-	if strings.HasPrefix(uri, uiScheme) {
+	if _, _, isUI := message.CutUIScheme(uri); isUI {
 		server, own, ok := SplitUI(uri)
 		s := c.servers[server]
 		if !ok || s == nil || s.Allow != nil && s.Allow(caller) != nil {

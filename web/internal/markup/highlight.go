@@ -8,6 +8,8 @@ import (
 	"github.com/a-h/templ"
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
+
+	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // MaxText is how much of a code or a document is rendered, in bytes.
@@ -34,7 +36,7 @@ func Code(language string, source []byte) templ.Component {
 
 // highlight writes code with a class for each kind of token.
 func highlight(w io.Writer, language, code string) error {
-	code = strings.TrimSuffix(strings.ReplaceAll(code, "\r", ""), "\n")
+	code = cleantext.Visible(strings.TrimSuffix(strings.ReplaceAll(code, "\r", ""), "\n"))
 	if _, err := io.WriteString(w, `<pre class="code" tabindex="0"><code>`); err != nil {
 		return err
 	}

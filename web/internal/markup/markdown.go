@@ -19,6 +19,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	gmtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // maxMarkdown is the longest document that is rendered, in bytes. Longer ones are shown
@@ -39,7 +41,7 @@ func Markdown(source []byte) templ.Component {
 		if _, err := io.WriteString(w, `<div class="prose" data-ignore>`); err != nil {
 			return err
 		}
-		if _, err := w.Write(html); err != nil {
+		if _, err := io.WriteString(w, cleantext.Visible(string(html))); err != nil {
 			return err
 		}
 		_, err = io.WriteString(w, `</div>`)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/internal/markup"
 )
@@ -148,7 +149,7 @@ func writeNode(b *strings.Builder, name string, named bool, n *jsonNode, depth i
 
 func writeName(b *strings.Builder, name string, named bool) {
 	if named {
-		b.WriteString(`<span class="na">` + templ.EscapeString(name) + `</span> `)
+		b.WriteString(`<span class="na">` + templ.EscapeString(cleantext.Visible(name)) + `</span> `)
 	}
 }
 

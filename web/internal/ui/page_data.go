@@ -9,7 +9,8 @@ import (
 // Chrome is the data of the bar and the sidebar around every page.
 type Chrome struct {
 	Title      string // the document's title, if the page has none
-	Photons    []PhotonLink
+	Photons    []PhotonLink  // Beam's own
+	Servers    []ServerTools // the tools of upstreams
 	RecentRuns []RunLine // newest first
 	OpenAsks   int       // open questions that this person may answer
 	Person     string    // who is signed in, for people; may be empty
@@ -48,6 +49,14 @@ type PhotonLink struct {
 	Name    string
 	Title   string
 	Current bool
+}
+
+// ServerTools are the tools of an upstream in the sidebar.
+type ServerTools struct {
+	Name       string
+	Tools      []PhotonLink // the first of them, and the one whose page it is
+	Count      int          // of all
+	HasCurrent bool         // the page is that of one of them
 }
 
 // A PhotonCard is a photon on the first page.

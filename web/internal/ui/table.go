@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -115,9 +116,9 @@ func cellText(v any) string {
 		return ""
 	case string:
 		if len(v) > maxCell {
-			return strings.ToValidUTF8(v[:maxCell], "") + " …"
+			v = strings.ToValidUTF8(v[:maxCell], "") + " …"
 		}
-		return v
+		return cleantext.Visible(v)
 	case json.Number:
 		return v.String()
 	case float64:

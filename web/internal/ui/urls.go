@@ -16,6 +16,10 @@ func homeURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Home())
 }
 
+func searchURL(ctx context.Context, words string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Search(words))
+}
+
 func photonURL(ctx context.Context, name string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Photon(name))
 }

@@ -1,0 +1,72 @@
+package upstream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
+)
+
+// However large the tools are that a server changes all the time, what is remembered of
+// them stays small, and a tool that changes is held back.
+func TestPinsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{Dir: dir})
+	large := strings.Repeat("x", 60<<10)
+	var last []json.RawMessage
+	for round := range 3 {
+		last = nil
+		for i := range 100 {
+			last = append(last, tool(fmt.Sprintf("t%d-%d", round, i), large))
+		}
+		p.Review(last)
+	}
+	info, err := os.Stat(filepath.Join(dir, "upstreams", "up.json"))
+	if err != nil || info.Size() > 5<<20 {
+		t.Errorf("of 18 MB of tools, %d bytes are stored, %v", info.Size(), err)
+	}
+	p = newPolicy(t, config.Policy{}, upstream.PolicyOptions{Dir: dir})
+	last[99] = tool("t2-99", "something else")
+	if got := p.Review(last)[99]; got.Decision != upstream.Held || got.Change.Old != nil {
+		t.Errorf("a tool of which only the digest is stored is %s, %v", got.Decision, got.Change)
+	}
+	if err := p.Accept("t2-99", ""); err != nil {
+		t.Error(err)
+	}
+	if got := p.Review(last)[99]; got.Decision != upstream.Offered {
+		t.Errorf("after it was accepted, the tool is %s", got.Decision)
+	}
+}
+
+// A server that has had too many tools gets no more until an operator forgets the old ones.
+// It can't make Beam forget a tool that it then changes.
+func TestTooManyPins(t *testing.T) {
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{})
+	p.Review([]json.RawMessage{tool("first", "harmless")})
+	var last []json.RawMessage
+	for round := range 6 {
+		last = []json.RawMessage{tool("first", "harmful")}
+		for i := range 1900 {
+			last = append(last, tool(fmt.Sprintf("t%d-%d", round, i), ""))
+		}
+		p.Review(last)
+	}
+	tools := p.Review(last)
+	if got := tools[0].Decision; got != upstream.Held {
+		t.Errorf("the tool that changed is %s", got)
+	}
+	if got := tools[1900]; got.Decision != upstream.Skipped || !strings.Contains(got.Reason, "beam upstream accept up") {
+		t.Errorf("a new tool is %s: %s", got.Decision, got.Reason)
+	}
+	if accepted, err := p.AcceptAll(); err != nil || len(accepted) != 1 {
+		t.Errorf("accepted %v, %v", accepted, err)
+	}
+	if got := p.Review(last); got[0].Decision != upstream.Offered || got[1900].Decision != upstream.Offered {
+		t.Errorf("after that, the tools are %s and %s", got[0].Decision, got[1900].Decision)
+	}
+}
