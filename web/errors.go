@@ -38,7 +38,7 @@ var errorStatuses = []struct {
 	err    error
 	status int
 }{
-	{identity.ErrSignInRequired, http.StatusUnauthorized},
+	{callers.ErrSignInRequired, http.StatusUnauthorized},
 	{identity.ErrNotSignedIn, http.StatusUnauthorized},
 	{callers.ErrForbidden, http.StatusForbidden},
 	{engine.ErrPhotonNotFound, http.StatusNotFound},
