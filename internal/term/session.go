@@ -21,6 +21,7 @@ type Runs interface {
 	Follow(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error]
 	Answer(ctx context.Context, askID string, a runs.Answer) error
 	Cancel(ctx context.Context, id string) error
+	Ask(ctx context.Context, id string) (engine.OpenAsk, error)
 	Models(ctx context.Context, askID string) (sampling.Description, error)
 	Approve(ctx context.Context, askID, model string) error
 }
@@ -281,8 +282,17 @@ func (s *Session) askNext(ctx context.Context) error {
 	return nil
 }
 
-// ask answers a question with what is prepared, or begins to ask the person.
+// ask answers a question with what is prepared, or begins to ask the person. It leaves a
+// question open that others are to answer.
 func (s *Session) ask(ctx context.Context, q *Question) error {
+	if len(q.From) > 0 || q.NotCaller {
+		open, err := s.Runs.Ask(ctx, q.ID)
+		if err == nil && open.Excluded {
+			s.parked[q.ID] = true
+			s.note("Waits for " + open.For + " to answer: " + q.Message)
+			return nil
+		}
+	}
 	if s.Prepared != nil {
 		a, found, err := s.Prepared.find(q)
 		if err == nil && found {

@@ -25,6 +25,7 @@ type fakeRuns struct {
 	seq       uint64
 	answered  []runs.Answer
 	cancelled int
+	others    string  // who is to answer, if that isn't the person at the terminal
 	refuse    []error // what the next answers are refused with
 }
 
@@ -41,8 +42,9 @@ func (f *fakeRuns) append(kind runlog.Kind, data any) uint64 {
 	return f.seq
 }
 
-func (f *fakeRuns) ask(key string, kind ask.Kind) uint64 {
-	return f.append(runlog.KindAsked, runlog.Asked{Key: key, Question: &ask.Question{Kind: kind, Message: key + "?", Fields: ask.Fields{{Name: key, Type: "string", Required: true}}}})
+func (f *fakeRuns) askQuestion(key string, kind ask.Kind) uint64 {
+	q := &ask.Question{Kind: kind, NotCaller: f.others != "", Message: key + "?", Fields: ask.Fields{{Name: key, Type: "string", Required: true}}}
+	return f.append(runlog.KindAsked, runlog.Asked{Key: key, Question: q})
 }
 
 func (f *fakeRuns) Follow(ctx context.Context, _ string, _ uint64) iter.Seq2[[]runlog.Entry, error] {
@@ -88,6 +90,12 @@ func (f *fakeRuns) Models(context.Context, string) (sampling.Description, error)
 }
 func (f *fakeRuns) Approve(context.Context, string, string) error { return nil }
 
+func (f *fakeRuns) Ask(_ context.Context, id string) (engine.OpenAsk, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return engine.OpenAsk{ID: id, For: f.others, Excluded: f.others != ""}, nil
+}
+
 // asker asks with a function.
 type asker func(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error)
 
@@ -118,10 +126,10 @@ func TestSettledElsewhere(t *testing.T) {
 			return runs.Answer{}, context.Cause(ctx)
 		})}
 		go func() {
-			first := f.ask("first", ask.KindText)
+			first := f.askQuestion("first", ask.KindText)
 			synctest.Wait()
 			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
-			f.ask("second", ask.KindText)
+			f.askQuestion("second", ask.KindText)
 			synctest.Wait()
 			f.append(runlog.KindFinished, completed())
 		}()
@@ -148,7 +156,7 @@ func TestRefusedAnswers(t *testing.T) {
 			return accept("first", "x"), nil
 		})}
 		go func() {
-			first := f.ask("first", ask.KindText)
+			first := f.askQuestion("first", ask.KindText)
 			synctest.Wait()
 			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
 			f.append(runlog.KindFinished, completed())
@@ -173,7 +181,7 @@ func TestInterrupt(t *testing.T) {
 				return runs.Answer{}, context.Cause(ctx)
 			})}
 			go func() {
-				f.ask("first", ask.KindText)
+				f.askQuestion("first", ask.KindText)
 				synctest.Wait()
 				cancel()
 			}()
@@ -198,9 +206,9 @@ func TestParked(t *testing.T) {
 			return runs.Answer{}, ErrLeft
 		})}
 		go func() {
-			f.ask("first", ask.KindText)
+			f.askQuestion("first", ask.KindText)
 			synctest.Wait()
-			f.ask("second", ask.KindText)
+			f.askQuestion("second", ask.KindText)
 		}()
 		if _, err := s.Follow(t.Context(), "r"); !errors.Is(err, ErrLeft) || len(asked) != 2 {
 			t.Errorf("%v; asked %q", err, asked)
@@ -213,9 +221,9 @@ func TestParked(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
-		settled := f.ask("settled", ask.KindText)
+		settled := f.askQuestion("settled", ask.KindText)
 		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: settled, Surface: "browser", Answer: ask.Answer{Action: ask.Decline}})
-		f.ask("open", ask.KindText)
+		f.askQuestion("open", ask.KindText)
 		s := &Session{Runs: f, Known: 3}
 		_, err := s.Follow(t.Context(), "r")
 		var unanswered *UnansweredError
@@ -223,4 +231,33 @@ func TestUnanswered(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// A question that others are to answer is not asked here, and doesn't end a session that
+// can't ask.
+func TestQuestionForOthers(t *testing.T) {
+	for name, asker := range map[string]Asker{
+		"with a form": asker(func(context.Context, *Question, *generators.InvalidError) (runs.Answer, error) {
+			t.Error("it was asked")
+			return runs.Answer{}, ErrLeft
+		}),
+		"without a terminal": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeRuns()
+				f.others = "ben"
+				s := &Session{Runs: f, Asker: asker}
+				go func() {
+					seq := f.askQuestion("go", ask.KindText)
+					synctest.Wait()
+					f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Decline}})
+					f.append(runlog.KindFinished, completed())
+				}()
+				if finished, err := s.Follow(t.Context(), "run"); err != nil || finished.Status != runlog.Completed || len(f.answered) != 0 {
+					t.Errorf("%+v, %v; answered %v", finished, err, f.answered)
+				}
+			})
+		})
+	}
 }
