@@ -43,6 +43,10 @@ type Question struct {
 	// Evidence are the artifacts that the question shows, with their bodies; see
 	// [Showing].
 	Evidence []*generators.Artifact `json:"evidence,omitempty"`
+	// From are the people who may answer, and no others; none means the run's owner and
+	// operators. NotCaller excludes who started the run. See [From] and [NotCaller].
+	From      []Who `json:"from,omitempty"`
+	NotCaller bool  `json:"notCaller,omitempty"`
 	// Timeout is how long the question may stay open; 0 means no limit.
 	Timeout Millis `json:"timeout,omitempty"`
 

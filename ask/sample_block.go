@@ -9,13 +9,13 @@ import (
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// Role is the author of a message.
-type Role string
+// A SampleRole is the author of a message.
+type SampleRole string
 
 // The roles of a conversation.
 const (
-	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant"
+	RoleUser      SampleRole = "user"
+	RoleAssistant SampleRole = "assistant"
 )
 
 // The types of blocks that Beam knows. Beam passes blocks of other types through.
@@ -30,7 +30,7 @@ const (
 // A SampleMessage is one message of a conversation with a model (MCP's
 // SamplingMessage).
 type SampleMessage struct {
-	Role Role `json:"role"`
+	Role SampleRole `json:"role"`
 	// Content is one block or a list of blocks, as received.
 	// [SampleMessage.Blocks] parses it.
 	Content json.RawMessage `json:"content"`
@@ -75,7 +75,7 @@ func FromUser(blocks ...SampleBlock) SampleMessage { return newMessage(RoleUser,
 // FromAssistant returns an earlier message of the model; see [FromUser].
 func FromAssistant(blocks ...SampleBlock) SampleMessage { return newMessage(RoleAssistant, blocks) }
 
-func newMessage(role Role, blocks []SampleBlock) SampleMessage {
+func newMessage(role SampleRole, blocks []SampleBlock) SampleMessage {
 	var content any = blocks
 	if len(blocks) == 1 {
 		content = blocks[0]

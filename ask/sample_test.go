@@ -78,7 +78,7 @@ func TestInvalidSampleRequests(t *testing.T) {
 		change(&r)
 		return r
 	}
-	message := func(role ask.Role, content string) ask.SampleRequest {
+	message := func(role ask.SampleRole, content string) ask.SampleRequest {
 		return with(func(r *ask.SampleRequest) {
 			r.Messages = []ask.SampleMessage{{Role: role, Content: json.RawMessage(content)}}
 		})

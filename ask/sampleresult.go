@@ -11,7 +11,7 @@ import (
 
 // A SampleResult is a model's response (MCP's CreateMessageResult).
 type SampleResult struct {
-	Role Role `json:"role"`
+	Role SampleRole `json:"role"`
 	// Content is one block or a list of blocks, as received.
 	// [SampleResult.Blocks] parses it.
 	Content json.RawMessage `json:"content"`
@@ -84,7 +84,7 @@ func checkSampleResult(content, blocks json.RawMessage) (json.RawMessage, error)
 	r := SampleResult{Content: blocks}
 	c := checker{}
 	c.path = "role"
-	if r.Role = Role(c.readShortText(given.Role)); len(c.errs) == 0 && r.Role != RoleAssistant && r.Role != RoleUser {
+	if r.Role = SampleRole(c.readShortText(given.Role)); len(c.errs) == 0 && r.Role != RoleAssistant && r.Role != RoleUser {
 		c.addError("must be assistant")
 	}
 	c.path = "content"

@@ -125,14 +125,14 @@ func (r Response) reply(q *ask.Question) generators.Reply {
 	return reply
 }
 
-// submit uploads the files of an answer and answers a question with it.
-func submit(ctx context.Context, e *engine.Engine, askID string, a answer) error {
+// submit uploads the files of a person's answer and answers a question with it.
+func submit(ctx context.Context, e *engine.Engine, by generators.Caller, askID string, a answer) error {
 	for i := range a.Files {
-		digest, _, err := e.Upload(ctx, caller, askID, bytes.NewReader(a.contents[i]))
+		digest, _, err := e.Upload(ctx, by, askID, bytes.NewReader(a.contents[i]))
 		if err != nil {
 			return err
 		}
 		a.Files[i].Digest = digest
 	}
-	return e.Answer(ctx, caller, askID, a.Answer, "test")
+	return e.Answer(ctx, by, askID, a.Answer, "test")
 }

@@ -236,9 +236,12 @@ func (r *runner) respond(c *generators.Call, q *ask.Question) error {
 	if err != nil {
 		return err
 	}
+	by, err := response.by(c.Key, q, generators.CallerOf(c.Context()))
+	if err != nil {
+		return err
+	}
 	reply, delay := response.reply(q), response.delay
 	if response.err == nil {
-		by := generators.CallerOf(c.Context())
 		reply.By = &by
 	}
 	if timeout := time.Duration(q.Timeout); timeout > 0 && delay >= timeout {

@@ -158,3 +158,16 @@ func ExampleScript() {
 	// the photon asked "name#2" (text: And yours?), and the script only answers "name". To answer it, add to the script:
 	// 	"name#2": beamtest.Accept("…"),
 }
+
+// A question that says who may answer is answered by somebody who may.
+func ExampleResponse_As() {
+	deploy := generators.New("deploy", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
+		return ask.Confirm(yield, "approve", "Deploy?", ask.From(ask.Role("ops")), ask.NotCaller())
+	}, nil)
+
+	ada := generators.Caller{ID: "user:ada", Roles: []string{"ops"}}
+	got := beamtest.Run(t, deploy, nil, beamtest.Script{"approve": beamtest.Accept(true).As(ada)})
+
+	fmt.Println(beamtest.Decode[bool](t, got))
+	// Output: true
+}

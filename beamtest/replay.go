@@ -262,7 +262,11 @@ func (r *replayer) respondTo(ctx context.Context, e *engine.Engine, id string, e
 	if response.err != nil {
 		return ignoreSettled(withdraw(ctx, e, askID, response.err))
 	}
-	if err := ignoreSettled(submit(ctx, e, askID, response.answer)); err != nil {
+	by, err := response.by(asked.Key, asked.Question, caller)
+	if err != nil {
+		return err
+	}
+	if err := ignoreSettled(submit(ctx, e, by, askID, response.answer)); err != nil {
 		return fmt.Errorf("the script's answer to %q: %w", asked.Key, err)
 	}
 	return nil

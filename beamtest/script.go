@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
 )
 
 // A Script has a response to each question, by the question's key. A key that a photon
@@ -24,6 +26,7 @@ type Response struct {
 	answer answer // set by Script.lookup
 	err    error
 	delay  time.Duration
+	person generators.Caller // who responds; the zero Caller is who started the run
 }
 
 // Accept answers a question. The value is what asking returns:
@@ -67,6 +70,28 @@ func Fail(err error) Response {
 func (r Response) After(d time.Duration) Response {
 	r.delay = d
 	return r
+}
+
+// As returns the response as that of another person than who started the run, for a question
+// that says who may answer; see [ask.From] and [ask.NotCaller]. The test fails if the person
+// may not.
+func (r Response) As(person generators.Caller) Response {
+	r.person = person
+	return r
+}
+
+// by returns who responds to a question of a run. The error is a *scriptError: that person
+// may not answer.
+func (r Response) by(key string, q *ask.Question, starter generators.Caller) (generators.Caller, error) {
+	who, by := audience.Of(q), r.person
+	if by.ID == "" {
+		by = starter
+	}
+	if r.err == nil && who != nil && !who.Admits(by, audience.Starter(starter), by.ID == starter.ID || by.HasRole(generators.RoleOperator)) {
+		return by, &scriptError{fmt.Sprintf("the script responds to %q as %q, but the question is for %s. To respond as somebody else, add to the response:\n\t"+
+			".As(generators.Caller{ID: %q, Roles: []string{%q}})", key, by.ID, who, "user:ada", "…")}
+	}
+	return by, nil
 }
 
 // A File is a file of an answer.

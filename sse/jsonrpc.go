@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -29,6 +30,9 @@ type JSONRPCRun struct {
 	OpenArtifact func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
 	// Content returns the result that another server gave; nil if there is none.
 	Content func(end *runlog.Finished) (json.RawMessage, error)
+	// Excludes returns who may answer a question if the reader may not, and otherwise "".
+	// Nil means that the reader may answer all.
+	Excludes func(*ask.Question) string
 }
 
 // A JSONRPCRenderer renders a run as MCP messages: one JSON-RPC 2.0 message for each
@@ -39,6 +43,8 @@ type JSONRPCRenderer struct {
 	after      uint64
 	translator message.Translator
 	state      message.State
+	excludes   func(*ask.Question) string
+	excluded   map[uint64]bool // the ordinals of questions that the reader may not answer
 }
 
 var (
@@ -53,7 +59,10 @@ func NewJSONRPCRenderer(ctx context.Context, run JSONRPCRun, after uint64) *JSON
 	if run.Photon == nil {
 		run.Photon = message.PlaceholderPhoton(run.PhotonName)
 	}
-	return &JSONRPCRenderer{ctx: ctx, after: after, translator: message.Translator{
+	if run.Excludes == nil {
+		run.Excludes = func(*ask.Question) string { return "" }
+	}
+	return &JSONRPCRenderer{ctx: ctx, after: after, excludes: run.Excludes, excluded: map[uint64]bool{}, translator: message.Translator{
 		Client: allCapabilities, Photon: run.Photon, RunID: run.ID,
 		ProgressToken: message.StringID(run.ID), Annotated: true, Source: runSource{run},
 	}}
@@ -97,6 +106,11 @@ func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
 	messages := make([]Message, 0, len(batch))
 	for _, e := range batch {
 		if e.Seq <= j.after {
+			if e.Kind == runlog.KindAsked {
+				if _, err := j.excludedMessage(e); err != nil {
+					return nil, err
+				}
+			}
 			if _, err := j.translator.Notification(&j.state, e); err != nil {
 				return nil, err
 			}
@@ -117,17 +131,38 @@ func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
 func (j *JSONRPCRenderer) translate(e runlog.Entry) ([]byte, error) {
 	switch e.Kind {
 	case runlog.KindAsked:
+		if data, err := j.excludedMessage(e); data != nil || err != nil {
+			return data, err
+		}
 		return j.translator.AskMessage(e)
 	case runlog.KindAnswered, runlog.KindWithdrawn:
 		s, err := runlog.Decode[message.Settlement](e)
 		if err != nil {
 			return nil, err
 		}
+		if j.excluded[s.AskSeq] {
+			return nil, nil // it was not asked
+		}
 		return message.EncodeCancelled(runlog.AskID(j.translator.RunID, s.AskSeq), s.Describe()), nil
 	case runlog.KindFinished:
 		return j.translateEnd(e)
 	}
 	return j.translator.Notification(&j.state, e)
+}
+
+// excludedMessage returns a log message in the place of a question that the reader may not
+// answer, or nil for others.
+func (j *JSONRPCRenderer) excludedMessage(e runlog.Entry) ([]byte, error) {
+	asked, err := runlog.Decode[runlog.Asked](e)
+	if err != nil || asked.Question == nil {
+		return nil, err
+	}
+	who := j.excludes(asked.Question)
+	if who == "" {
+		return nil, nil
+	}
+	j.excluded[e.Seq] = true
+	return j.translator.LogMessage(generators.Notice, "Waits for "+who+" to answer: "+asked.Question.Message, "log"), nil
 }
 
 func (j *JSONRPCRenderer) translateEnd(e runlog.Entry) ([]byte, error) {

@@ -53,6 +53,9 @@ func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller
 		s.discardUploads(open, a)
 		return s.renderInvalidForm(w, r, caller, open, err)
 	}
+	if open.AskOnly {
+		return redirectOrAccept(w, r, s.links.Inbox())
+	}
 	return redirectOrAccept(w, r, s.links.Run(open.Run))
 }
 

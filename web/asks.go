@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -68,7 +69,7 @@ func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller genera
 		writeJSON(w, http.StatusOK, s.describeAsk(r, caller, open))
 		return nil
 	}
-	if s.isForModel(open) { // its run's page shows the reply as it arrives
+	if s.isForModel(open) && !open.AskOnly { // its run's page shows the reply as it arrives
 		http.Redirect(w, r, s.askOnRunPage(open), http.StatusSeeOther)
 		return nil
 	}
@@ -82,6 +83,9 @@ func (s *Server) findSettledAsk(r *http.Request, caller generators.Caller, id st
 		return nil, nil
 	}
 	view, err := s.loadTimeline(r, caller, run)
+	if errors.Is(err, engine.ErrForbidden) {
+		view, err = s.loadAskTimeline(r, caller, run, id)
+	}
 	if errors.Is(err, engine.ErrRunNotFound) {
 		return nil, nil
 	}
@@ -89,6 +93,23 @@ func (s *Server) findSettledAsk(r *http.Request, caller generators.Caller, id st
 		return nil, err
 	}
 	return view.Ask(id), nil
+}
+
+// loadAskTimeline folds what a caller who can't use a run may see of a question.
+func (s *Server) loadAskTimeline(r *http.Request, caller generators.Caller, run, id string) (*timeline.Run, error) {
+	entries, err := s.engine.ReadAsk(r.Context(), caller, id)
+	if err != nil {
+		return nil, err
+	}
+	view := timeline.New(run)
+	view.Viewer = caller
+	for _, e := range entries {
+		view.Apply(e)
+	}
+	if a := view.Ask(id); a != nil {
+		a.AskOnly, a.OwnerName = true, callers.Describe(view.Owner.ID, view.Owner.Name)
+	}
+	return view, nil
 }
 
 // renderClosedAsk renders the page of a closed question.

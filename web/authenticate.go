@@ -1,13 +1,13 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/web/identity"
 )
 
 // A callerHandler serves a request of an authenticated caller. An error that it returns
@@ -20,7 +20,7 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
 		isPage := wantsHTML(r) && r.Method == http.MethodGet
 		caller, err := s.identify(w, r)
-		if errors.Is(err, identity.ErrSignInRequired) && isPage {
+		if errors.Is(err, callers.ErrSignInRequired) && isPage {
 			to := s.requestPath(r)
 			s.sessions.SaveReturnPath(w, r, to)
 			http.Redirect(w, r, s.links.LoginThen(to), http.StatusSeeOther)
@@ -44,7 +44,7 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 // no pages.
 func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
-		caller, err := s.identifyProgram(w, r)
+		caller, err := s.identifyProgram(r)
 		if err != nil {
 			return err
 		}
@@ -52,31 +52,45 @@ func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 	})
 }
 
-// callerKey is the key of a request's caller in its context.
-type callerKey struct{}
-
-// WithCaller returns a context for requests whose caller is known from their connection.
-func WithCaller(ctx context.Context, caller generators.Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, caller)
+// newAuthenticators sets who knows the callers of requests: of browsers and scripts, and
+// of programs that keep no cookies, such as MCP clients.
+func (s *Server) newAuthenticators(c Config) {
+	if c.Identify != nil {
+		s.authenticators = callers.Chain{callers.ByConnection{}, c.Identify}
+		s.programAuthenticators = s.authenticators
+		return
+	}
+	known := append(callers.Chain{callers.ByConnection{}}, c.Authenticators...)
+	known = append(known, s.sessions.Token())
+	s.authenticators = append(slices.Clip(known), callers.RefuseUnknownBearer{}, s.sessions)
+	s.programAuthenticators = append(append(slices.Clip(known), c.ProgramAuthenticators...), callers.RefuseUnknownBearer{})
+	if s.requiresSignIn {
+		s.programAuthenticators = append(s.programAuthenticators, s.sessions)
+	}
 }
 
-// identify returns the caller of a request.
+// identify returns the caller of a request. It begins a session for a browser that has
+// none if nobody has to sign in, and renews one that is in use.
 func (s *Server) identify(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
-	if caller, ok := r.Context().Value(callerKey{}).(generators.Caller); ok {
-		return caller, nil
+	caller, err := s.authenticators.Authenticate(r)
+	switch {
+	case errors.Is(err, callers.ErrNoCredentials) && s.identifier == nil:
+		return s.sessions.Begin(w, r)
+	case err == nil && s.identifier == nil:
+		err = s.sessions.Renew(w, r)
 	}
-	if s.identifier != nil {
-		return s.identifier.Identify(r)
-	}
-	return s.sessions.Identify(w, r)
+	return caller, err
 }
 
-// identifyProgram returns the caller of a request of a program that keeps no cookies.
-func (s *Server) identifyProgram(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
-	if s.identifier != nil {
-		return s.identifier.Identify(r)
+// identifyProgram returns the caller of a request of a program that keeps no cookies. If
+// nobody has to sign in, it is [callers.LocalClient]: a program that can reach the
+// loopback address runs on the operator's machine.
+func (s *Server) identifyProgram(r *http.Request) (generators.Caller, error) {
+	caller, err := s.programAuthenticators.Authenticate(r)
+	if errors.Is(err, callers.ErrNoCredentials) {
+		return callers.LocalClient(), nil
 	}
-	return s.sessions.IdentifyProgram(w, r)
+	return caller, err
 }
 
 // unauthenticated adapts a handler that needs no authentication.

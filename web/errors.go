@@ -38,7 +38,7 @@ var errorStatuses = []struct {
 	err    error
 	status int
 }{
-	{identity.ErrSignInRequired, http.StatusUnauthorized},
+	{callers.ErrSignInRequired, http.StatusUnauthorized},
 	{identity.ErrNotSignedIn, http.StatusUnauthorized},
 	{callers.ErrForbidden, http.StatusForbidden},
 	{engine.ErrPhotonNotFound, http.StatusNotFound},
@@ -46,6 +46,7 @@ var errorStatuses = []struct {
 	{engine.ErrAskNotFound, http.StatusNotFound},
 	{blob.ErrNotFound, http.StatusNotFound},
 	{engine.ErrForbidden, http.StatusForbidden},
+	{engine.ErrOthersAnswer, http.StatusForbidden},
 	{engine.ErrRunEnded, http.StatusConflict},
 	{engine.ErrSettled, http.StatusConflict},
 	{engine.ErrSamplingChanged, http.StatusConflict},
@@ -69,6 +70,7 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	var own *statusError
 	var invalid *generators.InvalidError
 	var large *http.MaxBytesError
+	var others *engine.OthersAnswerError
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.text, nil
@@ -76,6 +78,8 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 		return http.StatusUnprocessableEntity, describeInvalid(invalid), invalid.Fields
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large. The limit is %d bytes.", large.Limit), nil
+	case errors.As(err, &others):
+		return http.StatusForbidden, asSentence(others.Error()), nil
 	case errors.Is(err, runlog.ErrDiskFull):
 		return http.StatusServiceUnavailable, diskFullText, nil
 	}

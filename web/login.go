@@ -80,6 +80,6 @@ func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {
-	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.RequiresToken(), SignInCommand: s.signInCommand}
+	page := ui.LoginPage{Error: problem, Next: next, Token: s.sessions.TakesToken(), SignInCommand: s.signInCommand}
 	return s.render(w, r, status, ui.Login(s.newChrome(r, generators.Caller{}, "Sign in"), page))
 }

@@ -58,7 +58,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 
 // maySignIn reports whether the caller is a browser that sees more once it has signed in.
 func (s *Server) maySignIn(caller generators.Caller) bool {
-	return s.identifier == nil && !s.sessions.RequiresToken() && caller.ID != "" && !callers.IsSignedIn(caller)
+	return s.identifier == nil && !s.requiresSignIn && caller.ID != "" && !callers.IsSignedIn(caller)
 }
 
 // startedByClient reports whether an MCP client started the run.

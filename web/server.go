@@ -15,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/assets"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
@@ -36,6 +37,11 @@ type Config struct {
 	// Identify, if set, identifies the callers of requests in place of sessions, sign-in
 	// codes and the token; see [identity.Identifier].
 	Identify identity.Identifier
+	// Authenticators know further callers than those of sessions and the token. They are
+	// asked first, and requests that neither they nor sessions know are refused: everyone
+	// has to sign in. ProgramAuthenticators know callers of the endpoints for programs,
+	// such as MCP, only. Neither are used with Identify.
+	Authenticators, ProgramAuthenticators []callers.Authenticator
 	// Ready returns an error while the server can't serve requests; nil if it always
 	// can until it closes.
 	Ready func() error
@@ -68,6 +74,11 @@ type Server struct {
 	localOnly      bool       // serves only requests from this machine
 	sessions       *identity.Sessions
 	identifier     identity.Identifier // nil if sessions identify callers
+	requiresSignIn bool                // nobody is served who isn't known
+	// authenticators know who sends the requests of browsers and scripts, and
+	// programAuthenticators who sends those of MCP clients.
+	authenticators, programAuthenticators callers.Chain
+
 	signInCodes    *identity.SignInCodes
 	unacknowledged unacknowledged
 	streamSlots    *streamSlots
@@ -94,8 +105,10 @@ func New(c Config) (*Server, error) {
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
 	}
-	s.sessions = identity.NewSessions(c.Keys, c.Token, s.site)
-	s.localOnly = c.Token == "" && c.Identify == nil // nobody says who they are
+	s.requiresSignIn = c.Token != "" || len(c.Authenticators) > 0 || len(c.ProgramAuthenticators) > 0
+	s.localOnly = !s.requiresSignIn && c.Identify == nil // nobody says who they are
+	s.sessions = identity.NewSessions(c.Keys, c.Token, s.requiresSignIn, s.site)
+	s.newAuthenticators(c)
 	if host := s.site.Host(); host != "" {
 		s.hosts = append(slices.Clip(s.hosts), host)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -64,6 +65,7 @@ func (s *Server) jsonrpcRun(r *http.Request, caller generators.Caller, info engi
 		OpenArtifact: func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 			return s.engine.OpenArtifact(ctx, caller, info.ID, seq)
 		},
+		Excludes: func(q *ask.Question) string { return s.engine.Excludes(caller, info.ID, q) },
 		Content: func(end *runlog.Finished) (json.RawMessage, error) {
 			return s.engine.Content(caller, info.ID, end)
 		},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/controlsocket"
-	"github.com/photon-beam/beam/web"
 )
 
 // handleHTTP serves the HTTP interface to a process of the same user, who is the operator.
@@ -20,7 +19,7 @@ func (h *controlServer) handleHTTP(ctx context.Context, r *controlsocket.Request
 	conn := &requestConn{Request: r, closed: make(chan struct{})}
 	server := h.web.NewHTTPServer()
 	server.Handler = h.Handler()
-	server.BaseContext = func(net.Listener) context.Context { return web.WithCaller(ctx, callers.Operator()) }
+	server.BaseContext = func(net.Listener) context.Context { return callers.WithCaller(ctx, callers.Operator()) }
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	l := &oneConnListener{conn: conn}
 	_ = server.Serve(l) // its error is the listener's: the one connection is accepted

@@ -18,13 +18,12 @@ const (
 	operatorID    = "operator"
 	tokenID       = "token"
 	sessionPrefix = "session:"
+	// userPrefix begins the ids of users whom a file or a proxy names.
+	userPrefix = "user:"
 	// bearerPrefix begins the ids that once owned the runs of a token's holders; a
 	// digest of the token followed.
 	bearerPrefix = "bearer:"
 )
-
-// ErrForbidden means that a request's caller is known, but may not use Beam.
-var ErrForbidden = errors.New("you may not use this")
 
 // Operator returns the person at the machine: whoever started the process, or opened
 // a sign-in address.
@@ -50,6 +49,21 @@ func IsSignedIn(c generators.Caller) bool {
 	return c.ID != "" && !isLocalClient && !strings.HasPrefix(c.ID, sessionPrefix)
 }
 
+// User returns the person whom the file of users, or the proxy in front of Beam, calls
+// name.
+func User(name string, roles []string) generators.Caller {
+	return generators.Caller{ID: userPrefix + name, Name: name, Roles: roles}
+}
+
+// IsPerson reports whether it is known which person a caller is. Those who share the
+// token may be several.
+func IsPerson(c generators.Caller) bool { return IsSignedIn(c) && c.ID != tokenID }
+
+// IsUser reports whether a caller is the user of a name, or has the name as id.
+func IsUser(c generators.Caller, name string) bool {
+	return c.ID == name || strings.HasPrefix(c.ID, userPrefix) && c.ID[len(userPrefix):] == name
+}
+
 // OwnerID returns the id of the owner that a log names, which an earlier version may
 // have written.
 func OwnerID(recorded string) string {
@@ -66,6 +80,8 @@ func Describe(id, name string) string {
 		return name
 	case id == tokenID:
 		return "token"
+	case strings.HasPrefix(id, userPrefix):
+		return id[len(userPrefix):]
 	case strings.HasPrefix(id, sessionPrefix):
 		return "browser session"
 	}

@@ -14,14 +14,14 @@ import (
 // OpenAsk returns an open question. The error is [ErrAskNotFound], [ErrForbidden],
 // [ErrSettled] if the question is no longer open, or the log's.
 func (e *Engine) OpenAsk(ctx context.Context, caller generators.Caller, askID string) (OpenAsk, error) {
-	r, seq, err := e.findAsk(caller, askID)
+	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
 		return OpenAsk{}, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.findOpenAsk(seq); a != nil {
-		return r.buildOpenAsk(ctx, a)
+		return r.buildOpenAsk(ctx, a, caller)
 	}
 	return OpenAsk{}, r.notOpenError(ctx, seq)
 }
@@ -29,7 +29,7 @@ func (e *Engine) OpenAsk(ctx context.Context, caller generators.Caller, askID st
 // Question returns a question that is or was asked. The error is [ErrAskNotFound],
 // [ErrForbidden], or the log's.
 func (e *Engine) Question(ctx context.Context, caller generators.Caller, askID string) (*ask.Question, error) {
-	r, seq, err := e.findAsk(caller, askID)
+	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +49,21 @@ func (e *Engine) Question(ctx context.Context, caller generators.Caller, askID s
 	return nil, ErrAskNotFound
 }
 
-func (e *Engine) findAsk(caller generators.Caller, askID string) (*trackedRun, uint64, error) {
+// findAsk returns the run of a question, and the question's ordinal there, if the caller
+// may use the run, or answer the question.
+func (e *Engine) findAsk(ctx context.Context, caller generators.Caller, askID string) (*trackedRun, uint64, error) {
 	id, seq, ok := runlog.SplitAskID(askID)
 	if !ok {
 		return nil, 0, ErrAskNotFound
 	}
-	r, err := e.findRun(caller, id)
-	if errors.Is(err, ErrRunNotFound) {
-		err = ErrAskNotFound
+	r := e.index.lookup(id)
+	switch {
+	case r == nil:
+		return nil, 0, ErrAskNotFound
+	case !r.isUsableBy(caller) && !r.isAddressedTo(ctx, caller, seq):
+		return nil, 0, ErrForbidden
 	}
-	return r, seq, err
+	return r, seq, nil
 }
 
 // notOpenError returns the error for a question that is not open: ErrSettled if the
@@ -85,15 +90,15 @@ func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID str
 
 // AnswerShown settles a question. The first valid answer wins. Who answered, on which
 // surface, a digest of the question, and how much of what it shows the surface rendered
-// are recorded with it. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], the
-// log's, or a [*generators.InvalidError] with a message for each invalid field, after
+// are recorded with it. The error is [ErrAskNotFound], [ErrForbidden], [ErrOthersAnswer],
+// [ErrSettled], the log's, or a [*generators.InvalidError] with a message for each invalid field, after
 // which the question is still open.
 func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
-	r, seq, err := e.findAsk(caller, askID)
+	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
 		return err
 	}
-	question, recorded, err := r.loadQuestion(ctx, seq)
+	question, recorded, err := r.loadQuestion(ctx, caller, seq)
 	if err != nil {
 		return err
 	}
@@ -104,11 +109,12 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.isUsableBy(caller) { // another caller has adopted the run in the meantime
-		return ErrForbidden
-	}
-	if r.findOpenAsk(seq) == nil {
+	open := r.findOpenAsk(seq)
+	if open == nil {
 		return r.notOpenError(ctx, seq)
+	}
+	if err := open.checkAdmits(caller); err != nil { // another caller has adopted the run in the meantime
+		return err
 	}
 	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface, Caller: &caller, Shown: runlog.DigestQuestion(recorded)}
 	if len(question.Evidence) > 0 {
@@ -122,14 +128,17 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindAnswered, entry))
 }
 
-// loadQuestion returns an open question, and its recorded JSON. The error is that of
-// [Engine.OpenAsk].
-func (r *trackedRun) loadQuestion(ctx context.Context, seq uint64) (*ask.Question, json.RawMessage, error) {
+// loadQuestion returns an open question that the caller may answer, and its recorded JSON.
+// The error is that of [Engine.OpenAsk], or [ErrOthersAnswer].
+func (r *trackedRun) loadQuestion(ctx context.Context, caller generators.Caller, seq uint64) (*ask.Question, json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.findOpenAsk(seq)
 	if a == nil {
 		return nil, nil, r.notOpenError(ctx, seq)
+	}
+	if err := a.checkAdmits(caller); err != nil {
+		return nil, nil, err
 	}
 	if asked, ok := a.askedFromCall(); ok {
 		recorded, err := json.Marshal(asked.Question)
@@ -170,12 +179,15 @@ func asSettledError(err error) error {
 // [ask.ErrInvalid]. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled],
 // or the log's.
 func (e *Engine) Withdraw(ctx context.Context, caller generators.Caller, askID string, reason runlog.WithdrawReason, text string) error {
-	r, seq, err := e.findAsk(caller, askID)
+	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.isUsableBy(caller) {
+		return ErrForbidden
+	}
 	withdrawn := runlog.Withdrawn{AskSeq: seq, Reason: reason, Error: truncateText(text)}
 	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }

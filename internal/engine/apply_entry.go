@@ -5,6 +5,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -135,10 +136,11 @@ func (r *trackedRun) restoreTimeSpent(spent ask.Millis) {
 	}
 }
 
-// An askTiming is the part of a recorded question that the engine keeps in memory.
-type askTiming struct {
-	Deadline time.Time  `json:"deadline"`
-	Spent    ask.Millis `json:"spent"`
+// An askSummary is the part of a recorded question that the engine keeps in memory.
+type askSummary struct {
+	Deadline time.Time         `json:"deadline"`
+	Spent    ask.Millis        `json:"spent"`
+	Question audience.Audience `json:"question"`
 }
 
 // applyAsked opens a question and schedules its expiry.
@@ -149,16 +151,16 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		a.due = asked.Deadline
+		a.due, a.audience = asked.Deadline, audience.Of(asked.Question)
 		if c := r.worker.recordingCall; c != nil && c.Key == asked.Key {
 			a.call, a.callIsCurrent, a.evidence = c, true, asked.Evidence // set before anybody can answer
 		}
 	} else {
-		timing, err := runlog.Decode[askTiming](e)
+		summary, err := runlog.Decode[askSummary](e)
 		if err != nil {
 			return err
 		}
-		a.due, r.timeSpent = timing.Deadline, time.Duration(timing.Spent)
+		a.due, a.audience, r.timeSpent = summary.Deadline, summary.Question.OrNil(), time.Duration(summary.Spent)
 	}
 	r.openAsks = append(r.openAsks, a)
 	if !r.loading {

@@ -50,6 +50,10 @@ type Options struct {
 	Logger *slog.Logger // nil discards all logs
 	Meter  Meter        // nil disables metrics
 	Tracer Tracer       // nil disables tracing
+	// People reports whether among those who can sign in, or may be able to, there is a
+	// caller for whom qualifies returns true. It is called with a run's lock held, must
+	// return quickly and must not call the engine. Nil means that anybody may sign in.
+	People func(qualifies func(generators.Caller) bool) bool
 	// Supervisor decides about photons that call another server's tools; nil if nothing
 	// does.
 	Supervisor Supervisor
@@ -68,7 +72,8 @@ type Engine struct {
 	logger        *slog.Logger
 	ephemeral     bool
 	skipSleeps    bool
-	supervisor    Supervisor // nil if there is none
+	supervisor    Supervisor                                        // nil if there is none
+	people        func(qualifies func(generators.Caller) bool) bool // nil if anybody may sign in
 	keys          *keyring.Keyring
 	index         *index
 	evictionQueue evictionQueue
@@ -101,7 +106,7 @@ func New(o Options) *Engine {
 		index: newIndex(), keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
 		resumes:   resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		exclusive: exclusiveRuns{byKey: make(map[exclusiveKey][]*trackedRun)},
-		meter:     o.Meter, tracer: o.Tracer, supervisor: o.Supervisor,
+		meter:     o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, people: o.People,
 	}
 	if e.program == nil {
 		e.program = func() string { return "" }

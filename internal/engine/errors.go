@@ -14,6 +14,7 @@ var (
 	ErrRunNotFound          = errors.New("there is no such run")
 	ErrAskNotFound          = errors.New("there is no such question")
 	ErrForbidden            = errors.New("this belongs to another user")
+	ErrOthersAnswer         = errors.New("this question is for others to answer") // see [OthersAnswerError]
 	ErrSettled              = errors.New("this question has already been settled")
 	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
 	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")

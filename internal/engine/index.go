@@ -21,6 +21,8 @@ type index struct {
 	byAsked          *btree.BTreeG[*openAsk]    // the open questions of all owners
 	ended            map[*trackedRun]struct{}   // the ended runs
 	owners           map[string]*owner
+	restricted       map[*openAsk]struct{} // the open questions that name who may answer
+	watching         map[watcher][]generators.Caller
 	everyone         owner // has all owners' open questions, and the watchers of all
 	byIdempotencyKey map[idempotencyKey]*trackedRun
 	closed           bool // addRun returns ErrClosing
@@ -47,6 +49,8 @@ func newIndex() *index {
 		ended:            make(map[*trackedRun]struct{}),
 		owners:           make(map[string]*owner),
 		byIdempotencyKey: make(map[idempotencyKey]*trackedRun),
+		restricted:       make(map[*openAsk]struct{}),
+		watching:         make(map[watcher][]generators.Caller),
 	}
 }
 
@@ -79,6 +83,7 @@ func (x *index) insertRun(r *trackedRun) {
 	x.byStart.ReplaceOrInsert(r)
 	for _, a := range r.openAsks {
 		x.byAsked.ReplaceOrInsert(a)
+		x.trackAudience(a)
 	}
 	x.everyone.openAsks += len(r.openAsks)
 	x.addToOwner(r)
@@ -202,6 +207,7 @@ func (x *index) addAsk(r *trackedRun, a *openAsk) {
 	x.byAsked.ReplaceOrInsert(a)
 	x.ensureOwner(r.owner()).openAsks++
 	x.everyone.openAsks++
+	x.trackAudience(a)
 }
 
 // removeAsk removes a settled question. Callers hold r.mu.
@@ -213,6 +219,7 @@ func (x *index) removeAsk(r *trackedRun, a *openAsk) {
 	}
 	if _, found := x.byAsked.Delete(a); found {
 		x.everyone.openAsks--
+		x.forgetAudience(a)
 	}
 }
 
@@ -253,6 +260,7 @@ func (x *index) removeRun(r *trackedRun) {
 	for _, a := range r.openAsks {
 		if _, found := x.byAsked.Delete(a); found {
 			x.everyone.openAsks--
+			x.forgetAudience(a)
 		}
 	}
 	if r.state == Running && !r.inactive {

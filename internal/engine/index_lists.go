@@ -32,7 +32,8 @@ func (x *index) runsNewestFirst(c generators.Caller) iter.Seq[*trackedRun] {
 	})
 }
 
-// asksOldestFirst yields the open questions that a caller may answer, oldest first.
+// asksOldestFirst yields the open questions of the runs that a caller may use, oldest
+// first.
 func (x *index) asksOldestFirst(c generators.Caller) iter.Seq[*openAsk] {
 	if usesAllRuns(c) {
 		return x.allAsks()
@@ -65,13 +66,6 @@ func (x *index) countOpenAsks(name string) int {
 		return o.openAsks
 	}
 	return 0
-}
-
-// countAllOpenAsks returns the number of all owners' open questions.
-func (x *index) countAllOpenAsks() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.everyone.openAsks
 }
 
 // Lists are B-trees, so that the cost of a change and of a page hardly grows with

@@ -12,10 +12,14 @@ type watcher chan struct{}
 // notifyWatchers notifies the owner's watchers. Callers hold the index's mu.
 func (o *owner) notifyWatchers() {
 	for w := range o.watchers {
-		select {
-		case w <- struct{}{}:
-		default:
-		}
+		w.notify()
+	}
+}
+
+func (w watcher) notify() {
+	select {
+	case w <- struct{}{}:
+	default:
 	}
 }
 
@@ -24,12 +28,14 @@ func (x *index) addWatcher(callers ...generators.Caller) (w watcher, remove func
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	w = make(watcher, 1)
+	x.watching[w] = callers
 	for _, c := range callers {
 		x.watchedOwner(c).addWatcher(w)
 	}
 	return w, func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
+		delete(x.watching, w)
 		for _, c := range callers {
 			o := x.watchedOwner(c)
 			delete(o.watchers, w)

@@ -80,6 +80,12 @@ type OpenAsk struct {
 	Owner     string    `json:"owner"`
 	OwnerName string    `json:"ownerName"`
 	Since     time.Time `json:"since"`
+	// For says who may answer, for people, if the question names them; see [ask.From].
+	// Excluded means that the caller for whom the question was looked up may not.
+	For      string `json:"for,omitempty"`
+	Excluded bool   `json:"excluded,omitempty"`
+	// AskOnly means that the caller may answer the question, but not use its run.
+	AskOnly bool `json:"askOnly,omitempty"`
 	runlog.Asked
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -23,19 +24,24 @@ type openAsk struct {
 	callIsCurrent bool
 	evidence      string // if callIsCurrent, the digest of what the question shows
 	sampling      samplingCall
+	audience      *audience.Audience // nil if whoever may use the run may answer; it doesn't change
 }
 
-// buildOpenAsk returns an open question as lists and surfaces show it. The error
-// is the log's. Callers hold mu.
-func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk) (OpenAsk, error) {
+// buildOpenAsk returns an open question as lists and surfaces show it to a caller. The
+// error is the log's. Callers hold mu.
+func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk, caller generators.Caller) (OpenAsk, error) {
 	asked, err := r.loadAsked(ctx, a)
 	if err != nil {
 		return OpenAsk{}, err
 	}
-	return OpenAsk{
+	o := OpenAsk{
 		ID: runlog.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon, Title: r.started.Title,
 		Owner: r.owner(), OwnerName: r.ownerName(), Since: a.askedAt, Asked: asked,
-	}, nil
+	}
+	if a.audience != nil {
+		o.For, o.Excluded, o.AskOnly = a.audience.String(), !a.admits(caller), !r.isUsableBy(caller)
+	}
+	return o, nil
 }
 
 // loadAsked returns a question as it was recorded, from memory if possible.
@@ -73,11 +79,11 @@ func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (asked runlog.As
 	return asked, question, nil
 }
 
-// buildOpenAsks returns all open questions of a run. Callers hold mu.
-func (r *trackedRun) buildOpenAsks(ctx context.Context) ([]OpenAsk, error) {
+// buildOpenAsks returns all open questions of a run for a caller. Callers hold mu.
+func (r *trackedRun) buildOpenAsks(ctx context.Context, caller generators.Caller) ([]OpenAsk, error) {
 	var open []OpenAsk
 	for _, a := range r.openAsks {
-		o, err := r.buildOpenAsk(ctx, a)
+		o, err := r.buildOpenAsk(ctx, a, caller)
 		if err != nil {
 			return nil, err
 		}

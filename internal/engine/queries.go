@@ -18,7 +18,7 @@ func (e *Engine) Info(caller generators.Caller, id string) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
-	info.Asks, err = r.buildOpenAsks(e.generatorCtx)
+	info.Asks, err = r.buildOpenAsks(e.generatorCtx, caller)
 	return info, err
 }
 
@@ -28,7 +28,7 @@ func (e *Engine) Info(caller generators.Caller, id string) (Info, error) {
 func (e *Engine) Runs(caller generators.Caller, limit int, keep func(Info) bool) []Info {
 	var infos []Info
 	for r := range e.index.runsNewestFirst(caller) {
-		info, ok := r.listInfo(keep)
+		info, ok := r.listInfo(caller, keep)
 		if !ok {
 			continue
 		}
@@ -40,9 +40,9 @@ func (e *Engine) Runs(caller generators.Caller, limit int, keep func(Info) bool)
 	return infos
 }
 
-// listInfo returns the run as lists show it, if its start was recorded and keep
+// listInfo returns the run as lists show it to a caller, if its start was recorded and keep
 // accepts it. If the open questions can't be read, Asks is empty.
-func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
+func (r *trackedRun) listInfo(caller generators.Caller, keep func(Info) bool) (info Info, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info = r.info()
@@ -50,7 +50,7 @@ func (r *trackedRun) listInfo(keep func(Info) bool) (info Info, ok bool) {
 		return Info{}, false
 	}
 	var err error
-	if info.Asks, err = r.buildOpenAsks(r.engine.generatorCtx); err != nil {
+	if info.Asks, err = r.buildOpenAsks(r.engine.generatorCtx, caller); err != nil {
 		r.engine.logger.Error("listing a run", "run", r.id, "err", err)
 	}
 	return info, true
@@ -71,8 +71,8 @@ func (e *Engine) UpdateInbox(caller generators.Caller, limit int, earlier []Open
 		known[o.ID] = o
 	}
 	var open []OpenAsk
-	for a := range e.index.asksOldestFirst(caller) {
-		if o, ok := a.openAskForInbox(known); ok {
+	for a := range e.index.answerableAsks(caller) {
+		if o, ok := a.openAskForInbox(caller, known); ok {
 			open = append(open, o)
 		}
 		if limit > 0 && len(open) == limit {
@@ -84,7 +84,7 @@ func (e *Engine) UpdateInbox(caller generators.Caller, limit int, earlier []Open
 
 // openAskForInbox returns the question, which it need not read if it is known, unless it
 // has been settled in the meantime or can't be read.
-func (a *openAsk) openAskForInbox(known map[string]OpenAsk) (o OpenAsk, ok bool) {
+func (a *openAsk) openAskForInbox(caller generators.Caller, known map[string]OpenAsk) (o OpenAsk, ok bool) {
 	r := a.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (a *openAsk) openAskForInbox(known map[string]OpenAsk) (o OpenAsk, ok bool)
 		o.Owner, o.OwnerName = r.owner(), r.ownerName() // who may have adopted it
 		return o, true
 	}
-	o, err := r.buildOpenAsk(r.engine.generatorCtx, a)
+	o, err := r.buildOpenAsk(r.engine.generatorCtx, a, caller)
 	if err != nil {
 		r.engine.logger.Error("listing a question", "run", r.id, "err", err)
 	}
@@ -104,16 +104,13 @@ func (a *openAsk) openAskForInbox(known map[string]OpenAsk) (o OpenAsk, ok bool)
 
 // CountOpenAsks counts the open questions that the caller may answer.
 func (e *Engine) CountOpenAsks(caller generators.Caller) int {
-	if usesAllRuns(caller) {
-		return e.index.countAllOpenAsks()
-	}
-	return e.index.countOpenAsks(caller.ID)
+	return e.index.countAnswerableAsks(caller)
 }
 
-// HasOpenAsk reports whether a run that the caller may use and keep accepts has an open
-// question.
+// HasOpenAsk reports whether a run that keep accepts has an open question that the caller
+// may answer.
 func (e *Engine) HasOpenAsk(caller generators.Caller, keep func(Info) bool) bool {
-	for a := range e.index.asksOldestFirst(caller) {
+	for a := range e.index.answerableAsks(caller) {
 		a.run.mu.Lock()
 		info := a.run.info()
 		a.run.mu.Unlock()

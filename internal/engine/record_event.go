@@ -106,7 +106,10 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))
 	w.recordingCall = nil
-	return err
+	if err != nil {
+		return err
+	}
+	return w.withdrawUnanswerable(c)
 }
 
 // A worker appends events other than calls in batches. It flushes a batch at once

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -35,6 +36,7 @@ type recordedCall struct {
 	program  string                             // digest of the program that made the call
 	evidence string                             // digest of what the question shows
 	masked   []uint64                           // the secrets that are masked there
+	audience *audience.Audience                 // who may answer; nil if anyone who uses the run may
 	reply    func(*trackedRun) generators.Reply // nil if the question is open or the sleep in progress
 }
 
@@ -69,7 +71,7 @@ func (h *history) addEntry(e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq, evidence: a.Evidence, masked: a.Masked})
+		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq, evidence: a.Evidence, masked: a.Masked, audience: audience.Of(a.Question)})
 	case runlog.KindSleeping:
 		s, err := runlog.Decode[runlog.Sleeping](e)
 		if err != nil {
@@ -156,6 +158,9 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 		return false, w.replayDiffersErrorf(past, "the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
 	}
 	if err := w.checkEvidence(c, past); err != nil {
+		return false, err
+	}
+	if err := w.checkAudience(c, past); err != nil {
 		return false, err
 	}
 	if delete(h.unreplayedCalls, c.Key); len(h.unreplayedCalls) == 0 {

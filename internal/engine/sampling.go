@@ -25,19 +25,24 @@ type samplingCall struct {
 // number of the call. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], the
 // log's, or [ErrSamplingChanged] if s isn't of the next call, or of the one in progress.
 func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, askID string, s runlog.Sampling) (call int, err error) {
-	r, seq, err := e.findAsk(caller, askID)
+	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
 		return 0, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.isUsableBy(caller) {
-		return 0, ErrForbidden
-	}
 	s.AskSeq = seq
 	a := r.findOpenAsk(seq)
 	if a == nil {
 		return 0, r.notOpenError(ctx, seq)
+	}
+	if s.Approved != nil && s.Approved.By != nil { // who thereby answers, even if a surface calls in another's name
+		err = a.checkAdmits(*s.Approved.By)
+	} else if !r.isUsableBy(caller) {
+		err = ErrForbidden
+	}
+	if err != nil {
+		return 0, err
 	}
 	if s.Approved != nil && s.Call == 0 {
 		s.Call = a.sampling.number + 1

@@ -28,9 +28,10 @@ type trackedRun struct {
 	photon *generators.Photon // nil if no such photon is registered
 	// started is the run's first entry without the arguments, which are read from
 	// the log when needed.
-	started       runlog.Started
-	requestDigest *[sha256.Size]byte // see digestRequest; nil without an idempotency key
-	startedAt     time.Time          // as recorded, without a monotonic reading, because lists sort by it
+	started         runlog.Started
+	startedByPerson bool               // it is known which person started it
+	requestDigest   *[sha256.Size]byte // see digestRequest; nil without an idempotency key
+	startedAt       time.Time          // as recorded, without a monotonic reading, because lists sort by it
 
 	// adopter is the owner if it isn't who started the run. It changes while both mu
 	// and the index's mu are held.
@@ -93,6 +94,7 @@ func (r *trackedRun) applyStarted(p *generators.Photon, s runlog.Started, at tim
 	for _, text := range []*string{&s.Photon, &s.Title, &s.Version, &s.Owner, &s.Surface} {
 		*text = unique.Make(*text).Value() // many runs share them
 	}
+	r.startedByPerson = callers.IsPerson(s.StartedBy())
 	if s.Caller != nil && s.Caller.Name == "" {
 		s.Caller = nil // lists show names, not roles
 	}

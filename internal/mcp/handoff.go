@@ -97,6 +97,7 @@ type (
 		ID      string `json:"id"`
 		Message string `json:"message"`
 		URL     string `json:"url"`
+		For     string `json:"for,omitempty"` // who is to answer, if the client's user may not
 		shown   string // the titles of what the question shows
 	}
 )
@@ -108,8 +109,12 @@ func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("%s is waiting for an answer from the user.\n\n%s\n%s Do not call %s again for this: that would start over.",
-		c.photon.Title(), describeQuestions(waits.Asks), c.howToAnswer(waits), c.photon.Name())
+	from := "the user"
+	if isForOthers([]waitingRun{waits}) {
+		from = "somebody else"
+	}
+	text := fmt.Sprintf("%s is waiting for an answer from %s.\n\n%s\n%s Do not call %s again for this: that would start over.",
+		c.photon.Title(), from, describeQuestions(waits.Asks), c.howToAnswer(waits), c.photon.Name())
 	if waits.Pause != "" {
 		text = fmt.Sprintf("%s has not finished. %s.\n\n%s Do not call %s again for this: that would start over.",
 			c.photon.Title(), waits.Pause, howToWait(waits), c.photon.Name())
@@ -128,7 +133,11 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 		if err != nil {
 			return run, err
 		}
-		run.Asks = append(run.Asks, waitingAsk{a.ID, a.Question.Message, address, msg.EvidenceTitles(a.Question)})
+		w := waitingAsk{ID: a.ID, Message: a.Question.Message, URL: address, shown: msg.EvidenceTitles(a.Question)}
+		if a.Excluded {
+			w.For = a.For
+		}
+		run.Asks = append(run.Asks, w)
 	}
 	return run, nil
 }
@@ -140,6 +149,9 @@ func describeQuestions(asks []waitingAsk) string {
 		fmt.Fprintf(&text, "Question: %s\n", cleantext.Line(a.Message)) // an address in it must not pass for Beam's
 		if a.shown != "" {
 			fmt.Fprintf(&text, "The page also shows what it is about: %s\n", a.shown)
+		}
+		if a.For != "" {
+			fmt.Fprintf(&text, "The user may not answer it. It is for %s.\n", cleantext.Line(a.For))
 		}
 		fmt.Fprintf(&text, "Answer at: %s\n", a.URL)
 	}
@@ -154,11 +166,24 @@ func (c *call) howToAnswer(runs ...waitingRun) string {
 		addresses = "these addresses"
 	}
 	text := "Give the user " + addresses + ". "
+	if isForOthers(runs) {
+		text = "Tell the user who is to answer, and give them " + addresses + " to pass on. "
+	}
 	if c.server.signInHint != "" {
 		text += c.server.signInHint + " "
 	}
 	return text + fmt.Sprintf("When the user says that they have answered, call the tool %s with %s, and not before: it returns the result or the next question. "+
 		"If the user no longer wants the result, call %s instead.", ResumeTool, handleArguments(runs), CancelTool)
+}
+
+// isForOthers reports whether the user may answer none of the questions of runs.
+func isForOthers(runs []waitingRun) bool {
+	for _, r := range runs {
+		if slices.ContainsFunc(r.Asks, func(a waitingAsk) bool { return a.For == "" }) {
+			return false
+		}
+	}
+	return true
 }
 
 // howToWait tells a model how it goes on with runs that are paused.

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
@@ -44,6 +46,9 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 // requestFor returns the request that asks the client an open question, or nil if the
 // client can't be asked. The question is then left open or withdrawn.
 func (f *follower) requestFor(ctx context.Context, open engine.OpenAsk, seq uint64) (*msg.Request, error) {
+	if open.Excluded {
+		return nil, f.leaveToOthers(open, seq)
+	}
 	request, missing, err := f.buildClientRequest(open.Question, open.ID)
 	switch {
 	case err != nil:
@@ -66,13 +71,28 @@ func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, s
 	if _, err := f.askPageURL(open.ID); err != nil {
 		return f.withdrawUnsupported(ctx, open.ID, missing, err)
 	}
+	f.addLink(seq)
+	return f.sendAskLink(open.ID, open.Question.Message)
+}
+
+// leaveToOthers leaves a question open that the client's user may not answer, and tells the
+// client who may.
+func (f *follower) leaveToOthers(open engine.OpenAsk, seq uint64) error {
+	if f.isTask {
+		return nil
+	}
+	f.addLink(seq)
+	text := fmt.Sprintf("Waits for %s to answer: %s", open.For, open.Question.Message)
+	return f.sendUnrecorded(f.buildStatusNotification(text), f.translator().LogMessage(generators.Notice, text, "log"))
+}
+
+func (f *follower) addLink(seq uint64) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.linkedAsks == nil {
 		f.linkedAsks = map[uint64]struct{}{}
 	}
 	f.linkedAsks[seq] = struct{}{}
-	f.mu.Unlock()
-	return f.sendAskLink(open.ID, open.Question.Message)
 }
 
 // withdrawUnsupported withdraws a question that the client can't be asked, and records
@@ -86,9 +106,12 @@ func (c *call) withdrawUnsupported(ctx context.Context, askID string, missing *m
 	return c.withdrawQuestion(ctx, askID, runlog.Unsupported, err.Error())
 }
 
-// withdrawQuestion withdraws a question. It is not an error if the question was settled
-// meanwhile.
+// withdrawQuestion withdraws a question, unless others are to answer it. It is not an error
+// if the question was settled meanwhile.
 func (c *call) withdrawQuestion(ctx context.Context, askID string, reason runlog.WithdrawReason, text string) error {
+	if open, err := c.server.engine.OpenAsk(ctx, c.client.caller, askID); err == nil && open.Excluded {
+		return nil
+	}
 	err := c.server.engine.Withdraw(ctx, c.client.caller, askID, reason, text)
 	if errors.Is(err, engine.ErrSettled) {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -18,6 +19,7 @@ type Runs interface {
 	Follow(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error]
 	Answer(ctx context.Context, askID string, a runs.Answer) error
 	Cancel(ctx context.Context, id string) error
+	Ask(ctx context.Context, id string) (engine.OpenAsk, error)
 	Models(ctx context.Context, askID string) (sampling.Description, error)
 	Approve(ctx context.Context, askID string, d sampling.Decision) error
 }

@@ -74,8 +74,17 @@ func (s *Session) askNext(ctx context.Context) error {
 	return nil
 }
 
-// ask answers a question with what is prepared, or begins to ask the person.
+// ask answers a question with what is prepared, or begins to ask the person. It leaves a
+// question open that others are to answer.
 func (s *Session) ask(ctx context.Context, q *Question) error {
+	if len(q.From) > 0 || q.NotCaller {
+		open, err := s.Runs.Ask(ctx, q.ID)
+		if err == nil && open.Excluded {
+			s.parked[q.ID] = true
+			s.note("Waits for " + open.For + " to answer: " + q.Message)
+			return nil
+		}
+	}
 	if s.Prepared != nil {
 		if done, err := s.answerPrepared(ctx, q); done || err != nil {
 			return err

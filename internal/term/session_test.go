@@ -26,6 +26,7 @@ type fakeRuns struct {
 	seq       uint64
 	answered  []runs.Answer
 	cancelled int
+	others    string  // who is to answer, if that isn't the person at the terminal
 	refuse    []error // what the next answers are refused with
 	models    []sampling.ModelDescription
 	phase     sampling.Phase
@@ -45,8 +46,9 @@ func (f *fakeRuns) append(kind runlog.Kind, data any) uint64 {
 	return f.seq
 }
 
-func (f *fakeRuns) ask(key string, kind ask.Kind) uint64 {
-	return f.append(runlog.KindAsked, runlog.Asked{Key: key, Question: &ask.Question{Kind: kind, Message: key + "?", Fields: ask.Fields{{Name: key, Type: "string", Required: true}}}})
+func (f *fakeRuns) askQuestion(key string, kind ask.Kind) uint64 {
+	q := &ask.Question{Kind: kind, NotCaller: f.others != "", Message: key + "?", Fields: ask.Fields{{Name: key, Type: "string", Required: true}}}
+	return f.append(runlog.KindAsked, runlog.Asked{Key: key, Question: q})
 }
 
 func (f *fakeRuns) Follow(ctx context.Context, _ string, _ uint64) iter.Seq2[[]runlog.Entry, error] {
@@ -101,6 +103,12 @@ func (f *fakeRuns) Approve(_ context.Context, askID string, d sampling.Decision)
 	return nil
 }
 
+func (f *fakeRuns) Ask(_ context.Context, id string) (engine.OpenAsk, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return engine.OpenAsk{ID: id, For: f.others, Excluded: f.others != ""}, nil
+}
+
 // asker asks with a function.
 type asker func(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error)
 
@@ -131,10 +139,10 @@ func TestSettledElsewhere(t *testing.T) {
 			return runs.Answer{}, context.Cause(ctx)
 		})}
 		go func() {
-			first := f.ask("first", ask.KindText)
+			first := f.askQuestion("first", ask.KindText)
 			synctest.Wait()
 			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
-			f.ask("second", ask.KindText)
+			f.askQuestion("second", ask.KindText)
 			synctest.Wait()
 			f.append(runlog.KindFinished, completed())
 		}()
@@ -161,7 +169,7 @@ func TestRefusedAnswers(t *testing.T) {
 			return accept("first", "x"), nil
 		})}
 		go func() {
-			first := f.ask("first", ask.KindText)
+			first := f.askQuestion("first", ask.KindText)
 			synctest.Wait()
 			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
 			f.append(runlog.KindFinished, completed())
@@ -186,7 +194,7 @@ func TestInterrupt(t *testing.T) {
 				return runs.Answer{}, context.Cause(ctx)
 			})}
 			go func() {
-				f.ask("first", ask.KindText)
+				f.askQuestion("first", ask.KindText)
 				synctest.Wait()
 				cancel()
 			}()
@@ -211,9 +219,9 @@ func TestParked(t *testing.T) {
 			return runs.Answer{}, ErrLeft
 		})}
 		go func() {
-			f.ask("first", ask.KindText)
+			f.askQuestion("first", ask.KindText)
 			synctest.Wait()
-			f.ask("second", ask.KindText)
+			f.askQuestion("second", ask.KindText)
 		}()
 		if _, err := s.Follow(t.Context(), "r"); !errors.Is(err, ErrLeft) || len(asked) != 2 {
 			t.Errorf("%v; asked %q", err, asked)
@@ -226,9 +234,9 @@ func TestParked(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
-		settled := f.ask("settled", ask.KindText)
+		settled := f.askQuestion("settled", ask.KindText)
 		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: settled, Surface: "browser", Answer: ask.Answer{Action: ask.Decline}})
-		f.ask("open", ask.KindText)
+		f.askQuestion("open", ask.KindText)
 		s := &Session{Runs: f, Known: 3}
 		_, err := s.Follow(t.Context(), "r")
 		var unanswered *UnansweredError
@@ -244,7 +252,7 @@ func TestPreparedApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
 		f.models = []sampling.ModelDescription{{Name: "tiny"}, {Name: "deaf", Unfit: "It takes no sounds."}}
-		f.ask("q", ask.KindSample)
+		f.askQuestion("q", ask.KindSample)
 		prepared := &Prepared{}
 		if err := prepared.AddApproval("q=tiny"); err != nil {
 			t.Fatal(err)
@@ -260,7 +268,7 @@ func TestPreparedApproval(t *testing.T) {
 		}
 
 		f = newFakeRuns()
-		f.ask("q", ask.KindText)
+		f.askQuestion("q", ask.KindText)
 		s = &Session{Runs: f, Prepared: prepared}
 		if _, err := s.Follow(t.Context(), "run"); err == nil || !strings.Contains(err.Error(), "--approve q: the question is not for a model; it is of the kind text") {
 			t.Errorf("the error is %v", err)
@@ -300,7 +308,7 @@ func TestModelRepliesElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
 		f.phase = sampling.Replying
-		seq := f.ask("q", ask.KindSample)
+		seq := f.askQuestion("q", ask.KindSample)
 		f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: 1, Approved: &runlog.Approval{Model: "m"}})
 		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "model", Answer: ask.Answer{Action: ask.Accept}})
 		f.append(runlog.KindFinished, completed())
@@ -310,7 +318,7 @@ func TestModelRepliesElsewhere(t *testing.T) {
 		}
 
 		f = newFakeRuns()
-		seq = f.ask("q", ask.KindSample)
+		seq = f.askQuestion("q", ask.KindSample)
 		asked := 0
 		s = &Session{Runs: f, Asker: asker(func(ctx context.Context, _ *Question, _ *generators.InvalidError) (runs.Answer, error) {
 			asked++
@@ -328,4 +336,33 @@ func TestModelRepliesElsewhere(t *testing.T) {
 			t.Errorf("it was asked %d times: %v", asked, err)
 		}
 	})
+}
+
+// A question that others are to answer is not asked here, and doesn't end a session that
+// can't ask.
+func TestQuestionForOthers(t *testing.T) {
+	for name, asker := range map[string]Asker{
+		"with a form": asker(func(context.Context, *Question, *generators.InvalidError) (runs.Answer, error) {
+			t.Error("it was asked")
+			return runs.Answer{}, ErrLeft
+		}),
+		"without a terminal": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeRuns()
+				f.others = "ben"
+				s := &Session{Runs: f, Asker: asker}
+				go func() {
+					seq := f.askQuestion("go", ask.KindText)
+					synctest.Wait()
+					f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Decline}})
+					f.append(runlog.KindFinished, completed())
+				}()
+				if finished, err := s.Follow(t.Context(), "run"); err != nil || finished.Status != runlog.Completed || len(f.answered) != 0 {
+					t.Errorf("%+v, %v; answered %v", finished, err, f.answered)
+				}
+			})
+		})
+	}
 }

@@ -17,9 +17,11 @@ var ErrNotSignedIn = errors.New("you are not signed in")
 // from several goroutines at once.
 type Identifier func(*http.Request) (generators.Caller, error)
 
-// Identify returns the caller of a request. The error is [ErrNotSignedIn],
+var _ callers.Authenticator = Identifier(nil)
+
+// Authenticate implements [callers.Authenticator]. The error is [ErrNotSignedIn],
 // [callers.ErrForbidden], or says what is wrong with the caller.
-func (f Identifier) Identify(r *http.Request) (generators.Caller, error) {
+func (f Identifier) Authenticate(r *http.Request) (generators.Caller, error) {
 	c, err := f(r)
 	switch {
 	case errors.Is(err, callers.ErrForbidden):

@@ -10,10 +10,8 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gorilla/securecookie"
@@ -24,10 +22,6 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 )
 
-// ErrSignInRequired means that the request needs the server's token or a session that
-// has signed in.
-var ErrSignInRequired = errors.New("sign in first: send the header Authorization: Bearer TOKEN, or open the sign-in page in a browser")
-
 // Sessions identify the callers of requests. It is safe for concurrent use.
 type Sessions struct {
 	store      *gorilla.CookieStore
@@ -35,6 +29,7 @@ type Sessions struct {
 	site       links.Site
 	links      links.Base // the path of the site
 	token      string
+	required   bool // browsers that haven't signed in are refused
 	// tokenMark is what the session of a browser that presented the token holds. A
 	// browser has to sign in again when the token changes.
 	tokenMark string
@@ -47,10 +42,10 @@ const (
 	sessionRenewal  = 24 * time.Hour
 )
 
-// NewSessions returns sessions that k protects. Token, if set, is required from every
-// client. Cookies are limited to the site's paths, and to TLS if the site has it.
-func NewSessions(k Keys, token string, site links.Site) *Sessions {
-	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: site, links: site.Path, token: token}
+// NewSessions returns sessions that k protects. Browsers may sign in with the token, if it
+// is set, and are refused before that if signIn is set. Cookies are limited to the site's paths, and to TLS if the site has it.
+func NewSessions(k Keys, token string, signIn bool, site links.Site) *Sessions {
+	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: site, links: site.Path, token: token, required: signIn}
 	s.store.MaxAge(int(sessionLifetime.Seconds()))
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
@@ -98,36 +93,58 @@ func (jsonSerializer) Deserialize(raw []byte, dst any) error {
 	return nil
 }
 
-// Identify returns the caller of a request. It creates a session for a new browser,
-// unless a token is required: then the error is [ErrSignInRequired]. It renews a
-// session that is in use.
-func (s *Sessions) Identify(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
-	if presented, ok := bearerToken(r); ok {
-		if !s.matchesToken(presented) {
-			return generators.Caller{}, ErrSignInRequired
-		}
-		return callers.Token(), nil
-	}
+var _ callers.Authenticator = (*Sessions)(nil)
+
+// Authenticate implements [callers.Authenticator] for browsers. If a token is required,
+// the error for a browser without a session that has signed in is
+// [callers.ErrSignInRequired].
+func (s *Sessions) Authenticate(r *http.Request) (generators.Caller, error) {
 	session := s.load(r)
-	if !s.isAdmitted(session) {
-		return generators.Caller{}, ErrSignInRequired
-	}
-	if sessionID(session) == "" || isRenewalDue(session) {
-		if err := s.save(w, r, session); err != nil {
-			return generators.Caller{}, err
-		}
+	switch {
+	case !s.isAdmitted(session):
+		return generators.Caller{}, callers.ErrSignInRequired
+	case sessionID(session) == "":
+		return generators.Caller{}, callers.ErrNoCredentials
 	}
 	return s.callerOf(session), nil
 }
 
-// IdentifyProgram returns the caller of a request of a program that keeps no cookies,
-// such as an MCP client. If no token is required, it is [callers.LocalClient]: a program
-// that can reach the loopback address runs on the operator's machine.
-func (s *Sessions) IdentifyProgram(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
-	if _, presented := bearerToken(r); presented || s.RequiresToken() {
-		return s.Identify(w, r)
+// Begin begins a session for a browser that has none, and returns its caller.
+func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
+	session := s.load(r)
+	if err := s.save(w, r, session); err != nil {
+		return generators.Caller{}, err
 	}
-	return callers.LocalClient(), nil
+	return s.callerOf(session), nil
+}
+
+// Renew renews the cookie of a session that is in use, if it is due.
+func (s *Sessions) Renew(w http.ResponseWriter, r *http.Request) error {
+	session := s.load(r)
+	if sessionID(session) == "" || !isRenewalDue(session) {
+		return nil
+	}
+	return s.save(w, r, session)
+}
+
+// A TokenAuthenticator authenticates programs by the server's token.
+type TokenAuthenticator struct{ token string }
+
+var _ callers.Authenticator = TokenAuthenticator{}
+
+// Token returns the authenticator of programs that present the token.
+func (s *Sessions) Token() TokenAuthenticator { return TokenAuthenticator{s.token} }
+
+// Authenticate implements [callers.Authenticator].
+func (t TokenAuthenticator) Authenticate(r *http.Request) (generators.Caller, error) {
+	if presented, ok := callers.BearerToken(r); ok && t.matches(presented) {
+		return callers.Token(), nil
+	}
+	return generators.Caller{}, callers.ErrNoCredentials
+}
+
+func (t TokenAuthenticator) matches(presented string) bool {
+	return t.token != "" && subtle.ConstantTimeCompare([]byte(presented), []byte(t.token)) == 1
 }
 
 // BrowserID returns the id of the browser's session, or "" if it has none.
@@ -164,11 +181,11 @@ func isOperator(session *gorilla.Session) bool { return session.Values[memberOpe
 
 // holdsToken reports whether the browser has presented the token that is required now.
 func (s *Sessions) holdsToken(session *gorilla.Session) bool {
-	return s.RequiresToken() && session.Values[memberToken] == s.tokenMark
+	return s.TakesToken() && session.Values[memberToken] == s.tokenMark
 }
 
 func (s *Sessions) isAdmitted(session *gorilla.Session) bool {
-	return !s.RequiresToken() || isOperator(session) || s.holdsToken(session)
+	return !s.required || isOperator(session) || s.holdsToken(session)
 }
 
 func (s *Sessions) callerOf(session *gorilla.Session) generators.Caller {
@@ -216,8 +233,8 @@ func (s *Sessions) SignOut(w http.ResponseWriter, r *http.Request) error {
 	return s.store.Save(r, w, session)
 }
 
-// RequiresToken reports whether every client must present the token.
-func (s *Sessions) RequiresToken() bool { return s.token != "" }
+// TakesToken reports whether browsers may sign in with the server's token.
+func (s *Sessions) TakesToken() bool { return s.token != "" }
 
 // SignInOperator makes the browser's session the operator's.
 func (s *Sessions) SignInOperator(w http.ResponseWriter, r *http.Request) error {
@@ -227,7 +244,7 @@ func (s *Sessions) SignInOperator(w http.ResponseWriter, r *http.Request) error 
 // SignInWithToken makes the browser's session a holder of the token. It reports false if
 // the token presented is wrong.
 func (s *Sessions) SignInWithToken(w http.ResponseWriter, r *http.Request, presented string) (bool, error) {
-	if !s.matchesToken(presented) {
+	if !s.Token().matches(presented) {
 		return false, nil
 	}
 	return true, s.grant(w, r, memberToken, s.tokenMark)
@@ -238,13 +255,4 @@ func (s *Sessions) grant(w http.ResponseWriter, r *http.Request, key string, val
 	session := s.load(r)
 	session.Values[key] = value
 	return s.save(w, r, session)
-}
-
-func (s *Sessions) matchesToken(presented string) bool {
-	return s.RequiresToken() && subtle.ConstantTimeCompare([]byte(presented), []byte(s.token)) == 1
-}
-
-func bearerToken(r *http.Request) (string, bool) {
-	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	return token, ok && strings.EqualFold(scheme, "Bearer")
 }

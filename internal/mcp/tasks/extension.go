@@ -103,7 +103,7 @@ func (s *Service) newExtensionTask(r Requester, info engine.Info) extensionTask 
 	translator := s.translator(r, info)
 	if t.Status == statusInputRequired && !slices.ContainsFunc(info.Asks, func(open engine.OpenAsk) bool {
 		_, missing, err := translator.AskRequest(open.Question, open.ID)
-		return err == nil && missing == nil
+		return err == nil && missing == nil && !open.Excluded
 	}) {
 		t.Status = statusWorking
 	}
@@ -116,6 +116,9 @@ func (s *Service) addInputRequests(r Requester, info engine.Info, d *detailedTas
 	translator := s.translator(r, info)
 	d.Requests = map[string]inputRequest{}
 	for _, open := range info.Asks {
+		if open.Excluded {
+			continue
+		}
 		request, missing, err := translator.AskRequest(open.Question, open.ID)
 		switch {
 		case err != nil:

@@ -41,13 +41,14 @@ func (s *Service) updateExtensionTask(r Requester, info engine.Info, p params) (
 
 // parseAnswers decodes and validates the responses to open questions. It returns the
 // answers by the id of their question, and the errors by its key. It skips the user's
-// consent to open Beam's page, and questions that the client can't be asked.
+// consent to open Beam's page, and questions that the client can't be asked, or that others
+// are to answer.
 func parseAnswers(t *msg.Translator, asks []engine.OpenAsk, responses map[string]json.RawMessage) (map[string]ask.Answer, map[string]*generators.InvalidError) {
 	answers, invalid := map[string]ask.Answer{}, map[string]*generators.InvalidError{}
 	for _, open := range asks {
 		response, given := responses[open.Key]
 		_, missing, err := t.AskRequest(open.Question, open.ID)
-		if !given || missing != nil || err != nil {
+		if !given || open.Excluded || missing != nil || err != nil {
 			continue
 		}
 		a, err := t.Client.ParseAnswer(open.Question, response)

@@ -58,6 +58,9 @@ func (s *Service) pendingElicitations(r Requester, info engine.Info) []msg.Elici
 	translator := s.translator(r, info)
 	var pending []msg.ElicitParams
 	for _, open := range info.Asks {
+		if open.Excluded {
+			continue
+		}
 		request, missing, err := translator.AskRequest(open.Question, open.ID)
 		if err != nil {
 			s.Logger.Error("building a pending elicitation", "run", info.ID, "err", err)

@@ -90,6 +90,9 @@ func waitingMessage(info engine.Info) string {
 	if len(info.Asks) == 0 {
 		return info.LatestStatus
 	}
+	if first := info.Asks[0]; first.Excluded {
+		return "waits for " + first.For + " to answer: " + first.Question.Message
+	}
 	return "waits for an answer: " + info.Asks[0].Question.Message
 }
 
@@ -102,7 +105,7 @@ func (s *Service) newTaskFor(r Requester, info engine.Info) task {
 		return t
 	}
 	first, translator := info.Asks[0], s.translator(r, info)
-	if _, missing, _ := translator.AskRequest(first.Question, first.ID); missing == nil && r.Reachable && !s.Link {
+	if _, missing, _ := translator.AskRequest(first.Question, first.ID); missing == nil && r.Reachable && !s.Link && !first.Excluded {
 		return t
 	}
 	if address, err := translator.AskPageURL(first.ID); err == nil {

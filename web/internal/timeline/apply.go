@@ -102,6 +102,7 @@ func (r *Run) applyStarted(e runlog.Entry, d runlog.Started) Change {
 	r.Photon, r.Title, r.Surface, r.Durable = d.Photon, d.Title, d.Surface, d.Durable
 	r.Started, r.Args, r.Owner = e.Time, d.Args, d.StartedBy()
 	r.Owner.ID = callers.OwnerID(r.Owner.ID)
+	r.startedBy = r.Owner
 	if r.Title == "" {
 		r.Title = d.Photon
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -18,6 +19,9 @@ func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
 	a := &Ask{State: Open, OpenAsk: engine.OpenAsk{
 		ID: runlog.AskID(r.ID, e.Seq), Run: r.ID, Photon: r.Photon, Title: r.Title, Since: e.Time, Asked: d,
 	}}
+	if who := audience.Of(d.Question); who != nil {
+		a.For, a.Excluded = who.String(), !who.Admits(r.Viewer, audience.Starter(r.startedBy), true)
+	}
 	if d.Question.Kind == ask.KindSample {
 		a.Sampling = sampling.NewState()
 	}

@@ -39,6 +39,7 @@ type Run struct {
 	// Models are the configured models; nil if there are none. New doesn't set it.
 	Models *llm.Models
 
+	startedBy      generators.Caller
 	openAsks       map[uint64]*Item // open questions by ordinal
 	openStatus     *Item            // the status still in effect; nil if none is
 	sleeping       map[uint64]sleep // sleeps in progress by ordinal

@@ -136,7 +136,7 @@ func hostileQuestions(s string) []*ask.Question {
 		{Kind: ask.KindURL, Message: s, URL: "https://" + s},
 		{Kind: ask.KindURL, Message: s, URL: "https://example.com/" + s, UntilDone: true},
 		{Kind: ask.KindSample, Message: s, Fields: fields[:1], Sample: &ask.SampleRequest{SystemPrompt: s, Messages: []ask.SampleMessage{
-			ask.FromUser(ask.TextBlock(s), ask.ImageBlock([]byte(s), s), ask.SampleBlock{Type: s}), {Role: ask.Role(s), Content: raw}}}},
+			ask.FromUser(ask.TextBlock(s), ask.ImageBlock([]byte(s), s), ask.SampleBlock{Type: s}), {Role: ask.SampleRole(s), Content: raw}}}},
 		{Kind: ask.Kind(s), Message: s},
 	}
 }

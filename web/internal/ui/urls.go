@@ -61,6 +61,14 @@ func askURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Ask(id))
 }
 
+// answerPageURL returns the URL of the page on which a listed question is answered.
+func answerPageURL(ctx context.Context, a engine.OpenAsk) templ.SafeURL {
+	if a.AskOnly {
+		return askURL(ctx, a.ID)
+	}
+	return runURL(ctx, a.Run) + templ.SafeURL("#"+askElementID(a.ID))
+}
+
 // evidenceURL returns the URL of the content of an artifact that a question shows.
 func evidenceURL(ctx context.Context, ask string, n int) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Evidence(sanitizeID(ask), n))

@@ -1,0 +1,104 @@
+// Package audience decides who may answer a question that says so (ask.From and
+// ask.NotCaller).
+package audience
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
+)
+
+// An Audience says who may answer a question. It has the JSON of the members of
+// [ask.Question].
+type Audience struct {
+	From      []ask.Who `json:"from,omitempty"`
+	NotCaller bool      `json:"notCaller,omitempty"`
+}
+
+// Of returns the audience of a question; nil if whoever may use the run may answer.
+func Of(q *ask.Question) *Audience {
+	a := Audience{q.From, q.NotCaller}
+	return a.OrNil()
+}
+
+// OrNil returns nil for an audience that doesn't restrict who may answer.
+func (a Audience) OrNil() *Audience {
+	if len(a.From) == 0 && !a.NotCaller {
+		return nil
+	}
+	return &a
+}
+
+// Admits reports whether by may answer. Starter is the person who started the run; the
+// zero Caller if it isn't known who that is. UsesRun means that by is the run's owner or
+// an operator.
+func (a *Audience) Admits(by, starter generators.Caller, usesRun bool) bool {
+	if a == nil {
+		return usesRun
+	}
+	if !callers.IsPerson(by) || a.NotCaller && (starter.ID == "" || starter.ID == by.ID) {
+		return false
+	}
+	return a.names(by) || len(a.From) == 0 && usesRun
+}
+
+// Starter returns the person who started a run, for [Audience.Admits], given the caller
+// whom the log names.
+func Starter(recorded generators.Caller) generators.Caller {
+	if !callers.IsPerson(recorded) {
+		return generators.Caller{}
+	}
+	return recorded
+}
+
+// names reports whether the audience names a person.
+func (a *Audience) names(c generators.Caller) bool {
+	for _, w := range a.From {
+		if w.Role != "" && c.HasRole(w.Role) || w.User != "" && callers.IsUser(c, w.User) {
+			return true
+		}
+	}
+	return false
+}
+
+// Equal reports whether two audiences are the same. Both may be nil.
+func (a *Audience) Equal(b *Audience) bool { return a.key() == b.key() }
+
+func (a *Audience) key() string {
+	if a == nil {
+		return ""
+	}
+	raw, err := json.Marshal(a)
+	if err != nil {
+		panic(fmt.Sprintf("audience: encoding: %v", err)) // texts
+	}
+	return string(raw)
+}
+
+// String says who may answer, as in "ada or a person with the role ops, but not the person
+// who started the run".
+func (a *Audience) String() string {
+	var names []string
+	for _, w := range a.From {
+		if w.Role != "" {
+			names = append(names, "a person with the role "+w.Role)
+		} else {
+			names = append(names, callers.Describe(w.User, ""))
+		}
+	}
+	text := "an operator"
+	if n := len(names); n > 0 {
+		text = names[n-1]
+		if n > 1 {
+			text = strings.Join(names[:n-1], ", ") + " or " + text
+		}
+	}
+	if a.NotCaller {
+		text += ", but not the person who started the run"
+	}
+	return text
+}

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// An OthersAnswerError means that a question is for others to answer; see [ask.From] and
+// [ask.NotCaller]. It is [ErrOthersAnswer] to errors.Is.
+type OthersAnswerError struct{ Who string }
+
+func (e *OthersAnswerError) Error() string {
+	return "this question is for others to answer: " + e.Who
+}
+
+// Is reports whether target is ErrOthersAnswer.
+func (e *OthersAnswerError) Is(target error) bool { return target == ErrOthersAnswer }
+
+// starter returns who started the run, or the zero Caller if that isn't known.
+func (r *trackedRun) starter() generators.Caller {
+	if !r.startedByPerson {
+		return generators.Caller{}
+	}
+	return generators.Caller{ID: r.started.Owner}
+}
+
+// admits reports whether a caller may answer the question.
+func (a *openAsk) admits(c generators.Caller) bool {
+	return a.audience.Admits(c, a.run.starter(), a.run.isUsableBy(c))
+}
+
+// checkAdmits returns an error if a caller may not answer the question.
+func (a *openAsk) checkAdmits(c generators.Caller) error {
+	switch {
+	case a.admits(c):
+		return nil
+	case a.audience != nil && a.run.isUsableBy(c):
+		return &OthersAnswerError{a.audience.String()}
+	}
+	return ErrForbidden
+}
+
+// isAddressedTo reports whether a question of the run, which may have been settled, is one
+// that a caller who can't use the run may answer.
+func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a := r.findOpenAsk(seq); a != nil {
+		return a.admits(c)
+	}
+	if c.ID == "" {
+		return false
+	}
+	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq-1)) {
+		if err != nil || len(batch) == 0 || batch[0].Seq != seq || batch[0].Kind != runlog.KindAsked {
+			return false
+		}
+		asked, err := runlog.Decode[runlog.Asked](batch[0])
+		if err != nil || asked.Question == nil {
+			return false
+		}
+		a := audience.Of(asked.Question)
+		return a != nil && a.Admits(c, r.starter(), false)
+	}
+	return false
+}
+
+// Excludes returns who may answer a question of a run, for people, if the caller, who can
+// use the run, may not; otherwise it is empty.
+func (e *Engine) Excludes(caller generators.Caller, run string, q *ask.Question) string {
+	r, a := e.index.lookup(run), audience.Of(q)
+	if a == nil || r == nil || a.Admits(caller, r.starter(), r.isUsableBy(caller)) {
+		return ""
+	}
+	return a.String()
+}
+
+// withdrawUnanswerable withdraws the question of a call, which has just been recorded, if
+// nobody who can sign in may answer it. Callers hold mu.
+func (w *worker) withdrawUnanswerable(c *generators.Call) error {
+	i := slices.IndexFunc(w.openAsks, func(a *openAsk) bool { return a.call == c })
+	if i < 0 || w.openAsks[i].audience == nil {
+		return nil
+	}
+	a := w.openAsks[i]
+	why := "nobody who can sign in here qualifies"
+	switch {
+	case a.audience.NotCaller && !w.startedByPerson:
+		why = "it isn't known who started the run"
+	case w.engine.people == nil || w.engine.people(a.admits):
+		return nil
+	}
+	withdrawn := runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.Unsupported, Error: fmt.Sprintf("it is for %s, and %s", a.audience, why)}
+	return w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
+}
+
+// ReadAsk returns what the log has of a question, for a caller who may answer it and
+// can't use its run: the start of the run without its arguments, the question, and how it
+// was settled. The error is that of [Engine.OpenAsk], but not [ErrSettled], or the log's.
+func (e *Engine) ReadAsk(ctx context.Context, caller generators.Caller, askID string) ([]runlog.Entry, error) {
+	r, seq, err := e.findAsk(ctx, caller, askID)
+	if err != nil {
+		return nil, err
+	}
+	var entries []runlog.Entry
+	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, 0), 0) {
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range batch {
+			if kept, ok := entryOfAsk(entry, seq); ok {
+				entries = append(entries, kept)
+			}
+		}
+	}
+	return entries, nil
+}
+
+// entryOfAsk returns what [Engine.ReadAsk] returns of an entry. It reports false if that is
+// nothing.
+func entryOfAsk(entry runlog.Entry, seq uint64) (runlog.Entry, bool) {
+	switch entry.Kind {
+	case runlog.KindStarted:
+		s, err := runlog.Decode[runlog.Started](entry)
+		s.Args = nil
+		start := runlog.NewEntry(entry.Kind, s)
+		start.Seq, start.Time = entry.Seq, entry.Time
+		return start, err == nil
+	case runlog.KindAsked:
+		return entry, entry.Seq == seq
+	case runlog.KindAnswered:
+		a, err := runlog.Decode[runlog.Answered](entry)
+		return entry, err == nil && a.AskSeq == seq
+	case runlog.KindWithdrawn:
+		w, err := runlog.Decode[runlog.Withdrawn](entry)
+		return entry, err == nil && w.AskSeq == seq
+	}
+	return entry, false
+}
+
+// checkAudience returns an error if a replayed question is for others than the recorded
+// one.
+func (w *worker) checkAudience(c *generators.Call, past *recordedCall) error {
+	q, ok := ask.Of(c)
+	if !ok || audience.Of(q).Equal(past.audience) {
+		return nil
+	}
+	return w.replayDiffersErrorf(past, "the question %q is now for others than when it was asked", c.Key)
+}
+
+// addressedAsks returns the open questions of runs that a caller can't use and that the
+// caller may answer, oldest first. Callers hold mu.
+func (x *index) addressedAsks(c generators.Caller) []*openAsk {
+	var asks []*openAsk
+	for a := range x.restricted {
+		if !a.run.isUsableBy(c) && a.admits(c) {
+			asks = append(asks, a)
+		}
+	}
+	slices.SortFunc(asks, compareAsked)
+	return asks
+}
+
+// answerableAsks yields the open questions that a caller may answer, oldest first.
+func (x *index) answerableAsks(c generators.Caller) iter.Seq[*openAsk] {
+	x.mu.RLock()
+	addressed := x.addressedAsks(c)
+	x.mu.RUnlock()
+	return func(yield func(*openAsk) bool) {
+		for a := range x.asksOldestFirst(c) {
+			for len(addressed) > 0 && compareAsked(addressed[0], a) < 0 {
+				if !yield(addressed[0]) {
+					return
+				}
+				addressed = addressed[1:]
+			}
+			if a.admits(c) && !yield(a) {
+				return
+			}
+		}
+		for _, a := range addressed {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// countAnswerableAsks counts the open questions that a caller may answer.
+func (x *index) countAnswerableAsks(c generators.Caller) int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	n := x.everyone.openAsks
+	if !usesAllRuns(c) {
+		n = 0
+		if o := x.owners[c.ID]; o != nil {
+			n = o.openAsks
+		}
+	}
+	for a := range x.restricted {
+		switch admitted, counted := a.admits(c), a.run.isUsableBy(c); {
+		case admitted && !counted:
+			n++
+		case counted && !admitted:
+			n--
+		}
+	}
+	return n
+}
+
+// trackAudience adds a new question to those that name who may answer, and notifies the
+// watchers of people who may. forgetAudience is its inverse. Callers hold mu.
+func (x *index) trackAudience(a *openAsk) {
+	if a.audience != nil {
+		x.restricted[a] = struct{}{}
+		x.notifyAudience(a)
+	}
+}
+
+func (x *index) forgetAudience(a *openAsk) {
+	if a.audience != nil {
+		delete(x.restricted, a)
+		x.notifyAudience(a)
+	}
+}
+
+func (x *index) notifyAudience(a *openAsk) {
+	for w, callers := range x.watching {
+		if slices.ContainsFunc(callers, a.admits) {
+			w.notify()
+		}
+	}
+}
