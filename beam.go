@@ -93,7 +93,7 @@ func New(c Config) (*Beam, error) {
 		Root: c.Root, Limits: c.Limits.engineLimits(), TracerProvider: c.TracerProvider,
 		Models: c.Models, UpstreamFiles: c.Upstreams, Elicitation: upstream.DefaultElicitation(),
 		AskPolicy: policy, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
-		AllowedHosts: c.hosts(), Identify: c.Identify, Token: c.Token, Logger: logger,
+		AllowedHosts: c.hosts(), AllowedOrigins: c.origins(), OAuth: c.oauthConfig(), Identify: c.Identify, Token: c.Token, Logger: logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())

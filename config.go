@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -15,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/oauth"
 )
 
 // A Config says what a [Beam] serves, to whom and how. The zero value serves no photons,
@@ -55,6 +57,14 @@ type Config struct {
 	// Hosts are the names of hosts that requests may be for, without ports, besides those
 	// of the loopback interface and the one in URL. The ports of requests are not compared.
 	Hosts []string
+
+	// OAuth accepts access tokens from MCP clients, besides what Identify or Token know. It
+	// requires a complete URL: tokens must be for the address of /mcp there.
+	OAuth OAuth
+
+	// AllowOrigins are origins of other sites, such as "https://client.example", whose
+	// pages may be MCP clients. They can't use cookies, or anything but the MCP endpoints.
+	AllowOrigins []string
 
 	// Data is the folder that stores runs and their questions, uploaded files, and the
 	// keys of browser sessions. New creates it with mode 0700 if it doesn't exist. One
@@ -106,6 +116,23 @@ type Config struct {
 	// TracerProvider makes the spans of runs, questions and requests. Nil makes none. The
 	// caller shuts it down, after the Beam.
 	TracerProvider trace.TracerProvider
+}
+
+// OAuth says whose access tokens the MCP endpoints of a [Beam] accept, as an OAuth 2.1
+// resource server (MCP, Authorization). MCP clients then need credentials, also on this
+// machine. A person's ID as [Caller] consists of the issuer and the subject of the token.
+// The zero value accepts no access tokens.
+type OAuth struct {
+	// Issuer is the URL of the authorization server, exactly as its metadata has it.
+	Issuer string
+	// Scopes are those that each token must have.
+	Scopes []string
+	// Roles is the claim that lists a caller's roles, such as "roles" or
+	// "realm_access.roles". If it is empty, callers have none.
+	Roles string
+	// ClientID and ClientSecret are the Beam's own at the authorization server, to ask it
+	// about tokens that aren't JWTs (RFC 7662). Without them, such tokens are refused.
+	ClientID, ClientSecret string
 }
 
 // Limits bound what the runs of a [Beam] use. A field that is zero means its default.
@@ -167,6 +194,12 @@ func (c *Config) validate() (links.Site, error) {
 			err = errors.Join(err, fmt.Errorf("Config.Hosts: %q is not a host: %w", h, hostErr))
 		}
 	}
+	for _, o := range c.AllowOrigins {
+		if _, originErr := links.ParseOrigin(o); originErr != nil {
+			err = errors.Join(err, fmt.Errorf("Config.AllowOrigins: %q is not an origin: %w", o, originErr))
+		}
+	}
+	err = errors.Join(err, c.validateOAuth(site))
 	l := c.Limits
 	if l.EvictAfter < 0 || l.MaxResident < 0 || l.KeepFor < 0 || l.KeepEach < 0 || l.KeepAll < 0 || l.KeepBytes < 0 {
 		err = errors.Join(err, errors.New("Config.Limits has a negative limit"))
@@ -177,6 +210,44 @@ func (c *Config) validate() (links.Site, error) {
 		}
 	}
 	return site, err
+}
+
+// validateOAuth returns what is wrong with c.OAuth.
+func (c *Config) validateOAuth(site links.Site) error {
+	config := c.oauthConfig()
+	if config == nil {
+		if o := c.OAuth; len(o.Scopes) > 0 || o.Roles != "" || o.ClientID != "" || o.ClientSecret != "" {
+			return errors.New("Config.OAuth has no Issuer")
+		}
+		return nil
+	}
+	var err error
+	if _, ok := site.Base(); !ok {
+		err = errors.New("Config.OAuth requires a URL with a host: access tokens must be for the address of /mcp there")
+	}
+	if invalid := config.Validate(); invalid != nil {
+		err = errors.Join(err, fmt.Errorf("Config.OAuth: %w", invalid))
+	}
+	return err
+}
+
+// oauthConfig returns whose access tokens are accepted; nil if nobody's are.
+func (c *Config) oauthConfig() *oauth.Config {
+	o := c.OAuth
+	if o.Issuer == "" {
+		return nil
+	}
+	return &oauth.Config{Issuer: o.Issuer, Scopes: slices.Clone(o.Scopes), RolesClaim: o.Roles, ClientID: o.ClientID, ClientSecret: o.ClientSecret}
+}
+
+// origins returns the origins of permitted pages, which validate has checked.
+func (c *Config) origins() []string {
+	var origins []string
+	for _, o := range c.AllowOrigins {
+		origin, _ := links.ParseOrigin(o)
+		origins = append(origins, origin)
+	}
+	return origins
 }
 
 // hosts returns the permitted hosts, which validate has checked.

@@ -36,6 +36,16 @@ func TestConfigIsChecked(t *testing.T) {
 		"a tool of mcp-go":      {beam.Config{MCP: addsTool}, `"other"`},
 		"two ways to sign in":   {beam.Config{Token: "secret", Identify: func(*http.Request) (beam.Caller, error) { return beam.Caller{ID: "ada"}, nil }}, "both Identify and Token"},
 		"a folder in use":       {beam.Config{Data: data}, "in use"},
+
+		"an origin that is a URL":      {beam.Config{AllowOrigins: []string{"https://client.example/x"}}, "Config.AllowOrigins"},
+		"no origin":                    {beam.Config{AllowOrigins: []string{"null"}}, "Config.AllowOrigins"},
+		"all origins":                  {beam.Config{AllowOrigins: []string{"*"}}, "Config.AllowOrigins"},
+		"an issuer without a URL":      {beam.Config{OAuth: beam.OAuth{Issuer: "https://login.example"}}, "Config.OAuth requires a URL"},
+		"an issuer and a path":         {beam.Config{URL: "/beam", OAuth: beam.OAuth{Issuer: "https://login.example"}}, "Config.OAuth requires a URL"},
+		"an issuer without TLS":        {beam.Config{URL: "http://localhost", OAuth: beam.OAuth{Issuer: "http://login.example"}}, "Config.OAuth: the URL of login.example must begin with https://"},
+		"a scope that is two":          {beam.Config{URL: "http://localhost", OAuth: beam.OAuth{Issuer: "https://login.example", Scopes: []string{"a b"}}}, "Config.OAuth"},
+		"a client id without a secret": {beam.Config{URL: "http://localhost", OAuth: beam.OAuth{Issuer: "https://login.example", ClientID: "x"}}, "Config.OAuth"},
+		"scopes without an issuer":     {beam.Config{OAuth: beam.OAuth{Scopes: []string{"a"}}}, "Config.OAuth has no Issuer"},
 	} {
 		b, err := beam.New(tt.config)
 		if err == nil {

@@ -57,15 +57,16 @@ func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 func (s *Server) newAuthenticators(c Config) {
 	if c.Identify != nil {
 		s.authenticators = callers.Chain{callers.ByConnection{}, c.Identify}
-		s.programAuthenticators = s.authenticators
+		s.programAuthenticators, s.credentialAuthenticators = s.authenticators, s.authenticators
 		return
 	}
 	known := append(callers.Chain{callers.ByConnection{}}, c.Authenticators...)
 	known = append(known, s.sessions.Token())
-	s.authenticators = append(slices.Clip(known), callers.RefuseUnknownBearer{}, s.sessions)
-	s.programAuthenticators = append(append(slices.Clip(known), c.ProgramAuthenticators...), callers.RefuseUnknownBearer{})
+	s.credentialAuthenticators = known
+	s.programAuthenticators = append(slices.Clip(known), callers.RefuseUnknownBearer{})
+	s.authenticators = append(slices.Clip(s.programAuthenticators), s.sessions)
 	if s.requiresSignIn {
-		s.programAuthenticators = append(s.programAuthenticators, s.sessions)
+		s.programAuthenticators = s.authenticators
 	}
 }
 

@@ -113,7 +113,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, caller gener
 	if status == http.StatusInternalServerError {
 		s.logger.Error("serving a request", "method", r.Method, "path", r.URL.Path, "err", err)
 	}
-	if status == http.StatusUnauthorized {
+	if status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="beam"`)
 	}
 	if !wantsHTML(r) {

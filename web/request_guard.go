@@ -37,6 +37,14 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 				"or, in a program of your own, name it in Config.URL or Config.Hosts.", r.Host))
 			return
 		}
+		if client := s.acceptOrigin(w, r); client != nil {
+			if isPreflight(r) {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+			next.ServeHTTP(w, client)
+			return
+		}
 		if needsSameOrigin(r) && !s.isSameOrigin(r) {
 			s.writeError(w, r, generators.Caller{}, statusErrorf(http.StatusForbidden, "Cross-site requests are not allowed."))
 			return

@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/identity"
 )
@@ -39,9 +40,13 @@ type Config struct {
 	Identify identity.Identifier
 	// Authenticators know further callers than those of sessions and the token. They are
 	// asked first, and requests that neither they nor sessions know are refused: everyone
-	// has to sign in. ProgramAuthenticators know callers of the endpoints for programs,
-	// such as MCP, only. Neither are used with Identify.
-	Authenticators, ProgramAuthenticators []callers.Authenticator
+	// has to sign in. They are not used with Identify.
+	Authenticators []callers.Authenticator
+	// OAuth verifies the access tokens that MCP clients present; nil if they have none. Site
+	// must then have a host.
+	OAuth *oauth.Verifier
+	// AllowedOrigins are the origins, besides the site's, whose pages may be MCP clients.
+	AllowedOrigins []string
 	// Ready returns an error while the server can't serve requests; nil if it always
 	// can until it closes.
 	Ready func() error
@@ -76,9 +81,12 @@ type Server struct {
 	identifier     identity.Identifier // nil if sessions identify callers
 	requiresSignIn bool                // nobody is served who isn't known
 	// authenticators know who sends the requests of browsers and scripts, and
-	// programAuthenticators who sends those of MCP clients.
-	authenticators, programAuthenticators callers.Chain
+	// programAuthenticators who sends those of programs. credentialAuthenticators know
+	// only callers whose credentials a browser doesn't add by itself.
+	authenticators, programAuthenticators, credentialAuthenticators callers.Chain
 
+	oauth          *oauth.Verifier // nil if MCP clients have no access tokens
+	allowedOrigins []string        // whose pages may be MCP clients
 	signInCodes    *identity.SignInCodes
 	unacknowledged unacknowledged
 	streamSlots    *streamSlots
@@ -101,11 +109,11 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
+		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify, oauth: c.OAuth, allowedOrigins: c.AllowedOrigins,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
 	}
-	s.requiresSignIn = c.Token != "" || len(c.Authenticators) > 0 || len(c.ProgramAuthenticators) > 0
+	s.requiresSignIn = c.Token != "" || len(c.Authenticators) > 0
 	s.localOnly = !s.requiresSignIn && c.Identify == nil // nobody says who they are
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.requiresSignIn, s.site)
 	s.newAuthenticators(c)
@@ -185,8 +193,11 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux.Handle("POST /runs/{id}/adopt", s.authenticated(s.handleAdopt))
 	mux.Handle("POST /mcp/request", s.authenticated(s.handleAnswer))
 	if s.mcpHandler != nil {
-		mux.Handle("/mcp", s.authenticatedProgram(s.handleMCP))
-		mux.Handle("/mcp/u/{name}", s.authenticatedProgram(s.handleUpstreamMCP))
+		mux.Handle("/mcp", s.authenticatedClient(s.handleMCP))
+		mux.Handle("/mcp/u/{name}", s.authenticatedClient(s.handleUpstreamMCP))
+	}
+	if s.mcpHandler != nil && s.oauth != nil {
+		s.routeResources(mux)
 	}
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
 	mux.Handle("GET /runs/{id}/log", s.authenticated(s.handleLog))

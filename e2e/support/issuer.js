@@ -6,14 +6,17 @@
 // signs in as the person whose name they type, without a password, and consents to all.
 // Clients, among them those of OAuth resource servers, are those of the argument, as
 // oidc-provider's configuration has them. Access tokens for a resource are JWTs whose audience
-// is the resource, and may have the scopes in "scopes". People's claims are in their ID tokens.
+// is the resource, and may have the scopes in "scopes", or opaque with "opaque". People's claims
+// are in their ID tokens and in JWTs. "jwks" are its keys, if a test is to have them, and "port" where
+// it listens, so that it can be started again with others. "documents" are client id metadata
+// documents, by their URL.
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
-const { clients = [], people = {}, scopes = [] } = JSON.parse(process.argv[2] ?? "{}");
+const { clients = [], people = {}, scopes = [], opaque = false, jwks, port = 0, documents = {} } = JSON.parse(process.argv[2] ?? "{}");
 
 const listening = createServer();
-listening.listen(0, "127.0.0.1", () => {
+listening.listen(port, "127.0.0.1", () => {
   const issuer = `http://127.0.0.1:${listening.address().port}`;
   const provider = new Provider(issuer, configuration());
   listening.on("request", (request, response) => {
@@ -28,24 +31,28 @@ function configuration() {
   const claims = new Set(Object.values(people).flatMap((person) => Object.keys(person)));
   return {
     clients,
+    ...(jwks && { jwks }),
     scopes: ["openid", "offline_access", ...scopes],
     claims: { openid: ["sub", ...claims] },
     conformIdTokenClaims: false, // claims are in the ID token, as with most providers
     pkce: { required: () => true },
     cookies: { keys: ["a key for tests"] },
+    extraTokenClaims: (_, token) => people[token.accountId],
+    fetch: (url, options) => (documents[url] ? Response.json(documents[url]) : fetch(url, options)),
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     features: {
       devInteractions: { enabled: false },
-      introspection: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: () => true },
       revocation: { enabled: true },
       registration: { enabled: true },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
         useGrantedResource: () => true,
-        getResourceServerInfo: (_, resource) => ({ scope: scopes.join(" "), audience: resource, accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } }),
+        getResourceServerInfo: (_, resource) => ({ scope: scopes.join(" "), audience: resource, accessTokenFormat: opaque ? "opaque" : "jwt", jwt: { sign: { alg: "RS256" } } }),
       },
+      clientIdMetadataDocument: { enabled: Object.keys(documents).length > 0, ack: "draft-02" },
     },
     ttl: { Session: 3600, Interaction: 600, Grant: 3600, IdToken: 600, AccessToken: 600 },
   };

@@ -24,6 +24,7 @@ import (
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
@@ -64,6 +65,9 @@ type Config struct {
 
 	AllowedHosts []string // host names that requests may use, besides localhost
 	Token        string   // the token that requests must present; empty for none
+
+	AllowedOrigins []string      // origins of other sites whose pages may be MCP clients
+	OAuth          *oauth.Config // whose access tokens MCP clients present; nil if they have none
 
 	Identify func(*http.Request) (generators.Caller, error) // who sends a request; nil if sessions and the token say that
 
@@ -223,6 +227,12 @@ func (a *App) newSurfaces(c Config) (err error) {
 	site := web.Config{
 		Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
 		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
+	}
+	site.AllowedOrigins = c.AllowedOrigins
+	if c.OAuth != nil {
+		config := *c.OAuth
+		config.Logger = c.Logger
+		site.OAuth = oauth.NewVerifier(a.sessions, config)
 	}
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err

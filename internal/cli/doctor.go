@@ -10,17 +10,23 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/assets"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/diskspace"
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/oauth"
 )
 
 // doctorCommand looks for what is wrong.
 type doctorCommand struct {
 	Addr   string `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"The address that a playground is to listen on (default ${default})."`
+	OAuth  string `name:"oauth" env:"-" placeholder:"ISSUER" help:"Check also what MCP clients need of this authorization server and, with --url, of Beam."`
+	URL    string `name:"url" placeholder:"URL" help:"URL at which clients reach the Beam that --oauth-issuer protects."`
 	Output string `env:"-" default:"text" enum:"text,json" placeholder:"FORMAT" help:"text or json (default ${default})."`
 
 	dataFolderFlags
@@ -28,7 +34,7 @@ type doctorCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*doctorCommand) Help() string {
-	return "It checks the versions, the data folder and its owner, the log, the port, the pages and the browser, and changes nothing. Exit status: 1 if something has to be mended.\n\n    ${program} doctor\n    ${program} doctor --output json"
+	return "It checks the versions, the data folder and its owner, the log, the port, the pages and the browser, and changes nothing. Exit status: 1 if something has to be mended.\n\n    ${program} doctor\n    ${program} doctor --output json\n    ${program} doctor --oauth https://login.example --url https://tools.example/beam"
 }
 
 // A finding is what was found in one place.
@@ -51,6 +57,7 @@ func (c *doctorCommand) Run(ctx context.Context, p *program) error {
 	findings := []finding{{Check: "version", Status: findingOK, Text: fmt.Sprintf("%s %s, %s, %s/%s", p.name, app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
 	findings = append(findings, c.checkData(ctx, p)...)
 	findings = append(findings, c.checkPort(p), checkPages(), checkBrowser())
+	findings = append(findings, c.checkOAuth(ctx)...)
 	problems := 0
 	for _, f := range findings {
 		if f.Status == findingProblem {
@@ -132,6 +139,29 @@ func checkLog(p *program, dir string) finding {
 		return finding{"log", findingProblem, report.Damage.Error(), fmt.Sprintf("Restore a backup with %s restore, or start once with --accept-loss.", p.name)}
 	}
 	return finding{"log", findingOK, report.Summary(), ""}
+}
+
+// checkOAuth checks an authorization server, and the Beam that trusts it.
+func (c *doctorCommand) checkOAuth(ctx context.Context) (findings []finding) {
+	if c.OAuth == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	found, issuer := oauth.CheckIssuer(ctx, nil, c.OAuth)
+	site, err := links.ParseSite(c.URL)
+	switch {
+	case c.URL == "":
+		found = append(found, oauth.Finding{Status: oauth.FindingNote, Text: "Beam's own metadata was not checked", Mend: "Name Beam's URL with --url, as for serve."})
+	case err != nil:
+		found = append(found, oauth.Finding{Status: oauth.FindingProblem, Text: "--url is not a URL of Beam: " + err.Error(), Mend: "Name Beam's URL as for serve."})
+	case issuer.Issuer != "":
+		found = append(found, oauth.CheckResource(ctx, nil, site, issuer)...)
+	}
+	for _, f := range found {
+		findings = append(findings, finding{"oauth", f.Status, cleantext.Text(f.Text), cleantext.Text(f.Mend)}) // the server says some of it
+	}
+	return findings
 }
 
 // checkPort checks whether a playground could listen.

@@ -24,6 +24,7 @@ type serveCommand struct {
 	AllowHost []string `placeholder:"NAME" help:"Host name that requests may use to reach Beam, besides localhost. Can be repeated."`
 	Open      bool     `help:"Open the playground in the browser, signed in."`
 
+	oauthFlags
 	appFlags
 
 	site links.Site // from URL
@@ -66,7 +67,7 @@ func (s *serveCommand) Validate() error {
 			return fmt.Errorf("--allow-host %q is not a host: %w", h, err)
 		}
 	}
-	return nil
+	return s.oauthFlags.validate(s.site)
 }
 
 // Run serves until ctx ends.
@@ -84,7 +85,10 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, folder.Close()) }()
 
 	config := s.config(p, folder, s.newLogger(p))
-	config.Site, config.AllowedHosts, config.Token = s.site, s.allowedHosts(), s.Token
+	config.Site, config.AllowedHosts, config.AllowedOrigins, config.Token = s.site, s.allowedHosts(), s.allowedOrigins(), s.Token
+	if config.OAuth, err = s.verification(); err != nil {
+		return err
+	}
 	a, err := newApp(ctx, config)
 	if err != nil {
 		return err

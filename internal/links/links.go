@@ -95,6 +95,16 @@ func (b Base) Upstream(name string) string { return b.Upstreams() + "/" + url.Pa
 // reconnect or remove.
 func (b Base) OperateUpstream(name, action string) string { return b.Upstream(name) + "/" + action }
 
+// MCP returns the URL of the MCP endpoint.
+func (b Base) MCP() string { return string(b) + "/mcp" }
+
+// UpstreamMCP returns the URL of the MCP endpoint of a single upstream.
+func (b Base) UpstreamMCP(name string) string { return b.MCP() + "/u/" + url.PathEscape(name) }
+
+// ResourceMetadata precedes the path of an endpoint in the URL of its metadata as a
+// protected resource (RFC 9728, section 3.1).
+const ResourceMetadata = "/.well-known/oauth-protected-resource"
+
 // Login returns the URL of the sign-in page.
 func (b Base) Login() string { return string(b) + "/login" }
 

@@ -98,6 +98,15 @@ func ParseHost(raw string) (string, error) {
 	return strings.ToLower(raw), nil
 }
 
+// ParseOrigin parses the origin of web pages, and returns it as browsers send it.
+func ParseOrigin(raw string) (string, error) {
+	site, err := ParseSite(raw)
+	if err == nil && (site.Origin == "" || site.Path != "") {
+		err = errors.New("it must be a scheme and a host, and a port if it is not the scheme's own, such as https://client.example")
+	}
+	return site.Origin, err
+}
+
 // IsLoopback reports whether a host is reached over the loopback interface only. Host is
 // a name or an IP address.
 func IsLoopback(host string) bool {

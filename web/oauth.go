@@ -1,0 +1,101 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/oauth"
+	"github.com/photon-beam/beam/web/identity"
+)
+
+// routeResources adds the metadata of the MCP endpoints as protected resources. Their
+// addresses have the well-known path at the root of the host, before the path of the site,
+// where clients that know only the endpoint's address look. For proxies that forward only
+// the path of the site, it is below that, too, and [Server.refuse] sends clients there.
+func (s *Server) routeResources(mux *http.ServeMux) {
+	for _, site := range []string{"", string(s.links)} {
+		mux.Handle("GET "+links.ResourceMetadata+site+"/mcp", s.unauthenticated(s.handleResourceMetadata))
+		mux.Handle("GET "+links.ResourceMetadata+site+"/mcp/u/{name}", s.unauthenticated(s.handleResourceMetadata))
+		if s.links == "" {
+			return
+		}
+	}
+}
+
+// endpoint returns what the MCP endpoint of a request is below: the base of all, in
+// whose place metadata has another.
+func endpoint(base links.Base, r *http.Request) string {
+	if name := r.PathValue("name"); name != "" {
+		return base.UpstreamMCP(name)
+	}
+	return base.MCP()
+}
+
+// resource returns the canonical address of the MCP endpoint that a request is for, or
+// about. It is the configured one: the request's host has no part in it.
+func (s *Server) resource(r *http.Request) string {
+	base, _ := s.site.Base()
+	return endpoint(base, r)
+}
+
+func (s *Server) handleResourceMetadata(w http.ResponseWriter, r *http.Request) error {
+	writeJSON(w, http.StatusOK, s.oauth.Metadata(s.resource(r)))
+	return nil
+}
+
+// authenticatedClient is [Server.authenticatedProgram] for an MCP endpoint. If it is a
+// protected resource, its clients need credentials, of which access tokens are one kind.
+func (s *Server) authenticatedClient(h callerHandler) http.Handler {
+	if s.oauth == nil {
+		return s.authenticatedProgram(h)
+	}
+	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
+		caller, err := s.identifyClient(r)
+		var refused *oauth.Refusal
+		if errors.As(err, &refused) {
+			return s.refuse(w, r, refused)
+		}
+		if err != nil {
+			return err
+		}
+		return h(w, r, caller)
+	})
+}
+
+// refuse returns the error of a refused request, and sets the header that tells the client
+// where to get a token that is good.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.Refusal) error {
+	if refused.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "10")
+	} else {
+		base, _ := s.site.Base()
+		w.Header().Set("WWW-Authenticate", s.oauth.Challenge(refused, endpoint(base+links.ResourceMetadata, r)))
+	}
+	if refused.Code != "" {
+		s.logger.Info("refused a request of an MCP client", "error", refused.Code, "reason", refused.Text, "remote", r.RemoteAddr)
+	}
+	return &statusError{refused.Status, asSentence(refused.Text)}
+}
+
+// identifyClient returns the caller of a request to a protected resource. Beam's own
+// credentials come first, so that they are never sent to the issuer.
+func (s *Server) identifyClient(r *http.Request) (generators.Caller, error) {
+	if err := oauth.CheckRequest(r); err != nil {
+		return generators.Caller{}, err
+	}
+	caller, err := s.credentialAuthenticators.Authenticate(r)
+	switch {
+	case errors.Is(err, callers.ErrSignInRequired):
+		return generators.Caller{}, oauth.ErrInvalidToken
+	case !errors.Is(err, callers.ErrNoCredentials) && !errors.Is(err, identity.ErrNotSignedIn):
+		return caller, err
+	}
+	token, err := oauth.Token(r)
+	if err != nil {
+		return generators.Caller{}, err
+	}
+	return s.oauth.Verify(r.Context(), token, s.resource(r))
+}
