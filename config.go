@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp"
@@ -130,7 +131,25 @@ type Limits struct {
 	// KeepBytes is the space, in bytes, that finished runs and their files may take. By
 	// default there is no limit.
 	KeepBytes int64
+	// Working bounds the runs that work at once; runs that wait or sleep don't count. The
+	// default is 500 of an owner, and 2,000 in all.
+	Working Budget
+	// Streams bounds the streams and calls that are open over HTTP. The default is 1,000
+	// of a caller, and 4,000 in all.
+	Streams Budget
+	// Uploads bounds the files that are uploaded at once. The default is 16 by a caller,
+	// and 64 in all.
+	Uploads Budget
+	// Disk bounds the space, in bytes, that files, artifacts and large results take. The
+	// default is 32 GiB for the runs of an owner, and 128 GiB in all.
+	Disk Budget
 }
+
+// A Budget bounds what is in use at once: Each of one caller, and All in all. Zero means
+// the default. What exceeds a caller's share is refused with status 429, what exceeds the
+// whole with 503, and over MCP with an error. Browsers that have not signed in share half
+// of the whole.
+type Budget struct{ Each, All int64 }
 
 // An AskPolicy says what a [Beam] does with a question that an MCP client can't show, or
 // doesn't answer. The zero value is the default.
@@ -168,6 +187,12 @@ func (c *Config) validate() (links.Site, error) {
 		}
 	}
 	l := c.Limits
+	for _, b := range []Budget{l.Working, l.Streams, l.Uploads, l.Disk} {
+		if b.Each < 0 || b.All < 0 {
+			err = errors.Join(err, errors.New("Config.Limits has a negative budget"))
+			break
+		}
+	}
 	if l.EvictAfter < 0 || l.MaxResident < 0 || l.KeepFor < 0 || l.KeepEach < 0 || l.KeepAll < 0 || l.KeepBytes < 0 {
 		err = errors.Join(err, errors.New("Config.Limits has a negative limit"))
 	}
@@ -193,6 +218,7 @@ func (l Limits) engineLimits() engine.Limits {
 	return engine.Limits{
 		EvictAfter: l.EvictAfter, MaxResident: l.MaxResident, ReplayAlways: l.ReplayAlways,
 		RetainFor: l.KeepFor, MaxFinishedPerOwner: l.KeepEach, MaxFinished: l.KeepAll, MaxFinishedBytes: l.KeepBytes,
+		Working: budget.Limit(l.Working), Uploads: budget.Limit(l.Uploads), Disk: budget.Limit(l.Disk),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/assets"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
@@ -53,7 +54,9 @@ type Config struct {
 	// SignInCommand is the command that prints a sign-in address, for the sign-in page;
 	// empty if there is none.
 	SignInCommand string
-	Logger        *slog.Logger // nil discards
+	// Streams bounds the streams of callers; nil is a budget with the default limit.
+	Streams *budget.Budget
+	Logger  *slog.Logger // nil discards
 }
 
 // A Server serves the playground. It is safe for concurrent use.
@@ -71,6 +74,7 @@ type Server struct {
 	signInCodes    *identity.SignInCodes
 	unacknowledged unacknowledged
 	streamSlots    *streamSlots
+	streams        *budget.Budget
 	inputSummaries *inputSummaries
 	hosts          []string
 	signInCommand  string
@@ -93,6 +97,9 @@ func New(c Config) (*Server, error) {
 		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
+	}
+	if s.streams = c.Streams; s.streams == nil {
+		s.streams = budget.New(budget.Streams, budget.DefaultStreams)
 	}
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.site)
 	s.localOnly = c.Token == "" && c.Identify == nil // nobody says who they are
