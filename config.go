@@ -50,7 +50,7 @@ type Config struct {
 
 	// Token is required from everyone who sends a request, unless Identify is set: from
 	// programs in the header Authorization, as a Bearer token, and from browsers on the
-	// sign-in page. All who have it are one caller.
+	// sign-in page. All who have it are one caller. It has at least 16 bytes.
 	Token string
 
 	// Hosts are the names of hosts that requests may be for, without ports, besides those
@@ -169,6 +169,9 @@ type AskPolicy struct {
 	KeepAlive time.Duration
 }
 
+// minToken is the length of the shortest token, in bytes.
+const minToken = 16
+
 // validate returns what is wrong with c, and the site in its URL.
 func (c *Config) validate() (links.Site, error) {
 	site, err := links.ParseSite(c.URL)
@@ -177,6 +180,9 @@ func (c *Config) validate() (links.Site, error) {
 	}
 	if host := site.Host(); host != "" && !links.IsLoopback(host) && c.Identify == nil && c.Token == "" {
 		err = errors.Join(err, errors.New("Config.URL can be reached from other machines: that requires Config.Identify or Config.Token"))
+	}
+	if c.Token != "" && len(c.Token) < minToken {
+		err = errors.Join(err, fmt.Errorf("Config.Token has less than %d bytes, and could be guessed", minToken))
 	}
 	if c.Identify != nil && c.Token != "" {
 		err = errors.Join(err, errors.New("Config has both Identify and Token, and needs one of them"))

@@ -70,6 +70,16 @@ func (c *appFlags) openFolder() (*app.DataFolder, error) {
 	return app.OpenDataFolder(c.Data)
 }
 
+// redirectDir returns the folder for pages that lead a browser to a sign-in address; "" if
+// there is none.
+func (c *appFlags) redirectDir() string {
+	if c.Memory {
+		return os.TempDir()
+	}
+	dir, _ := app.ResolveDataDir(c.Data) // opening it reports the error
+	return dir
+}
+
 // config returns the configuration that the flags select.
 func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logger) app.Config {
 	return app.Config{
