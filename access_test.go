@@ -29,19 +29,19 @@ func TestStrangersAreNotServed(t *testing.T) {
 	if res, body := p.do("GET", "/tools/", "", "X-Forwarded-For", "192.0.2.1"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("a forwarded request: %s %s", res.Status, body)
 	}
-	guarded := newBrowser(t, serve(t, newBeam(t, beam.Config{Token: "secret"})))
+	guarded := newBrowser(t, serve(t, newBeam(t, beam.Config{Token: testToken})))
 	if res, _ := guarded.do("GET", "/runs", ""); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without the token: %s", res.Status)
 	}
-	if res, _ := guarded.do("GET", "/runs", "", "Authorization", "Bearer secret", "X-Forwarded-For", "192.0.2.1"); res.StatusCode != http.StatusOK {
+	if res, _ := guarded.do("GET", "/runs", "", "Authorization", "Bearer "+testToken, "X-Forwarded-For", "192.0.2.1"); res.StatusCode != http.StatusOK {
 		t.Errorf("with the token, through a proxy: %s", res.Status)
 	}
 }
 
 func TestHosts(t *testing.T) {
-	p := newBrowser(t, serve(t, newBeam(t, beam.Config{Hosts: []string{"Tools.Example"}, URL: "http://other.example:8080", Token: "secret"})))
+	p := newBrowser(t, serve(t, newBeam(t, beam.Config{Hosts: []string{"Tools.Example"}, URL: "http://other.example:8080", Token: testToken})))
 	for host, want := range map[string]int{"tools.example": 200, "tools.example:81": 200, "other.example": 200, "evil.example": 403} {
-		if res, _ := p.do("GET", "/", "", "Host", host, "Authorization", "Bearer secret"); res.StatusCode != want {
+		if res, _ := p.do("GET", "/", "", "Host", host, "Authorization", "Bearer "+testToken); res.StatusCode != want {
 			t.Errorf("%s: %s", host, res.Status)
 		}
 	}

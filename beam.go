@@ -28,6 +28,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
@@ -90,7 +91,7 @@ func New(c Config) (*Beam, error) {
 	a, err := app.New(context.Background(), app.Config{
 		Photons: photons, Folder: folder, Site: site,
 		SyncAlways: c.SyncAlways, AcceptLoss: c.AcceptLoss,
-		Root: c.Root, Limits: c.Limits.engineLimits(), TracerProvider: c.TracerProvider,
+		Root: c.Root, Limits: c.Limits.engineLimits(), Streams: budget.Limit(c.Limits.Streams), TracerProvider: c.TracerProvider,
 		Models: c.Models, UpstreamFiles: c.Upstreams, Elicitation: upstream.DefaultElicitation(),
 		AskPolicy: policy, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
 		AllowedHosts: c.hosts(), AllowedOrigins: c.origins(), OAuth: c.oauthConfig(), Identify: c.Identify, Token: c.Token, Logger: logger,

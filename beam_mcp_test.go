@@ -155,7 +155,7 @@ func TestMCPServesWhatTheProgramAdds(t *testing.T) {
 }
 
 func TestArtifactsAreResources(t *testing.T) {
-	b := newBeam(t, beam.Config{Photons: []*generators.Photon{paint}, URL: "https://tools.example/beam", Token: "secret"})
+	b := newBeam(t, beam.Config{Photons: []*generators.Photon{paint}, URL: "https://tools.example/beam", Token: testToken})
 	s := connectGoSDK(t, b, newChanges())
 	result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "paint"})
 	if err != nil || result.IsError {
@@ -197,7 +197,7 @@ func TestQuestionsOverStdioNeedTheURL(t *testing.T) {
 		"/beam":                      "Config.URL",
 		"https://tools.example/beam": "https://tools.example/beam/asks/",
 	} {
-		b := newBeam(t, beam.Config{URL: url, Token: "secret", Asks: beam.AskPolicy{Handoff: time.Millisecond}, Logger: slog.New(slog.DiscardHandler)})
+		b := newBeam(t, beam.Config{URL: url, Token: testToken, Asks: beam.AskPolicy{Handoff: time.Millisecond}, Logger: slog.New(slog.DiscardHandler)})
 		result, err := connectGoSDK(t, b, newChanges()).CallTool(t.Context(), &mcp.CallToolParams{Name: "greet"})
 		if err != nil {
 			t.Fatal(err)

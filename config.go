@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp"
@@ -51,7 +52,7 @@ type Config struct {
 
 	// Token is required from everyone who sends a request, unless Identify is set: from
 	// programs in the header Authorization, as a Bearer token, and from browsers on the
-	// sign-in page. All who have it are one caller.
+	// sign-in page. All who have it are one caller. It has at least 16 bytes.
 	Token string
 
 	// Hosts are the names of hosts that requests may be for, without ports, besides those
@@ -157,7 +158,25 @@ type Limits struct {
 	// KeepBytes is the space, in bytes, that finished runs and their files may take. By
 	// default there is no limit.
 	KeepBytes int64
+	// Working bounds the runs that work at once; runs that wait or sleep don't count. The
+	// default is 500 of an owner, and 2,000 in all.
+	Working Budget
+	// Streams bounds the streams and calls that are open over HTTP. The default is 1,000
+	// of a caller, and 4,000 in all.
+	Streams Budget
+	// Uploads bounds the files that are uploaded at once. The default is 16 by a caller,
+	// and 64 in all.
+	Uploads Budget
+	// Disk bounds the space, in bytes, that files, artifacts and large results take. The
+	// default is 32 GiB for the runs of an owner, and 128 GiB in all.
+	Disk Budget
 }
+
+// A Budget bounds what is in use at once: Each of one caller, and All in all. Zero means
+// the default. What exceeds a caller's share is refused with status 429, what exceeds the
+// whole with 503, and over MCP with an error. Browsers that have not signed in share half
+// of the whole.
+type Budget struct{ Each, All int64 }
 
 // An AskPolicy says what a [Beam] does with a question that an MCP client can't show, or
 // doesn't answer. The zero value is the default.
@@ -177,6 +196,9 @@ type AskPolicy struct {
 	KeepAlive time.Duration
 }
 
+// minToken is the length of the shortest token, in bytes.
+const minToken = 16
+
 // validate returns what is wrong with c, and the site in its URL.
 func (c *Config) validate() (links.Site, error) {
 	site, err := links.ParseSite(c.URL)
@@ -185,6 +207,9 @@ func (c *Config) validate() (links.Site, error) {
 	}
 	if host := site.Host(); host != "" && !links.IsLoopback(host) && c.Identify == nil && c.Token == "" {
 		err = errors.Join(err, errors.New("Config.URL can be reached from other machines: that requires Config.Identify or Config.Token"))
+	}
+	if c.Token != "" && len(c.Token) < minToken {
+		err = errors.Join(err, fmt.Errorf("Config.Token has less than %d bytes, and could be guessed", minToken))
 	}
 	if c.Identify != nil && c.Token != "" {
 		err = errors.Join(err, errors.New("Config has both Identify and Token, and needs one of them"))
@@ -201,6 +226,12 @@ func (c *Config) validate() (links.Site, error) {
 	}
 	err = errors.Join(err, c.validateOAuth(site))
 	l := c.Limits
+	for _, b := range []Budget{l.Working, l.Streams, l.Uploads, l.Disk} {
+		if b.Each < 0 || b.All < 0 {
+			err = errors.Join(err, errors.New("Config.Limits has a negative budget"))
+			break
+		}
+	}
 	if l.EvictAfter < 0 || l.MaxResident < 0 || l.KeepFor < 0 || l.KeepEach < 0 || l.KeepAll < 0 || l.KeepBytes < 0 {
 		err = errors.Join(err, errors.New("Config.Limits has a negative limit"))
 	}
@@ -264,6 +295,7 @@ func (l Limits) engineLimits() engine.Limits {
 	return engine.Limits{
 		EvictAfter: l.EvictAfter, MaxResident: l.MaxResident, ReplayAlways: l.ReplayAlways,
 		RetainFor: l.KeepFor, MaxFinishedPerOwner: l.KeepEach, MaxFinished: l.KeepAll, MaxFinishedBytes: l.KeepBytes,
+		Working: budget.Limit(l.Working), Uploads: budget.Limit(l.Uploads), Disk: budget.Limit(l.Disk),
 	}
 }
 

@@ -34,7 +34,9 @@ func TestConfigIsChecked(t *testing.T) {
 		"an invalid photon":     {beam.Config{Photons: []*generators.Photon{broken}}, "no spaces"},
 		"two of a name":         {beam.Config{Photons: []*generators.Photon{greet, greet}}, "greet"},
 		"a tool of mcp-go":      {beam.Config{MCP: addsTool}, `"other"`},
-		"two ways to sign in":   {beam.Config{Token: "secret", Identify: func(*http.Request) (beam.Caller, error) { return beam.Caller{ID: "ada"}, nil }}, "both Identify and Token"},
+		"two ways to sign in":   {beam.Config{Token: testToken, Identify: func(*http.Request) (beam.Caller, error) { return beam.Caller{ID: "ada"}, nil }}, "both Identify and Token"},
+		"a short token":         {beam.Config{Token: "fifteen letters"}, "less than 16 bytes"},
+		"a negative budget":     {beam.Config{Limits: beam.Limits{Working: beam.Budget{Each: -1}}}, "negative budget"},
 		"a folder in use":       {beam.Config{Data: data}, "in use"},
 
 		"an origin that is a URL":      {beam.Config{AllowOrigins: []string{"https://client.example/x"}}, "Config.AllowOrigins"},
@@ -56,3 +58,6 @@ func TestConfigIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// testToken is a token that is long enough.
+const testToken = "correct horse battery staple"

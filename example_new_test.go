@@ -95,6 +95,8 @@ func ExampleConfig() {
 		Limits: beam.Limits{
 			EvictAfter: time.Minute, MaxResident: 50, ReplayAlways: false,
 			KeepFor: 30 * 24 * time.Hour, KeepEach: 100, KeepAll: 5000, KeepBytes: 10 << 30,
+			Working: beam.Budget{Each: 20, All: 500}, Streams: beam.Budget{Each: 100},
+			Uploads: beam.Budget{Each: 4, All: 20}, Disk: beam.Budget{Each: 1 << 30, All: 50 << 30},
 		},
 		Asks:           beam.AskPolicy{Handoff: 20 * time.Second},
 		TracerProvider: noop.NewTracerProvider(),

@@ -12,7 +12,7 @@ const test = base.extend({ ignoreHTTPSErrors: true }); // nobody signed the cert
 async function serve(name, removesPath, work) {
   const port = await freePort();
   const url = `https://localhost:${port}${path}`;
-  const beam = await start("--token", "secret", "--url", url);
+  const beam = await start("--token", "a token of the tests", "--url", url);
   try {
     const stop = await startProxy(name, { port, path, upstream: beam.listens, removesPath });
     await work({ url, signIn: beam.signIn }).finally(stop);

@@ -24,7 +24,7 @@ export const refusing = ["--ask-fallback", "error"];
  *   endpoint, the single-use sign-in address, and a function that stops it
  */
 export async function serve(flags = refusing, storage = ["--memory"]) {
-  const child = spawn(program, ["serve", "--addr", "127.0.0.1:0", ...storage, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, ["serve", "--print-sign-in", "--addr", "127.0.0.1:0", ...storage, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
   const signIn = await Promise.race([lineAfter(child.stdout, signInLine), exit.then(([status]) => Promise.reject(new Error(`it ended with ${status}`)))]);
   return {

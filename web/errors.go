@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/engine"
@@ -71,6 +74,7 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	var invalid *generators.InvalidError
 	var large *http.MaxBytesError
 	var others *engine.OthersAnswerError
+	var exceeded *budget.ExceededError
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.text, nil
@@ -80,6 +84,8 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large. The limit is %d bytes.", large.Limit), nil
 	case errors.As(err, &others):
 		return http.StatusForbidden, asSentence(others.Error()), nil
+	case errors.As(err, &exceeded):
+		return exceeded.Status(), asSentence(exceeded.Error()), nil
 	case errors.Is(err, runlog.ErrDiskFull):
 		return http.StatusServiceUnavailable, diskFullText, nil
 	}
@@ -116,11 +122,28 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, caller gener
 	if status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="beam"`)
 	}
+	setRetryAfter(w, status, err)
 	if !wantsHTML(r) {
 		writeJSON(w, status, map[string]any{"error": errorJSON{text, fields}})
 		return
 	}
 	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, caller, http.StatusText(status)), status, http.StatusText(status), text))
+}
+
+// defaultRetryAfter is when a client may try again that was refused for a reason that
+// passes by itself.
+const defaultRetryAfter = 5 * time.Second
+
+// setRetryAfter says when a request that was refused may be sent again.
+func setRetryAfter(w http.ResponseWriter, status int, err error) {
+	after := defaultRetryAfter
+	var exceeded *budget.ExceededError
+	if errors.As(err, &exceeded) {
+		after = exceeded.RetryAfter
+	}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", strconv.Itoa(int(after.Seconds())))
+	}
 }
 
 type errorJSON struct {

@@ -15,9 +15,10 @@ import (
 	"github.com/photon-beam/beam/sse"
 )
 
-// A pageStream is a request of an open page for its updates. With a slot it stays open
-// until the page is closed or another page needs the slot. Without a slot it sends the
-// current updates and ends, and the page reconnects after reconnectDelay.
+// A pageStream is a request of an open page for its updates. With a slot, which the
+// caller's budget of streams must allow, it stays open until the page is closed or another
+// page needs the slot. Without a slot it sends the current updates and ends, and the page
+// reconnects after reconnectDelay.
 type pageStream struct {
 	ctx         context.Context
 	hasSlot     bool
@@ -30,7 +31,14 @@ const reconnectDelay = time.Second
 
 func (s *Server) openPageStream(parent context.Context, r *http.Request, caller generators.Caller) *pageStream {
 	p := &pageStream{reconnected: r.Header.Get("Last-Event-ID") != ""}
-	p.ctx, p.release, p.hasSlot = s.streamSlots.acquire(parent, s.browserOf(r, caller), p.reconnected)
+	endStream, err := s.streams.Acquire(caller.ID)
+	if err != nil { // the page polls
+		p.ctx, p.release = parent, func() {}
+		return p
+	}
+	var releaseSlot func()
+	p.ctx, releaseSlot, p.hasSlot = s.streamSlots.acquire(parent, s.browserOf(r, caller), p.reconnected)
+	p.release = func() { releaseSlot(); endStream() }
 	return p
 }
 

@@ -32,7 +32,7 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 			s.writeError(w, r, generators.Caller{}, errNotLocal)
 			return
 		}
-		if !s.isAllowedHost(r.Host) {
+		if !s.isAllowedHost(r.Host) && !isHealthCheck(r) {
 			s.writeError(w, r, generators.Caller{}, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host "+
 				"or, in a program of your own, name it in Config.URL or Config.Hosts.", r.Host))
 			return
@@ -51,6 +51,12 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isHealthCheck reports whether a request asks whether the server works. Those who ask name
+// it as they like, such as by the address of a container.
+func isHealthCheck(r *http.Request) bool {
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
 }
 
 // isAllowedHost reports whether the Host header names an allowed host.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/assets"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
@@ -64,7 +65,9 @@ type Config struct {
 	// SignInCommand is the command that prints a sign-in address, for the sign-in page;
 	// empty if there is none.
 	SignInCommand string
-	Logger        *slog.Logger // nil discards
+	// Streams bounds the streams of callers; nil is a budget with the default limit.
+	Streams *budget.Budget
+	Logger  *slog.Logger // nil discards
 }
 
 // A Server serves the playground. It is safe for concurrent use.
@@ -90,6 +93,7 @@ type Server struct {
 	signInCodes    *identity.SignInCodes
 	unacknowledged unacknowledged
 	streamSlots    *streamSlots
+	streams        *budget.Budget
 	inputSummaries *inputSummaries
 	hosts          []string
 	signInCommand  string
@@ -117,6 +121,9 @@ func New(c Config) (*Server, error) {
 	s.localOnly = !s.requiresSignIn && c.Identify == nil // nobody says who they are
 	s.sessions = identity.NewSessions(c.Keys, c.Token, s.requiresSignIn, s.site)
 	s.newAuthenticators(c)
+	if s.streams = c.Streams; s.streams == nil {
+		s.streams = budget.New(budget.Streams, budget.DefaultStreams)
+	}
 	if host := s.site.Host(); host != "" {
 		s.hosts = append(slices.Clip(s.hosts), host)
 	}

@@ -47,6 +47,11 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller gen
 	if isDatastarRequest(r) {
 		return s.streamRunPatches(ctx, w, r, caller, info, position)
 	}
+	release, err := s.streams.Acquire(caller.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
 	batches, err := s.engine.Follow(ctx, caller, id, 0)
 	if err != nil {
 		return err

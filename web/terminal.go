@@ -54,6 +54,11 @@ func (s *Server) handleLog(w http.ResponseWriter, r *http.Request, caller genera
 	}
 	ctx, cancel := s.withClosing(r.Context(), finalEventsGrace)
 	defer cancel()
+	release, err := s.streams.Acquire(caller.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
 	batches, err := s.engine.Follow(ctx, caller, id, after)
 	if err != nil {
 		return err

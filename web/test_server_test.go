@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -52,7 +53,7 @@ func newTestServer(t testing.TB, l net.Listener, dial func() (net.Conn, error)) 
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.New(web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys()})
+	pages, err := web.New(web.Config{Streams: budget.New(budget.Streams, budget.Limit{Each: 50_000, All: 50_000}), Engine: engine, Photons: registry, Keys: identity.NewKeys()})
 	if err != nil {
 		t.Fatal(err)
 	}

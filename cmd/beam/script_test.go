@@ -114,7 +114,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	if path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "beam"); fileExists(path) {
 		beam = path
 	}
-	p := &scriptServer{exec.Command(beam, append([]string{"serve", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan error, 1)}
+	p := &scriptServer{exec.Command(beam, append([]string{"serve", "--print-sign-in", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan error, 1)}
 	p.Dir = ts.Getenv("WORK")
 	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"), "TMPDIR="+ts.Getenv("TMPDIR"))
 	logs, err := os.Create(ts.MkAbs(name + ".log"))

@@ -32,7 +32,7 @@ func startServer(t testing.TB, args ...string) *server {
 func startServerProgram(t testing.TB, name string, args ...string) *server {
 	t.Helper()
 	out := programtest.NewConsole()
-	s := &server{program: startProgram(t, func(c *exec.Cmd) { c.Stdout = out }, name, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
+	s := &server{program: startProgram(t, func(c *exec.Cmd) { c.Stdout = out }, name, append([]string{"serve", "--print-sign-in", "--addr", "127.0.0.1:0"}, args...)...)}
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	var err error

@@ -241,7 +241,7 @@ func TestTerminalAndBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	console := programtest.NewConsole()
-	serve := exec.CommandContext(ctx, beam, "serve", "--addr", "127.0.0.1:0", "--token", "sesame")
+	serve := exec.CommandContext(ctx, beam, "serve", "--addr", "127.0.0.1:0", "--token", "open-sesame-and-stay-so")
 	serve.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 	serve.Stdout = console
 	if err := serve.Start(); err != nil {
@@ -259,7 +259,7 @@ func TestTerminalAndBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Authorization", "Bearer sesame")
+		req.Header.Set("Authorization", "Bearer open-sesame-and-stay-so")
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -280,7 +280,7 @@ func TestTerminalAndBrowser(t *testing.T) {
 		return id
 	}
 
-	s.enter("BEAM_TOKEN=sesame beam run --server " + base + " wizard; echo status $?")
+	s.enter("BEAM_TOKEN=open-sesame-and-stay-so beam run --server " + base + " wizard; echo status $?")
 	s.waitFor(`What is your name\?`)
 	s.waitFor(`esc: `)
 	first := openAsk()

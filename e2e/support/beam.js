@@ -20,7 +20,7 @@ export const start = (...args) => startProgram(process.env.BEAM, ...args);
 /** startProgram is start for another program of photons. */
 export async function startProgram(program, ...args) {
   const store = args.includes("--data") ? [] : ["--memory"];
-  const child = spawn(program, ["--addr", "127.0.0.1:0", ...store, ...args], {
+  const child = spawn(program, ["--print-sign-in", "--addr", "127.0.0.1:0", ...store, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";

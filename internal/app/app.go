@@ -18,6 +18,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
@@ -47,9 +48,10 @@ type Config struct {
 
 	Models string // the file of models that questions to a model may be sent to; empty for none
 
-	Root   string        // the folder that photons may read; empty for none
-	Limits engine.Limits // of memory and retention
-	Trace  bool          // export OpenTelemetry traces, as the environment says
+	Root    string        // the folder that photons may read; empty for none
+	Limits  engine.Limits // of memory and retention
+	Streams budget.Limit  // of callers; zero means its default
+	Trace   bool          // export OpenTelemetry traces, as the environment says
 
 	TracerProvider trace.TracerProvider // for traces, unless Trace is set; nil for none
 
@@ -87,6 +89,7 @@ type App struct {
 	signsIn   bool // people sign in with Beam
 	metrics   *metrics.Metrics
 	logger    *slog.Logger
+	streams   *budget.Budget
 	control   *controlServer  // nil until ServeControlSocket is called
 	tracer    *tracing.Tracer // nil if nothing is traced
 	work      workCounter     // requests and MCP sessions in progress
@@ -193,6 +196,8 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	}
 	a.engine = engine.New(options)
 	a.metrics.RegisterEngine(a.engine)
+	a.streams = budget.New(budget.Streams, c.Streams.Or(budget.DefaultStreams))
+	a.metrics.RegisterBudgets(append(a.engine.Budgets(), a.streams)...)
 	if models != nil {
 		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, UsageFile: c.Folder.usageFile(), Logger: c.Logger})
 	}
@@ -219,13 +224,13 @@ func (a *App) newSurfaces(c Config) (err error) {
 	a.mcp, err = mcp.New(mcp.Config{
 		Engine: a.engine, Photons: c.Photons, StateSecret: keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
-		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
+		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Streams: a.streams, Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	site := web.Config{
-		Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
+		Streams: a.streams, Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
 		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	site.AllowedOrigins = c.AllowedOrigins

@@ -77,6 +77,7 @@ func OpenFallbackFolder() (*DataFolder, error) {
 
 // Close closes the stores in the folder and gives up its ownership.
 func (f *DataFolder) Close() error {
+	removeRedirects(f.dir, 0)
 	err := f.blobs.Close()
 	if f.temporary {
 		return errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
@@ -174,6 +175,7 @@ func (f *DataFolder) openStores() (err error) {
 	if err := atomicfile.Sweep(f.dir); err != nil {
 		return folderError(err)
 	}
+	removeRedirects(f.dir, 0)
 	if f.sessionKeys, err = identity.LoadKeys(f.dir); err != nil {
 		return folderError(err)
 	}

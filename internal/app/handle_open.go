@@ -25,6 +25,7 @@ func (h *controlServer) handleOpen(_ context.Context, r *controlsocket.Request) 
 		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "it can't serve its pages; its log says why"))
 		return
 	}
+	h.removeRedirectsLater() // that the client may write
 	if r.Accept() == nil {
 		fmt.Fprintln(r, h.web.SignInURL(base))
 	}

@@ -33,12 +33,12 @@ func NewServedPages(a *App, baseURL string) *PageServer {
 // errNoPages is the error if the URL of the pages is needed and not known.
 var errNoPages = errors.New("the program's Config.URL doesn't say where Beam's pages are")
 
-// BaseURL returns the base URL of the pages that are served on l.
-func BaseURL(l net.Listener) string {
+// BaseURL returns the base URL of the pages that are served on l, with a scheme.
+func BaseURL(scheme string, l net.Listener) string {
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		return fmt.Sprintf("http://localhost:%d", tcp.Port)
+		return fmt.Sprintf("%s://localhost:%d", scheme, tcp.Port)
 	}
-	return "http://" + l.Addr().String()
+	return scheme + "://" + l.Addr().String()
 }
 
 // BaseURLFunc returns a function for one MCP client that returns the base URL of
@@ -81,7 +81,7 @@ func (p *PageServer) ensureBaseURL() (string, error) {
 	}
 	server := p.app.newHTTPServer()
 	go server.Serve(l)
-	p.baseURL, p.stop = BaseURL(l), func() { server.Close() }
+	p.baseURL, p.stop = BaseURL("http", l), func() { server.Close() }
 	p.app.ownPages.add(p.baseURL)
 	return p.baseURL, nil
 }

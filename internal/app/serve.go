@@ -12,9 +12,8 @@ import (
 var errClosed = errors.New("this Beam is closed")
 
 const (
-	// runDrainTimeout is how long active runs may continue after Serve's context has
-	// ended.
-	runDrainTimeout = 5 * time.Second
+	// DefaultDrain is how long active runs may continue after Serve's context has ended.
+	DefaultDrain = 5 * time.Second
 	// requestDrainTimeout is how long requests and MCP sessions may take to end after
 	// that.
 	requestDrainTimeout = 2 * time.Second
@@ -51,19 +50,34 @@ func (a *App) newHTTPServer() *http.Server {
 	return server
 }
 
-// Serve serves the pages on l until ctx ends. Then it drains for some seconds and closes
-// the app, as [App.Close] does.
-func (a *App) Serve(ctx context.Context, l net.Listener) error {
+// ServeOptions say how [App.Serve] serves.
+type ServeOptions struct {
+	Certificate    *Certificate  // nil serves without TLS
+	MaxConnections int           // at once; fewer if that many files can't be open
+	Drain          time.Duration // how long active runs may continue
+}
+
+// Serve serves the pages on l until ctx ends. Then it drains and closes the app, as
+// [App.Close] does.
+func (a *App) Serve(ctx context.Context, l net.Listener, o ServeOptions) error {
 	server := a.newHTTPServer()
+	l = a.limitConnections(l, server, o)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() {
+		if o.Certificate == nil {
+			failed <- server.Serve(l)
+			return
+		}
+		server.TLSConfig = o.Certificate.Config()
+		failed <- server.ServeTLS(l, "", "")
+	}()
 	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
 		a.logger.Info("draining")
 	}
-	drain, cancel := context.WithTimeout(context.Background(), runDrainTimeout)
+	drain, cancel := context.WithTimeout(context.Background(), o.Drain)
 	defer cancel()
 	closeErr := a.Close(drain)
 	if errors.Is(closeErr, context.DeadlineExceeded) {
@@ -75,6 +89,27 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		server.Close()
 	}
 	return errors.Join(err, closeErr)
+}
+
+// limitConnections returns a listener that accepts as many connections as can be served.
+func (a *App) limitConnections(l net.Listener, server *http.Server, o ServeOptions) net.Listener {
+	n := maxConnections(o.MaxConnections, maxOpenFiles())
+	if n < o.MaxConnections {
+		a.logger.Warn("fewer connections are served, because few files can be open", "connections", n, "files", maxOpenFiles())
+	}
+	limited := &limitedListener{
+		Listener: l, slots: make(chan struct{}, n), refusers: make(chan struct{}, refusersAtOnce), onRefuse: a.metrics.ConnectionRefused,
+		onFull: func() { // closes the connections that are idle
+			server.SetKeepAlivesEnabled(false)
+			server.SetKeepAlivesEnabled(true)
+		},
+	}
+	if o.Certificate != nil {
+		limited.tls = o.Certificate.Config()
+		limited.tls.NextProtos = []string{"http/1.1"}
+	}
+	a.metrics.SetConnections(n, func() int { return len(limited.slots) })
+	return limited
 }
 
 // Close closes the app. It starts no new runs, waits for active ones until ctx is done,

@@ -25,6 +25,7 @@ type appFlags struct {
 	ReplayAlways bool         `help:"Evict each durable run as soon as it waits, so that every answer replays it. For development: it shows at once what a replay does otherwise after a restart, or after hours."`
 
 	retentionFlags
+	budgetFlags
 
 	Photons photonPatterns `placeholder:"PATTERN" help:"Photons to serve: names, or patterns such as explore_* (quote them). Separate several with commas, or repeat the flag. Each must match a photon. Photons that aren't served are in no list and can't be started; runs of them that were started before continue. By default, all are served."`
 
@@ -49,7 +50,7 @@ func (c *appFlags) validate() error {
 	if c.EvictAfter <= 0 || c.MaxResident <= 0 {
 		return errors.New("--evict-after and --max-resident must be more than 0")
 	}
-	return errors.Join(c.validateRoot(), c.retentionFlags.validate(), c.upstreamFlags.validate())
+	return errors.Join(c.validateRoot(), c.retentionFlags.validate(), c.budgetFlags.validate(), c.upstreamFlags.validate())
 }
 
 func (c *appFlags) validateRoot() error {
@@ -69,6 +70,16 @@ func (c *appFlags) openFolder() (*app.DataFolder, error) {
 	return app.OpenDataFolder(c.Data)
 }
 
+// redirectDir returns the folder for pages that lead a browser to a sign-in address; "" if
+// there is none.
+func (c *appFlags) redirectDir() string {
+	if c.Memory {
+		return os.TempDir()
+	}
+	dir, _ := app.ResolveDataDir(c.Data) // opening it reports the error
+	return dir
+}
+
 // config returns the configuration that the flags select.
 func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logger) app.Config {
 	return app.Config{
@@ -80,7 +91,8 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		AcceptLoss:    c.AcceptLoss,
 		Models:        c.Models,
 		Root:          c.Root,
-		Limits:        c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways}),
+		Limits:        c.setBudgets(c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways})),
+		Streams:       c.streams(),
 		Trace:         c.Traces == "otlp",
 		UpstreamFiles: c.MCPConfig,
 		Elicitation:   c.elicitation(),

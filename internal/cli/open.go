@@ -31,7 +31,11 @@ const maxAddressLength = 4 << 10
 
 // Run requests a sign-in address from the Beam that owns the folder and opens it.
 func (c *openCommand) Run(ctx context.Context, p *program) error {
-	address, err := c.requestAddress(ctx, p)
+	dir, err := app.ResolveDataDir(c.Data)
+	if err != nil {
+		return err
+	}
+	address, err := c.requestAddress(ctx, p, dir)
 	if err != nil {
 		return err
 	}
@@ -40,17 +44,17 @@ func (c *openCommand) Run(ctx context.Context, p *program) error {
 		return nil
 	}
 	browser.Stdout = p.stderr
-	if err := browser.OpenURL(address); err != nil {
+	file, err := app.WriteRedirect(dir, address) // the address is not among the arguments of the browser
+	if err != nil {
+		return err
+	}
+	if err := browser.OpenURL(file); err != nil {
 		return fmt.Errorf("no browser could be opened (%w): open the address yourself", err)
 	}
 	return nil
 }
 
-func (c *openCommand) requestAddress(ctx context.Context, p *program) (string, error) {
-	dir, err := app.ResolveDataDir(c.Data)
-	if err != nil {
-		return "", err
-	}
+func (c *openCommand) requestAddress(ctx context.Context, p *program, dir string) (string, error) {
 	conn, owner, err := dialOwner(ctx, dir, app.RequestOpen, nil)
 	switch {
 	case errors.Is(err, controlsocket.ErrNoListener):

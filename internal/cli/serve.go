@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/term"
 )
 
 // serveCommand serves the playground.
@@ -25,6 +26,8 @@ type serveCommand struct {
 	Open      bool     `help:"Open the playground in the browser, signed in."`
 
 	oauthFlags
+	frontFlags
+
 	appFlags
 
 	site links.Site // from URL
@@ -41,12 +44,12 @@ func (*serveCommand) Help() string {
     ${program} --addr :8080 --token S   reachable from other machines, with a token
     ${program} --memory --addr 127.0.0.1:0   store nothing; listen on a free port
 
-On SIGINT or SIGTERM, Beam gives running tools a few seconds to end; a second signal ends it at once.`
+On SIGINT or SIGTERM, Beam gives running tools a few seconds (--drain) to end; a second signal ends it at once.`
 }
 
 // Validate checks the flags; kong calls it.
 func (s *serveCommand) Validate() error {
-	if err := s.appFlags.validate(); err != nil {
+	if err := errors.Join(s.appFlags.validate(), s.frontFlags.validate(), checkToken(s.Token)); err != nil {
 		return err
 	}
 	host, _, err := net.SplitHostPort(s.Addr)
@@ -89,6 +92,10 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	if config.OAuth, err = s.verification(); err != nil {
 		return err
 	}
+	options, err := s.serveOptions(config)
+	if err != nil {
+		return err
+	}
 	a, err := newApp(ctx, config)
 	if err != nil {
 		return err
@@ -97,7 +104,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return explainListenError(s.Addr, err)
 	}
-	listening := app.BaseURL(listener) + string(s.site.Path)
+	listening := app.BaseURL(s.scheme(), listener) + string(s.site.Path)
 	base := listening
 	if b, ok := s.site.Base(); ok {
 		base = string(b)
@@ -105,7 +112,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	s.printAddresses(p, a, listening, base)
 	a.AddPages(listening)
 	a.ServeControlSocket(ctx, p.name+serveSuffix, s.Root, app.NewServedPages(a, base))
-	return a.Serve(ctx, listener)
+	return a.Serve(ctx, listener, options)
 }
 
 // allowedHosts returns the host names that requests may use.
@@ -128,18 +135,50 @@ func (s *serveCommand) allowedHosts() []string {
 // say so.
 func (s *serveCommand) printAddresses(p *program, a *app.App, listening, base string) {
 	fmt.Fprintf(p.stdout, "Beam listens on %s\n", listening)
-	fmt.Fprintf(p.stdout, "Sign in as its operator, once: %s\n", a.SignInURL(base))
+	fmt.Fprintln(p.stdout, s.howToSignIn(p, a, base))
 	if !a.HasScript() {
 		fmt.Fprintln(p.stdout, "The pages are plain: the program was built without their script, Datastar.", datastar.HowToAdd())
 	}
 	if s.Open {
-		address := a.SignInURL(base)
-		go func() { // some commands that open a browser run as long as it does
-			if err := browser.OpenURL(address); err != nil {
-				p.messagef("no browser could be opened: %s", err)
-			}
-		}()
+		go openSignedIn(a, a.SignInURL(base), func(err error) { p.messagef("no browser could be opened: %s", err) })
 	}
+}
+
+// howToSignIn returns the line that says how the operator signs in. Other users and programs
+// may read what isn't printed to a terminal, so that it has no address unless the flags say so.
+func (s *serveCommand) howToSignIn(p *program, a *app.App, base string) string {
+	switch {
+	case s.PrintSignIn || term.IsTerminal(p.stdout):
+		return "Sign in as its operator, once: " + a.SignInURL(base)
+	case s.Memory:
+		return "To sign in as its operator, start it in a terminal, or with --print-sign-in."
+	case s.Data != "":
+		return "To sign in as its operator, run: " + p.name + " open --data " + s.Data
+	}
+	return "To sign in as its operator, run: " + p.name + " open"
+}
+
+// openSignedIn opens a browser at a sign-in address. It returns when the command that opens it
+// does, which may run as long as the browser; the address is not among its arguments.
+func openSignedIn(a *app.App, address string, failed func(error)) {
+	file, err := a.WriteSignInRedirect(address)
+	if err == nil {
+		err = browser.OpenURL(file)
+	}
+	if err != nil {
+		failed(err)
+	}
+}
+
+// minToken is the length of the shortest token, in bytes.
+const minToken = 16
+
+// checkToken returns an error if a token could be guessed.
+func checkToken(token string) error {
+	if token != "" && len(token) < minToken {
+		return fmt.Errorf("--token (or the variable BEAM_TOKEN) must have at least %d characters: openssl rand -hex 16 makes one", minToken)
+	}
+	return nil
 }
 
 // explainListenError says what the user can do if Beam can't listen on an

@@ -48,7 +48,7 @@ func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
 	}
 	signal.Ignore(syscall.SIGPIPE) // writing to a client that has gone returns an error instead
 	logger := s.newLogger(p)
-	c := &stdioProcess{stdioCommand: s, program: p, logger: logger, presenter: &signInPresenter{openBrowser: s.Open, stderr: p.stderr, logger: logger}}
+	c := &stdioProcess{stdioCommand: s, program: p, logger: logger, presenter: &signInPresenter{openBrowser: s.Open, dir: s.redirectDir(), stderr: p.stderr, logger: logger}}
 	conn, err := c.joinOrOwn(ctx, false)
 	if err != nil {
 		return err

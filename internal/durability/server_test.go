@@ -68,6 +68,7 @@ func startCommand(t testing.TB, cmd *exec.Cmd, token string) *server {
 	out := programtest.NewConsole()
 	s := &server{t: t, cmd: cmd, err: programtest.NewConsole(), token: token, end: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = out, s.err
+	s.cmd.Env = append(s.cmd.Environ(), "BEAM_PRINT_SIGN_IN=true") // earlier versions have no such flag
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -91,8 +91,9 @@ func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID str
 // AnswerShown settles a question. The first valid answer wins. Who answered, on which
 // surface, a digest of the question, and how much of what it shows the surface rendered
 // are recorded with it. The error is [ErrAskNotFound], [ErrForbidden], [ErrOthersAnswer],
-// [ErrSettled], the log's, or a [*generators.InvalidError] with a message for each invalid field, after
-// which the question is still open.
+// [ErrSettled], the log's, a [*budget.ExceededError] if too many runs work, or a
+// [*generators.InvalidError] with a message for each invalid field; after the last two, the
+// question is still open.
 func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
 	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
@@ -114,6 +115,9 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 		return r.notOpenError(ctx, seq)
 	}
 	if err := open.checkAdmits(caller); err != nil { // another caller has adopted the run in the meantime
+		return err
+	}
+	if err := r.checkMayWork(); err != nil {
 		return err
 	}
 	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface, Caller: &caller, Shown: runlog.DigestQuestion(recorded)}

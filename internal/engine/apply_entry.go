@@ -119,6 +119,9 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	}
 	r.restoreTimeSpent(f.TimeSpent)
 	r.stopGenerator(generators.ErrStopped)
+	if r.drivers > 0 && !isGeneratorEnd(f) {
+		r.engine.index.setReturning(r, true)
+	}
 	r.sleeps, r.queued = nil, false
 	r.releaseKey()
 	if err := r.engine.keys.Delete(r.id); err != nil {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"io"
 
@@ -61,9 +60,9 @@ func (w *worker) storeArtifact(a *generators.Artifact) (*generators.Artifact, er
 	if len(a.Body) <= maxInlineArtifact {
 		return &stored, nil
 	}
-	digest, size, err := w.engine.blobs.Put(w.engine.ctx, w.id, bytes.NewReader(a.Body))
+	digest, size, err := w.storeBytes(a.Body)
 	if err != nil {
-		return nil, err
+		return nil, asToolError(err)
 	}
 	w.addBlobRef(digest, size)
 	stored.Body, stored.Digest = nil, digest

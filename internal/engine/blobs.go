@@ -65,13 +65,22 @@ func (r *trackedRun) addBlobRef(digest string, size int64) {
 		r.blobRefs = make(map[string]int)
 	}
 	r.blobRefs[digest]++
-	r.blobBytes += size
+	r.addBlobBytes(size)
+}
+
+// addBlobBytes changes how many bytes the run's blobs have, and its owner's disk. Callers
+// hold mu.
+func (r *trackedRun) addBlobBytes(n int64) {
+	r.blobBytes += n
+	if !r.loading {
+		r.engine.disk.Add(r.owner(), n)
+	}
 }
 
 // removeBlobRef uncounts a reference to a blob and reports whether it was the
 // last. Callers hold mu.
 func (r *trackedRun) removeBlobRef(digest string, size int64) bool {
-	r.blobBytes -= size
+	r.addBlobBytes(-size)
 	if r.blobRefs[digest] > 1 {
 		r.blobRefs[digest]--
 		return false

@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -83,6 +84,8 @@ type Engine struct {
 	stalledWrites stalledWrites
 	counters      counters
 	unkept        unkeptContents
+	uploads       *budget.Budget // in progress
+	disk          *budget.Budget // bytes of blobs
 	meter         Meter
 	tracer        Tracer
 	onSample      func(askID string) // see OnSample
@@ -103,11 +106,13 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
-		index: newIndex(), keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
+		keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
 		resumes:   resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		exclusive: exclusiveRuns{byKey: make(map[exclusiveKey][]*trackedRun)},
 		meter:     o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, people: o.People,
 	}
+	e.index = newIndex(budget.New(budget.Working, e.limits.Working))
+	e.uploads, e.disk = budget.New(budget.Uploads, e.limits.Uploads), budget.New(budget.Disk, e.limits.Disk)
 	if e.program == nil {
 		e.program = func() string { return "" }
 	}
@@ -204,8 +209,11 @@ func (e *Engine) waitForGenerators(ctx context.Context) error {
 type Limits struct {
 	MaxEvents           int           // events of a run; 250,000
 	MaxLogBytes         int64         // bytes of a run's log; 64 MiB
-	MaxArtifactBytes    int64         // bytes of an artifact; 64 MiB
+	MaxArtifactBytes    int64         // bytes of an artifact or a result; 64 MiB
 	MaxBlobBytes        int64         // bytes of artifacts and files beside a run's log; 4 GiB
+	Working             budget.Limit  // runs that work at once; 500 of an owner, 2,000 in all
+	Uploads             budget.Limit  // uploads at once; 16, 64
+	Disk                budget.Limit  // bytes of artifacts, files and results; 32 GiB, 128 GiB
 	MaxActivePerOwner   int           // unfinished runs of an owner; 30,000
 	MaxFinishedPerOwner int           // finished runs kept for an owner; 1,000
 	MaxFinished         int           // finished runs kept for all owners; 20,000
@@ -224,6 +232,9 @@ func (l Limits) withDefaults() Limits {
 	l.MaxLogBytes = cmp.Or(l.MaxLogBytes, 64<<20)
 	l.MaxArtifactBytes = cmp.Or(l.MaxArtifactBytes, 64<<20)
 	l.MaxBlobBytes = cmp.Or(l.MaxBlobBytes, 4<<30)
+	l.Working = l.Working.Or(budget.Limit{Each: 500, All: 2_000})
+	l.Uploads = l.Uploads.Or(budget.Limit{Each: 16, All: 64})
+	l.Disk = l.Disk.Or(budget.Limit{Each: 32 << 30, All: 128 << 30})
 	l.MaxActivePerOwner = cmp.Or(l.MaxActivePerOwner, 30_000)
 	l.MaxFinishedPerOwner = cmp.Or(l.MaxFinishedPerOwner, 1_000)
 	l.MaxFinished = cmp.Or(l.MaxFinished, 20_000)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -48,6 +49,7 @@ func testOptions(t testing.TB, photons ...*generators.Photon) engine.Options {
 	return engine.Options{
 		Photons: registry, Log: newTestLog(), Blobs: blobs, Logger: slog.New(slog.DiscardHandler),
 		Program: func() string { return "this program" },
+		Limits:  engine.Limits{Working: budget.Limit{Each: 50_000, All: 100_000}}, // tests start faster than people
 	}
 }
 

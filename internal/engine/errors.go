@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -33,9 +34,9 @@ func (r *trackedRun) isSuperseded(err error) bool {
 	return errors.Is(err, errRunOver) && !r.state.Ended()
 }
 
-// IsTransient reports whether an append that failed with err may succeed later.
+// IsTransient reports whether an append or answer that failed with err may succeed later.
 func IsTransient(err error) bool {
-	return errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, runlog.ErrUnavailable) || errors.Is(err, runlog.ErrUncertain)
+	return errors.Is(err, budget.ErrExceeded) || errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, runlog.ErrUnavailable) || errors.Is(err, runlog.ErrUncertain)
 }
 
 // A toolError is an error that the tool's code caused. Its text is for people.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/btree"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 )
 
 // An index finds runs by id, by owner and by idempotency key. It is a projection
@@ -28,7 +29,8 @@ type index struct {
 	closed           bool // addRun returns ErrClosing
 	// workingRuns counts the running runs that are not inactive.
 	workingRuns int
-	allIdle     chan struct{} // closed when workingRuns is 0; nil if nobody waits for that
+	working     *budget.Budget // of each owner; see recount
+	allIdle     chan struct{}  // closed when workingRuns is 0; nil if nobody waits for that
 }
 
 // An owner has the numbers of one owner's runs, unfinished runs and open
@@ -39,8 +41,9 @@ type owner struct {
 	watchers map[watcher]struct{}
 }
 
-func newIndex() *index {
+func newIndex(working *budget.Budget) *index {
 	return &index{
+		working:          working,
 		byID:             make(map[string]*trackedRun),
 		byOwnerAndStart:  btree.NewG(btreeDegree, func(a, b *trackedRun) bool { return compareOwnerAndStart(a, b) < 0 }),
 		byOwnerAndAsked:  btree.NewG(btreeDegree, func(a, b *openAsk) bool { return compareOwnerAndAsked(a, b) < 0 }),
@@ -55,8 +58,8 @@ func newIndex() *index {
 }
 
 // addRun adds a run that is about to start and returns it. If another run has the
-// same idempotency key, addRun returns that run instead. The error is ErrClosing
-// or, if the owner has limit unfinished runs, ErrTooManyRuns.
+// same idempotency key, addRun returns that run instead. The error is ErrClosing, if the
+// owner has limit unfinished runs ErrTooManyRuns, or a [*budget.ExceededError].
 func (x *index) addRun(r *trackedRun, limit int) (*trackedRun, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -70,6 +73,11 @@ func (x *index) addRun(r *trackedRun, limit int) (*trackedRun, error) {
 	if limit > 0 && o.active >= limit {
 		return nil, ErrTooManyRuns
 	}
+	if err := x.working.Take(r.owner(), 1); err != nil {
+		x.removeUnusedOwner(r.owner(), o)
+		return nil, err
+	}
+	r.counted = true
 	if r.started.IdempotencyKey != "" {
 		x.byIdempotencyKey[r.idempotencyKey()] = r
 	}
@@ -95,6 +103,7 @@ func (x *index) insertRun(r *trackedRun) {
 	case r.state.Ended():
 		x.ended[r] = struct{}{}
 	}
+	x.recount(r)
 }
 
 // addToOwner adds a run and its open questions to the lists and numbers of its owner.
@@ -138,9 +147,13 @@ func (x *index) changeOwner(r *trackedRun, to *generators.Caller) {
 		r.adopter.Store(to)
 		return
 	}
+	x.uncount(r)
 	x.removeFromOwner(r)
+	r.engine.disk.Add(r.owner(), -r.blobBytes)
 	r.adopter.Store(to)
+	r.engine.disk.Add(r.owner(), r.blobBytes)
 	x.addToOwner(r)
+	x.recount(r)
 	x.everyone.notifyWatchers()
 }
 
@@ -237,6 +250,7 @@ func (x *index) updateState(r *trackedRun, from, to State) {
 	} else if from != Running && to == Running && !r.inactive {
 		x.workingRuns++
 	}
+	x.recount(r)
 	x.notifyIdle()
 	o.notifyWatchers()
 	x.everyone.notifyWatchers()
@@ -250,6 +264,7 @@ func (x *index) removeRun(r *trackedRun) {
 		return
 	}
 	delete(x.byID, r.id)
+	x.recount(r)
 	r.engine.counters.uncountRun(r)
 	delete(x.ended, r)
 	if x.byIdempotencyKey[r.idempotencyKey()] == r {

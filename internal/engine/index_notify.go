@@ -80,6 +80,7 @@ func (x *index) markInactive(r *trackedRun) {
 	if r.state == Running {
 		x.workingRuns--
 	}
+	x.recount(r)
 	x.notifyIdle()
 }
 
@@ -94,6 +95,7 @@ func (x *index) markActive(r *trackedRun) {
 	if r.state == Running {
 		x.workingRuns++
 	}
+	x.recount(r)
 }
 
 // notifyIdle wakes waitIdle if no run is working. Callers hold mu.

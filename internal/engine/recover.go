@@ -28,6 +28,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 	e.exclusive.load(runs)
 	defer e.exclusive.resume()
 	e.counters.countRuns(runs)
+	for _, r := range runs {
+		e.disk.Add(r.owner(), r.blobBytes)
+	}
 	if err := e.countUploads(); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
@@ -177,6 +180,7 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 	}
 	if large {
 		r.spilledBytes += int64(len(entry.Data))
+		r.addBlobBytes(int64(len(entry.Data)))
 	}
 	switch {
 	case entry.Kind == runlog.KindStarted:

@@ -129,6 +129,7 @@ func (e *Engine) deleteRun(r *trackedRun) error {
 		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
 	e.index.removeRun(r)
+	e.disk.Add(r.owner(), -r.blobBytes)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
 	if err := e.blobs.DeleteRun(r.id); err != nil {
 		e.logger.Error("deleting a run's files", "run", r.id, "err", err)

@@ -37,8 +37,8 @@ type StartRequest struct {
 
 // Start starts a run, which belongs to caller, and returns without waiting for it.
 // The error is [ErrForbidden], [ErrPhotonNotFound], a [*generators.InvalidError]
-// with every violation, [ErrIdempotencyKeyReused], [ErrTooManyRuns],
-// [ErrClosing], or the log's.
+// with every violation, [ErrIdempotencyKeyReused], [ErrTooManyRuns], a
+// [*budget.ExceededError], [ErrClosing], or the log's.
 func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartRequest) (_ Info, err error) {
 	if caller.ID == "" {
 		return Info{}, ErrForbidden

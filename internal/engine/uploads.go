@@ -10,7 +10,8 @@ import (
 
 // Upload stores a file for an open file question and returns its digest, for an
 // [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
-// the question allows, the error is a [*generators.InvalidError].
+// the question allows, the error is a [*generators.InvalidError]; if too many uploads are in
+// progress, or files take too much space, a [*budget.ExceededError].
 func (e *Engine) Upload(ctx context.Context, caller generators.Caller, askID string, content io.Reader) (digest string, size int64, err error) {
 	open, err := e.OpenAsk(ctx, caller, askID)
 	if err != nil {
@@ -19,8 +20,15 @@ func (e *Engine) Upload(ctx context.Context, caller generators.Caller, askID str
 	if open.Question.File == nil {
 		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question does not ask for a file")}}
 	}
+	release, err := e.uploads.Acquire(caller.ID)
+	if err != nil {
+		return "", 0, err
+	}
+	defer release()
 	limit := open.Question.File.MaxSize
-	digest, size, err = e.blobs.Put(ctx, open.Run, io.LimitReader(content, limit+1))
+	source := &diskReader{Reader: io.LimitReader(content, limit+1), disk: e.disk, owner: open.Owner}
+	defer source.release()
+	digest, size, err = e.blobs.Put(ctx, open.Run, source)
 	if err != nil {
 		return "", 0, err
 	}

@@ -96,6 +96,9 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.updateEvictionQueue()
 	}
 	w.drivers--
+	if w.drivers == 0 && w.state.Ended() {
+		w.engine.index.setReturning(w.trackedRun, false)
+	}
 	w.releaseKey()
 	endSpan(w.state)
 }

@@ -91,7 +91,7 @@ func startGateway(t testing.TB, servers map[string]upstream, flags ...string) *g
 	t.Helper()
 	g := &gateway{t: t, console: programtest.NewConsole()}
 	c := child(t, "beam")
-	args := append([]string{"serve", "--memory", "--addr", "127.0.0.1:0", "--mcp-config", writeConfig(t, servers)}, flags...)
+	args := append([]string{"serve", "--print-sign-in", "--memory", "--addr", "127.0.0.1:0", "--mcp-config", writeConfig(t, servers)}, flags...)
 	g.cmd = exec.Command(c.Command, args...)
 	for name, value := range c.Env {
 		g.cmd.Env = append(g.cmd.Env, name+"="+value)

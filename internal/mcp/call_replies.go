@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
@@ -56,7 +57,7 @@ func (c *call) startErrorReply(err error) reply {
 	switch {
 	case errors.As(err, &invalid):
 		result = msg.InvalidArgumentsResult(c.photon.Name(), invalid)
-	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing):
+	case errors.Is(err, engine.ErrTooManyRuns), errors.Is(err, engine.ErrClosing), errors.Is(err, budget.ErrExceeded):
 		result = msg.ErrorResult("The tool was not started: " + err.Error() + ".")
 	case errors.Is(err, runlog.ErrDiskFull):
 		result = msg.ErrorResult("The tool was not started: " + runlog.ErrDiskFull.Error() + ".")

@@ -2,12 +2,15 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
@@ -89,6 +92,11 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller generat
 	if !ok {
 		return
 	}
+	release, ok := s.acquireStream(w, caller, nil)
+	if !ok {
+		return
+	}
+	defer release()
 	if cursor := r.Header.Get("Last-Event-ID"); cursor != "" {
 		s.serveResumedStream(w, r, sess, cursor)
 		return
@@ -102,6 +110,19 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller generat
 		return
 	}
 	_ = sess.changes.SendNotifications(ctx, nil, sendTo(out)) // its error means that the client is gone
+}
+
+// acquireStream takes a stream of the caller's budget until release is called. It writes an
+// error response and reports false if there is none left. m is the request, if it is known.
+func (s *Server) acquireStream(w http.ResponseWriter, caller generators.Caller, m *msg.Incoming) (release func(), ok bool) {
+	release, err := s.streams.Acquire(caller.ID)
+	var exceeded *budget.ExceededError
+	if errors.As(err, &exceeded) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(exceeded.RetryAfter.Seconds())))
+		streamable.WriteError(w, exceeded.Status(), m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", exceeded))
+		return nil, false
+	}
+	return release, true
 }
 
 // serveResumedStream continues a call whose stream broke off.

@@ -19,6 +19,11 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller genera
 		return
 	}
 	if len(body) > 0 && body[0] == '[' {
+		release, ok := s.acquireStream(w, caller, nil)
+		if !ok {
+			return
+		}
+		defer release()
 		s.servePostedBatch(w, r, caller, body)
 		return
 	}
@@ -30,6 +35,13 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller genera
 	if m.IsRequest() && (!streamable.Accepts(r, "application/json") || !streamable.Accepts(r, "text/event-stream")) {
 		streamable.WriteError(w, http.StatusNotAcceptable, &m, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list application/json and text/event-stream"))
 		return
+	}
+	if m.IsRequest() {
+		release, ok := s.acquireStream(w, caller, &m)
+		if !ok {
+			return
+		}
+		defer release()
 	}
 	sess, ok := s.sessionForMessage(w, r, caller, origin, m)
 	if !ok {

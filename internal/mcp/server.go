@@ -25,6 +25,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/changes"
 	"github.com/photon-beam/beam/internal/mcp/requests"
@@ -58,7 +59,10 @@ type Config struct {
 	// SignInHint is a sentence that says how the user signs in to Beam's pages, for the
 	// results that hold their addresses; empty for none.
 	SignInHint string
-	Logger     *slog.Logger // nil discards
+	// Streams bounds the requests and streams of callers over HTTP; nil is a budget with
+	// the default limit.
+	Streams *budget.Budget
+	Logger  *slog.Logger // nil discards
 }
 
 // A Server serves MCP. Its methods may be called concurrently.
@@ -71,6 +75,7 @@ type Server struct {
 	traceContext   func(context.Context, runlog.Trace) context.Context
 	askPolicy      AskPolicy
 	signInHint     string
+	streams        *budget.Budget
 	upstreams      *catalogue.Catalogue // nil if there are none
 	only           string               // the upstream that is served alone; empty for all photons
 	logger         *slog.Logger
@@ -118,6 +123,9 @@ func newServer(c Config, only string) (*Server, error) {
 		alone:          map[string]*Server{},
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions:       map[string]*session{},
+	}
+	if s.streams = c.Streams; s.streams == nil {
+		s.streams = budget.New(budget.Streams, budget.DefaultStreams)
 	}
 	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
 	if s.logger == nil {

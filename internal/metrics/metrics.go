@@ -40,6 +40,8 @@ type Metrics struct {
 	modelCalls     *counterFamily
 	modelTokens    *counterFamily
 	upstreams      *upstreamCounters
+
+	connectionsRefused prometheus.Counter
 }
 
 var _ sampling.Meter = (*Metrics)(nil)
@@ -69,11 +71,13 @@ func New(version string) *Metrics {
 		modelCalls:   newCounterFamily("model_calls_total", "Calls of configured models that have ended, by photon and outcome (replied, failed or stopped).", "photon", "outcome"),
 		modelTokens:  newCounterFamily("model_tokens_total", "Tokens of calls of configured models, by photon and direction (in or out); estimated if the model's server doesn't count them.", "photon", "direction"),
 		upstreams:    newUpstreamCounters(),
+
+		connectionsRefused: prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "connections_refused_total", Help: "Connections that were refused because too many were open."}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "1, labeled with the version of the program.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(build, m.started, m.finished, m.unanswered, m.asked, m.answers, m.withdrawn, m.askOpenSeconds, m.replaySeconds, m.appendSeconds, m.appendErrors, m.entries, m.modelCalls, m.modelTokens)
+	m.registry.MustRegister(build, m.started, m.finished, m.unanswered, m.asked, m.answers, m.withdrawn, m.askOpenSeconds, m.replaySeconds, m.appendSeconds, m.appendErrors, m.entries, m.modelCalls, m.modelTokens, m.connectionsRefused)
 	m.upstreams.register(m.registry)
 	m.initCounters()
 	return m

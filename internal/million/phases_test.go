@@ -14,6 +14,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -50,7 +51,7 @@ type phase struct {
 
 func runPhase(name, dir string, n int) error {
 	p := &phase{dir: dir, runs: n, maxResident: 250, figures: make(map[string]float64)}
-	limits := engine.Limits{MaxActivePerOwner: n + 1}
+	limits := engine.Limits{MaxActivePerOwner: n + 1, Working: budget.Limit{Each: int64(n), All: int64(n)}}
 	if name == "resident" {
 		p.maxResident, limits.EvictAfter = n+1, time.Hour
 	}

@@ -73,7 +73,7 @@ type programServer struct {
 func startServer(t *testing.T) *programServer {
 	t.Helper()
 	h := &programServer{console: programtest.NewConsole()}
-	cmd := newCommand("serve", "--addr", "127.0.0.1:0", "--memory")
+	cmd := newCommand("serve", "--print-sign-in", "--addr", "127.0.0.1:0", "--memory")
 	cmd.Stdout, cmd.Stderr = h.console, h.console
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/photon-beam/beam/internal/budget"
+)
+
+// Budgets returns the budgets that the engine keeps, for metrics.
+func (e *Engine) Budgets() []*budget.Budget {
+	return []*budget.Budget{e.index.working, e.uploads, e.disk}
+}
+
+// recount counts a run among those of its owner that work, or no longer: if it is running
+// and active, or was stopped while its generator has yet to return. Callers hold the
+// index's mu.
+func (x *index) recount(r *trackedRun) {
+	works := r.state == Running && !r.inactive && x.byID[r.id] == r || r.returning
+	if works == r.counted {
+		return
+	}
+	r.counted = works
+	n := int64(1)
+	if !works {
+		n = -1
+	}
+	x.working.Add(r.owner(), n)
+}
+
+// uncount uncounts a run until recount is called. Callers hold the index's mu.
+func (x *index) uncount(r *trackedRun) {
+	if r.counted {
+		r.counted = false
+		x.working.Add(r.owner(), -1)
+	}
+}
+
+// setReturning notes that a stopped run has yet to return, or has returned.
+func (x *index) setReturning(r *trackedRun, returning bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r.returning = returning
+	x.recount(r)
+}
+
+// checkMayWork returns an error if an answer would let the run work, and its owner has as
+// many working runs as may be. Callers hold mu.
+func (r *trackedRun) checkMayWork() error {
+	if r.state != Waiting || len(r.openAsks) > 1 || len(r.sleeps) > 0 {
+		return nil
+	}
+	return r.engine.index.working.Check(r.owner(), 1)
+}
+
+// storeBytes puts content in the blob store, whose disk the run's owner must have left.
+// The error may be a [*budget.ExceededError]. Callers count the blob with addBlobRef.
+func (r *trackedRun) storeBytes(content []byte) (digest string, size int64, err error) {
+	n := int64(len(content))
+	if err := r.engine.disk.Take(r.owner(), n); err != nil {
+		return "", 0, err
+	}
+	defer r.engine.disk.Add(r.owner(), -n) // addBlobRef counts it
+	return r.engine.blobs.Put(r.engine.ctx, r.id, bytes.NewReader(content))
+}
+
+// A diskReader takes disk of an owner's budget for what is read, before it is read.
+type diskReader struct {
+	io.Reader
+	disk        *budget.Budget
+	owner       string
+	taken, read int64
+}
+
+// diskStep is how many bytes a diskReader takes at once.
+const diskStep = 1 << 20
+
+// Read implements [io.Reader]. The error may be a [*budget.ExceededError].
+func (d *diskReader) Read(p []byte) (int, error) {
+	if d.read+int64(len(p)) > d.taken {
+		step := max(diskStep, int64(len(p)))
+		if err := d.disk.Take(d.owner, step); err != nil {
+			return 0, err
+		}
+		d.taken += step
+	}
+	n, err := d.Reader.Read(p)
+	d.read += int64(n)
+	return n, err
+}
+
+// release returns what was taken: what was stored is counted with the run.
+func (d *diskReader) release() { d.disk.Add(d.owner, -d.taken) }
+
+// asToolError returns an exceeded budget as an error of the tool, which ends the run.
+func asToolError(err error) error {
+	var exceeded *budget.ExceededError
+	if errors.As(err, &exceeded) {
+		return &toolError{exceeded.Error()}
+	}
+	return err
+}
