@@ -55,6 +55,8 @@ type Config struct {
 	// if nothing is traced.
 	TraceContext func(context.Context, runlog.Trace) context.Context
 	AskPolicy    AskPolicy
+	// Apps says how runs are shown in the chats of clients.
+	Apps Apps
 	// SignInHint is a sentence that says how the user signs in to Beam's pages, for the
 	// results that hold their addresses; empty for none.
 	SignInHint string
@@ -70,6 +72,8 @@ type Server struct {
 	implementation mcp.Implementation
 	traceContext   func(context.Context, runlog.Trace) context.Context
 	askPolicy      AskPolicy
+	apps           Apps
+	viewWaits      atomic.Int64 // calls of apps.ReadTool that wait
 	signInHint     string
 	upstreams      *catalogue.Catalogue // nil if there are none
 	only           string               // the upstream that is served alone; empty for all photons
@@ -111,6 +115,7 @@ func newServer(c Config, only string) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, stateSealer: sealer, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
+		apps:           c.Apps,
 		signInHint:     c.SignInHint,
 		upstreams:      c.Upstreams,
 		only:           only,
