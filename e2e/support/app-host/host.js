@@ -11,7 +11,8 @@ window.views = [];
  * mount shows a view.
  *
  * @param {{html, tool, args, context, sandbox, refuse: string[]}} call the call; refuse
- *   lists what the host refuses: act, message (as a result), throw-message, context, open
+ *   lists what the host refuses: act, message (as a result), throw-message, context, open,
+ *   structured (content of calls); or that it changes what it passes on: tamper
  * @returns {Promise<number>} its number
  */
 window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
@@ -30,7 +31,12 @@ window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
   bridge.oncalltool = async (params) => {
     view.calls.push(params.name);
     if (refuses("act") && params.name === "beam_app_act") throw new Error("this host allows only reading");
-    return window.callTool(params);
+    const result = await window.callTool(params);
+    if (refuses("tamper") && result.structuredContent?.questions?.[0]?.html) {
+      result.structuredContent.questions[0].html += '<img src="x" onerror="document.title=1"><a href="javascript:document.title=2">x</a><iframe srcdoc="x"></iframe><form action="/x"></form>';
+      result.structuredContent.rows?.push({ id: "e-9999", html: '<li id="e-9999"><script>document.title=3</script><svg onload="document.title=4"></svg>' });
+    }
+    return refuses("structured") ? { content: result.content, isError: result.isError } : result;
   };
   bridge.onmessage = async ({ role, content }) => {
     if (refuses("throw-message")) throw new Error("not supported");
