@@ -126,9 +126,11 @@ bench-page: build $(npm) ## measure the page in a real Chromium, on an idle mach
 	BEAM=bin/beam scripts/with-node node e2e/bench/page.js
 
 .PHONY: picture
-picture: ## update the README's screenshot
+picture: ## update the screenshots of the README and of docs
 	$(MAKE) e2e PROJECT=long ARGS="screenshots-states.spec.js -g working"
 	cp e2e/screenshots/readme-laptop-light.png docs/beam.png
+	$(MAKE) e2e PROJECT=long ARGS="apps-screenshots.spec.js"
+	for name in question done; do cp e2e/screenshots/apps-docs-$$name.png docs/apps-$$name.png; done
 
 .PHONY: fuzz
 fuzz: $(bundle) ## every fuzz target on FUZZ=100000 inputs

@@ -74,6 +74,10 @@ type Options struct {
 	// allows everybody. Beam calls Allow whenever it lists or starts the photon, from
 	// several goroutines at once; it should be quick. Runs that have started go on.
 	Allow func(Caller) error
+	// Asks says that runs of the photon ask questions, or make artifacts. MCP clients
+	// that show user interfaces in their chat (MCP Apps) then show each run there, with
+	// its questions. Forms implies it.
+	Asks bool
 	// Forms are checks to run when the photon is registered: ask.Fits[T] for each T
 	// that it asks for with ask.Form.
 	Forms []func() error

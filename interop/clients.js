@@ -22,7 +22,7 @@ export const kinds = [
  * connect connects a client to a server, or over stdio to a program that it starts.
  *
  * @param {object} kind one of kinds
- * @param {{url: URL}} [host] the server
+ * @param {{url: URL} | {command: string, args: string[]}} [host] the server, or a command to start
  * @param {{elicit: Function, capabilities?: object}} person answers the questions
  * @param {string[]} [flags] the flags of the program that it starts
  */
@@ -46,9 +46,9 @@ export async function connect(kind, host, person, flags = refusing) {
 }
 
 // transportTo returns a transport over HTTP to a host, or over stdio to a program
-// with flags.
+// with flags, or to a command.
 const transportTo = (to, HTTP, Stdio) =>
-  Array.isArray(to) ? new Stdio({ command: program, args: ["stdio", "--memory", ...to], stderr: "pipe" }) : new HTTP(to.url);
+  to.command ? new Stdio({ ...to, stderr: "pipe" }) : Array.isArray(to) ? new Stdio({ command: program, args: ["stdio", "--memory", ...to], stderr: "pipe" }) : new HTTP(to.url);
 const capabilityOf = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
 
 function sdk1(_version, to, capabilities, handlers) {

@@ -68,7 +68,7 @@ func (s *Server) readFormAnswer(w http.ResponseWriter, r *http.Request, caller g
 	if err := readAnswerForm(w, r); err != nil {
 		return a, err
 	}
-	a.Content = form.Decode(open.Question.Fields, r.PostForm, formTimeZone(r.PostForm))
+	a.Content = form.Decode(open.Question.Fields, r.PostForm, form.TimeZone(r.PostForm))
 	return a, nil
 }
 

@@ -38,13 +38,13 @@ func readPhotonForm(p *generators.Photon, posted url.Values, fromJSON bool) (ui.
 		return page, json.RawMessage(args), nil
 	}
 	if !fromJSON {
-		page.Form = f.Read(posted, formTimeZone(posted))
+		page.Form = f.Read(posted, form.TimeZone(posted))
 		return page, page.Form.Content(), invalidUnless(page.Form.Problems())
 	}
 	page.JSON = strings.ReplaceAll(posted.Get(jsonField), "\r\n", "\n")
 	if message := form.SyntaxError(page.JSON); message != "" {
 		page.JSONError = generators.FieldError{Message: message}.Sentence("The text")
-		page.Form = f.Read(posted, formTimeZone(posted))
+		page.Form = f.Read(posted, form.TimeZone(posted))
 		return page, nil, invalidUnless([]generators.FieldError{{Message: message}})
 	}
 	args := json.RawMessage(cmp.Or(strings.TrimSpace(page.JSON), "{}"))

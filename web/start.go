@@ -4,17 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
-	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
-
-// timeZoneField is the form field that holds the browser's time zone.
-const timeZoneField = "beam:tz"
 
 // handleStart starts a run from a form, and redirects to the run's page, or from JSON
 // arguments, and responds with the run's URLs.
@@ -91,15 +86,6 @@ func withSchemaErrors(p *generators.Photon, args json.RawMessage, err error) err
 		return err
 	}
 	return &generators.InvalidError{Fields: append(ofForm.Fields, ofSchema.Fields...)}
-}
-
-// formTimeZone returns the time zone of a form's times: UTC if the form has none, as on
-// a page without script.
-func formTimeZone(form url.Values) *time.Location {
-	if l, err := time.LoadLocation(form.Get(timeZoneField)); err == nil {
-		return l
-	}
-	return time.UTC
 }
 
 // maxIdempotencyKey is the longest Idempotency-Key, in bytes. The log keeps the key.

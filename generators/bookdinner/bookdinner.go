@@ -20,6 +20,7 @@ var Photon = generators.New("book_dinner", book, &generators.Options{
 	Description: "Books a table for dinner at Chez Claude. Asks the user for the number of guests, and returns a confirmation with its number. A demonstration: the restaurant doesn't exist.",
 	Durable:     true,
 	Task:        generators.TaskAfterAsking,
+	Asks:        true,
 })
 
 // Dinner is the time of the reservation.

@@ -22,6 +22,7 @@ var Photon = generators.New("explore_csv", explore, &generators.Options{
 	ReadOnly:   true,
 	Idempotent: true,
 	Forms:      []func() error{ask.Fits[Choice], ask.Fits[DatedChoice]},
+	Asks:       true,
 })
 
 const (

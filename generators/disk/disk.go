@@ -21,6 +21,7 @@ var Photon = generators.New("disk_usage", analyzeFolder, &generators.Options{
 	Description: "Finds out what takes up space in a folder: how many files it has, their size in all, and, as the user chooses, the largest files or the sizes by type or by age. Reads names, sizes and dates only, and only in the folder that the operator allows with --root.",
 	ReadOnly:    true,
 	Idempotent:  true,
+	Asks:        true,
 })
 
 // Input is the folder to analyze.

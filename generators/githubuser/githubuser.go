@@ -17,6 +17,7 @@ var Photon = generators.New("github_user", findProfile, &generators.Options{
 	ReadOnly:    true,
 	Idempotent:  true,
 	Durable:     true,
+	Asks:        true,
 })
 
 // Profile is a GitHub user's profile.

@@ -20,6 +20,7 @@ var Photon = generators.New("kitchen_sink", runKitchenSink, &generators.Options{
 	Idempotent:  true,
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Signup]},
+	Asks:        true,
 })
 
 // Choice is the question to ask, and nested input for testing forms.

@@ -18,6 +18,7 @@ var Photon = generators.New("parallel", askAll, &generators.Options{
 	ReadOnly:    true,
 	Idempotent:  true,
 	Durable:     true,
+	Asks:        true,
 })
 
 // Answers are the answers to the three questions.

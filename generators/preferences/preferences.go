@@ -18,6 +18,7 @@ var Photon = generators.New("ask_user_preferences", askPreferences, &generators.
 	Idempotent:  true,
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Preferences]},
+	Asks:        true,
 })
 
 // Preferences are the fields of the form. Their JSON omits blank fields, but not

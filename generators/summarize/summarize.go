@@ -19,6 +19,7 @@ var Photon = generators.New("summarize", summarize, &generators.Options{
 	Description: "Summarizes a text with the MCP client's model or, once the user has approved the request, with one of Beam's. If no text is given, asks the user for it. Without a model, the user may write the summary.",
 	ReadOnly:    true,
 	Durable:     true,
+	Asks:        true,
 })
 
 // Input is the text and the length of its summary.

@@ -19,6 +19,7 @@ var Photon = generators.New("wizard", runWizard, &generators.Options{
 	Description: "Asks the user for a name, an email address and a role, reserves a number, and asks the user to confirm all of it. A demonstration: it creates no account.",
 	Durable:     true,
 	Forms:       []func() error{ask.Fits[Account]},
+	Asks:        true,
 })
 
 // Account is the second question.

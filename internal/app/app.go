@@ -24,6 +24,7 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/programdigest"
@@ -33,6 +34,7 @@ import (
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/appview"
 )
 
 // A Config says what an [App] is made of.
@@ -61,6 +63,7 @@ type Config struct {
 	Elicitation   upstream.Elicitation // what they may ask
 
 	AskPolicy    mcp.AskPolicy // for questions that an MCP client can't show
+	Chat         apps.Policy   // which questions may be answered in a client's chat
 	Instructions string        // for the client's model, about such questions
 
 	ConfigureMCP func(*server.MCPServer) // adds to mcp-go's server before it serves; may be nil
@@ -225,6 +228,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 		Engine: a.engine, Photons: c.Photons, StateSecret: keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
 		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Streams: a.streams, Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
+		Apps: mcp.Apps{View: appview.New(a.engine), Marks: apps.NewMarks(c.Folder.marksDir()), Policy: c.Chat, Ephemeral: c.Folder.temporary},
 	})
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ const (
 	logFolder        = "log"
 	secretKeysFolder = "keys" // of secret answers, one file per run
 	usageFile        = "model-usage.json"
+	marksFolder      = "told" // which runs' ends models were told of, an empty file for each
 )
 
 // ErrFolderInUse is returned if another process owns the data folder.
@@ -188,9 +189,10 @@ func (f *DataFolder) openStores() (err error) {
 	return nil
 }
 
-func (f *DataFolder) logDir() string  { return filepath.Join(f.dir, logFolder) }
-func (f *DataFolder) blobDir() string { return filepath.Join(f.dir, blobFolder) }
-func (f *DataFolder) keyDir() string  { return filepath.Join(f.dir, secretKeysFolder) }
+func (f *DataFolder) logDir() string   { return filepath.Join(f.dir, logFolder) }
+func (f *DataFolder) blobDir() string  { return filepath.Join(f.dir, blobFolder) }
+func (f *DataFolder) marksDir() string { return filepath.Join(f.dir, marksFolder) }
+func (f *DataFolder) keyDir() string   { return filepath.Join(f.dir, secretKeysFolder) }
 
 // usageFile returns the file of what models were used for; empty for a temporary folder.
 func (f *DataFolder) usageFile() string {

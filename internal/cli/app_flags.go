@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
 
@@ -97,6 +98,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		UpstreamFiles: c.MCPConfig,
 		Elicitation:   c.elicitation(),
 		AskPolicy:     c.mcpAskPolicy(),
+		Chat:          apps.Policy{Destructive: c.AppsDestructive},
 		Instructions:  c.mcpAskPolicy().Instructions(),
 		Logger:        logger,
 	}

@@ -136,3 +136,6 @@ func (e *Engine) Watch(ctx context.Context, callers ...generators.Caller) iter.S
 		}
 	}
 }
+
+// Exists reports whether a run exists, whoever may use it.
+func (e *Engine) Exists(id string) bool { return e.index.lookup(id) != nil }

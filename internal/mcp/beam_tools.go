@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/apps"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
@@ -55,9 +56,9 @@ func newCancelTool() server.ServerTool {
 }
 
 // isBeamTool reports whether name is that of a tool for runs whose calls were handed off,
-// and calls may be.
+// and calls may be; or that of a tool of the view, and there is one.
 func (s *Server) isBeamTool(name string) bool {
-	return (name == ResumeTool || name == CancelTool) && s.askPolicy.allowsHandoff()
+	return (name == ResumeTool || name == CancelTool) && s.askPolicy.allowsHandoff() || apps.IsTool(name) && s.servesApps()
 }
 
 // unknownHandleText is the result for a handle without a run. It is the same whether or

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/apps"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 )
@@ -67,6 +68,7 @@ type call struct {
 	runEnded            bool
 	handedOff           bool // the call must no longer cancel its run
 	askingStopped       bool // no further question is sent
+	shownInChat         bool // its view asks the linked questions, and no more are announced
 	linksSent           bool // the client got links to the questions that it does not answer
 }
 
@@ -114,7 +116,12 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
 	}
 	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
-	if s.isBeamTool(p.Name) {
+	switch {
+	case apps.IsTool(p.Name) && s.isBeamTool(p.Name):
+		if rc.usesApps(rc.client) {
+			return c, c.serveAppTool(rc.inFlight, p)
+		}
+	case s.isBeamTool(p.Name):
 		return c, c.serveBeamTool(p)
 	}
 	if photon, ok := s.toolPhoton(p.Name); ok {

@@ -27,6 +27,7 @@ var supportedVersions = []string{version20260728, version20251125, version202506
 type client struct {
 	caller generators.Caller
 	msg.Client
+	name string // what the client calls itself; anything
 }
 
 // newModernClient returns the client of a request that names its own version (MCP
@@ -51,7 +52,7 @@ func (s *Server) newModernClient(caller generators.Caller, m msg.Incoming, p *re
 	if err := s.checkHeaders(caller, version, m, p.Name, h); err != nil {
 		return nil, msg.Errorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
-	c := &client{caller, msg.Client{Version: version, Capabilities: *p.Meta.Capabilities, LogLevel: msg.NoLogging}}
+	c := &client{caller: caller, Client: msg.Client{Version: version, Capabilities: *p.Meta.Capabilities, LogLevel: msg.NoLogging}, name: p.Meta.ClientInfo.name()}
 	if p.Meta.LogLevel != "" {
 		level, ok := msg.ParseSeverity(string(p.Meta.LogLevel))
 		if !ok {

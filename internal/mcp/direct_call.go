@@ -32,7 +32,7 @@ func (c directCall) handleEntry(ctx context.Context, e runlog.Entry) error {
 	return c.sendEvent(e)
 }
 
-func (directCall) replyAfterBatch() (reply, bool) { return reply{}, false }
+func (c directCall) replyAfterBatch() (reply, bool) { return c.leaveForChat() }
 
 func (directCall) hasQuestions() bool { return false }
 

@@ -43,6 +43,10 @@ func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m msg.Inc
 
 // serveRequest serves a registered request and passes its reply to answer.
 func (s *Server) serveRequest(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
+	if uri, ok := s.requestsView(m); ok {
+		answer(s.serveView(rc, m, uri))
+		return
+	}
 	switch {
 	case m.Method == string(mcp.MethodToolsCall):
 		s.serveToolCall(rc, m, p, answer)
@@ -78,7 +82,7 @@ func (s *Server) identifyClient(sess *session, m msg.Incoming, p *requestParams,
 	}
 	switch m.Method {
 	case string(mcp.MethodInitialize), string(mcp.MethodPing):
-		return &client{sess.currentCaller(), msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
+		return &client{caller: sess.currentCaller(), Client: msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
 	case string(mcp.MethodServerDiscover):
 		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
@@ -140,6 +144,10 @@ func refineLibraryError(rc *requestContext, m msg.Incoming, e *msg.Error) *msg.E
 
 // extendLibraryResult adds to a result of mcp-go what mcp-go does not support.
 func (s *Server) extendLibraryResult(rc *requestContext, m msg.Incoming, result json.RawMessage) json.RawMessage {
+	return s.extendForApps(rc, m, s.extendForTasksAndUpstreams(rc, m, result))
+}
+
+func (s *Server) extendForTasksAndUpstreams(rc *requestContext, m msg.Incoming, result json.RawMessage) json.RawMessage {
 	switch m.Method {
 	case string(mcp.MethodInitialize):
 		var agreed struct {
@@ -155,7 +163,7 @@ func (s *Server) extendLibraryResult(rc *requestContext, m msg.Incoming, result 
 			result = s.tasks.AddHints(result)
 		}
 		if s.upstreams != nil {
-			result = s.insertDefinitions(rc.client, result)
+			result = s.insertDefinitions(rc, result)
 		}
 	}
 	return result

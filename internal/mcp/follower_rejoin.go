@@ -23,7 +23,7 @@ func (f *follower) rejoinRun(ctx context.Context) (r reply, done bool) {
 			return f.failureReply(err), true
 		}
 	}
-	return reply{}, false
+	return f.leaveForChat()
 }
 
 // readHistory reads the run's log. It returns the ordinals of the open

@@ -105,6 +105,9 @@ type (
 // waitingResult returns the result of a call that was handed off. It is an error for a
 // client that was promised structured content for every success.
 func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
+	if c.asksInChat() {
+		return c.chatResult(info), nil
+	}
 	waits, err := c.newWaitingRun(info)
 	if err != nil {
 		return nil, err
@@ -121,7 +124,7 @@ func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 	}
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
-	result.IsError = !c.isResume && c.server.guaranteedOutputSchema(c.photon, c.client) != nil
+	result.IsError = !c.isResume && c.session.guaranteedOutputSchema(c.photon, c.client) != nil
 	return result, nil
 }
 
@@ -130,7 +133,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 	run := waitingRun{Run: info.ID, Asks: []waitingAsk{}, Pause: info.Pause()}
 	for _, a := range info.Asks {
 		address, err := c.askPageURL(a.ID)
-		if err != nil {
+		if err != nil && !c.asksInChat() {
 			return run, err
 		}
 		w := waitingAsk{ID: a.ID, Message: a.Question.Message, URL: address, shown: msg.EvidenceTitles(a.Question)}
@@ -153,7 +156,9 @@ func describeQuestions(asks []waitingAsk) string {
 		if a.For != "" {
 			fmt.Fprintf(&text, "The user may not answer it. It is for %s.\n", cleantext.Line(a.For))
 		}
-		fmt.Fprintf(&text, "Answer at: %s\n", a.URL)
+		if a.URL != "" {
+			fmt.Fprintf(&text, "Answer at: %s\n", a.URL)
+		}
 	}
 	return text.String()
 }

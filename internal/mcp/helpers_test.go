@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/web/appview"
 )
 
 // A testServer is a server with photons and its engine.
@@ -60,6 +61,9 @@ func newTestServerWith(t testing.TB, c mcp.Config, runs runlog.Log, photons ...*
 		t.Fatal(err)
 	}
 	c.Engine, c.Photons, c.Logger = engine, registry, logger
+	if c.Apps.Marks != nil {
+		c.Apps.View = appview.New(engine)
+	}
 	c.StateSecret, c.Name, c.Version = bytes.Repeat([]byte{1}, 32), "beam", "test"
 	server, err := mcp.New(c)
 	if err != nil {

@@ -52,15 +52,21 @@ func (s *Server) countSessions(caller string) (n int) {
 	return n
 }
 
-// endIdleSessions ends idle sessions until the server is closed.
+// endIdleSessions ends idle sessions until the server is closed, and removes the marks of
+// runs that are gone.
 func (s *Server) endIdleSessions() {
 	t := time.NewTicker(sessionIdleTimeout / 60)
 	defer t.Stop()
+	var swept time.Time
 	for {
 		select {
 		case <-s.closed.Done():
 			return
 		case now := <-t.C:
+			if now.Sub(swept) >= sessionIdleTimeout {
+				swept = now
+				s.sweepMarks()
+			}
 			s.mu.Lock()
 			all := slices.Collect(maps.Values(s.sessions))
 			s.mu.Unlock()

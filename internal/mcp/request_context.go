@@ -64,9 +64,13 @@ func (rc *requestContext) GetLogLevel() mcp.LoggingLevel {
 }
 
 // GetClientInfo and SetClientInfo implement [server.SessionWithClientInfo]. The server
-// does not use the client's name and version.
+// uses the client's name only to say where an answer came from.
 func (rc *requestContext) GetClientInfo() mcp.Implementation { return mcp.Implementation{} }
-func (rc *requestContext) SetClientInfo(mcp.Implementation)  {}
+func (rc *requestContext) SetClientInfo(i mcp.Implementation) {
+	if rc.client == nil || !rc.client.IsModern() {
+		rc.updateClient(func(c *client) { c.name = clientInfo{i.Name, i.Title}.name() })
+	}
+}
 
 // GetClientCapabilities and SetClientCapabilities implement
 // [server.SessionWithClientInfo].

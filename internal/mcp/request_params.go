@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -16,6 +17,7 @@ type requestMeta struct {
 	Version       json.RawMessage         `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities  *mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
 	LogLevel      mcp.LoggingLevel        `json:"io.modelcontextprotocol/logLevel"`
+	ClientInfo    clientInfo              `json:"io.modelcontextprotocol/clientInfo"`
 	traceMeta
 }
 
@@ -28,6 +30,26 @@ type requestParams struct {
 	RequestState string                     `json:"requestState"`
 	Task         json.RawMessage            `json:"task"` // MCP 2025-11-25
 }
+
+// clientInfo is what a client says about itself. It fails no request.
+type clientInfo struct{ Name, Title string }
+
+var _ json.Unmarshaler = (*clientInfo)(nil)
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (i *clientInfo) UnmarshalJSON(raw []byte) error {
+	var info struct {
+		Name  string `json:"name"`
+		Title string `json:"title"`
+	}
+	if json.Unmarshal(raw, &info) == nil {
+		i.Name, i.Title = info.Name, info.Title
+	}
+	return nil
+}
+
+// name returns what people call the client.
+func (i clientInfo) name() string { return cmp.Or(i.Title, i.Name) }
 
 // takesInput reports whether a request may be answered with questions, and repeated with
 // the answers (MCP 2026-07-28, Multi Round-Trip Requests).

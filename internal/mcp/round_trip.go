@@ -108,6 +108,10 @@ func (r *roundTrip) askAtOnce(context.Context) (answer reply, done bool) {
 		return r.internalErrorReply(err), true
 	case info.LastSeq <= r.lastSent && r.isReadyToAsk():
 		return r.inputRequiredReply(), true
+	case info.LastSeq <= r.lastSent:
+		if answer, done := r.leaveForChat(); done {
+			return answer, true
+		}
 	}
 	r.resetWait()
 	return reply{}, false
@@ -117,6 +121,9 @@ func (r *roundTrip) askAtOnce(context.Context) (answer reply, done bool) {
 func (r *roundTrip) replyAfterBatch() (answer reply, done bool) {
 	if r.isReadyToAsk() {
 		return r.inputRequiredReply(), true
+	}
+	if answer, done := r.leaveForChat(); done {
+		return answer, true
 	}
 	r.resetWait()
 	return reply{}, false

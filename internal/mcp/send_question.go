@@ -62,16 +62,20 @@ func (f *follower) requestFor(ctx context.Context, open engine.OpenAsk, seq uint
 }
 
 // leaveQuestionOpen leaves a question open that the client can't be asked, and sends
-// the client the address of its page. Without [AskPolicy.Link] it withdraws the
-// question.
+// the client the address of its page, unless the call's view asks it. Without
+// [AskPolicy.Link] it withdraws the question.
 func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, seq uint64, missing *msg.MissingCapability) error {
 	if !f.server.askPolicy.Link {
 		return f.withdrawUnsupported(ctx, open.ID, missing, nil)
 	}
-	if _, err := f.askPageURL(open.ID); err != nil {
+	inChat := f.asksInChat()
+	if _, err := f.askPageURL(open.ID); err != nil && !inChat {
 		return f.withdrawUnsupported(ctx, open.ID, missing, err)
 	}
-	f.addLink(seq)
+	f.addLink(open, seq)
+	if inChat { // the view asks, as soon as the call has ended
+		return nil
+	}
 	return f.sendAskLink(open.ID, open.Question.Message)
 }
 
@@ -81,18 +85,21 @@ func (f *follower) leaveToOthers(open engine.OpenAsk, seq uint64) error {
 	if f.isTask {
 		return nil
 	}
-	f.addLink(seq)
+	f.addLink(open, seq)
 	text := fmt.Sprintf("Waits for %s to answer: %s", open.For, open.Question.Message)
 	return f.sendUnrecorded(f.buildStatusNotification(text), f.translator().LogMessage(generators.Notice, text, "log"))
 }
 
-func (f *follower) addLink(seq uint64) {
+// addLink records that the client can't be asked a question.
+func (f *follower) addLink(open engine.OpenAsk, seq uint64) {
+	inChat := f.asksInChat()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.linkedAsks == nil {
 		f.linkedAsks = map[uint64]struct{}{}
 	}
 	f.linkedAsks[seq] = struct{}{}
+	f.shownInChat = inChat && !open.More
 }
 
 // withdrawUnsupported withdraws a question that the client can't be asked, and records

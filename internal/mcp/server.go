@@ -56,6 +56,8 @@ type Config struct {
 	// if nothing is traced.
 	TraceContext func(context.Context, runlog.Trace) context.Context
 	AskPolicy    AskPolicy
+	// Apps says how runs are shown in the chats of clients.
+	Apps Apps
 	// SignInHint is a sentence that says how the user signs in to Beam's pages, for the
 	// results that hold their addresses; empty for none.
 	SignInHint string
@@ -74,6 +76,8 @@ type Server struct {
 	implementation mcp.Implementation
 	traceContext   func(context.Context, runlog.Trace) context.Context
 	askPolicy      AskPolicy
+	apps           Apps
+	viewWaits      atomic.Int64 // calls of apps.ReadTool that wait
 	signInHint     string
 	streams        *budget.Budget
 	upstreams      *catalogue.Catalogue // nil if there are none
@@ -116,6 +120,7 @@ func newServer(c Config, only string) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, photons: c.Photons, stateSealer: sealer, traceContext: c.TraceContext, logger: c.Logger,
 		askPolicy:      c.AskPolicy,
+		apps:           c.Apps,
 		signInHint:     c.SignInHint,
 		upstreams:      c.Upstreams,
 		only:           only,

@@ -185,7 +185,7 @@ func (s *session) updateCaller(caller generators.Caller) bool {
 func (s *session) updateClient(change func(*client)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := client{s.caller, msg.Client{Version: version20250326, LogLevel: msg.SeverityInfo}}
+	c := client{caller: s.caller, Client: msg.Client{Version: version20250326, LogLevel: msg.SeverityInfo}}
 	if s.client != nil {
 		c = *s.client
 	}

@@ -26,7 +26,7 @@ func (s *session) taskRequester(c *client) tasks.Requester {
 // once.
 func (c *call) decideTask(p *requestParams) (bool, *msg.Error) {
 	support := c.photon.Options().Task
-	if c.isResume { // the purpose of ResumeTool is to wait
+	if c.isResume || c.session.asksOnlyInChat(c.client, c.photon) { // the purpose of ResumeTool is to wait; the view needs a result
 		support = generators.TaskForbidden
 	}
 	d, refused := tasks.Decide(&c.client.Client, support, p.Name, p.Task, c.progressToken != nil)

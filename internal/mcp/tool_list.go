@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 
+	"github.com/photon-beam/beam/internal/mcp/apps"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -30,6 +31,9 @@ func (s *Server) registerTools() {
 	var tools []server.ServerTool
 	if s.askPolicy.allowsHandoff() {
 		tools = append(tools, newResumeTool(), newCancelTool())
+	}
+	if s.servesApps() {
+		tools = append(tools, server.ServerTool{Tool: apps.ReadDefinition(), Handler: refuseLibraryCall}, server.ServerTool{Tool: apps.ActDefinition(), Handler: refuseLibraryCall})
 	}
 	for name, p := range offered {
 		tools = append(tools, server.ServerTool{Tool: newTool(name, p), Handler: refuseLibraryCall})
@@ -111,7 +115,10 @@ func (s *Server) filterTools(ctx context.Context, all []mcp.Tool) []mcp.Tool {
 	if !ok {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool { return !s.offersTool(rc.client.caller, t.Name) })
+	withView := rc.usesApps(rc.client)
+	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool {
+		return !s.offersTool(rc.client.caller, t.Name) || apps.IsTool(t.Name) && s.isBeamTool(t.Name) && !withView
+	})
 }
 
 // completeToolList adds to a list of tools what depends on the client's version.
@@ -122,23 +129,28 @@ func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
 	}
 	for i := range r.Tools {
 		if p, ok := s.toolPhoton(r.Tools[i].Name); ok {
-			r.Tools[i].RawOutputSchema = s.guaranteedOutputSchema(p, rc.client)
+			r.Tools[i].RawOutputSchema = rc.guaranteedOutputSchema(p, rc.client)
 			r.Tools[i].Execution = tasks.Execution(p, &rc.client.Client)
 		}
 		if !rc.client.VersionAtLeast(version20250618) {
 			r.Tools[i].Title = "" // these clients read annotations.title
 		}
 	}
+	s.addAppsToTools(rc, r.Tools)
 }
 
 // guaranteedOutputSchema returns the schema of the structured content that every result
 // of the photon has for the client, or nil. There is none for a client that can't be
-// asked: its calls may be handed off, with a result that has no structured content.
-func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
+// asked: its calls may be handed off, with a result that has no structured content. Nor
+// is there one for a client that shows Beam's view, which gets results of another form.
+func (s *session) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
+	if s.usesApps(c) {
+		return nil
+	}
 	if p.Options().Definition != nil { // which says what it says; a hand-off is an error
 		return rawjson.Member(p.Options().Definition, "outputSchema")
 	}
-	if s.askPolicy.allowsHandoff() && !c.SupportsForms() && !c.SupportsURLs() {
+	if s.server.askPolicy.allowsHandoff() && !c.SupportsForms() && !c.SupportsURLs() {
 		return nil
 	}
 	return msg.OutputSchema(p, &c.Client)
@@ -146,7 +158,7 @@ func (s *Server) guaranteedOutputSchema(p *generators.Photon, c *client) json.Ra
 
 // insertDefinitions replaces the tools in a list whose photons have a definition by that,
 // under the names of the tools.
-func (s *Server) insertDefinitions(c *client, result json.RawMessage) json.RawMessage {
+func (s *Server) insertDefinitions(rc *requestContext, result json.RawMessage) json.RawMessage {
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
 	}
@@ -160,7 +172,8 @@ func (s *Server) insertDefinitions(c *client, result json.RawMessage) json.RawMe
 			continue
 		}
 		if p, ok := s.toolPhoton(tool.Name); ok && p.Options().Definition != nil {
-			list.Tools[i], inserted = msg.ToolDefinition(p, tool.Name, &c.Client, s.mapUI(p.Name())), true
+			definition := msg.ToolDefinition(p, tool.Name, &rc.client.Client, s.mapUI(p.Name()))
+			list.Tools[i], inserted = s.adaptDefinition(rc, p, definition), true
 		}
 	}
 	if !inserted {

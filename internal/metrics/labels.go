@@ -45,11 +45,11 @@ func (n *labelNames) add(name string) bool {
 }
 
 // surfaces lists the labels of surfaces.
-var surfaces = []string{"browser", "http", "mcp", "terminal", sampling.Surface, labelOther}
+var surfaces = []string{"app", "browser", "http", "mcp", "terminal", sampling.Surface, labelOther}
 
 // surfaceLabel returns the label for a surface.
 func surfaceLabel(surface string) string {
-	surface, _, _ = strings.Cut(surface, " ") // "mcp task" counts as "mcp"
+	surface, _, _ = strings.Cut(surface, " ") // "mcp task" counts as "mcp", and "app" precedes the name of a client
 	if slices.Contains(surfaces, surface) {
 		return surface
 	}

@@ -140,8 +140,16 @@ func fill(sentence string, f *runlog.Finished) string {
 	if detail = strings.TrimSuffix(detail, "."); detail != "" {
 		detail = ": " + detail
 	}
-	return upperFirst(strings.NewReplacer("{who}", who, "{by}", by, "{where}", stoppedWhere[f.Surface],
+	return upperFirst(strings.NewReplacer("{who}", who, "{by}", by, "{where}", describeWhere(f.Surface),
 		"{question}", question, "{detail}", detail).Replace(sentence))
+}
+
+// describeWhere says where a run was stopped.
+func describeWhere(surface string) string {
+	if client, ok := strings.CutPrefix(surface, "app "); ok {
+		return " through " + client + "'s app"
+	}
+	return stoppedWhere[surface]
 }
 
 // stoppedWhere says where a run was stopped, by surface.

@@ -35,6 +35,19 @@ func (c *Client) SupportsURLs() bool {
 	return c.VersionAtLeast(mcp.ProtocolVersion20251125) && e != nil && e.URL != nil
 }
 
+// The extension MCP Apps: its name, and the media type of its user interfaces.
+const (
+	UIExtension = "io.modelcontextprotocol/ui"
+	UIMediaType = "text/html;profile=mcp-app"
+)
+
+// SupportsApps reports whether the client shows user interfaces in its chat (MCP Apps).
+func (c *Client) SupportsApps() bool {
+	ui, _ := c.Capabilities.Extensions[UIExtension].(map[string]any)
+	types, _ := ui["mimeTypes"].([]any)
+	return c.VersionAtLeast(mcp.ProtocolVersion20250618) && slices.Contains(types, any(UIMediaType))
+}
+
 // SupportsSampling reports whether the client asks a model.
 func (c *Client) SupportsSampling() bool { return c.Capabilities.Sampling != nil }
 

@@ -3,7 +3,23 @@ package message
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/photon-beam/beam/internal/rawjson"
 )
+
+// WithoutMember returns a JSON object without a member.
+func WithoutMember(raw json.RawMessage, name string) json.RawMessage {
+	if rawjson.Member(raw, name) == nil {
+		return raw
+	}
+	out := []byte{'{'}
+	rawjson.EachMember(raw, func(member []byte, value json.RawMessage) {
+		if string(member) != name {
+			out = AppendMember(out, string(member), value)
+		}
+	})
+	return append(out, '}')
+}
 
 // WithMembers returns a JSON object with more members in the object at path, which it
 // adds if necessary.

@@ -71,12 +71,14 @@ func (s *Service) AddHints(result json.RawMessage) json.RawMessage {
 	hinted := false
 	for i, raw := range list.Tools {
 		var tool struct {
-			Name string `json:"name"`
+			Name      string            `json:"name"`
+			Execution mcp.ToolExecution `json:"execution"`
 		}
 		if json.Unmarshal(raw, &tool) != nil {
 			continue
 		}
-		if p, ok := s.Photons.Lookup(tool.Name); ok && prefersTask(p) {
+		forbidden := tool.Execution.TaskSupport == mcp.TaskSupportForbidden
+		if p, ok := s.Photons.Lookup(tool.Name); ok && prefersTask(p) && !forbidden {
 			list.Tools[i], hinted = msg.WithMembers(raw, map[string]any{"taskHint": "always"}, "annotations"), true
 		}
 	}

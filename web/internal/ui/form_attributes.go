@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"context"
 	"fmt"
+	"strconv"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -37,9 +39,16 @@ func (c *formControl) inputAttributes() templ.Attributes {
 }
 
 // localTimeAttributes returns the attributes that convert a time and its bounds from UTC
-// to the browser's time zone, on pages with script.
-func (c *formControl) localTimeAttributes() templ.Attributes {
+// to the browser's time zone, on pages with script. In a chat, the view's script converts
+// the time.
+func (c *formControl) localTimeAttributes(ctx context.Context) templ.Attributes {
 	a := templ.Attributes{}
+	if ctx.Value(inlineMediaKey{}) != nil {
+		if t, err := time.Parse(time.RFC3339, c.timestamp()); err == nil {
+			a["data-time"] = strconv.FormatInt(t.UnixMilli(), 10)
+		}
+		return a
+	}
 	if e := localTimeExpression(c.Earliest); e != "" {
 		a["data-attr:min"] = e
 	}

@@ -79,6 +79,9 @@ func describeSurface(name string) string {
 	case "":
 		return ""
 	}
+	if client, ok := strings.CutPrefix(name, "app "); ok {
+		return "through " + client + "’s app, person not verified"
+	}
 	return "by " + name
 }
 

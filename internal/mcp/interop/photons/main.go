@@ -45,8 +45,8 @@ func newPhoton[In, Out any](name string, fn generators.Func[In, Out]) *generator
 
 // newAskingPhoton returns a photon that asks one question.
 func newAskingPhoton[T any](name string, p *ask.Prompt[T]) *generators.Photon {
-	return newPhoton(name, func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
+	return generators.New(name, func(_ context.Context, _ none, yield generators.Yield) (outcome, error) {
 		v, err := p.Ask(yield)
 		return outcomeOf(v, err)
-	})
+	}, &generators.Options{Description: "Interoperation: " + name + ".", Asks: true})
 }

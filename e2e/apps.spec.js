@@ -1,0 +1,295 @@
+// Runs and their questions in a chat that shows MCP Apps: a host page on the extension's
+// app-bridge, with the real binary behind it.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { connectHost, openHost } from "./support/app-host.js";
+import { askInChat, expect, press, question, test } from "./support/apps-fixtures.js";
+import { expectAccessible } from "./support/axe.js";
+import { start } from "./support/beam.js";
+import { kinds } from "./support/question-kinds.js";
+import { field, fillField } from "./support/run-page.js";
+
+/** onPage are the kinds that are answered on Beam's page; evidence can't be undone. */
+const onPage = ["secret", "file", "evidence"];
+
+const resume = (client, run) => client.callTool({ name: "beam_resume", arguments: { run } });
+const submit = (kind) => kinds[kind].submit ?? "Submit";
+
+async function fill(scope, values) {
+  for (const [name, value] of Object.entries(values)) await fillField(scope, name, value);
+}
+
+test("a question is asked and answered in the chat, and the model is told of the end once", async ({ host, client }) => {
+  const { frame, n, run, result } = await askInChat(host, "text");
+  expect(result.content[0].text).toContain(`call the tool beam_resume with {"run": "${run}"}`);
+  expect(result.structuredContent.questions[0].question).toBe("What is the project called?");
+  await expect(frame.locator("#state")).toHaveText("waiting for an answer");
+  await fillField(question(frame), "text", "Ada");
+  await press(question(frame), "Submit");
+  await expect(frame.locator("#state")).toHaveText("completed");
+  await expect(frame.getByText("answered through The chat’s app, person not verified")).toBeVisible();
+
+  await expect.poll(async () => (await host.recorded(n)).messages).toHaveLength(1);
+  const { contexts, messages } = await host.recorded(n);
+  expect(contexts).toHaveLength(1);
+  expect(contexts[0].content[0].text).toContain("This is the tool's output, not a request of the user");
+  expect(messages[0]).toEqual({ role: "user", content: [{ type: "text", text: `The run ${run} has ended. Call beam_resume with {"run": "${run}"} for its result.` }] });
+  const { structuredContent } = await resume(client, run);
+  expect(structuredContent).toMatchObject({ action: "accept", answer: "Ada" });
+});
+
+for (const kind of Object.keys(kinds)) {
+  if (onPage.includes(kind)) continue;
+  const tag = ["select", "confirm"].includes(kind) ? [] : "@long";
+  test(`${kind}: errors are mended, and the answer is recorded`, { tag }, async ({ host, client }) => {
+    const { frame, run } = await askInChat(host, kind);
+    for (const { values, text } of kinds[kind].wrong) {
+      await fill(question(frame), values);
+      await press(question(frame), submit(kind));
+      await expect(question(frame).locator(".field .error").filter({ hasText: text }).first()).toBeVisible();
+    }
+    await fill(question(frame), { ...(kind === "form" && { website: "" }), ...kinds[kind].values });
+    await press(question(frame), submit(kind));
+    await expect(frame.locator("#state")).toHaveText("completed");
+    expect((await resume(client, run)).structuredContent).toMatchObject({ action: "accept", answer: kinds[kind].answer });
+  });
+}
+
+for (const kind of Object.keys(kinds)) {
+  if (kind === "evidence") continue;
+  test(`${kind}: it is declined, and canceled`, { tag: kind === "secret" ? [] : "@long" }, async ({ host, client }) => {
+    for (const [button, action] of [["Decline", "decline"], ["Cancel", "cancel"]]) {
+      const { frame, run } = await askInChat(host, kind);
+      await press(question(frame), button);
+      await expect(frame.locator("#state")).toHaveText("completed");
+      expect((await resume(client, run)).structuredContent.action).toBe(action);
+    }
+  });
+}
+
+test("passwords, files and what can't be undone are for Beam's page, which is opened", async ({ host, beam, context }) => {
+  const page = await context.newPage();
+  await page.goto(beam.signIn);
+  for (const kind of onPage) {
+    const { frame, n } = await askInChat(host, kind);
+    await expect(question(frame).locator("input")).toHaveCount(0);
+    await question(frame).getByRole("link", { name: "Open in Beam" }).click();
+    await expect.poll(async () => (await host.recorded(n)).opened).toHaveLength(1);
+    const [address] = (await host.recorded(n)).opened;
+    expect(address).toMatch(new RegExp(`^${beam.url}/asks/`));
+    await page.goto(address);
+    await fill(page.getByRole("dialog"), kinds[kind].values);
+    await press(page.getByRole("dialog"), submit(kind));
+    await expect(frame.locator("#state")).toHaveText("completed");
+    await expect(frame.getByRole("button", { name: "Continue in chat" })).toBeVisible(); // nobody has answered here
+    expect((await host.recorded(n)).messages).toEqual([]);
+  }
+});
+
+test("two runs at once keep apart", async ({ host, client }) => {
+  const first = await askInChat(host, "text");
+  const second = await askInChat(host, "select");
+  await fillField(question(second.frame), "select", "staging");
+  await press(question(second.frame), "Submit");
+  await expect(second.frame.locator("#state")).toHaveText("completed");
+  await fillField(question(first.frame), "text", "Ada");
+  await press(question(first.frame), "Submit");
+  await expect(first.frame.locator("#state")).toHaveText("completed");
+  expect((await resume(client, first.run)).structuredContent.answer).toBe("Ada");
+  expect((await resume(client, second.run)).structuredContent.answer).toBe("staging");
+});
+
+/** answeredInTheInbox expects a view to notice that its question was answered elsewhere first. */
+async function answeredInTheInbox(host, client, beam, context) {
+  const { frame, n, run } = await askInChat(host, "text");
+  await fillField(question(frame), "text", "Too late");
+  const inbox = await context.newPage();
+  await inbox.goto(beam.signIn);
+  await inbox.goto(`${beam.url}/runs/${run}`);
+  await fillField(inbox.getByRole("dialog"), "text", "From the inbox");
+  await press(inbox.getByRole("dialog"), "Submit");
+  await host.page.bringToFront();
+  await expect(frame.locator("#state")).toHaveText("completed");
+  await expect(question(frame)).toHaveCount(0);
+  expect((await resume(client, run)).structuredContent.answer).toBe("From the inbox");
+  expect((await host.recorded(n)).messages).toEqual([]);
+}
+
+test("a question survives a restart of Beam, and the chat's reload shows the run and tells nothing again", async ({ page, context }) => {
+  const folder = await mkdtemp(join(tmpdir(), "beam-e2e-"));
+  let beam = await start("--data", folder);
+  let client = await connectHost(beam.url);
+  const host = await openHost(page, () => client);
+  try {
+    const { frame, n, run, result } = await askInChat(host, "text");
+    await client.close();
+    await beam.stop();
+    beam = await start("--data", folder);
+    client = await connectHost(beam.url);
+    await fillField(question(frame), "text", "Ada");
+    await press(question(frame), "Submit");
+    await expect(frame.locator("#state")).toHaveText("completed");
+    await expect.poll(async () => (await host.recorded(n)).messages).toHaveLength(1);
+    await answeredInTheInbox(host, client, beam, context);
+
+    await host.reload();
+    const again = await host.mount("kitchen_sink", { ask: "text" });
+    await host.deliver(again, result); // the old one
+    await expect(host.view(again).locator("#state")).toHaveText("completed");
+    await expect.poll(async () => (await host.recorded(again)).calls.length).toBeGreaterThan(0);
+    await expect(host.view(again).getByRole("button")).toHaveCount(0);
+    expect(await host.recorded(again)).toMatchObject({ messages: [], contexts: [] });
+    expect((await resume(client, run)).structuredContent.answer).toBe("Ada");
+  } finally {
+    await host.close();
+    await client.close();
+    await beam.stop();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test.describe("a host that drops", () => {
+  const finishText = async (frame) => {
+    await fillField(question(frame), "text", "Ada");
+    await press(question(frame), "Submit");
+    await expect(frame.locator("#state")).toHaveText("completed");
+  };
+  const expectDone = async (client, run) => expect((await resume(client, run)).structuredContent.answer).toBe("Ada");
+
+  test("the view: the model has the question and the address", async ({ client, beam }) => {
+    const result = await client.callTool({ name: "kitchen_sink", arguments: { ask: "text" } });
+    const { beam_run: run, inbox, questions } = result.structuredContent;
+    expect(result.content[0].text).toContain(questions[0].address);
+    expect(inbox).toBe(`${beam.url}/asks`);
+    const read = await client.callTool({ name: "beam_app_read", arguments: { run } });
+    await client.callTool({ name: "beam_app_act", arguments: { run, ask: read.structuredContent.questions[0].id, action: "accept", values: { text: ["Ada"] } } });
+    await expectDone(client, run);
+  });
+
+  for (const [what, change] of Object.entries({
+    "_meta": ({ _meta, ...result }) => result,
+    "structured content": ({ structuredContent, ...result }) => result,
+    "text": ({ structuredContent, isError }) => ({ content: [], structuredContent, isError }),
+  })) {
+    test(`${what} of the result: the view finds its run`, async ({ host, client }) => {
+      const n = await host.mount("kitchen_sink", { ask: "text" });
+      const result = await client.callTool({ name: "kitchen_sink", arguments: { ask: "text" } });
+      await host.deliver(n, change(result));
+      await finishText(host.view(n));
+      await expectDone(client, result.structuredContent.beam_run);
+    });
+  }
+
+  test("all of the result: the view links to the inbox, and guesses nothing", async ({ host, client, beam }) => {
+    await client.callTool({ name: "kitchen_sink", arguments: { ask: "text" } });
+    const n = await host.mount("kitchen_sink", { ask: "text" });
+    await host.deliver(n, { content: [] });
+    await host.view(n).getByRole("link", { name: "Open in Beam" }).click();
+    await expect.poll(async () => (await host.recorded(n)).opened).toEqual([`${beam.url}/asks`]);
+    await expect(question(host.view(n))).toHaveCount(0);
+  });
+
+  for (const how of ["message", "throw-message"]) {
+    test.describe(() => {
+      test.use({ hostOptions: { refuse: [how] } });
+      test(`the message (${how}): a button and a text remain`, async ({ host, client }) => {
+        const { frame, n, run } = await askInChat(host, "text");
+        await finishText(frame);
+        await press(frame.locator("main"), "Continue in chat");
+        await expect(frame.getByText("The chat did not take the message. Copy it:")).toBeVisible();
+        await expect(frame.getByText(`Call beam_resume with {"run": "${run}"} for its result.`)).toBeVisible();
+        expect((await host.recorded(n)).contexts).toHaveLength(1);
+        await expectDone(client, run);
+      });
+    });
+  }
+
+  test.describe(() => {
+    test.use({ hostOptions: { refuse: ["context", "structured"] } });
+    test("the context, and structured content of the view's calls: the message comes", async ({ host, client }) => {
+      const { frame, n, run } = await askInChat(host, "text");
+      await finishText(frame);
+      await expect.poll(async () => (await host.recorded(n)).messages).toHaveLength(1);
+      await expectDone(client, run);
+    });
+  });
+
+  test.describe(() => {
+    test.use({ hostOptions: { refuse: ["act"] } });
+    test("calls that change something: the view says so, and links to Beam's page", async ({ host }) => {
+      const { frame, n } = await askInChat(host, "text");
+      await fillField(question(frame), "text", "Ada");
+      await press(question(frame), "Submit");
+      await expect(frame.getByRole("alert")).toContainText("this host allows only reading");
+      await expect(question(frame).locator("input")).toHaveValue("Ada"); // to try again
+      await frame.getByRole("link", { name: "Open in Beam" }).first().click();
+      await expect.poll(async () => (await host.recorded(n)).opened).toHaveLength(1);
+    });
+  });
+});
+
+test.describe("what is hostile", () => {
+  test.use({ hostOptions: { refuse: ["tamper"] } });
+  test("runs nothing: script in texts, markup of a host, messages of other windows", async ({ host, page }) => {
+    const script = `</script><img src=x onerror="document.title='text'"><script>document.title='text'</script>`;
+    const n = await host.mount("kitchen_sink", {});
+    const { frame } = await host.call("kitchen_sink", { ask: "text", echo: { text: script } });
+    await expect(question(frame)).toBeVisible();
+    await fillField(question(frame), "text", script.slice(0, 38));
+    await press(question(frame), "Submit");
+    await expect(frame.locator("#state")).toHaveText("completed");
+    await expect(frame.getByText("onerror").first()).toBeVisible(); // as text
+    const inner = page.frames().filter((f) => f.url() === "about:srcdoc");
+    expect(inner).toHaveLength(2);
+    for (const f of inner) {
+      expect(await f.title()).toBe("Beam");
+      expect(await f.locator("iframe, form, script:not(body > script), [onerror], [onload], a[href^=javascript]").count()).toBe(0);
+    }
+    // A message that claims to come from the host, but comes from the frame's own window.
+    const idle = inner[0];
+    await idle.evaluate(() => window.postMessage({ jsonrpc: "2.0", method: "ui/notifications/tool-result", params: { structuredContent: { beam_run: "0".repeat(32) } } }, "*"));
+    await idle.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+    expect((await host.recorded(n)).calls).toEqual([]);
+  });
+});
+
+test("the view is accessible, narrow, and works by keyboard", async ({ host, page, client }) => {
+  await page.setViewportSize({ width: 340, height: 800 });
+  const { frame, n, run } = await askInChat(host, "form");
+  const inner = page.frames().find((f) => f.url() === "about:srcdoc");
+  expect(await inner.evaluate(() => document.documentElement.clientWidth)).toBeLessThanOrEqual(324);
+  expect(await inner.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
+  await expectAccessible({ evaluate: inner.evaluate.bind(inner), emulateMedia: page.emulateMedia.bind(page) });
+  await press(question(frame), "Submit");
+  await expect(frame.locator(".summary")).toBeFocused();
+  await expectAccessible({ evaluate: inner.evaluate.bind(inner), emulateMedia: page.emulateMedia.bind(page) });
+  await field(question(frame), "name").focus();
+  await page.keyboard.type("Ada Lovelace");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("ada@example.org");
+  await page.keyboard.press("Enter");
+  await expect(frame.locator("#state")).toHaveText("completed");
+  await expectAccessible({ evaluate: inner.evaluate.bind(inner), emulateMedia: page.emulateMedia.bind(page) });
+  expect((await resume(client, run)).structuredContent.answer).toMatchObject({ name: "Ada Lovelace", email: "ada@example.org" });
+  const { sizes } = await host.recorded(n);
+  expect(sizes.length).toBeGreaterThan(1);
+});
+
+test("a call with nothing to show has a view of one line", async ({ host }) => {
+  const n = await host.mount("kitchen_sink", {});
+  await host.deliver(n, { content: [{ type: "text", text: "done" }] });
+  await expect(host.view(n).locator("#state")).toHaveText("has finished");
+  await expect.poll(async () => (await host.recorded(n)).sizes.at(-1)).toBeLessThan(48);
+});
+
+test("an answer takes less than 100 ms", { tag: "@long" }, async ({ host }) => {
+  for (let n = 0; n < 5; n++) {
+    const { frame } = await askInChat(host, "confirm");
+    await press(question(frame), "Yes");
+    await expect(frame.locator("#state")).toHaveText("completed");
+  }
+  const took = host.latency.filter(({ name }) => name === "beam_app_act").map(({ ms }) => ms);
+  expect(Math.min(...took)).toBeLessThan(100); // the best: the machine may be busy
+});

@@ -1,0 +1,294 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/mcp/apps"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+)
+
+// maxViewWait is the longest wait of [apps.ReadTool] for something new.
+const maxViewWait = 5 * time.Second
+
+// maxViewWaits bounds how many of these calls wait at once. Further ones don't wait.
+const maxViewWaits = 1000
+
+// errNoSuchRun is the error for a handle whose run the caller doesn't own. It is the same
+// whether or not there is one.
+var errNoSuchRun = errors.New("no run has this handle, or it is no longer kept")
+
+// serveAppTool serves a call of one of the view's tools. The handle in it names a run and
+// authorizes nothing: the caller must be the run's owner. Hosts hide these tools from
+// their models, but not all do, so nothing proves that a person acts.
+func (c *call) serveAppTool(inFlight *requests.InFlight, p *requestParams) *reply {
+	ctx := inFlight.NewContext()
+	var result any
+	var err error
+	if p.Name == apps.ReadTool {
+		result, err = c.readForView(ctx, p.Arguments)
+	} else {
+		result, err = c.actFromView(ctx, p.Arguments)
+	}
+	switch {
+	case inFlight.Cause() != nil:
+		return &reply{}
+	case err != nil:
+		return c.appErrorReply(p.Name, err)
+	}
+	raw := msg.Compacted(result)
+	r := c.resultReply(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(string(raw))}, Structured: raw}, "")
+	return &r
+}
+
+// appErrorReply returns the reply for a call that failed. The view shows its text.
+func (c *call) appErrorReply(tool string, err error) *reply {
+	var invalid *generators.InvalidError
+	text := ""
+	switch {
+	case errors.Is(err, engine.ErrRunNotFound), errors.Is(err, engine.ErrForbidden), errors.Is(err, engine.ErrAskNotFound):
+		text = errNoSuchRun.Error()
+	case errors.Is(err, errNoSuchRun), errors.As(err, &invalid), errors.Is(err, errOnlyOnPage), errors.As(err, new(argumentError)):
+		text = err.Error()
+	case engine.IsTransient(err):
+		text = "the run can't be reached at the moment; nothing is lost"
+	default:
+		c.server.logger.Error("serving the view of a run", "tool", tool, "err", err)
+		text = "Beam could not serve this; its log says why"
+	}
+	raw := msg.Compacted(map[string]string{"error": text})
+	r := c.resultReply(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(string(raw))}, Structured: raw, IsError: true}, "")
+	return &r
+}
+
+// An argumentError says which arguments of a view's tool are wrong.
+type argumentError string
+
+func (e argumentError) Error() string { return string(e) }
+
+// parseViewArguments decodes the arguments of one of the view's tools.
+func parseViewArguments(raw json.RawMessage, into any) error {
+	if len(raw) == 0 || bytes.Equal(raw, msg.Null) {
+		raw = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return argumentError("the arguments are not valid: " + msg.DescribeJSONError(err))
+	}
+	return nil
+}
+
+// findOwnRun returns a run of the caller's own. An operator's client doesn't act on the
+// runs of others.
+func (c *call) findOwnRun(run string) (engine.Info, error) {
+	info, err := c.server.engine.Info(c.client.caller, run)
+	if err == nil && info.Owner != c.client.caller.ID {
+		err = errNoSuchRun
+	}
+	return info, err
+}
+
+// readForView serves [apps.ReadTool].
+func (c *call) readForView(ctx context.Context, raw json.RawMessage) (any, error) {
+	var args apps.ReadArguments
+	if err := parseViewArguments(raw, &args); err != nil {
+		return nil, err
+	}
+	base, _ := c.session.pageBaseURL() // without pages, the view has no links
+	if args.Run == "" {
+		return inboxOf(base), nil
+	}
+	info, err := c.findOwnRun(args.Run)
+	if err != nil {
+		return nil, err
+	}
+	if wait := min(time.Duration(args.Wait)*time.Second, maxViewWait); wait > 0 && info.LastSeq <= args.After && !info.State.Ended() {
+		if err := c.server.awaitEntry(ctx, c.client.caller, info.ID, args.After, wait); err != nil {
+			return nil, err
+		}
+	}
+	snapshot, err := c.server.apps.View.Render(ctx, c.client.caller, apps.Reading{Run: info.ID, After: args.After, Base: base, Policy: c.server.apps.Policy})
+	if err != nil {
+		return nil, err
+	}
+	if snapshot.Ended {
+		snapshot.Told = c.server.apps.Marks.Told(info.ID)
+	}
+	return snapshot, nil
+}
+
+// inboxOf returns the address of the inbox, for a view that doesn't know its run.
+func inboxOf(base string) map[string]string {
+	if base == "" {
+		return map[string]string{}
+	}
+	return map[string]string{"inbox": links.Base(base).Inbox()}
+}
+
+// awaitEntry waits until a run has an entry after an ordinal, or for some time.
+func (s *Server) awaitEntry(ctx context.Context, caller generators.Caller, run string, after uint64, atMost time.Duration) error {
+	if s.viewWaits.Add(1) > maxViewWaits {
+		atMost = 0
+	}
+	defer s.viewWaits.Add(-1)
+	woken := make(wakeSignal, 1)
+	available, err := s.engine.AddWaiter(caller, run, after, woken)
+	if err != nil || available {
+		return err
+	}
+	defer s.engine.RemoveWaiter(run, woken)
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case <-woken:
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-s.closed.Done():
+	}
+	return nil
+}
+
+// A wakeSignal is an [engine.Waiter] that somebody waits for. Its capacity is 1.
+type wakeSignal chan struct{}
+
+var _ engine.Waiter = wakeSignal(nil)
+
+// Wake implements [engine.Waiter].
+func (w wakeSignal) Wake() {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+}
+
+// actFromView serves [apps.ActTool].
+func (c *call) actFromView(ctx context.Context, raw json.RawMessage) (any, error) {
+	var args apps.ActArguments
+	if err := parseViewArguments(raw, &args); err != nil {
+		return nil, err
+	}
+	info, err := c.findOwnRun(args.Run)
+	if err != nil {
+		return nil, err
+	}
+	switch args.Action {
+	case string(ask.Accept), string(ask.Decline), string(ask.Cancel):
+		return c.answerFromView(ctx, info, args)
+	case apps.ActionStop:
+		return acted{}, c.server.engine.Cancel(ctx, c.client.caller, info.ID, c.appSurface())
+	case apps.ActionTell, apps.ActionUntell:
+		return c.markTold(info, args)
+	}
+	return nil, argumentError("action must be accept, decline, cancel, stop, tell or untell")
+}
+
+// acted is the result of [apps.ActTool].
+type acted struct {
+	// Settled means that the question was settled before: by another answer, or because
+	// the run went on.
+	Settled bool `json:"settled,omitempty"`
+	// Invalid is the question with what is wrong with the answer. It is still open.
+	Invalid *apps.Question `json:"invalid,omitempty"`
+	// Claimed means that the caller is the one to tell the model.
+	Claimed bool `json:"claimed,omitempty"`
+}
+
+// errOnlyOnPage is the error for an answer that the chat may not give.
+var errOnlyOnPage = errors.New("this question must be answered on Beam's page by somebody who is signed in there")
+
+// maxViewValues is the size of what is filled in, in bytes.
+const maxViewValues = 1 << 20
+
+// answerFromView records an answer. The record says that it came through a chat, where
+// nobody has signed in.
+func (c *call) answerFromView(ctx context.Context, info engine.Info, args apps.ActArguments) (any, error) {
+	open, err := c.server.engine.OpenAsk(ctx, c.client.caller, args.Ask)
+	switch {
+	case errors.Is(err, engine.ErrSettled):
+		return acted{Settled: true}, nil
+	case err != nil:
+		return nil, err
+	case open.Run != info.ID:
+		return nil, errNoSuchRun
+	}
+	policy, a := c.server.apps.Policy, ask.Answer{Action: ask.Action(args.Action)}
+	if !policy.Allows(open.Question, a.Action) {
+		return nil, errOnlyOnPage
+	}
+	values := url.Values(args.Values)
+	if a.Action == ask.Accept {
+		if len(values.Encode()) > maxViewValues {
+			return nil, argumentError("the answer is too large: the limit is 1 MiB")
+		}
+		a.Content = form.Decode(open.Question.Fields, values, form.TimeZone(values))
+	}
+	err = c.server.engine.AnswerShown(ctx, c.client.caller, open.ID, a, c.appSurface(), c.server.apps.View.RenderingOf(open))
+	var invalid *generators.InvalidError
+	switch {
+	case errors.Is(err, engine.ErrSettled):
+		return acted{Settled: true}, nil
+	case errors.As(err, &invalid):
+		return c.renderInvalid(ctx, open, values, invalid)
+	}
+	return acted{}, err
+}
+
+// renderInvalid returns a question with what is wrong with the answer.
+func (c *call) renderInvalid(ctx context.Context, open engine.OpenAsk, values url.Values, invalid *generators.InvalidError) (any, error) {
+	base, _ := c.session.pageBaseURL()
+	q, err := c.server.apps.View.RenderInvalid(ctx, open, c.server.apps.Policy, base, values, invalid.Fields)
+	return acted{Invalid: &q}, err
+}
+
+// appSurface returns the surface that what the view does is recorded with.
+func (c *call) appSurface() string { return apps.SurfaceOf(c.client.name) }
+
+// markTold claims to tell the model of the run's end, or takes the claim back.
+func (c *call) markTold(info engine.Info, args apps.ActArguments) (any, error) {
+	part := apps.Part(args.Part)
+	switch {
+	case part != apps.Context && part != apps.Message:
+		return nil, argumentError("part must be context or message")
+	case !info.State.Ended():
+		return nil, argumentError("the run has not ended")
+	case args.Action == apps.ActionUntell:
+		return acted{}, c.server.apps.Marks.Release(info.ID, part)
+	}
+	first, err := c.server.apps.Marks.Claim(info.ID, part)
+	return acted{Claimed: first}, err
+}
+
+// noteResultReturned records that the model has the run's result, so that no view tells
+// it again.
+func (c *call) noteResultReturned() {
+	if !c.isResume || !c.session.usesApps(c.client) {
+		return
+	}
+	for _, part := range []apps.Part{apps.Context, apps.Message} {
+		if _, err := c.server.apps.Marks.Claim(c.runID, part); err != nil {
+			c.server.logger.Warn("recording that a model has a run's result", "run", c.runID, "err", err)
+		}
+	}
+}
+
+// sweepMarks removes the marks of runs that have been deleted.
+func (s *Server) sweepMarks() {
+	if s.apps.View == nil {
+		return
+	}
+	err := s.apps.Marks.Sweep(func(run string) bool { return s.engine.Exists(run) })
+	if err != nil {
+		s.logger.Warn("removing marks of deleted runs", "err", err)
+	}
+}

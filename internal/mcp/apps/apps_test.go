@@ -1,0 +1,130 @@
+package apps
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+)
+
+func TestIsAddress(t *testing.T) {
+	for uri, want := range map[string]bool{
+		Address("0123456789ab"): true, "ui://beam/run-0.html": true,
+		"ui://beam/run-.html": false, "ui://beam/run-0.html?x": false, "ui://beam/run-../x.html": false, "ui://beam/run-AB.html": false,
+		"ui://other/run-0.html": false, "ui://beam/run-" + strings.Repeat("0", 100) + ".html": false, "": false,
+	} {
+		if IsAddress(uri) != want {
+			t.Errorf("%q: %t", uri, !want)
+		}
+	}
+}
+
+// Of callers at the same time, also in several processes, one claims a part.
+func TestClaimIsWonOnce(t *testing.T) {
+	for _, dir := range []string{"", t.TempDir() + "/told"} {
+		one, other := NewMarks(dir), NewMarks(dir)
+		if dir == "" {
+			other = one
+		}
+		var won atomic.Int32
+		var all sync.WaitGroup
+		for n := range 20 {
+			marks := one
+			if n%2 == 0 {
+				marks = other
+			}
+			all.Go(func() {
+				first, err := marks.Claim("a1", Message)
+				if err != nil {
+					t.Error(err)
+				}
+				if first {
+					won.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if won.Load() != 1 || other.Told("a1") != (Told{Message: true}) {
+			t.Errorf("in %q, %d have won, and %+v is told", dir, won.Load(), other.Told("a1"))
+		}
+		if err := one.Release("a1", Message); err != nil || other.Told("a1") != (Told{}) {
+			t.Errorf("released, %+v is told, %v", other.Told("a1"), err)
+		}
+		if first, err := other.Claim("a1", Message); !first || err != nil {
+			t.Errorf("released, it can't be claimed: %v", err)
+		}
+	}
+}
+
+// Marks last as long as their runs.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir() + "/told"
+	for _, m := range []*Marks{NewMarks(dir), NewMarks("")} {
+		if err := m.Sweep(func(string) bool { return true }); err != nil { // there is no folder yet
+			t.Error(err)
+		}
+		for _, run := range []string{"a1", "b2"} {
+			if _, err := m.Claim(run, Context); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.Sweep(func(run string) bool { return run == "b2" }); err != nil || m.Told("a1").Context || !m.Told("b2").Context {
+			t.Errorf("swept: %+v %+v %v", m.Told("a1"), m.Told("b2"), err)
+		}
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("files %v, %v", list, err)
+	}
+}
+
+// Every kind of question has a place, and what is for the page can't be accepted elsewhere.
+func TestPlaces(t *testing.T) {
+	for _, kind := range ask.Kinds() {
+		q := &ask.Question{Kind: kind}
+		want := InChat
+		switch kind {
+		case ask.KindSecret, ask.KindFile, ask.KindSample:
+			want = AcceptOnPage
+		}
+		if got := (Policy{}).PlaceOf(q); got != want {
+			t.Errorf("%s: %d, want %d", kind, got, want)
+		}
+		q.Destructive = true
+		for _, action := range []ask.Action{ask.Accept, ask.Decline, ask.Cancel} {
+			if (Policy{}).Allows(q, action) {
+				t.Errorf("a destructive %s allows %s", kind, action)
+			}
+		}
+	}
+	if (Policy{}).Allows(&ask.Question{Kind: ask.KindURL, UntilDone: true}, ask.Accept) || (Policy{}).Allows(nil, ask.Decline) {
+		t.Error("a question for the page is accepted")
+	}
+}
+
+func TestSurfaceOf(t *testing.T) {
+	for client, want := range map[string]string{
+		"Claude": "app Claude", "": "app an unnamed client", "a\nb\x1b[31m": "app a b",
+	} {
+		if got := SurfaceOf(client); !strings.HasPrefix(got, want) || strings.ContainsAny(got, "\n\x1b") {
+			t.Errorf("%q is %q", client, got)
+		}
+	}
+	if got := SurfaceOf(strings.Repeat("a", 10_000)); len(got) > 100 {
+		t.Errorf("it has %d bytes", len(got))
+	}
+}
+
+func TestHasView(t *testing.T) {
+	for definition, want := range map[string]bool{
+		`{"name":"x"}`: false, `{"_meta":{"n":1}}`: false, `{"_meta":{"ui":{"resourceUri":"ui://a/b"}}}`: true, `{"_meta":{"ui/resourceUri":"ui://a/b"}}`: true,
+		`{"_meta":{"ui":{"visibility":["app"]}}}`: true, // it is another view's tool
+	} {
+		if HasView(json.RawMessage(definition)) != want {
+			t.Errorf("%s: %t", definition, !want)
+		}
+	}
+}

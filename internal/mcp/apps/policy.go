@@ -1,0 +1,40 @@
+package apps
+
+import "github.com/photon-beam/beam/ask"
+
+// A Place says where a question may be answered.
+type Place int
+
+// The places.
+const (
+	// InChat: the view has the form.
+	InChat Place = iota
+	// AcceptOnPage: passwords, files and requests to models don't pass through a chat.
+	// The view can decline and cancel.
+	AcceptOnPage
+	// OnPage: only whoever is signed in to Beam's page may answer at all.
+	OnPage
+)
+
+// PlaceOf returns where a question may be answered. Whatever arrives from a chat may come
+// from its model instead of the person.
+func (p Policy) PlaceOf(q *ask.Question) Place {
+	switch {
+	case q == nil, q.Destructive && !p.Destructive:
+		return OnPage
+	case q.OnPage(), q.Kind == ask.KindSample:
+		return AcceptOnPage
+	}
+	return InChat
+}
+
+// Allows reports whether an action on a question may come from the chat.
+func (p Policy) Allows(q *ask.Question, action ask.Action) bool {
+	switch p.PlaceOf(q) {
+	case InChat:
+		return true
+	case AcceptOnPage:
+		return action != ask.Accept
+	}
+	return false
+}

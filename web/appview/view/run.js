@@ -1,0 +1,179 @@
+// The run: reading it, showing it, and answering its questions.
+const find = (selector) => document.querySelector(selector);
+const run = { id: "", seq: 0, state: "", ended: false, tells: true, clicked: false, lastInput: 0 };
+
+// fragment parses HTML of Beam's pages. It is escaped there; what could run or load
+// anything is removed all the same.
+function fragment(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  for (const el of template.content.querySelectorAll("*")) {
+    if (/^(script|style|link|meta|base|iframe|object|embed|form|noscript|template)$/i.test(el.localName)) {
+      el.remove();
+      continue;
+    }
+    for (const { name, value } of [...el.attributes]) {
+      const isAddress = /^(href|src|action|formaction|srcset|xlink:href)$/i.test(name);
+      if (/^on|^style$/i.test(name) || (isAddress && !/^(https?:|#|data:image\/)/i.test(value))) el.removeAttribute(name);
+    }
+  }
+  return template.content;
+}
+
+const ordinal = (id) => Number(/^e-(\d+)$/.exec(id)?.[1]);
+
+function showRow({ id, html }) {
+  const row = fragment(html).firstElementChild;
+  const seq = ordinal(id);
+  if (!row || !seq) return;
+  const rows = find("#rows");
+  const old = [...rows.children].find((r) => r.id === id);
+  if (old) return old.replaceWith(row);
+  rows.insertBefore(row, [...rows.children].find((r) => ordinal(r.id) > seq) ?? null);
+  while (rows.children.length > 200) rows.firstElementChild.remove();
+}
+
+function show(data) {
+  const before = run.state;
+  run.seq = data.seq;
+  run.state = data.state;
+  run.ended = !!data.ended;
+  find("#mark").className = "mark-state " + (/^[a-z]+$/.test(data.state) ? data.state : "");
+  find("#title").textContent = data.title;
+  find("#state").textContent = data.label;
+  setLink(find("#open"), data.url);
+  for (const row of data.rows ?? []) showRow(row);
+  const dropped = find("#dropped");
+  if (data.dropped) dropped.textContent = data.dropped + " earlier entries are not shown";
+  dropped.hidden = !data.dropped && dropped.hidden;
+  find("#progress-place").replaceChildren(data.ended ? "" : fragment(data.progress ?? ""));
+  find("#section").hidden = !find("#rows").childElementCount && !data.progress;
+  showQuestions(data.questions ?? []);
+  if (before !== data.state) find("#announce").textContent = data.questions?.length ? "A question is waiting." : data.title + ": " + data.label;
+}
+
+function showQuestions(questions) {
+  const place = find("#questions");
+  for (const old of [...place.children]) {
+    if (questions.some((q) => q.id === old.dataset.ask)) continue;
+    const hadFocus = old.contains(document.activeElement) || old.dataset.sent;
+    old.remove();
+    if (hadFocus) place.dataset.focus = "next";
+  }
+  for (const q of questions) {
+    if ([...place.children].some((s) => s.dataset.ask === q.id)) continue;
+    if (!q.html) {
+      run.seq = 0; // this view has missed it
+      continue;
+    }
+    place.append(prepared(q));
+  }
+  if (place.dataset.focus && place.firstElementChild) {
+    delete place.dataset.focus;
+    place.querySelector("h2")?.focus();
+  }
+}
+
+// prepared returns the element of a question, with times in the person's own time zone.
+function prepared(q) {
+  const section = fragment(q.html).querySelector("[data-ask]");
+  for (const input of section.querySelectorAll("input[data-time]")) {
+    const at = new Date(Number(input.dataset.time));
+    input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+  }
+  return section;
+}
+
+// valuesOf returns what is filled in, as a form would post it.
+function valuesOf(section, button) {
+  const values = {};
+  const add = (name, value) => name && (values[name] ??= []).push(value);
+  for (const el of section.querySelectorAll("input, select, textarea")) {
+    if ((el.type === "checkbox" || el.type === "radio") && !el.checked) continue;
+    if (el.name !== "beam:tz") add(el.name, el.value);
+  }
+  if (button.name) add(button.name, button.value);
+  add("beam:tz", Intl.DateTimeFormat().resolvedOptions().timeZone);
+  return values;
+}
+
+async function answer(section, button) {
+  if (section.dataset.sent) return;
+  section.dataset.sent = "sending";
+  run.clicked = true;
+  const action = button.dataset.do;
+  const controls = [...section.querySelectorAll("button, input, select, textarea")];
+  const values = action === "accept" ? valuesOf(section, button) : undefined;
+  for (const el of controls) el.disabled = true;
+  section.querySelector(".sending").textContent = "Sending …";
+  try {
+    const done = await callTool("beam_app_act", { run: run.id, ask: section.dataset.ask, action, values });
+    if (done.invalid) return showInvalid(section, done.invalid);
+    section.querySelector(".sending").textContent = done.settled ? "This question was answered already." : "Sent.";
+  } catch (error) {
+    delete section.dataset.sent;
+    for (const el of controls) el.disabled = false;
+    section.querySelector(".sending").textContent = "";
+    refused(section, error);
+  }
+  wake();
+}
+
+function showInvalid(section, question) {
+  const next = prepared(question);
+  section.replaceWith(next);
+  next.querySelector(".summary")?.focus();
+}
+
+// refused says that an answer did not arrive. The host may allow only reading, or ask the
+// person first.
+function refused(section, error) {
+  let note = section.querySelector(".refused");
+  if (!note) {
+    note = Object.assign(document.createElement("p"), { className: "refused error" });
+    note.setAttribute("role", "alert");
+    section.append(note);
+  }
+  note.textContent = "The answer was not sent: " + error.message + ". Try again, or open the question in Beam.";
+}
+
+const setLink = (a, url) => {
+  a.hidden = !/^https?:/.test(url ?? "");
+  if (!a.hidden) a.href = url;
+};
+
+let wakeUp = () => {};
+const wake = () => wakeUp();
+
+// pause waits, but not longer than until something is sent or the view is seen again.
+async function pause(ms) {
+  await Promise.race([sleep(ms), new Promise((resolve) => (wakeUp = resolve))]);
+  while (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+}
+
+// follow reads the run until it has ended, less often the longer nothing happens.
+async function follow() {
+  let idle = 0, failures = 0;
+  while (!run.ended) {
+    await pause(Math.min(idle, 5000));
+    const seq = run.seq;
+    try {
+      const data = await callTool("beam_app_read", { run: run.id, after: seq, wait: seq ? 5 : 0 }, 60000);
+      show(data);
+      failures = 0;
+      find("#note").hidden = true;
+      idle = run.seq === seq ? Math.max(250, idle * 2) : 0;
+      if (run.ended) await finish(data);
+    } catch (error) {
+      idle = Math.max(1000, idle * 2);
+      if (++failures === 2) lost(error);
+    }
+  }
+}
+
+// lost says that the run can't be read.
+function lost(error) {
+  find("#state").textContent = "can’t be shown here";
+  find("#note").hidden = false;
+  find("#note").textContent = "Open in Beam’s inbox to see it: " + error.message + ".";
+}

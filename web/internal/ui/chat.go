@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"context"
+	"encoding/base64"
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/timeline"
+)
+
+// ChatQuestionOptions say what the view in a chat offers for a question.
+type ChatQuestionOptions struct {
+	Accept   bool // it can be answered there
+	Decline  bool // it can be declined and canceled there
+	HasPages bool // the address of Beam's pages is known
+	TooLarge bool // what the question shows is too large for a chat
+}
+
+// ChatQuestion renders an open question for the view in a chat. Errs and values are those
+// of [AskForm].
+func ChatQuestion(o engine.OpenAsk, c ChatQuestionOptions, errs []generators.FieldError, values url.Values) templ.Component {
+	return withoutReturns(chatQuestion(newAskView(o, errs, values), c))
+}
+
+// chatPageReason says why a question is answered on Beam's page.
+func chatPageReason(v *askView, c ChatQuestionOptions) string {
+	switch {
+	case c.TooLarge:
+		return "Answer on Beam’s page, which shows all of it."
+	case v.Question.Kind == ask.KindSecret:
+		return "Passwords don’t pass through a chat. Enter it on Beam’s page."
+	case v.Question.Kind == ask.KindFile:
+		return "Files don’t pass through a chat. Choose them on Beam’s page."
+	case v.Question.Destructive:
+		return "This can’t be undone. Answer on Beam’s page, where you are signed in."
+	}
+	return "Answer on Beam’s page."
+}
+
+// IsShownInChat reports whether the view in a chat shows an item of the timeline. Open
+// questions are shown as such.
+func IsShownInChat(i *timeline.Item) bool {
+	switch i.Kind {
+	case timeline.Start, timeline.Step, timeline.Unknown:
+		return false
+	case timeline.Asked:
+		return i.Ask.State != timeline.Open
+	case timeline.Log:
+		return i.Level != generators.Debug
+	}
+	return true
+}
+
+// ChatRow renders a row of the timeline for the view in a chat.
+func ChatRow(r *timeline.Run, i *timeline.Item) templ.Component { return withoutReturns(Row(r, i)) }
+
+// ChatLargeRow renders a row that is too large for a chat. The address is that of the
+// run's page, or empty.
+func ChatLargeRow(i *timeline.Item, address string) templ.Component {
+	title := "This part"
+	if i.Artifact != nil {
+		title = titleOrName(i.Artifact.Title, title)
+	}
+	return withoutReturns(chatLargeRow(i.ID(), title, address))
+}
+
+// ChatState returns a run's state in words.
+func ChatState(r *timeline.Run) string { return currentState(r) }
+
+// ChatRenderingOf is [RenderingOf] for the view in a chat.
+func ChatRenderingOf(o engine.OpenAsk) runlog.Rendering {
+	for n, a := range shownEvidence(o) {
+		switch chooseView(a, evidenceID(o, n), len(a.Body) == 0 && a.Size > 0).(type) {
+		case imageView, audioView:
+			if inlineURL(a) == "" {
+				return runlog.RenderedTruncated
+			}
+		}
+	}
+	return RenderingOf(o)
+}
+
+// maxInlineMedia is the size of the largest picture that is part of a document, in bytes.
+const maxInlineMedia = 256 << 10
+
+type inlineMediaKey struct{}
+
+// WithInlineMedia returns a context in which pictures are part of the document, which may
+// load nothing.
+func WithInlineMedia(ctx context.Context) context.Context {
+	return context.WithValue(ctx, inlineMediaKey{}, true)
+}
+
+// mediaURL returns the URL that a picture or a sound is loaded from; empty if the document
+// can't load it.
+func mediaURL(ctx context.Context, a *generators.Artifact, address templ.SafeURL) string {
+	if ctx.Value(inlineMediaKey{}) == nil {
+		return string(address)
+	}
+	return inlineURL(a)
+}
+
+// inlineURL returns a picture as a data URL; empty if it is too large, or not a picture.
+func inlineURL(a *generators.Artifact) string {
+	if len(a.Body) == 0 || len(a.Body) > maxInlineMedia || !imageTypes[a.MediaType] {
+		return ""
+	}
+	return "data:" + a.MediaType + ";base64," + base64.StdEncoding.EncodeToString(a.Body)
+}
