@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,20 @@ func (r *UpstreamReply) Err() error {
 		return errors.New(r.Error)
 	}
 	return nil
+}
+
+// UpstreamProblems says in a sentence each which upstreams are not connected, and why.
+func (a *App) UpstreamProblems() []string {
+	var problems []string
+	if a.upstreams == nil {
+		return nil
+	}
+	for _, s := range a.upstreams.Status() {
+		if s.State != upstream.Connected {
+			problems = append(problems, fmt.Sprintf("the MCP server %s is not connected: %s", s.Name, cmp.Or(s.LatestError(), "it has not responded yet")))
+		}
+	}
+	return problems
 }
 
 // UpstreamFile returns the data folder's own file of upstreams, which may not exist.

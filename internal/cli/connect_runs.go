@@ -70,9 +70,21 @@ type connection struct {
 	local bool // the runs are in this process
 	// memory says that nothing outlives this process.
 	memory bool
+	// problems says which MCP servers are not connected, in this process; nil elsewhere.
+	problems func() []string
 	// place are the flags with which another command reaches the same Beam.
 	place []string
 	close func() error
+}
+
+// sayProblems prints which MCP servers are not connected, whose tools are missing.
+func (c *connection) sayProblems(p *program) {
+	if c.problems == nil {
+		return
+	}
+	for _, problem := range c.problems() {
+		p.messagef("%s", problem)
+	}
 }
 
 // command returns a command line for the same Beam, for messages.
@@ -171,7 +183,7 @@ func openLocal(ctx context.Context, p *program, folder *app.DataFolder, work loc
 	if work == runPhotons {
 		a.ServeControlSocket(ctx, p.name+runSuffix, local.Root, pages)
 	}
-	return &connection{beamRuns: a.Runs(), local: true, close: func() error {
+	return &connection{beamRuns: a.Runs(), local: true, problems: a.UpstreamProblems, close: func() error {
 		a.Stop()
 		pages.Close()
 		return folder.Close()
@@ -195,7 +207,7 @@ func openMemory(ctx context.Context, p *program, local *localFlags) (*connection
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &connection{beamRuns: a.Runs(), local: true, memory: true, close: func() error {
+	return &connection{beamRuns: a.Runs(), local: true, memory: true, problems: a.UpstreamProblems, close: func() error {
 		a.Stop()
 		return folder.Close()
 	}}, nil

@@ -113,6 +113,9 @@ func (s *photonSource) list(ctx context.Context, p *program) (list []runs.Photon
 		return nil, err
 	}
 	list, err = known.Photons(ctx)
+	if conn, ok := known.(*connection); ok {
+		conn.sayProblems(p)
+	}
 	return list, errors.Join(err, done())
 }
 
@@ -125,24 +128,27 @@ func (s *photonSource) find(ctx context.Context, p *program, name string) (photo
 	defer func() { err = errors.Join(err, done()) }()
 	photon, err = known.Photon(ctx, name)
 	if errors.Is(err, engine.ErrPhotonNotFound) {
-		err = unknownPhotonError(ctx, known, name)
+		err = unknownPhotonError(ctx, p, known, name)
 	}
 	return photon, err
 }
 
 // unknownPhotonError says which photon was probably meant, or else which there are.
-func unknownPhotonError(ctx context.Context, known knownPhotons, name string) error {
+func unknownPhotonError(ctx context.Context, p *program, known knownPhotons, name string) error {
 	photons, err := known.Photons(ctx)
 	if err != nil {
 		return err
 	}
 	names := make([]string, len(photons))
-	for i, p := range photons {
-		names[i] = p.Name
+	for i, photon := range photons {
+		names[i] = photon.Name
 	}
 	where := ""
-	if conn, ok := known.(*connection); ok && conn.name != "" {
-		where = " in " + conn.name
+	if conn, ok := known.(*connection); ok {
+		conn.sayProblems(p)
+		if conn.name != "" {
+			where = " in " + conn.name
+		}
 	}
 	if near := humanize.Similar(name, names); len(near) > 0 {
 		return usageErrorf("there is no photon %q%s; did you mean %s?", name, where, strings.Join(near, " or "))

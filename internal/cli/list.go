@@ -1,6 +1,9 @@
 package cli
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // listCommand lists photons.
 type listCommand struct {
@@ -41,7 +44,9 @@ type sourceFlags struct {
 }
 
 // Validate checks the flags; kong calls it.
-func (c *sourceFlags) Validate() error { return c.connectFlags.Validate() }
+func (c *sourceFlags) Validate() error {
+	return errors.Join(c.connectFlags.Validate(), (&upstreamFlags{MCPConfig: c.MCPConfig, ElicitationMaxConcurrent: 1}).validate())
+}
 
 func (c *sourceFlags) source() *photonSource {
 	return &photonSource{connectFlags: c.connectFlags, mcpConfig: c.MCPConfig}

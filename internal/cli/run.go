@@ -64,7 +64,7 @@ func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
 	defer func() { err = errors.Join(err, conn.close()) }()
 	photon, err := conn.Photon(ctx, c.Photon)
 	if errors.Is(err, engine.ErrPhotonNotFound) {
-		return unknownPhotonError(ctx, conn, c.Photon)
+		return unknownPhotonError(ctx, p, conn, c.Photon)
 	}
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package term
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -46,20 +45,6 @@ func (q *Question) heading(style styles, width int) string {
 	return text
 }
 
-// sample renders a request to a model.
-func (r *artifacts) sample(s *ask.SampleRequest) string {
-	var b strings.Builder
-	b.WriteString(r.style.paint(bold, "Request to a model") + r.style.paint(faint, fmt.Sprintf(" (at most %s)", humanize.Count(s.MaxTokens, "token"))) + "\n")
-	if s.SystemPrompt != "" {
-		b.WriteString(indent("  ", "system: "+wrap(cleantext.Text(s.SystemPrompt), r.width-2)) + "\n")
-	}
-	for i := range s.Messages {
-		m := &s.Messages[i]
-		b.WriteString(indent("  ", wrap(cleantext.Line(string(m.Role))+": "+cleantext.Text(m.Text()), r.width-2)) + "\n")
-	}
-	return b.String()
-}
-
 // showSampling shows the call of a model that a person has approved.
 func (v *View) showSampling(d *runlog.Sampling) {
 	switch {
@@ -84,6 +69,9 @@ func (v *View) showAnswer(q *Question, a *runlog.Answered) {
 		text = v.style.paint(yellow, "declined")
 	default:
 		text = v.style.paint(yellow, "dismissed")
+	}
+	if text == "" {
+		text = "answered"
 	}
 	if a.Surface != "terminal" {
 		text += v.style.paint(faint, " ("+cleantext.Line(a.Surface)+by(a)+")")

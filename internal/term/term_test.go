@@ -236,3 +236,33 @@ func TestPreparedAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A request to a model is shown whole: nothing is sent that is neither shown nor named.
+func TestSampleIsShownWhole(t *testing.T) {
+	request := &ask.SampleRequest{
+		SystemPrompt: "Be brief.", MaxTokens: 1000, Temperature: new(0.5), StopSequences: []string{"END"},
+		Tools: []json.RawMessage{[]byte(`{"name":"look","inputSchema":{"type":"object"}}`)}, ToolChoice: &ask.ToolChoice{Mode: "required"},
+		Messages: []ask.SampleMessage{
+			ask.FromUser(ask.TextBlock("What is\u200b this?"), ask.ImageBlock(make([]byte, 2000), "image/png")),
+			ask.FromAssistant(ask.SampleBlock{Type: ask.BlockToolUse, Name: "look", ID: "1", Input: json.RawMessage(`{"at":"it"}`)}),
+		},
+	}
+	r := &artifacts{width: 60}
+	got := r.sample(request)
+	for _, want := range []string{
+		"tokens; the reply has at most 1,000)", "system: Be brief.", "user: What is this? [with characters that are not shown here]", "user: [a picture, image/png, 2.0 kB: see the page",
+		`assistant: [uses the tool look] {"at":"it"}`, `tool: {"name":"look"`, "tools are: required", "temperature: 0.5", `stops at: ["END"]`,
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("it lacks %q:\n%s", want, got)
+		}
+	}
+	if !r.truncated {
+		t.Error("it counts as shown whole, though there is a picture")
+	}
+	for line := range strings.Lines(got) {
+		if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > 60 && !strings.HasPrefix(line, "Request") {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package term
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/llm"
+)
+
+// sample renders a request to a model with all that is sent. What a terminal can't show is
+// named, and makes the rendering truncated.
+func (r *artifacts) sample(s *ask.SampleRequest) string {
+	var b strings.Builder
+	b.WriteString(r.style.paint(bold, "Request to a model") +
+		r.style.paint(faint, fmt.Sprintf(" (about %s; the reply has at most %s)", humanize.Count(llm.EstimateTokens(s), "token"), humanize.Thousands(s.MaxTokens))) + "\n")
+	add := func(name, text string) {
+		shown := cleantext.Text(text)
+		if shown != strings.ToValidUTF8(text, "\ufffd") {
+			r.truncated = true
+			shown += " " + r.style.paint(yellow, "[with characters that are not shown here]")
+		}
+		b.WriteString(indent("  ", wrap(cleantext.Line(name)+": "+shown, r.width-2)) + "\n")
+	}
+	if s.SystemPrompt != "" {
+		add("system", s.SystemPrompt)
+	}
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		blocks, err := m.Blocks()
+		if err != nil {
+			add(string(m.Role), string(m.Content))
+		}
+		for n := range blocks {
+			add(string(m.Role), r.sampleBlock(&blocks[n]))
+		}
+	}
+	for _, raw := range s.Tools {
+		add("tool", string(raw))
+	}
+	if len(s.Tools) > 0 && s.ToolChoice != nil {
+		add("tools are", s.ToolChoice.Mode)
+	}
+	if s.Temperature != nil {
+		add("temperature", humanize.Number(*s.Temperature))
+	}
+	if len(s.StopSequences) > 0 {
+		raw, _ := json.Marshal(s.StopSequences) // texts
+		add("stops at", string(raw))
+	}
+	return b.String()
+}
+
+// sampleBlock returns a block of a message as text.
+func (r *artifacts) sampleBlock(b *ask.SampleBlock) string {
+	switch b.Type {
+	case ask.BlockText:
+		return b.Text
+	case ask.BlockImage, ask.BlockAudio:
+		r.truncated = true
+		what := map[string]string{ask.BlockImage: "picture", ask.BlockAudio: "sound"}[b.Type]
+		return fmt.Sprintf("[a %s, %s, %s: see the page of the question]", what, b.MIMEType, humanize.Bytes(int64(len(b.Data))))
+	case ask.BlockToolUse:
+		return fmt.Sprintf("[uses the tool %s] %s", b.Name, b.Input)
+	case ask.BlockToolResult:
+		return fmt.Sprintf("[result of the tool call %s] %s", b.ToolUseID, b.Content)
+	}
+	r.truncated = true
+	return fmt.Sprintf("[%s: see the page of the question]", b.Type)
+}
