@@ -8,15 +8,15 @@ import (
 
 // Chrome is the data of the bar and the sidebar around every page.
 type Chrome struct {
-	Title      string // the document's title, if the page has none
+	Title      string        // the document's title, if the page has none
 	Photons    []PhotonLink  // Beam's own
 	Servers    []ServerTools // the tools of upstreams
-	RecentRuns []RunLine // newest first
-	OpenAsks   int       // open questions that this person may answer
-	Person     string    // who is signed in, for people; may be empty
-	SignedIn   bool      // the person can sign out
-	Anonymous  bool      // nobody knows who the person is, so the page can have no lists
-	Upstreams  bool      // the person may see the pages of upstreams
+	RecentRuns []RunLine     // newest first
+	OpenAsks   int           // open questions that this person may answer
+	Person     string        // who is signed in, for people; may be empty
+	SignedIn   bool          // the person can sign out
+	Anonymous  bool          // nobody knows who the person is, so the page can have no lists
+	Upstreams  bool          // the person may see the pages of upstreams
 	// ClientWaits means that an MCP client waits for an answer, and that this browser
 	// would see its runs if it had signed in.
 	ClientWaits   bool
