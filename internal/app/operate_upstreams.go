@@ -69,6 +69,9 @@ func (a *App) UpstreamProblems() []string {
 // UpstreamFile returns the data folder's own file of upstreams, which may not exist.
 func UpstreamFile(dir string) string { return filepath.Join(dir, config.OwnFile) }
 
+// UpstreamProblem returns why the folder's own server of a name can't be used; nil if it can.
+func (f *DataFolder) UpstreamProblem(name string) error { return upstreamProblem(f.dir, name) }
+
 // ChangeUpstreams adds a server to the folder's file, or removes one. This process must
 // own the folder.
 func (f *DataFolder) ChangeUpstreams(r UpstreamRequest) (err error) {
@@ -107,13 +110,42 @@ func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
 	}
 	a.upstreamFileLock.Lock()
 	defer a.upstreamFileLock.Unlock()
+	if r.Action == UpstreamAdd {
+		if err := a.checkNewUpstream(r.Name); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.folder.ChangeUpstreams(r); err != nil {
 		return nil, err
 	}
-	servers, warning := config.LoadValid(a.upstreamFilesNow()...)
+	servers, err := config.LoadValid(a.upstreamFilesNow()...)
+	if err != nil {
+		a.logger.Warn("not all upstreams can be used", "err", err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
 	defer cancel()
-	return errors.Join(warning, a.upstreams.Configure(ctx, servers)), nil
+	problems := a.upstreams.Configure(ctx, servers)
+	for name, err := range problems {
+		a.logger.Warn("an upstream can't be used", "upstream", name, "err", err)
+	}
+	return errors.Join(upstreamProblem(a.folder.dir, r.Name), problems[r.Name]), nil
+}
+
+// checkNewUpstream returns an error for a name that a server of another file has.
+func (a *App) checkNewUpstream(name string) error {
+	for _, file := range a.upstreamFiles {
+		if _, taken, _ := config.Find(file, name); taken {
+			return fmt.Errorf("there is a server %q already, in %s, which this Beam was started with: choose another name, or change it there", name, file)
+		}
+	}
+	return nil
+}
+
+// upstreamProblem returns why the folder's own server of a name can't be used; nil if it can,
+// or if there is none.
+func upstreamProblem(dir, name string) error {
+	l, _, err := config.Find(UpstreamFile(dir), name)
+	return errors.Join(err, l.Problem)
 }
 
 // handleUpstream operates upstreams for another process.

@@ -156,7 +156,9 @@ func (p *program) parseError(err error, args []string) error {
 			return usageErrorf("%w; to run the photon: %s run %s", err, p.name, args[0])
 		}
 	}
-	return usageErrorf("%w (see %s --help)", err, p.failedCommand(err))
+	// Kong lists the value of a flag that isn't given among those that it may have.
+	text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1)
+	return usageErrorf("%s (see %s --help)", text, p.failedCommand(err))
 }
 
 // A program is the process as commands see it: its name, photons and standard

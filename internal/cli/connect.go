@@ -32,11 +32,20 @@ func (c *connectCommand) Run(p *program) error {
 	if err != nil {
 		return &usageError{err}
 	}
+	if c.Project && !client.HasProjects {
+		return usageErrorf("%s has no configuration for a project: leave out --project", client.Title)
+	}
 	entry, err := c.entry(p)
 	if err != nil {
 		return err
 	}
 	file, err := c.file(client)
+	if file != "" {
+		entry = client.KeepFlags(file, entry)
+	}
+	if err == nil {
+		err = c.checkServers(p)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -94,9 +103,6 @@ func (c *connectCommand) entry(p *program) (e connect.Entry, err error) {
 		file, err := filepath.Abs(c.MCPConfig)
 		if err != nil {
 			return e, err
-		}
-		if _, err := os.Stat(file); err != nil {
-			return e, fmt.Errorf("--mcp-config: %w", err)
 		}
 		e.Args = append(e.Args, "--mcp-config", file)
 	}

@@ -38,9 +38,11 @@ func insertProgramName(k *kong.Kong, name string) {
 func (p *program) failedCommand(err error) string {
 	var parsing *kong.ParseError
 	if errors.As(err, &parsing) && parsing.Context != nil {
-		if c := parsing.Context.Selected(); c != nil {
-			return p.name + " " + c.Name
+		names := ""
+		for c := parsing.Context.Selected(); c != nil && c.Type == kong.CommandNode; c = c.Parent {
+			names = " " + c.Name + names
 		}
+		return p.name + names
 	}
 	return p.name
 }

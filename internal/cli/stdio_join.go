@@ -54,7 +54,7 @@ func (c *stdioProcess) joinOrOwn(ctx context.Context, reconnecting bool) (*contr
 		}
 		conn, owner, err := c.joinOwner(ctx)
 		if err == nil {
-			c.reportJoined(owner)
+			c.reportJoined(ctx, owner)
 			return conn, nil
 		}
 		if reason := refusalReason(err, time.Since(start)); reason != "" {

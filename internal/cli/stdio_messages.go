@@ -2,18 +2,25 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/upstream"
 )
 
 // reportJoined tells the user which process serves the client, and which flags
 // have no effect because of that.
-func (c *stdioProcess) reportJoined(o controlsocket.Owner) {
+func (c *stdioProcess) reportJoined(ctx context.Context, o controlsocket.Owner) {
 	c.program.messagef("joined %s, which owns the data folder: all runs and questions are in one place%s", describeOwner(o), describePages(o))
 	if c.Root != "" && c.Root != o.Root {
 		c.program.messagef("its --root applies, not this process's: tools can read %s", cmp.Or(o.Root, "no folder"))
+	}
+	if missing := c.missingFiles(ctx); len(missing) > 0 {
+		c.program.messagef("the servers of %s are missing: that Beam was started without it. Start it again with --mcp-config %s, or add the servers to it: %s upstream add", missing[0], strings.Join(missing, " --mcp-config "), c.program.name)
 	}
 	if len(c.Photons) > 0 {
 		c.program.messagef("its --photons applies, not this process's")
@@ -21,6 +28,25 @@ func (c *stdioProcess) reportJoined(o controlsocket.Owner) {
 	if c.askFlags != defaultAskFlags || c.Traces != "off" {
 		c.program.messagef("its --ask-fallback, --ask-handoff, --keep-alive and --traces apply, not this process's")
 	}
+}
+
+// missingFiles returns the files of upstreams that this process was started with and the
+// folder's owner was not.
+func (c *stdioProcess) missingFiles(ctx context.Context) (missing []string) {
+	if len(c.MCPConfig) == 0 {
+		return nil
+	}
+	dir, err := app.ResolveDataDir(c.Data)
+	if err != nil {
+		return nil
+	}
+	used := requestUpstreams(ctx, dir)
+	for _, file := range c.MCPConfig {
+		if !slices.ContainsFunc(used, func(s upstream.Status) bool { return s.File == file }) {
+			missing = append(missing, file)
+		}
+	}
+	return missing
 }
 
 // lossMessage explains to a client's model what happens to a tool's call if the

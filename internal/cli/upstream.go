@@ -164,8 +164,7 @@ func (p *program) printUpstreamWarning(warning string) {
 // there is one. The warning says what can't be used of the file.
 func (f *dataFolderFlags) changeUpstreams(ctx context.Context, request app.UpstreamRequest) (warning string, err error) {
 	var reply app.UpstreamReply
-	dir, err := f.makeDataDir()
-	if err != nil {
+	if err := f.makeDataDir(); err != nil {
 		return "", err
 	}
 	err = f.useFolder(ctx, app.RequestUpstream, request,
@@ -179,7 +178,7 @@ func (f *dataFolderFlags) changeUpstreams(ctx context.Context, request app.Upstr
 			if err := folder.ChangeUpstreams(request); err != nil {
 				return err
 			}
-			if _, err := config.LoadValid(app.UpstreamFile(dir)); err != nil {
+			if err := folder.UpstreamProblem(request.Name); err != nil {
 				reply.Warning = err.Error()
 			}
 			return nil
@@ -187,15 +186,15 @@ func (f *dataFolderFlags) changeUpstreams(ctx context.Context, request app.Upstr
 	return reply.Warning, err
 }
 
-// makeDataDir makes the data folder if there is none, and returns its path.
-func (f *dataFolderFlags) makeDataDir() (string, error) {
+// makeDataDir makes the data folder if there is none.
+func (f *dataFolderFlags) makeDataDir() error {
 	dir, err := app.ResolveDataDir(f.Data)
 	if err != nil || app.RequireDataDir(dir) == nil {
-		return dir, err
+		return err
 	}
 	folder, err := app.OpenDataFolder(dir)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return dir, folder.Close()
+	return folder.Close()
 }

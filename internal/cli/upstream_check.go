@@ -21,7 +21,7 @@ import (
 type upstreamCheckCommand struct {
 	Name string `arg:"" optional:"" help:"The server to check. Without it, all are checked."`
 
-	MCPConfig []string     `name:"mcp-config" type:"path" env:"-" placeholder:"FILE" help:"Check the servers of this file of an MCP client, besides those of the data folder. Can be repeated."`
+	MCPConfig []string     `name:"mcp-config" type:"path" env:"-" placeholder:"FILE" help:"Check the servers of this file of an MCP client, besides those of the data folder and of the files that its running Beam was started with. Can be repeated."`
 	Timeout   durationFlag `env:"-" default:"60s" placeholder:"TIME" help:"How long each server may take (default ${default})."`
 	JSON      bool         `name:"json" help:"Print the findings as JSON."`
 
@@ -47,7 +47,13 @@ func (c *upstreamCheckCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	servers, problems := config.LoadValid(upstreamFiles(c.MCPConfig, dir)...)
+	files := c.MCPConfig
+	for _, s := range requestUpstreams(ctx, dir) {
+		if s.File != app.UpstreamFile(dir) && !slices.Contains(files, s.File) {
+			files = append(files, s.File)
+		}
+	}
+	servers, problems := config.LoadValid(upstreamFiles(files, dir)...)
 	if c.Name != "" {
 		found := slices.IndexFunc(servers, func(s config.Server) bool { return s.Name == c.Name })
 		if found < 0 {

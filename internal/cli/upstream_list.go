@@ -76,7 +76,7 @@ func (c *upstreamListCommand) list(ctx context.Context) ([]listedUpstream, error
 		return nil, err
 	}
 	running := make(map[string]*upstream.Status)
-	statuses := c.requestStatus(ctx, dir)
+	statuses := requestUpstreams(ctx, dir)
 	for i := range statuses {
 		running[statuses[i].Name] = &statuses[i]
 	}
@@ -96,9 +96,9 @@ func (c *upstreamListCommand) list(ctx context.Context) ([]listedUpstream, error
 	return all, nil
 }
 
-// requestStatus returns what the Beam that owns the folder sees of its upstreams; nil if
+// requestUpstreams returns what the Beam that owns a folder sees of its upstreams; nil if
 // there is none.
-func (c *upstreamListCommand) requestStatus(ctx context.Context, dir string) []upstream.Status {
+func requestUpstreams(ctx context.Context, dir string) []upstream.Status {
 	conn, _, err := dialOwner(ctx, dir, app.RequestUpstream, app.UpstreamRequest{Action: app.UpstreamStatus})
 	if err != nil {
 		return nil

@@ -19,6 +19,9 @@ type Client struct {
 	// folder, and ProjectFile that of a project, relative to its folder. They are empty if
 	// the client has none, or one that other programs shouldn't write.
 	UserFile, ProjectFile string
+	// HasProjects means that a project can have a configuration of its own, which isn't
+	// ProjectFile if that is empty.
+	HasProjects bool
 	// Where tells a person where the entry belongs, if it isn't in UserFile.
 	Where string
 
@@ -27,12 +30,12 @@ type Client struct {
 }
 
 var clients = []Client{
-	{Name: "claude-code", Title: "Claude Code", UserFile: ".claude.json", ProjectFile: ".mcp.json", member: "mcpServers", typeName: "stdio"},
-	{Name: "cursor", Title: "Cursor", UserFile: filepath.Join(".cursor", "mcp.json"), ProjectFile: filepath.Join(".cursor", "mcp.json"), member: "mcpServers"},
-	{Name: "vscode", Title: "VS Code", Where: "the file that the command \"MCP: Open User Configuration\" opens, or .vscode/mcp.json in a project", member: "servers", typeName: "stdio"},
+	{Name: "claude-code", Title: "Claude Code", UserFile: ".claude.json", ProjectFile: ".mcp.json", HasProjects: true, member: "mcpServers", typeName: "stdio"},
+	{Name: "cursor", Title: "Cursor", UserFile: filepath.Join(".cursor", "mcp.json"), ProjectFile: filepath.Join(".cursor", "mcp.json"), HasProjects: true, member: "mcpServers"},
+	{Name: "vscode", Title: "VS Code", Where: "the file that the command \"MCP: Open User Configuration\" opens, or .vscode/mcp.json in a project", HasProjects: true, member: "servers", typeName: "stdio"},
 	{Name: "claude-desktop", Title: "Claude Desktop", Where: "the file that Settings > Developer > Edit Config opens; then restart Claude Desktop", member: "mcpServers"},
 	{Name: "windsurf", Title: "Windsurf", Where: "~/.codeium/windsurf/mcp_config.json", member: "mcpServers"},
-	{Name: "gemini-cli", Title: "Gemini CLI", Where: "~/.gemini/settings.json", member: "mcpServers"},
+	{Name: "gemini-cli", Title: "Gemini CLI", Where: "~/.gemini/settings.json, or .gemini/settings.json in a project", HasProjects: true, member: "mcpServers"},
 }
 
 // Names returns the names of all clients.

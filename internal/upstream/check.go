@@ -105,11 +105,16 @@ func (r *Report) review(server config.Server, dir string, definitions []json.Raw
 			return
 		}
 	}
-	offered := slices.ContainsFunc(r.Tools, func(t *ToolStatus) bool { return t.Decision == Offered })
-	if len(r.Tools) == 0 {
+	has := func(d Decision) bool {
+		return slices.ContainsFunc(r.Tools, func(t *ToolStatus) bool { return t.Decision == d })
+	}
+	switch {
+	case len(r.Tools) == 0:
 		r.add(false, "", "It has no tools.")
-	} else if !offered {
+	case !has(Offered) && has(Denied):
 		r.add(false, "Look at allow and deny.", "None of its tools is offered.")
+	case !has(Offered):
+		r.add(false, "", "None of its tools is offered.")
 	}
 }
 

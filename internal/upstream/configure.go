@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,8 +21,8 @@ var errRemoved = errors.New("the operator removed or changed the upstream")
 // Configure makes servers the upstreams: it waits until the connections to those that are
 // removed or changed have ended, connects to those that are new or changed, in the
 // background, and waits until that was tried or ctx ends. Upstreams that are as they were
-// aren't touched. The error says which servers can't be used.
-func (m *Manager) Configure(ctx context.Context, servers []config.Server) error {
+// aren't touched. It returns why servers can't be used, by their names.
+func (m *Manager) Configure(ctx context.Context, servers []config.Server) map[string]error {
 	m.configuring.Lock()
 	defer m.configuring.Unlock()
 	var kept, ended []*Upstream
@@ -39,7 +40,7 @@ func (m *Manager) Configure(ctx context.Context, servers []config.Server) error 
 	for _, u := range ended {
 		<-u.done
 	}
-	var problems []error
+	problems := make(map[string]error)
 	var added []*Upstream
 	for _, s := range servers {
 		if slices.ContainsFunc(kept, func(u *Upstream) bool { return u.server.Name == s.Name }) {
@@ -48,7 +49,7 @@ func (m *Manager) Configure(ctx context.Context, servers []config.Server) error 
 		u, err := newUpstream(m, s)
 		if err != nil {
 			u.cancel(err)
-			problems = append(problems, err)
+			problems[s.Name] = err
 			continue
 		}
 		added = append(added, u)
@@ -63,7 +64,7 @@ func (m *Manager) Configure(ctx context.Context, servers []config.Server) error 
 		case <-ctx.Done():
 		}
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 // setUpstreams sets the upstreams, in any order.
@@ -124,6 +125,9 @@ func (m *Manager) Accept(name, tool, digest string) (accepted []string, err erro
 		accepted, err = u.policy.AcceptAll()
 	} else if err = u.policy.Accept(tool, digest); err == nil {
 		accepted = []string{tool}
+	}
+	if errors.Is(err, ErrToolNotFound) {
+		err = fmt.Errorf("%w: %s", err, u.policy.describeHeld())
 	}
 	if tool == "" || len(accepted) > 0 {
 		u.offerAgain()

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // A passthrough passes what an upstream says during a call on to the run that made the
@@ -164,8 +165,15 @@ func (p *passthrough) follow() (json.RawMessage, error) {
 	return call.Result()
 }
 
-// tell yields the event that a notification is.
+// tell yields the event that a notification is. What isn't to be recorded can't be told.
 func (p *passthrough) tell(n client.Notification) {
+	switch p.upstream.policy.Record() {
+	case config.RecordNothing:
+		return
+	case config.RecordMetadata:
+		p.tellMetadata(n)
+		return
+	}
 	switch n.Method {
 	case "notifications/progress":
 		var progress struct {
@@ -189,6 +197,24 @@ func (p *passthrough) tell(n client.Notification) {
 		if json.Unmarshal(n.Params, &status) == nil && status.StatusMessage != "" {
 			p.yield(generators.Status(p.upstream.text(status.StatusMessage)))
 		}
+	}
+}
+
+// tellMetadata yields a notification without its texts and data.
+func (p *passthrough) tellMetadata(n client.Notification) {
+	var params struct {
+		Progress, Total float64
+		Level           generators.Level
+		Data            json.RawMessage
+	}
+	if json.Unmarshal(n.Params, &params) != nil {
+		return
+	}
+	switch n.Method {
+	case "notifications/progress":
+		p.yield(generators.Progress(params.Progress, params.Total, ""))
+	case "notifications/message":
+		p.yield(&generators.LogEvent{Level: params.Level, Data: p.upstream.policy.Recorded(params.Data)})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -202,7 +203,7 @@ func (t *ToolStatus) skip(reason string) { t.Decision, t.Reason = Skipped, reaso
 
 // Errors of [Policy.Accept].
 var (
-	ErrToolNotFound  = errors.New("the upstream has no such tool that is held back")
+	ErrToolNotFound  = errors.New("no such tool is held back")
 	ErrChangedAgain  = errors.New("the tool has changed again: look at it once more")
 	errCallForbidden = errors.New("you may not use this upstream")
 )
@@ -224,18 +225,34 @@ func (p *Policy) Accept(tool, digest string) error {
 	return p.pins.accept(tool, t.Raw)
 }
 
+// heldTools returns the names of the tools that are held back, sorted.
+func (p *Policy) heldTools() (held []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, t := range p.tools {
+		if t.Change != nil {
+			held = append(held, name)
+		}
+	}
+	slices.Sort(held)
+	return held
+}
+
+func (p *Policy) describeHeld() string {
+	held := p.heldTools()
+	if len(held) == 0 {
+		return p.server.Name + " has none"
+	}
+	return p.server.Name + " has " + humanize.List(held, 20)
+}
+
 // AcceptAll accepts all tools that are held back, and returns their names. If there were
 // so many tools that new ones are left out, it forgets those that are gone.
 func (p *Policy) AcceptAll() (accepted []string, err error) {
+	accepted = p.heldTools()
 	p.mu.Lock()
-	for name, t := range p.tools {
-		if t.Change != nil {
-			accepted = append(accepted, name)
-		}
-	}
 	listed := p.tools
 	p.mu.Unlock()
-	slices.Sort(accepted)
 	if _, err = p.pins.forgetAbsent(listed); err != nil {
 		return nil, err
 	}

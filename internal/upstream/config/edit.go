@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -98,7 +99,7 @@ func edit(path string, change func(root *hujson.Value, key string) error) error 
 	}
 	root, err := hujson.Parse(text)
 	if err != nil {
-		return fmt.Errorf("%s: this is not JSON: %w", path, err)
+		return notJSONError(path, err)
 	}
 	if _, ok := root.Value.(*hujson.Object); !ok {
 		return fmt.Errorf("%s: %w", path, errNoObject)
@@ -145,6 +146,16 @@ func patch(root *hujson.Value, op, path string, value json.RawMessage) error {
 // pointer returns the JSON pointer to a server.
 func pointer(key, name string) string {
 	return "/" + key + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// Find returns the server of a name in a file. It reports false if the file has none.
+func Find(path, name string) (l Listed, ok bool, err error) {
+	all, err := List(path)
+	i := slices.IndexFunc(all, func(l Listed) bool { return l.Name == name })
+	if i < 0 {
+		return l, false, err
+	}
+	return all[i], true, err
 }
 
 // A Listed is a server as a file lists it, before references are resolved.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -87,10 +88,15 @@ func readFile(path string) (hujson.Value, error) {
 	}
 	root, err := hujson.Parse(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {
-		return hujson.Value{}, fmt.Errorf("%s: this is not JSON: %w", path, err)
+		return hujson.Value{}, notJSONError(path, err)
 	}
 	root.Standardize()
 	return root, nil
+}
+
+// notJSONError returns the error for a file that hujson can't parse.
+func notJSONError(path string, err error) error {
+	return fmt.Errorf("%s: this is not JSON: %s", path, strings.TrimPrefix(err.Error(), "hujson: "))
 }
 
 // readAtMost reads a regular file of at most limit bytes.

@@ -139,7 +139,7 @@ func TestLoadTellsEveryError(t *testing.T) {
 		`server "list": must be an object`,
 		third + `: server "ok": ` + second + ` defines a server of this name too`,
 		"missing.json: no such file",
-		"broken.json: this is not JSON: hujson: line 2, column 1",
+		"broken.json: this is not JSON: line 2, column 1",
 		`other.json: the file has neither "mcpServers" nor "servers"`,
 	} {
 		if !strings.Contains(text, want) {
