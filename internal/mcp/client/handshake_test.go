@@ -42,11 +42,11 @@ func TestConnectSaysWhatFailed(t *testing.T) {
 		{"it is neither", config.Server{}, "neither a command nor a url"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			patience := time.Minute // a busy machine starts processes late
+			timeout := time.Minute // a busy machine starts processes late
 			if tt.want == "didn't respond to" {
-				patience = 500 * time.Millisecond
+				timeout = 500 * time.Millisecond
 			}
-			ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("too slow"))
+			ctx, cancel := context.WithTimeoutCause(t.Context(), timeout, errors.New("too slow"))
 			defer cancel()
 			s, err := client.Connect(ctx, tt.server, client.Options{ProbeTimeout: 50 * time.Millisecond})
 			if err == nil {
