@@ -292,7 +292,7 @@ func TestTerminalAndBrowser(t *testing.T) {
 	}
 	for range 8 { // the rest in the browser, while the forms are on the screen
 		screen := s.waitFor(`esc: |status \d`)
-		if strings.Contains(screen, "status ") {
+		if regexp.MustCompile(`status \d`).MatchString(screen) { // and not the command line
 			break
 		}
 		id := openAsk()
