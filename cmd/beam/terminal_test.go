@@ -292,7 +292,7 @@ func TestTerminalAndBrowser(t *testing.T) {
 	}
 	for range 8 { // the rest in the browser, while the forms are on the screen
 		screen := s.waitFor(`esc: |status \d`)
-		if strings.Contains(screen, "status ") {
+		if regexp.MustCompile(`status \d`).MatchString(screen) { // and not the command line
 			break
 		}
 		id := openAsk()
@@ -359,9 +359,9 @@ func TestModelInATerminal(t *testing.T) {
 	s.enter("clear; beam run --memory --models models.json summarize --text 'A long text.' --quiet; echo status $?")
 	s.waitFor(`> tiny`)
 	s.press("Down", "Down", "Enter")
-	s.waitFor(`System prompt`)
+	s.waitFor(`┃ System prompt`)
 	s.press("Tab")
-	s.waitFor(`Last message`)
+	s.waitFor(`┃ Last message`)
 	s.press("C-e")
 	s.typeText(" Please.")
 	s.press("Enter")
@@ -372,7 +372,7 @@ func TestModelInATerminal(t *testing.T) {
 	s.typeText("77")
 	s.waitFor(`> 77\s*$`)
 	s.press("Enter")
-	s.waitFor(`> Only this request`)
+	s.waitFor(`┃ Approve`)
 	s.press("Enter")
 	s.waitFor(`It is short`)
 	s.waitFor(`status 0`)

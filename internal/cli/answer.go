@@ -173,6 +173,8 @@ func (c *answerCommand) approval(p *program, changes json.RawMessage, q *term.Qu
 	switch {
 	case q.Kind != ask.KindSample:
 		return runs.Answer{}, usageErrorf("--approve is for requests to models; this question is of the kind %s", q.Kind)
+	case len(q.Models) == 0:
+		return runs.Answer{}, usageErrorf("--approve: no model is configured that can take the request (--models, where the photon runs)")
 	case len(p.values.flags) > 0:
 		return runs.Answer{}, usageErrorf("--approve and %s exclude each other", p.values.flags[0])
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -196,7 +197,7 @@ func describeFlags(fields ask.Fields) string {
 }
 
 // maxJSON bounds what is read for --json and --answers, in bytes.
-const maxJSON = 16 << 20
+const maxJSON = 16_000_000
 
 // readJSON returns the value of a flag: JSON itself, @FILE, or - for stdin.
 func readJSON(p *program, flag, value string) (json.RawMessage, error) {
@@ -207,9 +208,9 @@ func readJSON(p *program, flag, value string) (json.RawMessage, error) {
 	case value == "":
 		return nil, nil
 	case value == "-" || path == "-":
-		raw, err = io.ReadAll(io.LimitReader(p.stdin, maxJSON))
+		raw, err = io.ReadAll(io.LimitReader(p.stdin, maxJSON+1))
 	case isFile:
-		raw, err = os.ReadFile(path)
+		raw, err = readFileAtMost(path, maxJSON+1)
 	}
 	name := flag
 	if isFile {
@@ -221,6 +222,8 @@ func readJSON(p *program, flag, value string) (json.RawMessage, error) {
 		return nil, usageErrorf("%s can't be read: %w", name, cause.Err)
 	case err != nil:
 		return nil, usageErrorf("%s can't be read: %w", name, err)
+	case len(raw) > maxJSON:
+		return nil, usageErrorf("%s is larger than %s", name, humanize.Bytes(maxJSON))
 	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, usageErrorf("%s is empty: it must be a JSON object", name)
 	}
@@ -228,6 +231,16 @@ func readJSON(p *program, flag, value string) (json.RawMessage, error) {
 		return nil, usageErrorf("%s %s", name, problem)
 	}
 	return raw, nil
+}
+
+// readFileAtMost returns the beginning of a file.
+func readFileAtMost(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // missingFields returns the required fields that have no value and no default.

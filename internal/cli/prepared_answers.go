@@ -102,6 +102,9 @@ func addEarlierAnswer(answers map[string]json.RawMessage, asked runlog.Asked, a 
 		answers[asked.Key] = json.RawMessage("null")
 	case asked.Question.Kind == ask.KindURL:
 		answers[asked.Key] = json.RawMessage("true")
+	case a.Content == nil && len(asked.Question.Fields) == 0:
+		answers[asked.Key] = json.RawMessage("{}")
+	case a.Content == nil: // it was sealed, or isn't recorded
 	default:
 		answers[asked.Key] = a.Content
 	}

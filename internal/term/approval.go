@@ -1,9 +1,8 @@
 package term
 
 import (
-	"context"
 	"errors"
-	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +55,7 @@ func (a *approval) lastText() (string, bool) {
 
 // options returns the choices: the models, and what else can be done.
 func (a *approval) options() []huh.Option[string] {
-	return append(a.modelOptions(), huh.NewOption("Answer it myself", choiceAnswer), huh.NewOption("Change it first, or approve later ones, too", choiceChange))
+	return append(a.modelOptions(), huh.NewOption("Answer it myself", choiceAnswer), huh.NewOption("Change it, or approve later ones", choiceChange))
 }
 
 func (a *approval) modelOptions() []huh.Option[string] {
@@ -139,80 +138,12 @@ func (a *approval) decision() *sampling.Decision {
 	return d
 }
 
-// describeModel names a model, and where it is: the request leaves this machine.
+// describeModel names a model, and where it is: the request leaves this machine. It is
+// short, for narrow terminals.
 func describeModel(m sampling.ModelDescription) string {
-	return cleantext.Line(m.Name + " (" + m.Model + " at " + m.Endpoint + ")")
-}
-
-// askApproval asks line by line what is done with a request to a model.
-func (l *Lines) askApproval(ctx context.Context, a *approval) error {
-	options := a.options()
-	for i, o := range options {
-		if i < len(a.question.Models) {
-			o.Key = "Send it to " + o.Key
-		}
-		l.say("  %d. %s", i+1, o.Key)
+	host := m.Endpoint
+	if u, err := url.Parse(m.Endpoint); err == nil && u.Host != "" {
+		host = u.Host
 	}
-	n, err := l.readNumber(ctx, "Number: ", 0, len(options))
-	if err != nil {
-		return err
-	}
-	if a.choice = options[n-1].Value; a.choice != choiceChange {
-		return nil
-	}
-	for i, m := range a.question.Models {
-		l.say("  %d. %s", i+1, describeModel(m))
-	}
-	if n, err = l.readNumber(ctx, "Send it to number [1]: ", 1, len(a.question.Models)); err != nil {
-		return err
-	}
-	a.model = a.question.Models[n-1].Name
-	if err := l.readChange(ctx, "System prompt", &a.system); err != nil {
-		return err
-	}
-	if _, ok := a.lastText(); ok {
-		if err := l.readChange(ctx, "Last message", &a.message); err != nil {
-			return err
-		}
-	}
-	limit := a.question.Sample.MaxTokens
-	if n, err = l.readNumber(ctx, fmt.Sprintf("At most this many tokens [%d]: ", limit), limit, maxCount); err != nil {
-		return err
-	}
-	a.limit = strconv.Itoa(n)
-	later, err := l.readLine(ctx, "Approve this many later requests of the tool, too [none]: ")
-	if a.later = strings.TrimSpace(later); err == nil && checkCount(a.later) == nil {
-		a.scope = string(sampling.ScopeTool)
-	}
-	return err
-}
-
-// maxCount is the largest number that is asked for.
-const maxCount = 1_000_000_000
-
-// readChange reads another text of several lines; none keeps the text.
-func (l *Lines) readChange(ctx context.Context, name string, text *string) error {
-	changed, err := l.readText(ctx, name+". Several lines replace it; a dot alone ends them, and a dot at once keeps it:\n")
-	if changed != "" {
-		*text = changed
-	}
-	return err
-}
-
-// readNumber reads a number from 1 to most; an empty line is otherwise, if that isn't 0.
-func (l *Lines) readNumber(ctx context.Context, prompt string, otherwise, most int) (int, error) {
-	for {
-		line, err := l.readLine(ctx, prompt)
-		if err != nil {
-			return 0, err
-		}
-		line = strings.TrimSpace(line)
-		if line == "" && otherwise > 0 {
-			return otherwise, nil
-		}
-		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= most {
-			return n, nil
-		}
-		l.say("Type a number from 1 to %d.", most)
-	}
+	return cleantext.Line(m.Name + " (" + host + ")")
 }

@@ -110,6 +110,11 @@ func (s *Session) answerPrepared(ctx context.Context, q *Question) (done bool, e
 	if !found {
 		return false, nil
 	}
+	if a.Approve != nil {
+		if s.loadModels(ctx, q); len(q.Models) == 0 {
+			return false, &InvalidAnswerError{q.Key, fmt.Errorf("--approve %s: no model is configured that can take the request (--models)", q.Key)}
+		}
+	}
 	s.parked[q.ID] = true // until the log says so
 	err = s.record(ctx, reply{question: q, answer: a})
 	var invalid *generators.InvalidError
