@@ -223,6 +223,34 @@ func TestDestructiveQuestionsAreNotForTheChat(t *testing.T) {
 	}
 }
 
+// A question that names who may answer is for those who have signed in, whatever the
+// operator allows.
+func TestQuestionsForOthersAreNotForTheChat(t *testing.T) {
+	config := appConfig("")
+	config.Apps.Policy.Destructive = true
+	boss := showingPhoton("boss", ask.ForText("word", "Which word?", ask.From(ask.User("ada"))), generators.Options{})
+	second := showingPhoton("second", ask.ForText("word", "Which word?", ask.NotCaller()), generators.Options{})
+	r := newTestServerWith(t, config, runlog.NewMemory(), boss, second)
+	for _, caller := range []generators.Caller{{ID: "ada", Name: "ada"}, operator} {
+		for _, tool := range []string{"boss", "second"} {
+			c := r.connectApp(t, caller, "2025-11-25", showsApps)
+			got := c.tool(tool, `{}`)
+			if got.Structured.Run == "" { // nobody qualifies
+				continue
+			}
+			s := c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, got.Structured.Run)).Structured
+			if s.Ended || len(s.Questions) != 1 || strings.Contains(s.Questions[0].HTML, "<button") {
+				t.Fatalf("%s, %s: the view reads %+v", caller.ID, tool, s)
+			}
+			for _, action := range []string{"accept", "decline", "cancel"} {
+				if got := c.act(got.Structured.Run, action, fmt.Sprintf(`,"ask":%q,"values":{"word":["x"]}`, s.Questions[0].ID)); !got.IsError {
+					t.Errorf("%s, %s: %s returns %s", caller.ID, tool, action, got.raw)
+				}
+			}
+		}
+	}
+}
+
 // A password doesn't pass through a chat, but can be refused there.
 func TestSecretsAreNotForTheChat(t *testing.T) {
 	r := newAppServer(t, secretPhoton)
@@ -279,6 +307,19 @@ func TestResumedRunIsTold(t *testing.T) {
 	c.tool(mcp.ResumeTool, fmt.Sprintf(`{"run":%q}`, run))
 	if told := c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, run)).Structured.Told; told != (apps.Told{Context: true, Message: true}) {
 		t.Errorf("it is %+v", told)
+	}
+}
+
+// A run that was stopped in the view says where.
+func TestViewStops(t *testing.T) {
+	r := newAppServer(t, cityPhoton)
+	c := r.connectApp(t, operator, "2025-11-25", showsApps)
+	run, _ := c.ask("city")
+	if got := c.act(run, "stop", ""); got.IsError {
+		t.Error(got.raw)
+	}
+	if got := c.tool(mcp.ResumeTool, fmt.Sprintf(`{"run":%q}`, run)); !strings.Contains(got.raw, "The user stopped the run through wire's app.") {
+		t.Errorf("the model gets %s", got.raw)
 	}
 }
 
