@@ -43,12 +43,15 @@ function show(data) {
   find("#state").textContent = data.label;
   setLink(find("#open"), data.url);
   find("#stop").hidden = run.ended;
+  const section = find("#section");
+  const follows = section.scrollHeight - section.scrollTop - section.clientHeight < 40;
   for (const row of data.rows ?? []) showRow(row);
   const dropped = find("#dropped");
   if (data.dropped) dropped.textContent = data.dropped + " earlier entries are not shown";
   dropped.hidden = !data.dropped && dropped.hidden;
   find("#progress-place").replaceChildren(data.ended ? "" : fragment(data.progress ?? ""));
-  find("#section").hidden = !find("#rows").childElementCount && !data.progress;
+  section.hidden = !find("#rows").childElementCount && !data.progress;
+  if (follows) section.scrollTop = section.scrollHeight; // the latest is in sight, unless the person has scrolled
   showQuestions(data.questions ?? []);
   if (before !== data.state) find("#announce").textContent = data.questions?.length ? "A question is waiting." : data.title + ": " + data.label;
 }
