@@ -277,6 +277,14 @@ test("the view is accessible, narrow, and works by keyboard", async ({ host, pag
   expect(sizes.length).toBeGreaterThan(1);
 });
 
+test("a run is stopped in the chat", async ({ host, client }) => {
+  const { frame, run } = await askInChat(host, "text");
+  await press(frame.locator("main"), "Stop");
+  await expect(frame.locator("#state")).toHaveText("stopped");
+  await expect(frame.getByRole("button", { name: "Stop" })).toHaveCount(0);
+  expect((await resume(client, run)).content.at(-1).text).toContain("The user stopped the run through The chat's app.");
+});
+
 test("a call with nothing to show has a view of one line", async ({ host }) => {
   const n = await host.mount("kitchen_sink", {});
   await host.deliver(n, { content: [{ type: "text", text: "done" }] });

@@ -89,7 +89,13 @@ func (c *appClient) tool(name, arguments string) (r appResult) {
 // ask calls a tool that asks, and returns its run and the id of its question.
 func (c *appClient) ask(tool string) (run, question string) {
 	c.t.Helper()
-	r := c.tool(tool, `{}`)
+	return c.askWith(tool, `{}`)
+}
+
+// askWith is ask with arguments.
+func (c *appClient) askWith(tool, arguments string) (run, question string) {
+	c.t.Helper()
+	r := c.tool(tool, arguments)
 	if r.Structured.Run == "" || r.IsError {
 		c.t.Fatalf("%s returns %s", tool, r.raw)
 	}

@@ -176,67 +176,6 @@ func TestViewAnswers(t *testing.T) {
 	}
 }
 
-// A handle names a run and authorizes nothing, and neither does the role of an operator.
-func TestViewOfAnotherCaller(t *testing.T) {
-	r := newAppServer(t, cityPhoton)
-	run, question := r.connectApp(t, generators.Caller{ID: "ada"}, "2025-11-25", showsApps).ask("city")
-	stranger := generators.Caller{ID: "eve", Roles: []string{generators.RoleOperator}}
-	for _, version := range appVersions {
-		c := r.connectApp(t, stranger, version, showsApps)
-		own, _ := c.ask("city")
-		for name, got := range map[string]appResult{
-			"read":           c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, run)),
-			"unknown":        c.tool(apps.ReadTool, `{"run":"0123456789abcdef0123456789abcdef"}`),
-			"answer":         c.act(run, "accept", fmt.Sprintf(`,"ask":%q,"values":{"city":["Oslo"]}`, question)),
-			"through theirs": c.act(own, "accept", fmt.Sprintf(`,"ask":%q,"values":{"city":["Oslo"]}`, question)),
-			"stop":           c.act(run, "stop", ""),
-			"tell":           c.act(run, "tell", `,"part":"message"`),
-		} {
-			if !got.IsError || got.Structured.Error != "no run has this handle, or it is no longer kept" {
-				t.Errorf("%s, %s: %s", version, name, got.raw)
-			}
-		}
-	}
-	if open, err := r.engine.OpenAsk(t.Context(), generators.Caller{ID: "ada"}, question); err != nil {
-		t.Errorf("the question is not open: %v %v", open, err)
-	}
-}
-
-// What can't be undone is for the signed-in page, unless the operator allows otherwise.
-func TestDestructiveQuestionsAreNotForTheChat(t *testing.T) {
-	for _, allowed := range []bool{false, true} {
-		config := appConfig("")
-		config.Apps.Policy.Destructive = allowed
-		r := newTestServerWith(t, config, runlog.NewMemory(), dropPhoton)
-		c := r.connectApp(t, operator, "2025-11-25", showsApps)
-		run, question := c.ask("drop")
-		html := c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, run)).Structured.Questions[0].HTML
-		if strings.Contains(html, "<button") != allowed || strings.Contains(html, pagesOrigin+"/asks/"+question) == allowed {
-			t.Errorf("allowed %t: the view has %s", allowed, html)
-		}
-		for _, action := range []string{"decline", "cancel", "accept"} {
-			got := c.act(run, action, fmt.Sprintf(`,"ask":%q,"values":{"ok":["true"]}`, question))
-			if got.IsError == allowed || !allowed && !strings.Contains(got.Structured.Error, "signed in") {
-				t.Errorf("allowed %t, %s: %s", allowed, action, got.raw)
-			}
-		}
-	}
-}
-
-// A password doesn't pass through a chat, but can be refused there.
-func TestSecretsAreNotForTheChat(t *testing.T) {
-	r := newAppServer(t, secretPhoton)
-	c := r.connectApp(t, operator, "2025-11-25", showsApps)
-	run, question := c.ask("login")
-	id := fmt.Sprintf(`,"ask":%q`, question)
-	if got := c.act(run, "accept", id+`,"values":{"key":["s3cret"]}`); !got.IsError {
-		t.Errorf("it is accepted: %s", got.raw)
-	}
-	if got := c.act(run, "decline", id); got.IsError {
-		t.Errorf("it can't be declined: %s", got.raw)
-	}
-}
-
 // That the model was told is recorded once, also across processes; a refused message takes
 // the claim back.
 func TestModelIsToldOnce(t *testing.T) {
@@ -279,6 +218,19 @@ func TestResumedRunIsTold(t *testing.T) {
 	c.tool(mcp.ResumeTool, fmt.Sprintf(`{"run":%q}`, run))
 	if told := c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, run)).Structured.Told; told != (apps.Told{Context: true, Message: true}) {
 		t.Errorf("it is %+v", told)
+	}
+}
+
+// A run that was stopped in the view says where.
+func TestViewStops(t *testing.T) {
+	r := newAppServer(t, cityPhoton)
+	c := r.connectApp(t, operator, "2025-11-25", showsApps)
+	run, _ := c.ask("city")
+	if got := c.act(run, "stop", ""); got.IsError {
+		t.Error(got.raw)
+	}
+	if got := c.tool(mcp.ResumeTool, fmt.Sprintf(`{"run":%q}`, run)); !strings.Contains(got.raw, "The user stopped the run through wire's app.") {
+		t.Errorf("the model gets %s", got.raw)
 	}
 }
 
@@ -344,32 +296,17 @@ func TestReadWaits(t *testing.T) {
 	})
 }
 
-// A model may call the tools of the view, with anything.
-func TestHostileCallsOfTheView(t *testing.T) {
-	r := newAppServer(t, cityPhoton)
-	c := r.connectApp(t, operator, "2025-11-25", showsApps)
-	run, question := c.ask("city")
-	if got := c.tool(apps.ReadTool, `{}`); got.IsError || got.Structured.Inbox == "" || got.Structured.State != "" {
-		t.Errorf("without a handle: %s", got.raw) // never the latest run
-	}
-	for _, arguments := range []string{
-		`{"run":7}`, `{"run":"../../etc"}`, `{"latest":true}`, `{"run":"` + strings.Repeat("a", 100_000) + `"}`,
-		fmt.Sprintf(`{"run":%q,"after":-1}`, run), fmt.Sprintf(`{"run":%q,"wait":"long"}`, run),
-	} {
-		if got := c.tool(apps.ReadTool, arguments); !got.IsError || got.Structured.Error == "" {
-			t.Errorf("%.100s: %s", arguments, got.raw)
+// Marks of runs that are gone are removed.
+func TestMarksAreSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := appConfig(t.TempDir())
+		newTestServerWith(t, config, runlog.NewMemory(), cityPhoton)
+		if _, err := config.Apps.Marks.Claim("0123456789abcdef0123456789abcdef", apps.Context); err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, more := range []string{
-		`"action":"accept"`, `"action":"accept","ask":"x"`, fmt.Sprintf(`"action":"approve","ask":%q`, question), `"action":"tell","part":"all"`,
-		fmt.Sprintf(`"action":"accept","ask":%q,"values":{"city":"Oslo"}`, question),
-		fmt.Sprintf(`"action":"accept","ask":%q,"values":{"city":[%q]}`, question, strings.Repeat("a", 2<<20)),
-	} {
-		if got := c.tool(apps.ActTool, fmt.Sprintf(`{"run":%q,%s}`, run, more)); !got.IsError || got.Structured.Error == "" {
-			t.Errorf("%.100s: %.300s", more, got.raw)
+		time.Sleep(2 * time.Hour)
+		if told := config.Apps.Marks.Told("0123456789abcdef0123456789abcdef"); told.Context {
+			t.Error("the mark of a run that doesn't exist is still there")
 		}
-	}
-	if got := c.act(run, "accept", fmt.Sprintf(`,"ask":%q,"values":{"city":["Oslo"],"beam:tz":["../../etc/passwd"]}`, question)); got.IsError {
-		t.Error(got.raw)
-	}
+	})
 }

@@ -100,6 +100,11 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
+	for _, q := range []*ask.Question{{Kind: ask.KindText, From: []ask.Who{ask.Role("boss")}}, {Kind: ask.KindText, NotCaller: true}} {
+		if (Policy{Destructive: true}).PlaceOf(q) != OnPage {
+			t.Errorf("%+v may be answered in the chat", q)
+		}
+	}
 	if (Policy{}).Allows(&ask.Question{Kind: ask.KindURL, UntilDone: true}, ask.Accept) || (Policy{}).Allows(nil, ask.Decline) {
 		t.Error("a question for the page is accepted")
 	}

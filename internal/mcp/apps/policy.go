@@ -17,10 +17,11 @@ const (
 )
 
 // PlaceOf returns where a question may be answered. Whatever arrives from a chat may come
-// from its model instead of the person.
+// from its model instead of the person, so a question that says who may answer it is for
+// those who have signed in.
 func (p Policy) PlaceOf(q *ask.Question) Place {
 	switch {
-	case q == nil, q.Destructive && !p.Destructive:
+	case q == nil, q.Destructive && !p.Destructive, len(q.From) > 0, q.NotCaller:
 		return OnPage
 	case q.OnPage(), q.Kind == ask.KindSample:
 		return AcceptOnPage

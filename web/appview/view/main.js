@@ -55,6 +55,7 @@ handlers["ui/notifications/tool-input"] = ({ arguments: args }) => {
 handlers["ui/notifications/tool-cancelled"] = () => showNothing("was cancelled", "stopped");
 handlers["ui/notifications/tool-result"] = (result) => {
   const named = namedRun(result);
+  if (named && started && named.id === run.id) run.tells ||= named.tells;
   if (named) return start(named);
   const isEmpty = !isObject(result?.structuredContent) && !texts(result).length && !(Array.isArray(result?.content) && result.content.length);
   showNothing(isEmpty ? "ran here" : result.isError ? "failed" : "has finished", isEmpty ? "" : result.isError ? "failed" : "completed");
@@ -64,6 +65,7 @@ handlers["ui/notifications/tool-result"] = (result) => {
 addEventListener("click", (event) => {
   const a = event.target.closest?.("a[href]");
   const button = event.target.closest?.("button[data-do]");
+  if (event.target.id === "stop" && event.isTrusted) stop(event.target);
   if (a) {
     event.preventDefault();
     const target = a.getAttribute("href");

@@ -13,8 +13,8 @@ function fragment(html) {
       continue;
     }
     for (const { name, value } of [...el.attributes]) {
-      const isAddress = /^(href|src|action|formaction|srcset|xlink:href)$/i.test(name);
-      if (/^on|^style$/i.test(name) || (isAddress && !/^(https?:|#|data:image\/)/i.test(value))) el.removeAttribute(name);
+      const allowed = /^src$/i.test(name) ? /^data:image\//i : /^(href|action|formaction|srcset|xlink:href)$/i.test(name) ? /^(https?:|#)/i : /^/;
+      if (/^on|^style$/i.test(name) || !allowed.test(value)) el.removeAttribute(name);
     }
   }
   return template.content;
@@ -42,12 +42,16 @@ function show(data) {
   find("#title").textContent = data.title;
   find("#state").textContent = data.label;
   setLink(find("#open"), data.url);
+  find("#stop").hidden = run.ended;
+  const section = find("#section");
+  const follows = section.scrollHeight - section.scrollTop - section.clientHeight < 40;
   for (const row of data.rows ?? []) showRow(row);
   const dropped = find("#dropped");
   if (data.dropped) dropped.textContent = data.dropped + " earlier entries are not shown";
   dropped.hidden = !data.dropped && dropped.hidden;
   find("#progress-place").replaceChildren(data.ended ? "" : fragment(data.progress ?? ""));
-  find("#section").hidden = !find("#rows").childElementCount && !data.progress;
+  section.hidden = !find("#rows").childElementCount && !data.progress;
+  if (follows) section.scrollTop = section.scrollHeight; // the latest is in sight, unless the person has scrolled
   showQuestions(data.questions ?? []);
   if (before !== data.state) find("#announce").textContent = data.questions?.length ? "A question is waiting." : data.title + ": " + data.label;
 }
@@ -155,7 +159,7 @@ async function pause(ms) {
 async function follow() {
   let idle = 0, failures = 0;
   while (!run.ended) {
-    await pause(Math.min(idle, 5000));
+    await pause(Math.min(idle, failures > 2 ? 60000 : 5000));
     const seq = run.seq;
     try {
       const data = await callTool("beam_app_read", { run: run.id, after: seq, wait: seq ? 5 : 0 }, 60000);
@@ -166,9 +170,22 @@ async function follow() {
       if (run.ended) await finish(data);
     } catch (error) {
       idle = Math.max(1000, idle * 2);
-      if (++failures === 2) lost(error);
+      if (++failures === 2 || isGone(error)) lost(error);
+      if (isGone(error)) return;
     }
   }
+}
+
+const isGone = (error) => error.message.startsWith("no run has this handle");
+
+async function stop(button) {
+  button.disabled = true;
+  try {
+    await callTool("beam_app_act", { run: run.id, action: "stop" });
+  } catch {
+    button.disabled = false;
+  }
+  wake();
 }
 
 // lost says that the run can't be read.

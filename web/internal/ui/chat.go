@@ -31,6 +31,10 @@ func ChatQuestion(o engine.OpenAsk, c ChatQuestionOptions, errs []generators.Fie
 // chatPageReason says why a question is answered on Beam's page.
 func chatPageReason(v *askView, c ChatQuestionOptions) string {
 	switch {
+	case v.Excluded:
+		return "Only " + v.For + " can answer this."
+	case v.For != "":
+		return "This is for " + v.For + ". Answer on Beam’s page, where you are signed in."
 	case c.TooLarge:
 		return "Answer on Beam’s page, which shows all of it."
 	case v.Question.Kind == ask.KindSecret:

@@ -80,10 +80,13 @@ func describeSurface(name string) string {
 		return ""
 	}
 	if client, ok := strings.CutPrefix(name, "app "); ok {
-		return "through " + client + "’s app, person not verified"
+		return "through " + client + "’s app" + notVerified
 	}
 	return "by " + name
 }
+
+// notVerified says of an answer that nobody has signed in where it came from.
+const notVerified = ", person not verified"
 
 // describeAnswerer describes the surface that an answer came from.
 func describeAnswerer(name string) string {
@@ -124,7 +127,11 @@ func describeOutcome(a *timeline.Ask) string {
 		by = strings.TrimSpace("by " + a.Person + " " + describeSurface(a.By))
 	}
 	if !a.Settled.IsZero() && !a.Since.IsZero() {
-		by = strings.TrimSpace(by + " after " + humanize.Duration(a.Settled.Sub(a.Since)))
+		after := " after "
+		if strings.HasSuffix(by, notVerified) {
+			after = "," + after
+		}
+		by = strings.TrimSpace(by + after + humanize.Duration(a.Settled.Sub(a.Since)))
 	}
 	switch a.State {
 	case timeline.Answered:
