@@ -209,6 +209,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
 	mux.Handle("GET /runs/{id}/log", s.authenticated(s.handleLog))
 	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))
+	mux.Handle("GET /runs/{id}/result", s.authenticated(s.handleResult))
 	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.authenticated(s.handleArtifact))
 	if s.identifier == nil {
 		mux.Handle("GET /login", s.unauthenticated(s.handleLogin))
