@@ -123,7 +123,7 @@ func isPosted(address string) bool {
 func TestEveryAddressIsBelowThePathOfTheSite(t *testing.T) {
 	photons := append(shipped.Photons(), greet, everything, paint)
 	const host, path = "tools.example", "/a/tools"
-	for name, token := range map[string]string{"open": "", "with a token": "secret"} {
+	for name, token := range map[string]string{"open": "", "with a token": testToken} {
 		t.Run(name, func(t *testing.T) {
 			site, origin := path, "http://"+host
 			if token != "" {

@@ -30,6 +30,8 @@ type JSONRPCRun struct {
 	OpenArtifact func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
 	// Content returns the result that another server gave; nil if there is none.
 	Content func(end *runlog.Finished) (json.RawMessage, error)
+	// OpenResult opens a large result, as JSON.
+	OpenResult func(end *runlog.Finished) (io.ReadCloser, error)
 	// Excludes returns who may answer a question if the reader may not, and otherwise "".
 	// Nil means that the reader may answer all.
 	Excludes func(*ask.Question) string
@@ -101,6 +103,11 @@ func (s runSource) Content(end *runlog.Finished) (json.RawMessage, error) {
 	return s.run.Content(end)
 }
 
+// OpenResult implements [message.Source].
+func (s runSource) OpenResult(end *runlog.Finished) (io.ReadCloser, error) {
+	return s.run.OpenResult(end)
+}
+
 // Render implements [Renderer].
 func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
 	messages := make([]Message, 0, len(batch))
@@ -116,18 +123,27 @@ func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
 			}
 			continue
 		}
-		data, err := j.translate(e)
+		m, err := j.renderEntry(e)
 		if err != nil {
 			return nil, err
 		}
-		if data != nil {
-			messages = append(messages, Message{ID: e.Seq, Data: data})
+		if m.Data != nil {
+			messages = append(messages, m)
 		}
 	}
 	return messages, nil
 }
 
-// translate returns the message for an entry, or nil if there is none.
+// renderEntry returns the message for an entry, without data if there is none.
+func (j *JSONRPCRenderer) renderEntry(e runlog.Entry) (Message, error) {
+	if e.Kind == runlog.KindFinished {
+		return j.renderEnd(e)
+	}
+	data, err := j.translate(e)
+	return Message{ID: e.Seq, Data: data}, err
+}
+
+// translate returns the message for an entry before the last, or nil if there is none.
 func (j *JSONRPCRenderer) translate(e runlog.Entry) ([]byte, error) {
 	switch e.Kind {
 	case runlog.KindAsked:
@@ -144,8 +160,6 @@ func (j *JSONRPCRenderer) translate(e runlog.Entry) ([]byte, error) {
 			return nil, nil // it was not asked
 		}
 		return message.EncodeCancelled(runlog.AskID(j.translator.RunID, s.AskSeq), s.Describe()), nil
-	case runlog.KindFinished:
-		return j.translateEnd(e)
 	}
 	return j.translator.Notification(&j.state, e)
 }
@@ -165,16 +179,21 @@ func (j *JSONRPCRenderer) excludedMessage(e runlog.Entry) ([]byte, error) {
 	return j.translator.LogMessage(generators.Notice, "Waits for "+who+" to answer: "+asked.Question.Message, "log"), nil
 }
 
-func (j *JSONRPCRenderer) translateEnd(e runlog.Entry) ([]byte, error) {
+// renderEnd returns the message for the end of the run, whose result may be large.
+func (j *JSONRPCRenderer) renderEnd(e runlog.Entry) (m Message, err error) {
 	end, err := runlog.Decode[runlog.Finished](e)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	result, err := j.translator.Result(j.ctx, &j.state, end)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	return message.EncodeResult(message.StringID(j.translator.RunID), result), nil
+	if large := result.TakeLarge(); large != nil {
+		m.WriteData = large.WriteMessage
+	}
+	m.ID, m.Data = e.Seq, message.EncodeResult(message.StringID(j.translator.RunID), result)
+	return m, nil
 }
 
 // Broken implements breaker: the response is an error.

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,9 @@ type Message struct {
 	TextID string // an id that is not an ordinal, instead of ID
 	Type   string // the event field; empty is "message"
 	Data   []byte // any text; its lines become data fields
+	// WriteData, if it is set, writes the data that Data stands for, which may be large, as
+	// one line.
+	WriteData func(w io.Writer, data []byte) error
 	// Partial adds [PartialMark] to the ID.
 	Partial bool
 	// Retry, if not 0, is how long the reader should wait before it reconnects.
@@ -27,7 +31,8 @@ const PartialMark = "+"
 // idReplacer removes what would end the id field.
 var idReplacer = strings.NewReplacer("\n", "", "\r", "")
 
-// appendTo appends the message in the wire format.
+// appendTo appends the message in the wire format; up to its data, if that is to be
+// written by WriteData.
 func (m *Message) appendTo(b *bytes.Buffer) {
 	if m.Type != "" {
 		b.WriteString("event: " + m.Type + "\n")
@@ -45,6 +50,10 @@ func (m *Message) appendTo(b *bytes.Buffer) {
 	}
 	if m.Retry > 0 {
 		b.WriteString("retry: " + strconv.FormatInt(m.Retry.Milliseconds(), 10) + "\n")
+	}
+	if m.WriteData != nil {
+		b.WriteString("data: ")
+		return
 	}
 	for line := range bytes.Lines(normalizeNewlines(m.Data)) {
 		b.WriteString("data: ")

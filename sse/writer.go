@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -59,8 +60,49 @@ func (s *Writer) Send(messages ...Message) error {
 	defer s.mu.Unlock()
 	for i := range messages {
 		messages[i].appendTo(&s.buf)
+		if messages[i].WriteData != nil {
+			s.writeData(&messages[i])
+		}
 	}
 	return s.flush()
+}
+
+// writeData writes the large data of a message, after what is in the buffer. The caller
+// holds mu.
+func (s *Writer) writeData(m *Message) {
+	if s.flush() != nil {
+		return
+	}
+	if err := m.WriteData(oneLine{chunkWriter{s.w}}, m.Data); err != nil {
+		s.err = fmt.Errorf("%w: %w", ErrClientGone, err)
+		return
+	}
+	s.buf.WriteString("\n\n")
+}
+
+// A chunkWriter writes as [WriteChunks] does.
+type chunkWriter struct{ w http.ResponseWriter }
+
+// Write implements [io.Writer].
+func (c chunkWriter) Write(p []byte) (int, error) { return len(p), WriteChunks(c.w, p) }
+
+// NewChunkWriter returns a writer that writes as [WriteChunks] does.
+func NewChunkWriter(w http.ResponseWriter) io.Writer { return chunkWriter{w} }
+
+// A oneLine writes a space for what would end a line, which JSON has only between values.
+type oneLine struct{ io.Writer }
+
+// Write implements [io.Writer].
+func (o oneLine) Write(p []byte) (int, error) {
+	if bytes.ContainsAny(p, "\r\n") {
+		p = bytes.Map(func(r rune) rune {
+			if r == '\r' || r == '\n' {
+				return ' '
+			}
+			return r
+		}, p)
+	}
+	return o.Writer.Write(p)
 }
 
 // SendHeartbeat writes a comment, which a reader ignores.

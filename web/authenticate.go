@@ -73,7 +73,7 @@ func (s *Server) newAuthenticators(c Config) {
 // identify returns the caller of a request. It begins a session for a browser that has
 // none if nobody has to sign in, and renews one that is in use.
 func (s *Server) identify(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
-	caller, err := s.authenticators.Authenticate(r)
+	caller, err := s.throttled(r, s.authenticators.Authenticate)
 	switch {
 	case errors.Is(err, callers.ErrNoCredentials) && s.identifier == nil:
 		return s.sessions.Begin(w, r)
@@ -87,7 +87,7 @@ func (s *Server) identify(w http.ResponseWriter, r *http.Request) (generators.Ca
 // nobody has to sign in, it is [callers.LocalClient]: a program that can reach the
 // loopback address runs on the operator's machine.
 func (s *Server) identifyProgram(r *http.Request) (generators.Caller, error) {
-	caller, err := s.programAuthenticators.Authenticate(r)
+	caller, err := s.throttled(r, s.programAuthenticators.Authenticate)
 	if errors.Is(err, callers.ErrNoCredentials) {
 		return callers.LocalClient(), nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/signin"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -75,6 +76,7 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	var large *http.MaxBytesError
 	var others *engine.OthersAnswerError
 	var exceeded *budget.ExceededError
+	var tooMany *signin.TooManyError
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.text, nil
@@ -84,6 +86,8 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large. The limit is %d bytes.", large.Limit), nil
 	case errors.As(err, &others):
 		return http.StatusForbidden, asSentence(others.Error()), nil
+	case errors.As(err, &tooMany):
+		return http.StatusTooManyRequests, asSentence(tooMany.Error()), nil
 	case errors.As(err, &exceeded):
 		return exceeded.Status(), asSentence(exceeded.Error()), nil
 	case errors.Is(err, runlog.ErrDiskFull):
@@ -138,8 +142,12 @@ const defaultRetryAfter = 5 * time.Second
 func setRetryAfter(w http.ResponseWriter, status int, err error) {
 	after := defaultRetryAfter
 	var exceeded *budget.ExceededError
-	if errors.As(err, &exceeded) {
+	var tooMany *signin.TooManyError
+	switch {
+	case errors.As(err, &exceeded):
 		after = exceeded.RetryAfter
+	case errors.As(err, &tooMany):
+		after = tooMany.RetryAfter
 	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", strconv.Itoa(int(after.Seconds())))

@@ -29,7 +29,11 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) error {
 	if code == "" || r.Method == http.MethodHead { // a link checker must not consume the code
 		return s.renderLogin(w, r, http.StatusOK, "", next)
 	}
-	if !s.signInCodes.Redeem(code) {
+	valid := false
+	if err := s.attemptSignIn(r, code, func() bool { valid = s.signInCodes.Redeem(code); return valid }); err != nil {
+		return s.renderTooMany(w, r, err, next)
+	}
+	if !valid {
 		problem := "This sign-in address was already used or has expired."
 		return s.renderLogin(w, r, http.StatusForbidden, problem, next)
 	}
@@ -47,7 +51,12 @@ func (s *Server) handleTokenLogin(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	next := s.sessions.NextPath(r)
-	ok, err := s.sessions.SignInWithToken(w, r, r.PostForm.Get("token"))
+	token, ok := r.PostForm.Get("token"), false
+	var err error
+	refused := s.attemptSignIn(r, token, func() bool { ok, err = s.sessions.SignInWithToken(w, r, token); return ok })
+	if refused != nil {
+		return s.renderTooMany(w, r, refused, next)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,6 +86,12 @@ func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// renderTooMany renders the sign-in page for somebody who must wait.
+func (s *Server) renderTooMany(w http.ResponseWriter, r *http.Request, refused error, next string) error {
+	setRetryAfter(w, http.StatusTooManyRequests, refused)
+	return s.renderLogin(w, r, http.StatusTooManyRequests, asSentence(refused.Error()), next)
 }
 
 func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {

@@ -80,9 +80,14 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.R
 	return &statusError{refused.Status, asSentence(refused.Text)}
 }
 
-// identifyClient returns the caller of a request to a protected resource. Beam's own
-// credentials come first, so that they are never sent to the issuer.
+// identifyClient returns the caller of a request to a protected resource.
 func (s *Server) identifyClient(r *http.Request) (generators.Caller, error) {
+	return s.throttled(r, s.verifyClient)
+}
+
+// verifyClient verifies the credentials of a request to a protected resource. Beam's own
+// come first, so that they are never sent to the issuer.
+func (s *Server) verifyClient(r *http.Request) (generators.Caller, error) {
 	if err := oauth.CheckRequest(r); err != nil {
 		return generators.Caller{}, err
 	}

@@ -29,7 +29,8 @@ func TestForeignHostsAndOriginsAreRefused(t *testing.T) {
 		want    int
 	}{
 		{"a foreign host", "GET", "/", []string{"Host", "evil.example"}, 403},
-		{"a foreign host on health", "GET", "/healthz", []string{"Host", "evil.example:3008"}, 403},
+		{"any host on health", "GET", "/healthz", []string{"Host", "10.1.2.3:3008"}, 200},
+		{"any host on readiness", "GET", "/readyz", []string{"Host", "10.1.2.3:3008"}, 200},
 		{"localhost", "GET", "/", []string{"Host", "localhost:1"}, 200},
 		{"another loopback address", "GET", "/", []string{"Host", "127.0.0.2:1"}, 200},
 		{"loopback, v6", "GET", "/", []string{"Host", "[::1]:3008"}, 200},

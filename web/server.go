@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/signin"
 	"github.com/photon-beam/beam/web/identity"
 )
 
@@ -65,6 +67,11 @@ type Config struct {
 	// SignInCommand is the command that prints a sign-in address, for the sign-in page;
 	// empty if there is none.
 	SignInCommand string
+	// SignInAttempts is how many wrong credentials an address may present before it has to
+	// wait; zero means the default. The address of a request that comes from one of the
+	// TrustedProxies is the one that the proxy says.
+	SignInAttempts int
+	TrustedProxies []netip.Prefix
 	// Streams bounds the streams of callers; nil is a budget with the default limit.
 	Streams *budget.Budget
 	Logger  *slog.Logger // nil discards
@@ -94,6 +101,8 @@ type Server struct {
 	unacknowledged unacknowledged
 	streamSlots    *streamSlots
 	streams        *budget.Budget
+	throttle       *signin.Throttle
+	trustedProxies []netip.Prefix
 	inputSummaries *inputSummaries
 	hosts          []string
 	signInCommand  string
@@ -138,6 +147,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.throttle, s.trustedProxies = signin.New(c.SignInAttempts, s.logger), c.TrustedProxies
 	routes := s.routes(func(h http.Handler) http.Handler { return compress(h) })
 	if err := s.checkPath(routes); err != nil {
 		return nil, err
@@ -167,6 +177,12 @@ func (s *Server) NewHTTPServer() *http.Server {
 // HasScript reports whether the Datastar bundle is present, which is not part of the
 // source tree. Pages work without it, but don't update themselves.
 func (s *Server) HasScript() bool { return s.assets.Has(datastar.Script) }
+
+// SignInCounts returns how many credentials were wrong, and how many were refused unseen.
+func (s *Server) SignInCounts() (wrong, refused int64) {
+	c := s.throttle.Counts()
+	return c.Wrong, c.Refused
+}
 
 // Close ends all streams, so that the HTTP server can shut down.
 func (s *Server) Close() { s.closeStreams() }
@@ -209,6 +225,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
 	mux.Handle("GET /runs/{id}/log", s.authenticated(s.handleLog))
 	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))
+	mux.Handle("GET /runs/{id}/result", s.authenticated(s.handleResult))
 	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.authenticated(s.handleArtifact))
 	if s.identifier == nil {
 		mux.Handle("GET /login", s.unauthenticated(s.handleLogin))

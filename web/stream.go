@@ -74,6 +74,7 @@ func (s *Server) jsonrpcRun(r *http.Request, caller generators.Caller, info engi
 		Content: func(end *runlog.Finished) (json.RawMessage, error) {
 			return s.engine.Content(caller, info.ID, end)
 		},
+		OpenResult: func(end *runlog.Finished) (io.ReadCloser, error) { return s.engine.OpenResult(caller, info.ID, end) },
 	}
 }
 

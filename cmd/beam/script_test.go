@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -50,10 +51,14 @@ func TestMain(m *testing.M) {
 		n, err := io.Copy(io.Discard, content)
 		return fmt.Sprintf("%d bytes under a word of %d letters", n, len(secret)), err
 	}
+	boulder := func(context.Context, struct{}, generators.Yield) (string, error) {
+		return strings.Repeat("stone ", 10<<20), nil
+	}
 	testscript.Main(m, map[string]func(){
 		"beam": main,
 		// Programs of other photons.
-		"hello": func() { beam.Main(generators.New("hello", hello, nil), generators.New("brief", brief, nil)) },
+		"hello":  func() { beam.Main(generators.New("hello", hello, nil), generators.New("brief", brief, nil)) },
+		"quarry": func() { beam.Main(generators.New("boulder", boulder, nil)) },
 		"vaults": func() {
 			beam.Main(append(shipped.Photons(), generators.New("vault", vault, &generators.Options{Durable: true}))...)
 		},

@@ -34,6 +34,7 @@ type beamRuns interface {
 	Run(ctx context.Context, id string) (engine.Info, error)
 	Asks(ctx context.Context) ([]engine.OpenAsk, error)
 	Ask(ctx context.Context, id string) (engine.OpenAsk, error)
+	Result(ctx context.Context, id string) (json.RawMessage, error)
 	Models(ctx context.Context, askID string) (sampling.Description, error)
 	Approve(ctx context.Context, askID string, d sampling.Decision) error
 }

@@ -119,6 +119,11 @@ func (c *followFlags) follow(ctx context.Context, p *program, conn *connection, 
 	if err != nil {
 		return c.followError(p, conn, f, ends, err)
 	}
+	if finished.ResultBlob != "" && c.Output != "jsonl" {
+		if finished.Result, err = conn.Result(ctx, f.id); err != nil {
+			return err
+		}
+	}
 	return c.printOutcome(p, t, finished)
 }
 

@@ -92,6 +92,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	if config.OAuth, err = s.verification(); err != nil {
 		return err
 	}
+	config.SignInAttempts = s.SignInAttempts
 	options, err := s.serveOptions(config)
 	if err != nil {
 		return err

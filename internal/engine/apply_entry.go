@@ -114,7 +114,7 @@ func (r *trackedRun) applyFinished(e runlog.Entry) error {
 	r.reason, r.errorText = f.Reason(), outcome.TextForPeople(&f)
 	if r.poll != nil {
 		end := f
-		end.Result, end.Content = nil, nil
+		end.Result, end.Content, end.ResultPreview = nil, nil, ""
 		r.poll.end = &end
 	}
 	r.restoreTimeSpent(f.TimeSpent)

@@ -131,6 +131,9 @@ func (r *trackedRun) countBlobRefs(entry runlog.Entry) error {
 		if f.ContentBlob != "" {
 			r.addBlobRef(f.ContentBlob, f.ContentSize)
 		}
+		if f.ResultBlob != "" {
+			r.addBlobRef(f.ResultBlob, f.ResultSize)
+		}
 	case entry.Kind == runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](entry)
 		if err != nil {

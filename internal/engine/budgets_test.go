@@ -179,3 +179,14 @@ func TestWorkingRunsByDefault(t *testing.T) {
 		}
 	})
 }
+
+// TestResultsAreBounded checks that a result is bounded as an artifact is.
+func TestResultsAreBounded(t *testing.T) {
+	p := newPhoton("big", func(context.Context, generators.Yield) (string, error) { return strings.Repeat("x", 3000), nil }, nil)
+	o := testOptions(t, p)
+	o.Limits.MaxArtifactBytes = 2000
+	b := openTestEngine(t, o)
+	if f := b.waitForEnd(b.startRun("big", "")); f.Status != runlog.Failed || !strings.Contains(f.Error, "the result has 3002 bytes, but at most 2000 are allowed") {
+		t.Errorf("the end is %+v", f)
+	}
+}

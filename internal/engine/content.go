@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"sync"
@@ -29,12 +28,12 @@ func (w *worker) addContent(f *runlog.Finished) error {
 		return nil
 	}
 	return w.retryTransient(func() error {
-		digest, size, err := w.engine.blobs.Put(w.engine.ctx, w.id, bytes.NewReader(content))
+		digest, size, err := w.storeBytes(content)
 		if err == nil {
 			w.addBlobRef(digest, size)
 			f.ContentBlob = digest
 		}
-		return err
+		return asToolError(err)
 	})
 }
 

@@ -326,8 +326,17 @@ func TestLargeDataGoesToTheBlobStore(t *testing.T) {
 	}, nil)
 	b := newTestEngine(t, p)
 	id := b.startRun("big", "")
-	if f := b.waitForEnd(id); string(f.Result) != `"`+big+`"` {
-		t.Errorf("the result has %d bytes", len(f.Result))
+	f := b.waitForEnd(id)
+	if f.Result != nil || f.ResultSize != int64(len(big)+2) || !strings.HasPrefix(big, strings.TrimSuffix(f.ResultPreview, " …")) {
+		t.Errorf("the end is %+v", f)
+	}
+	result, err := b.OpenResult(me, id, &f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	if raw, err := io.ReadAll(result); string(raw) != `"`+big+`"` {
+		t.Errorf("the result has %d bytes, %v", len(raw), err)
 	}
 	var seq uint64
 	for _, e := range b.entries(id) {

@@ -177,7 +177,10 @@ func (w *worker) completeRun(result *generators.Result) error {
 			return err
 		}
 	}
-	f := runlog.Finished{Status: runlog.Completed, Result: w.maskJSON(result.Value)}
+	f := runlog.Finished{Status: runlog.Completed}
+	if err := w.addResult(&f, w.maskJSON(result.Value)); err != nil {
+		return err
+	}
 	if f.MediaType = w.content.MediaType(); f.MediaType == "" && w.photon.Output() != nil {
 		schema := w.photon.Output()
 		f.MediaType = schema.Document().ContentMediaType

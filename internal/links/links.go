@@ -46,6 +46,9 @@ func (b Base) CancelRun(id string) string { return b.Run(id) + "/cancel" }
 // AdoptRun returns the URL to post to, to become the owner of a run.
 func (b Base) AdoptRun(id string) string { return b.Run(id) + "/adopt" }
 
+// Result returns the URL of a run's result, as JSON.
+func (b Base) Result(run string) string { return b.Run(run) + "/result" }
+
 // Artifact returns the URL of an artifact's content. Seq is the number of its log entry.
 func (b Base) Artifact(run string, seq uint64) string {
 	return b.Run(run) + "/artifacts/" + strconv.FormatUint(seq, 10)

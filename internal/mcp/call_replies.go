@@ -90,7 +90,8 @@ func (c *call) resultReply(result *msg.ToolResult, cursor string) reply {
 	if c.isTask && !c.client.IsModern() {
 		result.Meta = tasks.RelatedMeta(c.runID)
 	}
-	return reply{message: msg.EncodeResult(c.requestID, result), cursor: cursor}
+	large := result.TakeLarge()
+	return reply{message: msg.EncodeResult(c.requestID, result), cursor: cursor, large: large}
 }
 
 // adoptedReply ends a call whose run another caller has adopted. The run goes on.

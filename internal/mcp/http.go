@@ -144,7 +144,7 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 	}
 	defer sess.requests.Finish(inFlight)
 	reply := c.resumeOnStream(out, inFlight, seq)
-	out.Finish(reply.message, reply.cursor, http.StatusOK)
+	reply.finish(out, http.StatusOK)
 }
 
 // serveDelete ends a session.

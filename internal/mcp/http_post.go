@@ -71,7 +71,7 @@ func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess
 	if m.Method == string(mcp.MethodInitialize) && reply.code != 0 {
 		s.removeSession(sess)
 	}
-	out.Finish(reply.message, reply.cursor, httpStatus(sess, reply))
+	reply.finish(out, httpStatus(sess, reply))
 }
 
 // httpStatus returns the HTTP status of a reply that is not streamed. Before

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
 // A reply is the response to a request. There is none if its message is nil.
@@ -17,6 +18,29 @@ type reply struct {
 	cursor string
 	// code is the error code, if the message is an error response.
 	code int
+	// large is the value that the message has marks for; nil if it has none.
+	large *msg.LargeResult
+}
+
+// whole returns the message with its value, in memory.
+func (r reply) whole() []byte {
+	if r.large == nil {
+		return r.message
+	}
+	whole, err := r.large.Expand(r.message)
+	if err != nil {
+		return nil // the run was deleted; who waits for the reply is told nothing
+	}
+	return whole
+}
+
+// finish ends a response over HTTP with the reply.
+func (r reply) finish(out *streamable.Response, status int) {
+	if r.large != nil {
+		out.FinishLarge(r.message, r.large.WriteMessage, r.cursor, status)
+		return
+	}
+	out.Finish(r.message, r.cursor, status)
 }
 
 func errorReply(id json.RawMessage, err *msg.Error) reply {
@@ -88,7 +112,7 @@ func joinReplies(works []deferredReply) reply {
 	var messages [][]byte
 	for _, r := range replies {
 		if r.message != nil {
-			messages = append(messages, r.message)
+			messages = append(messages, r.whole())
 		}
 	}
 	if messages == nil {

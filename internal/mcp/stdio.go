@@ -205,7 +205,7 @@ func (s stdioSender) Send(_ string, message []byte) error {
 // sendReply sends r, unless it is empty. A client that is gone needs no reply.
 func (s stdioSender) sendReply(r reply) {
 	if r.message != nil {
-		_ = s.Writer.Send(r.message)
+		_ = s.Writer.Send(r.whole())
 	}
 }
 
@@ -213,6 +213,6 @@ func (s stdioSender) sendReply(r reply) {
 // must not wait until the client reads.
 func (s stdioSender) sendReplyAsync(r reply) {
 	if r.message != nil {
-		s.SendAsync(r.message)
+		s.SendAsync(r.whole())
 	}
 }

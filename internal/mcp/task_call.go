@@ -129,7 +129,11 @@ func (s *Server) serveTaskRequest(rc *requestContext, m msg.Incoming, answer fun
 		answer(errorReply(m.ID, refused))
 		return
 	}
-	answer(reply{message: msg.EncodeResult(m.ID, result)})
+	var large *msg.LargeResult
+	if r, ok := result.(interface{ TakeLarge() *msg.LargeResult }); ok {
+		large = r.TakeLarge()
+	}
+	answer(reply{message: msg.EncodeResult(m.ID, result), large: large})
 	if isPoll(rc, m) { // the client learns first that input is required
 		s.askPolledTask(rc, m)
 	}

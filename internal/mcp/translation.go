@@ -36,6 +36,11 @@ func (c *call) Content(end *runlog.Finished) (json.RawMessage, error) {
 	return c.server.engine.Content(c.client.caller, c.runID, end)
 }
 
+// OpenResult implements [msg.Source].
+func (c *call) OpenResult(end *runlog.Finished) (io.ReadCloser, error) {
+	return c.server.engine.OpenResult(c.client.caller, c.runID, end)
+}
+
 // askPageURL returns the address of a question's page. It carries no authority.
 func (c *call) askPageURL(askID string) (string, error) { return c.translator().AskPageURL(askID) }
 

@@ -35,6 +35,12 @@ const (
 type Finished struct {
 	Status FinishStatus    `json:"status"`
 	Result json.RawMessage `json:"result,omitempty"` // of a completed run
+	// ResultBlob is the digest of the result if it is too large for each reader to load;
+	// Result is then empty. ResultSize is its size in bytes, and ResultPreview its
+	// beginning, for people.
+	ResultBlob    string `json:"resultBlob,omitempty"`
+	ResultSize    int64  `json:"resultSize,omitempty"`
+	ResultPreview string `json:"resultPreview,omitempty"`
 	// MediaType is that of a result that is a text in a language, such as
 	// [generators.MarkdownType].
 	MediaType string `json:"mediaType,omitempty"`

@@ -72,6 +72,23 @@ func (l *Local) Start(ctx context.Context, photon string, args json.RawMessage) 
 	return info.ID, err
 }
 
+// Result returns the result of a run that has ended with one.
+func (l *Local) Result(ctx context.Context, id string) (json.RawMessage, error) {
+	end, _, err := l.Engine.Result(ctx, l.Caller, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case end.ResultBlob == "":
+		return end.Result, nil
+	}
+	f, err := l.Engine.OpenResult(l.Caller, id, end)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
 // Follow yields a run's entries after an ordinal until it ends; see [engine.Engine.Follow].
 func (l *Local) Follow(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error] {
 	batches, err := l.Engine.Follow(ctx, l.Caller, id, after)

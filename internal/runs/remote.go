@@ -34,7 +34,7 @@ type Remote struct {
 func (r *Remote) name() string { return cmp.Or(r.Name, r.Base) }
 
 // maxReply bounds how much of a reply is read, in bytes.
-const maxReply = 64 << 20
+const maxReply = 128 << 20
 
 // Photons returns the photons that may be started.
 func (r *Remote) Photons(ctx context.Context) ([]Photon, error) {
@@ -73,6 +73,12 @@ func (r *Remote) Runs(ctx context.Context) ([]engine.Info, error) {
 func (r *Remote) Run(ctx context.Context, id string) (info engine.Info, err error) {
 	err = r.get(ctx, "/runs/"+url.PathEscape(id), &info, engine.ErrRunNotFound)
 	return info, err
+}
+
+// Result returns the result of a run that has ended with one.
+func (r *Remote) Result(ctx context.Context, id string) (result json.RawMessage, err error) {
+	err = r.get(ctx, "/runs/"+url.PathEscape(id)+"/result", &result, engine.ErrRunNotFound)
+	return result, err
 }
 
 // Asks returns the open questions, oldest first, without the content of what they show.

@@ -19,6 +19,7 @@ type artifactSource []generators.Event
 
 func (artifactSource) PageBaseURL() (string, error) { return "http://b", nil }
 
+func (artifactSource) OpenResult(*runlog.Finished) (io.ReadCloser, error)    { return nil, nil }
 func (artifactSource) Content(end *runlog.Finished) (json.RawMessage, error) { return end.Content, nil }
 
 func (s artifactSource) OpenArtifact(_ context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {

@@ -22,7 +22,10 @@ func (r *ToolResult) MarshalJSON() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	err := e.Encode((*plain)(r))
-	return b.Bytes(), err
+	if err != nil || r.large == nil || r.large.streamed {
+		return b.Bytes(), err
+	}
+	return r.large.Expand(b.Bytes())
 }
 
 // connectionMeta are the members of a result's _meta that belong to the connection with

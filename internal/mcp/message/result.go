@@ -40,6 +40,8 @@ type ToolResult struct {
 	// content is the result of another server's tool, for its client. Of the other
 	// members, the result then has only those of ResultBase.
 	content json.RawMessage
+	// large is the value of the result, if it is streamed; nil if it isn't.
+	large *LargeResult
 }
 
 // ErrorResult returns a result that describes to the model what went wrong.
@@ -77,6 +79,9 @@ func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) 
 	if outcome.Of(&end).IsError {
 		r.IsError, r.Content = true, append(artifacts, TextBlock(cleantext.Text(outcome.TextForModel(&end))))
 		return r, nil
+	}
+	if end.ResultBlob != "" {
+		return r, t.addLargeResult(r, &end)
 	}
 	if text := resultText(end); text != "" {
 		r.Content = append(r.Content, TextBlock(text))

@@ -15,13 +15,18 @@ func structuredContent(p *generators.Photon, c *Client, raw json.RawMessage) jso
 	if len(raw) == 0 {
 		return nil
 	}
+	return structuredValue(p, c, raw, raw[0] == '{')
+}
+
+// structuredValue is structuredContent for a value that may stand for an object.
+func structuredValue(p *generators.Photon, c *Client, raw json.RawMessage, isObject bool) json.RawMessage {
 	switch structuredShapeOf(p, c) {
 	case shapeUnwrapped:
 		return raw
 	case shapeWrapped:
 		return bytes.Join([][]byte{[]byte(`{"result":`), raw, []byte("}")}, nil)
 	}
-	if c.IsModern() || c.VersionAtLeast(mcp.ProtocolVersion20250618) && (returnsObject(p) || raw[0] == '{') {
+	if c.IsModern() || c.VersionAtLeast(mcp.ProtocolVersion20250618) && (returnsObject(p) || isObject) {
 		return raw
 	}
 	return nil

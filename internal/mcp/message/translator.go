@@ -39,6 +39,9 @@ type Source interface {
 	// Content returns the result that another server gave, if the run has ended with
 	// one; see [runlog.Finished].
 	Content(end *runlog.Finished) (json.RawMessage, error)
+	// OpenResult opens the large result of a run that has ended so, as JSON; see
+	// [runlog.Finished]. The caller closes it.
+	OpenResult(end *runlog.Finished) (io.ReadCloser, error)
 }
 
 // A State is what a translation remembers from entry to entry. It is determined

@@ -21,6 +21,7 @@ type source struct{ size int64 }
 
 func (source) PageBaseURL() (string, error) { return "http://b", nil }
 
+func (source) OpenResult(*runlog.Finished) (io.ReadCloser, error)    { return nil, nil }
 func (source) Content(end *runlog.Finished) (json.RawMessage, error) { return end.Content, nil }
 
 func (s source) OpenArtifact(context.Context, uint64) (*generators.Artifact, io.ReadCloser, error) {

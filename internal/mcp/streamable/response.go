@@ -3,6 +3,7 @@
 package streamable
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -134,6 +135,29 @@ func (r *Response) Finish(reply []byte, cursor string, status int) {
 		h.Set("Content-Length", strconv.Itoa(len(reply)))
 		r.w.WriteHeader(status)
 		_ = sse.WriteChunks(r.w, reply) // as above
+	}
+}
+
+// FinishLarge is Finish for a reply that write writes, which may be large.
+func (r *Response) FinishLarge(reply []byte, write func(w io.Writer, reply []byte) error, cursor string, status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hasEnded {
+		return
+	}
+	r.hasEnded = true
+	if r.headersSent {
+		m := r.newEvent(cursor, reply)
+		m.WriteData = write
+		_ = r.sendEvents(m) // a client that is gone needs no reply
+		return
+	}
+	h := r.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	r.w.WriteHeader(status)
+	if write(sse.NewChunkWriter(r.w), reply) != nil {
+		panic(http.ErrAbortHandler) // the client must not take what it has for the reply
 	}
 }
 

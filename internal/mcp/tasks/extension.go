@@ -39,6 +39,9 @@ type detailedTask struct {
 	Error    *msg.Error              `json:"error,omitempty"`
 }
 
+// TakeLarge is [msg.ToolResult.TakeLarge] of the task's result.
+func (d detailedTask) TakeLarge() *msg.LargeResult { return d.Result.TakeLarge() }
+
 // serveExtension serves a request about a task of 2026-07-28.
 func (s *Service) serveExtension(r Requester, m msg.Incoming) (any, *msg.Error) {
 	serve := map[string]func(Requester, engine.Info, params) (any, *msg.Error){

@@ -181,6 +181,11 @@ func (t taskSource) Content(end *runlog.Finished) (json.RawMessage, error) {
 	return t.service.Engine.Content(t.requester.Caller, t.runID, end)
 }
 
+// OpenResult implements [msg.Source].
+func (t taskSource) OpenResult(end *runlog.Finished) (io.ReadCloser, error) {
+	return t.service.Engine.OpenResult(t.requester.Caller, t.runID, end)
+}
+
 func (s *Service) newResultBase(r Requester, resultType string) msg.ResultBase {
 	return msg.NewResultBase(r.Client, resultType, s.Implementation)
 }

@@ -61,6 +61,8 @@ type Item struct {
 	Reason    runlog.UnansweredReason // of the result of an unanswered run
 	MediaType string                  // of a result that is a text in a language
 	Large     bool                    // the data is too large to be in Data
+	Size      int64                   // of a large result, in bytes
+	Preview   string                  // the beginning of a large result
 
 	Artifact *generators.Artifact
 	Ask      *Ask   // of a question or a reply

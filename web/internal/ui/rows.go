@@ -18,7 +18,7 @@ var rowViews = map[timeline.Kind]func(*timeline.Run, *timeline.Item) templ.Compo
 	timeline.Artifact: artifactView,
 	timeline.Asked:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return askRow(i.Ask) },
 	timeline.Reply:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return replyRow(i) },
-	timeline.Result:   func(_ *timeline.Run, i *timeline.Item) templ.Component { return resultView(i) },
+	timeline.Result:   func(r *timeline.Run, i *timeline.Item) templ.Component { return resultView(r, i) },
 	timeline.Unknown:  func(_ *timeline.Run, i *timeline.Item) templ.Component { return unknownRow(i) },
 }
 

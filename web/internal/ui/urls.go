@@ -53,6 +53,11 @@ func downloadURL(ctx context.Context, r *timeline.Run, i *timeline.Item) templ.S
 	return templ.SafeURL(links.FromContext(ctx).Artifact(r.ID, i.Seq))
 }
 
+// resultURL returns the URL of a run's result.
+func resultURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Result(r.ID))
+}
+
 func inboxURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Inbox())
 }

@@ -1,0 +1,66 @@
+package web_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/photon-beam/beam/web"
+)
+
+// A lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// TestGuessedTokens presents many wrong tokens: few are checked, which the log says, and
+// whoever had signed in before isn't affected.
+func TestGuessedTokens(t *testing.T) {
+	var log lockedBuffer
+	s := newSiteWith(t, func(c *web.Config) {
+		c.Token, c.Logger = "the right token of it", slog.New(slog.NewTextHandler(&log, nil))
+	})
+	p := s.newSession()
+	right := []string{"Authorization", "Bearer the right token of it", "Accept", "application/json"}
+	expectStatus(t, p.request("GET", "/", "", right...), http.StatusOK)
+	browser := s.newSession()
+	expectStatus(t, browser.request("POST", "/login", "token=the+right+token+of+it", "Content-Type", "application/x-www-form-urlencoded"), http.StatusSeeOther)
+	checked := 0
+	for i := range 1000 {
+		var r *http.Response
+		switch guess := fmt.Sprint("guess-", i); i % 3 {
+		case 0:
+			r = p.request("GET", "/runs", "", "Authorization", "Bearer "+guess, "X-Forwarded-For", fmt.Sprintf("10.0.0.%d", i%250))
+		case 1:
+			r = p.request("POST", "/login", "token="+guess, "Content-Type", "application/x-www-form-urlencoded")
+		default:
+			r = p.request("GET", "/login?code="+guess, "")
+		}
+		if r.StatusCode != http.StatusTooManyRequests {
+			checked++
+		} else if r.Header.Get("Retry-After") == "" {
+			t.Fatal("there is no Retry-After")
+		}
+		r.Body.Close()
+	}
+	if checked > 15 { // a slow machine may take seconds
+		t.Errorf("%d of 1,000 guesses were checked", checked)
+	}
+	if n := strings.Count(log.String(), "a wrong credential was presented"); n != checked || strings.Contains(log.String(), "guess-") {
+		t.Errorf("%d guesses are in the log, want %d, without their text", n, checked)
+	}
+	expectStatus(t, p.request("GET", "/", "", right...), http.StatusOK)
+	expectStatus(t, browser.request("GET", "/runs", ""), http.StatusOK)
+	expectStatus(t, s.newSession().request("POST", "/login", "token=other", "Content-Type", "application/x-www-form-urlencoded"), http.StatusTooManyRequests)
+}
