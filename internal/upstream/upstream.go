@@ -103,7 +103,7 @@ func (u *Upstream) serve() error {
 	if err != nil {
 		return err
 	}
-	defer c.session.Close()
+	defer u.close(c.session)
 	if err := u.listTools(ctx, c.session); err != nil {
 		return err
 	}
@@ -132,6 +132,18 @@ func (u *Upstream) serve() error {
 			}
 		}
 	}
+}
+
+// close closes a session, quickly if all are being closed. Its calls fail with the reason.
+func (u *Upstream) close(s *client.Session) {
+	if u.ctx.Err() != nil {
+		s.End(context.Cause(u.ctx))
+	}
+	if u.manager.ctx.Err() != nil {
+		s.CloseQuickly()
+		return
+	}
+	s.Close()
 }
 
 // listen subscribes to what a modern server tells of changes, until the session ends.
