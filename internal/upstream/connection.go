@@ -176,7 +176,7 @@ func (u *Upstream) chooseConnection(main *connection, owner string, by clientses
 			return nil, false, fmt.Errorf("the upstream %s is in use by %d others: try again later", u.server.Name, len(u.others)+1)
 		}
 		delete(u.others, idle.key)
-		go closeOnceReady(idle)
+		go u.closeOnceReady(idle)
 	}
 	c = newConnection(want, by)
 	u.others[want] = c

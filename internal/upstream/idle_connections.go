@@ -16,10 +16,10 @@ func (u *Upstream) longestIdle() (idle *connection) {
 	return idle
 }
 
-func closeOnceReady(c *connection) {
+func (u *Upstream) closeOnceReady(c *connection) {
 	<-c.ready
 	if c.err == nil {
-		c.session.Close()
+		u.close(c.session)
 	}
 }
 
@@ -33,7 +33,7 @@ func (u *Upstream) serveOther(c *connection) {
 		u.recordError(err)
 		return
 	}
-	defer c.session.Close()
+	defer u.close(c.session)
 	ticker := time.NewTicker(idleTime / 10)
 	defer ticker.Stop()
 	ended := c.client.Ended
@@ -86,7 +86,7 @@ func (u *Upstream) closeConnections() {
 	u.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, c := range others {
-		closing.Go(func() { closeOnceReady(c) })
+		closing.Go(func() { u.closeOnceReady(c) })
 	}
 	closing.Wait()
 }

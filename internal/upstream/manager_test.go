@@ -49,6 +49,12 @@ var (
 
 func newGateway(t testing.TB, servers ...config.Server) *gateway {
 	t.Helper()
+	return newGatewayIn(t, "", servers...)
+}
+
+// newGatewayIn returns a gateway with a data folder.
+func newGatewayIn(t testing.TB, dir string, servers ...config.Server) *gateway {
+	t.Helper()
 	registry, err := generators.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +70,7 @@ func newGateway(t testing.TB, servers ...config.Server) *gateway {
 		t.Fatal(err)
 	}
 	m, err := upstream.NewManager(upstream.Options{
-		Servers: servers, Photons: registry, Policy: upstream.PolicyOptions{Elicitation: upstream.DefaultElicitation()},
+		Servers: servers, Photons: registry, Policy: upstream.PolicyOptions{Dir: dir, Elicitation: upstream.DefaultElicitation()},
 		SamplingAvailable: true, RootsAvailable: true, Name: "beam", Version: "1", Logger: logger,
 	})
 	if err != nil {

@@ -35,6 +35,9 @@ func (u *Upstream) requestPlainly(ctx context.Context, r catalogue.Request) (jso
 	if err != nil {
 		return nil, err
 	}
+	if r.Method == "resources/subscribe" && main.session.IsModern() {
+		return u.subscribeResource(ctx)
+	}
 	result, err := main.session.Request(ctx, r.Method, r.Params)
 	if err != nil {
 		return nil, fmt.Errorf("%s of the upstream %s: %w", r.Method, u.server.Name, err)

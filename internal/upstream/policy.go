@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -192,9 +194,14 @@ func newToolStatus(raw json.RawMessage) *ToolStatus {
 	if t.Title == "" {
 		t.Title = cleanLine(d.Annotations.Title, 200)
 	}
-	if t.Decision == "" && t.Name != d.Name {
-		t.skip("Its name has control characters.")
+	if t.Decision != "" {
+		return t
 	}
+	if cleantext.Text(d.Name) != d.Name || strings.ContainsAny(d.Name, "\n\t") {
+		t.skip("Its name has control characters or invisible ones.")
+		return t
+	}
+	t.Name = d.Name
 	return t
 }
 
@@ -269,52 +276,4 @@ func (p *Policy) AllowCaller(c generators.Caller) error {
 		return nil
 	}
 	return errCallForbidden
-}
-
-// A LimitError says that an upstream's limit refuses a call.
-type LimitError struct{ text string }
-
-func (e *LimitError) Error() string { return e.text }
-
-// BeginCall begins a call of a tool. The caller calls end when it has ended. The
-// error is a [*LimitError], or says that the tool is not offered.
-func (p *Policy) BeginCall(tool string) (end func(CallOutcome), err error) {
-	if err := p.admitCall(tool); err != nil {
-		p.options.Meter.UpstreamCall(p.server.Name, CallRefused, 0)
-		return nil, err
-	}
-	began := time.Now()
-	var once sync.Once
-	return func(outcome CallOutcome) {
-		once.Do(func() {
-			p.mu.Lock()
-			p.calls--
-			p.mu.Unlock()
-			p.options.Meter.UpstreamCall(p.server.Name, outcome, time.Since(began))
-		})
-	}, nil
-}
-
-// admitCall counts a call, if no limit refuses it.
-func (p *Policy) admitCall(tool string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if t := p.tools[tool]; t == nil || t.Decision != Offered {
-		return fmt.Errorf("the upstream %s doesn't offer the tool %s any more", p.server.Name, cleanLine(tool, maxToolName))
-	}
-	if most := p.server.Limits.Calls; most > 0 && p.calls >= most {
-		return &LimitError{fmt.Sprintf("the upstream %s has %d calls in progress, the most that its limits allow: try again later", p.server.Name, p.calls)}
-	}
-	if p.rate != nil && !p.rate.Allow() {
-		return &LimitError{fmt.Sprintf("the upstream %s may be called %d times a minute: try again later", p.server.Name, p.server.Limits.CallsPerMinute)}
-	}
-	p.calls++
-	return nil
-}
-
-// Calls returns how many calls are in progress.
-func (p *Policy) Calls() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.calls
 }

@@ -11,10 +11,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
-	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // The codes of errors that upstreams get.
@@ -178,89 +176,6 @@ var (
 	declinedResult  = json.RawMessage(`{"action":"decline"}`)
 	cancelledResult = json.RawMessage(`{"action":"cancel"}`)
 )
-
-// elicitation returns the question of elicitation/create.
-func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Error) {
-	var params struct {
-		Mode            string
-		Message         string
-		RequestedSchema json.RawMessage
-		URL             string
-		ElicitationID   string
-	}
-	if err := json.Unmarshal(r.Params, &params); err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the params of the question are malformed: %s", message.DescribeJSONError(err))
-	}
-	switch params.Mode {
-	case "", "form":
-		return u.formQuestion(params.Message, params.RequestedSchema)
-	case "url":
-		return u.urlQuestion(params.Message, params.URL, params.ElicitationID)
-	}
-	return nil, message.Errorf(mcp.INVALID_PARAMS, "the mode %q is unknown; the client has declared form and url", cleanLine(params.Mode, 50))
-}
-
-func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *message.Error) {
-	if rawjson.TypeName(schema) != rawjson.ObjectType {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema must be an object")
-	}
-	parsed, err := generators.ParseSchema(schema)
-	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not a valid JSON Schema: %s", cleanLine(err.Error(), maxEventText))
-	}
-	fields, err := ask.FromSchema(parsed.Document())
-	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not one of a form: %v", err)
-	}
-	warning, err := u.policy.CheckForm(text, schema)
-	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "%v", err)
-	}
-	text = withWarning(cleantext.Text(text), warning)
-	labelFields(fields)
-	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
-		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(map[string]any{"action": "accept", "content": content})
-	}}, nil
-}
-
-// labelFields cleans what people read of fields. Names and values stay as they are, since
-// the answer has them.
-func labelFields(fields ask.Fields) {
-	for i := range fields {
-		f := &fields[i]
-		f.Title, f.Description = cleantext.Line(f.Title), cleantext.Text(f.Description)
-		if label := cleantext.Name(f.Label()); label != f.Label() {
-			f.Title = label
-		}
-		for j, c := range f.Choices {
-			if label := cleantext.Name(c.Label()); label != c.Label() {
-				f.Choices[j].Title = label
-			}
-		}
-	}
-}
-
-func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Error) {
-	address, warning, refused := u.checkURL(address)
-	if refused != nil {
-		return nil, refused
-	}
-	text = withWarning(cleantext.Text(text), warning)
-	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
-		w := &withdrawer{yield: yield}
-		var isComplete atomic.Bool
-		defer u.onComplete(id, func() { isComplete.Store(true); w.withdraw(completedText) })()
-		err := ask.URL(w.yieldCall, "elicitation", text, address, u.askOptions()...)
-		if err != nil && !isComplete.Load() {
-			return nil, err
-		}
-		return json.RawMessage(`{"action":"accept"}`), nil
-	}}, nil
-}
 
 // samplingQuestion returns the question of sampling/createMessage.
 func samplingQuestion(r *client.ServerRequest) (*question, *message.Error) {

@@ -26,6 +26,9 @@ type Upstream struct {
 	isTried sync.Once
 	refresh chan struct{} // has an element if the tools must be listed again
 	retry   chan struct{} // has an element if a wait must end
+	// resubscribe gets a channel for each change of the resources that are subscribed to,
+	// which is closed once the server notifies of them.
+	resubscribe chan chan struct{}
 
 	offering sync.Mutex // held while tools are reviewed and registered
 
@@ -48,7 +51,7 @@ type Upstream struct {
 
 func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
 	u := &Upstream{
-		manager: m, server: server, tried: make(chan struct{}), refresh: make(chan struct{}, 1), retry: make(chan struct{}, 1),
+		manager: m, server: server, tried: make(chan struct{}), refresh: make(chan struct{}, 1), retry: make(chan struct{}, 1), resubscribe: make(chan chan struct{}),
 		changed: make(chan struct{}), state: Connecting, since: time.Now(),
 		others: make(map[connectionKey]*connection), asking: make(map[string]bool), done: make(chan struct{}),
 	}
@@ -103,7 +106,7 @@ func (u *Upstream) serve() error {
 	if err != nil {
 		return err
 	}
-	defer c.session.Close()
+	defer u.close(c.session)
 	if err := u.listTools(ctx, c.session); err != nil {
 		return err
 	}
@@ -134,20 +137,16 @@ func (u *Upstream) serve() error {
 	}
 }
 
-// listen subscribes to what a modern server tells of changes, until the session ends.
-func (u *Upstream) listen(s *client.Session) {
-	if !s.IsModern() {
+// close closes a session, quickly if all are being closed. Its calls fail with the reason.
+func (u *Upstream) close(s *client.Session) {
+	if u.ctx.Err() != nil {
+		s.End(context.Cause(u.ctx))
+	}
+	if u.manager.ctx.Err() != nil {
+		s.CloseQuickly()
 		return
 	}
-	filter := map[string]any{}
-	for _, list := range []string{"tools", "prompts", "resources"} {
-		if s.Server().Has(list, "listChanged") {
-			filter[list+"ListChanged"] = true
-		}
-	}
-	if len(filter) > 0 {
-		s.Listen(u.ctx, filter, u.Refresh)
-	}
+	s.Close()
 }
 
 // The least time between two lists of the tools. It grows while they change all the time.

@@ -142,8 +142,9 @@ type transport interface {
 	sendNow(raw []byte)
 	// setVersion tells the protocol version that was agreed on.
 	setVersion(version string)
-	// close ends the connection, and returns once nothing is left of it.
-	close()
+	// close ends the connection, and returns once nothing is left of it. Each step of the end
+	// may take the server as long as grace.
+	close(grace time.Duration)
 }
 
 // ErrClosed is the cause of the end of a session that [Session.Close] has closed.
@@ -187,8 +188,12 @@ func connect(ctx context.Context, options Options, open func(*Session) (transpor
 		return nil, err
 	}
 	if err := s.agreeOnVersion(ctx); err != nil {
+		grace := closeGrace
+		if ctx.Err() != nil { // the caller doesn't wait any longer
+			grace = quickGrace
+		}
 		s.end(err)
-		s.transport.close()
+		s.transport.close(grace)
 		return nil, err
 	}
 	return s, nil
@@ -223,11 +228,24 @@ func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 // Err returns why the session has ended, or nil.
 func (s *Session) Err() error { return context.Cause(s.ctx) }
 
+// How long a server may take for each step of the end of its session: a child process to end
+// once its stdin is closed, and then once its process group has got SIGTERM.
+const (
+	closeGrace = 2 * time.Second
+	quickGrace = 300 * time.Millisecond // if this program is ending, too
+)
+
 // Close ends the session and waits until nothing is left of it: a child process has
 // ended, with its process group.
 func (s *Session) Close() {
 	s.end(ErrClosed)
-	s.transport.close()
+	s.transport.close(closeGrace)
+}
+
+// CloseQuickly is Close for a program that is ending: it takes less than a second.
+func (s *Session) CloseQuickly() {
+	s.end(ErrClosed)
+	s.transport.close(quickGrace)
 }
 
 // End ends the session for a reason of the caller's, without waiting. The caller still

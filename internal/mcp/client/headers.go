@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -56,4 +57,6 @@ func errorOf(m message.Incoming) *message.Error { return decodeError(rawjson.Mem
 const maxQuote = 4000
 
 // shorten returns the beginning of a body as clean text.
-func shorten(body []byte) string { return humanize.Truncate(cleanLine(body), maxQuote) }
+func shorten(body []byte) string {
+	return humanize.Truncate(cleantext.Line(string(body[:min(len(body), 4*maxQuote)])), maxQuote)
+}

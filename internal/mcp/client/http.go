@@ -23,8 +23,6 @@ const (
 	// notifyTimeout is how long the server may take to accept a notification or a
 	// response.
 	notifyTimeout = 30 * time.Second
-	// deleteTimeout is how long it may take to end the session.
-	deleteTimeout = 2 * time.Second
 	// maxErrorBody is how much of the body of an error is read, in bytes.
 	maxErrorBody = 64 << 10
 )
@@ -139,14 +137,14 @@ func (t *httpTransport) setVersion(version string) {
 }
 
 // close implements [transport].
-func (t *httpTransport) close() {
+func (t *httpTransport) close(grace time.Duration) {
 	t.mu.Lock()
 	wasClosed := t.isClosed
 	t.isClosed = true
 	id := t.sessionID
 	t.mu.Unlock()
 	if !wasClosed && id != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
 		if r, err := t.newRequest(ctx, http.MethodDelete, nil, nil); err == nil {
 			if response, err := t.client.Do(r); err == nil {
@@ -158,7 +156,7 @@ func (t *httpTransport) close() {
 	go func() { t.running.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(deleteTimeout):
+	case <-time.After(grace):
 	}
 	t.client.CloseIdleConnections()
 }

@@ -160,7 +160,7 @@ func (t *sseTransport) setVersion(version string) {
 }
 
 // close implements [transport].
-func (t *sseTransport) close() {
+func (t *sseTransport) close(time.Duration) {
 	t.mu.Lock()
 	t.isClosed = true
 	t.mu.Unlock()

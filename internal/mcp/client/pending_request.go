@@ -21,6 +21,8 @@ type pendingRequest struct {
 	params  json.RawMessage
 	tool    json.RawMessage // the definition of the tool that is called; nil for other methods
 	call    *Call           // nil for the session's own requests
+	// onAcknowledged is called when a subscription has begun; nil for other methods.
+	onAcknowledged func()
 	// ctx ends with the request; a transport may use it for its request.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -108,12 +110,17 @@ func (s *Session) Request(ctx context.Context, method string, params any) (json.
 
 // request is like Request, but waits until ctx ends.
 func (s *Session) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return s.await(ctx, &pendingRequest{method: method, params: params})
+}
+
+// await sends a request and waits for its result until ctx ends.
+func (s *Session) await(ctx context.Context, x *pendingRequest) (json.RawMessage, error) {
 	type outcome struct {
 		result json.RawMessage
 		err    error
 	}
 	done := make(chan outcome, 1)
-	x := s.begin(&pendingRequest{method: method, params: params}, func(result json.RawMessage, err error) { done <- outcome{result, err} })
+	s.begin(x, func(result json.RawMessage, err error) { done <- outcome{result, err} })
 	select {
 	case o := <-done:
 		return o.result, o.err

@@ -10,16 +10,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
-// How long a child process may take to end by itself once its stdin is closed, and then
-// once its process group has got SIGTERM.
-const (
-	exitGrace      = 2 * time.Second
-	terminateGrace = 2 * time.Second
-)
+// exitGrace is how long the last messages of a process may take, and a process that has
+// closed its stdin may take to end.
+const exitGrace = 2 * time.Second
 
 // A process is the transport to a server that is a child process: each message is a line
 // (MCP, Transports, stdio).
@@ -111,7 +110,9 @@ var sharedVariables = map[string]bool{
 func (p *process) readStdout(stdout *os.File) {
 	defer stdout.Close()
 	s := p.session
-	err := stdio.ReadLines(stdout, func(line []byte) {
+	in := &messageReader{in: stdout}
+	err := stdio.ReadLines(in, func(line []byte) {
+		in.read = 0
 		if line[0] != '{' && line[0] != '[' {
 			s.fault("it wrote a line to stdout that is no message: %s", shorten(line))
 			return
@@ -121,6 +122,25 @@ func (p *process) readStdout(stdout *os.File) {
 	if err != nil {
 		s.end(fmt.Errorf("reading from the process: %w", err))
 	}
+}
+
+// A messageReader reads what a process writes, until it has written too much without a
+// message in it, such as a line without an end or nothing but blank lines.
+type messageReader struct {
+	in   io.Reader
+	read int64 // bytes since the last message
+}
+
+// maxWithoutMessage is how much a process may write without a message, in bytes.
+const maxWithoutMessage = 4 * message.MaxSize
+
+func (r *messageReader) Read(p []byte) (int, error) {
+	if r.read > maxWithoutMessage {
+		return 0, fmt.Errorf("it wrote %s to stdout without a message", humanize.Bytes(r.read))
+	}
+	n, err := r.in.Read(p)
+	r.read += int64(n)
+	return n, err
 }
 
 // wait waits for the end of the process. Whatever it leaves in its process group is
@@ -154,21 +174,21 @@ func (p *process) setVersion(string) {}
 
 // close implements [transport]: it closes stdin, and ends a process that goes on by
 // SIGTERM and then SIGKILL.
-func (p *process) close() {
+func (p *process) close(grace time.Duration) {
 	p.stop.Do(func() {
-		stdio.WaitAtMost(exitGrace/4, p.writer.Flush) // of what was cancelled
+		stdio.WaitAtMost(grace/4, p.writer.Flush) // of what was cancelled
 		p.stdin.Close()
-		if p.exitsWithin(exitGrace) {
+		if p.exitsWithin(grace) {
 			return
 		}
 		terminateGroup(p.command)
-		if p.exitsWithin(terminateGrace) {
+		if p.exitsWithin(grace) {
 			return
 		}
 		killGroup(p.command)
 	})
 	<-p.exited
-	stdio.WaitAtMost(exitGrace, p.readers.Wait)
+	stdio.WaitAtMost(grace, p.readers.Wait)
 }
 
 func (p *process) exitsWithin(d time.Duration) bool {

@@ -159,6 +159,9 @@ func (s *Session) handleNotification(m message.Incoming, origin *pendingRequest)
 	case "notifications/cancelled":
 		s.handleCancelled(n)
 		return
+	case string(mcp.MethodNotificationSubscriptionsAcknowledged):
+		s.handleAcknowledged(n, origin)
+		return
 	case "notifications/progress":
 		if c := s.callOfProgress(n.Params); c != nil {
 			c.events.push(Event{Notification: &n})

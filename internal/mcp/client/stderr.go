@@ -6,7 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // The limits of what is kept of a child's stderr. The rest is read and dropped, so that
@@ -54,7 +55,7 @@ func (b *stderrBudget) spend(line []byte, handle func(string)) {
 	}
 	b.lines--
 	b.tellDropped(handle)
-	if text := cleanLine(line); text != "" {
+	if text := strings.TrimSpace(cleantext.Text(string(line))); text != "" {
 		handle(text)
 	}
 }
@@ -64,15 +65,4 @@ func (b *stderrBudget) tellDropped(handle func(string)) {
 		handle(fmt.Sprintf("(%d lines were dropped)", b.dropped))
 		b.dropped = 0
 	}
-}
-
-// cleanLine returns a line as valid text without control characters.
-func cleanLine(line []byte) string {
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(string(line), "\ufffd"))
-	return strings.TrimSpace(text)
 }

@@ -199,6 +199,10 @@ func (g gateway) connect(t testing.TB, o clientOptions, p *person) *mcp.ClientSe
 		data, _ := json.Marshal(r.Params.Data)
 		p.note("log " + string(r.Params.Level) + " " + string(data))
 	}
+	options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { p.note("tools changed") }
+	options.ResourceListChangedHandler = func(context.Context, *mcp.ResourceListChangedRequest) { p.note("resources changed") }
+	options.PromptListChangedHandler = func(context.Context, *mcp.PromptListChangedRequest) { p.note("prompts changed") }
+	options.ResourceUpdatedHandler = func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { p.note("updated " + r.Params.URI) }
 	client := mcp.NewClient(&mcp.Implementation{Name: "official", Version: "1"}, options)
 	if o.path == "" {
 		o.path = "/mcp"

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -20,7 +22,21 @@ const Variable = "CLIENTTEST_SERVER"
 // ServeChild serves over stdin and stdout until stdin ends, and exits.
 func ServeChild() {
 	s := &Server{Out: os.Stdout, Options: strings.Split(os.Getenv(Variable), ",")}
+	if s.Has("tell pid") {
+		fmt.Fprintf(os.Stderr, "pid %d\n", os.Getpid())
+	}
+	for _, endless := range []string{"x", "\n"} {
+		for s.Has("endless " + strings.ReplaceAll(endless, "\n", "newlines")) {
+			os.Stdout.WriteString(strings.Repeat(endless, 64<<10))
+		}
+	}
+	if s.Has("stubborn") {
+		signal.Ignore(syscall.SIGTERM)
+	}
 	s.Serve(os.Stdin)
+	if s.Has("stubborn") {
+		time.Sleep(time.Hour)
+	}
 	os.Exit(0)
 }
 
