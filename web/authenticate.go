@@ -27,8 +27,11 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 			return nil
 		}
 		if err != nil {
+			s.auditRefusal(r, err)
 			return err
 		}
+		r, done := s.live.add(r, caller, s.authenticators)
+		defer done()
 		err = h(w, r, caller)
 		if errors.Is(err, engine.ErrForbidden) && isPage && s.identifier == nil {
 			return s.renderForbidden(w, r)
@@ -46,8 +49,11 @@ func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
 		caller, err := s.identifyProgram(r)
 		if err != nil {
+			s.auditRefusal(r, err)
 			return err
 		}
+		r, done := s.live.add(r, caller, s.programAuthenticators)
+		defer done()
 		return h(w, r, caller)
 	})
 }
@@ -62,6 +68,9 @@ func (s *Server) newAuthenticators(c Config) {
 	}
 	known := append(callers.Chain{callers.ByConnection{}}, c.Authenticators...)
 	known = append(known, s.sessions.Token())
+	if c.Users != nil {
+		known = append(known, c.Users)
+	}
 	s.credentialAuthenticators = known
 	s.programAuthenticators = append(slices.Clip(known), callers.RefuseUnknownBearer{})
 	s.authenticators = append(slices.Clip(s.programAuthenticators), s.sessions)
