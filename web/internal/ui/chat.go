@@ -25,12 +25,17 @@ type ChatQuestionOptions struct {
 // ChatQuestion renders an open question for the view in a chat. Errs and values are those
 // of [AskForm].
 func ChatQuestion(o engine.OpenAsk, c ChatQuestionOptions, errs []generators.FieldError, values url.Values) templ.Component {
+	if o.Excluded {
+		c.Accept, c.Decline, c.HasPages = false, false, false
+	}
 	return withoutReturns(chatQuestion(newAskView(o, errs, values), c))
 }
 
 // chatPageReason says why a question is answered on Beam's page.
 func chatPageReason(v *askView, c ChatQuestionOptions) string {
 	switch {
+	case v.Excluded:
+		return "Only " + v.For + " can answer this."
 	case c.TooLarge:
 		return "Answer on Beam’s page, which shows all of it."
 	case v.Question.Kind == ask.KindSecret:
