@@ -19,6 +19,7 @@ type callerHandler func(http.ResponseWriter, *http.Request, generators.Caller) e
 func (s *Server) authenticated(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
 		isPage := wantsHTML(r) && r.Method == http.MethodGet
+		began := s.live.now()
 		caller, err := s.identify(w, r)
 		if errors.Is(err, callers.ErrSignInRequired) && isPage {
 			to := s.requestPath(r)
@@ -30,7 +31,7 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 			s.auditRefusal(r, err)
 			return err
 		}
-		r, done := s.live.add(r, caller, s.authenticators)
+		r, done := s.live.add(r, caller, s.authenticators, began)
 		defer done()
 		err = h(w, r, caller)
 		if errors.Is(err, engine.ErrForbidden) && isPage && s.identifier == nil {
@@ -47,12 +48,13 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 // no pages.
 func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
+		began := s.live.now()
 		caller, err := s.identifyProgram(r)
 		if err != nil {
 			s.auditRefusal(r, err)
 			return err
 		}
-		r, done := s.live.add(r, caller, s.programAuthenticators)
+		r, done := s.live.add(r, caller, s.programAuthenticators, began)
 		defer done()
 		return h(w, r, caller)
 	})

@@ -62,9 +62,10 @@ func (s *Server) authenticatedClient(h callerHandler) http.Handler {
 			s.auditRefusal(r, err)
 			return err
 		}
+		began := s.live.now()
 		if known, err := s.credentialAuthenticators.Authenticate(r); err == nil && known.ID == caller.ID {
 			var done func()
-			r, done = s.live.add(r, caller, s.credentialAuthenticators)
+			r, done = s.live.add(r, caller, s.credentialAuthenticators, began)
 			defer done()
 		}
 		return h(w, r, caller)

@@ -215,6 +215,16 @@ func TestSignInBeginsANewSession(t *testing.T) {
 	expectStatus(t, attackerAtTeam.requestJSON("GET", "/runs", ""), http.StatusUnauthorized)
 	expectStatus(t, victim.requestJSON("GET", run.URL, ""), http.StatusOK)
 
+	// What the browser was before doesn't come back when the person is gone.
+	shared := m.newSession()
+	shared.signIn()
+	expectStatus(t, shared.requestJSON("GET", run.URL, ""), http.StatusOK) // as the operator
+	expectStatus(t, shared.postForm("/login", url.Values{"token": {m.tokens["ben"]}}), http.StatusSeeOther)
+	expectStatus(t, shared.requestJSON("GET", run.URL, ""), http.StatusForbidden)
+	m.edit(t, func(f *users.File) { f.User("ben").Disabled = true })
+	expectStatus(t, shared.requestJSON("GET", run.URL, ""), http.StatusUnauthorized)
+	m.edit(t, func(f *users.File) { f.User("ben").Disabled = false })
+
 	// From one person to the next: nothing of the first remains.
 	res = victim.postForm("/login", url.Values{"token": {m.tokens["ben"]}}, "Accept", "text/html")
 	expectStatus(t, res, http.StatusSeeOther)
