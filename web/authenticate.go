@@ -19,6 +19,7 @@ type callerHandler func(http.ResponseWriter, *http.Request, generators.Caller) e
 func (s *Server) authenticated(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
 		isPage := wantsHTML(r) && r.Method == http.MethodGet
+		began := s.live.now()
 		caller, err := s.identify(w, r)
 		if errors.Is(err, callers.ErrSignInRequired) && isPage {
 			to := s.requestPath(r)
@@ -27,8 +28,11 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 			return nil
 		}
 		if err != nil {
+			s.auditRefusal(r, err)
 			return err
 		}
+		r, done := s.live.add(r, caller, s.authenticators, began)
+		defer done()
 		err = h(w, r, caller)
 		if errors.Is(err, engine.ErrForbidden) && isPage && s.identifier == nil {
 			return s.renderForbidden(w, r)
@@ -44,10 +48,14 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 // no pages.
 func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
+		began := s.live.now()
 		caller, err := s.identifyProgram(r)
 		if err != nil {
+			s.auditRefusal(r, err)
 			return err
 		}
+		r, done := s.live.add(r, caller, s.programAuthenticators, began)
+		defer done()
 		return h(w, r, caller)
 	})
 }
@@ -62,6 +70,9 @@ func (s *Server) newAuthenticators(c Config) {
 	}
 	known := append(callers.Chain{callers.ByConnection{}}, c.Authenticators...)
 	known = append(known, s.sessions.Token())
+	if c.Users != nil {
+		known = append(known, c.Users)
+	}
 	s.credentialAuthenticators = known
 	s.programAuthenticators = append(slices.Clip(known), callers.RefuseUnknownBearer{})
 	s.authenticators = append(slices.Clip(s.programAuthenticators), s.sessions)

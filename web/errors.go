@@ -77,6 +77,7 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	var others *engine.OthersAnswerError
 	var exceeded *budget.ExceededError
 	var tooMany *signin.TooManyError
+	var refused *callers.RefusedError
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.text, nil
@@ -84,6 +85,10 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 		return http.StatusUnprocessableEntity, describeInvalid(invalid), invalid.Fields
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge, fmt.Sprintf("The request is too large. The limit is %d bytes.", large.Limit), nil
+	case errors.As(err, &refused) && refused.Forbidden:
+		return http.StatusForbidden, refused.Text, nil
+	case errors.As(err, &refused):
+		return http.StatusUnauthorized, refused.Text, nil
 	case errors.As(err, &others):
 		return http.StatusForbidden, asSentence(others.Error()), nil
 	case errors.As(err, &tooMany):

@@ -13,7 +13,7 @@ import (
 // handleMetrics serves the metrics. They contain no user data. Of callers that the
 // program that embeds Beam identifies, only operators may read them.
 func (s *Server) handleMetrics(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	if s.identifier != nil && !caller.HasRole(generators.RoleOperator) {
+	if (s.identifier != nil || callers.IsPerson(caller)) && !caller.HasRole(generators.RoleOperator) {
 		return callers.ErrForbidden
 	}
 	s.metricsHandler.ServeHTTP(w, r)

@@ -59,7 +59,14 @@ func (s *Server) authenticatedClient(h callerHandler) http.Handler {
 			return s.refuse(w, r, refused)
 		}
 		if err != nil {
+			s.auditRefusal(r, err)
 			return err
+		}
+		began := s.live.now()
+		if known, err := s.credentialAuthenticators.Authenticate(r); err == nil && known.ID == caller.ID {
+			var done func()
+			r, done = s.live.add(r, caller, s.credentialAuthenticators, began)
+			defer done()
 		}
 		return h(w, r, caller)
 	})
@@ -75,6 +82,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.R
 		w.Header().Set("WWW-Authenticate", s.oauth.Challenge(refused, endpoint(base+links.ResourceMetadata, r)))
 	}
 	if refused.Code != "" {
+		s.recordRefusal(r, "access token", refused.Text)
 		s.logger.Info("refused a request of an MCP client", "error", refused.Code, "reason", refused.Text, "remote", r.RemoteAddr)
 	}
 	return &statusError{refused.Status, asSentence(refused.Text)}

@@ -46,7 +46,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 	}
 	c.Person = caller.Name
 	if s.identifier == nil && callers.IsSignedIn(caller) {
-		c.SignedIn, c.Person = true, callers.Describe(caller.ID, "")
+		c.SignedIn, c.Person = s.hasSession(r), callers.Describe(caller.ID, caller.Name)
 	}
 	c.ClientWaits = s.maySignIn(caller) && s.engine.HasOpenAsk(callers.LocalClient(), startedByClient)
 	c.Upstreams = s.mayOperateUpstreams(caller)

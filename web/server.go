@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/assets"
+	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
@@ -24,7 +25,9 @@ import (
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/signin"
+	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web/identity"
+	"github.com/photon-beam/beam/web/identity/openid"
 )
 
 // Config configures a server. Engine, Photons and Keys are required.
@@ -41,6 +44,12 @@ type Config struct {
 	// Identify, if set, identifies the callers of requests in place of sessions, sign-in
 	// codes and the token; see [identity.Identifier].
 	Identify identity.Identifier
+	// Users are the people who sign in with tokens of their own; nil for none.
+	Users *users.Store
+	// OpenID lets people sign in with an identity provider; nil for none.
+	OpenID *openid.Provider
+	// Audit records who signs in, and who is refused; nil for none.
+	Audit *audit.Log
 	// Authenticators know further callers than those of sessions and the token. They are
 	// asked first, and requests that neither they nor sessions know are refused: everyone
 	// has to sign in. They are not used with Identify.
@@ -88,6 +97,10 @@ type Server struct {
 	links          links.Base // of the pages: the path of the site
 	localOnly      bool       // serves only requests from this machine
 	sessions       *identity.Sessions
+	users          *users.Store     // nil for none
+	openID         *openid.Provider // nil for none
+	audit          *audit.Log       // nil for none
+	live           *liveRequests
 	identifier     identity.Identifier // nil if sessions identify callers
 	requiresSignIn bool                // nobody is served who isn't known
 	// authenticators know who sends the requests of browsers and scripts, and
@@ -122,14 +135,20 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify, oauth: c.OAuth, allowedOrigins: c.AllowedOrigins,
+		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify, users: c.Users, openID: c.OpenID, audit: c.Audit, oauth: c.OAuth, allowedOrigins: c.AllowedOrigins,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
 	}
-	s.requiresSignIn = c.Token != "" || len(c.Authenticators) > 0
+	s.requiresSignIn = c.Token != "" || c.Users != nil || c.OpenID != nil || len(c.Authenticators) > 0
 	s.localOnly = !s.requiresSignIn && c.Identify == nil // nobody says who they are
-	s.sessions = identity.NewSessions(c.Keys, c.Token, s.requiresSignIn, s.site)
+	s.sessions = identity.NewSessions(identity.SessionConfig{
+		Keys: c.Keys, Token: c.Token, Users: usersOrNil(c.Users), Persons: c.OpenID != nil, Required: s.requiresSignIn, Site: s.site,
+	})
 	s.newAuthenticators(c)
+	s.live = newLiveRequests()
+	if s.users != nil {
+		s.users.OnChange(s.handleChangedUsers)
+	}
 	if s.streams = c.Streams; s.streams == nil {
 		s.streams = budget.New(budget.Streams, budget.DefaultStreams)
 	}
@@ -231,6 +250,11 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 		mux.Handle("GET /login", s.unauthenticated(s.handleLogin))
 		mux.Handle("POST /login", s.unauthenticated(s.handleTokenLogin))
 		mux.Handle("POST /logout", s.unauthenticated(s.handleLogout))
+		page("GET /account", s.handleAccount)
+		if s.openID != nil {
+			mux.Handle("GET /login/openid", s.unauthenticated(s.handleOpenIDLogin))
+			mux.Handle("GET /login/callback", s.unauthenticated(s.handleOpenIDCallback))
+		}
 	}
 	mux.Handle("GET /static/", s.assets)
 	mux.Handle("GET /static", s.assets) // which has no such file; otherwise mux would redirect it

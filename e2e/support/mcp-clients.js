@@ -58,6 +58,14 @@ export const transports = {
   },
 };
 
+/** connectAs connects a client that can be asked, with somebody's token. */
+export const connectAs = (url, token, elicit) =>
+  connect(
+    new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers: { Authorization: `Bearer ${token}` } } }),
+    { elicitation: {} },
+    elicit,
+  );
+
 async function connect(transport, capabilities, elicit) {
   const client = new Client({ name: "e2e", version: "1" }, { capabilities });
   if (capabilities.elicitation) client.setRequestHandler(ElicitRequestSchema, elicit);

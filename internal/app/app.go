@@ -18,6 +18,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
@@ -33,6 +34,7 @@ import (
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/appview"
 )
@@ -77,6 +79,9 @@ type Config struct {
 
 	Identify func(*http.Request) (generators.Caller, error) // who sends a request; nil if sessions and the token say that
 
+	People People // who may use the app, besides the operator and those with the token
+	Audit  string // the audit file; empty for none
+
 	Logger *slog.Logger
 }
 
@@ -101,8 +106,13 @@ type App struct {
 	ownPages         ownPages
 	upstreamFiles    []string   // that define the upstreams, besides the folder's own
 	upstreamFileLock sync.Mutex // held while the folder's own changes
-	audit            *upstream.Audit
+	upstreamAudit    *upstream.Audit
 	supervisor       *upstreamSupervisor
+
+	users        *users.Store // nil for none
+	audit        *audit.Log   // nil for none
+	watchUsers   func()       // starts to watch the file of users; nil for none
+	stopWatching func()       // nil for none
 
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
@@ -132,7 +142,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		defer cancel()
 		err = errors.Join(err, a.engine.Close(stop))
 		a.models.Close()
-		return nil, errors.Join(err, a.audit.Close(), a.closeLog())
+		return nil, errors.Join(err, a.upstreamAudit.Close(), a.closeLog(), a.closePeople())
 	}
 	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
 	defer cancel()
@@ -153,11 +163,14 @@ func NewEngine(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.openPeople(c); err != nil {
+		return nil, errors.Join(err, a.closePeople())
+	}
 	if err := a.openLog(ctx, c); err != nil {
-		return nil, err
+		return nil, errors.Join(err, a.closePeople())
 	}
 	if err := a.startEngine(ctx, c, models); err != nil {
-		return nil, errors.Join(err, a.closeLog())
+		return nil, errors.Join(err, a.closeLog(), a.closePeople())
 	}
 	return a, nil
 }
@@ -183,6 +196,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	options := engine.Options{
 		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
+		People: a.mayExist(c), Audit: a.audit,
 	}
 	if c.Folder.temporary {
 		options.Program = nil // nothing is replayed by another program
@@ -244,6 +258,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 		config.Logger = c.Logger
 		site.OAuth = oauth.NewVerifier(a.sessions, config)
 	}
+	a.addPeople(&site, c)
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err
 	}
@@ -252,6 +267,9 @@ func (a *App) newSurfaces(c Config) (err error) {
 		return err
 	}
 	a.metrics.RegisterSignIn(a.web.SignInCounts)
+	if a.watchUsers != nil {
+		a.watchUsers()
+	}
 	return nil
 }
 

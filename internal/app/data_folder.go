@@ -69,6 +69,7 @@ func OpenFallbackFolder() (*DataFolder, error) {
 	dir, err := defaultDataDir()
 	if err == nil {
 		f.sessionKeys, err = identity.LoadKeys(dir)
+		f.sessionKeys = f.sessionKeys.Copy()
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -8,7 +8,7 @@ import (
 // signInCommand returns the command that prints an address which signs a browser in, or ""
 // if there is none. It names the folder only if the command would not find it.
 func (c *Config) signInCommand() string {
-	if c.Program == "" || c.Identify != nil || c.Token != "" || c.Folder.temporary {
+	if c.Program == "" || c.Identify != nil || c.Token != "" || c.People.Known() || c.Folder.temporary {
 		return ""
 	}
 	command := quoteForShell(c.Program) + " open"
@@ -26,6 +26,8 @@ func (c *Config) signInHint() string {
 		return "If the page asks the user to sign in, they run `" + command + "` in a terminal and open the address that it prints."
 	case c.Program == "" || c.Identify != nil:
 		return ""
+	case c.People.Known():
+		return "If the page asks the user to sign in, they do so as themselves."
 	case c.Token != "":
 		return "If the page asks the user for a token, it is the one that " + c.Program + " was started with."
 	}

@@ -21,11 +21,11 @@ func (a *App) newUpstreams(c Config) (err error) {
 	policy := upstream.PolicyOptions{Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
 	if !c.Folder.temporary {
 		policy.Dir = c.Folder.dir
-		a.audit, err = upstream.OpenAudit(c.Folder.dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
+		a.upstreamAudit, err = upstream.OpenAudit(c.Folder.dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
 		if err != nil {
 			return err
 		}
-		policy.Audit = a.audit
+		policy.Audit = a.upstreamAudit
 	}
 	a.upstreams, err = upstream.NewManager(upstream.Options{
 		Servers: servers, Photons: c.Photons, Policy: policy, OwnFile: a.ownUpstreamFile(),
@@ -38,7 +38,7 @@ func (a *App) newUpstreams(c Config) (err error) {
 		return err
 	}
 	a.supervisor.manager.Store(a.upstreams)
-	a.supervisor.audit.Store(a.audit)
+	a.supervisor.audit.Store(a.upstreamAudit)
 	a.metrics.RegisterUpstreams(a.upstreams.Status)
 	return nil
 }

@@ -84,3 +84,21 @@ func (RefuseUnknownBearer) Authenticate(r *http.Request) (generators.Caller, err
 	}
 	return generators.Caller{}, ErrNoCredentials
 }
+
+// A RefusedError means that a request's credentials aren't valid, and says why. It is
+// [ErrSignInRequired] or, if Forbidden is set, [ErrForbidden] to errors.Is.
+type RefusedError struct {
+	By        string // the kind of credentials, for the audit file
+	Text      string // for the caller, a sentence
+	Forbidden bool
+}
+
+func (e *RefusedError) Error() string { return e.Text }
+
+// Is reports what the error is.
+func (e *RefusedError) Is(target error) bool {
+	if e.Forbidden {
+		return target == ErrForbidden
+	}
+	return target == ErrSignInRequired
+}

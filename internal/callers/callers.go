@@ -55,6 +55,10 @@ func User(name string, roles []string) generators.Caller {
 	return generators.Caller{ID: userPrefix + name, Name: name, Roles: roles}
 }
 
+// IsReservedName reports whether a user can't have a name, because a caller that isn't a
+// user has it as id.
+func IsReservedName(name string) bool { return name == operatorID || name == tokenID }
+
 // IsPerson reports whether it is known which person a caller is. Those who share the
 // token may be several.
 func IsPerson(c generators.Caller) bool { return IsSignedIn(c) && c.ID != tokenID }

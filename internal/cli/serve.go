@@ -19,8 +19,8 @@ import (
 
 // serveCommand serves the playground.
 type serveCommand struct {
-	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 chooses a free one. An address that other machines can reach requires --token."`
-	URL       string   `name:"url" placeholder:"URL" help:"URL at which browsers and clients reach Beam, if a proxy serves it elsewhere, such as https://tools.example/beam; or its path alone. Requires --token, unless the host is this machine."`
+	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 chooses a free one. An address that other machines can reach requires --token, or people: --users, --oidc-issuer or --trust-user-header."`
+	URL       string   `name:"url" placeholder:"URL" help:"URL at which browsers and clients reach Beam, if a proxy serves it elsewhere, such as https://tools.example/beam; or its path alone. Requires --token or people, unless the host is this machine."`
 	Token     string   `placeholder:"SECRET" help:"Token that everyone must present: scripts as 'Authorization: Bearer', browsers on the sign-in page. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
 	AllowHost []string `placeholder:"NAME" help:"Host name that requests may use to reach Beam, besides localhost. Can be repeated."`
 	Open      bool     `help:"Open the playground in the browser, signed in."`
@@ -29,6 +29,7 @@ type serveCommand struct {
 	frontFlags
 
 	appFlags
+	peopleFlags
 
 	site links.Site // from URL
 }
@@ -56,14 +57,18 @@ func (s *serveCommand) Validate() error {
 	if err != nil {
 		return fmt.Errorf("--addr %q is not an address: it must be HOST:PORT, as in 127.0.0.1:3008", s.Addr)
 	}
-	if s.Token == "" && !links.IsLoopback(host) {
-		return fmt.Errorf("--addr %s can be reached from other machines: that requires --token", s.Addr)
-	}
 	if s.site, err = links.ParseSite(s.URL); err != nil {
 		return fmt.Errorf("--url is not a URL of Beam: %w", err) // without the URL, which may hold a password
 	}
-	if host := s.site.Host(); s.Token == "" && host != "" && !links.IsLoopback(host) {
-		return fmt.Errorf("--url %s can be reached from other machines: that requires --token", s.URL)
+	if err := s.peopleFlags.validate(s.site); err != nil {
+		return err
+	}
+	anonymous := s.Token == "" && !s.known()
+	if anonymous && !links.IsLoopback(host) {
+		return fmt.Errorf("--addr %s can be reached from other machines: that requires --token, --users, --oidc-issuer or --trust-user-header", s.Addr)
+	}
+	if host := s.site.Host(); anonymous && host != "" && !links.IsLoopback(host) {
+		return fmt.Errorf("--url %s can be reached from other machines: that requires --token, --users, --oidc-issuer or --trust-user-header", s.URL)
 	}
 	for _, h := range s.AllowHost {
 		if _, err := links.ParseHost(h); err != nil {
@@ -89,6 +94,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 
 	config := s.config(p, folder, s.newLogger(p))
 	config.Site, config.AllowedHosts, config.AllowedOrigins, config.Token = s.site, s.allowedHosts(), s.allowedOrigins(), s.Token
+	config.People, config.Audit = s.people, s.Audit
 	if config.OAuth, err = s.verification(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -20,7 +21,11 @@ func (e *Engine) Adopt(ctx context.Context, caller generators.Caller, id string)
 	if err != nil {
 		return err
 	}
-	return r.changeOwner(ctx, caller)
+	if err := r.changeOwner(ctx, caller); err != nil {
+		return err
+	}
+	e.audit.Record(r.auditEvent(audit.RunAdopted, caller))
+	return nil
 }
 
 // TransferRuns makes another caller the owner of all unfinished runs that a caller

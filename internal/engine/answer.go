@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -100,6 +101,11 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 		return err
 	}
 	question, recorded, err := r.loadQuestion(ctx, caller, seq)
+	if errors.Is(err, ErrOthersAnswer) {
+		refused := r.auditEvent(audit.AnswerRefused, caller)
+		refused.Ask, refused.Surface, refused.Action = askID, surface, string(a.Action)
+		e.audit.Record(refused)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -48,6 +49,7 @@ type Options struct {
 	Root   string
 	Policy ask.Policy
 	Limits Limits
+	Audit  *audit.Log   // records who answers and stops; nil for none
 	Logger *slog.Logger // nil discards all logs
 	Meter  Meter        // nil disables metrics
 	Tracer Tracer       // nil disables tracing
@@ -70,6 +72,7 @@ type Engine struct {
 	program       func() string
 	policy        ask.Policy
 	limits        Limits
+	audit         *audit.Log // nil for none
 	logger        *slog.Logger
 	ephemeral     bool
 	skipSleeps    bool
@@ -105,7 +108,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
-		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), logger: o.Logger,
+		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), audit: o.Audit, logger: o.Logger,
 		keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
 		resumes:   resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		exclusive: exclusiveRuns{byKey: make(map[exclusiveKey][]*trackedRun)},
@@ -145,7 +148,14 @@ func (e *Engine) Cancel(ctx context.Context, caller generators.Caller, id, surfa
 	if err != nil {
 		return err
 	}
-	return r.stopRun(caller, surface)
+	ended := r.hasEnded()
+	if err := r.stopRun(caller, surface); err != nil || ended {
+		return err
+	}
+	stopped := r.auditEvent(audit.RunStopped, caller)
+	stopped.Surface = surface
+	e.audit.Record(stopped)
+	return nil
 }
 
 // findRun returns a run if caller may access it.

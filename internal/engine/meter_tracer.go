@@ -82,6 +82,7 @@ func (r *trackedRun) observeEntry(e runlog.Entry) {
 	case runlog.KindAnswered:
 		if a, err := runlog.Decode[runlog.Answered](e); err == nil {
 			r.superviseAnswer(a)
+			r.auditAnswer(a)
 			m.AskAnswered(a.Answer.Action, a.Surface, r.observeSettlement(a.AskSeq, string(a.Answer.Action), a.Surface))
 		}
 	case runlog.KindWithdrawn:

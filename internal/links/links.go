@@ -114,6 +114,17 @@ func (b Base) Login() string { return string(b) + "/login" }
 // Logout returns the URL to post to, to sign out.
 func (b Base) Logout() string { return string(b) + "/logout" }
 
+// LoginOpenID returns the URL that signs in with an identity provider and leads to next.
+func (b Base) LoginOpenID(next string) string {
+	return b.Login() + "/openid?" + url.Values{"next": {next}}.Encode()
+}
+
+// LoginCallback returns the URL that an identity provider sends browsers back to.
+func (b Base) LoginCallback() string { return b.Login() + "/callback" }
+
+// Account returns the URL of the page about who is signed in.
+func (b Base) Account() string { return string(b) + "/account" }
+
 // LoginThen returns the URL of the sign-in page that leads to next.
 func (b Base) LoginThen(next string) string {
 	return b.Login() + "?" + url.Values{"next": {next}}.Encode()

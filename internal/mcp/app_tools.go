@@ -56,7 +56,7 @@ func (c *call) appErrorReply(tool string, err error) *reply {
 	switch {
 	case errors.Is(err, engine.ErrRunNotFound), errors.Is(err, engine.ErrForbidden), errors.Is(err, engine.ErrAskNotFound):
 		text = errNoSuchRun.Error()
-	case errors.Is(err, errNoSuchRun), errors.As(err, &invalid), errors.Is(err, errOnlyOnPage), errors.As(err, new(argumentError)):
+	case errors.Is(err, errNoSuchRun), errors.As(err, &invalid), errors.Is(err, errOnlyOnPage), errors.Is(err, engine.ErrOthersAnswer), errors.As(err, new(argumentError)):
 		text = err.Error()
 	case engine.IsTransient(err):
 		text = "the run can't be reached at the moment; nothing is lost"

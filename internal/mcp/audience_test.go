@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/apps"
 )
 
 var (
@@ -129,4 +130,25 @@ func TestExcludedClientOfATask(t *testing.T) {
 			t.Errorf("afterwards, %d questions are open", n)
 		}
 	})
+}
+
+// The view in a chat whose user may not answer says who may, and can't answer.
+func TestExcludedClientOfAView(t *testing.T) {
+	for _, version := range appVersions {
+		r := newAppServer(t, showingPhoton("approve", ask.ForText("word", "Which word?", ask.From(ask.Role("ops")), ask.NotCaller()), generators.Options{}))
+		c := r.connectApp(t, requester, version, showsApps)
+		run, question := c.ask("approve")
+		for _, action := range []string{"accept", "decline", "cancel"} {
+			if got := c.act(run, action, `,"ask":"`+question+`","values":{"word":["go"]}`); !got.IsError || !strings.Contains(got.Structured.Error, "for others to answer: a person with the role ops") {
+				t.Errorf("%s: %s: %s", version, action, got.raw)
+			}
+		}
+		html := c.tool(apps.ReadTool, `{"run":"`+run+`"}`).Structured.Questions[0].HTML
+		if !strings.Contains(html, "Only a person with the role ops, but not the person who started the run can answer this.") || strings.Contains(html, "data-do") || strings.Contains(html, "<input") {
+			t.Errorf("%s: the view shows %s", version, html)
+		}
+		if n := r.engine.CountOpenAsks(approver); n != 1 {
+			t.Errorf("%s: afterwards, %d questions are open", version, n)
+		}
+	}
 }

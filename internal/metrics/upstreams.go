@@ -50,6 +50,14 @@ func (m *Metrics) RegisterUpstreams(status func() []upstream.Status) {
 	m.registry.MustRegister(&upstreamCollector{status, m.upstreams})
 }
 
+// RegisterAudit adds a counter of what could not be written to the audit file. It must be
+// called only once.
+func (m *Metrics) RegisterAudit(failures func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "beam_audit_failures_total", Help: "Records that could not be written to the audit file.",
+	}, func() float64 { return float64(failures()) }))
+}
+
 // upstreamCollector collects the gauges of upstreams.
 type upstreamCollector struct {
 	status   func() []upstream.Status

@@ -17,6 +17,17 @@ type Keys struct {
 	ID      string `json:"id"` // part of the cookie's name, since ports share cookies
 	Signing []byte `json:"signing"`
 	Sealing []byte `json:"sealing"`
+	// SignedOut has when people have signed out everywhere, in milliseconds of Unix time, by
+	// their ids.
+	SignedOut map[string]int64 `json:"signedOut,omitempty"`
+
+	file string // where they are kept; empty if they aren't
+}
+
+// Copy returns the keys for a process that doesn't own their file.
+func (k Keys) Copy() Keys {
+	k.file = ""
+	return k
 }
 
 // NewKeys returns new random keys.
@@ -45,11 +56,13 @@ func LoadKeys(dir string) (Keys, error) {
 	if err := json.Unmarshal(raw, &k); err != nil || k.ID == "" || len(k.Signing) != 32 || len(k.Sealing) != 32 {
 		return Keys{}, errors.New(file + " contains no valid session keys; if you remove it, browsers must sign in again")
 	}
+	k.file = file
 	return k, nil
 }
 
 func createKeys(file string) (Keys, error) {
 	k := NewKeys()
+	k.file = file
 	raw, err := json.Marshal(k)
 	if err != nil {
 		return Keys{}, err

@@ -30,6 +30,10 @@ type Sessions struct {
 	links      links.Base // the path of the site
 	token      string
 	required   bool // browsers that haven't signed in are refused
+	users      Users
+	// trustsPersons means that an identity provider vouches for people.
+	trustsPersons bool
+	signOuts      signOuts
 	// tokenMark is what the session of a browser that presented the token holds. A
 	// browser has to sign in again when the token changes.
 	tokenMark string
@@ -42,10 +46,24 @@ const (
 	sessionRenewal  = 24 * time.Hour
 )
 
-// NewSessions returns sessions that k protects. Browsers may sign in with the token, if it
-// is set, and are refused before that if signIn is set. Cookies are limited to the site's paths, and to TLS if the site has it.
-func NewSessions(k Keys, token string, signIn bool, site links.Site) *Sessions {
-	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: site, links: site.Path, token: token, required: signIn}
+// SessionConfig says who signs in to [Sessions], and where.
+type SessionConfig struct {
+	Keys  Keys   // protect the sessions
+	Token string // that browsers may sign in with; empty for none
+	Users Users  // who sign in with tokens of their own; nil for none
+	// Persons means that an identity provider vouches for people; see [Sessions.SignInPerson].
+	Persons bool
+	// Required means that browsers that haven't signed in are refused.
+	Required bool
+	// Site limits cookies to its paths, and to TLS if it has that.
+	Site links.Site
+}
+
+// NewSessions returns sessions.
+func NewSessions(c SessionConfig) *Sessions {
+	k, token := c.Keys, c.Token
+	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: c.Site, links: c.Site.Path, token: token, required: c.Required, users: c.Users, trustsPersons: c.Persons}
+	s.signOuts.keys = k
 	s.store.MaxAge(int(sessionLifetime.Seconds()))
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
@@ -185,17 +203,24 @@ func (s *Sessions) holdsToken(session *gorilla.Session) bool {
 }
 
 func (s *Sessions) isAdmitted(session *gorilla.Session) bool {
-	return !s.required || isOperator(session) || s.holdsToken(session)
+	return !s.required || callers.IsSignedIn(s.callerOf(session))
 }
 
 func (s *Sessions) callerOf(session *gorilla.Session) generators.Caller {
+	c, signedIn := s.personOf(session)
 	switch {
+	case signedIn:
 	case isOperator(session):
-		return callers.Operator()
+		c = callers.Operator()
 	case s.holdsToken(session):
 		return callers.Token()
+	default:
+		return callers.Session(sessionID(session))
 	}
-	return callers.Session(sessionID(session))
+	if began, _ := session.Values[memberBegan].(float64); s.signOuts.hasEnded(c.ID, began) {
+		return callers.Session(sessionID(session))
+	}
+	return c
 }
 
 // load returns the request's session, or a new one if its cookie can't be read.
@@ -238,7 +263,7 @@ func (s *Sessions) TakesToken() bool { return s.token != "" }
 
 // SignInOperator makes the browser's session the operator's.
 func (s *Sessions) SignInOperator(w http.ResponseWriter, r *http.Request) error {
-	return s.grant(w, r, memberOperator, true)
+	return s.grant(w, r, callers.Operator().ID, map[string]any{memberOperator: true})
 }
 
 // SignInWithToken makes the browser's session a holder of the token. It reports false if
@@ -247,12 +272,17 @@ func (s *Sessions) SignInWithToken(w http.ResponseWriter, r *http.Request, prese
 	if !s.Token().matches(presented) {
 		return false, nil
 	}
-	return true, s.grant(w, r, memberToken, s.tokenMark)
+	return true, s.grant(w, r, callers.Token().ID, map[string]any{memberToken: s.tokenMark})
 }
 
-// grant stores a value in the browser's session.
-func (s *Sessions) grant(w http.ResponseWriter, r *http.Request, key string, value any) error {
+// grant makes the browser's session that of the caller with an id. Nothing of the earlier
+// session remains, not even its own id, which somebody else may have set in this browser.
+func (s *Sessions) grant(w http.ResponseWriter, r *http.Request, id string, members map[string]any) error {
 	session := s.load(r)
-	session.Values[key] = value
+	clear(session.Values)
+	for name, value := range members {
+		session.Values[name] = value
+	}
+	session.Values[memberBegan] = s.signOuts.nextStart(id)
 	return s.save(w, r, session)
 }

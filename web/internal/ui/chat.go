@@ -25,6 +25,9 @@ type ChatQuestionOptions struct {
 // ChatQuestion renders an open question for the view in a chat. Errs and values are those
 // of [AskForm].
 func ChatQuestion(o engine.OpenAsk, c ChatQuestionOptions, errs []generators.FieldError, values url.Values) templ.Component {
+	if o.Excluded {
+		c.Accept, c.Decline, c.HasPages = false, false, false
+	}
 	return withoutReturns(chatQuestion(newAskView(o, errs, values), c))
 }
 

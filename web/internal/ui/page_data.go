@@ -101,6 +101,16 @@ type LoginPage struct {
 	Error string
 	Next  string // the path to open after signing in
 	Token bool   // the server accepts a token
+	// OpenID is what people call the identity provider; empty if there is none.
+	OpenID string
 	// SignInCommand is the command that prints a sign-in address; empty if there is none.
 	SignInCommand string
+}
+
+// An AccountPage is the page about who is signed in.
+type AccountPage struct {
+	generators.Caller
+	Name       string // what people call the caller
+	Sessions   bool   // the browser has a session that can be ended
+	Everywhere bool   // so can those of the same person elsewhere
 }

@@ -89,6 +89,15 @@ func samplingURL(ctx context.Context, v *askView, action string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Sampling(sanitizeID(v.ID), action))
 }
 
+// loginOpenIDURL returns the URL that signs in with an identity provider and leads to next.
+func loginOpenIDURL(ctx context.Context, next string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).LoginOpenID(next))
+}
+
+func accountURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Account())
+}
+
 func modelsURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Models())
 }

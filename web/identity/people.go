@@ -1,0 +1,150 @@
+package identity
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	gorilla "github.com/gorilla/sessions"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/callers"
+)
+
+// Users are the people who sign in with tokens of their own. Package users implements it.
+type Users interface {
+	// Lookup returns whose token a text is, and the token's mark.
+	Lookup(token string) (caller generators.Caller, mark string, ok bool)
+	// LookupMark returns the user of a name while the token of a mark is valid.
+	LookupMark(name, mark string) (generators.Caller, bool)
+}
+
+// A Person is somebody for whom an identity provider vouches, until a time.
+type Person struct {
+	generators.Caller
+	Until time.Time
+}
+
+// The members of a session that concern people.
+const (
+	memberUser   = "user"   // the name of the user who has signed in
+	memberMark   = "mark"   // the mark of that user's token
+	memberPerson = "person" // a generators.Caller for whom an identity provider vouches
+	memberUntil  = "until"  // until when, in seconds of Unix time
+	memberBegan  = "began"  // when the browser signed in, in milliseconds of Unix time
+)
+
+// SignInUser makes the browser's session that of the user whose token it presents. It
+// reports false if the token is nobody's.
+func (s *Sessions) SignInUser(w http.ResponseWriter, r *http.Request, presented string) (generators.Caller, bool, error) {
+	if s.users == nil {
+		return generators.Caller{}, false, nil
+	}
+	caller, mark, ok := s.users.Lookup(presented)
+	if !ok {
+		return generators.Caller{}, false, nil
+	}
+	return caller, true, s.grant(w, r, caller.ID, map[string]any{memberUser: caller.Name, memberMark: mark})
+}
+
+// maxPerson bounds what a cookie has of a person, in bytes: browsers drop large cookies.
+const maxPerson = 2 << 10
+
+// SignInPerson makes the browser's session that of a person for whom an identity provider
+// vouches.
+func (s *Sessions) SignInPerson(w http.ResponseWriter, r *http.Request, p Person) error {
+	raw, err := json.Marshal(p.Caller)
+	if err != nil {
+		return err
+	}
+	if len(raw) > maxPerson {
+		return fmt.Errorf("the id, name and roles of %q have more than %d bytes", p.ID, maxPerson)
+	}
+	return s.grant(w, r, p.ID, map[string]any{memberPerson: string(raw), memberUntil: float64(p.Until.Unix())})
+}
+
+// personOf returns the user or person who has signed in, if the session is still theirs.
+func (s *Sessions) personOf(session *gorilla.Session) (generators.Caller, bool) {
+	if name, ok := session.Values[memberUser].(string); ok {
+		mark, _ := session.Values[memberMark].(string)
+		if s.users == nil {
+			return generators.Caller{}, false
+		}
+		return s.users.LookupMark(name, mark)
+	}
+	raw, ok := session.Values[memberPerson].(string)
+	until, _ := session.Values[memberUntil].(float64)
+	var c generators.Caller
+	if !ok || !s.trustsPersons || time.Now().Unix() >= int64(until) || json.Unmarshal([]byte(raw), &c) != nil {
+		return generators.Caller{}, false
+	}
+	return c, true
+}
+
+// A signOuts has when people have signed out everywhere: sessions that began before have
+// ended.
+type signOuts struct {
+	mu   sync.Mutex
+	keys Keys // with the times; see [Keys.SignedOut]
+}
+
+// hasEnded reports whether a session that began at a time, in milliseconds, has ended.
+func (s *signOuts) hasEnded(id string, began float64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.keys.SignedOut[id]
+	return ok && int64(began) <= at
+}
+
+// nextStart returns when a session that begins now counts as begun: after the last time at
+// which the person signed out everywhere, even if the clock was set back.
+func (s *signOuts) nextStart(id string) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return float64(max(time.Now().UnixMilli(), s.keys.SignedOut[id]+1))
+}
+
+// record records that a person signs out everywhere. Older times are dropped once no
+// session that they ended can be alive any more.
+func (s *signOuts) record(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now().UnixMilli()
+	times := maps.Clone(s.keys.SignedOut)
+	if times == nil {
+		times = make(map[string]int64)
+	}
+	maps.DeleteFunc(times, func(_ string, at int64) bool { return now-at > sessionLifetime.Milliseconds() })
+	times[id] = max(now, times[id])
+	keys := s.keys
+	keys.SignedOut = times
+	if keys.file != "" {
+		raw, err := json.Marshal(keys)
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.Write(keys.file, raw); err != nil {
+			return err
+		}
+	}
+	s.keys = keys
+	return nil
+}
+
+// SignOutEverywhere ends all sessions of the person whose session the browser has. It
+// returns who that is; the zero Caller if nobody in particular.
+func (s *Sessions) SignOutEverywhere(r *http.Request) (generators.Caller, error) {
+	session := s.load(r)
+	if !s.isAdmitted(session) {
+		return generators.Caller{}, nil
+	}
+	c := s.callerOf(session)
+	if !callers.IsPerson(c) {
+		return generators.Caller{}, nil
+	}
+	return c, s.signOuts.record(c.ID)
+}
