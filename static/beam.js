@@ -3,6 +3,7 @@
 // expressions and inserts text only as text.
 
 import { startClocks } from "./script/clocks.js";
+import "./script/copy.js";
 import { find } from "./script/dom.js";
 import { removeSettledDrafts } from "./script/drafts.js";
 import { initShortcuts } from "./script/keyboard.js";

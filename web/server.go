@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/assets"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/connect"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
@@ -61,6 +62,8 @@ type Config struct {
 	Metrics http.Handler
 	// Upstreams are the MCP servers whose tools are among Photons; nil if there are none.
 	Upstreams Upstreams
+	// Program is how MCP clients start this program; zero if they don't.
+	Program connect.Entry
 	// Site is where browsers reach the server. Requests may arrive with its path, or
 	// without it, as through a proxy that removes it.
 	Site links.Site
@@ -106,6 +109,7 @@ type Server struct {
 	inputSummaries *inputSummaries
 	hosts          []string
 	signInCommand  string
+	program        connect.Entry // how MCP clients start this program; zero if they don't
 	logger         *slog.Logger
 	handler        http.Handler
 	checkReady     func() error
@@ -124,7 +128,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify, oauth: c.OAuth, allowedOrigins: c.AllowedOrigins,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
-		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
+		hosts: c.Hosts, signInCommand: c.SignInCommand, program: c.Program, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
 	}
 	s.requiresSignIn = c.Token != "" || len(c.Authenticators) > 0
 	s.localOnly = !s.requiresSignIn && c.Identify == nil // nobody says who they are
@@ -198,8 +202,15 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page := func(pattern string, h callerHandler) { mux.Handle(pattern, compress(s.authenticated(h))) }
 	page("GET /{$}", s.handleHome)
 	page("GET /photons/{name}", s.handlePhoton)
+	page("GET /photons/{name}/connect", s.handleConnect)
+	page("GET /photons/{name}/api", s.handleAPI)
 	page("GET /runs", s.handleRuns)
 	page("GET /runs/{id}", s.handleRun)
+	page("GET /runs/{id}/messages", s.handleMessages)
+	page("GET /runs/{id}/messages/{seq}", s.handleMessage)
+	page("GET /runs/{id}/delete", s.handleAskDelete)
+	mux.Handle("POST /runs/{id}/delete", s.authenticated(s.handleDelete))
+	page("GET /runs/{id}/export", s.handleExport)
 	page("GET /asks", s.handleInbox)
 	page("GET /asks/{id}", s.handleAsk)
 	s.routeUpstreams(page, mux)

@@ -20,6 +20,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/connect"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/llm"
@@ -243,6 +244,11 @@ func (a *App) newSurfaces(c Config) (err error) {
 		config := *c.OAuth
 		config.Logger = c.Logger
 		site.OAuth = oauth.NewVerifier(a.sessions, config)
+	}
+	if c.Program != "" {
+		if site.Program, err = connect.ThisProgram(c.Program); err != nil {
+			c.Logger.Warn("the pages can't say how clients start this program", "err", err)
+		}
 	}
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err

@@ -86,14 +86,22 @@ type PhotonPage struct {
 	Description string
 	Upstream    string // whose tool it is; empty for Beam's own
 	Traits
-	Form   *form.Part
-	Errors []generators.FieldError
+	Query    string // what the address fills in
+	Examples []Example
+	Form     *form.Part
+	Errors   []generators.FieldError
 	// JSON is the text of the arguments as JSON; empty for that of the form.
 	JSON      string
 	JSONError string     // what is wrong with it, in a sentence
 	View      string     // on a narrow screen, "json" shows the JSON, and "form" the form
 	Focus     form.Focus // what has the focus after a change of the form
 	Said      string     // what to announce
+}
+
+// An Example is arguments that fill in a photon's form.
+type Example struct {
+	Label string
+	Query string // of the address of the filled-in form
 }
 
 // LoginPage is the data of the sign-in page.
