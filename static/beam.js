@@ -7,6 +7,7 @@ import "./script/copy.js";
 import { find } from "./script/dom.js";
 import { removeSettledDrafts } from "./script/drafts.js";
 import { initShortcuts } from "./script/keyboard.js";
+import "./script/palette.js";
 import { initConnectionNote, updateTitleCount } from "./script/page.js";
 import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";

@@ -40,6 +40,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
 		OpenAsks: s.engine.CountOpenAsks(caller), SignInCommand: s.signInCommand,
 	}
+	c.Theme = themeOf(r)
 	if caller.ID == "" {
 		c.Anonymous = true
 		return c

@@ -68,10 +68,12 @@ type runMatcher struct {
 	ui.RunFilter
 	words        []string
 	since, until time.Time // zero means any
+	// The most runs that a search looks at, and the most inputs that it reads from logs.
+	maxScanned, maxInputs int
 }
 
 func newRunMatcher(f ui.RunFilter) *runMatcher {
-	m := &runMatcher{RunFilter: f, words: strings.Fields(strings.ToLower(f.Text))}
+	m := &runMatcher{RunFilter: f, words: strings.Fields(strings.ToLower(f.Text)), maxScanned: maxScannedRuns, maxInputs: maxSearchedInputs}
 	m.since, _ = parseFilterTime(f.Since) // it was checked
 	if m.until, _ = parseFilterTime(f.Until); len(f.Until) == len(time.DateOnly) {
 		m.until = m.until.AddDate(0, 0, 1) // the whole day
@@ -178,7 +180,7 @@ func (s *Server) searchRuns(caller generators.Caller, m *runMatcher, after engin
 		switch {
 		case m.isPast(&i):
 			return page
-		case scanned == maxScannedRuns || read == maxSearchedInputs:
+		case scanned == m.maxScanned || read == m.maxInputs:
 			page.next, page.scanned, page.oldest = formatCursor(last.Started, last.ID), scanned, last.Started
 			return page
 		}

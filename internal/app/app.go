@@ -236,6 +236,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 		return err
 	}
 	site := web.Config{
+		Version: Version(),
 		Streams: a.streams, SignInAttempts: c.SignInAttempts, Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
 		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}

@@ -101,6 +101,7 @@ type commandLine struct {
 	Open  openCommand  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
 	Stdio stdioCommand `cmd:"" group:"serve" help:"Serve the photons to one MCP client, over stdin and stdout."`
 
+	New        newCommand        `cmd:"" group:"serve" help:"Write a module with a photon of your own."`
 	Connect    connectCommand    `cmd:"" group:"serve" help:"Have an MCP client start this program."`
 	Upstream   upstreamCommand   `cmd:"" group:"serve" help:"Use other MCP servers' tools: add, list, check and remove servers."`
 	TestServer testServerCommand `cmd:"" group:"serve" help:"Serve an MCP server for testing clients and gateways."`

@@ -19,6 +19,18 @@ func (b Base) Home() string { return string(b) + "/" }
 // Search returns the URL of the photons that match all of some words.
 func (b Base) Search(words string) string { return b.Home() + "?q=" + url.QueryEscape(words) }
 
+// Settings returns the URL of the settings.
+func (b Base) Settings() string { return string(b) + "/settings" }
+
+// Docs returns the URL of the documentation.
+func (b Base) Docs() string { return string(b) + "/docs" }
+
+// Doc returns the URL of one of its documents.
+func (b Base) Doc(name string) string { return b.Docs() + "/" + url.PathEscape(name) }
+
+// Find returns the URL of the search for pages, photons, questions and runs.
+func (b Base) Find() string { return string(b) + "/find" }
+
 // Photon returns the URL of a photon's page.
 func (b Base) Photon(name string) string { return string(b) + "/photons/" + url.PathEscape(name) }
 
@@ -54,6 +66,7 @@ func (b Base) AdoptRun(id string) string { return b.Run(id) + "/adopt" }
 
 // Result returns the URL of a run's result, as JSON.
 func (b Base) Result(run string) string { return b.Run(run) + "/result" }
+
 // RunMessages returns the URL of a run's messages.
 func (b Base) RunMessages(id string) string { return b.Run(id) + "/messages" }
 

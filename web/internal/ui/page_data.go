@@ -28,6 +28,8 @@ type Chrome struct {
 	Style     string   // URL of the stylesheet
 	Icon      string   // URL of the icon
 
+	Theme string // light or dark; empty for the system's
+
 	SearchQuery string
 }
 

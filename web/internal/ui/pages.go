@@ -58,6 +58,7 @@ var shortcuts = []struct {
 	description string
 }{
 	{[]string{"/"}, "", "Find a photon"},
+	{[]string{"Ctrl", "K"}, "+", "Find and open anything (⌘ K on a Mac)"},
 	{[]string{"g", "h"}, "then", "Go to the photons"},
 	{[]string{"g", "r"}, "then", "Go to the runs"},
 	{[]string{"g", "i"}, "then", "Go to the inbox"},

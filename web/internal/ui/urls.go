@@ -42,6 +42,14 @@ func runURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Run(id))
 }
 
+func settingsURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Settings())
+}
+
+func findURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Find())
+}
+
 func runMessagesURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).RunMessages(id))
 }
