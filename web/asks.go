@@ -122,12 +122,14 @@ func (l *inboxList) update(e *engine.Engine, caller generators.Caller, query url
 	if err != nil {
 		return ui.InboxPage{}, err
 	}
-	l.asks = withoutEvidenceBodies(list.asks, ui.HasBriefEvidence)
+	opened := query.Get("open")
+	l.asks = withoutEvidenceBodies(list.asks, func(o engine.OpenAsk) bool { return o.ID == opened || ui.HasBriefEvidence(o) })
 	page := ui.InboxPage{
 		RunFilter: list.filter, Asks: make([]ui.InboxLine, len(l.asks)), Count: e.CountOpenAsks(caller),
 		After: query.Get("after"), Next: list.next, Scanned: list.scanned, OfAll: caller.HasRole(generators.RoleOperator),
 	}
 	for i, a := range l.asks {
+		page.Asks[i].Open = a.ID == opened
 		if page.Asks[i].OpenAsk = a; a.Owner != caller.ID {
 			page.Asks[i].Owner = a.OwnerName
 		}

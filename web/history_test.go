@@ -413,3 +413,23 @@ func TestMessages(t *testing.T) {
 		t.Error(res.Status)
 	}
 }
+
+// A question is answered in the inbox itself, without script.
+func TestAnswerInTheInbox(t *testing.T) {
+	question := generators.New("question", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
+		return ask.Confirm(yield, "go", "Really?")
+	}, nil)
+	p := newSite(t, "", question).newSession()
+	run := p.startRun("question", "")
+	id := p.waitForAsk(run, 1)
+	if !strings.Contains(p.page("/asks"), `href="/asks?open=`+id+`#ask-`) {
+		t.Error("the inbox doesn't offer to answer here")
+	}
+	if page := p.page("/asks?open=" + id); !strings.Contains(page, `action="/mcp/request?ask=`+id+`&amp;action=accept"`) {
+		t.Error("the inbox lacks the form")
+	}
+	p.answerForm(id, "go", "true")
+	if page := p.page("/asks?open=" + id); !strings.Contains(page, "No questions are waiting for you.") {
+		t.Error("the inbox still has the question")
+	}
+}

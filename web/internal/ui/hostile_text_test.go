@@ -160,7 +160,7 @@ func hostilePages(s string) map[string]templ.Component {
 	}
 	for n, a := range w.run.Open {
 		a.OpenAsk.Run, a.OpenAsk.ID = s, s+"."+humanize.Number(float64(n)) // no engine makes such ids
-		open = append(open, InboxLine{a.OpenAsk, s})
+		open = append(open, InboxLine{OpenAsk: a.OpenAsk, Owner: s, Open: n == 0})
 		pages["ask "+humanize.Number(float64(n))] = concat(AskForm(a.OpenAsk, errs, nil), AskForm(a.OpenAsk, errs, url.Values{s: {s}}), AskUnavailable(a.OpenAsk, s), AskPage(c, a.OpenAsk, errs, url.Values{s: {s}}))
 	}
 	pages["asks"] = Inbox(c, InboxPage{RunFilter: RunFilter{s, s, s, s, s, s, s}, Asks: open, After: s, Next: s, OfAll: true})

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
@@ -44,6 +45,12 @@ type RunLine struct {
 type InboxLine struct {
 	engine.OpenAsk
 	Owner string // what people call the run's owner, if it is somebody else
+	Open  bool   // its form is shown, to be answered in place
+}
+
+// canOpen reports whether the inbox can show the question's form.
+func (l *InboxLine) canOpen() bool {
+	return l.Question != nil && l.Question.Kind != ask.KindSample && !hasShadowingField(l.Question.Fields)
 }
 
 // A PhotonLink is a photon in the sidebar.

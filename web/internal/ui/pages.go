@@ -148,6 +148,16 @@ func (p InboxPage) needsSearch() bool {
 	return p.isSet() || p.Count > minSearchedAsks
 }
 
+// openAskURL returns the URL of the same page of the inbox with a question's form.
+func openAskURL(ctx context.Context, p InboxPage, id string) templ.SafeURL {
+	query := p.query()
+	if p.After != "" {
+		query.Set("after", p.After)
+	}
+	query.Set("open", id)
+	return inboxURL(ctx) + templ.SafeURL("?"+query.Encode()) + fragmentURL(askElementID(id))
+}
+
 // minSearchedAsks is how many open questions there are before the inbox offers a search.
 const minSearchedAsks = 10
 
