@@ -2,7 +2,7 @@
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { kinds, submitLabel } from "./support/question-kinds.js";
-import { askKitchenSink, dialog, expectError, expectResult, expectSet, pressButton, reopen, fillField } from "./support/run-page.js";
+import { askKitchenSink, dialog, expectEnd, expectError, expectResult, expectSet, pressButton, reopen, fillField } from "./support/run-page.js";
 
 async function fill(scope, values) {
   for (const [name, value] of Object.entries(values)) await fillField(scope, name, value);
@@ -114,4 +114,19 @@ test.describe("several at once", () => {
     await pressButton(environment(page), "Submit");
     await expectResult(page, { action: "decline" });
   });
+});
+
+test("a question is answered in the inbox", async ({ page, context }) => {
+  await askKitchenSink(page, "text");
+  const inbox = await context.newPage();
+  await inbox.goto("/asks");
+  await inbox.getByRole("link", { name: /^Answer here/ }).click();
+  await expectAccessible(inbox);
+  await inbox.getByRole("textbox", { name: /Project name/ }).fill("A");
+  await inbox.getByRole("button", { name: "Submit", exact: true }).click();
+  await expect(inbox.locator(".in-place .field .error")).toBeVisible();
+  await inbox.getByRole("textbox", { name: /Project name/ }).fill("Ada");
+  await inbox.keyboard.press("Enter");
+  await expect(inbox.getByRole("main")).toContainText("No questions are waiting for you.");
+  await expectEnd(page, "completed");
 });

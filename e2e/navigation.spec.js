@@ -16,7 +16,7 @@ test("runs are filtered by state, and the list stays up to date", async ({ page,
   await list.getByRole("link", { name: "Completed", exact: true }).click();
   await expect(list.getByRole("main").locator(`a[href="${run}"]`)).toBeVisible();
   await list.goto("/runs?state=interrupted");
-  await expect(list.getByRole("main")).toContainText("No runs are in this state.");
+  await expect(list.getByRole("main")).toContainText("No runs match.");
 });
 
 test("every page's title counts the open questions", async ({ page, context }) => {

@@ -27,6 +27,7 @@ func FromSchema(name string, input, output *Schema, fn Func[json.RawMessage, jso
 	}
 	p.setError(p.setDefinition())
 	p.setError(p.options.Task.validate())
+	p.setError(p.setExamples())
 	for _, check := range p.options.Forms {
 		p.setError(check())
 	}

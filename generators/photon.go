@@ -78,6 +78,9 @@ type Options struct {
 	// that show user interfaces in their chat (MCP Apps) then show each run there, with
 	// its questions. Forms implies it.
 	Asks bool
+	// Examples are inputs, each a value of the type In or of one with the same JSON. The
+	// photon's page offers to fill them in. They are public: give them no secrets.
+	Examples []any
 	// Forms are checks to run when the photon is registered: ask.Fits[T] for each T
 	// that it asks for with ask.Form.
 	Forms []func() error
@@ -126,6 +129,7 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 		p.setError(check())
 	}
 	p.setError(setExclusive[In](p))
+	p.setError(p.setExamples())
 	p.invoke = func(ctx context.Context, args json.RawMessage, yield Yield) (any, error) {
 		in, err := decodeArgs[In](args)
 		if err != nil {

@@ -3,9 +3,11 @@
 // expressions and inserts text only as text.
 
 import { startClocks } from "./script/clocks.js";
+import "./script/copy.js";
 import { find } from "./script/dom.js";
 import { removeSettledDrafts } from "./script/drafts.js";
 import { initShortcuts } from "./script/keyboard.js";
+import "./script/palette.js";
 import { initConnectionNote, updateTitleCount } from "./script/page.js";
 import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
@@ -12,15 +13,35 @@ import (
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
-// maxListedAsks is how many questions the inbox lists.
-const maxListedAsks = 200
+// How many questions a list has: at most, and on a page.
+const (
+	maxListedAsks = 200
+	asksPerPage   = 50
+)
 
 func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"asks": nonNil(withoutEvidenceBodies(s.engine.Inbox(caller, maxListedAsks), func(engine.OpenAsk) bool { return false })), "count": s.engine.CountOpenAsks(caller)})
-		return nil
+	query := r.URL.Query()
+	limit, err := parseLimit(query, maxListedAsks)
+	if err != nil {
+		return err
 	}
-	return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), new(inboxList).update(s.engine, caller)))
+	if !wantsJSON(r) {
+		page, err := new(inboxList).update(s.engine, caller, query)
+		if err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusOK, ui.Inbox(s.newChrome(r, caller, "Inbox"), page))
+	}
+	list, err := searchAsks(s.engine, caller, query, nil, limit)
+	if err != nil {
+		return err
+	}
+	page := map[string]any{"asks": nonNil(withoutEvidenceBodies(list.asks, func(engine.OpenAsk) bool { return false })), "count": s.engine.CountOpenAsks(caller)}
+	if list.next != "" {
+		page["next"] = list.next
+	}
+	writeJSON(w, http.StatusOK, page)
+	return nil
 }
 
 // withoutEvidenceBodies returns questions without the bodies of what they show, but of
@@ -40,19 +61,80 @@ func withoutEvidenceBodies(asks []engine.OpenAsk, keep func(engine.OpenAsk) bool
 	return asks
 }
 
+// An askSearch is a page of the list of open questions.
+type askSearch struct {
+	filter  ui.RunFilter
+	asks    []engine.OpenAsk
+	next    string // the cursor of what follows; empty at the end
+	scanned int    // how many questions were looked at, if that many ended the search; otherwise 0
+}
+
+// maxScannedAsks bounds the questions that one search looks at.
+const maxScannedAsks = 2_000
+
+// searchAsks returns the page of the caller's open questions that a query describes, oldest
+// first. Questions on an earlier list aren't read again.
+func searchAsks(e *engine.Engine, caller generators.Caller, query url.Values, earlier []engine.OpenAsk, limit int) (page askSearch, err error) {
+	if page.filter, err = parseRunFilter(query); err != nil {
+		return page, err
+	}
+	page.filter.State, page.filter.Reason = "", "" // an open question's run waits
+	at, id, err := parseCursor(query)
+	if err != nil {
+		return page, err
+	}
+	m, scanned := newRunMatcher(page.filter), 0
+	var last engine.AskPosition
+	for o := range e.InboxAfter(caller, engine.AskPosition{Since: at, ID: id}, earlier) {
+		if scanned == maxScannedAsks {
+			page.next, page.scanned = formatCursor(last.Since, last.ID), scanned
+			return page, nil
+		}
+		scanned++
+		if m.matchesAsk(&o) {
+			if len(page.asks) == limit {
+				page.next = formatCursor(last.Since, last.ID)
+				return page, nil
+			}
+			page.asks = append(page.asks, o)
+		}
+		last = o.Position()
+	}
+	return page, nil
+}
+
+// matchesAsk reports whether a list has a question.
+func (m *runMatcher) matchesAsk(o *engine.OpenAsk) bool {
+	var message string
+	if o.Question != nil {
+		message = o.Question.Message
+	}
+	return m.matchesTime(o.Since) && m.matchesTool(o.Photon, o.Title) && m.matchesCaller(o.Owner, o.OwnerName) &&
+		m.matchesText(o.ID, o.Photon, o.Title, o.Key, o.OwnerName, message)
+}
+
 // An inboxList is a list of a caller's open questions that is kept up to date.
 type inboxList struct{ asks []engine.OpenAsk }
 
-// update returns the caller's open questions as the inbox lists them now.
-func (l *inboxList) update(e *engine.Engine, caller generators.Caller) []ui.InboxLine {
-	l.asks = withoutEvidenceBodies(e.UpdateInbox(caller, maxListedAsks, l.asks), ui.HasBriefEvidence)
-	lines := make([]ui.InboxLine, len(l.asks))
+// update returns the page of the inbox that a query describes, as it is now.
+func (l *inboxList) update(e *engine.Engine, caller generators.Caller, query url.Values) (ui.InboxPage, error) {
+	list, err := searchAsks(e, caller, query, l.asks, asksPerPage)
+	if err != nil {
+		return ui.InboxPage{}, err
+	}
+	opened := query.Get("open")
+	l.asks = withoutEvidenceBodies(list.asks, func(o engine.OpenAsk) bool { return o.ID == opened || ui.HasBriefEvidence(o) })
+	page := ui.InboxPage{
+		RunFilter: list.filter, Asks: make([]ui.InboxLine, len(l.asks)), Count: e.CountOpenAsks(caller),
+		After: query.Get("after"), Next: list.next, Scanned: list.scanned, OfAll: caller.HasRole(generators.RoleOperator),
+	}
 	for i, a := range l.asks {
-		if lines[i].OpenAsk = a; a.Owner != caller.ID {
-			lines[i].Owner = a.OwnerName
+		page.Asks[i].Open = a.ID == opened
+		if page.Asks[i].OpenAsk = a; a.Owner != caller.ID {
+			page.Asks[i].Owner = a.OwnerName
 		}
 	}
-	return lines
+	return page, nil
 }
 
 // handleAsk renders the page of one question, which links to questions lead to. MCP

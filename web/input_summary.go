@@ -11,38 +11,50 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // inputSummaries caches summaries of runs' inputs, which distinguish the runs of a
-// photon in lists. A run's input never changes. It is safe for concurrent use.
+// photon in lists. It is safe for concurrent use.
 type inputSummaries struct {
 	mu    sync.Mutex
-	byRun map[string]string
+	byRun map[string]inputSummary
+}
+
+// An inputSummary is the summary of a run's input, or of its first answer if it has no
+// input.
+type inputSummary struct {
+	text  string
+	final bool   // it won't change
+	seq   uint64 // the newest entry when it was made
 }
 
 // maxInputSummaries is the most summaries cached.
-const maxInputSummaries = 2000
+const maxInputSummaries = 20_000
 
-func newInputSummaries() *inputSummaries { return &inputSummaries{byRun: make(map[string]string)} }
+func newInputSummaries() *inputSummaries {
+	return &inputSummaries{byRun: make(map[string]inputSummary)}
+}
 
-func (c *inputSummaries) get(id string, read func() (string, bool)) string {
+// get returns the summary of a run's input, and whether it had to be read. The function
+// read returns it, and whether it is final.
+func (c *inputSummaries) get(i engine.Info, read func() (text string, final bool)) (text string, wasRead bool) {
 	c.mu.Lock()
-	summary, ok := c.byRun[id]
+	s, ok := c.byRun[i.ID]
 	c.mu.Unlock()
-	if ok {
-		return summary
+	if ok && (s.final || s.seq == i.LastSeq) {
+		return s.text, false
 	}
-	if summary, ok = read(); !ok {
-		return ""
-	}
+	s = inputSummary{seq: i.LastSeq}
+	s.text, s.final = read()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.byRun) >= maxInputSummaries {
 		clear(c.byRun)
 	}
-	c.byRun[id] = summary
-	return summary
+	c.byRun[i.ID] = s
+	return s.text, true
 }
 
 // runLines returns runs with the summaries of their inputs.
@@ -53,13 +65,15 @@ func (s *Server) runLines(caller generators.Caller, infos []engine.Info) []ui.Ru
 		if info.Owner == caller.ID {
 			owner = ""
 		}
-		list[i] = ui.RunLine{Info: info, Owner: owner, Input: s.inputSummaries.get(info.ID, func() (string, bool) { return s.summarizeInput(caller, info) })}
+		input, _ := s.inputSummaries.get(info, func() (string, bool) { return s.summarizeInput(caller, info) })
+		list[i] = ui.RunLine{Info: info, Owner: owner, Input: input}
 	}
 	return list
 }
 
-// summarizeInput summarizes a run's input; ok is false if its log doesn't contain it yet.
-func (s *Server) summarizeInput(caller generators.Caller, info engine.Info) (summary string, ok bool) {
+// summarizeInput summarizes a run's input or, if it has none, the first answer that is
+// given early in its log, such as a file's name. It reports whether that is final.
+func (s *Server) summarizeInput(caller generators.Caller, info engine.Info) (summary string, final bool) {
 	batches, err := s.engine.Read(context.Background(), caller, info.ID, 0)
 	if err != nil {
 		return "", false
@@ -73,9 +87,36 @@ func (s *Server) summarizeInput(caller generators.Caller, info engine.Info) (sum
 			break
 		}
 		p, _ := s.photons.Lookup(info.Photon)
-		return summarizeArguments(p, started.Args), true
+		if summary = summarizeArguments(p, started.Args); summary == "" {
+			summary = summarizeFirstAnswer(info.ID, batch)
+		}
+		return summary, summary != "" || info.State.Ended() || len(batch) == runlog.MaxBatchEntries
 	}
 	return "", false
+}
+
+// summarizeFirstAnswer summarizes the first answer among the first entries of a log.
+func summarizeFirstAnswer(id string, entries []runlog.Entry) string {
+	run := timeline.New(id)
+	for _, e := range entries {
+		run.Apply(e)
+		if e.Kind != runlog.KindAnswered {
+			continue
+		}
+		for _, a := range run.AnsweredAsks() {
+			var values []string
+			for _, v := range a.Values {
+				if a.Question.Kind == ask.KindFile {
+					v.Text = v.Label // the file's name
+				}
+				values = append(values, strings.Join(strings.Fields(v.Text), " "))
+			}
+			if len(values) > 0 {
+				return shorten(strings.Join(values, " · "))
+			}
+		}
+	}
+	return ""
 }
 
 // maxSummaryLength is the longest summary, in characters.
@@ -98,11 +139,14 @@ func summarizeArguments(p *generators.Photon, raw json.RawMessage) string {
 			values = append(values, text)
 		}
 	}
-	summary := []rune(strings.Join(values, " · "))
-	if len(summary) > maxSummaryLength {
-		return string(summary[:maxSummaryLength]) + "…"
+	return shorten(strings.Join(values, " · "))
+}
+
+func shorten(summary string) string {
+	if text := []rune(summary); len(text) > maxSummaryLength {
+		return string(text[:maxSummaryLength]) + "…"
 	}
-	return string(summary)
+	return summary
 }
 
 func summarizeArgument(f *ask.Field, value json.RawMessage) string {

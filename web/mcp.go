@@ -12,6 +12,9 @@ type MCPHandler interface {
 	ServeHTTP(w http.ResponseWriter, r *http.Request, caller generators.Caller, baseURL string)
 	// ServeUpstreamHTTP serves the endpoint of a single upstream.
 	ServeUpstreamHTTP(w http.ResponseWriter, r *http.Request, upstream string, caller generators.Caller, baseURL string)
+	// EachClient calls add with each client of the caller's that is connected: its name, how, and how
+	// many questions it has yet to answer.
+	EachClient(caller generators.Caller, add func(name, transport string, awaited int))
 }
 
 // handleMCP serves the MCP endpoint. The runs that clients start belong to the token's

@@ -16,7 +16,7 @@ import (
 )
 
 // whoAmI is an MCP endpoint that responds with its caller.
-type whoAmI struct{}
+type whoAmI struct{ noMCP }
 
 var _ web.MCPHandler = whoAmI{}
 

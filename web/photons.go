@@ -1,9 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,14 +125,53 @@ func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller gen
 		return nil
 	}
 	page := newPhotonPage(p)
-	page.Form = form.ForPhoton(p).Link(r.URL.Query())
+	page.Form, page.Query = form.ForPhoton(p).Link(r.URL.Query()), filledIn(p, r)
 	return s.render(w, r, http.StatusOK, ui.PhotonDetails(s.newChrome(r, caller, p.Title()), page))
 }
 
 // newPhotonPage returns a photon's page without its form.
 func newPhotonPage(p *generators.Photon) ui.PhotonPage {
 	o := p.Options()
-	return ui.PhotonPage{Name: p.Name(), Title: p.Title(), Description: o.Description, Traits: traitsOf(o), Upstream: upstreamOf(p)}
+	page := ui.PhotonPage{Name: p.Name(), Title: p.Title(), Description: o.Description, Traits: traitsOf(o), Upstream: upstreamOf(p)}
+	for i, example := range o.Examples {
+		raw, ok := example.(json.RawMessage) // as package generators makes them
+		query := linkQuery(raw)
+		if !ok || len(query) > maxLinkQuery {
+			continue
+		}
+		page.Examples = append(page.Examples, ui.Example{Label: cmp.Or(summarizeArguments(p, raw), "Example "+strconv.Itoa(i+1)), Query: query})
+	}
+	return page
+}
+
+// filledIn returns the query of a link to a form that is filled in as the request's address
+// says, without secrets.
+func filledIn(p *generators.Photon, r *http.Request) string {
+	query := r.URL.Query()
+	if len(query) == 0 {
+		return ""
+	}
+	return linkQuery(form.ForPhoton(p).Link(query).WithoutSecrets())
+}
+
+// maxLinkQuery is the longest query of a link that fills in a form, in bytes.
+const maxLinkQuery = 8 << 10
+
+// linkQuery returns the query of an address that fills in a photon's form with arguments.
+func linkQuery(args json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(args, &members) != nil {
+		return ""
+	}
+	query := url.Values{}
+	for name, raw := range members {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			text = string(raw)
+		}
+		query.Set(name, text)
+	}
+	return query.Encode()
 }
 
 // upstreamOf returns the MCP server whose tool a photon calls; empty for Beam's own.

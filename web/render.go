@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,6 +39,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
 		OpenAsks: s.engine.CountOpenAsks(caller), SignInCommand: s.signInCommand,
 	}
+	c.Theme = themeOf(r)
 	if caller.ID == "" {
 		c.Anonymous = true
 		return c
@@ -79,8 +79,10 @@ func (s *Server) assetURL(name string) string {
 // none comes first, and by title.
 func (s *Server) photonsByGroup(caller generators.Caller) []*generators.Photon {
 	all := s.engine.Photons(caller)
-	slices.SortStableFunc(all, func(a, b *generators.Photon) int {
-		return cmp.Or(strings.Compare(a.Options().Group, b.Options().Group), strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title())))
-	})
+	keys := make(map[*generators.Photon]string, len(all)) // there may be thousands, on every page
+	for _, p := range all {
+		keys[p] = p.Options().Group + "\x00" + strings.ToLower(p.Title())
+	}
+	slices.SortStableFunc(all, func(a, b *generators.Photon) int { return strings.Compare(keys[a], keys[b]) })
 	return all
 }

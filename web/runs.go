@@ -2,7 +2,7 @@ package web
 
 import (
 	"net/http"
-	"slices"
+	"net/url"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -10,25 +10,56 @@ import (
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
-// maxListedRuns is how many runs the list of runs shows.
-const maxListedRuns = 200
-
-// hasState returns a filter for the runs in a state; an empty state matches all.
-func hasState(state string) func(engine.Info) bool {
-	return func(i engine.Info) bool { return state == "" || string(i.State) == state }
-}
+// How many runs a list has: at most, and on a page.
+const (
+	maxListedRuns = 200
+	runsPerPage   = 50
+)
 
 func (s *Server) handleRuns(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	state := r.URL.Query().Get("state")
-	if state != "" && !slices.Contains(ui.RunStates, engine.State(state)) {
-		return statusErrorf(http.StatusBadRequest, "The parameter state is not a run state.")
+	query := r.URL.Query()
+	limit, err := parseLimit(query, maxListedRuns)
+	if err != nil {
+		return err
 	}
-	infos := s.engine.Runs(caller, maxListedRuns, hasState(state))
+	if !wantsJSON(r) && limit > runsPerPage {
+		limit = runsPerPage
+	}
+	list, err := s.runsPage(query, caller, limit)
+	if err != nil {
+		return err
+	}
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"runs": nonNil(infos)})
+		page := map[string]any{"runs": nonNil(list.infos)}
+		if list.next != "" {
+			page["next"] = list.next
+		}
+		writeJSON(w, http.StatusOK, page)
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Runs(s.newChrome(r, caller, "Runs"), ui.RunsPage{State: state, Runs: s.runLines(caller, infos)}))
+	return s.render(w, r, http.StatusOK, ui.Runs(s.newChrome(r, caller, "Runs"), s.newRunsPage(query, caller, list)))
+}
+
+// runsPage returns the page of the list of runs that a query describes.
+func (s *Server) runsPage(query url.Values, caller generators.Caller, limit int) (page runSearch, err error) {
+	filter, err := parseRunFilter(query)
+	if err != nil {
+		return page, err
+	}
+	started, id, err := parseCursor(query)
+	if err != nil {
+		return page, err
+	}
+	page = s.searchRuns(caller, newRunMatcher(filter), engine.RunPosition{Started: started, ID: id}, limit)
+	page.filter = filter
+	return page, nil
+}
+
+func (s *Server) newRunsPage(query url.Values, caller generators.Caller, list runSearch) ui.RunsPage {
+	return ui.RunsPage{
+		RunFilter: list.filter, Runs: s.runLines(caller, list.infos), Next: list.next, After: query.Get("after"),
+		Scanned: list.scanned, Oldest: list.oldest, OfAll: caller.HasRole(generators.RoleOperator),
+	}
 }
 
 func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
@@ -41,6 +72,9 @@ func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller genera
 		writeJSON(w, http.StatusOK, info)
 		return nil
 	}
+	if query := r.URL.Query(); query.Has("before") || query.Has("after") {
+		return s.renderRows(w, r, caller, id)
+	}
 	run, err := s.loadTimeline(r, caller, id)
 	if err != nil {
 		return err
@@ -48,24 +82,46 @@ func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller genera
 	return s.render(w, r, http.StatusOK, ui.RunPage(s.newChrome(r, caller, run.Title+" "+run.ShortID()), run))
 }
 
+// renderRows renders a page of a run's rows.
+func (s *Server) renderRows(w http.ResponseWriter, r *http.Request, caller generators.Caller, id string) error {
+	var window timeline.Window
+	var err error
+	if window.Before, err = parseOrdinal(r.URL.Query(), "before"); err != nil {
+		return err
+	}
+	if window.After, err = parseOrdinal(r.URL.Query(), "after"); err != nil {
+		return err
+	}
+	run := timeline.NewWindow(id, window)
+	if err := s.applyLog(r, caller, run); err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, ui.RunRowsPage(s.newChrome(r, caller, run.Title+" "+run.ShortID()), run))
+}
+
 // loadTimeline folds a run's log into its timeline.
 func (s *Server) loadTimeline(r *http.Request, caller generators.Caller, id string) (*timeline.Run, error) {
-	batches, err := s.engine.Read(r.Context(), caller, id, 0)
-	if err != nil {
-		return nil, err
-	}
 	run := timeline.New(id)
+	return run, s.applyLog(r, caller, run)
+}
+
+// applyLog folds a run's log into a timeline.
+func (s *Server) applyLog(r *http.Request, caller generators.Caller, run *timeline.Run) error {
+	batches, err := s.engine.Read(r.Context(), caller, run.ID, 0)
+	if err != nil {
+		return err
+	}
 	run.Viewer, run.Models = caller, s.sampling.Models()
 	for batch, err := range batches {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, e := range batch {
 			run.Apply(e)
 		}
 	}
 	run.Upstream = s.upstreamOf(run.Photon)
-	return run, nil
+	return nil
 }
 
 // nonNil returns an empty list for nil, which JSON would encode as null.

@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/connect"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
@@ -70,6 +71,10 @@ type Config struct {
 	Metrics http.Handler
 	// Upstreams are the MCP servers whose tools are among Photons; nil if there are none.
 	Upstreams Upstreams
+	// Version is Beam's, for the page of settings.
+	Version string
+	// Program is how MCP clients start this program; zero if they don't.
+	Program connect.Entry
 	// Site is where browsers reach the server. Requests may arrive with its path, or
 	// without it, as through a proxy that removes it.
 	Site links.Site
@@ -119,6 +124,8 @@ type Server struct {
 	inputSummaries *inputSummaries
 	hosts          []string
 	signInCommand  string
+	version        string
+	program        connect.Entry // how MCP clients start this program; zero if they don't
 	logger         *slog.Logger
 	handler        http.Handler
 	checkReady     func() error
@@ -137,7 +144,7 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify, users: c.Users, openID: c.OpenID, audit: c.Audit, oauth: c.OAuth, allowedOrigins: c.AllowedOrigins,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
-		hosts: c.Hosts, signInCommand: c.SignInCommand, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
+		hosts: c.Hosts, signInCommand: c.SignInCommand, program: c.Program, version: c.Version, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
 	}
 	s.requiresSignIn = c.Token != "" || c.Users != nil || c.OpenID != nil || len(c.Authenticators) > 0
 	s.localOnly = !s.requiresSignIn && c.Identify == nil // nobody says who they are
@@ -216,9 +223,21 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux := http.NewServeMux()
 	page := func(pattern string, h callerHandler) { mux.Handle(pattern, compress(s.authenticated(h))) }
 	page("GET /{$}", s.handleHome)
+	page("GET /find", s.handleFind)
+	page("GET /settings", s.handleSettings)
+	mux.Handle("POST /settings", s.authenticated(s.handleChangeSettings))
+	page("GET /docs", s.handleDocs)
+	page("GET /docs/{name}", s.handleDoc)
 	page("GET /photons/{name}", s.handlePhoton)
+	page("GET /photons/{name}/connect", s.handleConnect)
+	page("GET /photons/{name}/api", s.handleAPI)
 	page("GET /runs", s.handleRuns)
 	page("GET /runs/{id}", s.handleRun)
+	page("GET /runs/{id}/messages", s.handleMessages)
+	page("GET /runs/{id}/messages/{seq}", s.handleMessage)
+	page("GET /runs/{id}/delete", s.handleAskDelete)
+	mux.Handle("POST /runs/{id}/delete", s.authenticated(s.handleDelete))
+	page("GET /runs/{id}/export", s.handleExport)
 	page("GET /asks", s.handleInbox)
 	page("GET /asks/{id}", s.handleAsk)
 	s.routeUpstreams(page, mux)

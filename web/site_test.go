@@ -160,6 +160,10 @@ func TestPathsOfOwnPagesAreRefused(t *testing.T) {
 
 type noMCP struct{ web.MCPHandler }
 
+func (noMCP) EachClient(_ generators.Caller, add func(string, string, int)) {
+	add("Claude Code 2.1", "over HTTP", 1)
+}
+
 // A proxy may end TLS and change the host, and the pages' links must not.
 func TestSiteBehindAProxy(t *testing.T) {
 	p := newSiteAt(t, "secret", "https://tools.example/below").newSession()

@@ -109,16 +109,25 @@ func checksum(messages []sse.Message) uint64 {
 const listBatchInterval = 100 * time.Millisecond
 
 // listPatches returns a function for each page with a list that renders its patches. The
-// list of runs may be filtered by state; the page of one question has just that.
+// list of runs and the inbox are those of the page's own query; the page of one question
+// has just that.
 func (s *Server) listPatches(r *http.Request) map[string]func(generators.Caller) []ui.Patch {
-	state, inbox := r.URL.Query().Get("state"), new(inboxList)
+	query, inbox := r.URL.Query(), new(inboxList)
 	return map[string]func(generators.Caller) []ui.Patch{
 		"home": func(generators.Caller) []ui.Patch { return nil },
 		"runs": func(caller generators.Caller) []ui.Patch {
-			return ui.ListPatches(ui.RunsList(s.runLines(caller, s.engine.Runs(caller, maxListedRuns, hasState(state))), state != ""))
+			list, err := s.runsPage(query, caller, runsPerPage)
+			if err != nil || list.filter.Text != "" { // a search may take too long to repeat it at every change
+				return nil
+			}
+			return ui.ListPatches(ui.RunsList(s.newRunsPage(query, caller, list)))
 		},
 		"asks": func(caller generators.Caller) []ui.Patch {
-			return ui.ListPatches(ui.InboxList(inbox.update(s.engine, caller)))
+			page, err := inbox.update(s.engine, caller, query)
+			if err != nil {
+				return nil
+			}
+			return ui.ListPatches(ui.InboxList(page))
 		},
 		"ask": func(caller generators.Caller) []ui.Patch {
 			return s.closedAskPatches(r, caller, r.URL.Query().Get("ask"))

@@ -20,6 +20,9 @@ var Photon = generators.New("summarize", summarize, &generators.Options{
 	ReadOnly:    true,
 	Durable:     true,
 	Asks:        true,
+	Examples: []any{
+		Input{Text: "Beam runs tools that stop to ask. The person who answers may be in a browser, at a terminal, in a chat, or behind any MCP client; the tool never knows which. A question stays open until it is answered, even when the program restarts.", Sentences: 1},
+	},
 })
 
 // Input is the text and the length of its summary.

@@ -21,6 +21,7 @@ import (
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/connect"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/llm"
@@ -249,6 +250,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 		return err
 	}
 	site := web.Config{
+		Version: Version(),
 		Streams: a.streams, SignInAttempts: c.SignInAttempts, Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
 		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
@@ -259,6 +261,11 @@ func (a *App) newSurfaces(c Config) (err error) {
 		site.OAuth = oauth.NewVerifier(a.sessions, config)
 	}
 	a.addPeople(&site, c)
+	if c.Program != "" {
+		if site.Program, err = connect.ThisProgram(c.Program); err != nil {
+			c.Logger.Warn("the pages can't say how clients start this program", "err", err)
+		}
+	}
 	if l, ok := a.log.(interface{ Err() error }); ok {
 		site.Ready = l.Err
 	}

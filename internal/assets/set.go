@@ -67,6 +67,15 @@ func (s *Set) URL(name string) string { return s.urls[name] }
 // Has reports whether the set contains the named file.
 func (s *Set) Has(name string) bool { return s.urls[name] != "" }
 
+// Text returns the content of the named file; "" if there is none.
+func (s *Set) Text(name string) string {
+	f := s.files[s.urls[name]]
+	if f == nil {
+		return ""
+	}
+	return string(f.plain)
+}
+
 // Imports returns the URLs of the modules that the named module imports, directly or
 // through others. A page can name them, so that the browser loads all at once.
 func (s *Set) Imports(name string) []string {

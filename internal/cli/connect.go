@@ -89,14 +89,10 @@ func (c *connectCommand) location(client connect.Client) string {
 	return client.Location()
 }
 
-// entry returns the entry for this program. Its path is that of the program itself,
-// because a client's PATH may differ from a shell's, and a link may go away.
-func (c *connectCommand) entry(p *program) (e connect.Entry, err error) {
-	e = connect.Entry{Name: p.name, Args: []string{"stdio", "--open"}}
-	if e.Command, err = os.Executable(); err != nil {
-		return e, err
-	}
-	if e.Command, err = filepath.EvalSymlinks(e.Command); err != nil {
+// entry returns the entry for this program.
+func (c *connectCommand) entry(p *program) (connect.Entry, error) {
+	e, err := connect.ThisProgram(p.name)
+	if err != nil {
 		return e, err
 	}
 	if c.MCPConfig != "" {

@@ -168,13 +168,17 @@ func (x *index) addressedAsks(c generators.Caller) []*openAsk {
 	return asks
 }
 
-// answerableAsks yields the open questions that a caller may answer, oldest first.
-func (x *index) answerableAsks(c generators.Caller) iter.Seq[*openAsk] {
+// answerableAsks yields the open questions that a caller may answer, oldest first, and that
+// follow a question; see [index.asksAfter].
+func (x *index) answerableAsks(c generators.Caller, first *openAsk) iter.Seq[*openAsk] {
 	x.mu.RLock()
 	addressed := x.addressedAsks(c)
 	x.mu.RUnlock()
+	if first != nil {
+		addressed = slices.DeleteFunc(addressed, func(a *openAsk) bool { return compareAsked(a, first) <= 0 })
+	}
 	return func(yield func(*openAsk) bool) {
-		for a := range x.asksOldestFirst(c) {
+		for a := range x.asksAfter(c, first) {
 			for len(addressed) > 0 && compareAsked(addressed[0], a) < 0 {
 				if !yield(addressed[0]) {
 					return

@@ -35,7 +35,7 @@ func (e *Engine) Counts() Counts {
 func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest time.Duration) {
 	open = make([]int, len(bounds)+1)
 	now := time.Now()
-	for a := range e.index.allAsks() {
+	for a := range e.index.allAsks(nil) {
 		age := max(0, now.Sub(a.askedAt))
 		i, _ := slices.BinarySearch(bounds, age+1)
 		open[i]++

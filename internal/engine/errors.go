@@ -20,6 +20,8 @@ var (
 	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
 	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
 	ErrRunEnded             = errors.New("this run has ended")
+	ErrRunNotEnded          = errors.New("this run has not ended; stop it first")
+	ErrRunInUse             = errors.New("someone is reading this run; try again later")
 	ErrClosing              = errors.New("no new runs are accepted, because Beam is shutting down")
 	ErrDeletionPaused       = errors.New("a backup is in progress; try again when it has finished") // see [Engine.PauseDeletion]
 )

@@ -17,7 +17,13 @@ func usesAllRuns(c generators.Caller) bool { return c.ID != "" && c.HasRole(gene
 
 // runsNewestFirst yields the runs that a caller may use, newest first.
 func (x *index) runsNewestFirst(c generators.Caller) iter.Seq[*trackedRun] {
-	return readPages(func(after *trackedRun) []*trackedRun {
+	return x.runsAfter(c, nil)
+}
+
+// runsAfter yields the runs that a caller may use and that follow a run, newest first. That
+// run, of which only the start and the id count, need not be in the list; nil means all.
+func (x *index) runsAfter(c generators.Caller, first *trackedRun) iter.Seq[*trackedRun] {
+	return readPages(first, func(after *trackedRun) []*trackedRun {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
 		if usesAllRuns(c) {
@@ -32,13 +38,14 @@ func (x *index) runsNewestFirst(c generators.Caller) iter.Seq[*trackedRun] {
 	})
 }
 
-// asksOldestFirst yields the open questions of the runs that a caller may use, oldest
-// first.
-func (x *index) asksOldestFirst(c generators.Caller) iter.Seq[*openAsk] {
+// asksAfter yields the open questions of the runs that a caller may use and that follow a
+// question, oldest first. That question, of which only the id and when it was asked count,
+// need not be in the list; nil means all.
+func (x *index) asksAfter(c generators.Caller, first *openAsk) iter.Seq[*openAsk] {
 	if usesAllRuns(c) {
-		return x.allAsks()
+		return x.allAsks(first)
 	}
-	return readPages(func(after *openAsk) []*openAsk {
+	return readPages(first, func(after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
 		from := &openAsk{deadline: deadline{run: &trackedRun{started: runlog.Started{Owner: c.ID}}}} // the lower bound of the owner's questions
@@ -49,9 +56,9 @@ func (x *index) asksOldestFirst(c generators.Caller) iter.Seq[*openAsk] {
 	})
 }
 
-// allAsks yields the open questions of all owners, oldest first.
-func (x *index) allAsks() iter.Seq[*openAsk] {
-	return readPages(func(after *openAsk) []*openAsk {
+// allAsks yields the open questions of all owners that follow a question, oldest first.
+func (x *index) allAsks(first *openAsk) iter.Seq[*openAsk] {
+	return readPages(first, func(after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
 		return copyPage(x.byAsked.Ascend, x.byAsked.AscendGreaterOrEqual, after, after, compareAsked, nil)
@@ -139,11 +146,12 @@ func copyPage[T any](walkAll func(btree.ItemIteratorG[*T]), walk func(*T, btree.
 	return items
 }
 
-// readPages yields the items of a list. nextPage returns a page of the items that
-// follow an item, or the first page if after is nil; it is empty at the end.
-func readPages[T any](nextPage func(after *T) []*T) iter.Seq[*T] {
+// readPages yields the items of a list that follow an item, or all if first is nil. nextPage
+// returns a page of the items that follow an item, or the first page if after is nil; it is
+// empty at the end.
+func readPages[T any](first *T, nextPage func(after *T) []*T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
-		for page := nextPage(nil); len(page) > 0; page = nextPage(page[len(page)-1]) {
+		for page := nextPage(first); len(page) > 0; page = nextPage(page[len(page)-1]) {
 			for _, v := range page {
 				if !yield(v) {
 					return

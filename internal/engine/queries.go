@@ -66,15 +66,9 @@ func (e *Engine) Inbox(caller generators.Caller, limit int) []OpenAsk {
 // bodies of what its questions show. A question doesn't change, so those on that list
 // need not be read again.
 func (e *Engine) UpdateInbox(caller generators.Caller, limit int, earlier []OpenAsk) []OpenAsk {
-	known := make(map[string]OpenAsk, len(earlier))
-	for _, o := range earlier {
-		known[o.ID] = o
-	}
 	var open []OpenAsk
-	for a := range e.index.answerableAsks(caller) {
-		if o, ok := a.openAskForInbox(caller, known); ok {
-			open = append(open, o)
-		}
+	for o := range e.InboxAfter(caller, AskPosition{}, earlier) {
+		open = append(open, o)
 		if limit > 0 && len(open) == limit {
 			break
 		}
@@ -110,7 +104,7 @@ func (e *Engine) CountOpenAsks(caller generators.Caller) int {
 // HasOpenAsk reports whether a run that keep accepts has an open question that the caller
 // may answer.
 func (e *Engine) HasOpenAsk(caller generators.Caller, keep func(Info) bool) bool {
-	for a := range e.index.answerableAsks(caller) {
+	for a := range e.index.answerableAsks(caller, nil) {
 		a.run.mu.Lock()
 		info := a.run.info()
 		a.run.mu.Unlock()

@@ -19,20 +19,35 @@ func (b Base) Home() string { return string(b) + "/" }
 // Search returns the URL of the photons that match all of some words.
 func (b Base) Search(words string) string { return b.Home() + "?q=" + url.QueryEscape(words) }
 
+// Settings returns the URL of the settings.
+func (b Base) Settings() string { return string(b) + "/settings" }
+
+// Docs returns the URL of the documentation.
+func (b Base) Docs() string { return string(b) + "/docs" }
+
+// Doc returns the URL of one of its documents.
+func (b Base) Doc(name string) string { return b.Docs() + "/" + url.PathEscape(name) }
+
+// Find returns the URL of the search for pages, photons, questions and runs.
+func (b Base) Find() string { return string(b) + "/find" }
+
 // Photon returns the URL of a photon's page.
 func (b Base) Photon(name string) string { return string(b) + "/photons/" + url.PathEscape(name) }
 
 // StartRun returns the URL to post a photon's arguments to.
 func (b Base) StartRun(photon string) string { return b.Photon(photon) + "/runs" }
 
+// ConnectPhoton returns the URL of the page that says how clients reach a photon.
+func (b Base) ConnectPhoton(name string) string { return b.Photon(name) + "/connect" }
+
+// PhotonAPI returns the URL of the page that says how programs call a photon.
+func (b Base) PhotonAPI(name string) string { return b.Photon(name) + "/api" }
+
 // EditForm returns the URL that changes a photon's form.
 func (b Base) EditForm(photon string) string { return b.Photon(photon) + "/form" }
 
 // Runs returns the URL of the list of runs.
 func (b Base) Runs() string { return string(b) + "/runs" }
-
-// RunsInState returns the URL of the list of runs in a state.
-func (b Base) RunsInState(state string) string { return b.Runs() + "?state=" + url.QueryEscape(state) }
 
 // Run returns the URL of a run's page.
 func (b Base) Run(id string) string { return b.Runs() + "/" + url.PathEscape(id) }
@@ -48,6 +63,20 @@ func (b Base) AdoptRun(id string) string { return b.Run(id) + "/adopt" }
 
 // Result returns the URL of a run's result, as JSON.
 func (b Base) Result(run string) string { return b.Run(run) + "/result" }
+
+// RunMessages returns the URL of a run's messages.
+func (b Base) RunMessages(id string) string { return b.Run(id) + "/messages" }
+
+// RunMessage returns the URL of one of them, that of the log entry with an ordinal.
+func (b Base) RunMessage(id string, seq uint64) string {
+	return b.RunMessages(id) + "/" + strconv.FormatUint(seq, 10)
+}
+
+// ExportRun returns the URL of a whole run as a file. Format is html or json.
+func (b Base) ExportRun(id, format string) string { return b.Run(id) + "/export?format=" + format }
+
+// DeleteRun returns the URL of the page that asks whether to delete a run, and to post to.
+func (b Base) DeleteRun(id string) string { return b.Run(id) + "/delete" }
 
 // Artifact returns the URL of an artifact's content. Seq is the number of its log entry.
 func (b Base) Artifact(run string, seq uint64) string {

@@ -94,10 +94,11 @@ type Server struct {
 	unwatchPhotons func()
 	unwatchServers func() // nil without upstreams
 
-	mu       sync.Mutex
-	sessions map[string]*session // of HTTP clients, by Mcp-Session-Id
-	alone    map[string]*Server  // the servers of single upstreams, by name
-	config   Config              // for those
+	mu            sync.Mutex
+	sessions      map[string]*session // of HTTP clients, by Mcp-Session-Id
+	stdioSessions map[*session]struct{}
+	alone         map[string]*Server // the servers of single upstreams, by name
+	config        Config             // for those
 
 	closed context.Context
 	cancel context.CancelFunc
@@ -128,6 +129,7 @@ func newServer(c Config, only string) (*Server, error) {
 		alone:          map[string]*Server{},
 		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
 		sessions:       map[string]*session{},
+		stdioSessions:  map[*session]struct{}{},
 	}
 	if s.streams = c.Streams; s.streams == nil {
 		s.streams = budget.New(budget.Streams, budget.DefaultStreams)

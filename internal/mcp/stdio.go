@@ -41,6 +41,7 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c.session.steps.Start()
 	_, closeStandalone := c.session.openStandaloneStream(ctx, c.writer)
 	defer closeStandalone()
+	defer s.addStdioSession(sess)()
 	s.changes.Add(c.session.changes)
 	defer s.changes.Remove(c.session.changes)
 	go c.sendChanges(ctx)
@@ -66,6 +67,18 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	c.session.steps.End()
 	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.Wait)
 	return err
+}
+
+// addStdioSession adds a session to those that [Server.EachClient] lists; remove removes it.
+func (s *Server) addStdioSession(sess *session) (remove func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stdioSessions[sess] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.stdioSessions, sess)
+	}
 }
 
 // sendChanges notifies the client of changes from when it has initialized (MCP,

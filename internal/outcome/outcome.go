@@ -84,6 +84,16 @@ var outcomes = []Outcome{
 	},
 }
 
+// Reasons returns the reasons of unanswered runs.
+func Reasons() (reasons []runlog.UnansweredReason) {
+	for _, o := range outcomes {
+		if o.Reason != "" {
+			reasons = append(reasons, o.Reason)
+		}
+	}
+	return reasons
+}
+
 // Of returns the outcome of a run that has ended.
 func Of(f *runlog.Finished) *Outcome { return Find(f.Status, f.Reason()) }
 

@@ -153,6 +153,42 @@ document.addEventListener("click", async ({ target }) => {
   setTimeout(() => (button.textContent = "Copy"), 2000);
 });
 
+/** linkQuery returns the query of an address that fills in the form with its arguments; "" if they can't be told. */
+function linkQuery(form) {
+  const query = new URLSearchParams();
+  try {
+    for (const [name, value] of Object.entries(JSON.parse(jsonOf(form).value.trim() || "{}"))) {
+      query.set(name, typeof value === "string" ? value : JSON.stringify(value));
+    }
+  } catch {
+    return "";
+  }
+  return query.size ? `?${query}` : "";
+}
+
+// The other pages about the photon get what the form has.
+document.addEventListener("click", ({ target }) => {
+  const link = target.closest?.("#photon-tabs a"), form = find("form.tool-form");
+  if (link && form && jsonOf(form)) link.search = linkQuery(form);
+});
+
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest?.(".copy-link");
+  if (!button) return;
+  const label = button.textContent;
+  const url = new URL(find("#photon-tabs a").href);
+  url.search = linkQuery(formOf(button));
+  let copied = true;
+  try {
+    await navigator.clipboard.writeText(url.href);
+  } catch {
+    copied = false;
+  }
+  button.textContent = copied ? "Copied" : "Not copied";
+  announce(copied ? "The link is copied to the clipboard." : "The browser blocked access to the clipboard.");
+  setTimeout(() => (button.textContent = label), 2000);
+});
+
 // The content of a file becomes base64; a form has room for a small one.
 const maxFile = 512 * 1024;
 document.addEventListener("change", async ({ target }) => {

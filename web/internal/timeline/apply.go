@@ -196,11 +196,9 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 func (r *Run) recordSpent(d ask.Millis) { r.Spent = max(r.Spent, time.Duration(d)) }
 
 func (r *Run) applyStatus(e runlog.Entry, d generators.StatusEvent) Change {
-	if n := len(r.Items); n > 0 {
-		if i := r.Items[n-1]; i.Kind == Status && i.Text == d.Text && i.Level == d.Level {
-			i.Count = max(i.Count, 1) + 1
-			return Change{Item: i}
-		}
+	if i := r.latest; i != nil && i.Kind == Status && i.Text == d.Text && i.Level == d.Level {
+		i.Count = max(i.Count, 1) + 1
+		return Change{Item: i}
 	}
 	ended := r.endStatus(e.Time)
 	r.openStatus = &Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: d.Level, Text: d.Text}
@@ -263,8 +261,8 @@ func (r *Run) applyLog(e runlog.Entry, d struct {
 
 func (r *Run) applyChunk(e runlog.Entry, d generators.ChunkEvent) Change {
 	var c Change
-	if n := len(r.Items); n > 0 && r.Items[n-1].Kind == Chunk {
-		c = Change{Item: r.Items[n-1], Appended: d.Text}
+	if r.latest != nil && r.latest.Kind == Chunk {
+		c = Change{Item: r.latest, Appended: d.Text}
 	} else {
 		c = r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Chunk})
 	}
@@ -279,6 +277,9 @@ func (r *Run) applyToast(e runlog.Entry, d generators.ToastEvent) Change {
 }
 
 func (r *Run) applyArtifact(e runlog.Entry, d generators.Artifact) Change {
-	r.limitBody(&d)
-	return r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Artifact, Artifact: &d, Large: e.Blob != ""})
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Artifact, Artifact: &d, Large: e.Blob != ""})
+	if !c.Item.unlisted {
+		r.limitBody(&d)
+	}
+	return c
 }

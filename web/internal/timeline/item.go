@@ -68,6 +68,7 @@ type Item struct {
 	Ask      *Ask   // of a question or a reply
 	Reply    *Model // of a reply
 
+	unlisted bool   // it is not among the run's items
 	text     []byte // of a chunk or a reply
 	CutBytes int    // how many bytes were cut from the beginning of a chunk's text
 }

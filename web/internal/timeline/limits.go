@@ -19,8 +19,13 @@ const (
 // addItem appends an item, and drops the oldest of its class if there are too many.
 func (r *Run) addItem(i *Item) Change {
 	c := Change{Item: i, Added: true}
-	if n := len(r.Items); n > 0 {
-		i.SameInstant = r.tenthsSinceStart(i.Time) == r.tenthsSinceStart(r.Items[n-1].Time)
+	if r.latest != nil {
+		i.SameInstant = r.tenthsSinceStart(i.Time) == r.tenthsSinceStart(r.latest.Time)
+	}
+	r.latest = i
+	if r.window != nil {
+		r.addToWindow(i)
+		return c
 	}
 	r.Items = append(r.Items, i)
 	switch {
@@ -60,23 +65,32 @@ func (r *Run) dropOldest(from *int, matches func(Kind) bool) uint64 {
 			*other--
 		}
 	}
-	r.DroppedItems++
+	r.forget(i)
 	if r.openStatus == i {
 		r.openStatus = nil
 	}
+	return i.Seq
+}
+
+// forget counts an item that is no longer listed.
+func (r *Run) forget(i *Item) {
+	r.DroppedItems++
+	r.CompleteAfter = max(r.CompleteAfter, i.Seq)
 	r.chunkBytes -= len(i.text)
 	if i.Artifact != nil {
 		r.bodyBytes -= len(i.Artifact.Body)
 	}
-	return i.Seq
 }
 
 // appendChunkText appends text to a chunk and returns the chunks that it had to trim
 // to stay within the limit.
 func (r *Run) appendChunkText(i *Item, text string) (shortened []*Item) {
+	if i.unlisted {
+		return nil
+	}
 	i.text = append(i.text, text...)
 	r.chunkBytes += len(text)
-	if r.chunkBytes <= maxChunkBytes {
+	if r.chunkBytes <= maxChunkBytes || r.window != nil && r.window.Whole {
 		return nil
 	}
 	for _, old := range r.Items {
@@ -109,7 +123,7 @@ func (r *Run) limitBody(a *generators.Artifact) {
 	if a.Size == 0 {
 		a.Size = int64(len(a.Body))
 	}
-	if r.bodyBytes+len(a.Body) > maxBodyBytes {
+	if most := r.maxBodyBytes(); r.bodyBytes+len(a.Body) > most {
 		a.Body = nil
 	}
 	r.bodyBytes += len(a.Body)

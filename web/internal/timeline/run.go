@@ -23,23 +23,30 @@ type Run struct {
 	Started      time.Time
 	Ended        time.Time // zero until the run ends
 	Args         json.RawMessage
-	Items        []*Item   // ordered by their first entries
-	DroppedItems int       // how many items were dropped
-	Events       int       // how many events the run emitted
-	Progress     *Progress // the latest; nil if there is none or the run has ended
-	Open         []*Ask    // open questions, oldest first
-	Result       json.RawMessage
-	Error        string        // why the run has no result
-	Spent        time.Duration // how long the run worked, according to the log
-	LastSeq      uint64        // the ordinal of the newest entry
-	Wakes        time.Time     // when the first of the sleeps in progress ends; zero if there is none
-	Owner        generators.Caller
-	Viewer       generators.Caller // who looks at the page; New doesn't set it
-	Upstream     string            // the MCP server whose tool the run calls; New doesn't set it
+	Items        []*Item // ordered by their first entries
+	DroppedItems int     // how many items before the listed ones aren't listed
+	LaterItems   int     // how many items after a window aren't listed
+	// CompleteAfter is the ordinal of the newest item that was dropped: all after it are
+	// listed, up to the end of a window.
+	CompleteAfter uint64
+	Events        int       // how many events the run emitted
+	Progress      *Progress // the latest; nil if there is none or the run has ended
+	Open          []*Ask    // open questions, oldest first
+	Result        json.RawMessage
+	Error         string        // why the run has no result
+	Spent         time.Duration // how long the run worked, according to the log
+	LastSeq       uint64        // the ordinal of the newest entry
+	Wakes         time.Time     // when the first of the sleeps in progress ends; zero if there is none
+	Owner         generators.Caller
+	Viewer        generators.Caller // who looks at the page; New doesn't set it
+	Upstream      string            // the MCP server whose tool the run calls; New doesn't set it
 	// Models are the configured models; nil if there are none. New doesn't set it.
 	Models *llm.Models
 
-	startedBy      generators.Caller
+	startedBy generators.Caller
+	window    *Window // nil if the latest items are kept
+	latest    *Item   // listed or not; nil if there is none
+
 	openAsks       map[uint64]*Item // open questions by ordinal
 	openStatus     *Item            // the status still in effect; nil if none is
 	sleeping       map[uint64]sleep // sleeps in progress by ordinal

@@ -71,6 +71,12 @@ var audioTypes = map[string]bool{
 	"audio/wav": true, "audio/x-wav": true, "audio/wave": true, "audio/mpeg": true, "audio/ogg": true, "audio/webm": true, "audio/flac": true, "audio/aac": true, "audio/mp4": true,
 }
 
+// isInlineMedia reports whether a page has an image or a sound of a media type.
+func isInlineMedia(declared string) bool {
+	media, _, err := mime.ParseMediaType(declared)
+	return err == nil && (imageTypes[media] || audioTypes[media])
+}
+
 // An audioView is an artifact that the page plays.
 type audioView struct{}
 

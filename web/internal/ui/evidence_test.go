@@ -45,11 +45,11 @@ func TestRenderingOf(t *testing.T) {
 // The inbox shows what is short beside the question, and links to the rest.
 func TestInboxShowsEvidence(t *testing.T) {
 	code := generators.Code("001.sql", "sql", "DROP TABLE a;").(*generators.Artifact)
-	brief := renderHTML(t, InboxList([]InboxLine{{OpenAsk: asking(code)}}))
+	brief := renderHTML(t, InboxList(InboxPage{Asks: []InboxLine{{OpenAsk: asking(code)}}}))
 	if !strings.Contains(brief, "<summary>Shows 001.sql</summary>") || !strings.Contains(brief, "DROP") || !strings.Contains(brief, `href="/asks/a.1/evidence/0"`) {
 		t.Errorf("the inbox has %s", brief)
 	}
-	long := renderHTML(t, InboxList([]InboxLine{{OpenAsk: asking(slices.Repeat([]*generators.Artifact{code}, maxBriefArtifacts+1)...)}}))
+	long := renderHTML(t, InboxList(InboxPage{Asks: []InboxLine{{OpenAsk: asking(slices.Repeat([]*generators.Artifact{code}, maxBriefArtifacts+1)...)}}}))
 	if !strings.Contains(long, `<a href="/asks/a.1">Shows 001.sql, 001.sql, 001.sql and 10 more</a>`) || strings.Contains(long, "DROP") {
 		t.Errorf("the inbox has %s", long)
 	}

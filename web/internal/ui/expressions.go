@@ -25,6 +25,12 @@ func updatesExpression(ctx context.Context, page string) string {
 	return "@get('" + links.FromContext(ctx).Updates(page) + "',{retry:'always',retryInterval:300,retryMaxCount:Infinity})"
 }
 
+// queryUpdatesExpression is [updatesExpression] for a list that the query of the page's
+// address selects. The browser adds it, since it may have a person's text.
+func queryUpdatesExpression(ctx context.Context, page string) string {
+	return "@get('" + links.FromContext(ctx).Updates(page) + "' + location.search.replace('?', '&'),{retry:'always',retryInterval:300,retryMaxCount:Infinity})"
+}
+
 // connectionSignals declares the signals of a page's stream: _disconnected, and
 // _reconnecting, which the server sets before an expected reconnection so that the page
 // doesn't report it.

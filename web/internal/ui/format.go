@@ -47,6 +47,9 @@ func formatAgoShort(t time.Time) string {
 	}
 }
 
+// dateOf returns the date of a filter's date or time, for a date field.
+func dateOf(text string) string { return text[:min(len(text), len(time.DateOnly))] }
+
 // elapsedSince returns how long a run took, or has taken so far.
 func elapsedSince(started, ended time.Time) time.Duration {
 	switch {

@@ -112,13 +112,13 @@ func TestPages(t *testing.T) {
 		lines[2].Owner = "browser session"
 		golden(t, "runs", Runs(c, RunsPage{Runs: lines}))
 		golden(t, "runs-empty", Runs(c, RunsPage{}))
-		golden(t, "runs-filtered", Runs(c, RunsPage{State: "failed"}))
+		golden(t, "runs-filtered", Runs(c, RunsPage{RunFilter: RunFilter{State: "failed"}}))
 		asks := []InboxLine{{OpenAsk: w.run.Open[0].OpenAsk}, {OpenAsk: w.run.Open[1].OpenAsk, Owner: "Ada"}}
 		asks[1].Deadline = now.Add(90 * time.Second)
-		golden(t, "inbox", Inbox(c, asks))
+		golden(t, "inbox", Inbox(c, InboxPage{Asks: asks, Count: len(asks)}))
 		named := c
 		named.Person, named.SignedIn = "Ada <Lovelace>", false
-		golden(t, "inbox-empty", Inbox(named, nil))
+		golden(t, "inbox-empty", Inbox(named, InboxPage{}))
 		golden(t, "ask-page", AskPage(c, asks[1].OpenAsk, nil, nil))
 		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
 		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
@@ -249,7 +249,7 @@ func TestRuns(t *testing.T) {
 		golden(t, "progress-none", ProgressBar(nil))
 		golden(t, "progress-busy", ProgressBar(&timeline.Progress{Text: "working"}))
 		golden(t, "progress-half", ProgressBar(&timeline.Progress{Done: 2.5, Total: 5}))
-		golden(t, "hidden", DroppedNote(12345))
+		golden(t, "hidden", DroppedNote(&timeline.Run{ID: runID, DroppedItems: 12345, CompleteAfter: 12399}))
 		golden(t, "toast", Toast(&timeline.Item{Kind: timeline.Toast, Level: generators.Warning, Text: "careful"}))
 	})
 }

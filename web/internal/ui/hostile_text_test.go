@@ -154,16 +154,16 @@ func hostilePages(s string) map[string]templ.Component {
 		"run":    RunPage(c, w.run),
 		"home":   Home(c, []PhotonCard{{Name: s, Title: s, Description: s}}),
 		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Description: s, Form: hostileForm(s), JSON: s, JSONError: s, Said: s, View: s, Errors: errs}),
-		"runs":   Runs(c, RunsPage{State: s, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s, Owner: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
+		"runs":   Runs(c, RunsPage{RunFilter: RunFilter{s, s, s, s, s, s, s}, After: s, Next: s, Scanned: 1, OfAll: true, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s, Owner: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
 		"login":  Login(c, LoginPage{Error: s, Next: s, Token: true}),
 		"error":  ErrorPage(c, 500, s, s),
 	}
 	for n, a := range w.run.Open {
 		a.OpenAsk.Run, a.OpenAsk.ID = s, s+"."+humanize.Number(float64(n)) // no engine makes such ids
-		open = append(open, InboxLine{a.OpenAsk, s})
+		open = append(open, InboxLine{OpenAsk: a.OpenAsk, Owner: s, Open: n == 0})
 		pages["ask "+humanize.Number(float64(n))] = concat(AskForm(a.OpenAsk, errs, nil), AskForm(a.OpenAsk, errs, url.Values{s: {s}}), AskUnavailable(a.OpenAsk, s), AskPage(c, a.OpenAsk, errs, url.Values{s: {s}}))
 	}
-	pages["asks"] = Inbox(c, open)
+	pages["asks"] = Inbox(c, InboxPage{RunFilter: RunFilter{s, s, s, s, s, s, s}, Asks: open, After: s, Next: s, OfAll: true})
 	ended := hostileRun(s)
 	ended.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.FinishStatus(s), Error: s, By: s, Ask: &runlog.UnansweredAsk{Reason: runlog.UnansweredReason(s), Message: s, Detail: s}, Result: json.RawMessage(`{"a":"` + "pwn" + `"}`)}))
 	pages["ended"] = RunPage(c, ended.run)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
@@ -28,6 +29,8 @@ type Chrome struct {
 	Style     string   // URL of the stylesheet
 	Icon      string   // URL of the icon
 
+	Theme string // light or dark; empty for the system's
+
 	SearchQuery string
 }
 
@@ -42,6 +45,12 @@ type RunLine struct {
 type InboxLine struct {
 	engine.OpenAsk
 	Owner string // what people call the run's owner, if it is somebody else
+	Open  bool   // its form is shown, to be answered in place
+}
+
+// canOpen reports whether the inbox can show the question's form.
+func (l *InboxLine) canOpen() bool {
+	return l.Question != nil && l.Question.Kind != ask.KindSample && !hasShadowingField(l.Question.Fields)
 }
 
 // A PhotonLink is a photon in the sidebar.
@@ -86,14 +95,22 @@ type PhotonPage struct {
 	Description string
 	Upstream    string // whose tool it is; empty for Beam's own
 	Traits
-	Form   *form.Part
-	Errors []generators.FieldError
+	Query    string // what the address fills in
+	Examples []Example
+	Form     *form.Part
+	Errors   []generators.FieldError
 	// JSON is the text of the arguments as JSON; empty for that of the form.
 	JSON      string
 	JSONError string     // what is wrong with it, in a sentence
 	View      string     // on a narrow screen, "json" shows the JSON, and "form" the form
 	Focus     form.Focus // what has the focus after a change of the form
 	Said      string     // what to announce
+}
+
+// An Example is arguments that fill in a photon's form.
+type Example struct {
+	Label string
+	Query string // of the address of the filled-in form
 }
 
 // LoginPage is the data of the sign-in page.

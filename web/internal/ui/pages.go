@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 	"time"
@@ -57,6 +58,7 @@ var shortcuts = []struct {
 	description string
 }{
 	{[]string{"/"}, "", "Find a photon"},
+	{[]string{"Ctrl", "K"}, "+", "Find and open anything (⌘ K on a Mac)"},
 	{[]string{"g", "h"}, "then", "Go to the photons"},
 	{[]string{"g", "r"}, "then", "Go to the runs"},
 	{[]string{"g", "i"}, "then", "Go to the inbox"},
@@ -67,23 +69,102 @@ var shortcuts = []struct {
 	{[]string{"?"}, "", "Show keyboard shortcuts"},
 }
 
-// A RunsPage is the list of runs in a state, or in any.
+// A RunFilter says which runs a list has. What is empty doesn't count.
+type RunFilter struct {
+	Text         string // words that the id, tool, error, owner or input contains
+	Tool         string // part of the photon's name or title
+	State        string // one of RunStates
+	Reason       string // why a question of an unanswered run has no answer
+	Caller       string // part of the owner's id or name
+	Since, Until string // a date or a time
+}
+
+// isSet reports whether a list has only some runs.
+func (f RunFilter) isSet() bool { return f != RunFilter{} }
+
+// isDetailed reports whether the filter has more than the state and a text.
+func (f RunFilter) isDetailed() bool {
+	f.State, f.Text = "", ""
+	return f.isSet()
+}
+
+// query returns the filter as a URL's query.
+func (f RunFilter) query() url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"q": f.Text, "tool": f.Tool, "state": f.State, "reason": f.Reason, "caller": f.Caller, "since": f.Since, "until": f.Until,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// A RunsPage is a page of the list of runs.
 type RunsPage struct {
-	State string // one of RunStates, or empty
-	Runs  []RunLine
+	RunFilter
+	Runs        []RunLine
+	After, Next string // the cursors of this page and of the one that follows; empty if it is the first or the last
+	// Scanned is how many runs were looked at, of which Oldest is when the last one started,
+	// if the search ended there; otherwise 0.
+	Scanned int
+	Oldest  time.Time
+	OfAll   bool // the list has all owners' runs
 }
 
 // RunStates are the states that the list of runs can be filtered by.
 var RunStates = engine.States[:]
 
-// updatesQuery returns the page parameter of the stream that updates the list of runs.
-func (p RunsPage) updatesQuery() string {
-	for _, s := range RunStates {
-		if string(s) == p.State {
-			return "runs&state=" + string(s)
-		}
+// runsQueryURL returns the URL of a page of the list of runs.
+func runsQueryURL(ctx context.Context, f RunFilter, after string) templ.SafeURL {
+	return filterURL(runsURL(ctx), f, after)
+}
+
+// filterURL returns the URL of a page of a list.
+func filterURL(list templ.SafeURL, f RunFilter, after string) templ.SafeURL {
+	query := f.query()
+	if after != "" {
+		query.Set("after", after)
 	}
-	return "runs"
+	if len(query) == 0 {
+		return list
+	}
+	return list + templ.SafeURL("?"+query.Encode())
+}
+
+// An InboxPage is a page of the open questions.
+type InboxPage struct {
+	RunFilter
+	Asks        []InboxLine
+	Count       int    // of all open questions
+	After, Next string // the cursors of this page and of the one that follows; empty if it is the first or the last
+	Scanned     int    // how many questions were looked at, if the search ended there; otherwise 0
+	OfAll       bool   // the list has all owners' questions
+}
+
+// needsSearch reports whether there may be more questions than are easily read.
+func (p InboxPage) needsSearch() bool {
+	return p.isSet() || p.Count > minSearchedAsks
+}
+
+// openAskURL returns the URL of the same page of the inbox with a question's form.
+func openAskURL(ctx context.Context, p InboxPage, id string) templ.SafeURL {
+	query := p.query()
+	if p.After != "" {
+		query.Set("after", p.After)
+	}
+	query.Set("open", id)
+	return inboxURL(ctx) + templ.SafeURL("?"+query.Encode()) + fragmentURL(askElementID(id))
+}
+
+// minSearchedAsks is how many open questions there are before the inbox offers a search.
+const minSearchedAsks = 10
+
+// withState returns the filter with another state, whose runs may have no reason.
+func (f RunFilter) withState(state string) RunFilter {
+	f.State, f.Reason = state, ""
+	return f
 }
 
 // millisUntil returns the milliseconds until deadline, at least 0.

@@ -52,7 +52,7 @@ func ListPatches(list templ.Component) []Patch {
 func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
 	b := newPatchBatch(changes)
 	if b.stateChanged {
-		b.replace(RunHead(r), StateAnnouncement(r))
+		b.replace(RunHead(r), StateAnnouncement(r), DeleteLink(r))
 	}
 	b.patchRows(r)
 	b.patchReplies(r)
@@ -75,7 +75,7 @@ func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
 // shows, for a page that reconnects. They keep what the person is typing.
 func ResyncPatches(r *timeline.Run) []Patch {
 	b := &patchBatch{}
-	b.replace(RunHead(r), StateAnnouncement(r), DroppedNote(r.DroppedItems))
+	b.replace(RunHead(r), StateAnnouncement(r), DeleteLink(r), DroppedNote(r))
 	b.add("#timeline", "inner", Rows(r))
 	b.replace(ProgressBar(r.Progress), dock(r, false))
 	b.patchPositions(r)

@@ -78,7 +78,7 @@ func (b *patchBatch) recordDrop(seq uint64) {
 // undo what the person did to the rows that stay.
 func (b *patchBatch) patchRows(r *timeline.Run) {
 	if len(b.droppedRows) > 0 {
-		b.replace(DroppedNote(r.DroppedItems))
+		b.replace(DroppedNote(r))
 	}
 	removed := make(map[uint64]bool, len(b.droppedRows))
 	for _, seq := range b.droppedRows {

@@ -16,7 +16,7 @@ var rowViews = map[timeline.Kind]func(*timeline.Run, *timeline.Item) templ.Compo
 	timeline.Log:      func(_ *timeline.Run, i *timeline.Item) templ.Component { return logLine(i) },
 	timeline.Chunk:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return chunkRow(i) },
 	timeline.Artifact: artifactView,
-	timeline.Asked:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return askRow(i.Ask) },
+	timeline.Asked:    func(r *timeline.Run, i *timeline.Item) templ.Component { return askRow(r, i.Ask) },
 	timeline.Reply:    func(_ *timeline.Run, i *timeline.Item) templ.Component { return replyRow(i) },
 	timeline.Result:   func(r *timeline.Run, i *timeline.Item) templ.Component { return resultView(r, i) },
 	timeline.Unknown:  func(_ *timeline.Run, i *timeline.Item) templ.Component { return unknownRow(i) },

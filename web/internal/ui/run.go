@@ -66,3 +66,24 @@ func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
 	}
 	return photonURL(ctx, r.Photon) + templ.SafeURL("?"+query.Encode())
 }
+
+// askOnRunURL returns the address of an open question's form on its run's page.
+func askOnRunURL(ctx context.Context, r *timeline.Run, a *timeline.Ask) templ.SafeURL {
+	switch form := fragmentURL(askElementID(a.ID)); {
+	case isExport(ctx):
+		return ""
+	case r.IsWindow():
+		return runURL(ctx, a.Run) + form
+	default:
+		return form
+	}
+}
+
+// rowRange says which rows a page has.
+func rowRange(r *timeline.Run) string {
+	all := r.DroppedItems + len(r.Items) + r.LaterItems
+	if len(r.Items) == 0 {
+		return "None of " + humanize.CountOf(all, "entry", "entries")
+	}
+	return fmt.Sprintf("%s–%s of %s", humanize.Thousands(r.DroppedItems+1), humanize.Thousands(r.DroppedItems+len(r.Items)), humanize.CountOf(all, "entry", "entries"))
+}

@@ -2,9 +2,11 @@ package ui
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/a-h/templ"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -32,12 +34,38 @@ func runsURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Runs())
 }
 
-func runsInStateURL(ctx context.Context, s engine.State) templ.SafeURL {
-	return templ.SafeURL(links.FromContext(ctx).RunsInState(string(s)))
-}
-
 func runURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Run(id))
+}
+
+func settingsURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Settings())
+}
+
+func findURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Find())
+}
+
+func runMessagesURL(ctx context.Context, id string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).RunMessages(id))
+}
+
+func deleteRunURL(ctx context.Context, id string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).DeleteRun(id))
+}
+
+func exportRunURL(ctx context.Context, id, format string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).ExportRun(id, format))
+}
+
+// rowsBeforeURL returns the URL of a page of the run's rows before an entry.
+func rowsBeforeURL(ctx context.Context, r *timeline.Run, seq uint64) templ.SafeURL {
+	return runURL(ctx, r.ID) + templ.SafeURL("?before="+strconv.FormatUint(seq, 10))
+}
+
+// rowsAfterURL returns the URL of a page of the run's rows after an entry.
+func rowsAfterURL(ctx context.Context, r *timeline.Run, seq uint64) templ.SafeURL {
+	return runURL(ctx, r.ID) + templ.SafeURL("?after="+strconv.FormatUint(seq, 10))
 }
 
 func cancelRunURL(ctx context.Context, id string) templ.SafeURL {
@@ -50,6 +78,9 @@ func adoptRunURL(ctx context.Context, id string) templ.SafeURL {
 
 // downloadURL returns the URL of an artifact's content.
 func downloadURL(ctx context.Context, r *timeline.Run, i *timeline.Item) templ.SafeURL {
+	if isExport(ctx) {
+		return dataURL(i.Artifact)
+	}
 	return templ.SafeURL(links.FromContext(ctx).Artifact(r.ID, i.Seq))
 }
 
@@ -74,8 +105,11 @@ func answerPageURL(ctx context.Context, a engine.OpenAsk) templ.SafeURL {
 	return runURL(ctx, a.Run) + templ.SafeURL("#"+askElementID(a.ID))
 }
 
-// evidenceURL returns the URL of the content of an artifact that a question shows.
-func evidenceURL(ctx context.Context, ask string, n int) templ.SafeURL {
+// evidenceURL returns the URL of the content of an artifact that a question shows, the nth.
+func evidenceURL(ctx context.Context, ask string, n int, a *generators.Artifact) templ.SafeURL {
+	if isExport(ctx) {
+		return dataURL(a)
+	}
 	return templ.SafeURL(links.FromContext(ctx).Evidence(sanitizeID(ask), n))
 }
 

@@ -29,7 +29,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		"home":   Home(c, []PhotonCard{{Name: "explore_csv"}}),
 		"photon": PhotonDetails(c, PhotonPage{Form: form.FromFields(nil, nil), Name: "explore_csv"}),
 		"runs":   Runs(c, RunsPage{Runs: []RunLine{{Info: engine.Info{ID: runID}}}}),
-		"none":   Runs(c, RunsPage{State: "failed"}),
+		"none":   Runs(c, RunsPage{RunFilter: RunFilter{State: "failed"}, After: "1-a", Next: "1-b"}),
 		"run":    RunPage(c, w.run),
 		"gone":   RunGone(runID),
 		"login":  Login(c, LoginPage{Token: true}),
@@ -41,7 +41,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		pages["form "+kind] = AskForm(w.openAsk(), nil, nil)
 		pages["page "+kind] = AskPage(c, w.openAsk(), nil, url.Values{})
 		pages["run with "+kind] = RunPage(c, w.run)
-		pages["inbox with "+kind] = Inbox(c, []InboxLine{{OpenAsk: w.openAsk()}})
+		pages["inbox with "+kind] = Inbox(c, InboxPage{Asks: []InboxLine{{OpenAsk: w.openAsk()}}, After: "1-a", Next: "1-b"})
 		id := w.openAsk().ID
 		w.answer(2, ask.Decline, "")
 		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id))

@@ -1,0 +1,88 @@
+// History: searching runs, a run's messages, its export and its deletion.
+import { readFileSync } from "node:fs";
+import { test, expect } from "./support/fixtures.js";
+import { expectAccessible } from "./support/axe.js";
+import { askKitchenSink, dialog, expectEnd, pressButton, startRun } from "./support/run-page.js";
+
+/** completedRun runs the kitchen sink to its end and returns the run's path. */
+async function completedRun(page) {
+  await askKitchenSink(page, "confirm");
+  await pressButton(dialog(page), "Yes");
+  await expectEnd(page, "completed");
+  return new URL(page.url()).pathname;
+}
+
+test("runs are searched and filtered by keyboard", async ({ page }) => {
+  const run = await completedRun(page);
+  await page.goto("/runs");
+  await page.getByRole("searchbox", { name: "Search runs" }).fill("kitchen");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/q=kitchen/);
+  await expect(page.getByRole("main").locator(`a[href="${run}"]`)).toBeVisible();
+  await page.getByText("More filters").focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Photon", { exact: true }).fill("no such tool");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("main")).toContainText("No runs match.");
+  await expectAccessible(page);
+  await page.getByRole("main").getByRole("link", { name: "Show all runs" }).first().click();
+  await expect(page.getByRole("main").locator(`a[href="${run}"]`)).toBeVisible();
+});
+
+test("a run's messages are listed, filtered and copied", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await completedRun(page);
+  await page.getByRole("link", { name: "Messages" }).click();
+  const rows = page.locator(".messages > li");
+  await expect(rows.first()).toContainText("tools/call");
+  await expectAccessible(page);
+  await page.getByLabel("Method").selectOption("elicitation/create");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect(rows).toHaveCount(2);
+  await expect(rows.nth(1)).toContainText("accept in the browser");
+  await rows.nth(1).locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await rows.nth(1).getByRole("button", { name: "Copy" }).click();
+  await expect(rows.nth(1).getByRole("button", { name: "Copied" })).toBeVisible();
+  expect(JSON.parse(await page.evaluate("navigator.clipboard.readText()")).result.action).toBe("accept");
+  await expectAccessible(page);
+});
+
+test("a run is exported as one file, and deleted", async ({ page, browser }) => {
+  const run = await completedRun(page);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export as HTML" }).click()]);
+  const alone = await browser.newPage();
+  await alone.route("**", (route) => route.abort()); // it loads nothing
+  await alone.setContent(readFileSync(await download.path(), "utf8"));
+  await expect(alone.getByRole("heading", { level: 1 })).toHaveText("Kitchen sink");
+  await expect(alone.locator(".r-result")).toBeVisible();
+  await alone.close();
+  await page.getByRole("link", { name: "Delete", exact: true }).click();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Delete the run" }).click();
+  await expect(page).toHaveURL(/\/runs$/);
+  await expect(page.locator(`a[href="${run}"]`)).toHaveCount(0);
+});
+
+test.describe("without script", () => {
+  test.use({ javaScriptEnabled: false });
+  test("history works", async ({ page }) => {
+    await startRun(page, "kitchen_sink", { ask: "confirm" });
+    const run = page.url();
+    await expect(async () => {
+      await page.goto(run);
+      await page.getByRole("button", { name: "Yes", exact: true }).click({ timeout: 1000 });
+    }).toPass();
+    await expect(async () => {
+      await page.goto(run);
+      await expect(page.locator(".r-result")).toBeVisible({ timeout: 1000 });
+    }).toPass();
+    await page.getByRole("link", { name: "Messages" }).click();
+    await page.getByLabel("Method").selectOption("tools/call");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await expect(page.locator(".messages > li")).toHaveCount(2);
+    await page.getByRole("link", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete the run" }).click();
+    await expect(page).toHaveURL(/\/runs$/);
+  });
+});

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/scaffold"
+)
+
+// newCommand writes a module with a photon.
+type newCommand struct {
+	Name string `arg:"" help:"The name of the photon, of the program and of the new folder: lower-case letters, digits and underscores."`
+	To   string `env:"-" placeholder:"DIR" help:"The new folder (default: the name, in this folder)."`
+	Beam string `env:"-" placeholder:"DIR" help:"The folder of Beam's source to use instead of a released version."`
+}
+
+// Help returns what --help says besides the flags.
+func (*newCommand) Help() string {
+	return "The folder is a Go module: a photon that asks a question, its test, the program, and a README that says what to do next.\n\n    ${program} new greet\n    ${program} new welcome --beam ../beam"
+}
+
+// Validate checks the name.
+func (c *newCommand) Validate() error { return scaffold.CheckName(c.Name) }
+
+// Run writes the module.
+func (c *newCommand) Run(p *program) error {
+	m := scaffold.Module{Name: c.Name}
+	if v := app.Version(); strings.HasPrefix(v, "v") && !strings.Contains(v, "+") {
+		m.Version = v
+	}
+	if c.Beam != "" {
+		var err error
+		if m.Source, err = filepath.Abs(c.Beam); err != nil {
+			return err
+		}
+	}
+	folder := cmp.Or(c.To, c.Name)
+	names, err := m.Write(folder)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s is a module with %s.\n\n    cd %s\n    go mod tidy\n    go test .\n    go run .\n", folder, strings.Join(names, ", "), folder)
+	return err
+}
