@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -131,15 +131,22 @@ type messageReader struct {
 	read int64 // bytes since the last message
 }
 
-// maxWithoutMessage is how much a process may write without a message, in bytes.
-const maxWithoutMessage = 4 * message.MaxSize
+// maxWithoutMessage is how much a process may write without a message, in bytes. Each byte of
+// white space counts as blankWeight, since blank lines take longer to read.
+const (
+	maxWithoutMessage = 4 * message.MaxSize
+	blankWeight       = 100
+)
 
 func (r *messageReader) Read(p []byte) (int, error) {
 	if r.read > maxWithoutMessage {
-		return 0, fmt.Errorf("it wrote %s to stdout without a message", humanize.Bytes(r.read))
+		return 0, errors.New("it wrote too much to stdout without a message")
 	}
 	n, err := r.in.Read(p)
 	r.read += int64(n)
+	if len(bytes.TrimSpace(p[:n])) == 0 {
+		r.read += (blankWeight - 1) * int64(n)
+	}
 	return n, err
 }
 
