@@ -128,6 +128,11 @@ func TestFailures(t *testing.T) {
 				x.Say(strings.Repeat("x", 100<<10))
 			}
 		}, "larger than 4 MiB", 1},
+		"an endless stream of nothing": {func(x *llmtest.Call) {
+			for x.Request.Context().Err() == nil {
+				x.Raw(": " + strings.Repeat("x", 500<<10) + "\n")
+			}
+		}, "m sent more than 64 MiB", 1},
 		"nothing said":   {func(x *llmtest.Call) { x.Finish("stop") }, "without any content", 1},
 		"no tokens left": {func(x *llmtest.Call) { x.Finish("length") }, "allow more tokens", 1},
 		"broken arguments": {func(x *llmtest.Call) {

@@ -1,0 +1,178 @@
+package sampling
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/llm"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// handleQuestion sends a new question to a model if a standing approval covers it. It
+// doesn't block.
+func (s *Service) handleQuestion(askID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.standing) == 0 || s.closed {
+		return
+	}
+	decided := make(chan struct{})
+	s.deciding[askID] = decided
+	s.calls.Go(func() {
+		if err := s.approveByStanding(askID); err != nil {
+			s.logger.Warn("using a standing approval", "ask", askID, "err", err)
+		}
+		s.mu.Lock()
+		delete(s.deciding, askID)
+		s.mu.Unlock()
+		close(decided)
+	})
+}
+
+// awaitDecision waits until it is decided whether a standing approval covers a question
+// that was asked just now.
+func (s *Service) awaitDecision(ctx context.Context, askID string) {
+	s.mu.Lock()
+	decided := s.deciding[askID]
+	s.mu.Unlock()
+	if decided == nil {
+		return
+	}
+	select {
+	case <-decided:
+	case <-ctx.Done():
+	}
+}
+
+func (s *Service) approveByStanding(askID string) error {
+	operator := callers.Operator()
+	open, err := s.openSample(s.ctx, operator, askID)
+	if err != nil {
+		return nil // it was settled at once
+	}
+	if asked, err := s.clientIsAsked(operator, open.Run); err != nil || asked {
+		return err
+	}
+	for _, a := range s.covering(open) {
+		approval, body, err := s.prepare(open, Decision{Model: a.Model})
+		if err != nil {
+			continue // a person sees why
+		}
+		most := mostTokens(requestOf(open, approval))
+		summary, ok := s.take(a, most)
+		if !ok {
+			continue
+		}
+		approval.Standing, approval.By, approval.Surface = summary, &a.By, Surface
+		if s.begin(operator, askID, approval, body, a) != nil { // a person was faster
+			s.giveBack(a, 1, most)
+		}
+		return nil
+	}
+	return nil
+}
+
+// covering returns the standing approvals for a question's tool and owner, oldest first.
+func (s *Service) covering(open engine.OpenAsk) []*Standing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*Standing
+	for _, a := range s.standing {
+		name := open.Photon
+		if a.Scope == ScopeServer {
+			name = Server(open.Photon)
+		}
+		if a.Owner == open.Owner && a.Name == name {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// clientIsAsked reports whether the question goes to the client that started the run,
+// which has a model.
+func (s *Service) clientIsAsked(operator generators.Caller, run string) (bool, error) {
+	batches, err := s.engine.Read(s.ctx, operator, run, 0)
+	if err != nil {
+		return false, err
+	}
+	for batch, err := range batches {
+		if err != nil {
+			return false, err
+		}
+		started, err := runlog.Decode[runlog.Started](batch[0])
+		return started.Samples, err
+	}
+	return false, context.Cause(s.ctx)
+}
+
+// mostTokens returns how many tokens a request can use: its own, and those of its longest
+// reply. A tool can ask for a reply of any length.
+func mostTokens(r *ask.SampleRequest) int {
+	return llm.EstimateTokens(r) + min(r.MaxTokens, maxStandingTokens)
+}
+
+// take takes a request with at most that many tokens from a standing approval, if it
+// covers them, and returns what the approval says.
+func (s *Service) take(a *Standing, tokens int) (summary string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.standing, a) || a.isUsedUp() || a.Tokens != nil && *a.Tokens < tokens {
+		return "", false
+	}
+	if a.Tokens != nil {
+		*a.Tokens -= tokens
+	}
+	if a.Requests != nil {
+		*a.Requests--
+	}
+	a.calls++
+	return a.describe(), true
+}
+
+// giveBack returns to a standing approval what a call has taken and didn't use.
+func (s *Service) giveBack(a *Standing, requests, tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.giveBack(requests, tokens)
+	s.dropUsedUp()
+}
+
+// giveBack is [Service.giveBack]. Callers hold the service's mu.
+func (a *Standing) giveBack(requests, tokens int) {
+	if a.Requests != nil {
+		*a.Requests += requests
+	}
+	if a.Tokens != nil {
+		*a.Tokens += tokens
+	}
+	a.calls--
+}
+
+func (a *Standing) isUsedUp() bool {
+	return a.Requests != nil && *a.Requests <= 0 || a.Tokens != nil && *a.Tokens <= 0
+}
+
+func (a *Standing) describe() string {
+	var left []string
+	if a.Requests != nil {
+		left = append(left, humanize.Count(*a.Requests, "request"))
+	}
+	if a.Tokens != nil {
+		left = append(left, humanize.Count(*a.Tokens, "token"))
+	}
+	return fmt.Sprintf("a standing approval for the %s %s; %s left", a.Scope, a.Name, strings.Join(left, " and "))
+}
+
+// dropUsedUp drops the standing approvals that are used up, once no call can give anything
+// back. Callers hold mu.
+func (s *Service) dropUsedUp() {
+	s.standing = slices.DeleteFunc(s.standing, func(a *Standing) bool { return a.calls == 0 && a.isUsedUp() })
+}
