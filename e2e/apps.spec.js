@@ -217,6 +217,19 @@ test.describe("a host that drops", () => {
   });
 
   test.describe(() => {
+    test.use({ hostOptions: { refuse: ["open"] } });
+    test("links: the address is shown, and stays", async ({ host, beam }) => {
+      const { frame, n } = await askInChat(host, "secret");
+      await question(frame).getByRole("link", { name: "Open in Beam" }).click();
+      await expect(frame.getByText(`Open this address: ${beam.url}/asks/`)).toBeVisible();
+      const reads = async () => (await host.recorded(n)).calls.filter((name) => name === "beam_app_read").length;
+      const before = await reads();
+      await expect.poll(reads).toBeGreaterThan(before);
+      await expect(frame.getByText(`Open this address: ${beam.url}/asks/`)).toBeVisible();
+    });
+  });
+
+  test.describe(() => {
     test.use({ hostOptions: { refuse: ["act"] } });
     test("calls that change something: the view says so, and links to Beam's page", async ({ host }) => {
       const { frame, n } = await askInChat(host, "text");

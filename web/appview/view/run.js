@@ -90,7 +90,7 @@ function prepared(q) {
 
 // valuesOf returns what is filled in, as a form would post it.
 function valuesOf(section, button) {
-  const values = {};
+  const values = Object.create(null); // a field may have any name
   const add = (name, value) => name && (values[name] ??= []).push(value);
   for (const el of section.querySelectorAll("input, select, textarea")) {
     if ((el.type === "checkbox" || el.type === "radio") && !el.checked) continue;
@@ -157,7 +157,7 @@ async function pause(ms) {
 
 // follow reads the run until it has ended, less often the longer nothing happens.
 async function follow() {
-  let idle = 0, failures = 0;
+  let idle = 0, busy = 0, failures = 0;
   while (!run.ended) {
     await pause(Math.min(idle, failures > 2 ? 60000 : 5000));
     const seq = run.seq;
@@ -165,8 +165,9 @@ async function follow() {
       const data = await callTool("beam_app_read", { run: run.id, after: seq, wait: seq ? 5 : 0 }, 60000);
       show(data);
       failures = 0;
-      find("#note").hidden = true;
-      idle = run.seq === seq ? Math.max(250, idle * 2) : 0;
+      found();
+      busy = run.seq === seq ? 0 : busy + 1;
+      idle = !busy ? Math.max(250, idle * 2) : busy > 5 ? 250 : 0; // a run that does much is read less often, too
       if (run.ended) await finish(data);
     } catch (error) {
       idle = Math.max(1000, idle * 2);
@@ -188,9 +189,18 @@ async function stop(button) {
   wake();
 }
 
+// found takes back what lost has said.
+function found() {
+  const note = find("#note");
+  if (note.dataset.lost === undefined) return;
+  note.hidden = true;
+  delete note.dataset.lost;
+}
+
 // lost says that the run can't be read.
 function lost(error) {
   find("#state").textContent = "can’t be shown here";
   find("#note").hidden = false;
+  find("#note").dataset.lost = "";
   find("#note").textContent = "Open in Beam’s inbox to see it: " + error.message + ".";
 }
