@@ -146,7 +146,7 @@ func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 		}
 		if caller.ID != "" {
 			event := audit.Of(audit.SignedOut, caller)
-			event.Address = addressOf(r)
+			event.Address = s.addressOf(r)
 			s.audit.Record(event)
 			s.live.recheck()
 		}

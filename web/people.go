@@ -2,12 +2,12 @@ package web
 
 import (
 	"errors"
-	"net"
 	"net/http"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/signin"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/internal/ui"
@@ -49,7 +49,7 @@ func (s *Server) hasSession(r *http.Request) bool {
 // auditSignIn records that a caller has signed in.
 func (s *Server) auditSignIn(r *http.Request, caller generators.Caller, by string) {
 	event := audit.Of(audit.SignedIn, caller)
-	event.By, event.Address = by, addressOf(r)
+	event.By, event.Address = by, s.addressOf(r)
 	s.audit.Record(event)
 }
 
@@ -68,14 +68,14 @@ func (s *Server) auditRefusal(r *http.Request, err error) {
 }
 
 func (s *Server) recordRefusal(r *http.Request, by, reason string) {
-	s.audit.Record(audit.Event{Kind: audit.SignInRefused, By: by, Address: addressOf(r), Reason: reason})
+	s.audit.Record(audit.Event{Kind: audit.SignInRefused, By: by, Address: s.addressOf(r), Reason: reason})
 }
 
-// addressOf returns the address that a request comes from, without its port. It is a
-// proxy's, if there is one.
-func addressOf(r *http.Request) string {
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		return host
+// addressOf returns the address that a request comes from. If the connection is that of a
+// trusted proxy, it is the one that the proxy says.
+func (s *Server) addressOf(r *http.Request) string {
+	if from := signin.Address(r, s.trustedProxies); from.IsValid() {
+		return from.String()
 	}
 	return r.RemoteAddr
 }

@@ -68,7 +68,7 @@ func (a *App) mayExist(c Config) func(qualifies func(generators.Caller) bool) bo
 func (a *App) addPeople(site *web.Config, c Config) {
 	site.Users, site.Audit = a.users, a.audit
 	if p := c.People.Proxy; p != nil {
-		p.Users = a.users
+		p.Users, site.TrustedProxies = a.users, p.Proxies
 		site.Authenticators = append(site.Authenticators, p)
 	}
 	if p := c.People.OpenID; p != nil {
