@@ -220,7 +220,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /runs", s.handleRuns)
 	page("GET /runs/{id}", s.handleRun)
 	page("GET /asks", s.handleInbox)
-	page("GET /asks/{id}", s.handleAsk)
+	page(askPattern, s.handleAsk)
 	s.routeUpstreams(page, mux)
 	mux.Handle("GET /asks/{id}/evidence/{n}", s.authenticated(s.handleEvidence))
 	if s.sampling != nil {
