@@ -65,7 +65,7 @@ export async function startIssuer(options = {}) {
 export async function startProtected(issuer, ...flags) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const beam = await start("--addr", `127.0.0.1:${port}`, "--url", url, "--oauth-issuer", issuer, "--oauth-scope", "beam", "--oauth-roles", "roles", ...flags);
+  const beam = await start("--addr", `127.0.0.1:${port}`, "--url", url, "--oauth-issuer", issuer, "--oauth-scope", "beam", "--oauth-roles-claim", "roles", ...flags);
   return { ...beam, mcp: `${url}/mcp` };
 }
 
