@@ -1,6 +1,8 @@
 // MCP clients present access tokens of a real authorization server.
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -36,7 +38,7 @@ test.describe("with one issuer", () => {
   const document = "https://client.example/client.json";
   test.beforeAll(async () => {
     issuer = await startIssuer({ documents: { [document]: { ...clientMetadata, client_id: document, client_uri: "https://client.example/" } } });
-    beam = await startProtected(issuer.url);
+    beam = await startProtected({ issuer: issuer.url });
   });
   test.afterAll(async () => {
     await beam?.stop();
@@ -111,7 +113,7 @@ test("an opaque token is introspected, and refused once it is revoked", async ()
   const folder = await mkdtemp(join(tmpdir(), "beam-oauth-"));
   const secret = join(folder, "secret");
   await writeFile(secret, `${own.client_secret}\n`);
-  const beam = await startProtected(issuer.url, "--oauth-client-id", "beam", "--oauth-client-secret-file", secret);
+  const beam = await startProtected({ issuer: issuer.url }, "--oauth-client-id", "beam", "--oauth-client-secret-file", secret);
   try {
     const person = login("ada");
     await (await connect(1, beam.mcp, person)).close();
@@ -140,7 +142,7 @@ test("an opaque token is introspected, and refused once it is revoked", async ()
 test("an issuer that is down when Beam starts, and then changes its key", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const beam = await startProtected(url);
+  const beam = await startProtected({ issuer: url });
   const keys = [makeKey("first"), makeKey("second")];
   const status = (key) => post(beam.mcp, sign(key, {}, goodClaims(url, beam.mcp))).then((r) => r.status);
   try {
@@ -154,5 +156,82 @@ test("an issuer that is down when Beam starts, and then changes its key", async 
     }
   } finally {
     await beam.stop();
+  }
+});
+
+test("the page of a question is used only by the person whose client asked", async ({ browser }) => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const pages = { client_id: "beam-pages", token_endpoint_auth_method: "none", redirect_uris: [`${url}/login/callback`], application_type: "native" };
+  const issuer = await startIssuer({ clients: [pages] });
+  const beam = await startProtected({ issuer: issuer.url, port }, "--oidc-issuer", issuer.url, "--oidc-client-id", "beam-pages", "--oidc-roles-claim", "roles");
+  try {
+    const asked = Promise.withResolvers();
+    const client = await connect(1, beam.mcp, login("ada"), (question) => {
+      asked.resolve(question);
+      return { action: "accept" };
+    });
+    const call = client.callTool({ name: "kitchen_sink", arguments: { ask: "secret" } });
+    const question = await asked.promise;
+    expect(question.mode).toBe("url");
+    const open = async (name) => {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(question.url); // which leads to the sign-in page
+      await page.getByRole("link", { name: /^Sign in with/ }).click();
+      await page.getByLabel("Name").fill(name);
+      const response = page.waitForResponse((r) => r.url() === question.url);
+      await page.getByRole("button", { name: "Continue" }).click();
+      return { page, status: (await response).status() };
+    };
+    for (const name of ["bob", "root"]) { // who is an operator
+      const { page, status } = await open(name);
+      expect(status, name).toBe(403);
+      await expect(page.getByText("This question was put to somebody else")).toBeVisible();
+      await expect(page.getByLabel("Passphrase")).toHaveCount(0);
+    }
+    const { page, status } = await open("ada");
+    expect(status).toBe(200);
+    await page.getByRole("textbox", { name: "Passphrase" }).fill("open sesame");
+    await page.getByRole("textbox", { name: "Passphrase" }).press("Enter");
+    expect((await call).structuredContent).toMatchObject({ action: "accept" });
+    await client.close();
+  } finally {
+    await beam.stop();
+    await issuer.stop();
+  }
+});
+
+test("a web page of an allowed origin is an MCP client, and one of another isn't", async ({ browser }) => {
+  const site = createServer((_, response) => response.setHeader("Content-Type", "text/html").end("<title>A client</title>")).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  const origin = `http://127.0.0.1:${site.address().port}`;
+  const issuer = await startIssuer();
+  const beam = await startProtected({ issuer: issuer.url }, "--allow-origin", origin);
+  const token = sign(issuer.key, {}, goodClaims(issuer.url, beam.mcp));
+  // use does what an MCP client does first: it reads the challenge, the metadata, and the session's id.
+  const use = async ({ mcp, token }) => {
+    const refused = await fetch(mcp, { method: "POST", credentials: "omit" });
+    const [, metadata] = refused.headers.get("www-authenticate").match(/resource_metadata="([^"]+)"/);
+    const { resource } = await (await fetch(metadata, { headers: { "MCP-Protocol-Version": "2025-11-25" } })).json();
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } };
+    const response = await fetch(mcp, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream", Authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }),
+    });
+    return { refused: refused.status, resource, status: response.status, session: response.headers.get("mcp-session-id") };
+  };
+  try {
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(origin);
+    expect(await page.evaluate(use, { mcp: beam.mcp, token })).toMatchObject({ refused: 401, resource: beam.mcp, status: 200, session: expect.stringMatching(/.+/) });
+    await expect(page.evaluate((url) => fetch(url).then((r) => r.status), `${beam.url}/runs`)).rejects.toThrow("Failed to fetch");
+    await page.goto(origin.replace("127.0.0.1", "localhost")); // another origin
+    await expect(page.evaluate(use, { mcp: beam.mcp, token })).rejects.toThrow("Failed to fetch");
+  } finally {
+    await beam.stop();
+    await issuer.stop();
+    site.closeAllConnections();
+    site.close();
   }
 });

@@ -34,6 +34,9 @@ func (s *Server) handleAnswer(w http.ResponseWriter, r *http.Request, caller gen
 func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.URL.Query().Get("ask")
 	open, err := s.engine.OpenAsk(r.Context(), caller, id)
+	if err == nil && open.Excluded {
+		err = &engine.OthersAnswerError{Who: open.For}
+	}
 	if err != nil {
 		return s.renderUnanswerable(w, r, caller, id, err)
 	}

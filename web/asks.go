@@ -137,12 +137,24 @@ func (l *inboxList) update(e *engine.Engine, caller generators.Caller, query url
 	return page, nil
 }
 
+// askPattern is the route of handleAsk.
+const askPattern = "GET /asks/{id}"
+
+// othersQuestion warns somebody who opens the page of a question that was put to somebody
+// else: whoever sent the address would get what is entered there (MCP, Elicitation,
+// Phishing).
+const othersQuestion = "This question was put to somebody else. If someone sent you its address, close this page: what you enter would go to their tool."
+
 // handleAsk renders the page of one question, which links to questions lead to. MCP
-// clients send people there to answer secrets and files.
+// clients send people there to answer secrets and files, which only the person may use
+// whose client that is.
 func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	open, err := s.engine.OpenAsk(r.Context(), caller, r.PathValue("id"))
 	if errors.Is(err, engine.ErrSettled) && !wantsJSON(r) {
 		return s.renderClosedAsk(w, r, caller, r.PathValue("id"), http.StatusOK)
+	}
+	if errors.Is(err, engine.ErrForbidden) && s.identifier != nil {
+		return statusErrorf(http.StatusForbidden, othersQuestion)
 	}
 	if err != nil {
 		return err
@@ -150,6 +162,9 @@ func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller genera
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, s.describeAsk(r, caller, open))
 		return nil
+	}
+	if open.Reserved {
+		return statusErrorf(http.StatusForbidden, "%s Only %s can answer it. An operator who adopts the run becomes its owner.", othersQuestion, open.For)
 	}
 	if s.isForModel(open) && !open.AskOnly { // its run's page shows the reply as it arrives
 		http.Redirect(w, r, s.askOnRunPage(open), http.StatusSeeOther)

@@ -119,7 +119,11 @@ func (s *Server) unauthenticated(h func(http.ResponseWriter, *http.Request) erro
 func (s *Server) renderForbidden(w http.ResponseWriter, r *http.Request) error {
 	to := s.requestPath(r)
 	s.sessions.SaveReturnPath(w, r, to)
-	return s.renderLogin(w, r, http.StatusForbidden, "This belongs to someone else. Sign in as its owner to see it.", to)
+	text := "This belongs to someone else. Sign in as its owner to see it."
+	if r.Pattern == askPattern {
+		text = othersQuestion + " If the question is yours, sign in as the person whose tool asks it."
+	}
+	return s.renderLogin(w, r, http.StatusForbidden, text, to)
 }
 
 // requestPath returns the path and query that a browser requested.

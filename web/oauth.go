@@ -83,7 +83,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.R
 	}
 	if refused.Code != "" {
 		s.recordRefusal(r, "access token", refused.Text)
-		s.logger.Info("refused a request of an MCP client", "error", refused.Code, "reason", refused.Text, "remote", r.RemoteAddr)
 	}
 	return &statusError{refused.Status, asSentence(refused.Text)}
 }

@@ -239,7 +239,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux.Handle("POST /runs/{id}/delete", s.authenticated(s.handleDelete))
 	page("GET /runs/{id}/export", s.handleExport)
 	page("GET /asks", s.handleInbox)
-	page("GET /asks/{id}", s.handleAsk)
+	page(askPattern, s.handleAsk)
 	s.routeUpstreams(page, mux)
 	mux.Handle("GET /asks/{id}/evidence/{n}", s.authenticated(s.handleEvidence))
 	if s.sampling != nil {

@@ -20,6 +20,7 @@ const { ElicitRequestSchema } = require("@modelcontextprotocol/sdk/types.js");
 const people = {
   ada: { name: "Ada Lovelace", roles: ["ops"] },
   bob: { name: "Bob", roles: ["dev"] },
+  root: { name: "Root", roles: ["operator"] },
 };
 
 /** makeKey makes a private key of an issuer, as a JWK. */
@@ -61,11 +62,11 @@ export async function startIssuer(options = {}) {
   };
 }
 
-/** startProtected starts a Beam that accepts the access tokens of an issuer. */
-export async function startProtected(issuer, ...flags) {
-  const port = await freePort();
+/** startProtected starts a Beam that accepts the access tokens of an issuer, on a port. */
+export async function startProtected({ issuer, port }, ...flags) {
+  port ??= await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const beam = await start("--addr", `127.0.0.1:${port}`, "--url", url, "--oauth-issuer", issuer, "--oauth-scope", "beam", "--oauth-roles", "roles", ...flags);
+  const beam = await start("--addr", `127.0.0.1:${port}`, "--url", url, "--oauth-issuer", issuer, "--oauth-scope", "beam", "--oauth-roles-claim", "roles", ...flags);
   return { ...beam, mcp: `${url}/mcp` };
 }
 

@@ -25,6 +25,14 @@ func Of(q *ask.Question) *Audience {
 	return a.OrNil()
 }
 
+// ReservesForOwner reports whether a question of a run, which by may use, is for its owner
+// alone: if it asks for what is the person's own, a secret, a file or an account elsewhere,
+// and it is known who the owner is. Otherwise somebody could send an operator the address
+// of such a question, and would get what the operator enters (MCP, Elicitation, Phishing).
+func ReservesForOwner(q *ask.Question, by, owner generators.Caller) bool {
+	return Of(q) == nil && (q.OnPage() || q.Kind == ask.KindURL) && by.ID != owner.ID && callers.IsPerson(owner)
+}
+
 // OrNil returns nil for an audience that doesn't restrict who may answer.
 func (a Audience) OrNil() *Audience {
 	if len(a.From) == 0 && !a.NotCaller {

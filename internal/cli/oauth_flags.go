@@ -14,7 +14,7 @@ import (
 type oauthFlags struct {
 	OAuthIssuer           string   `name:"oauth-issuer" placeholder:"URL" help:"Authorization server whose access tokens MCP clients present at /mcp (OAuth 2.1). Requires --url with a host: tokens must be for the address of /mcp. docs/oauth.md describes the set-up; beam doctor --oauth checks it."`
 	OAuthScope            []string `name:"oauth-scope" placeholder:"SCOPE" help:"Scope that access tokens must have. Can be repeated."`
-	OAuthRoles            string   `name:"oauth-roles" placeholder:"CLAIM" help:"Claim of access tokens that lists the caller's roles, such as roles or realm_access.roles."`
+	OAuthRoles            string   `name:"oauth-roles-claim" placeholder:"CLAIM" help:"Claim of access tokens that lists the caller's roles, such as roles or realm_access.roles."`
 	OAuthClientID         string   `name:"oauth-client-id" placeholder:"ID" help:"Beam's own client id at the authorization server, to ask it about access tokens that are not JWTs (introspection)."`
 	OAuthClientSecretFile string   `name:"oauth-client-secret-file" type:"path" placeholder:"FILE" help:"File that contains the secret of --oauth-client-id."`
 	AllowOrigin           []string `placeholder:"ORIGIN" help:"Origin of a web page that may be an MCP client, such as https://client.example. Can be repeated."`
@@ -29,7 +29,7 @@ func (f *oauthFlags) validate(site links.Site) error {
 	}
 	if f.OAuthIssuer == "" {
 		if len(f.OAuthScope) > 0 || f.OAuthRoles != "" || f.OAuthClientID != "" || f.OAuthClientSecretFile != "" {
-			return errors.New("--oauth-scope, --oauth-roles, --oauth-client-id and --oauth-client-secret-file require --oauth-issuer")
+			return errors.New("--oauth-scope, --oauth-roles-claim, --oauth-client-id and --oauth-client-secret-file require --oauth-issuer")
 		}
 		return nil
 	}

@@ -123,6 +123,9 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	if err := open.checkAdmits(caller); err != nil { // another caller has adopted the run in the meantime
 		return err
 	}
+	if r.reservesForOwner(question, caller) {
+		return &OthersAnswerError{r.ownerName()}
+	}
 	if err := r.checkMayWork(); err != nil {
 		return err
 	}

@@ -47,6 +47,12 @@ func (a *openAsk) checkAdmits(c generators.Caller) error {
 	return ErrForbidden
 }
 
+// reservesForOwner reports whether a question is for the run's owner, who isn't the caller;
+// see [audience.ReservesForOwner].
+func (r *trackedRun) reservesForOwner(q *ask.Question, c generators.Caller) bool {
+	return q != nil && audience.ReservesForOwner(q, c, generators.Caller{ID: r.owner()})
+}
+
 // isAddressedTo reports whether a question of the run, which may have been settled, is one
 // that a caller who can't use the run may answer.
 func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq uint64) bool {
@@ -76,6 +82,9 @@ func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq
 // use the run, may not; otherwise it is empty.
 func (e *Engine) Excludes(caller generators.Caller, run string, q *ask.Question) string {
 	r, a := e.index.lookup(run), audience.Of(q)
+	if r != nil && r.reservesForOwner(q, caller) {
+		return r.ownerName()
+	}
 	if a == nil || r == nil || a.Admits(caller, r.starter(), r.isUsableBy(caller)) {
 		return ""
 	}

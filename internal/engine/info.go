@@ -84,6 +84,8 @@ type OpenAsk struct {
 	// Excluded means that the caller for whom the question was looked up may not.
 	For      string `json:"for,omitempty"`
 	Excluded bool   `json:"excluded,omitempty"`
+	// Reserved means that it is excluded because the question is for the run's owner alone.
+	Reserved bool `json:"-"`
 	// AskOnly means that the caller may answer the question, but not use its run.
 	AskOnly bool `json:"askOnly,omitempty"`
 	runlog.Asked

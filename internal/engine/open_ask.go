@@ -38,8 +38,11 @@ func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk, caller genera
 		ID: runlog.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon, Title: r.started.Title,
 		Owner: r.owner(), OwnerName: r.ownerName(), Since: a.askedAt, Asked: asked,
 	}
-	if a.audience != nil {
+	switch {
+	case a.audience != nil:
 		o.For, o.Excluded, o.AskOnly = a.audience.String(), !a.admits(caller), !r.isUsableBy(caller)
+	case r.reservesForOwner(asked.Question, caller):
+		o.For, o.Excluded, o.Reserved = o.OwnerName, true, true
 	}
 	return o, nil
 }

@@ -104,15 +104,35 @@ func TestIssuerDown(t *testing.T) {
 func TestCanceledRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := oauthtest.New(oauthtest.URL)
-		v := newVerifier(t, i, nil)
-		gone, cancel := context.WithCancel(t.Context())
-		cancel()
+		i.Down = true
+		leave := func() {}
+		v := newVerifier(t, i, func(c *oauth.Config) { c.Transport = leaving{i, func() { leave() }} })
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		leave = cancel
+		i.Change(func() { i.Down = false })
+		time.Sleep(5 * time.Second)
 		token := oauthtest.Good().Sign(t, claims(nil))
-		v.Verify(gone, token, resource)
-		if _, err := v.Verify(t.Context(), token, resource); err != nil {
-			t.Error(err)
+		v.Verify(ctx, token, resource) // leave is called while Beam fetches
+		if _, err := v.Verify(t.Context(), token, resource); err != nil || ctx.Err() == nil {
+			t.Errorf("the next client gets %v", err)
 		}
 	})
+}
+
+// leaving is an issuer whose client leaves when a request reaches it.
+type leaving struct {
+	*oauthtest.Issuer
+	leave func()
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (l leaving) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.leave()
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return l.Issuer.RoundTrip(r)
 }
 
 // TestDiscovery checks where metadata is found, and that only the issuer's own counts.

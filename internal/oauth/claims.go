@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 )
 
 // claims are what the issuer says of a token.
@@ -40,7 +42,7 @@ func (v *Verifier) callerOf(c claims, resource string) (generators.Caller, error
 	if slices.ContainsFunc(v.config.Scopes, func(s string) bool { return !slices.Contains(granted, s) }) {
 		return generators.Caller{}, &Refusal{http.StatusForbidden, "insufficient_scope", "the token needs the scope " + strings.Join(v.config.Scopes, " ")}
 	}
-	return c.caller(v.config.Issuer, v.config.RolesClaim)
+	return v.person(c)
 }
 
 // describeInvalid says what is wrong with the claims of a token.
@@ -97,15 +99,17 @@ func listOf(claim any) (words []string) {
 	return words
 }
 
-// find returns the claim of a name, whose parts after periods are members.
-func (c *claims) find(name string) any {
-	if v, ok := c.all[name]; ok {
-		return v
+// person returns the caller whom the issuer says that the token stands for.
+func (v *Verifier) person(c claims) (generators.Caller, error) {
+	name, _ := c.all["name"].(string)
+	userName, _ := c.all["preferred_username"].(string)
+	var roles []string
+	if v.config.RolesClaim != "" {
+		roles = callers.RolesIn(c.all, v.config.RolesClaim)
 	}
-	var value any = c.all
-	for part := range strings.SplitSeq(name, ".") {
-		members, _ := value.(map[string]any)
-		value = members[part]
+	person, err := callers.Check(callers.OpenID(v.config.Issuer, c.registered.Subject, cmp.Or(name, userName), roles))
+	if err != nil {
+		return generators.Caller{}, invalidToken("the subject of the token is too long")
 	}
-	return value
+	return person, nil
 }

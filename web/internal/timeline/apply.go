@@ -148,8 +148,11 @@ func (r *Run) applyClaimed(e runlog.Entry, d runlog.Claimed) Change {
 // applyAdopted shows that the run has another owner.
 func (r *Run) applyAdopted(e runlog.Entry, d runlog.Adopted) Change {
 	r.Owner = d.By
+	for _, a := range r.Open {
+		r.restrict(a)
+	}
 	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Notice, Text: "adopted by " + callers.Describe(d.By.ID, d.By.Name)})
-	c.StateChanged = true
+	c.StateChanged, c.AsksChanged = true, len(r.Open) > 0
 	return c
 }
 

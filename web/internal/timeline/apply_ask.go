@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -19,9 +20,7 @@ func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
 	a := &Ask{State: Open, OpenAsk: engine.OpenAsk{
 		ID: runlog.AskID(r.ID, e.Seq), Run: r.ID, Photon: r.Photon, Title: r.Title, Since: e.Time, Asked: d,
 	}}
-	if who := audience.Of(d.Question); who != nil {
-		a.For, a.Excluded = who.String(), !who.Admits(r.Viewer, audience.Starter(r.startedBy), true)
-	}
+	r.restrict(a)
 	if d.Question.Kind == ask.KindSample {
 		a.Sampling = sampling.NewState()
 	}
@@ -32,6 +31,17 @@ func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
 	c.AlsoChanged = ended
 	r.openAsks[e.Seq], c.AsksChanged = c.Item, true
 	return r.updateState(c)
+}
+
+// restrict sets who may answer a question, and whether the viewer may not.
+func (r *Run) restrict(a *Ask) {
+	a.For, a.Excluded = "", false
+	switch who := audience.Of(a.Question); {
+	case who != nil:
+		a.For, a.Excluded = who.String(), !who.Admits(r.Viewer, audience.Starter(r.startedBy), true)
+	case audience.ReservesForOwner(a.Question, r.Viewer, r.Owner):
+		a.For, a.Excluded = callers.Describe(r.Owner.ID, r.Owner.Name), true
+	}
 }
 
 func (r *Run) applyAnswered(e runlog.Entry, d runlog.Answered) Change {
