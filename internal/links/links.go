@@ -49,9 +49,6 @@ func (b Base) EditForm(photon string) string { return b.Photon(photon) + "/form"
 // Runs returns the URL of the list of runs.
 func (b Base) Runs() string { return string(b) + "/runs" }
 
-// RunsInState returns the URL of the list of runs in a state.
-func (b Base) RunsInState(state string) string { return b.Runs() + "?state=" + url.QueryEscape(state) }
-
 // Run returns the URL of a run's page.
 func (b Base) Run(id string) string { return b.Runs() + "/" + url.PathEscape(id) }
 

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"bytes"
+	"regexp"
 	"sync"
 
 	"github.com/yuin/goldmark"
@@ -26,8 +27,11 @@ func Document(source []byte, link func(destination string) string) (string, erro
 	})
 	var b bytes.Buffer
 	err := documentConverter().Renderer().Render(&b, source, tree)
-	return b.String(), err
+	return emptyHeader.ReplaceAllString(b.String(), "<td></td>"), err
 }
+
+// emptyHeader is a cell above a column without a name, which heads nothing.
+var emptyHeader = regexp.MustCompile(`<th(?: align="[a-z]*")?></th>`)
 
 var documentConverter = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(

@@ -34,10 +34,6 @@ func runsURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Runs())
 }
 
-func runsInStateURL(ctx context.Context, s engine.State) templ.SafeURL {
-	return templ.SafeURL(links.FromContext(ctx).RunsInState(string(s)))
-}
-
 func runURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Run(id))
 }
