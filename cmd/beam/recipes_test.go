@@ -71,7 +71,8 @@ func TestProxyRecipes(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+			cmd.WaitDelay = waitTimeout // its children may have its output
+			t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
 			get := func(path string) (int, string) {
 				for {
 					r, err := http.DefaultClient.Do(withHeader(must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+proxy+path, nil)), "Authorization", "Bearer a token of the tests"))
