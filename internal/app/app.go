@@ -80,8 +80,9 @@ type Config struct {
 
 	Identify func(*http.Request) (generators.Caller, error) // who sends a request; nil if sessions and the token say that
 
-	People People // who may use the app, besides the operator and those with the token
-	Audit  string // the audit file; empty for none
+	People  People  // who may use the app, besides the operator and those with the token
+	Audit   string  // the audit file; empty for none
+	Webhook Webhook // is told of each question
 
 	Logger *slog.Logger
 }
@@ -117,6 +118,9 @@ type App struct {
 
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
+
+	baseURL      baseURL      // of the pages
+	closeNotices func() error // nil if no webhook is told of questions
 
 	closeLog func() error // called once the engine is closed
 }
@@ -197,7 +201,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	options := engine.Options{
 		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
-		People: a.mayExist(c), Audit: a.audit,
+		People: a.mayExist(c), Audit: a.audit, RunURL: a.runURL,
 	}
 	if c.Folder.temporary {
 		options.Program = nil // nothing is replayed by another program
@@ -219,6 +223,12 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	a.metrics.RegisterBudgets(append(a.engine.Budgets(), a.streams)...)
 	if models != nil {
 		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, UsageFile: c.Folder.usageFile(), Logger: c.Logger})
+	}
+	if base, ok := c.Site.Base(); ok {
+		a.baseURL.set(string(base))
+	}
+	if err := a.startNotices(c); err != nil {
+		return err
 	}
 	if err := a.engine.Recover(ctx); err != nil {
 		return err

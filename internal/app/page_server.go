@@ -82,6 +82,7 @@ func (p *PageServer) ensureBaseURL() (string, error) {
 	server := p.app.newHTTPServer()
 	go server.Serve(l)
 	p.baseURL, p.stop = BaseURL("http", l), func() { server.Close() }
+	p.app.SetBaseURL(p.baseURL)
 	p.app.ownPages.add(p.baseURL)
 	return p.baseURL, nil
 }

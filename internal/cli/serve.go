@@ -99,6 +99,9 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	config.SignInAttempts = s.SignInAttempts
+	if config.Webhook, err = s.webhook(); err != nil {
+		return err
+	}
 	options, err := s.serveOptions(config)
 	if err != nil {
 		return err
@@ -116,6 +119,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	if b, ok := s.site.Base(); ok {
 		base = string(b)
 	}
+	a.SetBaseURL(base)
 	s.printAddresses(p, a, listening, base)
 	a.AddPages(listening)
 	a.ServeControlSocket(ctx, p.name+serveSuffix, s.Root, app.NewServedPages(a, base))

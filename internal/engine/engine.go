@@ -60,6 +60,8 @@ type Options struct {
 	// Supervisor decides about photons that call another server's tools; nil if nothing
 	// does.
 	Supervisor Supervisor
+	// RunURL returns the address of a run's page, or "" if it isn't known. Nil knows none.
+	RunURL func(run string) string
 }
 
 // An Engine runs photons. Its methods may be called from several goroutines.
@@ -92,7 +94,9 @@ type Engine struct {
 	meter         Meter
 	tracer        Tracer
 	onSample      func(askID string) // see OnSample
-	deleteLock    sync.RWMutex       // write-locked while deleting runs; read-locked to prevent deletion
+	onAsk         func(askID string) // see OnAsk
+	runURL        func(run string) string
+	deleteLock    sync.RWMutex // write-locked while deleting runs; read-locked to prevent deletion
 
 	ctx           context.Context // of the engine's own operations
 	cancel        context.CancelCauseFunc
@@ -112,7 +116,7 @@ func New(o Options) *Engine {
 		keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
 		resumes:   resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
 		exclusive: exclusiveRuns{byKey: make(map[exclusiveKey][]*trackedRun)},
-		meter:     o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, people: o.People,
+		meter:     o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, runURL: o.RunURL, people: o.People,
 	}
 	e.index = newIndex(budget.New(budget.Working, e.limits.Working))
 	e.uploads, e.disk = budget.New(budget.Uploads, e.limits.Uploads), budget.New(budget.Disk, e.limits.Disk)

@@ -115,9 +115,16 @@ func (e *Engine) SamplingAsks() []string {
 // [Engine.Recover].
 func (e *Engine) OnSample(f func(askID string)) { e.onSample = f }
 
-// notifySample calls the function of OnSample for a new question to a model. Callers hold
-// mu.
+// OnAsk sets a function that is called with the id of each question that a run asks from now
+// on. It must not block, nor call the engine. OnAsk must be called before [Engine.Recover].
+func (e *Engine) OnAsk(f func(askID string)) { e.onAsk = f }
+
+// notifySample calls the function of OnSample for a new question to a model, and that of
+// OnAsk for any that is new. Callers hold mu.
 func (r *trackedRun) notifySample(a *openAsk) {
+	if f := r.engine.onAsk; f != nil && a.call != nil {
+		f(runlog.AskID(r.id, a.seq))
+	}
 	if f := r.engine.onSample; f != nil && a.call != nil && a.call.Kind == string(ask.KindSample) {
 		f(runlog.AskID(r.id, a.seq))
 	}

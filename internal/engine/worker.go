@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/toolresult"
 )
@@ -43,6 +44,9 @@ type worker struct {
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
 	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), client)
+	if f := r.engine.runURL; f != nil {
+		ctx = runaddress.With(ctx, func() string { return f(r.id) })
+	}
 	ctx, endSpan := r.engine.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
 		ctx, w.content = toolresult.WithRecorder(ctx)

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/internal/programtest"
+)
+
+// readRecipe returns a file of docs/recipes with replacements.
+func readRecipe(t *testing.T, name string, replacements ...string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("../../docs/recipes", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer(replacements...).Replace(string(raw))
+}
+
+// freePort returns an address on which nothing listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestProxyRecipes runs the proxies with their recipes, in the clear and on free ports.
+func TestProxyRecipes(t *testing.T) {
+	for name, start := range map[string]func(dir, proxy, beam string) *exec.Cmd{
+		"caddy": func(dir, proxy, beam string) *exec.Cmd {
+			config := "{\n\tadmin off\n}\n" + readRecipe(t, "Caddyfile", "tools.example", "http://"+proxy, "127.0.0.1:3008", beam)
+			writeFile(t, filepath.Join(dir, "Caddyfile"), config)
+			return exec.Command("caddy", "run", "--config", filepath.Join(dir, "Caddyfile"))
+		},
+		"nginx": func(dir, proxy, beam string) *exec.Cmd {
+			server := readRecipe(t, "nginx.conf", "listen 443 ssl", "listen "+proxy, "    ssl_certificate ", "    # ", "    ssl_certificate_key ", "    # ", "127.0.0.1:3008", beam)
+			writeFile(t, filepath.Join(dir, "nginx.conf"), "daemon off;\npid nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+
+				"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n"+server+"}\n")
+			return exec.Command("nginx", "-p", dir, "-c", "nginx.conf", "-e", "stderr")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(name); err != nil {
+				t.Skip(name, "is not installed")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+			defer cancel()
+			dir, proxy := t.TempDir(), freePort(t)
+			console := programtest.NewConsole()
+			startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "beam", "serve", "--memory", "--addr", "127.0.0.1:0", "--token", "a token of the tests", "--url", "http://"+proxy+"/beam")
+			listens, err := console.WaitForBaseURL(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			upstream := strings.TrimSuffix(strings.TrimPrefix(listens, "http://"), "/beam")
+			cmd := start(dir, proxy, upstream)
+			cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+			output := programtest.NewConsole()
+			cmd.Stdout, cmd.Stderr = output, output
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			cmd.WaitDelay = waitTimeout // its children may have its output
+			t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+			get := func(path string) (int, string) {
+				for {
+					r, err := http.DefaultClient.Do(withHeader(must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+proxy+path, nil)), "Authorization", "Bearer a token of the tests"))
+					if err == nil {
+						defer r.Body.Close()
+						body, _ := io.ReadAll(r.Body)
+						return r.StatusCode, string(body)
+					}
+					if ctx.Err() != nil {
+						t.Fatalf("%v\n%s", err, output)
+					}
+				}
+			}
+			if status, body := get("/"); status != http.StatusOK || body != "the site's own page" {
+				t.Errorf("the site's page is %d %s", status, body)
+			}
+			if status, body := get("/beam/runs"); status != http.StatusOK {
+				t.Errorf("the runs are %d %s\n%s", status, body, output)
+			}
+			if status, body := get("/.well-known/oauth-protected-resource/beam/mcp"); body == "the site's own page" || status == http.StatusForbidden {
+				t.Errorf("the metadata of the resource is %d %s", status, body)
+			}
+		})
+	}
+}
+
+// TestUnitRecipe has systemd check the unit.
+func TestUnitRecipe(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	unit := filepath.Join(t.TempDir(), "beam.service")
+	writeFile(t, unit, readRecipe(t, "beam.service", "/usr/local/bin/beam", "/bin/true"))
+	out, err := exec.Command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput()
+	if err != nil || strings.Contains(string(out), "beam.service:") {
+		t.Errorf("the unit: %v\n%s", err, out)
+	}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
