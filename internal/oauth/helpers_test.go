@@ -35,13 +35,6 @@ func claims(changes map[string]any) map[string]any {
 	return oauthtest.Claims(oauthtest.URL, resource, changes)
 }
 
-// verify verifies a token that is signed as s says.
-func verify(t *testing.T, v *oauth.Verifier, s oauthtest.Signing) error {
-	t.Helper()
-	_, err := v.Verify(t.Context(), s.Sign(t, claims(nil)), resource)
-	return err
-}
-
 func newECKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
