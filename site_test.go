@@ -46,6 +46,20 @@ func addresses(text string) (found []string) {
 	return found
 }
 
+// linkPattern matches the links of a page.
+var linkPattern = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
+
+// linksOfDocument returns the links of a page of the documentation, whose text has
+// examples of addresses, to this site.
+func linksOfDocument(text string) (found []string) {
+	for _, m := range linkPattern.FindAllStringSubmatch(text, -1) {
+		if address := html.UnescapeString(m[1]); strings.HasPrefix(address, "/") {
+			found = append(found, address)
+		}
+	}
+	return found
+}
+
 // A crawler follows every address of a site.
 type crawler struct {
 	*browser
@@ -79,7 +93,11 @@ func (c *crawler) visit(address string, headers ...string) {
 	}
 	switch kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); kind {
 	case "text/html", "text/event-stream", "application/json":
-		for _, found := range addresses(body) {
+		read := addresses
+		if strings.HasPrefix(address, c.path+"/docs") {
+			read = linksOfDocument
+		}
+		for _, found := range read(body) {
 			c.follow(address, found, headers)
 		}
 	case "text/css", "text/javascript", "image/svg+xml":

@@ -64,7 +64,7 @@ func (c *call) answerFromView(ctx context.Context, info engine.Info, args apps.A
 		return nil, errNoSuchRun
 	}
 	policy, a := c.server.apps.Policy, ask.Answer{Action: ask.Action(args.Action)}
-	if !policy.Allows(open.Question, a.Action) {
+	if !open.Excluded && !policy.Allows(open.Question, a.Action) { // the engine says who may answer
 		return nil, errOnlyOnPage
 	}
 	values := url.Values(args.Values)
