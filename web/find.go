@@ -12,7 +12,7 @@ import (
 // How many hits of one kind a search has.
 const maxHits = 8
 
-// handleFind searches pages, photons, open questions and runs, as a page or as JSON for the
+// handleFind searches pages, photons, open questions, runs and documents, as a page or as JSON for the
 // palette.
 func (s *Server) handleFind(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
@@ -35,7 +35,7 @@ func (s *Server) handleFind(w http.ResponseWriter, r *http.Request, caller gener
 func (s *Server) find(c ui.Chrome, caller generators.Caller, text string) (hits []ui.Hit, err error) {
 	m := newRunMatcher(ui.RunFilter{Text: text})
 	for _, page := range s.pages(c) {
-		if m.matchesText(page.Title) && (text != "" || page.Kind == "Page") {
+		if m.matchesText(page.Title) {
 			hits = append(hits, page)
 		}
 	}
@@ -60,6 +60,11 @@ func (s *Server) find(c ui.Chrome, caller generators.Caller, text string) (hits 
 	for _, line := range s.runLines(caller, s.searchRuns(caller, m, engine.RunPosition{}, maxHits).infos) {
 		hits = append(hits, ui.NewRunHit(line, s.links.Run(line.ID)))
 	}
+	for _, d := range readDocs() {
+		if text != "" && m.matchesText(d.title) {
+			hits = append(hits, ui.Hit{Kind: "Document", Title: d.title, URL: s.links.Doc(d.name)})
+		}
+	}
 	return hits, nil
 }
 
@@ -80,9 +85,6 @@ func (s *Server) pages(c ui.Chrome) []ui.Hit {
 	}
 	for i := range list {
 		list[i].Kind = "Page"
-	}
-	for _, d := range readDocs() {
-		list = append(list, ui.Hit{Kind: "Document", Title: d.title, URL: s.links.Doc(d.name)})
 	}
 	return list
 }

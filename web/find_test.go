@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 	find := func(p *browserSession, text string) found {
 		return decodeJSON[found](t, p.requestJSON("GET", "/find?q="+url.QueryEscape(text), ""))
 	}
-	for text, want := range map[string]string{"quarterly": "Run " + run.URL, "inbox": "Page /asks", "labelled_nothing": "", "KITCHEN sink": "Photon /photons/kitchen_sink"} {
+	for text, want := range map[string]string{"quarterly": "Run " + run.URL, "inbox": "Page /asks", "labelled_nothing": "", "KITCHEN sink": "Photon /photons/kitchen_sink", "label": "Photon /photons/labelled, Run " + run.URL} {
 		var got []string
 		for _, h := range find(p, text).Hits {
 			got = append(got, h.Kind+" "+h.URL)
@@ -28,6 +28,9 @@ func TestFind(t *testing.T) {
 		if page := p.page("/find?q=" + url.QueryEscape(text)); strings.Contains(page, "Nothing matches.") != (want == "") {
 			t.Errorf("%q: the page has other hits", text)
 		}
+	}
+	if hits := find(p, "on").Hits; hits[0].Kind == "Document" || hits[len(hits)-1].Kind != "Document" {
+		t.Errorf("documents aren't last: %v", hits)
 	}
 	if hits := find(s.newSession(), "quarterly").Hits; len(hits) != 0 {
 		t.Errorf("a stranger finds %v", hits)

@@ -174,7 +174,7 @@ func TestRunsAreFiltered(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"state=gone": "state", "reason=gone": "reason must be one of declined", "since=yesterday": "since must be a date such as", "after=x": "after is not from this list",
+		"state=gone": "state must be one of running", "reason=gone": "reason must be one of declined", "since=yesterday": "since must be a date such as", "after=x": "after is not from this list",
 		"limit=0": "limit must be a number from 1", "q=" + strings.Repeat("x", 201): "q must be at most",
 	} {
 		res := p.requestJSON("GET", "/runs?"+query, "")

@@ -23,10 +23,10 @@ func parseRunFilter(query url.Values) (ui.RunFilter, error) {
 		State: query.Get("state"), Reason: query.Get("reason"), Since: query.Get("since"), Until: query.Get("until"),
 	}
 	if f.State != "" && !slices.Contains(ui.RunStates, engine.State(f.State)) {
-		return f, statusErrorf(http.StatusBadRequest, "The parameter state is not a run state.")
+		return f, statusErrorf(http.StatusBadRequest, "The parameter state must be one of %s.", joinNames(ui.RunStates))
 	}
 	if f.Reason != "" && !slices.Contains(outcome.Reasons(), runlog.UnansweredReason(f.Reason)) {
-		return f, statusErrorf(http.StatusBadRequest, "The parameter reason must be one of %s.", joinReasons())
+		return f, statusErrorf(http.StatusBadRequest, "The parameter reason must be one of %s.", joinNames(outcome.Reasons()))
 	}
 	for name, text := range map[string]string{"q": f.Text, "tool": f.Tool, "caller": f.Caller} {
 		if len(text) > maxFilterText {
@@ -44,10 +44,10 @@ func parseRunFilter(query url.Values) (ui.RunFilter, error) {
 // maxFilterText is the longest text to search for, in bytes.
 const maxFilterText = 200
 
-func joinReasons() string {
+func joinNames[T ~string](values []T) string {
 	var names []string
-	for _, r := range outcome.Reasons() {
-		names = append(names, string(r))
+	for _, v := range values {
+		names = append(names, string(v))
 	}
 	return strings.Join(names, ", ")
 }

@@ -22,8 +22,13 @@ func (*newCommand) Help() string {
 	return "The folder is a Go module: a photon that asks a question, its test, the program, and a README that says what to do next.\n\n    ${program} new greet\n    ${program} new welcome --beam ../beam"
 }
 
-// Validate checks the name.
-func (c *newCommand) Validate() error { return scaffold.CheckName(c.Name) }
+// Validate checks the name, unless there is none, which the parser reports.
+func (c *newCommand) Validate() error {
+	if c.Name == "" {
+		return nil
+	}
+	return scaffold.CheckName(c.Name)
+}
 
 // Run writes the module.
 func (c *newCommand) Run(p *program) error {
