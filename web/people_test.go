@@ -243,3 +243,24 @@ func mustParse(t testing.TB, address string) *url.URL {
 	}
 	return u
 }
+
+// TestRightCredentialsAreNeverLockedOut checks that whoever has a right credential gets in
+// for the first time, however many wrong ones come from the same address.
+func TestRightCredentialsAreNeverLockedOut(t *testing.T) {
+	const long, short = "0123456789abcdef0123456789abcdef", "a token to guess"
+	for _, shared := range []string{long, short} {
+		m := newTeam(t, identity.NewKeys(), shared)
+		for i := range 30 {
+			m.newSession().request("GET", "/runs", "", bearer(fmt.Sprint("guess-", i))...).Body.Close()
+		}
+		expectStatus(t, m.newSession().request("GET", "/runs", "", bearer("another guess")...), http.StatusTooManyRequests)
+		expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(m.tokens["ada"]), "Accept", "application/json")...), http.StatusOK)
+		m.signInAs("ben")
+		expectStatus(t, m.newSession().request("GET", m.web.SignInURL(""), "", "Accept", "text/html"), http.StatusSeeOther)
+		want := http.StatusOK
+		if shared == short {
+			want = http.StatusTooManyRequests // it may be a guess
+		}
+		expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(shared), "Accept", "application/json")...), want)
+	}
+}
