@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -33,6 +34,11 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 		}
 		r, done := s.live.add(r, caller, s.authenticators, began)
 		defer done()
+		if until, ok := s.sessions.VouchedUntil(r, caller); ok && s.identifier == nil {
+			ctx, cancel := context.WithDeadlineCause(r.Context(), until, errSignedOut)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		err = h(w, r, caller)
 		if errors.Is(err, engine.ErrForbidden) && isPage && s.identifier == nil {
 			return s.renderForbidden(w, r)

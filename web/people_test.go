@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
+	"github.com/photon-beam/beam/web/identity/openid"
 )
 
 // A team is a site whose people sign in with tokens of their own.
@@ -242,4 +245,45 @@ func mustParse(t testing.TB, address string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// TestRightCredentialsAreNeverLockedOut checks that whoever has a right credential gets in
+// for the first time, however many wrong ones come from the same address.
+func TestRightCredentialsAreNeverLockedOut(t *testing.T) {
+	const long, short = "0123456789abcdef0123456789abcdef", "a token to guess"
+	for _, shared := range []string{long, short} {
+		m := newTeam(t, identity.NewKeys(), shared)
+		for i := range 30 {
+			m.newSession().request("GET", "/runs", "", bearer(fmt.Sprint("guess-", i))...).Body.Close()
+		}
+		expectStatus(t, m.newSession().request("GET", "/runs", "", bearer("another guess")...), http.StatusTooManyRequests)
+		expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(m.tokens["ada"]), "Accept", "application/json")...), http.StatusOK)
+		m.signInAs("ben")
+		expectStatus(t, m.newSession().request("GET", m.web.SignInURL(""), "", "Accept", "text/html"), http.StatusSeeOther)
+		want := http.StatusOK
+		if shared == short {
+			want = http.StatusTooManyRequests // it may be a guess
+		}
+		expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(shared), "Accept", "application/json")...), want)
+	}
+}
+
+// TestStreamsEndWithTheSession checks that a stream ends when an identity provider no longer
+// vouches for the person who opened it, and that nobody gets in with the session then.
+func TestStreamsEndWithTheSession(t *testing.T) {
+	keys := identity.NewKeys()
+	e, photons := newCallerEngine(t)
+	s := newCallerSite(t, e, photons, web.Config{Keys: keys, OpenID: openid.New(openid.Config{Issuer: "https://idp.example", ClientID: "beam", Keys: keys})})
+	cookie := httptest.NewRecorder()
+	person := identity.Person{Caller: callers.OpenID("https://idp.example", "42", "Ada", nil), Until: time.Now().Add(3 * time.Second)}
+	if err := identity.NewSessions(identity.SessionConfig{Keys: keys, Persons: true}).SignInPerson(cookie, httptest.NewRequest("GET", "/", nil), person); err != nil {
+		t.Fatal(err)
+	}
+	signedIn := []string{"Cookie", cookie.Result().Cookies()[0].String(), "Datastar-Request", "true"}
+	stream := s.newSession().request("GET", "/updates?page=runs", "", signedIn...)
+	expectStatus(t, stream, http.StatusOK)
+	if _, err := io.Copy(io.Discard, stream.Body); err != nil {
+		t.Logf("the stream ends with %v", err)
+	}
+	expectStatus(t, s.newSession().request("GET", "/updates?page=runs", "", signedIn...), http.StatusUnauthorized)
 }

@@ -25,21 +25,47 @@ func (s *Server) throttled(r *http.Request, authenticate func(*http.Request) (ge
 	if refused != nil {
 		return generators.Caller{}, refused
 	}
+	if err != nil { // it wasn't wrong, but neither is it right
+		s.throttle.Forget(token)
+	}
 	return caller, err
 }
 
 // attemptSignIn calls check, which reports whether a credential is right, unless the address
-// of the request has presented too many wrong ones.
+// of the request has presented too many wrong ones. Right ones that nobody guesses are
+// always checked: otherwise whoever presents wrong ones would lock out all others with the
+// same address.
 func (s *Server) attemptSignIn(r *http.Request, credential string, check func() (right bool)) error {
+	if s.isUnguessable(credential) {
+		check()
+		return nil
+	}
 	return s.throttle.Attempt(signin.Address(r, s.trustedProxies), credential, check)
 }
+
+// isUnguessable reports whether a credential is right, and so random that it can't have been
+// guessed: a user's token, a sign-in code, or a long token of the server's.
+func (s *Server) isUnguessable(credential string) bool {
+	if s.users != nil {
+		if _, _, ok := s.users.Lookup(credential); ok {
+			return true
+		}
+	}
+	return s.signInCodes.IsValid(credential) || len(credential) >= unguessableToken && s.sessions.Token().Matches(credential)
+}
+
+// unguessableToken is the length of a token of the server's, in bytes, that nobody guesses
+// even if they can try a thousand each second. It is that of the output of openssl rand -hex
+// 16.
+const unguessableToken = 32
 
 // isWrongToken reports whether a token may be somebody's guess. One that was signed can't be
 // guessed, but it expires.
 func isWrongToken(token string, err error) bool {
 	var refused *oauth.Refusal
 	if errors.As(err, &refused) {
-		return refused.Status == http.StatusUnauthorized && strings.Count(token, ".") != 2
+		isJWT := strings.HasPrefix(token, "ey") && strings.Count(token, ".") == 2
+		return refused.Status == http.StatusUnauthorized && !isJWT
 	}
 	return errors.Is(err, callers.ErrSignInRequired)
 }

@@ -5,6 +5,7 @@ package callers
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -55,17 +56,26 @@ func User(name string, roles []string) generators.Caller {
 	return generators.Caller{ID: userPrefix + name, Name: name, Roles: roles}
 }
 
-// IsReservedName reports whether a user can't have a name, because a caller that isn't a
-// user has it as id.
-func IsReservedName(name string) bool { return name == operatorID || name == tokenID }
+// IsReservedName reports whether a user can't have a name: because a caller that isn't a
+// user has it as id, or because it has the form of an id.
+func IsReservedName(name string) bool {
+	return name == operatorID || name == tokenID || isBeamID(name)
+}
+
+// isBeamID reports whether a text has the form of the ids that Beam makes of names and the
+// like.
+func isBeamID(text string) bool {
+	return slices.ContainsFunc([]string{userPrefix, openIDPrefix, sessionPrefix, bearerPrefix}, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+}
 
 // IsPerson reports whether it is known which person a caller is. Those who share the
 // token may be several.
 func IsPerson(c generators.Caller) bool { return IsSignedIn(c) && c.ID != tokenID }
 
-// IsUser reports whether a caller is the user of a name, or has the name as id.
+// IsUser reports whether a caller is the user of a name, or has the name as id. Nobody is
+// the user of a name that has the form of an id.
 func IsUser(c generators.Caller, name string) bool {
-	return c.ID == name || strings.HasPrefix(c.ID, userPrefix) && c.ID[len(userPrefix):] == name
+	return c.ID == name || !isBeamID(name) && c.ID == userPrefix+name
 }
 
 // OwnerID returns the id of the owner that a log names, which an earlier version may

@@ -61,3 +61,20 @@ func TestOwnersOfEarlierVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesThatLookLikeIDs checks that nobody is taken for another whose id is their name.
+func TestNamesThatLookLikeIDs(t *testing.T) {
+	for _, id := range []string{"user:ada", "oidc:https://idp.example#42", "session:x", "bearer:x"} {
+		if callers.IsUser(callers.User(id, nil), id) {
+			t.Errorf("the user of the name %s is taken for the person with that id", id)
+		}
+		if !callers.IsReservedName(id) {
+			t.Errorf("a user can have the name %s", id)
+		}
+	}
+	for _, name := range []string{"ada", "user:ada"} {
+		if !callers.IsUser(callers.User("ada", nil), name) {
+			t.Errorf("ada isn't %s", name)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,11 +164,35 @@ func findRun(ctx context.Context, conn *connection, id string) (engine.Info, err
 	return info, fmt.Errorf("there is no run %s", cleantext.Line(id))
 }
 
+// findListedAsk returns the question of an id, or of the beginning of its run's and its
+// ordinal, if the person may answer it: it may be of a run that they can't see.
+func findListedAsk(ctx context.Context, conn *connection, id string) (open engine.OpenAsk, found bool, err error) {
+	if open, err = conn.Ask(ctx, id); !errors.Is(err, engine.ErrAskNotFound) {
+		return open, true, err
+	}
+	run, seq, _ := runlog.SplitAskID(id)
+	list, err := conn.Asks(ctx)
+	if err != nil {
+		return open, false, err
+	}
+	list = slices.DeleteFunc(list, func(a engine.OpenAsk) bool {
+		_, n, _ := runlog.SplitAskID(a.ID)
+		return n != seq || !strings.HasPrefix(a.Run, run)
+	})
+	if len(list) != 1 {
+		return open, false, nil
+	}
+	open, err = conn.Ask(ctx, list[0].ID)
+	return open, true, err
+}
+
 // findAsk returns the open question of an id, or the only one of a run.
 func findAsk(ctx context.Context, conn *connection, id string) (engine.OpenAsk, error) {
 	run, seq, isAsk := runlog.SplitAskID(id)
 	if !isAsk {
 		run = id
+	} else if open, found, err := findListedAsk(ctx, conn, id); found || err != nil {
+		return open, err
 	}
 	info, err := findRun(ctx, conn, run)
 	switch {

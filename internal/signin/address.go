@@ -24,11 +24,20 @@ func Address(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		if !isTrusted(from) {
 			break
 		}
-		a, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil {
+		a, ok := parseHop(strings.TrimSpace(hop))
+		if !ok {
 			break
 		}
 		from = a.Unmap().WithZone("")
 	}
 	return from
+}
+
+// parseHop parses an address in X-Forwarded-For, to which some proxies add the port.
+func parseHop(hop string) (netip.Addr, bool) {
+	if a, err := netip.ParseAddr(strings.Trim(hop, "[]")); err == nil {
+		return a, true
+	}
+	a, err := netip.ParseAddrPort(hop)
+	return a.Addr(), err == nil
 }

@@ -82,7 +82,7 @@ func (t *Throttle) Attempt(from netip.Addr, credential string, check func() (rig
 	key := sha256.Sum256([]byte(credential))
 	if known, err := t.begin(from, key); err != nil || known {
 		if err == nil && !check() {
-			t.forget(key)
+			t.Forget(credential)
 		}
 		return err
 	}
@@ -156,8 +156,9 @@ func (t *Throttle) end(from netip.Addr, key [sha256.Size]byte, right bool) {
 	}
 }
 
-// forget notes that a credential isn't right any more.
-func (t *Throttle) forget(key [sha256.Size]byte) {
+// Forget notes that a credential isn't right, or no longer.
+func (t *Throttle) Forget(credential string) {
+	key := sha256.Sum256([]byte(credential))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.known, key)

@@ -86,6 +86,12 @@ func (h *Header) caller(name string, roleHeader []string) (generators.Caller, er
 		if known && u.Disabled {
 			return generators.Caller{}, callers.ErrForbidden
 		}
+		// A proxy that ignores case would let people choose which of several they are.
+		if lower := strings.ToLower(name); lower != name {
+			if _, other := h.Users.Find(lower); other {
+				return generators.Caller{}, refuse("The proxy says %q, and the file of users has %q: let the proxy send names as the file has them.", name, lower)
+			}
+		}
 		caller.Roles = u.Roles
 	}
 	if h.Roles != "" {
@@ -120,10 +126,17 @@ func checkName(name string) error {
 		return errors.New("it has spaces around it, or a comma")
 	case !utf8.ValidString(name):
 		return errors.New("it is not UTF-8")
+	case strings.ContainsFunc(name, isInvisible):
+		return errors.New("it has characters that can't be seen")
 	case callers.IsReservedName(name):
 		return fmt.Errorf("the name %q is reserved", name)
 	}
 	return nil
+}
+
+// isInvisible reports whether a character makes a name another one without being seen.
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
 }
 
 // values returns the values of a header. It is an error if the request has another one that

@@ -85,6 +85,17 @@ func (s *Sessions) personOf(session *gorilla.Session) (generators.Caller, bool) 
 	return c, true
 }
 
+// VouchedUntil returns until when an identity provider vouches for a caller whose session
+// the browser has. It reports false if the caller isn't known by such a session.
+func (s *Sessions) VouchedUntil(r *http.Request, caller generators.Caller) (time.Time, bool) {
+	if !s.trustsPersons {
+		return time.Time{}, false
+	}
+	session := s.load(r)
+	until, ok := session.Values[memberUntil].(float64)
+	return time.Unix(int64(until), 0), ok && s.callerOf(session).ID == caller.ID
+}
+
 // A signOuts has when people have signed out everywhere: sessions that began before have
 // ended.
 type signOuts struct {

@@ -155,13 +155,14 @@ func (s *Sessions) Token() TokenAuthenticator { return TokenAuthenticator{s.toke
 
 // Authenticate implements [callers.Authenticator].
 func (t TokenAuthenticator) Authenticate(r *http.Request) (generators.Caller, error) {
-	if presented, ok := callers.BearerToken(r); ok && t.matches(presented) {
+	if presented, ok := callers.BearerToken(r); ok && t.Matches(presented) {
 		return callers.Token(), nil
 	}
 	return generators.Caller{}, callers.ErrNoCredentials
 }
 
-func (t TokenAuthenticator) matches(presented string) bool {
+// Matches reports whether a text is the token.
+func (t TokenAuthenticator) Matches(presented string) bool {
 	return t.token != "" && subtle.ConstantTimeCompare([]byte(presented), []byte(t.token)) == 1
 }
 
@@ -269,7 +270,7 @@ func (s *Sessions) SignInOperator(w http.ResponseWriter, r *http.Request) error 
 // SignInWithToken makes the browser's session a holder of the token. It reports false if
 // the token presented is wrong.
 func (s *Sessions) SignInWithToken(w http.ResponseWriter, r *http.Request, presented string) (bool, error) {
-	if !s.Token().matches(presented) {
+	if !s.Token().Matches(presented) {
 		return false, nil
 	}
 	return true, s.grant(w, r, callers.Token().ID, map[string]any{memberToken: s.tokenMark})

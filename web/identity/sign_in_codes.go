@@ -37,6 +37,14 @@ func (s *SignInCodes) Issue() string {
 	return code
 }
 
+// IsValid reports whether [SignInCodes.Redeem] would accept a code.
+func (s *SignInCodes) IsValid(code string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	issued, ok := s.codes[sha256.Sum256([]byte(code))]
+	return ok && time.Since(issued) < signInCodeLifetime
+}
+
 // Redeem consumes a code and reports whether it was valid.
 func (s *SignInCodes) Redeem(code string) bool {
 	key := sha256.Sum256([]byte(code))
