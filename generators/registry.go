@@ -26,6 +26,7 @@ func checkName(name string) error {
 type Registry struct {
 	mu       sync.RWMutex
 	byName   map[string]*Photon
+	sorted   []*Photon // by name
 	watchers map[*func()]struct{}
 }
 
@@ -80,6 +81,7 @@ func (r *Registry) update(remove []string, add []*Photon) error {
 		byName[p.name] = p
 	}
 	r.byName = byName
+	r.sorted = slices.SortedFunc(maps.Values(byName), func(a, b *Photon) int { return strings.Compare(a.name, b.name) })
 	return nil
 }
 
@@ -117,10 +119,5 @@ func (r *Registry) Lookup(name string) (*Photon, bool) {
 func (r *Registry) All() []*Photon {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	all := make([]*Photon, 0, len(r.byName))
-	for _, p := range r.byName {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b *Photon) int { return strings.Compare(a.name, b.name) })
-	return all
+	return slices.Clone(r.sorted)
 }

@@ -40,7 +40,7 @@ func (s *Server) find(c ui.Chrome, caller generators.Caller, text string) (hits 
 		}
 	}
 	n := 0
-	for _, p := range s.photonsByGroup(caller) {
+	for _, p := range s.photonList(caller).sorted {
 		if n == maxHits {
 			break
 		}

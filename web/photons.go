@@ -34,22 +34,59 @@ func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller gener
 		writeJSON(w, http.StatusOK, map[string]any{"photons": list})
 		return nil
 	}
-	q := strings.TrimSpace(r.URL.Query().Get("q"))
-	var cards []ui.PhotonCard
-	for _, p := range s.photonsByGroup(caller) {
-		cards = append(cards, ui.PhotonCard{
-			Name: p.Name(), Title: p.Title(), Description: humanize.Truncate(p.Options().Description, maxCardText), Group: p.Options().Group,
-			Traits: traitsOf(p.Options()), Hidden: !matchesSearch(p, q),
-		})
+	page, err := s.homePage(r, caller)
+	if err != nil {
+		return err
 	}
 	c := s.newChrome(r, caller, "Photons")
-	c.SearchQuery = q
-	return s.render(w, r, http.StatusOK, ui.Home(c, cards))
+	c.SearchQuery = page.Query
+	return s.render(w, r, http.StatusOK, ui.Home(c, page))
+}
+
+// photonsPerPage is how many photons a page of them has.
+const photonsPerPage = 50
+
+// homePage returns the page of photons that a request asks for. If all fit on one page, it
+// has those that don't match the search, too, but hidden, so that the script can show them.
+func (s *Server) homePage(r *http.Request, caller generators.Caller) (page ui.HomePage, err error) {
+	all := s.photonList(caller).sorted
+	page.Query, page.After, page.Count = strings.TrimSpace(r.URL.Query().Get("q")), r.URL.Query().Get("after"), len(all)
+	page.Partial = len(all) > photonsPerPage
+	first := 0
+	if page.After != "" {
+		first = slices.IndexFunc(all, func(p *generators.Photon) bool { return p.Name() == page.After }) + 1
+		if first == 0 {
+			return page, statusErrorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
+		}
+	}
+	for _, p := range all[first:] {
+		matches := matchesSearch(p, page.Query)
+		switch {
+		case page.Partial && !matches:
+		case len(page.Photons) == photonsPerPage:
+			page.Next = page.Photons[photonsPerPage-1].Name
+			return page, nil
+		default:
+			page.Photons = append(page.Photons, newPhotonCard(p, matches))
+		}
+	}
+	return page, nil
+}
+
+func newPhotonCard(p *generators.Photon, matches bool) ui.PhotonCard {
+	o := p.Options()
+	return ui.PhotonCard{
+		Name: p.Name(), Title: p.Title(), Description: humanize.Truncate(o.Description, maxCardText), Group: o.Group,
+		Traits: traitsOf(o), Hidden: !matches,
+	}
 }
 
 // matchesSearch reports whether a photon's name, title or description contains every
 // word of the search.
 func matchesSearch(p *generators.Photon, search string) bool {
+	if search == "" {
+		return true
+	}
 	text := strings.ToLower(p.Name() + " " + p.Title() + " " + p.Options().Description)
 	for word := range strings.FieldsSeq(strings.ToLower(search)) {
 		if !strings.Contains(text, word) {

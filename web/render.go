@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -51,7 +50,7 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 	c.ClientWaits = s.maySignIn(caller) && s.engine.HasOpenAsk(callers.LocalClient(), startedByClient)
 	c.Upstreams = s.mayOperateUpstreams(caller)
 	current := r.PathValue("name") // of a photon's page
-	addPhotons(&c, s.photonsByGroup(caller), current)
+	s.photonList(caller).addTo(&c, current)
 	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
 	return c
 }
@@ -73,16 +72,4 @@ func (s *Server) assetURL(name string) string {
 		return ""
 	}
 	return s.links.To(s.assets.URL(name))
-}
-
-// photonsByGroup returns the photons that the caller may use, sorted by group, of which
-// none comes first, and by title.
-func (s *Server) photonsByGroup(caller generators.Caller) []*generators.Photon {
-	all := s.engine.Photons(caller)
-	keys := make(map[*generators.Photon]string, len(all)) // there may be thousands, on every page
-	for _, p := range all {
-		keys[p] = p.Options().Group + "\x00" + strings.ToLower(p.Title())
-	}
-	slices.SortStableFunc(all, func(a, b *generators.Photon) int { return strings.Compare(keys[a], keys[b]) })
-	return all
 }

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -96,6 +97,7 @@ type Server struct {
 	engine         *engine.Engine
 	sampling       *sampling.Service // nil if no models are configured
 	photons        *generators.Registry
+	lastPhotons    atomic.Pointer[photonList] // the one made last
 	assets         *assets.Set
 	scriptModules  []string // URLs of the modules that beam.js imports
 	site           links.Site

@@ -8,33 +8,107 @@ import (
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
-// maxSidebarTools is how many tools of one upstream the sidebar lists. The first page has
-// all.
-const maxSidebarTools = 50
+// How many photons the sidebar lists: of one upstream, and of all; and of Beam's own. The
+// first page has all.
+const (
+	maxSidebarTools = 50
+	maxServersTools = 100
+	maxOwnPhotons   = 100
+)
 
-// addPhotons adds photons, which are sorted by group, to the sidebar: Beam's own in one
-// list, and the tools of each upstream in a group.
-func addPhotons(c *ui.Chrome, photons []*generators.Photon, current string) {
-	for _, p := range photons {
-		link := ui.PhotonLink{Name: p.Name(), Title: p.Title(), Current: p.Name() == current}
+// A photonList is the photons that a caller may use, as pages list them. Making it costs
+// too much for every page if there are thousands. It isn't changed once it is made.
+type photonList struct {
+	byName  []*generators.Photon
+	sorted  []*generators.Photon // by group, of which none comes first, and by title
+	own     []ui.PhotonLink      // Beam's, in the sidebar
+	servers []ui.ServerTools     // the tools of each upstream, in the sidebar
+}
+
+// photonList returns the photons that the caller may use.
+func (s *Server) photonList(caller generators.Caller) *photonList {
+	all := s.engine.Photons(caller)
+	if last := s.lastPhotons.Load(); last != nil && slices.Equal(last.byName, all) {
+		return last
+	}
+	l := newPhotonList(all)
+	s.lastPhotons.Store(l)
+	return l
+}
+
+func newPhotonList(all []*generators.Photon) *photonList {
+	l := &photonList{byName: all, sorted: slices.Clone(all)}
+	keys := make(map[*generators.Photon]string, len(all))
+	for _, p := range all {
+		keys[p] = p.Options().Group + "\x00" + strings.ToLower(p.Title())
+	}
+	slices.SortStableFunc(l.sorted, func(a, b *generators.Photon) int { return strings.Compare(keys[a], keys[b]) })
+	listed := 0
+	for _, p := range l.sorted {
 		server := upstreamOf(p)
 		if server == "" {
-			c.Photons = append(c.Photons, link)
+			l.own = append(l.own, sidebarLink(p))
 			continue
 		}
-		if p.Options().Title == "" { // the group says the rest of the name
-			link.Title = strings.TrimPrefix(p.Name(), server+"__")
-		}
-		i := slices.IndexFunc(c.Servers, func(s ui.ServerTools) bool { return s.Name == server })
-		if i < 0 {
-			i = len(c.Servers)
-			c.Servers = append(c.Servers, ui.ServerTools{Name: server})
-		}
-		g := &c.Servers[i]
-		g.Count++
-		g.HasCurrent = g.HasCurrent || link.Current
-		if len(g.Tools) < maxSidebarTools || link.Current {
-			g.Tools = append(g.Tools, link)
+		g := l.serverNamed(server)
+		if g.Count++; len(g.Tools) < maxSidebarTools && listed < maxServersTools {
+			g.Tools = append(g.Tools, sidebarLink(p))
+			listed++
 		}
 	}
+	return l
+}
+
+// serverNamed returns the group of an upstream's tools, which it adds if there is none.
+func (l *photonList) serverNamed(server string) *ui.ServerTools {
+	i := slices.IndexFunc(l.servers, func(s ui.ServerTools) bool { return s.Name == server })
+	if i < 0 {
+		i = len(l.servers)
+		l.servers = append(l.servers, ui.ServerTools{Name: server})
+	}
+	return &l.servers[i]
+}
+
+// sidebarLink returns a photon's link. The group of an upstream's tool says the rest of its
+// name.
+func sidebarLink(p *generators.Photon) ui.PhotonLink {
+	link := ui.PhotonLink{Name: p.Name(), Title: p.Title()}
+	if server := upstreamOf(p); server != "" && p.Options().Title == "" {
+		link.Title = strings.TrimPrefix(p.Name(), server+"__")
+	}
+	return link
+}
+
+// addTo adds the photons to the sidebar: Beam's own in one list, and the tools of each
+// upstream in a group. The current photon, whose page it is, is always among them.
+func (l *photonList) addTo(c *ui.Chrome, current string) {
+	c.Photons, c.Servers = l.own[:min(len(l.own), maxOwnPhotons)], l.servers
+	if len(l.own) > maxOwnPhotons {
+		c.AllPhotons = len(l.own)
+	}
+	i := slices.IndexFunc(l.byName, func(p *generators.Photon) bool { return p.Name() == current })
+	if i < 0 {
+		return
+	}
+	p := l.byName[i]
+	if server := upstreamOf(p); server != "" {
+		c.Servers = slices.Clone(l.servers)
+		g := &c.Servers[slices.IndexFunc(c.Servers, func(s ui.ServerTools) bool { return s.Name == server })]
+		g.Tools, g.HasCurrent = withCurrent(g.Tools, p), true
+		return
+	}
+	c.Photons = withCurrent(c.Photons, p)
+}
+
+// withCurrent returns the links with that of the current photon, which it adds if it is
+// missing.
+func withCurrent(links []ui.PhotonLink, p *generators.Photon) []ui.PhotonLink {
+	links = slices.Clone(links)
+	i := slices.IndexFunc(links, func(l ui.PhotonLink) bool { return l.Name == p.Name() })
+	if i < 0 {
+		i = len(links)
+		links = append(links, sidebarLink(p))
+	}
+	links[i].Current = true
+	return links
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,4 +58,52 @@ func TestSidebarOfUpstreams(t *testing.T) {
 	if !strings.Contains(found, "files__read_file</code>") {
 		t.Error("a search for a server's tools doesn't find them")
 	}
+}
+
+// The first page lists 50 photons and leads to the others, one page after the other, also of
+// those that match a search. The sidebar has a bounded number of links for any number of
+// servers, always that of the page's own photon.
+func TestPagesOfPhotons(t *testing.T) {
+	var photons []*generators.Photon
+	for i := range 220 {
+		photons = append(photons, serverTool(t, fmt.Sprintf("server%02d", i%11), fmt.Sprintf("t%03d", i), ""))
+	}
+	p := newSite(t, "", photons...).newSession()
+	for _, tt := range []struct {
+		address     string
+		pages, want int
+	}{{"/", 5, 220}, {"/?q=server0", 4, 200}, {"/?q=server03", 1, 20}, {"/?q=nothing", 1, 0}} {
+		seen, pages := map[string]bool{}, 0
+		for address := tt.address; address != ""; pages++ {
+			main := textAfter(p.page(address), `id="main"`)
+			for _, m := range cardName.FindAllStringSubmatch(main, -1) {
+				seen[m[1]] = true
+			}
+			address = ""
+			if m := nextPhotons.FindStringSubmatch(main); m != nil {
+				address = html.UnescapeString(m[1])
+			}
+		}
+		if len(seen) != tt.want || pages != tt.pages {
+			t.Errorf("%s: %d photons on %d pages, want %d on %d", tt.address, len(seen), pages, tt.want, tt.pages)
+		}
+	}
+	if res := p.request("GET", "/?after=unknown", ""); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("after an unknown photon: %s", res.Status)
+	}
+	page := p.page("/photons/server10__t219")
+	if n := strings.Count(page, `<a href="/photons/server`); n > 110 || !strings.Contains(page, `title="server10__t219" aria-current>t219</a>`) {
+		t.Errorf("the sidebar has %d links, or not that of its page's own photon", n)
+	}
+}
+
+var (
+	cardName    = regexp.MustCompile(`<code>(server[0-9]+__t[0-9]+)</code>`)
+	nextPhotons = regexp.MustCompile(`href="([^"]*)">More photons</a>`)
+)
+
+// textAfter returns the text after the first part; empty if there is none.
+func textAfter(text, part string) string {
+	_, after, _ := strings.Cut(text, part)
+	return after
 }

@@ -104,6 +104,7 @@ type commandLine struct {
 	User userCommand `cmd:"" group:"serve" help:"Manage the people who may use a Beam that others can reach."`
 
 	New        newCommand        `cmd:"" group:"serve" help:"Write a module with a photon of your own."`
+	Dev        devCommand        `cmd:"" group:"serve" help:"Serve a program, and build it again when its source changes."`
 	Connect    connectCommand    `cmd:"" group:"serve" help:"Have an MCP client start this program."`
 	Upstream   upstreamCommand   `cmd:"" group:"serve" help:"Use other MCP servers' tools: add, list, check and remove servers."`
 	TestServer testServerCommand `cmd:"" group:"serve" help:"Serve an MCP server for testing clients and gateways."`

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/photon-beam/beam/generators"
 )
@@ -9,13 +10,7 @@ import (
 // Photons returns the photons that a caller may see and start, in the order of their
 // names.
 func (e *Engine) Photons(caller generators.Caller) []*generators.Photon {
-	var allowed []*generators.Photon
-	for _, p := range e.photons.All() {
-		if e.allows(p, caller) {
-			allowed = append(allowed, p)
-		}
-	}
-	return allowed
+	return slices.DeleteFunc(e.photons.All(), func(p *generators.Photon) bool { return !e.allows(p, caller) })
 }
 
 // LookupPhoton returns the photon of a name, if there is one that the caller may see

@@ -10,7 +10,8 @@ import (
 // Chrome is the data of the bar and the sidebar around every page.
 type Chrome struct {
 	Title      string        // the document's title, if the page has none
-	Photons    []PhotonLink  // Beam's own
+	Photons    []PhotonLink  // Beam's own, or the first of them
+	AllPhotons int           // how many they are, if those are not all
 	Servers    []ServerTools // the tools of upstreams
 	RecentRuns []RunLine     // newest first
 	OpenAsks   int           // open questions that this person may answer
@@ -66,6 +67,16 @@ type ServerTools struct {
 	Tools      []PhotonLink // the first of them, and the one whose page it is
 	Count      int          // of all
 	HasCurrent bool         // the page is that of one of them
+}
+
+// HomePage is the first page: photons, or those that match a search.
+type HomePage struct {
+	Photons []PhotonCard
+	Count   int    // of all photons
+	Query   string // what is searched for
+	Partial bool   // there are more photons than one page has
+	After   string // the photon before the first; empty on the first page
+	Next    string // the last photon, if others follow
 }
 
 // A PhotonCard is a photon on the first page.

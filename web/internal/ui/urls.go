@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"net/url"
 	"strconv"
 
 	"github.com/a-h/templ"
@@ -20,6 +21,18 @@ func homeURL(ctx context.Context) templ.SafeURL {
 
 func searchURL(ctx context.Context, words string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Search(words))
+}
+
+// homePageURL returns the address of the page of photons that follows one.
+func homePageURL(ctx context.Context, p HomePage, after string) templ.SafeURL {
+	query := url.Values{}
+	if p.Query != "" {
+		query.Set("q", p.Query)
+	}
+	if after != "" {
+		query.Set("after", after)
+	}
+	return withQuery(homeURL(ctx), query.Encode())
 }
 
 func photonURL(ctx context.Context, name string) templ.SafeURL {
