@@ -21,7 +21,9 @@ test("from the start to the result by keyboard alone", async ({ page }) => {
   await tabTo(page, "Setup wizard");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/photons\/wizard$/);
-  await tabTo(page, "Run");
+  await tabTo(page, "Run"); // the tab
+  await page.keyboard.press("Tab");
+  await tabTo(page, "Run"); // the button
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/runs\//);
 

@@ -106,7 +106,7 @@ test("the form follows the JSON, variants and conditions", async ({ page, contex
   await expect(field(main(page), "limits/cpu")).toHaveValue("0.5");
   await expect(json(page)).toBeFocused();
   await expect(main(page).locator(".json-errors")).toBeEmpty();
-  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
   expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual(args);
 
   await fillField(main(page), "title", "Both");
