@@ -108,6 +108,7 @@ interop: $(bundle) $(clients) ## the official TypeScript MCP clients, MCP Inspec
 .PHONY: e2e
 e2e: build $(npm) $(clients) ## end-to-end tests in a real, headless Chromium (ARGS="csv.spec.js")
 	scripts/need "$${CHROMIUM:-chromium-headless-shell}" chromium-headless-shell
+	[ "$(PROJECT)" = journeys ] || scripts/need chromium chromium
 	scripts/need caddy caddy
 	scripts/need nginx nginx-light
 	BEAM=bin/beam scripts/with-node npm run e2e -- --project='$(PROJECT)*' $(ARGS)

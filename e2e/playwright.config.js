@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { notProxied, titlesNotProxied } from "./support/proxied.js";
 
 // The browser is the machine's own Chromium without its windows, which takes half the time;
 // none is ever downloaded.
@@ -7,11 +8,13 @@ const chromium = process.env.CHROMIUM || "/usr/bin/chromium-headless-shell";
 export default defineConfig({
   // make test runs the journeys, and looks at each page in light colors. make test-long
   // runs long/, the journeys that are tagged @long, and those with accessible in
-  // their titles or tags, in the other colors.
+  // their titles or tags, in the other colors. It also runs the journeys once behind a proxy
+  // with TLS, below a path.
   projects: [
     { name: "journeys", testIgnore: "long/**", grepInvert: /@long/, metadata: { colors: ["light"] } },
     { name: "long", testMatch: "long/**" },
     { name: "long-tagged", testIgnore: "long/**", grep: /@long/ },
+    { name: "long-proxied", testIgnore: ["long/**", ...Object.keys(notProxied)], grepInvert: new RegExp(["@long", ...Object.keys(titlesNotProxied)].join("|")), metadata: { colors: ["light"], proxied: true }, use: { ignoreHTTPSErrors: true } },
     { name: "long-colors", testIgnore: "long/**", grep: /accessible/, metadata: { colors: ["dark", "forced"] } },
   ],
   outputDir: "results",

@@ -8,15 +8,21 @@ import { find } from "./script/dom.js";
 import { removeSettledDrafts } from "./script/drafts.js";
 import { initShortcuts } from "./script/keyboard.js";
 import "./script/palette.js";
+import { initNotices, noticeQuestions } from "./script/notify.js";
 import { initConnectionNote, updateTitleCount } from "./script/page.js";
 import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";
 import { initToolForm } from "./script/toolform.js";
 import { handleNewRows, initFollowing, initLevelFilter } from "./script/timeline.js";
 
+function countQuestions() {
+  updateTitleCount();
+  noticeQuestions();
+}
+
 let syncScheduled = false, rows = [];
 new MutationObserver((changes) => {
-  updateTitleCount(); // even in a hidden tab
+  countQuestions(); // even in a hidden tab
   for (const { target, addedNodes } of changes) if (target.id === "timeline") rows.push(...addedNodes);
   if (syncScheduled) return;
   syncScheduled = true;
@@ -32,12 +38,13 @@ new MutationObserver((changes) => {
 
 // The count may change without any node being added or removed.
 const inbox = find("#inbox");
-if (inbox) new MutationObserver(updateTitleCount).observe(inbox, { characterData: true, subtree: true });
+if (inbox) new MutationObserver(countQuestions).observe(inbox, { characterData: true, subtree: true });
 
 initFollowing();
 initLevelFilter();
 initShortcuts();
 initConnectionNote();
+initNotices();
 initToolForm();
 makeSortable();
 removeSettledDrafts();

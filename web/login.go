@@ -34,7 +34,7 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) error {
 	}
 	valid := false
 	if err := s.attemptSignIn(r, code, func() bool { valid = s.signInCodes.Redeem(code); return valid }); err != nil {
-		return s.renderTooMany(w, r, err, next)
+		return s.renderTooMany(w, r, err, "link", next)
 	}
 	if !valid {
 		problem := "This sign-in address was already used or has expired."
@@ -62,7 +62,7 @@ func (s *Server) handleTokenLogin(w http.ResponseWriter, r *http.Request) error 
 	var err error
 	refused := s.attemptSignIn(r, token, func() bool { caller, ok, err = s.signInWithToken(w, r, token); return ok })
 	if refused != nil {
-		return s.renderTooMany(w, r, refused, next)
+		return s.renderTooMany(w, r, refused, "token", next)
 	}
 	if err != nil {
 		return err
@@ -163,8 +163,10 @@ func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// renderTooMany renders the sign-in page for somebody who must wait.
-func (s *Server) renderTooMany(w http.ResponseWriter, r *http.Request, refused error, next string) error {
+// renderTooMany renders the sign-in page for somebody who must wait, having tried to sign in
+// by a link or a token.
+func (s *Server) renderTooMany(w http.ResponseWriter, r *http.Request, refused error, by, next string) error {
+	s.recordRefusal(r, by, refused.Error())
 	setRetryAfter(w, http.StatusTooManyRequests, refused)
 	return s.renderLogin(w, r, http.StatusTooManyRequests, asSentence(refused.Error()), next)
 }

@@ -54,11 +54,13 @@ func (s *Server) auditSignIn(r *http.Request, caller generators.Caller, by strin
 }
 
 // auditRefusal records a request whose credentials aren't valid. One without any is no
-// attempt to sign in.
+// attempt to sign in; one that must wait is.
 func (s *Server) auditRefusal(r *http.Request, err error) {
 	_, bearer := callers.BearerToken(r)
 	var refused *callers.RefusedError
-	if isRefused := errors.As(err, &refused); bearer && errors.Is(err, callers.ErrSignInRequired) || isRefused || errors.Is(err, callers.ErrForbidden) {
+	var tooMany *signin.TooManyError
+	wrong := bearer && errors.Is(err, callers.ErrSignInRequired) || errors.As(err, &tooMany)
+	if isRefused := errors.As(err, &refused); wrong || isRefused || errors.Is(err, callers.ErrForbidden) {
 		by := "token"
 		if isRefused {
 			by = refused.By

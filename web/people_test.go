@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ type team struct {
 	audit   string
 }
 
-func newTeam(t testing.TB, keys identity.Keys, token string) *team {
+func newTeam(t testing.TB, keys identity.Keys, token string, proxies ...netip.Prefix) *team {
 	t.Helper()
 	dir := t.TempDir()
 	m := &team{file: filepath.Join(dir, "users.json"), tokens: make(map[string]string), audit: filepath.Join(dir, "audit.jsonl")}
@@ -51,7 +52,7 @@ func newTeam(t testing.TB, keys identity.Keys, token string) *team {
 	}
 	t.Cleanup(func() { log.Close() })
 	e, photons := newCallerEngine(t)
-	m.photons, m.site = photons, newCallerSite(t, e, photons, web.Config{Keys: keys, Users: store, Token: token, Audit: log})
+	m.photons, m.site = photons, newCallerSite(t, e, photons, web.Config{Keys: keys, Users: store, Token: token, Audit: log, TrustedProxies: proxies})
 	go store.Watch(t.Context())
 	return m
 }
@@ -77,11 +78,19 @@ func bearer(token string) []string { return []string{"Authorization", "Bearer " 
 // audited waits until the audit file has a text.
 func (m *team) audited(want string) {
 	m.t.Helper()
+	m.auditedWhile(want, func() {})
+}
+
+// auditedWhile repeats what the audit file tells of, until it has a text: it leaves out
+// refusals beyond ten a second.
+func (m *team) auditedWhile(want string, repeat func()) {
+	m.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) { // the file tells nobody of a new line
 		raw, err := os.ReadFile(m.audit)
 		if err == nil && strings.Contains(string(raw), want) {
 			return
 		}
+		repeat()
 		if time.Now().After(deadline) {
 			m.t.Fatalf("the audit file lacks %s: %s, %v", want, raw, err)
 		}

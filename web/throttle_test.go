@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/photon-beam/beam/web"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A lockedBuffer is a buffer for several goroutines.
@@ -63,4 +66,43 @@ func TestGuessedTokens(t *testing.T) {
 	expectStatus(t, p.request("GET", "/", "", right...), http.StatusOK)
 	expectStatus(t, browser.request("GET", "/runs", ""), http.StatusOK)
 	expectStatus(t, s.newSession().request("POST", "/login", "token=other", "Content-Type", "application/x-www-form-urlencoded"), http.StatusTooManyRequests)
+}
+
+// TestGuessedUserTokens guesses the tokens of users through a proxy: a guesser is known by
+// the address that the trusted proxy says, whatever else was in the header.
+func TestGuessedUserTokens(t *testing.T) {
+	m := newTeam(t, identity.NewKeys(), "", netip.MustParsePrefix("127.0.0.1/32"))
+	for _, from := range []string{"192.0.2.1", "192.0.2.2"} {
+		p := m.newSession()
+		statuses := make(map[int]int)
+		for i := range 30 {
+			r := p.requestJSON("GET", "/runs", "", append(bearer(fmt.Sprint("guess-", i)), "X-Forwarded-For", "198.51.100.9, "+from)...)
+			statuses[r.StatusCode]++
+			r.Body.Close()
+		}
+		if statuses[http.StatusUnauthorized] < 10 || statuses[http.StatusTooManyRequests] < 10 { // a slow machine may take seconds
+			t.Errorf("%s: the statuses are %v", from, statuses)
+		}
+		m.auditedWhile(`"address":"`+from+`","by":"token","reason":"too many wrong`, func() {
+			r := p.requestJSON("GET", "/runs", "", append(bearer("guess"), "X-Forwarded-For", from)...)
+			r.Body.Close()
+		})
+	}
+	// Others behind the same proxy aren't affected.
+	expectStatus(t, m.newSession().requestJSON("GET", "/runs", "", append(bearer(m.tokens["ada"]), "X-Forwarded-For", "192.0.2.3")...), http.StatusOK)
+	expectStatus(t, m.newSession().postForm("/login", url.Values{"token": {"x"}}, "X-Forwarded-For", "192.0.2.3"), http.StatusForbidden)
+}
+
+// TestThrottledSignInsAreAudited checks that the audit file tells of each way to guess.
+func TestThrottledSignInsAreAudited(t *testing.T) {
+	for by, guess := range map[string]func(*browserSession) *http.Response{
+		"a bearer token": func(p *browserSession) *http.Response { return p.requestJSON("GET", "/runs", "", bearer("x")...) },
+		"the form":       func(p *browserSession) *http.Response { return p.postForm("/login", url.Values{"token": {"x"}}) },
+		"a link":         func(p *browserSession) *http.Response { return p.request("GET", "/login?code=x", "") },
+	} {
+		m := newTeam(t, identity.NewKeys(), "")
+		p := m.newSession()
+		t.Log(by)
+		m.auditedWhile(`"reason":"too many wrong credentials`, func() { guess(p).Body.Close() })
+	}
 }

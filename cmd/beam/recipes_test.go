@@ -35,22 +35,32 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// startCaddy returns the command that runs Caddy with a recipe.
+func startCaddy(t *testing.T, recipe, dir, proxy, beam string) *exec.Cmd {
+	config := "{\n\tadmin off\n}\n" + readRecipe(t, recipe, "tools.example", "http://"+proxy, "beam.example", "http://"+proxy, "127.0.0.1:3008", beam)
+	writeFile(t, filepath.Join(dir, "Caddyfile"), config)
+	return exec.Command("caddy", "run", "--config", filepath.Join(dir, "Caddyfile"), "--adapter", "caddyfile")
+}
+
+// startNginx is startCaddy for nginx.
+func startNginx(t *testing.T, recipe, dir, proxy, beam string) *exec.Cmd {
+	server := readRecipe(t, recipe, "listen 443 ssl", "listen "+proxy, "    ssl_certificate ", "    # ", "    ssl_certificate_key ", "    # ", "127.0.0.1:3008", beam)
+	writeFile(t, filepath.Join(dir, "nginx.conf"), "daemon off;\npid nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+
+		"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n"+server+"}\n")
+	return exec.Command("nginx", "-p", dir, "-c", "nginx.conf", "-e", "stderr")
+}
+
 // TestProxyRecipes runs the proxies with their recipes, in the clear and on free ports.
 func TestProxyRecipes(t *testing.T) {
-	for name, start := range map[string]func(dir, proxy, beam string) *exec.Cmd{
-		"caddy": func(dir, proxy, beam string) *exec.Cmd {
-			config := "{\n\tadmin off\n}\n" + readRecipe(t, "Caddyfile", "tools.example", "http://"+proxy, "127.0.0.1:3008", beam)
-			writeFile(t, filepath.Join(dir, "Caddyfile"), config)
-			return exec.Command("caddy", "run", "--config", filepath.Join(dir, "Caddyfile"))
-		},
-		"nginx": func(dir, proxy, beam string) *exec.Cmd {
-			server := readRecipe(t, "nginx.conf", "listen 443 ssl", "listen "+proxy, "    ssl_certificate ", "    # ", "    ssl_certificate_key ", "    # ", "127.0.0.1:3008", beam)
-			writeFile(t, filepath.Join(dir, "nginx.conf"), "daemon off;\npid nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+
-				"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n"+server+"}\n")
-			return exec.Command("nginx", "-p", dir, "-c", "nginx.conf", "-e", "stderr")
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, recipe := range []string{"Caddyfile", "Caddyfile.removed", "Caddyfile.host", "nginx.conf", "nginx.removed.conf", "nginx.host.conf"} {
+		name, start, path := "caddy", startCaddy, "/beam"
+		if strings.HasPrefix(recipe, "nginx") {
+			name, start = "nginx", startNginx
+		}
+		if strings.Contains(recipe, "host") {
+			path = ""
+		}
+		t.Run(recipe, func(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil {
 				t.Skip(name, "is not installed")
 			}
@@ -58,13 +68,13 @@ func TestProxyRecipes(t *testing.T) {
 			defer cancel()
 			dir, proxy := t.TempDir(), freePort(t)
 			console := programtest.NewConsole()
-			startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "beam", "serve", "--memory", "--addr", "127.0.0.1:0", "--token", "a token of the tests", "--url", "http://"+proxy+"/beam")
+			startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "beam", "serve", "--memory", "--addr", "127.0.0.1:0", "--token", "a token of the tests", "--url", "http://"+proxy+path)
 			listens, err := console.WaitForBaseURL(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
-			upstream := strings.TrimSuffix(strings.TrimPrefix(listens, "http://"), "/beam")
-			cmd := start(dir, proxy, upstream)
+			upstream := strings.TrimSuffix(strings.TrimPrefix(listens, "http://"), path)
+			cmd := start(t, recipe, dir, proxy, upstream)
 			cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 			output := programtest.NewConsole()
 			cmd.Stdout, cmd.Stderr = output, output
@@ -86,13 +96,13 @@ func TestProxyRecipes(t *testing.T) {
 					}
 				}
 			}
-			if status, body := get("/"); status != http.StatusOK || body != "the site's own page" {
+			if status, body := get("/"); path != "" && (status != http.StatusOK || body != "the site's own page") {
 				t.Errorf("the site's page is %d %s", status, body)
 			}
-			if status, body := get("/beam/runs"); status != http.StatusOK {
+			if status, body := get(path + "/runs"); status != http.StatusOK {
 				t.Errorf("the runs are %d %s\n%s", status, body, output)
 			}
-			if status, body := get("/.well-known/oauth-protected-resource/beam/mcp"); body == "the site's own page" || status == http.StatusForbidden {
+			if status, body := get("/.well-known/oauth-protected-resource" + path + "/mcp"); body == "the site's own page" || status == http.StatusForbidden {
 				t.Errorf("the metadata of the resource is %d %s", status, body)
 			}
 		})

@@ -2,13 +2,14 @@
 // errors and requests to other hosts fail the test.
 import { test as base, expect } from "@playwright/test";
 import { start } from "./beam.js";
+import { belowPath, startProxied } from "./proxied.js";
 
 export { expect };
 
 export const test = base.extend({
   beam: [
-    async ({}, use) => {
-      const beam = await start();
+    async ({}, use, { project }) => {
+      const beam = project.metadata.proxied ? await startProxied() : await start();
       await use(beam);
       await beam.stop();
     },
@@ -20,7 +21,11 @@ export const test = base.extend({
   // tolerated lists patterns of console messages that a test expects.
   tolerated: [[], { option: true }],
 
-  context: async ({ context, baseURL, tolerated }, use, testInfo) => {
+  context: async ({ beam, context, baseURL, tolerated }, use, testInfo) => {
+    if (beam.signInNew) {
+      belowPath(context, beam.url);
+      await beam.signInNew(context);
+    }
     const violations = watch(context, baseURL);
     await use(context);
     if (testInfo.status !== testInfo.expectedStatus) await attachScreenshots(context, testInfo);

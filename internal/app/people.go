@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/netip"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
@@ -17,6 +18,8 @@ type People struct {
 	Users  string               // the file of users; empty for none
 	Proxy  *trustedproxy.Header // names people; nil for none
 	OpenID *openid.Config       // the identity provider, without Site and Keys; nil for none
+	// Proxies are the proxies that are believed about whom they forward a request for.
+	Proxies []netip.Prefix
 }
 
 // Known reports whether people have to sign in.
@@ -66,9 +69,9 @@ func (a *App) mayExist(c Config) func(qualifies func(generators.Caller) bool) bo
 
 // addPeople tells the pages who may use them.
 func (a *App) addPeople(site *web.Config, c Config) {
-	site.Users, site.Audit = a.users, a.audit
+	site.Users, site.Audit, site.TrustedProxies = a.users, a.audit, c.People.Proxies
 	if p := c.People.Proxy; p != nil {
-		p.Users, site.TrustedProxies = a.users, p.Proxies
+		p.Users = a.users
 		site.Authenticators = append(site.Authenticators, p)
 	}
 	if p := c.People.OpenID; p != nil {

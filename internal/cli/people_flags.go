@@ -21,7 +21,7 @@ type peopleFlags struct {
 
 	TrustUserHeader  string   `placeholder:"NAME" help:"Header in which the reverse proxy in front of Beam names the person who sends a request. Requires --trusted-proxy; from anywhere else, a request with the header is refused."`
 	TrustRolesHeader string   `placeholder:"NAME" help:"Header in which that proxy sends the person's roles, separated by commas. By default, the roles in the file of --users."`
-	TrustedProxy     []string `placeholder:"CIDR" help:"Addresses of that proxy's connections to Beam, such as 10.0.0.7 or 10.0.0.0/24. Can be repeated."`
+	TrustedProxy     []string `placeholder:"CIDR" help:"Addresses of the reverse proxy's connections to Beam, such as 10.0.0.7 or 10.0.0.0/24. Beam then takes the address of a person, by which it counts wrong credentials, from the proxy's X-Forwarded-For. Can be repeated."`
 
 	OIDCIssuer           string   `name:"oidc-issuer" placeholder:"URL" help:"OpenID Connect issuer with which people sign in. Requires --oidc-client-id and a complete --url; the redirect URI to register is URL/login/callback."`
 	OIDCClientID         string   `name:"oidc-client-id" placeholder:"ID" help:"Beam's client id at the issuer."`
@@ -51,21 +51,22 @@ func (p *peopleFlags) validate(site links.Site) error {
 
 func (p *peopleFlags) validateProxy() error {
 	switch {
-	case p.TrustUserHeader == "" && p.TrustRolesHeader == "" && len(p.TrustedProxy) == 0:
-		return nil
-	case p.TrustUserHeader == "":
-		return errors.New("--trusted-proxy and --trust-roles-header require --trust-user-header")
-	case len(p.TrustedProxy) == 0:
+	case p.TrustUserHeader == "" && p.TrustRolesHeader != "":
+		return errors.New("--trust-roles-header requires --trust-user-header")
+	case p.TrustUserHeader != "" && len(p.TrustedProxy) == 0:
 		return errors.New("--trust-user-header requires --trusted-proxy: everybody could send the header otherwise")
 	}
-	h := &trustedproxy.Header{Name: p.TrustUserHeader, Roles: p.TrustRolesHeader}
 	for _, text := range p.TrustedProxy {
 		prefix, err := parsePrefix(text)
 		if err != nil {
 			return err
 		}
-		h.Proxies = append(h.Proxies, prefix)
+		p.people.Proxies = append(p.people.Proxies, prefix)
 	}
+	if p.TrustUserHeader == "" {
+		return nil
+	}
+	h := &trustedproxy.Header{Name: p.TrustUserHeader, Roles: p.TrustRolesHeader, Proxies: p.people.Proxies}
 	if err := h.Check(); err != nil {
 		return fmt.Errorf("--trust-user-header: %w", err)
 	}

@@ -215,6 +215,9 @@ func (r *trackedRun) withdrawCall(c *generators.Call, reason string) {
 			continue
 		}
 		ctx := r.engine.ctx
+		if r.worker != nil {
+			reason = r.worker.maskText(reason)
+		}
 		withdrawn := runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.TakenBack, Error: truncateText(reason)}
 		err := r.recordSettlement(ctx, a.seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 		if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {

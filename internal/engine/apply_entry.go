@@ -155,7 +155,7 @@ func (r *trackedRun) applyAsked(e runlog.Entry) error {
 			return err
 		}
 		a.due, a.audience = asked.Deadline, audience.Of(asked.Question)
-		if c := r.worker.recordingCall; c != nil && c.Key == asked.Key {
+		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == asked.Key {
 			a.call, a.callIsCurrent, a.evidence = c, true, asked.Evidence // set before anybody can answer
 		}
 	} else {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ import (
 type secret struct {
 	askSeq    uint64
 	spellings []string // the text, and how it may be written; longest first
+	keyMask   string   // stands for it in keys, and for no other
 }
 
 // minSecret is the length of the shortest secret that is masked, in characters: a shorter
@@ -35,9 +38,9 @@ func (w *worker) noteSecret(a runlog.Answered) {
 	if json.Unmarshal(a.Answer.Content, &content) != nil {
 		return
 	}
-	for _, text := range content {
-		if utf8.RuneCountInString(text) >= minSecret {
-			w.addSecret(secret{a.AskSeq, spellingsOf(text)})
+	for i, name := range slices.Sorted(maps.Keys(content)) {
+		if text := content[name]; utf8.RuneCountInString(text) >= minSecret {
+			w.addSecret(secret{a.AskSeq, spellingsOf(text), fmt.Sprintf("%s%d.%d", secretMask, a.AskSeq, i)})
 		}
 	}
 }
@@ -140,6 +143,17 @@ func (w *worker) maskText(text string) string {
 		text = s.mask(text)
 	}
 	return text
+}
+
+// maskKey returns the key of a call with secrets masked, as the log has it. Keys that differ
+// in a secret still differ.
+func (w *worker) maskKey(key string) string {
+	for _, s := range w.secrets {
+		for _, form := range s.spellings {
+			key = strings.ReplaceAll(key, form, s.keyMask)
+		}
+	}
+	return key
 }
 
 // maskJSON returns a JSON value with secrets masked in its strings, but not in the names of

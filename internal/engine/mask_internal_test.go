@@ -9,7 +9,7 @@ import (
 
 // Secrets are masked in the strings of a JSON value, which stays valid and keeps its names.
 func TestMaskJSON(t *testing.T) {
-	w := &worker{secrets: []secret{{1, spellingsOf(`pass"word`)}, {2, spellingsOf("1234")}}}
+	w := &worker{secrets: []secret{{1, spellingsOf(`pass"word`), ""}, {2, spellingsOf("1234"), ""}}}
 	for raw, want := range map[string]string{
 		`"pass\"word"`:                       `"••••"`,
 		`"pass\u0022word!"`:                  `"••••!"`,
@@ -30,7 +30,7 @@ func TestMaskJSON(t *testing.T) {
 func TestMaskSpellings(t *testing.T) {
 	w := &worker{}
 	for i, text := range []string{"pass", "pass word/1+1", " key-9\\ ", "pass word/1+1 and more"} {
-		w.addSecret(secret{uint64(i), spellingsOf(text)})
+		w.addSecret(secret{uint64(i), spellingsOf(text), ""})
 	}
 	for text, want := range map[string]string{
 		"pass":                          "••••",
@@ -49,7 +49,7 @@ func TestMaskSpellings(t *testing.T) {
 
 // Secrets are masked in all texts of a question. The values of choices stay what they are.
 func TestMaskQuestion(t *testing.T) {
-	w := &worker{secrets: []secret{{1, spellingsOf("hunter2")}}}
+	w := &worker{secrets: []secret{{1, spellingsOf("hunter2"), ""}}}
 	q := &ask.Question{
 		Message: "Use hunter2?", Yes: "Use hunter2", No: "Not hunter2",
 		Fields: ask.Fields{
@@ -73,7 +73,7 @@ func TestMaskQuestion(t *testing.T) {
 // Secrets are masked in what a model is asked, but not in pictures, where they are there by
 // chance.
 func TestMaskSample(t *testing.T) {
-	w := &worker{secrets: []secret{{1, spellingsOf("hunter2A")}}}
+	w := &worker{secrets: []secret{{1, spellingsOf("hunter2A"), ""}}}
 	picture := ask.ImageBlock([]byte{0x86, 0xe9, 0xed, 0x7a, 0xbd, 0x80}, "image/png") // base64: hunter2A
 	q := &ask.Question{Kind: ask.KindSample, Sample: &ask.SampleRequest{
 		StopSequences: []string{"END", "hunter2A"}, Metadata: json.RawMessage(`{"user":"hunter2A"}`),

@@ -44,7 +44,7 @@ func (w *worker) recordByKind(e generators.Event) error {
 // generator gets a masked error, as a replay does; a value must be kept as it is.
 func (w *worker) recordStep(e *generators.Stepped) error {
 	e.Error = w.maskText(e.Error)
-	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: e.Key, Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime())})
+	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: w.maskKey(e.Key), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime())})
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	q, masked := w.maskQuestion(q, func(secret) bool { return true })
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
-		Key: c.Key, Question: q, More: c.More,
+		Key: w.maskKey(c.Key), Question: q, More: c.More,
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked,
 	}

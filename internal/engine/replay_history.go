@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -144,7 +145,12 @@ func (h *history) skipRecordedEvent() bool {
 // differs from the recorded one, or shows something else.
 func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	h := w.history
-	past := h.unreplayedCalls[c.Key]
+	key := c.Key
+	past := h.unreplayedCalls[key]
+	if past == nil {
+		key = w.maskKey(c.Key)
+		past = h.unreplayedCalls[key]
+	}
 	switch {
 	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
 		first, names := h.describeUnreplayed()
@@ -163,11 +169,15 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	if err := w.checkAudience(c, past); err != nil {
 		return false, err
 	}
-	if delete(h.unreplayedCalls, c.Key); len(h.unreplayedCalls) == 0 {
+	if delete(h.unreplayedCalls, key); len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true)
 	}
 	if past.reply != nil {
-		c.Settle(past.reply(w.trackedRun))
+		reply := past.reply(w.trackedRun)
+		if failed, ok := errors.AsType[*generators.StepError](reply.Err); ok {
+			failed.Key = c.Key // the log's may be masked
+		}
+		c.Settle(reply)
 	} else if open := w.findOpenAsk(past.seq); open != nil {
 		open.call = c
 		c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })

@@ -37,7 +37,7 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	}
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
-		Key: c.Key, Until: until, TimeSpent: ask.Millis(w.elapsedTime()),
+		Key: w.maskKey(c.Key), Until: until, TimeSpent: ask.Millis(w.elapsedTime()),
 	}))
 	w.recordingCall = nil
 	return err
@@ -52,7 +52,7 @@ func (r *trackedRun) applySleeping(e runlog.Entry) error {
 	s := &sleep{deadline: deadline{run: r, seq: e.Seq, due: data.Until}}
 	if r.worker == nil {
 		r.timeSpent = time.Duration(data.TimeSpent)
-	} else if c := r.worker.recordingCall; c != nil && c.Key == data.Key {
+	} else if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == data.Key {
 		s.call = c
 	}
 	r.sleeps = append(r.sleeps, s)

@@ -119,7 +119,7 @@ func (w *worker) endOnRecordError(err error) {
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", err)
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", w.maskText(err.Error()))
 		w.batch.discard() // what could not be recorded
 		w.failRun("Beam could not record what the tool did")
 	}
@@ -162,7 +162,7 @@ func (w *worker) finishRun(f runlog.Finished) {
 		if errors.Is(err, errRunOver) {
 			return
 		}
-		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.started.Photon, "err", err)
+		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.started.Photon, "err", w.maskText(err.Error()))
 		f = runlog.Finished{Status: runlog.Failed, Error: "Beam could not record the tool's result"}
 	}
 	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error
