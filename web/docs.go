@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -28,6 +29,9 @@ type doc struct {
 // A docSection is what a search finds.
 type docSection struct{ heading, id, text string }
 
+// picturePattern matches pictures, which are not in the program.
+var picturePattern = regexp.MustCompile(`(?m)^!\[.*\n`)
+
 // readDocs returns the documentation.
 var readDocs = sync.OnceValue(func() []*doc {
 	byName := make(map[string]*doc)
@@ -43,6 +47,7 @@ var readDocs = sync.OnceValue(func() []*doc {
 			panic(err)
 		}
 		title, body, _ := strings.Cut(strings.TrimPrefix(string(source), "# "), "\n")
+		body = picturePattern.ReplaceAllString(body, "")
 		byName[name] = &doc{name: name, title: title, body: []byte(body), sections: splitSections(title, body)}
 		names = append(names, name)
 	}

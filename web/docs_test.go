@@ -43,6 +43,9 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
+	if strings.Contains(pages["/docs/apps"], "its form beneath the call") {
+		t.Error("the text of a picture is shown as a paragraph")
+	}
 	if found := p.page("/docs?q=idempotency+key"); !strings.Contains(found, `href="/docs/photons#steps-and-durability"`) {
 		t.Error("the search doesn't find a section")
 	}

@@ -49,6 +49,7 @@ var errorStatuses = []struct {
 	{engine.ErrRunNotFound, http.StatusNotFound},
 	{engine.ErrAskNotFound, http.StatusNotFound},
 	{blob.ErrNotFound, http.StatusNotFound},
+	{operatorsOnlyError{}, http.StatusForbidden}, // before what it wraps
 	{engine.ErrForbidden, http.StatusForbidden},
 	{engine.ErrOthersAnswer, http.StatusForbidden},
 	{engine.ErrRunEnded, http.StatusConflict},

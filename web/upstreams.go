@@ -48,11 +48,17 @@ func (s *Server) routeUpstreams(page func(string, callerHandler), mux *http.Serv
 func (s *Server) forOperators(h callerHandler) callerHandler {
 	return func(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 		if !s.mayOperateUpstreams(caller) {
-			return engine.ErrForbidden
+			return operatorsOnlyError{}
 		}
 		return h(w, r, caller)
 	}
 }
+
+// An operatorsOnlyError is a kind of [engine.ErrForbidden] that says who may.
+type operatorsOnlyError struct{}
+
+func (operatorsOnlyError) Error() string { return "only operators may do this" }
+func (operatorsOnlyError) Unwrap() error { return engine.ErrForbidden }
 
 // mayOperateUpstreams reports whether the caller sees the pages of upstreams.
 func (s *Server) mayOperateUpstreams(caller generators.Caller) bool {

@@ -154,7 +154,11 @@ func TestUpstreamsAreForOperators(t *testing.T) {
 	for _, path := range []string{"/upstreams", "/upstreams/files", "/updates?page=upstreams"} {
 		expectStatus(t, p.requestJSON("GET", path, ""), http.StatusForbidden)
 	}
-	expectStatus(t, p.requestJSON("POST", "/upstreams/files/remove", ""), http.StatusForbidden)
+	res := p.requestJSON("POST", "/upstreams/files/remove", "")
+	expectStatus(t, res, http.StatusForbidden)
+	if got := readText(t, res); !strings.Contains(got, "Only operators may do this.") {
+		t.Error(got)
+	}
 	if home := readText(t, p.request("GET", "/", "", "Accept", "text/html")); strings.Contains(home, "/upstreams") {
 		t.Error("the home page links to them")
 	}

@@ -1,7 +1,7 @@
 // Command approval deploys once somebody else has approved: four eyes.
 //
-//	go run ./examples/approval user add ada
-//	go run ./examples/approval user add ben --role ops
+//	go run ./examples/approval user add ada --users people.json
+//	go run ./examples/approval user add ben --role ops --users people.json
 //	go run ./examples/approval --users people.json
 package main
 
