@@ -130,6 +130,53 @@ test("the form follows the JSON, variants and conditions", async ({ page, contex
   await expect(result(page)).toContainText("Last");
 });
 
+test("what a variant had comes back when it is chosen again", async ({ page }) => {
+  await openForm(page);
+  const choose = (title) => field(main(page), "source~variant").selectOption(title);
+  await fillField(main(page), "title", "Shop");
+  await choose("Git");
+  await fillField(main(page), "source/note", "first");
+  await fillField(main(page), "source/url", "https://example.org/a");
+  await fillField(main(page), "source/ref", "next");
+  await choose("Archive");
+  await expect(field(main(page), "source/ref")).toHaveCount(0);
+  await fillField(main(page), "source/data", "QmVhbQ==");
+  await fillField(main(page), "source/note", "second");
+  await expect(json(page)).toHaveValue(/"QmVhbQ=="/);
+  await choose("Git");
+  await expect(field(main(page), "source/url")).toHaveValue("https://example.org/a");
+  await expect(field(main(page), "source/ref")).toHaveValue("next");
+  await expect(field(main(page), "source/note")).toHaveValue("second"); // which both have
+  const args = { title: "Shop", contact: {}, servers: [{}] };
+  await expectJSON(page, { ...args, source: { kind: "git", url: "https://example.org/a", ref: "next", note: "second" } });
+  await choose("Archive");
+  await expectJSON(page, { ...args, source: { kind: "archive", data: "QmVhbQ==", note: "second" } });
+
+  // Also if the JSON chose the other one.
+  await json(page).fill(JSON.stringify({ ...args, source: { kind: "git", url: "https://example.org/b" } }));
+  await expect(field(main(page), "source/url")).toHaveValue("https://example.org/b");
+  await choose("Archive");
+  await expectJSON(page, { ...args, source: { kind: "archive", data: "QmVhbQ==" } });
+  await choose("Git");
+  await expectJSON(page, { ...args, source: { kind: "git", url: "https://example.org/b" } });
+  await choose("No choice");
+  await expectJSON(page, args);
+  await choose("Git");
+  await expect(field(main(page), "source/url")).toHaveValue("https://example.org/b");
+});
+
+test("formats of another server's schema are checked as those of photons are", async ({ page }) => {
+  await openForm(page);
+  const args = { title: "Shop", contact: { email: "ada" }, servers: [{ host: "a" }], source: { kind: "git", url: "example" }, day: "soon" };
+  await json(page).fill(JSON.stringify(args));
+  await expect(field(main(page), "source/url")).toHaveValue("example");
+  await press(page, "Run");
+  await expectError(main(page), "contact/email", "Enter an email, such as ada@example.org");
+  await expectError(main(page), "source/url", "Enter an address, such as https://example.org/page");
+  await expect(main(page).getByRole("alert")).toContainText("Enter a day, such as 2026-12-31");
+  await expect(main(page).locator(".json-errors")).toContainText("/contact/email");
+});
+
 test.describe("without script", () => {
   test.use({ javaScriptEnabled: false });
 

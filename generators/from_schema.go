@@ -47,7 +47,7 @@ func (p *Photon) setDefinition() (err error) {
 	if json.Unmarshal(raw, &members) != nil || members == nil {
 		return errors.New("Options.Definition must be a JSON object")
 	}
-	p.input, err = compile(p.input.raw, p.input.doc, ignoreFormats)
+	p.input, err = compile(p.input.raw, p.input.doc, assertFormatsOfMCP)
 	return err
 }
 

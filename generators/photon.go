@@ -89,7 +89,7 @@ type Options struct {
 	// Tool), for a photon of [FromSchema] that calls that tool. MCP clients get it
 	// instead of a description that Beam makes of the schemas and the other options, but
 	// under the photon's name. [Photon.Check] then leaves the arguments as they are, and
-	// what the schema says of formats to the tool.
+	// what the schema says of formats to the tool, but for email, uri, date and date-time.
 	Definition json.RawMessage
 }
 

@@ -71,11 +71,18 @@ func newSchema(doc *infer.Schema) (*Schema, error) {
 	return compile(raw, doc, assertFormats)
 }
 
-// Whether values must have the formats that their schema names. JSON Schema leaves that
+// Which of the formats that their schema names values must have. JSON Schema leaves that
 // to whoever validates.
 const (
-	assertFormats, ignoreFormats = true, false
+	assertFormats, assertFormatsOfMCP = true, false
 )
+
+// otherFormats are those that package validator knows, without those of MCP's forms and
+// regex, which it has no way to change.
+var otherFormats = []string{
+	"json-pointer", "relative-json-pointer", "uuid", "duration", "period", "ipv4", "ipv6", "hostname", "time", "iri",
+	"uri-reference", "iri-reference", "uri-template", "semver",
+}
 
 func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, error) {
 	tree, err := validator.UnmarshalJSON(bytes.NewReader(raw))
@@ -87,9 +94,18 @@ func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, err
 	}
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(newPatternCompiler())
-	if formats {
-		c.AssertFormat()
+	compilePattern, checksValues := newPatternCompiler(), false
+	c.UseRegexpEngine(func(pattern string) (validator.Regexp, error) {
+		if checksValues {
+			return nil, checkRegexValue(pattern, formats)
+		}
+		return compilePattern(pattern)
+	})
+	c.AssertFormat()
+	if !formats {
+		for _, name := range otherFormats {
+			c.RegisterFormat(&validator.Format{Name: name, Validate: func(any) error { return nil }})
+		}
 	}
 	if err := c.AddResource("mem:///schema", tree); err != nil {
 		return nil, err
@@ -101,6 +117,7 @@ func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, err
 	if err := checkSchemaWork(compiled); err != nil {
 		return nil, err
 	}
+	checksValues = true
 	s := &Schema{raw: raw, doc: doc, compiled: compiled}
 	checked, err := s.Check(emptyObject)
 	s.acceptsEmpty = err == nil && bytes.Equal(checked, emptyObject)

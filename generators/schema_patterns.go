@@ -47,3 +47,13 @@ func patternSize(parsed *syntax.Regexp) (int, error) {
 	}
 	return len(program.Inst), nil
 }
+
+// checkRegexValue returns an error for a value whose format is regex, unless that format
+// isn't asserted. It may be called by several goroutines.
+func checkRegexValue(value string, asserted bool) error {
+	if !asserted {
+		return nil
+	}
+	_, err := syntax.Parse(value, syntax.Perl)
+	return err
+}

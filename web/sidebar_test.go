@@ -51,7 +51,7 @@ func TestSidebarOfUpstreams(t *testing.T) {
 		t.Errorf("the page has %d bytes, with %d of 1,000 tools", len(home), n)
 	}
 	page := readText(t, p.request("GET", "/photons/many__t0999", ""))
-	if !strings.Contains(page, `<details class="server" open><summary><span class="name">many</span>`) || !strings.Contains(page, `title="many__t0999" aria-current>t0999</a>`) {
+	if !strings.Contains(page, `<details class="server" open><summary><span class="name">many</span>`) || !strings.Contains(page, `title="many__t0999" aria-current="page">t0999</a>`) {
 		t.Error("the group of the tool whose page it is isn't open, or has no such tool")
 	}
 	found := readText(t, p.request("GET", "/?q=files__", ""))

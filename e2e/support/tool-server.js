@@ -21,11 +21,13 @@ const inputSchema = {
     servers: { type: "array", title: "Servers", minItems: 1, items: server },
     source: {
       title: "Source",
+      properties: { note: text("Note") },
       oneOf: [
         { title: "Git", type: "object", required: ["kind", "url"], properties: { kind: { const: "git" }, url: text("Address", { format: "uri" }), ref: text("Branch", { default: "main" }) } },
         { title: "Archive", type: "object", required: ["kind", "data"], properties: { kind: { const: "archive" }, data: text("Data", { contentEncoding: "base64" }) } },
       ],
     },
+    day: text("Day", { format: "date" }),
     labels: { type: "object", title: "Labels", additionalProperties: { type: "string" } },
     limits: { type: "object", title: "Limits", properties: { cpu: { type: "number", title: "CPUs", exclusiveMinimum: 0 } } },
     urgent: { type: "boolean", title: "Urgent" },

@@ -48,6 +48,7 @@ type Part struct {
 	CanAdd     bool     // a row can be added, or an optional group
 	Variants   []string // the titles of a Choice's variants
 	Variant    int      // the index of the chosen one, or -1
+	Shared     []string // the inputs of the members that all variants of a Choice have
 	// Note says why a part is JSON.
 	Note string
 	// Example is an example of the value.

@@ -64,6 +64,9 @@ func (b *builder) choice(p *Part, s *jsonschema.Schema, variants []*jsonschema.S
 	if len(s.OneOf)+len(s.AnyOf) == 0 {
 		base.Types = nil
 	}
+	for _, name := range propertyNames(&base) {
+		p.Shared = append(p.Shared, joinInput(p.Input, name))
+	}
 	variant, conditions, err := b.resolve(variants[p.Variant])
 	if err == nil {
 		variant, err = b.merge(requireConstants(variant), &base, maxReferences)

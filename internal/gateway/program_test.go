@@ -84,6 +84,7 @@ type gateway struct {
 	console *programtest.Console
 	url     string
 	browser *http.Client // the operator's
+	exited  chan struct{}
 }
 
 // startGateway starts beam serve with upstreams, and stops it after the test.
@@ -101,16 +102,16 @@ func startGateway(t testing.TB, servers map[string]upstream, flags ...string) *g
 	if err := g.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	exited := make(chan struct{})
-	go func() { _ = g.cmd.Wait(); close(exited) }()
+	g.exited = make(chan struct{})
+	go func() { _ = g.cmd.Wait(); close(g.exited) }()
 	t.Cleanup(func() {
 		_ = g.cmd.Process.Signal(syscall.SIGTERM)
 		select {
-		case <-exited:
+		case <-g.exited:
 		case <-time.After(3 * programtest.ExitTimeout): // a stubborn upstream alone may take most of one
 			t.Errorf("beam serve did not end; it printed:\n%.10000s", g.console)
 			_ = g.cmd.Process.Kill()
-			<-exited
+			<-g.exited
 		}
 		if t.Failed() {
 			t.Logf("beam serve printed:\n%.20000s", g.console)

@@ -89,7 +89,8 @@ var upstreamClients = map[string]struct{ version, capabilities string }{
 }
 
 // request sends a request of a client of a version, and returns the response's result or
-// error.
+// error. What was changed before the client connected may be announced to it all the same,
+// since changes are passed on by a goroutine of their own.
 func (w *stdioClient) request(version, capabilities, method, params string) string {
 	w.t.Helper()
 	if version == "2026-07-28" {
@@ -97,6 +98,9 @@ func (w *stdioClient) request(version, capabilities, method, params string) stri
 	}
 	w.sendLine(`{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`, method, params)
 	line := w.nextLine()
+	for strings.HasSuffix(jsonMember(w.t, line, "method"), `/list_changed"`) {
+		line = w.nextLine()
+	}
 	if result := jsonMember(w.t, line, "result"); result != "" {
 		return result
 	}

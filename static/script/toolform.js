@@ -30,13 +30,43 @@ function keepJSON(form, data) {
   for (const name of [...data.keys()]) if (!name.startsWith("beam:") && !kept.has(name)) data.delete(name);
 }
 
+/** hasPart says whether a control is of a part, or of one of its parts. */
+const hasPart = (name, input) => !name.startsWith("beam:") && (!input || name === input || name.startsWith(`${input}/`) || name.startsWith(`${input}~`));
+
+/** recall keeps what the variants that are shown have, and fills in what those had that are chosen again. */
+function recall(form, data) {
+  const kept = (state(form).kept ??= new Map());
+  const posted = [...data];
+  for (const select of findAll(".variants > select", form)) {
+    const input = select.name.replace(/~variant$/, ""), shared = JSON.parse(select.dataset.shared ?? "[]");
+    const isOwn = (name) => name !== select.name && hasPart(name, input) && !shared.some((other) => hasPart(name, other));
+    const shown = findAll("option", select).find((option) => option.defaultSelected)?.value;
+    kept.set(`${select.name}=${shown}`, posted.filter(([name]) => isOwn(name)));
+    const before = select.value !== shown && kept.get(`${select.name}=${select.value}`);
+    if (!before) continue;
+    for (const name of [...data.keys()].filter(isOwn)) data.delete(name);
+    for (const [name, value] of before) data.append(name, value);
+  }
+}
+
+/** forget drops what variants had in a list or object whose rows get other names. */
+function forget(form, action) {
+  const [, input] = action?.match(/^(?:remove|up|down) (.*?)(?:\/[^/~]*|~v\d+)?$/) ?? [];
+  const kept = state(form).kept;
+  if (input !== undefined && kept) for (const name of [...kept.keys()]) if (hasPart(name, input)) kept.delete(name);
+}
+
 /** request posts a form, and returns the response, or null if another request took over. */
 async function request(form, action, accept) {
   const current = state(form);
   current.abort?.abort();
   current.abort = new AbortController();
+  current.collects = true;
   const data = new FormData(form);
+  current.collects = false;
   data.delete("beam:do");
+  if (action) recall(form, data);
+  forget(form, action);
   if (action) data.set("beam:do", action);
   if (action === "fill") keepJSON(form, data);
   else data.delete("beam:json");
@@ -131,9 +161,9 @@ document.addEventListener("submit", (event) => {
   change(form, button.value);
 });
 
-// What is posted needs only one of the two.
+// What the browser posts needs only one of the two.
 document.addEventListener("formdata", ({ target, formData }) => {
-  if (!formOf(target) || !jsonOf(target)) return;
+  if (!formOf(target) || !jsonOf(target) || state(target).collects) return;
   if (formData.get("beam:source") === "form") formData.delete("beam:json");
   else keepJSON(target, formData);
 });

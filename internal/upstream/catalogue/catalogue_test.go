@@ -198,7 +198,8 @@ func TestUnusableSchemasAreLeftToTheUpstream(t *testing.T) {
 }
 
 // Arguments are checked, and otherwise reach the upstream as they are: without defaults,
-// with their order and numbers, and with formats that only the upstream may judge.
+// with their order and numbers, and with formats that only the upstream may judge. Those of
+// MCP's forms are checked as those of photons are.
 func TestArgumentsAreCheckedAndLeftAsTheyAre(t *testing.T) {
 	c, registry := newCatalogue(t)
 	var got string
@@ -206,8 +207,9 @@ func TestArgumentsAreCheckedAndLeftAsTheyAre(t *testing.T) {
 		got = r.Method + " " + string(r.Params)
 		return json.RawMessage(`{"content":[]}`), nil
 	}}
-	put(c, s, definitions(`{"name":"a \"tool\"","inputSchema":{"type":"object","properties":{`+
-		`"z":{"type":"number"},"when":{"type":"string","format":"date-time"},"d":{"type":"string","default":"x"},"tree":{"$ref":"#/$defs/tree"}},`+
+	put(c, s, definitions(`{"name":"a \"tool\"","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{`+
+		`"z":{"type":"number"},"id":{"type":"string","format":"uuid"},"like":{"type":"string","format":"regex"},"when":{"type":"string","format":"date-time"},`+
+		`"day":{"type":"string","format":"date"},"to":{"type":"string","format":"email"},"at":{"type":"string","format":"uri"},"d":{"type":"string","default":"x"},"tree":{"$ref":"#/$defs/tree"}},`+
 		`"$defs":{"tree":{"type":"object","properties":{"left":{"$ref":"#/$defs/tree"}}}},"required":["z"]}}`))
 	p := registry.All()[0]
 	if _, err := p.Check(json.RawMessage(`{"z":"one"}`)); err == nil {
@@ -216,8 +218,15 @@ func TestArgumentsAreCheckedAndLeftAsTheyAre(t *testing.T) {
 	if _, err := p.Check(json.RawMessage(`{"z":1,"tree":{"left":{"left":7}}}`)); err == nil {
 		t.Error("a tree with a number in it is accepted")
 	}
-	beamtest.Run(t, p, json.RawMessage(`{"z": 1.0, "when":"soon"}`), nil)
-	if want := `tools/call {"name":"a \"tool\"","arguments":{"z": 1.0, "when":"soon"}}`; got != want {
+	for _, format := range []string{"date-time", "date", "email", "uri"} {
+		name := map[string]string{"date-time": "when", "date": "day", "email": "to", "uri": "at"}[format]
+		_, err := p.Check(fmt.Appendf(nil, `{"z":1,%q:"soon"}`, name))
+		if want := "/" + name + " " + generators.FormatRule(format); err == nil || err.Error() != want {
+			t.Errorf("the format %s: %v, want %s", format, err, want)
+		}
+	}
+	beamtest.Run(t, p, json.RawMessage(`{"z": 1.0, "id":"(", "like":"(", "when":"2026-12-31T18:30:00Z"}`), nil)
+	if want := `tools/call {"name":"a \"tool\"","arguments":{"z": 1.0, "id":"(", "like":"(", "when":"2026-12-31T18:30:00Z"}}`; got != want {
 		t.Errorf("the upstream gets %s, want %s", got, want)
 	}
 }

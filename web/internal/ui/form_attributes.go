@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -28,6 +29,19 @@ func ariaAttributes(f *formControl) templ.Attributes {
 		a["aria-invalid"] = "true"
 	}
 	return a
+}
+
+// sharedAttributes returns the attributes that tell the script which controls all variants
+// have.
+func (c *formControl) sharedAttributes() templ.Attributes {
+	if len(c.Shared) == 0 {
+		return nil
+	}
+	names, err := json.Marshal(c.Shared)
+	if err != nil { // strings are always JSON
+		panic(err)
+	}
+	return templ.Attributes{"data-shared": string(names)}
 }
 
 func (c *formControl) inputAttributes() templ.Attributes {

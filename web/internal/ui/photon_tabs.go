@@ -73,3 +73,11 @@ func withQuery(u templ.SafeURL, query string) templ.SafeURL {
 }
 
 func indentJSON(raw []byte) string { return strings.TrimSpace(form.Indent(raw)) }
+
+// currentPage returns the attributes of a link to the page that is shown, or none.
+func currentPage(is bool) templ.Attributes {
+	if !is {
+		return nil
+	}
+	return templ.Attributes{"aria-current": "page"}
+}
