@@ -46,7 +46,9 @@ func TestSecretsAreMaskedInKeys(t *testing.T) {
 				if err := generators.Sleep(yield, "after "+s, time.Minute); err != nil {
 					return "", err
 				}
-				if _, err := ask.Form[struct{ Go bool `json:"go"` }](yield, "go "+s, "Go on?"); err != nil {
+				if _, err := ask.Form[struct {
+					Go bool `json:"go"`
+				}](yield, "go "+s, "Go on?"); err != nil {
 					return "", err
 				}
 				outcomes = append(outcomes, fmt.Sprint(value))
