@@ -92,7 +92,7 @@ func TestPagesOfPhotons(t *testing.T) {
 		t.Errorf("after an unknown photon: %s", res.Status)
 	}
 	page := p.page("/photons/server10__t219")
-	if n := strings.Count(page, `<a href="/photons/server`); n > 110 || !strings.Contains(page, `title="server10__t219" aria-current>t219</a>`) {
+	if n := strings.Count(page, `<a href="/photons/server`); n > 110 || !strings.Contains(page, `title="server10__t219" aria-current="page">t219</a>`) {
 		t.Errorf("the sidebar has %d links, or not that of its page's own photon", n)
 	}
 }
