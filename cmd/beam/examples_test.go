@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,6 +58,9 @@ func TestExamplesOfHelp(t *testing.T) {
 				beam.runClientExample(e[1])
 			case c[1] == "serve":
 				beam.runServeExample(e[1])
+			case c[1] == "dev" && strings.HasPrefix(e[1], "beam new "): // as the help of new has it
+			case c[1] == "dev":
+				beam.runDevExample(e[1])
 			case c[1] == "upstream": // without a Beam that would start the servers
 				apart := *beam
 				apart.env = append(slices.Clip(beam.env), "XDG_STATE_HOME="+filepath.Join(beam.dir, "apart"), "TRACKER_TOKEN=x")
@@ -142,6 +148,37 @@ func (s *servedState) runServeExample(line string) {
 	}
 	cancel()
 	_ = serve.Wait()
+}
+
+// runDevExample develops the module that the example of new has written, and interrupts it
+// once it is built, or once it is known that it can't be: it needs a release of Beam.
+func (s *servedState) runDevExample(line string) {
+	s.t.Helper()
+	line, _, _ = strings.Cut(line, "   ")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	free.Close()
+	line, _, _ = strings.Cut(line, " --addr")
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "exec env "+line+" --addr "+free.Addr().String())
+	cmd.Env, cmd.Dir = append(slices.Clip(s.env), "GOPROXY=off"), s.dir
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	var said strings.Builder
+	for lines := bufio.NewScanner(io.TeeReader(stderr, &said)); lines.Scan(); {
+		if strings.Contains(lines.Text(), "built") {
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	if err := cmd.Wait(); err != nil || !strings.Contains(said.String(), "built") {
+		s.t.Errorf("%s: %v\n%s", line, err, &said)
+	}
 }
 
 // runClientExample starts the server of a client's configuration, as the client does.
