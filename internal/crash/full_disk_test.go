@@ -84,8 +84,6 @@ func (d *smallDisk) startProgram() (end func()) {
 	if _, err := fmt.Fscanln(d.out, &pid); err != nil {
 		d.t.Fatal("the program didn't start:", err)
 	}
-	d.addr = d.expectLine("Beam listens on http://")
-	d.expectLine("Sign in")
 	end = func() {
 		if pid != 0 {
 			syscall.Kill(pid, syscall.SIGTERM)
@@ -94,6 +92,8 @@ func (d *smallDisk) startProgram() (end func()) {
 		}
 	}
 	d.t.Cleanup(end)
+	d.addr = d.expectLine("Beam listens on http://")
+	d.expectLine("To sign in as its operator")
 	return end
 }
 
