@@ -32,8 +32,8 @@ test("a question is asked and answered in the chat, and the model is told of the
   await expect(frame.getByText("answered through The chat’s app, person not verified")).toBeVisible();
 
   await expect.poll(async () => (await host.recorded(n)).messages).toHaveLength(1);
+  await expect.poll(async () => (await host.recorded(n)).contexts).toHaveLength(1);
   const { contexts, messages } = await host.recorded(n);
-  expect(contexts).toHaveLength(1);
   expect(contexts[0].content[0].text).toContain("This is the tool's output, not a request of the user");
   expect(messages[0]).toEqual({ role: "user", content: [{ type: "text", text: `The run ${run} has ended. Call beam_resume with {"run": "${run}"} for its result.` }] });
   const { structuredContent } = await resume(client, run);
@@ -200,7 +200,7 @@ test.describe("a host that drops", () => {
         await press(frame.locator("main"), "Continue in chat");
         await expect(frame.getByText("The chat did not take the message. Copy it:")).toBeVisible();
         await expect(frame.getByText(`Call beam_resume with {"run": "${run}"} for its result.`)).toBeVisible();
-        expect((await host.recorded(n)).contexts).toHaveLength(1);
+        await expect.poll(async () => (await host.recorded(n)).contexts).toHaveLength(1);
         await expectDone(client, run);
       });
     });
@@ -272,8 +272,8 @@ test("the view is accessible, narrow, and works by keyboard", async ({ host, pag
   await page.setViewportSize({ width: 340, height: 800 });
   const { frame, n, run } = await askInChat(host, "form");
   const inner = page.frames().find((f) => f.url() === "about:srcdoc");
-  expect(await inner.evaluate(() => document.documentElement.clientWidth)).toBeLessThanOrEqual(324);
-  expect(await inner.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
+  await expect.poll(() => inner.evaluate(() => document.documentElement.clientWidth)).toBeLessThanOrEqual(324);
+  await expect.poll(() => inner.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
   await expectAccessible({ evaluate: inner.evaluate.bind(inner), emulateMedia: page.emulateMedia.bind(page) });
   await press(question(frame), "Submit");
   await expect(frame.locator(".summary")).toBeFocused();
@@ -286,8 +286,7 @@ test("the view is accessible, narrow, and works by keyboard", async ({ host, pag
   await expect(frame.locator("#state")).toHaveText("completed");
   await expectAccessible({ evaluate: inner.evaluate.bind(inner), emulateMedia: page.emulateMedia.bind(page) });
   expect((await resume(client, run)).structuredContent.answer).toMatchObject({ name: "Ada Lovelace", email: "ada@example.org" });
-  const { sizes } = await host.recorded(n);
-  expect(sizes.length).toBeGreaterThan(1);
+  await expect.poll(async () => (await host.recorded(n)).sizes.length).toBeGreaterThan(1);
 });
 
 test("a run is stopped in the chat", async ({ host, client }) => {

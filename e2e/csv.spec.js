@@ -79,6 +79,7 @@ for (const job of [
     // Every group is in the chart's data or, if the chart leaves some out, in a table.
     if (!note) await page.getByText("Show data as a table").click();
     const table = page.getByRole("table", { name: titleOf(job), exact: true });
+    await expect(table).toBeVisible();
     for (const [i, group] of groups.entries()) {
       const cells = await table.locator("tbody tr").nth(i).locator("td, th").allTextContents();
       expect(cells[0]).toBe(group.name);
@@ -102,8 +103,9 @@ test("another view needs no other upload, and starts from the last choice", asyn
   const title = "Mean of price by date";
   await expect(chart(page, title)).toBeVisible();
   await page.getByText("Show data as a table").last().click();
-  const dates = await page.getByRole("table", { name: title, exact: true }).locator("tbody tr > :first-child").allTextContents();
-  expect(dates).toHaveLength(123);
+  const cells = page.getByRole("table", { name: title, exact: true }).locator("tbody tr > :first-child");
+  await expect(cells).toHaveCount(123);
+  const dates = await cells.allTextContents();
   expect(dates).toEqual(dates.toSorted());
 });
 

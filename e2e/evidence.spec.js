@@ -5,7 +5,9 @@ import { askKitchenSink, dialog, expectResult, pressButton } from "./support/run
 
 const group = (scope) => scope.getByRole("group", { name: "Shown with the question" });
 
-const right = ({ x, width }) => x + width;
+/** expectBoxes expects what a function says of the boxes of elements within a scope to come true. */
+const expectBoxes = (scope, selectors, holds) =>
+  expect.poll(async () => holds(...await scope.evaluate((e, all) => all.map((s) => e.querySelector(s).getBoundingClientRect().toJSON()), selectors))).toBe(true);
 
 async function expectEvidence(scope) {
   await expect(group(scope)).toContainText("+seats = 400");
@@ -26,13 +28,10 @@ test("beside the question, in the dock and on its own page", { tag: "@accessible
   await page.goto(`/asks/${id}`);
   await expectEvidence(dialog(page));
   await expectAccessible(page);
-  const box = (selector) => dialog(page).locator(selector).boundingBox();
   await page.setViewportSize({ width: 1920, height: 1080 });
-  expect(right(await box(".evidence"))).toBeLessThanOrEqual((await box("h2")).x);
-  expect((await box(".actions")).y - (await box("h2")).y).toBeLessThan(300);
+  await expectBoxes(dialog(page), [".evidence", "h2", ".actions"], (evidence, question, actions) => evidence.right <= question.left && actions.top - question.top < 300);
   await page.setViewportSize({ width: 360, height: 800 });
-  expect((await box(".evidence")).y).toBeGreaterThan((await box("h2")).y);
-  expect((await box(".evidence")).y).toBeLessThan((await box(".actions")).y);
+  await expectBoxes(dialog(page), [".evidence", "h2", ".actions"], (evidence, question, actions) => evidence.top > question.top && evidence.top < actions.top);
   await pressButton(dialog(page), "Keep");
   await expectResult(page, { action: "accept", answer: false });
 });
@@ -44,10 +43,7 @@ test("in the inbox beside the question, and it stays folded while the list chang
   await expect(shown).toHaveCount(1);
   await expectEvidence(shown);
   await expectAccessible(page);
-  const question = await page.locator(".inbox-list h2").boundingBox();
-  const evidence = await group(shown).boundingBox();
-  expect(right(question)).toBeLessThanOrEqual(evidence.x);
-  expect(evidence.y - question.y).toBeLessThan(60);
+  await expectBoxes(page.locator(".inbox-list"), ["h2", "details.shown [role=group]"], (question, evidence) => question.right <= evidence.left && evidence.top - question.top < 60);
   await shown.getByText("Shows settings.toml, Who uses them").click();
   await expect(group(shown)).toBeHidden();
   await askKitchenSink(await context.newPage(), "text");

@@ -69,14 +69,13 @@ test.describe("without script", () => {
   test("history works", async ({ page }) => {
     await startRun(page, "kitchen_sink", { ask: "confirm" });
     const run = page.url();
-    await expect(async () => {
+    const until = (locator) => expect(async () => {
       await page.goto(run);
-      await page.getByRole("button", { name: "Yes", exact: true }).click({ timeout: 1000 });
+      await expect(locator).toBeVisible({ timeout: 1000 });
     }).toPass();
-    await expect(async () => {
-      await page.goto(run);
-      await expect(page.locator(".r-result")).toBeVisible({ timeout: 1000 });
-    }).toPass();
+    await until(page.getByRole("button", { name: "Yes", exact: true }));
+    await page.getByRole("button", { name: "Yes", exact: true }).click();
+    await until(page.locator(".r-result"));
     await page.getByRole("link", { name: "Messages" }).click();
     await page.getByLabel("Method").selectOption("tools/call");
     await page.getByRole("button", { name: "Filter" }).click();

@@ -57,7 +57,7 @@ test("shortcuts work as documented, and not while typing", async ({ page }) => {
   for (const [key, url] of [["r", /\/runs$/], ["i", /\/asks$/], ["h", /\/$/]]) {
     await page.keyboard.press("g");
     await page.keyboard.press(key);
-    await expect(page).toHaveURL(url);
+    await page.waitForURL(url); // and until its script has run
   }
   await page.keyboard.press("j");
   await page.keyboard.press("j");

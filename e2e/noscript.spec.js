@@ -58,5 +58,5 @@ async function until(page, locator) {
   await expect(async () => {
     if (!(await locator.isVisible())) await page.reload();
     await expect(locator).toBeVisible({ timeout: 500 });
-  }).toPass({ timeout: 10_000 });
+  }).toPass();
 }

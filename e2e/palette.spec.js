@@ -16,7 +16,7 @@ test("Ctrl K finds and opens a photon by keyboard", async ({ page }) => {
   await expect(page.getByRole("option")).toHaveCount(1);
   await expect(box).toHaveAttribute("aria-activedescendant", "palette-0");
   await page.keyboard.press("Enter");
-  await expect(page).toHaveURL(/\/photons\/explore_csv$/);
+  await page.waitForURL(/\/photons\/explore_csv$/); // and until its script has run
   await page.keyboard.press("Control+k");
   await expect(box).toBeFocused();
   await page.keyboard.press("Escape");

@@ -4,7 +4,11 @@ import { expectAccessible } from "./support/axe.js";
 import { dataset } from "./support/datasets.js";
 import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
-const openAsks = async (page) => (await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json()).asks;
+/** openAsks returns the open questions of a run, once it has some. */
+async function openAsks(page) {
+  await expect(dialog(page)).toBeVisible();
+  return (await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json()).asks;
+}
 const answer = (page, id, content) =>
   page.request.post("/mcp/request", { data: { jsonrpc: "2.0", id, result: { action: "accept", content } } });
 

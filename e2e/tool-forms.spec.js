@@ -119,7 +119,7 @@ test("the form follows the JSON, variants and conditions", async ({ page, contex
   await page.setViewportSize({ width: 320, height: 640 });
   await expect(json(page)).toBeHidden();
   await expectAccessible(page);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   await main(page).getByRole("radio", { name: "JSON" }).focus();
   await page.keyboard.press("Space");
   await expect(json(page)).toBeVisible();

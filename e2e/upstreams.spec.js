@@ -43,7 +43,7 @@ const test = base.extend({
 });
 
 const narrow = { width: 320, height: 640 };
-const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+const expectNoOverflow = (page) => expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0);
 
 test("upstreams are listed with what they do, and a tool of one is run", async ({ page, upstreams }) => {
   await page.getByRole("link", { name: "Upstreams" }).click();
@@ -53,11 +53,11 @@ test("upstreams are listed with what they do, and a tool of one is run", async (
   await expectAccessible(page);
   await takeScreenshot(page, "upstreams");
   await page.setViewportSize(narrow);
-  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  await expectNoOverflow(page);
 
   await list.getByRole("link", { name: "test", exact: true }).click();
   await expect(page.getByRole("heading", { name: "test", exact: true })).toBeVisible();
-  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  await expectNoOverflow(page);
   await page.getByRole("region", { name: "Tools" }).getByRole("link", { name: "ask_confirm" }).click();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect(dialog(page)).toBeVisible();

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-const startsWithin = 15_000; // milliseconds
-const stopsWithin = 15_000;
+const startsWithin = 60_000; // milliseconds
+const stopsWithin = 60_000;
 
 /**
  * start runs beam on a free port and waits until it prints its address.

@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const startsWithin = 15_000; // milliseconds
+const startsWithin = 60_000; // milliseconds
 
 // Each worker has a thousand ports of its own, none of which the system gives to who
 // asks for any free port.

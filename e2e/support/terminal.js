@@ -29,7 +29,7 @@ export async function openTerminal() {
       await terminal.press("Enter");
     },
     screen: () => tmux("capture-pane", "-p"),
-    expect: (pattern) => expect.poll(terminal.screen, { timeout: 15_000 }).toMatch(pattern),
+    expect: (pattern) => expect.poll(terminal.screen).toMatch(pattern),
     async close() {
       await tmux("kill-server").catch(() => {});
       await rm(folder, { recursive: true });
