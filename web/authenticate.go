@@ -32,13 +32,8 @@ func (s *Server) authenticated(h callerHandler) http.Handler {
 			s.auditRefusal(r, err)
 			return err
 		}
-		r, done := s.live.add(r, caller, s.authenticators, began)
+		r, done := s.whileSignedIn(r, caller, s.authenticators, began)
 		defer done()
-		if until, ok := s.sessions.VouchedUntil(r, caller); ok && s.identifier == nil {
-			ctx, cancel := context.WithDeadlineCause(r.Context(), until, errSignedOut)
-			defer cancel()
-			r = r.WithContext(ctx)
-		}
 		err = h(w, r, caller)
 		if errors.Is(err, engine.ErrForbidden) && isPage && s.identifier == nil {
 			return s.renderForbidden(w, r)
@@ -60,10 +55,23 @@ func (s *Server) authenticatedProgram(h callerHandler) http.Handler {
 			s.auditRefusal(r, err)
 			return err
 		}
-		r, done := s.live.add(r, caller, s.programAuthenticators, began)
+		r, done := s.whileSignedIn(r, caller, s.programAuthenticators, began)
 		defer done()
 		return h(w, r, caller)
 	})
+}
+
+// whileSignedIn returns a request with a context that ends when its caller is signed out
+// (see [liveRequests.add]), or an identity provider no longer vouches for them, until done
+// is called.
+func (s *Server) whileSignedIn(r *http.Request, caller generators.Caller, by callers.Authenticator, after int) (_ *http.Request, done func()) {
+	r, remove := s.live.add(r, caller, by, after)
+	until, ok := s.sessions.VouchedUntil(r, caller)
+	if !ok || s.identifier != nil {
+		return r, remove
+	}
+	ctx, cancel := context.WithDeadlineCause(r.Context(), until, errSignedOut)
+	return r.WithContext(ctx), func() { cancel(); remove() }
 }
 
 // newAuthenticators sets who knows the callers of requests: of browsers and scripts, and

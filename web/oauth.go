@@ -53,7 +53,7 @@ func (s *Server) authenticatedClient(h callerHandler) http.Handler {
 		return s.authenticatedProgram(h)
 	}
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
-		caller, err := s.identifyClient(r)
+		caller, grant, err := s.identifyClient(r)
 		var refused *oauth.Refusal
 		if errors.As(err, &refused) {
 			return s.refuse(w, r, refused)
@@ -61,6 +61,11 @@ func (s *Server) authenticatedClient(h callerHandler) http.Handler {
 		if err != nil {
 			s.auditRefusal(r, err)
 			return err
+		}
+		if grant != nil {
+			ctx, stop := grant.While(r.Context())
+			defer stop()
+			return h(w, r.WithContext(ctx), caller)
 		}
 		began := s.live.now()
 		if known, err := s.credentialAuthenticators.Authenticate(r); err == nil && known.ID == caller.ID {
@@ -87,27 +92,36 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.R
 	return &statusError{refused.Status, asSentence(refused.Text)}
 }
 
-// identifyClient returns the caller of a request to a protected resource.
-func (s *Server) identifyClient(r *http.Request) (generators.Caller, error) {
-	return s.throttled(r, s.verifyClient)
+// identifyClient returns the caller of a request to a protected resource and, if it is
+// known by an access token, what that grants.
+func (s *Server) identifyClient(r *http.Request) (caller generators.Caller, grant *oauth.Grant, err error) {
+	caller, err = s.throttled(r, func(r *http.Request) (known generators.Caller, err error) {
+		known, grant, err = s.verifyClient(r)
+		return known, err
+	})
+	return caller, grant, err
 }
 
 // verifyClient verifies the credentials of a request to a protected resource. Beam's own
 // come first, so that they are never sent to the issuer.
-func (s *Server) verifyClient(r *http.Request) (generators.Caller, error) {
+func (s *Server) verifyClient(r *http.Request) (generators.Caller, *oauth.Grant, error) {
 	if err := oauth.CheckRequest(r); err != nil {
-		return generators.Caller{}, err
+		return generators.Caller{}, nil, err
 	}
 	caller, err := s.credentialAuthenticators.Authenticate(r)
 	switch {
 	case errors.Is(err, callers.ErrSignInRequired):
-		return generators.Caller{}, oauth.ErrInvalidToken
+		return generators.Caller{}, nil, oauth.ErrInvalidToken
 	case !errors.Is(err, callers.ErrNoCredentials) && !errors.Is(err, identity.ErrNotSignedIn):
-		return caller, err
+		return caller, nil, err
 	}
 	token, err := oauth.Token(r)
 	if err != nil {
-		return generators.Caller{}, err
+		return generators.Caller{}, nil, err
 	}
-	return s.oauth.Verify(r.Context(), token, s.resource(r))
+	grant, err := s.oauth.Verify(r.Context(), token, s.resource(r))
+	if err != nil {
+		return generators.Caller{}, nil, err
+	}
+	return grant.Caller, &grant, nil
 }

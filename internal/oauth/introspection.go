@@ -58,6 +58,9 @@ func (i *introspection) ask(ctx context.Context, token string) (claims, error) {
 		case <-ctx.Done():
 			return claims{}, errUnavailable
 		}
+		found, ok = i.recall(key) // another request may have asked
+	}
+	if !ok {
 		var err error
 		if found, err = i.request(ctx, token); err != nil {
 			if ctx.Err() == nil {

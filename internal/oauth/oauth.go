@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/links"
 )
 
@@ -95,18 +94,26 @@ func NewVerifier(ctx context.Context, c Config) *Verifier {
 	return v
 }
 
-// Verify returns the person whom an access token for a resource stands for. The error is
-// a [*Refusal].
-func (v *Verifier) Verify(ctx context.Context, token, resource string) (generators.Caller, error) {
+// Verify returns whom an access token for a resource stands for. The error is a
+// [*Refusal].
+func (v *Verifier) Verify(ctx context.Context, token, resource string) (Grant, error) {
 	verify := v.verifyJWT
 	if !isJWT(token) {
 		verify = v.introspect
 	}
 	c, err := verify(ctx, token)
 	if err != nil {
-		return generators.Caller{}, err
+		return Grant{}, err
 	}
-	return v.callerOf(c, resource)
+	caller, err := v.callerOf(c, resource)
+	if err != nil {
+		return Grant{}, err
+	}
+	g := Grant{Caller: caller, verifier: v, token: token, resource: resource}
+	if c.registered.Expiry != nil {
+		g.expires = c.registered.Expiry.Time().Add(clockSkew)
+	}
+	return g, nil
 }
 
 // introspect asks the issuer about a token.
