@@ -90,7 +90,7 @@ test("four eyes, in two browsers and an MCP client", async ({ team, open }) => {
   await expect(ada.locator(".inbox-list")).toContainText("Deploy blog 7?");
   await ada.goto(run);
 
-  await lines.nth(0).getByRole("link", { name: /^Answer(?! here)/ }).click();
+  await lines.nth(0).getByRole("link", { name: /^Open question/ }).click();
   await expect(ben.getByRole("main")).toContainText("+ image: shop:1.2");
   await expectAccessible(ben);
   await ben.screenshot({ path: test.info().outputPath("approve.png") });

@@ -57,6 +57,9 @@ func TestQuestionForOthers(t *testing.T) {
 			if !strings.Contains(got, "Only a person with the role ops, but not the person who started the run can answer this.") || strings.Contains(got, "action=accept") || strings.Contains(got, "action=decline") {
 				t.Errorf("%s for %v offers to answer, or doesn't say who may", path, who)
 			}
+			if path == run.URL && (!strings.Contains(got, "waiting for an answer from a person with the role ops") || strings.Contains(got, ">Answer<")) {
+				t.Errorf("the timeline for %v offers to answer, or doesn't say who may", who)
+			}
 		}
 	}
 	expectStatus(t, p.request("GET", "/asks/"+askID, "", append(cleo, "Accept", "text/html")...), http.StatusForbidden)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -148,8 +149,15 @@ func TestErrorPagesHaveNoWrongLists(t *testing.T) {
 		if strings.Contains(page, "None yet") {
 			t.Errorf("%s says that there is nothing yet", path)
 		}
+		if on := map[string]string{"/runs/none": "Show all runs"}[path]; !strings.Contains(page, cmp.Or(on, "Show all photons")) {
+			t.Errorf("%s doesn't lead on", path)
+		}
 	}
 	expectStatus(t, operator.request("POST", run.URL+"/cancel", ""), http.StatusAccepted)
+	locked := newSite(t, "s3cret").newSession()
+	if page := readText(t, locked.request("GET", "/none", "", "Accept", "text/html")); !strings.Contains(page, `<a href="/login">Sign in</a>`) {
+		t.Error("an error page doesn't lead to the sign-in page who must sign in")
+	}
 }
 
 // TestGuessedIDs asks for what doesn't exist, and for what is another's.

@@ -140,7 +140,29 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, caller gener
 		writeJSON(w, status, map[string]any{"error": errorJSON{text, fields}})
 		return
 	}
-	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, caller, http.StatusText(status)), status, http.StatusText(status), text))
+	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, caller, http.StatusText(status)), status, http.StatusText(status), text, s.linkFromError(r, caller)))
+}
+
+// linkFromError returns where an error page leads: to the list that the requested page
+// belongs to. Who is not known may sign in, if they must.
+func (s *Server) linkFromError(r *http.Request, caller generators.Caller) ui.Link {
+	if caller.ID == "" {
+		switch {
+		case s.requiresSignIn && r.URL.Path != "/login":
+			return ui.Link{URL: s.links.Login(), Text: "Sign in"}
+		case s.identifier != nil: // the other program knows how
+			return ui.Link{}
+		}
+	}
+	switch area, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); area {
+	case "runs":
+		return ui.Link{URL: s.links.Runs(), Text: "Show all runs"}
+	case "asks":
+		return ui.Link{URL: s.links.Inbox(), Text: "Show all questions"}
+	case "docs":
+		return ui.Link{URL: s.links.Docs(), Text: "Show all documents"}
+	}
+	return ui.Link{URL: s.links.Home(), Text: "Show all photons"}
 }
 
 // defaultRetryAfter is when a client may try again that was refused for a reason that

@@ -65,7 +65,11 @@ func (s *Server) auditRefusal(r *http.Request, err error) {
 		if isRefused {
 			by = refused.By
 		}
-		s.recordRefusal(r, by, err.Error())
+		reason := err.Error()
+		if wrong && !isRefused && tooMany == nil {
+			reason = "the bearer token is nobody's"
+		}
+		s.recordRefusal(r, by, reason)
 	}
 }
 

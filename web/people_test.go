@@ -118,6 +118,7 @@ func TestPeopleHaveTheirOwnRuns(t *testing.T) {
 	}
 	m.audited(`"kind":"signed in","caller":"user:ada"`)
 	m.audited(`"kind":"sign-in refused"`)
+	m.audited(`"reason":"the bearer token is nobody's"`)
 	if raw, _ := os.ReadFile(m.audit); strings.Contains(string(raw), m.tokens["ada"]) {
 		t.Error("the audit file has a token")
 	}

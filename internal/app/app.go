@@ -43,6 +43,7 @@ import (
 // A Config says what an [App] is made of.
 type Config struct {
 	Program string     // the name of the command, if it has the command open; empty for another program
+	Command string     // how a shell starts that command; empty for its name
 	Site    links.Site // where browsers reach the pages
 	Photons *generators.Registry
 	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all

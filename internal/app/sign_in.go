@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -11,7 +12,7 @@ func (c *Config) signInCommand() string {
 	if c.Program == "" || c.Identify != nil || c.Token != "" || c.People.Known() || c.Folder.temporary {
 		return ""
 	}
-	command := quoteForShell(c.Program) + " open"
+	command := cmp.Or(c.Command, quoteForShell(c.Program)) + " open"
 	if dir, err := defaultDataDir(); err != nil || dir != c.Folder.dir {
 		command += " --data " + quoteForShell(c.Folder.dir)
 	}

@@ -21,6 +21,8 @@ func TestSignInHint(t *testing.T) {
 			"If the page asks the user to sign in, they run `beam open` in a terminal and open the address that it prints."},
 		"another folder": {Config{Program: "beam", Folder: other}, "beam open --data '/srv/my beam'",
 			"If the page asks the user to sign in, they run `beam open --data '/srv/my beam'` in a terminal and open the address that it prints."},
+		"a path": {Config{Program: "beam", Command: "bin/beam", Folder: own}, "bin/beam open",
+			"If the page asks the user to sign in, they run `bin/beam open` in a terminal and open the address that it prints."},
 		"in memory": {Config{Program: "beam", Folder: temporary}, "",
 			"If the page asks the user to sign in, they first open the sign-in address that beam wrote to its log when it started."},
 		"a token":         {Config{Program: "beam", Folder: own, Token: "x"}, "", "If the page asks the user for a token, it is the one that beam was started with."},

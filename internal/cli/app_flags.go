@@ -85,6 +85,7 @@ func (c *appFlags) redirectDir() string {
 func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logger) app.Config {
 	return app.Config{
 		Program:       p.name,
+		Command:       p.command,
 		Photons:       p.registry,
 		Offers:        c.Photons.match,
 		Folder:        folder,

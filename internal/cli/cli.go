@@ -36,7 +36,7 @@ func Main(photons []*generators.Photon) int {
 	context.AfterFunc(ctx, stop)
 	limitMemory()
 	go releaseIdleMemory(ctx)
-	p := &program{name: programName(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	p := &program{name: programName(), command: programCommand(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	return p.run(ctx, os.Args[1:], photons)
 }
 
@@ -44,7 +44,7 @@ func Main(photons []*generators.Photon) int {
 // status: 0 for success, 1 for a failure, and 2 if the command line or a photon
 // is wrong.
 func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons []*generators.Photon) int {
-	p := &program{name: defaultProgramName, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{name: defaultProgramName, command: defaultProgramName, stdin: stdin, stdout: stdout, stderr: stderr}
 	return p.run(ctx, args, photons)
 }
 
@@ -157,7 +157,7 @@ func (p *program) parseAndRun(ctx context.Context, args []string, photons []*gen
 func (p *program) parseError(err error, args []string) error {
 	if len(args) > 0 {
 		if _, isPhoton := p.registry.Lookup(args[0]); isPhoton {
-			return usageErrorf("%w; to run the photon: %s run %s", err, p.name, args[0])
+			return usageErrorf("%w; to run the photon: %s run %s", err, p.command, args[0])
 		}
 	}
 	// Kong lists the value of a flag that isn't given among those that it may have.
@@ -169,6 +169,7 @@ func (p *program) parseError(err error, args []string) error {
 // streams.
 type program struct {
 	name           string
+	command        string // how a shell starts it
 	registry       *generators.Registry
 	parser         *kong.Kong
 	values         valueArguments // of commands that take them

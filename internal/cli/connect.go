@@ -57,7 +57,7 @@ func (c *connectCommand) Run(p *program) error {
 	changed, err := client.Write(file, entry)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w\nTo add the entry yourself, see %s connect %s --print", err, p.name, c.Client)
+		return fmt.Errorf("%w\nTo add the entry yourself, see %s connect %s --print", err, p.command, c.Client)
 	case !changed:
 		fmt.Fprintf(p.stdout, "%s is connected already: %s has the server %q.\n", client.Title, file, entry.Name)
 		return nil

@@ -50,7 +50,7 @@ func (c *connectCommand) checkServers(p *program) error {
 	case slices.Contains(known, c.Upstream):
 		return nil
 	case len(known) == 0:
-		return fmt.Errorf("there is no upstream %q: name the file that has it with --mcp-config, or add it: %s upstream add", c.Upstream, p.name)
+		return fmt.Errorf("there is no upstream %q: name the file that has it with --mcp-config, or add it: %s upstream add", c.Upstream, p.command)
 	}
 	return fmt.Errorf("there is no upstream %q, but %s: name the file that has it with --mcp-config", c.Upstream, humanize.List(known, 20))
 }

@@ -90,7 +90,7 @@ func (c *connection) sayProblems(p *program) {
 
 // command returns a command line for the same Beam, for messages.
 func (c *connection) command(p *program, words ...string) string {
-	line := append([]string{p.name}, words...)
+	line := append([]string{p.command}, words...)
 	for _, word := range c.place {
 		line = append(line, quoteWord(word))
 	}
@@ -142,7 +142,7 @@ func (c *connectFlags) dial(ctx context.Context, p *program, work localWork, loc
 	}
 	if work == readOnly {
 		if err := app.RequireDataDir(dir); err != nil {
-			return nil, fmt.Errorf("%w: start a Beam with %s serve, or name its folder with --data", err, p.name)
+			return nil, fmt.Errorf("%w: start a Beam with %s serve, or name its folder with --data", err, p.command)
 		}
 	}
 	for start := time.Now(); ; {

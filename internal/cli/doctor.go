@@ -105,7 +105,7 @@ func (c *doctorCommand) checkData(ctx context.Context, p *program) []finding {
 	}
 	findings := []finding{{"data", findingOK, dir, ""}}
 	if err := diskspace.NewDisk(dir, diskspace.DefaultMinFree).CheckFree(); err != nil {
-		findings = append(findings, finding{"disk", findingProblem, err.Error(), fmt.Sprintf("Free some space, or delete runs with %s prune.", p.name)})
+		findings = append(findings, finding{"disk", findingProblem, err.Error(), fmt.Sprintf("Free some space, or delete runs with %s prune.", p.command)})
 	}
 	return append(findings, c.checkOwner(ctx, p, dir)...)
 }
@@ -136,7 +136,7 @@ func checkLog(p *program, dir string) finding {
 	case err != nil:
 		return finding{"log", findingProblem, err.Error(), "Make the folder readable."}
 	case report.Damage != nil:
-		return finding{"log", findingProblem, report.Damage.Error(), fmt.Sprintf("Restore a backup with %s restore, or start once with --accept-loss.", p.name)}
+		return finding{"log", findingProblem, report.Damage.Error(), fmt.Sprintf("Restore a backup with %s restore, or start once with --accept-loss.", p.command)}
 	}
 	return finding{"log", findingOK, report.Summary(), ""}
 }
@@ -172,7 +172,7 @@ func (c *doctorCommand) checkPort(p *program) finding {
 		l.Close()
 		return finding{"port", findingOK, c.Addr + " is free", ""}
 	case errors.Is(err, syscall.EADDRINUSE):
-		return finding{"port", findingNote, c.Addr + " is in use, maybe by a Beam that runs", fmt.Sprintf("To start another: %s serve --addr 127.0.0.1:0", p.name)}
+		return finding{"port", findingNote, c.Addr + " is in use, maybe by a Beam that runs", fmt.Sprintf("To start another: %s serve --addr 127.0.0.1:0", p.command)}
 	}
 	return finding{"port", findingProblem, fmt.Sprintf("can't listen on %s: %v", c.Addr, err), "Choose another address with --addr."}
 }

@@ -58,7 +58,7 @@ func (c *openCommand) requestAddress(ctx context.Context, p *program, dir string
 	conn, owner, err := dialOwner(ctx, dir, app.RequestOpen, nil)
 	switch {
 	case errors.Is(err, controlsocket.ErrNoListener):
-		return "", fmt.Errorf("no Beam owns the data folder %s: start one with %s serve, or name its folder with --data", dir, p.name)
+		return "", fmt.Errorf("no Beam owns the data folder %s: start one with %s serve, or name its folder with --data", dir, p.command)
 	case err != nil:
 		return "", ownerError(owner, dir, err)
 	}

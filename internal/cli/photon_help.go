@@ -45,7 +45,7 @@ func printFields(p *program, usage, about, title, command string, fields ask.Fie
 			fmt.Fprintf(&b, "      %s\n", text)
 		}
 	}
-	fmt.Fprintf(&b, "\n\"%s %s --help\" lists the other flags.\n", p.name, command)
+	fmt.Fprintf(&b, "\n\"%s %s --help\" lists the other flags.\n", p.command, command)
 	_, err := io.WriteString(p.stdout, b.String())
 	return err
 }

@@ -70,7 +70,7 @@ func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	if c.Detach && conn.local {
-		return errors.New("--detach needs a Beam that runs the photon when this process has ended: start one with " + p.name + " serve, or name one with --server")
+		return errors.New("--detach needs a Beam that runs the photon when this process has ended: start one with " + p.command + " serve, or name one with --server")
 	}
 	args, err := c.arguments(ctx, p, photon)
 	if err != nil {

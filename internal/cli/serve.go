@@ -164,9 +164,9 @@ func (s *serveCommand) howToSignIn(p *program, a *app.App, base string) string {
 	case s.Memory:
 		return "To sign in as its operator, start it in a terminal, or with --print-sign-in."
 	case s.Data != "":
-		return "To sign in as its operator, run: " + p.name + " open --data " + s.Data
+		return "To sign in as its operator, run: " + p.command + " open --data " + quoteWord(s.Data)
 	}
-	return "To sign in as its operator, run: " + p.name + " open"
+	return "To sign in as its operator, run: " + p.command + " open"
 }
 
 // openSignedIn opens a browser at a sign-in address. It returns when the command that opens it

@@ -65,7 +65,7 @@ func (s *stdioCommand) Run(ctx context.Context, p *program) (err error) {
 // describeNoUpstream adds to the error for a missing upstream how to see and add some.
 func describeNoUpstream(p *program, err error) error {
 	if errors.Is(err, app.ErrNoUpstream) {
-		return fmt.Errorf("%w: %s upstream list shows those that there are", err, p.name)
+		return fmt.Errorf("%w: %s upstream list shows those that there are", err, p.command)
 	}
 	return err
 }

@@ -73,7 +73,7 @@ func (c *upstreamAddCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "Added %s. To see whether it works: %s upstream check %s\n", c.Name, p.name, c.Name)
+	fmt.Fprintf(p.stdout, "Added %s. To see whether it works: %s upstream check %s\n", c.Name, p.command, c.Name)
 	p.printUpstreamWarning(warning)
 	return nil
 }
@@ -143,7 +143,7 @@ func (*upstreamRemoveCommand) Help() string {
 func (c *upstreamRemoveCommand) Run(ctx context.Context, p *program) error {
 	warning, err := c.changeUpstreams(ctx, app.UpstreamRequest{Action: app.UpstreamRemove, Name: c.Name})
 	if errors.Is(err, config.ErrNotFound) {
-		return fmt.Errorf("the data folder has no server %q: %s upstream list shows which it has", c.Name, p.name)
+		return fmt.Errorf("the data folder has no server %q: %s upstream list shows which it has", c.Name, p.command)
 	}
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func (c *upstreamAcceptCommand) Run(ctx context.Context, p *program) error {
 	conn, owner, err := dialOwner(ctx, dir, app.RequestUpstream, app.UpstreamRequest{Action: app.UpstreamAccept, Name: c.Name, Tool: c.Tool})
 	switch {
 	case errors.Is(err, controlsocket.ErrNoListener):
-		return fmt.Errorf("no Beam owns the data folder %s, and what the tools of %s are now isn't known: start one with %s serve", dir, c.Name, p.name)
+		return fmt.Errorf("no Beam owns the data folder %s, and what the tools of %s are now isn't known: start one with %s serve", dir, c.Name, p.command)
 	case err != nil:
 		return ownerError(owner, dir, err)
 	}

@@ -75,7 +75,7 @@ func (c *upstreamCheckCommand) Run(ctx context.Context, p *program) error {
 	case c.JSON:
 		err = json.NewEncoder(p.stdout).Encode(map[string]any{"upstreams": slices.Concat([]*upstream.Report{}, reports)})
 	case len(servers) == 0 && problems == nil:
-		fmt.Fprintf(p.stdout, "There are no servers. To add one: %s upstream add NAME -- COMMAND\n", p.name)
+		fmt.Fprintf(p.stdout, "There are no servers. To add one: %s upstream add NAME -- COMMAND\n", p.command)
 	}
 	if problems != nil {
 		return errors.Join(err, problems)

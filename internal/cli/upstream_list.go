@@ -53,7 +53,7 @@ func (c *upstreamListCommand) Run(ctx context.Context, p *program) error {
 		return json.NewEncoder(p.stdout).Encode(map[string]any{"upstreams": all})
 	}
 	if len(all) == 0 {
-		fmt.Fprintf(p.stdout, "There are no servers. To add one: %s upstream add NAME -- COMMAND\n", p.name)
+		fmt.Fprintf(p.stdout, "There are no servers. To add one: %s upstream add NAME -- COMMAND\n", p.command)
 	}
 	for _, u := range all {
 		fmt.Fprintf(p.stdout, "%-16s  %-24s  %s\n", u.Name, u.describe(), humanize.Truncate(u.Address, 100))

@@ -57,7 +57,7 @@ func (c *userAddCommand) Run(p *program) error {
 			return err
 		}
 		if f.User(c.Name) != nil {
-			return fmt.Errorf("there is a person %s already: %s user token makes a further token", c.Name, p.name)
+			return fmt.Errorf("there is a person %s already: %s user token makes a further token", c.Name, p.command)
 		}
 		u := &users.User{Name: c.Name, Roles: c.Role}
 		f.Users = append(f.Users, u)

@@ -347,7 +347,7 @@ func describeUsage(m *timeline.Model) string {
 	return about + humanize.CountOf(end.InputTokens, "token", "tokens") + " in, " + humanize.Thousands(end.OutputTokens) + " out"
 }
 
-// statusOf says in the timeline where an open question to a model stands.
+// statusOf says in the timeline where an open question stands.
 func statusOf(a *timeline.Ask) string {
 	if a.Sampling != nil {
 		switch a.Sampling.Phase {
@@ -357,5 +357,16 @@ func statusOf(a *timeline.Ask) string {
 			return "the reply waits to be returned"
 		}
 	}
+	if a.Excluded {
+		return "waiting for an answer from " + a.For
+	}
 	return "waiting for an answer"
+}
+
+// showLabel is the text of the link that shows an open question.
+func showLabel(a *timeline.Ask) string {
+	if a.Excluded {
+		return "Show"
+	}
+	return "Answer"
 }

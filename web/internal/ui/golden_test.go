@@ -127,10 +127,10 @@ func TestPages(t *testing.T) {
 		golden(t, "login-operator", Login(c, LoginPage{SignInCommand: "beam open"}))
 		golden(t, "login-temporary", Login(c, LoginPage{}))
 		golden(t, "login-wanted", Login(c, LoginPage{Next: "/asks/a.3", SignInCommand: "hello open --data /srv/hello"}))
-		golden(t, "error", ErrorPage(c, 404, "There is no such run", "It may have been deleted."))
+		golden(t, "error", ErrorPage(c, 404, "There is no such run", "It may have been deleted.", Link{"/runs", "Show all runs"}))
 		unknown := c
 		unknown.Anonymous = true
-		golden(t, "error-anonymous", ErrorPage(unknown, 404, "Not Found", "Page not found."))
+		golden(t, "error-anonymous", ErrorPage(unknown, 404, "Not Found", "Page not found.", Link{}))
 	})
 }
 

@@ -156,7 +156,7 @@ func hostilePages(s string) map[string]templ.Component {
 		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Description: s, Form: hostileForm(s), JSON: s, JSONError: s, Said: s, View: s, Errors: errs}),
 		"runs":   Runs(c, RunsPage{RunFilter: RunFilter{s, s, s, s, s, s, s}, After: s, Next: s, Scanned: 1, OfAll: true, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s, Owner: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
 		"login":  Login(c, LoginPage{Error: s, Next: s, Token: true}),
-		"error":  ErrorPage(c, 500, s, s),
+		"error":  ErrorPage(c, 500, s, s, Link{Text: s, URL: "/"}),
 	}
 	for n, a := range w.run.Open {
 		a.OpenAsk.Run, a.OpenAsk.ID = s, s+"."+humanize.Number(float64(n)) // no engine makes such ids

@@ -54,6 +54,17 @@ func (l *InboxLine) canOpen() bool {
 	return l.Question != nil && l.Question.Kind != ask.KindSample && !hasShadowingField(l.Question.Fields)
 }
 
+// pageLabel is the text of the link to the page that has the question.
+func (l *InboxLine) pageLabel() string {
+	if l.AskOnly {
+		return "Open question"
+	}
+	return "Open run"
+}
+
+// A Link leads to one of Beam's own pages; the zero Link is none.
+type Link struct{ URL, Text string }
+
 // A PhotonLink is a photon in the sidebar.
 type PhotonLink struct {
 	Name    string

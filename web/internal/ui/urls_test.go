@@ -33,7 +33,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		"run":    RunPage(c, w.run),
 		"gone":   RunGone(runID),
 		"login":  Login(c, LoginPage{Token: true}),
-		"error":  ErrorPage(c, 404, "Not found", "Page not found."),
+		"error":  ErrorPage(c, 404, "Not found", "Page not found.", Link{"/base/", "Show all photons"}),
 	}
 	for _, kind := range slices.Sorted(maps.Keys(questions())) {
 		w := newLogWriter("{}")
