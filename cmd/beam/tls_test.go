@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"net/http"
@@ -46,12 +47,13 @@ func writeCertificate(t *testing.T, dir string, serial int64) (certFile, keyFile
 	return certFile, keyFile
 }
 
-// TestTLS serves over TLS, with cookies that require it, and reads a changed certificate.
+// TestTLS serves over TLS, with cookies that require it, and reads a changed certificate,
+// unless that can't be used.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := writeCertificate(t, dir, 1)
 	console := programtest.NewConsole()
-	startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "beam", "serve", "--memory", "--addr", "127.0.0.1:0", "--print-sign-in", "--tls-cert", certFile, "--tls-key", keyFile)
+	p := startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "beam", "serve", "--memory", "--addr", "127.0.0.1:0", "--print-sign-in", "--tls-cert", certFile, "--tls-key", keyFile)
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	address, err := console.WaitForLine(ctx, "Sign in as its operator, once: ")
@@ -87,12 +89,26 @@ func TestTLS(t *testing.T) {
 	if get(health, tls.VersionTLS12).TLS.PeerCertificates[0].SerialNumber.Int64() != 1 {
 		t.Error("this is another certificate")
 	}
-	writeCertificate(t, dir, 2)
-	for get(health, tls.VersionTLS13).TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
-		if ctx.Err() != nil {
-			t.Fatal("the changed certificate isn't served")
+	expectSerial := func(want int64) {
+		t.Helper()
+		for get(health, tls.VersionTLS13).TLS.PeerCertificates[0].SerialNumber.Int64() != want {
+			if ctx.Err() != nil {
+				t.Fatalf("the certificate %d isn't served", want)
+			}
 		}
 	}
+	writeCertificate(t, dir, 2)
+	expectSerial(2)
+	// Files that can't be used, or are gone, change nothing, until there are good ones.
+	if err := errors.Join(os.WriteFile(certFile, []byte("no certificate"), 0o600), os.Remove(keyFile)); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(p.console.String(), "the former one is") {
+		expectSerial(2)
+	}
+	expectSerial(2)
+	writeCertificate(t, dir, 3)
+	expectSerial(3)
 }
 
 func must(r *http.Request, err error) *http.Request {

@@ -228,12 +228,14 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	if base, ok := c.Site.Base(); ok {
 		a.baseURL.set(string(base))
 	}
-	if err := a.startNotices(c); err != nil {
+	startNotices, err := a.prepareNotices(c)
+	if err != nil {
 		return err
 	}
 	if err := a.engine.Recover(ctx); err != nil {
 		return err
 	}
+	startNotices()
 	if a.models != nil {
 		a.models.Resume()
 	}

@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/webhook"
 )
@@ -20,18 +22,19 @@ const toldFile = "webhook-asks"
 // made.
 const maxAwaitingNotice = 10_000
 
-// startNotices tells the webhook of each question from now on.
-func (a *App) startNotices(c Config) error {
+// prepareNotices prepares to tell the webhook of each question that is asked from now on.
+// It must be called before the engine recovers, and start, which tells, afterwards.
+func (a *App) prepareNotices(c Config) (start func(), err error) {
 	if c.Webhook.URL == "" {
-		return nil
+		return func() {}, nil
 	}
-	config := webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, Logger: c.Logger}
+	config := webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, IsOpen: a.isAskOpen, Logger: c.Logger}
 	if !c.Folder.temporary {
 		config.Record = filepath.Join(c.Folder.dir, toldFile)
 	}
 	sender, err := webhook.New(config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	asked := make(chan string, maxAwaitingNotice)
 	a.engine.OnAsk(func(askID string) {
@@ -42,20 +45,26 @@ func (a *App) startNotices(c Config) error {
 		}
 	})
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case askID := <-asked:
-				a.tell(ctx, sender, askID)
-			case <-ctx.Done():
-				return
-			}
+	var telling sync.WaitGroup
+	a.closeNotices = func() error { cancel(); telling.Wait(); return sender.Close() }
+	return func() { telling.Go(func() { a.tellAsked(ctx, sender, asked) }) }, nil
+}
+
+func (a *App) tellAsked(ctx context.Context, sender *webhook.Sender, asked <-chan string) {
+	for {
+		select {
+		case askID := <-asked:
+			a.tell(ctx, sender, askID)
+		case <-ctx.Done():
+			return
 		}
-	}()
-	a.closeNotices = func() error { cancel(); <-done; return sender.Close() }
-	return nil
+	}
+}
+
+// isAskOpen reports whether a question is open, as far as that is known.
+func (a *App) isAskOpen(ctx context.Context, askID string) bool {
+	_, err := a.engine.OpenAsk(ctx, callers.Operator(), askID)
+	return !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrAskNotFound)
 }
 
 // tell tells the webhook of a question, unless that is settled already.

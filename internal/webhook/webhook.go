@@ -3,7 +3,6 @@
 package webhook
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/hmac"
@@ -13,11 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,12 +43,17 @@ type Config struct {
 	// Record is the file that records which questions were told; empty records them in
 	// memory.
 	Record string
+	// IsOpen reports whether a question is still open. Notices of others aren't sent, and
+	// which were told is forgotten. It may be called from several goroutines.
+	IsOpen func(ctx context.Context, askID string) bool
 	Logger *slog.Logger
 }
 
-// Limits on what waits to be sent, on each attempt, and on the message of a question.
+// Limits on what waits to be sent, on requests at once, on each, and on the message of a
+// question.
 const (
-	maxQueued      = 1_000
+	maxPending     = 1_000
+	maxSending     = 4
 	attemptTimeout = 10 * time.Second
 	maxMessage     = 500 // bytes
 )
@@ -61,20 +64,28 @@ var retryWaits = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second,
 // minSecret is the length of the shortest secret, in bytes.
 const minSecret = 16
 
-// A Sender sends notices, one after the other. Its methods may be called from several
+// A Sender sends notices, some at once and in no particular order: one that fails waits
+// for its next attempt apart from the others. Its methods may be called from several
 // goroutines.
 type Sender struct {
 	url    string
 	key    []byte
 	client *http.Client
+	isOpen func(context.Context, string) bool
 	logger *slog.Logger
-	queue  chan Notice
+	due    chan *delivery // has room for all that are pending
 	cancel context.CancelFunc
-	done   chan struct{}
+	done   sync.WaitGroup
 
-	mu     sync.Mutex
-	told   map[string]struct{}
-	record *os.File // nil without one
+	mu      sync.Mutex
+	pending int // notices that wait or are being sent
+	told    *record
+}
+
+// A delivery is a notice that is to be sent.
+type delivery struct {
+	Notice
+	attempts int // so far
 }
 
 // CheckURL returns an error if notices can't be sent to a URL.
@@ -107,33 +118,19 @@ func New(c Config) (*Sender, error) {
 		return nil, fmt.Errorf("the secret of the webhook must have at least %d bytes: openssl rand -hex 16 makes one", minSecret)
 	}
 	s := &Sender{
-		url: c.URL, key: key, logger: c.Logger, queue: make(chan Notice, maxQueued), done: make(chan struct{}), told: make(map[string]struct{}),
+		url: c.URL, key: key, isOpen: c.IsOpen, logger: c.Logger, due: make(chan *delivery, maxPending),
 		client: &http.Client{Timeout: attemptTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
-	if err := s.openRecord(c.Record); err != nil {
+	var err error
+	if s.told, err = openRecord(c.Record); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
-	go s.sendQueued(ctx)
+	for range maxSending {
+		s.done.Go(func() { s.sendDue(ctx) })
+	}
 	return s, nil
-}
-
-// openRecord reads which questions were told, and goes on recording.
-func (s *Sender) openRecord(file string) error {
-	if file == "" {
-		return nil
-	}
-	raw, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reading which questions were told: %w", err)
-	}
-	lines := bufio.NewScanner(bytes.NewReader(raw))
-	for lines.Scan() {
-		s.told[lines.Text()] = struct{}{}
-	}
-	s.record, err = os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	return err
 }
 
 // Tell queues a notice, unless its question was told already. It doesn't block.
@@ -143,77 +140,95 @@ func (s *Sender) Tell(n Notice) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, told := s.told[n.Ask]; told {
+	if s.told.has(n.Ask) {
 		return
 	}
-	select {
-	case s.queue <- n:
-	default:
+	if s.pending == maxPending {
 		s.logger.Error("too many questions wait to be told to the webhook; this one isn't", "ask", n.Ask)
 		return
 	}
-	s.told[n.Ask] = struct{}{}
+	s.pending++
+	s.told.add(n.Ask)
+	s.due <- &delivery{Notice: n}
 }
 
-// Settled forgets a question that is settled, in memory.
-func (s *Sender) Settled(askID string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.record == nil {
-		delete(s.told, askID)
-	}
-}
-
-// Close stops sending. What is queued isn't sent, and recorded only if it was tried.
+// Close stops sending. What is pending isn't sent, and recorded only if it was tried.
 func (s *Sender) Close() error {
 	if s == nil {
 		return nil
 	}
 	s.cancel()
-	<-s.done
-	if s.record != nil {
-		return s.record.Close()
-	}
-	return nil
+	s.done.Wait()
+	return s.told.close()
 }
 
-func (s *Sender) sendQueued(ctx context.Context) {
-	defer close(s.done)
+func (s *Sender) sendDue(ctx context.Context) {
 	for {
 		select {
-		case n := <-s.queue:
-			s.send(ctx, n)
+		case d := <-s.due:
+			if !s.attempt(ctx, d) {
+				s.finish(d)
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// send records a notice and sends it, up to a number of times. A notice that is being sent
-// when the process ends isn't sent again: at most once is better than twice.
-func (s *Sender) send(ctx context.Context, n Notice) {
-	if s.record != nil {
-		if _, err := s.record.WriteString(n.Ask + "\n"); err != nil {
-			s.logger.Error("recording a question that is told to the webhook; it isn't told", "ask", n.Ask, "err", err)
-			return
+// finish forgets a notice that needs no further attempt, and its question if it wasn't
+// told.
+func (s *Sender) finish(d *delivery) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending--
+	s.told.drop(d.Ask)
+}
+
+// attempt sends a notice whose question is still open, and reports whether it is to be
+// tried again. It is recorded before its first attempt: one that is being sent when the
+// process ends isn't sent again, because at most once is better than twice.
+func (s *Sender) attempt(ctx context.Context, d *delivery) (again bool) {
+	if !s.isOpen(ctx, d.Ask) {
+		return false
+	}
+	if d.attempts == 0 {
+		if err := s.record(ctx, d.Ask); err != nil {
+			s.logger.Error("recording a question that is told to the webhook; it isn't told", "ask", d.Ask, "err", err)
+			return false
 		}
 	}
-	for attempt := 0; ; attempt++ {
-		err := s.post(ctx, n)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if attempt == len(retryWaits) {
-			s.logger.Error("the webhook received no notice of a question", "ask", n.Ask, "attempts", attempt+1, "err", err)
-			return
-		}
-		s.logger.Warn("telling the webhook of a question; will try again", "ask", n.Ask, "wait", retryWaits[attempt].String(), "err", err)
-		select {
-		case <-time.After(retryWaits[attempt]):
-		case <-ctx.Done():
-			return
-		}
+	err := s.post(ctx, d.Notice)
+	d.attempts++
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return false
+	case d.attempts > len(retryWaits):
+		s.logger.Error("the webhook received no notice of a question", "ask", d.Ask, "attempts", d.attempts, "err", err)
+		return false
 	}
+	wait := retryWaits[d.attempts-1]
+	s.logger.Warn("telling the webhook of a question; will try again", "ask", d.Ask, "wait", wait.String(), "err", err)
+	time.AfterFunc(wait, func() { s.due <- d })
+	return true
+}
+
+// record records that a question is told, and forgets those that are settled if there are
+// many.
+func (s *Sender) record(ctx context.Context, askID string) error {
+	s.mu.Lock()
+	err := s.told.write(askID)
+	old := s.told.old()
+	s.mu.Unlock()
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	old = slices.DeleteFunc(old, func(askID string) bool { return s.isOpen(ctx, askID) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.told.forget(old); err != nil {
+		s.logger.Error("removing settled questions from the record of the webhook", "err", err)
+	}
+	return nil
 }
 
 // post sends a notice once. Its error doesn't have the URL, which may be a secret.

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -35,6 +36,9 @@ func receiver(t *testing.T, fail int) (url string, received chan *http.Request, 
 func newSender(t *testing.T, c Config) *Sender {
 	t.Helper()
 	c.Secret, c.Logger = secret, slog.New(slog.DiscardHandler)
+	if c.IsOpen == nil {
+		c.IsOpen = func(context.Context, string) bool { return true }
+	}
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)

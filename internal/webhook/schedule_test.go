@@ -1,0 +1,200 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A hook receives notices without a network. It fails for the questions in fails, and
+// hangs for those in hangs.
+type hook struct {
+	mu           sync.Mutex
+	fails, hangs map[string]bool
+	received     map[string]int // attempts, by question
+}
+
+func (h *hook) RoundTrip(r *http.Request) (*http.Response, error) {
+	askID := strings.TrimPrefix(r.Header.Get("webhook-id"), "ask_")
+	h.mu.Lock()
+	h.received[askID]++
+	fails, hangs := h.fails[askID], h.hangs[askID]
+	h.mu.Unlock()
+	if hangs {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	w := httptest.NewRecorder()
+	if fails {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+	return w.Result(), nil
+}
+
+func (h *hook) attempts(askID string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.received[askID]
+}
+
+func newHook() *hook {
+	return &hook{fails: make(map[string]bool), hangs: make(map[string]bool), received: make(map[string]int)}
+}
+
+// open is the set of open questions.
+type open struct {
+	mu   sync.Mutex
+	asks map[string]bool
+}
+
+func (o *open) is(_ context.Context, askID string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.asks[askID]
+}
+
+func (o *open) set(askID string, is bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.asks[askID] = is
+}
+
+// TestFailingNoticesDelayNoOthers checks that notices that fail, or whose requests hang,
+// don't hold up the rest, and that each is tried six times.
+func TestFailingNoticesDelayNoOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHook()
+		s := newSender(t, Config{URL: "https://hook.example/"})
+		defer s.Close()
+		s.client.Transport = h
+		h.hangs["slow.1"] = true
+		for i := range 50 {
+			h.fails[fmt.Sprint("bad.", i)] = true
+		}
+		for i := range 50 {
+			s.Tell(Notice{Ask: fmt.Sprint("bad.", i)})
+		}
+		s.Tell(Notice{Ask: "slow.1"})
+		s.Tell(Notice{Ask: "good.1"})
+		synctest.Wait()
+		if h.attempts("good.1") != 1 {
+			t.Error("the notice of a question waits for those that fail")
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for _, askID := range []string{"bad.1", "slow.1"} {
+			if got := h.attempts(askID); got != 1+len(retryWaits) {
+				t.Errorf("%s was tried %d times", askID, got)
+			}
+		}
+		if s.Tell(Notice{Ask: "bad.1"}); s.pending != 0 {
+			t.Error("a notice that failed is told again")
+		}
+	})
+}
+
+// TestSettledQuestionsAreNotTold checks that the notice of a question that is settled
+// before it is received isn't sent again.
+func TestSettledQuestionsAreNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, o := newHook(), &open{asks: map[string]bool{"a.1": true}}
+		s := newSender(t, Config{URL: "https://hook.example/", IsOpen: o.is})
+		defer s.Close()
+		s.client.Transport = h
+		h.fails["a.1"] = true
+		s.Tell(Notice{Ask: "a.1"})
+		s.Tell(Notice{Ask: "settled.1"})
+		synctest.Wait()
+		o.set("a.1", false)
+		time.Sleep(time.Hour)
+		if h.attempts("a.1") != 1 || h.attempts("settled.1") != 0 {
+			t.Errorf("settled questions are told: %v", h.received)
+		}
+		if s.pending != 0 {
+			t.Errorf("%d notices are pending", s.pending)
+		}
+	})
+}
+
+// TestTooManyNotices checks that what waits is bounded.
+func TestTooManyNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHook()
+		s := newSender(t, Config{URL: "https://hook.example/"})
+		defer s.Close()
+		s.client.Transport = h
+		for i := range 2 * maxPending {
+			askID := fmt.Sprint("bad.", i)
+			h.mu.Lock()
+			h.fails[askID] = true
+			h.mu.Unlock()
+			s.Tell(Notice{Ask: askID})
+			synctest.Wait()
+		}
+		if len(h.received) != maxPending || s.pending != maxPending {
+			t.Errorf("%d notices were sent, and %d are pending", len(h.received), s.pending)
+		}
+		time.Sleep(time.Hour) // until they have failed for good
+		s.Tell(Notice{Ask: "good.1"})
+		synctest.Wait()
+		if h.attempts("good.1") != 1 {
+			t.Error("once there is room, a notice isn't sent")
+		}
+	})
+}
+
+// TestRecordIsBounded checks that settled questions are forgotten, in memory and in the
+// file, and that those that are open are told once, also by the next process.
+func TestRecordIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, o := newHook(), &open{asks: make(map[string]bool)}
+		record := filepath.Join(t.TempDir(), "told")
+		start := func() *Sender {
+			s := newSender(t, Config{URL: "https://hook.example/", Record: record, IsOpen: o.is})
+			s.client.Transport = h
+			return s
+		}
+		s := start()
+		const asks, keepOpen = 10 * minOld, 10
+		for i := range asks {
+			askID := fmt.Sprint("a.", i)
+			o.set(askID, true)
+			s.Tell(Notice{Ask: askID})
+			synctest.Wait()
+			o.set(askID, i%(asks/keepOpen) == 0)
+		}
+		raw, err := os.ReadFile(record)
+		if lines := strings.Count(string(raw), "\n"); err != nil || lines > 2*minOld || len(s.told.told) > 2*minOld {
+			t.Errorf("of %d questions, of which %d are open, the file has %d and the memory %d; %v", asks, keepOpen, lines, len(s.told.told), err)
+		}
+		for range 2 {
+			for i := range asks {
+				if askID := fmt.Sprint("a.", i); o.is(t.Context(), askID) {
+					s.Tell(Notice{Ask: askID})
+				}
+			}
+			synctest.Wait()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = start()
+		}
+		defer s.Close()
+		for askID, attempts := range h.received {
+			if attempts != 1 {
+				t.Errorf("%s was told %d times", askID, attempts)
+			}
+		}
+		if len(h.received) != asks {
+			t.Errorf("%d of %d questions were told", len(h.received), asks)
+		}
+	})
+}
