@@ -225,8 +225,11 @@ func (s *servedState) runExample(line string) {
 				continue
 			}
 			id := strings.TrimSpace(s.run(strings.Fields(r.start)...))
-			for !strings.Contains(s.run("ps", "--all"), id) || strings.Contains(line, "answer") && !strings.Contains(s.run("asks"), id) {
-				time.Sleep(10 * time.Millisecond) // the commands list, and don't follow
+			isListed := func() bool {
+				return strings.Contains(s.run("ps", "--all"), id) && (!strings.Contains(line, "answer") || strings.Contains(s.run("asks"), id))
+			}
+			if !programtest.Poll(isListed) {
+				s.t.Fatalf("%s is not listed", id)
 			}
 			line = strings.ReplaceAll(line, "7f3c", id)
 			break

@@ -64,7 +64,7 @@ func TestProxyRecipes(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil {
 				t.Skip(name, "is not installed")
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+			ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 			defer cancel()
 			dir, proxy := t.TempDir(), freePort(t)
 			console := programtest.NewConsole()
@@ -81,7 +81,7 @@ func TestProxyRecipes(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			cmd.WaitDelay = waitTimeout // its children may have its output
+			cmd.WaitDelay = programtest.WaitTimeout // its children may have its output
 			t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
 			get := func(path string) (int, string) {
 				for {

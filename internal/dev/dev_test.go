@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A program that serves as one of photons does, as far as the loop can tell.
@@ -121,22 +123,13 @@ func freeAddress(t *testing.T) string {
 func waitFor(t *testing.T, addr, accept string, texts ...string) {
 	t.Helper()
 	var last string
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+	hasAll := func() bool {
 		last = get(t, addr, accept)
-		missing := false
-		for _, text := range texts {
-			missing = missing || !strings.Contains(last, text)
-		}
-		if !missing {
-			return
-		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal("the test has ended")
-		case <-time.After(50 * time.Millisecond):
-		}
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(last, text) })
 	}
-	t.Fatalf("no %q in: %s", texts, last)
+	if !programtest.Poll(hasAll) {
+		t.Fatalf("no %q in: %s", texts, last)
+	}
 }
 
 func get(t *testing.T, addr, accept string) string {

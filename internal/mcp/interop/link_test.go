@@ -33,7 +33,7 @@ func TestLinks(t *testing.T) {
 						c.server = h
 					}
 					c.libraryClient = l.connect(t, c.server, c.console, version, c.person)
-					ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+					ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 					defer cancel()
 					checkLinkedCall(t, ctx, c)
 				})
