@@ -29,8 +29,8 @@ clients := interop/node_modules/.package-lock.json
 
 # starting are the packages whose tests start programs. The race detector makes these slow
 # and sees little of them, so make test doesn't use it there, and make test-long does.
-starting := ./cmd/beam ./internal/crash ./internal/durability ./internal/mcp/interop ./internal/runlog/jetstream
-others = $$(go list ./... | grep -vE '/(cmd/beam|internal/(crash|durability|mcp/interop|runlog/jetstream))$$')
+starting := ./cmd/beam ./internal/crash ./internal/durability ./internal/gateway ./internal/mcp/interop ./internal/runlog/jetstream
+others = $$(go list ./... | grep -vE '/(cmd/beam|internal/(crash|durability|gateway|mcp/interop|runlog/jetstream))$$')
 
 .PHONY: help
 help: ## list the targets
