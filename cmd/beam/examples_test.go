@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,13 +154,8 @@ func (s *servedState) runServeExample(line string) {
 func (s *servedState) runDevExample(line string) {
 	s.t.Helper()
 	line, _, _ = strings.Cut(line, "   ")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	free.Close()
 	line, _, _ = strings.Cut(line, " --addr")
-	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "exec env "+line+" --addr "+free.Addr().String())
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "exec env "+line+" --addr "+programtest.FreeAddress(s.t))
 	cmd.Env, cmd.Dir = append(slices.Clip(s.env), "GOPROXY=off"), s.dir
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

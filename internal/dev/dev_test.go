@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,7 +50,7 @@ func TestLoop(t *testing.T) {
 	}
 	write("go.mod", "module example\n\ngo 1.24\n")
 	write("main.go", fmt.Sprintf(program, "the first"))
-	addr := freeAddress(t)
+	addr := programtest.FreeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	l := Loop{Folder: folder, Addr: addr, Args: []string{"--addr", addr}, Stdout: t.Output(), Stderr: t.Output(), Say: t.Logf}
 	ended := make(chan error, 1)
@@ -84,7 +83,7 @@ func TestLoop(t *testing.T) {
 
 // Pages of other sites whose name leads to this machine can't read a failure.
 func TestFailureNeedsLocalHost(t *testing.T) {
-	addr := freeAddress(t)
+	addr := programtest.FreeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- failure{"Title", "secret"}.serve(ctx, addr) }()
@@ -107,16 +106,6 @@ func TestLoopRefuses(t *testing.T) {
 	if err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Error(err)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // waitFor waits until a response has all texts.
