@@ -29,8 +29,8 @@ clients := interop/node_modules/.package-lock.json
 
 # starting are the packages whose tests start programs. The race detector makes these slow
 # and sees little of them, so make test doesn't use it there, and make test-long does.
-starting := ./cmd/beam ./internal/crash ./internal/durability ./internal/mcp/interop ./internal/runlog/jetstream
-others = $$(go list ./... | grep -vE '/(cmd/beam|internal/(crash|durability|mcp/interop|runlog/jetstream))$$')
+starting := ./cmd/beam ./internal/crash ./internal/durability ./internal/gateway ./internal/mcp/interop ./internal/runlog/jetstream
+others = $$(go list ./... | grep -vE '/(cmd/beam|internal/(crash|durability|gateway|mcp/interop|runlog/jetstream))$$')
 
 .PHONY: help
 help: ## list the targets
@@ -45,10 +45,11 @@ build: $(bundle) ## build bin/beam
 	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
 
 # The parts of `make test` run two at a time, the longest first: each waits a third of its
-# time. The output of each is printed when it ends.
+# time. The output of each is printed when it ends, and one that fails doesn't keep the
+# others from running.
 .PHONY: test
 test: check $(npm) $(clients) $(suite) ## everything that must pass, from a fresh clone
-	@$(MAKE) --no-print-directory -j2 --output-sync=target e2e race programs conformance interop
+	@$(MAKE) --no-print-directory -j2 --keep-going --output-sync=target e2e race programs conformance interop
 
 .PHONY: test-long
 test-long: $(bundle) ## long tests: all Go tests at full size, programs with the race detector, every fuzz target on some inputs, long e2e tests
@@ -111,6 +112,7 @@ e2e: build $(npm) $(clients) ## end-to-end tests in a real, headless Chromium (A
 	[ "$(PROJECT)" = journeys ] || scripts/need chromium chromium
 	scripts/need caddy caddy
 	scripts/need nginx nginx-light
+	scripts/need tmux tmux
 	BEAM=bin/beam scripts/with-node npm run e2e -- --project='$(PROJECT)*' $(ARGS)
 
 .PHONY: bench

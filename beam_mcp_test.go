@@ -15,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // paint makes artifacts of all sorts: small ones, and one that no result can carry.
@@ -85,7 +86,7 @@ func (c *changes) await(t *testing.T, method string) {
 		}
 		select {
 		case <-c.more:
-		case <-time.After(10 * time.Second):
+		case <-time.After(programtest.WaitTimeout):
 			t.Fatalf("the client was not notified: %s", method)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -18,6 +17,7 @@ import (
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // greet asks for a name and shows what it was given.
@@ -49,7 +49,7 @@ func newBeam(t testing.TB, c beam.Config) *beam.Beam {
 
 func shutDown(t testing.TB, b *beam.Beam) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), programtest.WaitTimeout)
 	defer cancel()
 	if err := b.Shutdown(ctx); err != nil {
 		t.Errorf("Shutdown: %v", err)

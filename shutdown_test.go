@@ -1,7 +1,6 @@
 package beam_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 func TestShutdownEndsEverything(t *testing.T) {
@@ -56,13 +56,9 @@ func TestShutdownEndsEverything(t *testing.T) {
 			continueRun(t, data, p, run)
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			var stacks bytes.Buffer
-			buf := make([]byte, 1<<20)
-			stacks.Write(buf[:runtime.Stack(buf, true)])
-			t.Fatalf("%d goroutines are left of %d:\n%s", runtime.NumGoroutine(), before, &stacks)
-		}
+	if !programtest.Poll(func() bool { return runtime.NumGoroutine() <= before }) {
+		stacks := make([]byte, 1<<20)
+		t.Fatalf("%d goroutines are left of %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 	}
 }
 
@@ -107,7 +103,7 @@ func TestShutdownIsBounded(t *testing.T) {
 	if err := b.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Shutdown: %v", err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > programtest.ExitTimeout {
 		t.Errorf("Shutdown took %s", took)
 	}
 }

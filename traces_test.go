@@ -27,6 +27,7 @@ import (
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // otlpCollector is a collector: it takes what is sent over OTLP/HTTP.
@@ -162,7 +163,7 @@ func (s *servedProgram) post(path, body string, headers ...string) string {
 // that.
 func (s *servedProgram) readStreamUntil(run, until string) string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	r, _ := http.NewRequestWithContext(ctx, "GET", s.url+"/runs/"+run+"/events", nil)
 	res, err := s.client.Do(r)

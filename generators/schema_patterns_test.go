@@ -32,7 +32,7 @@ func TestPatternsAreBounded(t *testing.T) {
 	if _, err := generators.ParseSchema(json.RawMessage(`{"properties":{` + strings.Join(properties, ",") + `}}`)); err == nil {
 		t.Error("patterns that are large together are accepted")
 	}
-	if took := time.Since(begun); took > 10*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -15,7 +15,7 @@ after(() => host.stop());
 
 for (const transport of ["stdio", "http"]) {
   for (const kind of kinds) {
-    test(`${kind.name}, ${kind.version}, ${transport}`, { timeout: 60_000 }, async (t) => {
+    test(`${kind.name}, ${kind.version}, ${transport}`, { timeout: 120_000 }, async (t) => {
       const open = async () => {
         const one = await connect(kind, host.to(transport), { capabilities });
         t.after(() => one.close());
@@ -42,7 +42,7 @@ for (const transport of ["stdio", "http"]) {
 }
 
 describe("a client over stdio of a program that keeps its runs in memory", () => {
-  test("isn't asked in the chat, and gets a link", { timeout: 60_000 }, async (t) => {
+  test("isn't asked in the chat, and gets a link", { timeout: 120_000 }, async (t) => {
     const beam = await connect(kinds[0], undefined, { capabilities }, []);
     t.after(() => beam.close());
     const log = new Promise((resolve) => {

@@ -42,7 +42,7 @@ function assertDeclined({ status, result, error }, failed = false) {
 describe("ext-tasks", { concurrency: true }, () => {
   for (const version of ["2025-11-25", "2026-07-28"]) {
     for (const transport of ["stdio", "http"]) {
-      describe(`${version}, ${transport}`, { timeout: 30_000 }, () => {
+      describe(`${version}, ${transport}`, { timeout: 120_000 }, () => {
         const old = version === "2025-11-25";
         const options = { task: { preference: old ? "require" : "allow" } }; // from then on, the server decides
 

@@ -20,7 +20,7 @@ const declined = /The user declined "Which account should Ada get\?"\. Don't ask
 describe("frameworks", { concurrency: true }, () => {
   for (const transport of ["stdio", "http"]) {
     for (const { name, elicits, connect } of frameworks) {
-      describe(`${name}, ${transport}`, { timeout: 30_000 }, () => {
+      describe(`${name}, ${transport}`, { timeout: 120_000 }, () => {
         if (elicits) {
           test("its user is asked", async (t) => {
             const asked = [];

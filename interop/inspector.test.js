@@ -10,7 +10,7 @@ const inspector = fileURLToPath(new URL("node_modules/.bin/mcp-inspector", impor
 
 // inspect runs MCP Inspector's command line and returns what it prints.
 async function inspect(...args) {
-  const { stdout } = await promisify(execFile)(process.execPath, [inspector, "--cli", ...args], { timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [inspector, "--cli", ...args], { timeout: 120_000 });
   return JSON.parse(stdout);
 }
 

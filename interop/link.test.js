@@ -17,7 +17,7 @@ const ada = { text: "Ada" };
 
 for (const transport of ["stdio", "http"]) {
   for (const kind of kinds) {
-    describe(`${kind.name}, ${kind.version}, ${transport}`, { timeout: 30_000 }, () => {
+    describe(`${kind.name}, ${kind.version}, ${transport}`, { timeout: 120_000 }, () => {
       const to = (person) => connect(kind, transport === "http" ? host : undefined, person, flags);
       const desk = (beam) => (transport === "http" ? (shared ??= browse(host.signIn)) : signInAddress(beam.stderr).then(browse));
 
@@ -68,15 +68,15 @@ for (const transport of ["stdio", "http"]) {
         const link = Promise.withResolvers();
         const waited = Promise.withResolvers();
         const call = beam.call("text", {}, {
-          timeout: 1000,
+          timeout: 3000,
           resetTimeoutOnProgress: true,
           onprogress({ message }) {
             if (told++ === 0) link.resolve(message);
-            if (told === 30) waited.resolve();
+            if (told === 65) waited.resolve();
           },
         });
         const text = await link.promise;
-        await waited.promise; // 1.5 s
+        await waited.promise; // more than its timeout
         await settle(await signedIn, text, ada);
         assert.deepEqual((await call).structuredContent, { outcome: "accepted", value: "Ada" });
       });

@@ -16,7 +16,7 @@ before(async () => (host = await serve()));
 after(() => host.stop());
 
 for (const transport of ["stdio", "http"]) {
-  describe(`tasks, ${kind.name}, ${transport}`, { timeout: 30_000 }, () => {
+  describe(`tasks, ${kind.name}, ${transport}`, { timeout: 120_000 }, () => {
     const server = () => (transport === "http" ? host : undefined);
     const person = { elicit: () => ({ action: "accept", content: { text: "Ada" } }) };
     let beam, tasks;

@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
@@ -85,15 +86,18 @@ func (m *team) audited(want string) {
 // refusals beyond ten a second.
 func (m *team) auditedWhile(want string, repeat func()) {
 	m.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) { // the file tells nobody of a new line
-		raw, err := os.ReadFile(m.audit)
+	var raw []byte
+	var err error
+	isThere := func() bool {
+		raw, err = os.ReadFile(m.audit)
 		if err == nil && strings.Contains(string(raw), want) {
-			return
+			return true
 		}
 		repeat()
-		if time.Now().After(deadline) {
-			m.t.Fatalf("the audit file lacks %s: %s, %v", want, raw, err)
-		}
+		return false
+	}
+	if !programtest.Poll(isThere) {
+		m.t.Fatalf("the audit file lacks %s: %s, %v", want, raw, err)
 	}
 }
 

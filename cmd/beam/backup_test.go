@@ -12,7 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // runBeam runs a command that must exit with the given status, and returns its
@@ -144,7 +145,7 @@ func TestBackupWithoutOwner(t *testing.T) {
 	id := s.startRun("wizard")
 	ask := s.waitForAsk(id, "name")
 	s.signal(syscall.SIGKILL)
-	s.waitForExit(waitTimeout)
+	s.waitForExit(programtest.WaitTimeout)
 	runBeam(t, 0, "backup", file, "--data", data)
 	runBeam(t, 0, "restore", file, "--data", filepath.Join(dir, "again"))
 	again := startServer(t, "--data", filepath.Join(dir, "again"))
@@ -186,9 +187,9 @@ func TestOwnerEndsDuringBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.signal(syscall.SIGKILL)
-	s.waitForExit(waitTimeout)
+	s.waitForExit(programtest.WaitTimeout)
 	go io.Copy(io.Discard, out)
-	b.waitForExit(waitTimeout)
+	b.waitForExit(programtest.WaitTimeout)
 	if said := b.console.String(); b.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, fmt.Sprintf("no backup was written: vaults serve (process %d), which owns the data folder, stopped in the middle", s.cmd.Process.Pid)) {
 		t.Errorf("it says %s", said)
 	}
@@ -213,16 +214,11 @@ func TestRestoreKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Write(whole[:len(whole)-1])
-	for began := time.Now(); ; {
-		if _, err := os.Stat(filepath.Join(again, "log", "jetstream")); err == nil {
-			break
-		}
-		if time.Since(began) > waitTimeout {
-			t.Fatal("nothing is restored:", r.console)
-		}
+	if !programtest.Poll(func() bool { _, err := os.Stat(filepath.Join(again, "log", "jetstream")); return err == nil }) {
+		t.Fatal("nothing is restored:", r.console)
 	}
 	r.signal(syscall.SIGKILL)
-	r.waitForExit(waitTimeout)
+	r.waitForExit(programtest.WaitTimeout)
 	for _, command := range [][]string{{"--addr", "127.0.0.1:0"}, {"stdio"}, {"prune", "--keep", "0"}, {"backup", filepath.Join(dir, "other")}} {
 		if said := runBeam(t, 1, append(command, "--data", again)...); !strings.Contains(said, "the restore was interrupted") && !strings.Contains(said, "is not a Beam data folder") {
 			t.Errorf("%s says %s", command[0], said)

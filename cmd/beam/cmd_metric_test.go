@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // cmdMetric implements metric ADDRESS NAME VALUE [LABEL=VALUE...], which scrapes a
@@ -24,7 +25,7 @@ func cmdMetric(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.ParseFloat(args[2], 64)
 	ts.Check(err)
 	got := "nothing"
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	hasValue := func() bool {
 		families, err := scrapeMetrics(args[0])
 		ts.Check(err)
 		for _, m := range families[args[1]].GetMetric() {
@@ -32,11 +33,14 @@ func cmdMetric(ts *testscript.TestScript, neg bool, args []string) {
 				continue
 			}
 			if got = fmt.Sprint(metricValue(m)); metricValue(m) == want {
-				return
+				return true
 			}
 		}
+		return false
 	}
-	ts.Fatalf("%s%v of %s is %s, not %v", args[1], args[3:], args[0], got, want)
+	if !programtest.Poll(hasValue) {
+		ts.Fatalf("%s%v of %s is %s, not %v", args[1], args[3:], args[0], got, want)
+	}
 }
 
 func scrapeMetrics(address string) (map[string]*dto.MetricFamily, error) {

@@ -30,7 +30,7 @@ func TestDamagedLog(t *testing.T) {
 		t.Errorf("while it is in use, check says %s", said)
 	}
 	s.signal(syscall.SIGTERM)
-	s.waitForExit(waitTimeout)
+	s.waitForExit(programtest.WaitTimeout)
 	if said := runBeam(t, 0, "check", "--data", data); !strings.HasPrefix(said, "The log is intact: 30 runs in ") {
 		t.Errorf("check says %s", said)
 	}
@@ -107,6 +107,6 @@ func acceptLoss(t *testing.T, dir string, runs []string) {
 		t.Errorf("aside is %v; %v", aside, err)
 	}
 	s.signal(syscall.SIGTERM)
-	s.waitForExit(waitTimeout)
+	s.waitForExit(programtest.WaitTimeout)
 	runBeam(t, 0, "check", "--data", dir)
 }

@@ -28,7 +28,7 @@ func TestFewDescriptors(t *testing.T) {
 	}
 	console := programtest.NewConsole()
 	p := startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "sh", "-c", "ulimit -n 64; exec "+beam+" serve --data "+t.TempDir()+" --addr 127.0.0.1:0")
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	base, err := console.WaitForBaseURL(ctx)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,13 +154,8 @@ func (s *servedState) runServeExample(line string) {
 func (s *servedState) runDevExample(line string) {
 	s.t.Helper()
 	line, _, _ = strings.Cut(line, "   ")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	free.Close()
 	line, _, _ = strings.Cut(line, " --addr")
-	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "exec env "+line+" --addr "+free.Addr().String())
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "exec env "+line+" --addr "+programtest.FreeAddress(s.t))
 	cmd.Env, cmd.Dir = append(slices.Clip(s.env), "GOPROXY=off"), s.dir
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -225,8 +219,11 @@ func (s *servedState) runExample(line string) {
 				continue
 			}
 			id := strings.TrimSpace(s.run(strings.Fields(r.start)...))
-			for !strings.Contains(s.run("ps", "--all"), id) || strings.Contains(line, "answer") && !strings.Contains(s.run("asks"), id) {
-				time.Sleep(10 * time.Millisecond) // the commands list, and don't follow
+			isListed := func() bool {
+				return strings.Contains(s.run("ps", "--all"), id) && (!strings.Contains(line, "answer") || strings.Contains(s.run("asks"), id))
+			}
+			if !programtest.Poll(isListed) {
+				s.t.Fatalf("%s is not listed", id)
 			}
 			line = strings.ReplaceAll(line, "7f3c", id)
 			break

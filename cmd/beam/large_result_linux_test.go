@@ -29,7 +29,7 @@ func TestFollowersShareALargeResult(t *testing.T) {
 	}
 	console := programtest.NewConsole()
 	p := startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "quarry", "--addr", "127.0.0.1:0", "--data", t.TempDir())
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	base, err := console.WaitForBaseURL(ctx)
 	if err != nil {

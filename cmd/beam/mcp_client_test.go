@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // An mcpClient is an MCP client with its beam stdio process.
@@ -58,10 +60,10 @@ type rpcMessage struct {
 }
 
 // waitForMessage returns the next message that fits; it must arrive within
-// waitTimeout.
+// programtest.WaitTimeout.
 func (c *mcpClient) waitForMessage(what string, fits func(rpcMessage) bool) rpcMessage {
 	c.t.Helper()
-	timeout := time.After(waitTimeout)
+	timeout := time.After(programtest.WaitTimeout)
 	for {
 		select {
 		case line, ok := <-c.lines:
@@ -117,7 +119,7 @@ func (c *mcpClient) answer(question rpcMessage, content string) {
 func (c *mcpClient) closeAndWait() {
 	c.t.Helper()
 	c.in.Close()
-	c.waitForExit(waitTimeout)
+	c.waitForExit(programtest.WaitTimeout)
 	if code := c.cmd.ProcessState.ExitCode(); code != 0 {
 		c.t.Errorf("it ended with %d; it says:\n%s", code, c.console)
 	}

@@ -11,9 +11,6 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// waitTimeout bounds every wait for something that must happen.
-const waitTimeout = 20 * time.Second
-
 // A program is a Beam in a process of its own.
 type program struct {
 	t       testing.TB
@@ -51,7 +48,7 @@ func (p *program) signal(s syscall.Signal) {
 // follows text in the line.
 func (p *program) waitForOutput(text string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(p.t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	rest, err := p.console.WaitForLine(ctx, text)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,17 +21,6 @@ func readRecipe(t *testing.T, name string, replacements ...string) string {
 		t.Fatal(err)
 	}
 	return strings.NewReplacer(replacements...).Replace(string(raw))
-}
-
-// freePort returns an address on which nothing listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // startCaddy returns the command that runs Caddy with a recipe.
@@ -64,9 +52,9 @@ func TestProxyRecipes(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil {
 				t.Skip(name, "is not installed")
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+			ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 			defer cancel()
-			dir, proxy := t.TempDir(), freePort(t)
+			dir, proxy := t.TempDir(), programtest.FreeAddress(t)
 			console := programtest.NewConsole()
 			startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "beam", "serve", "--memory", "--addr", "127.0.0.1:0", "--token", "a token of the tests", "--url", "http://"+proxy+path)
 			listens, err := console.WaitForBaseURL(ctx)
@@ -81,20 +69,23 @@ func TestProxyRecipes(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			cmd.WaitDelay = waitTimeout // its children may have its output
+			cmd.WaitDelay = programtest.WaitTimeout // its children may have its output
 			t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
-			get := func(path string) (int, string) {
-				for {
+			get := func(path string) (status int, body string) {
+				responds := func() bool {
 					r, err := http.DefaultClient.Do(withHeader(must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+proxy+path, nil)), "Authorization", "Bearer a token of the tests"))
-					if err == nil {
-						defer r.Body.Close()
-						body, _ := io.ReadAll(r.Body)
-						return r.StatusCode, string(body)
+					if err != nil {
+						return false
 					}
-					if ctx.Err() != nil {
-						t.Fatalf("%v\n%s", err, output)
-					}
+					defer r.Body.Close()
+					raw, _ := io.ReadAll(r.Body)
+					status, body = r.StatusCode, string(raw)
+					return true
 				}
+				if !programtest.Poll(responds) {
+					t.Fatalf("the proxy doesn't respond\n%s", output)
+				}
+				return status, body
 			}
 			if status, body := get("/"); path != "" && (status != http.StatusOK || body != "the site's own page") {
 				t.Errorf("the site's page is %d %s", status, body)

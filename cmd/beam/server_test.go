@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/internal/programtest"
 )
@@ -33,7 +32,7 @@ func startServerProgram(t testing.TB, name string, args ...string) *server {
 	t.Helper()
 	out := programtest.NewConsole()
 	s := &server{program: startProgram(t, func(c *exec.Cmd) { c.Stdout = out }, name, append([]string{"serve", "--print-sign-in", "--addr", "127.0.0.1:0"}, args...)...)}
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	var err error
 	if s.baseURL, err = out.WaitForBaseURL(ctx); err != nil {
@@ -88,18 +87,19 @@ type runInfo struct {
 // the question's id. With an empty key, it waits until the run has ended.
 func (s *server) waitForAsk(id, key string) string {
 	s.t.Helper()
-	for began := time.Now(); ; {
-		var r runInfo
+	var r runInfo
+	asksOrHasEnded := func() bool {
+		r = runInfo{}
 		s.getJSON("/runs/"+id, &r)
-		switch {
-		case len(r.Asks) > 0 && r.Asks[0].Key == key:
-			return r.Asks[0].ID
-		case key == "" && r.State != "running" && r.State != "waiting":
-			return ""
-		case time.Since(began) > waitTimeout:
-			s.t.Fatalf("the run is %+v, want the question %q", r, key)
-		}
+		return len(r.Asks) > 0 && r.Asks[0].Key == key || key == "" && r.State != "running" && r.State != "waiting"
 	}
+	if !programtest.Poll(asksOrHasEnded) {
+		s.t.Fatalf("the run is %+v, want the question %q", r, key)
+	}
+	if key == "" {
+		return ""
+	}
+	return r.Asks[0].ID
 }
 
 // readStream returns a run's whole stream.
@@ -139,20 +139,20 @@ func (s *server) uploadFile(ask, content string) {
 // waitForAsks waits until the inbox has n questions, and returns their ids.
 func (s *server) waitForAsks(n int) []string {
 	s.t.Helper()
-	for began := time.Now(); ; {
+	var ids []string
+	hasAll := func() bool {
 		var inbox struct{ Asks []struct{ ID string } }
 		s.getJSON("/asks", &inbox)
-		if len(inbox.Asks) == n {
-			var ids []string
-			for _, a := range inbox.Asks {
-				ids = append(ids, a.ID)
-			}
-			return ids
+		ids = nil
+		for _, a := range inbox.Asks {
+			ids = append(ids, a.ID)
 		}
-		if time.Since(began) > waitTimeout {
-			s.t.Fatalf("the inbox has %d questions, want %d", len(inbox.Asks), n)
-		}
+		return len(ids) == n
 	}
+	if !programtest.Poll(hasAll) {
+		s.t.Fatalf("the inbox has %d questions, want %d", len(ids), n)
+	}
+	return ids
 }
 
 func (s *server) answer(ask, content string) {

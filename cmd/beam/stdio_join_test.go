@@ -48,10 +48,12 @@ func TestStdioJoinsTheOwner(t *testing.T) {
 	var runs struct {
 		Runs []struct{ Photon, State, Surface string }
 	}
-	for began := time.Now(); len(runs.Runs) == 0 || runs.Runs[0].State == "running"; {
-		if s.getJSON("/runs", &runs); time.Since(began) > waitTimeout {
-			t.Fatal("it does not end:", runs)
-		}
+	hasEnded := func() bool {
+		s.getJSON("/runs", &runs)
+		return len(runs.Runs) > 0 && runs.Runs[0].State != "running"
+	}
+	if !programtest.Poll(hasEnded) {
+		t.Fatal("it does not end:", runs)
 	}
 	if r := runs.Runs[0]; len(runs.Runs) != 1 || r.State != "completed" || r.Surface != "mcp" {
 		t.Errorf("the owner's runs are %+v", runs)
@@ -109,7 +111,7 @@ func TestOwnerKilled(t *testing.T) {
 
 	// Its process owns the folder now, and says so to who wants it.
 	late := startProgram(t, noPreparation, "beam", "serve", "--addr", "127.0.0.1:0", "--data", data)
-	late.waitForExit(waitTimeout)
+	late.waitForExit(programtest.WaitTimeout)
 	if text := late.console.String(); !strings.Contains(text, fmt.Sprintf("in use by another Beam, beam stdio (process %d)", c.cmd.Process.Pid)) {
 		t.Errorf("another Beam says %s", text)
 	}
@@ -133,7 +135,7 @@ func TestJoinedProcessKilled(t *testing.T) {
 	c.callTool("2", "countdown", `{"seconds":3600}`)
 	c.waitForMethod("notifications/progress")
 	c.signal(syscall.SIGKILL)
-	c.waitForExit(waitTimeout)
+	c.waitForExit(programtest.WaitTimeout)
 	var all struct{ Runs []runInfo }
 	s.getJSON("/runs", &all)
 	if len(all.Runs) != 2 {
@@ -175,7 +177,7 @@ func TestOwnerRestarted(t *testing.T) {
 	c.waitForMethod("elicitation/create")
 	s.signal(syscall.SIGTERM)
 	c.waitForResponse("1")
-	s.waitForExit(waitTimeout)
+	s.waitForExit(programtest.WaitTimeout)
 
 	anew := startServer(t, "--data", data)
 	c.callTool("2", "wizard", "{}")
@@ -234,7 +236,7 @@ func TestStdioWithOtherPhotons(t *testing.T) {
 	c.closeAndWait()
 
 	c = startMCPClient(t, "hello", "--data", filepath.Join(state, "beam"))
-	c.waitForExit(waitTimeout)
+	c.waitForExit(programtest.WaitTimeout)
 	if c.cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %d", c.cmd.ProcessState.ExitCode())
 	}
@@ -253,7 +255,7 @@ func TestFolderWithLongPath(t *testing.T) {
 	c.initialize()
 	c.waitForOutput("joined beam serve")
 	s.signal(syscall.SIGKILL)
-	s.waitForExit(waitTimeout)
+	s.waitForExit(programtest.WaitTimeout)
 	left, err := os.ReadFile(filepath.Join(data, "socket-path"))
 	if err != nil {
 		t.Fatal(err)
@@ -306,7 +308,7 @@ func TestNoRequestHangs(t *testing.T) {
 		})
 	}
 	for range 5 {
-		soon := time.After(waitTimeout)
+		soon := time.After(programtest.WaitTimeout)
 		for n := 0; n < 20; n++ { // until they are served again, by whomever
 			select {
 			case <-served:

@@ -67,13 +67,10 @@ func (s *tmuxScreen) waitFor(pattern string) string {
 	s.t.Helper()
 	re := regexp.MustCompile("(?m)" + pattern)
 	var screen string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // tmux reports no changes
-		if screen = s.tmux("capture-pane", "-p"); re.MatchString(screen) {
-			return screen
-		}
+	if !programtest.Poll(func() bool { screen = s.tmux("capture-pane", "-p"); return re.MatchString(screen) }) {
+		s.t.Fatalf("the screen doesn't show %s:\n%s", pattern, screen)
 	}
-	s.t.Fatalf("the screen doesn't show %s:\n%s", pattern, screen)
-	return ""
+	return screen
 }
 
 // expectNot fails if the screen, with all that was written, matches.
@@ -308,10 +305,8 @@ func TestTerminalAndBrowser(t *testing.T) {
 // waitForSettled waits until a question is not open.
 func (s *tmuxScreen) waitForSettled(id string, open func() string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); strings.Contains(open(), id); time.Sleep(20 * time.Millisecond) { // beam asks lists, and doesn't follow
-		if time.Now().After(deadline) {
-			s.t.Fatalf("%s is still open", id)
-		}
+	if !programtest.Poll(func() bool { return !strings.Contains(open(), id) }) {
+		s.t.Fatalf("%s is still open", id)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestTLS(t *testing.T) {
 	certFile, keyFile := writeCertificate(t, dir, 1)
 	console := programtest.NewConsole()
 	p := startProgram(t, func(c *exec.Cmd) { c.Stdout = console }, "beam", "serve", "--memory", "--addr", "127.0.0.1:0", "--print-sign-in", "--tls-cert", certFile, "--tls-key", keyFile)
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	address, err := console.WaitForLine(ctx, "Sign in as its operator, once: ")
 	if err != nil || !strings.HasPrefix(address, "https://127.0.0.1:") {

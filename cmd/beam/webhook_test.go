@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // verifyNotice verifies a notice with the command that the documentation shows.
@@ -64,7 +66,7 @@ func TestWebhook(t *testing.T) {
 		t.Helper()
 		select {
 		case n = <-notices:
-		case <-time.After(waitTimeout):
+		case <-time.After(programtest.WaitTimeout):
 			t.Fatal("the webhook isn't told")
 		}
 		var told struct{ Data struct{ Ask, URL string } }
@@ -78,7 +80,7 @@ func TestWebhook(t *testing.T) {
 	first, askID := next()
 	verifyNotice(t, secret, first.request, first.body)
 	s.signal(syscall.SIGKILL)
-	s.waitForExit(waitTimeout)
+	s.waitForExit(programtest.WaitTimeout)
 	s = start()
 	res, err := s.browser.Post(s.baseURL+"/mcp/request", "application/json", bytes.NewBufferString(`{"jsonrpc":"2.0","id":"`+askID+`","result":{"action":"accept","content":{"name":"Ada"}}}`))
 	if err != nil || res.StatusCode != http.StatusAccepted {

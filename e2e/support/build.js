@@ -1,6 +1,7 @@
-// Builds the binary under test, unless BEAM names one, and the examples that embed Beam and
-// that ask for approvals.
+// Builds the binary under test, unless BEAM names one, the examples that embed Beam and
+// that ask for approvals, and a certificate. Here nothing limits how long that takes.
 import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,16 +13,20 @@ export const embed = resolve(root, "bin/embed");
 /** approval is the example with a question that somebody else must approve. */
 export const approval = resolve(root, "bin/approval");
 
+/** certificate is a folder with a certificate for localhost, cert.pem, and its key, key.pem. */
+export const certificate = resolve(root, "bin/localhost");
+
+const go = (args, cwd = root) => execFileSync("go", args, { cwd, env: { ...process.env, CGO_ENABLED: "0" }, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
+
 export default function build() {
   if (!process.env.BEAM) {
     execFileSync("make", ["--no-print-directory", "build"], { cwd: root, stdio: "inherit" });
   }
   for (const [program, source] of [[embed, "./examples/embed"], [approval, "./examples/approval"]]) {
-    execFileSync("go", ["build", "-trimpath", "-o", program, source], {
-      cwd: root,
-      env: { ...process.env, CGO_ENABLED: "0" },
-      stdio: "inherit",
-    });
+    go(["build", "-trimpath", "-o", program, source]);
   }
+  mkdirSync(certificate, { recursive: true });
+  const generator = resolve(go(["env", "GOROOT"]).trim(), "src/crypto/tls/generate_cert.go"); // the standard library's own
+  go(["run", "-trimpath", generator, "--host", "localhost", "--ecdsa-curve", "P256"], certificate);
   process.env.BEAM = resolve(root, process.env.BEAM || "bin/beam");
 }

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./proxy.js";
 
 const program = fileURLToPath(new URL("../../interop/node_modules/.bin/mcp-inspector", import.meta.url));
 const startsWithin = 60_000; // milliseconds
@@ -34,14 +35,6 @@ async function withoutElicitation(url) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return server;
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** startInspector starts Inspector for a Beam, and returns its address. */

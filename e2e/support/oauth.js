@@ -4,11 +4,11 @@ import { spawn } from "node:child_process";
 import { createSign, generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import { start } from "./beam.js";
+import { freePort } from "./proxy.js";
 
 const require = createRequire(new URL("../../interop/package.json", import.meta.url));
 const clients = {
@@ -68,16 +68,6 @@ export async function startProtected({ issuer, port }, ...flags) {
   const url = `http://127.0.0.1:${port}`;
   const beam = await start("--addr", `127.0.0.1:${port}`, "--url", url, "--oauth-issuer", issuer, "--oauth-scope", "beam", "--oauth-roles-claim", "roles", ...flags);
   return { ...beam, mcp: `${url}/mcp` };
-}
-
-/** freePort returns a port on which nothing listens. */
-export async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /**

@@ -1,12 +1,13 @@
 // Starts reverse proxies that end TLS and serve Beam below a path, beside a page of
 // their own.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:https";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { certificate } from "./build.js";
 
 const startsWithin = 60_000; // milliseconds
 
@@ -75,11 +76,7 @@ http {
   }
 }
 `,
-    // The standard library's own program makes the certificate.
-    prepare: (folder) => {
-      const generate = join(execFileSync("go", ["env", "GOROOT"], { encoding: "utf8" }).trim(), "src/crypto/tls/generate_cert.go");
-      execFileSync("go", ["run", generate, "--host", "localhost", "--ecdsa-curve", "P256"], { cwd: folder, stdio: "ignore" });
-    },
+    prepare: (folder) => Promise.all(["cert.pem", "key.pem"].map((name) => copyFile(join(certificate, name), join(folder, name)))),
   },
 };
 
@@ -94,7 +91,7 @@ export async function startProxy(name, options) {
   const proxy = proxies[name];
   await mkdir(join(folder, "logs"));
   await writeFile(join(folder, "config"), proxy.config({ ...options, folder }));
-  proxy.prepare?.(folder);
+  await proxy.prepare?.(folder);
   const [command, ...args] = proxy.command(folder);
   const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, HOME: folder } });
   let log = "";

@@ -186,14 +186,10 @@ func (c *client) runState(id string) (state string, last int, ask string) {
 
 func (c *client) waitUntil(what string, there func() bool) {
 	c.t.Helper()
-	for range 600 {
-		if there() {
-			return
-		}
-		time.Sleep(50 * time.Millisecond) // the program doesn't announce this
+	if !programtest.Poll(there) {
+		_, runs := c.doOnce("GET", "/runs", "", "Accept", "application/json")
+		c.t.Fatalf("not %s: %s", what, runs)
 	}
-	_, runs := c.doOnce("GET", "/runs", "", "Accept", "application/json")
-	c.t.Fatalf("not %s within 30 seconds: %s", what, runs)
 }
 
 // checkRefused checks that requests on a full disk are rejected with messages that say

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A runState is what the JSON of a run says of its state.
@@ -79,7 +81,7 @@ func TestKilledWhileRunsSleep(t *testing.T) {
 	p.start()
 	up := time.Now()
 	c.awaitState(ctx, short, func(s runState) bool { return s.State == "completed" })
-	if took := time.Since(up); took > 5*time.Second {
+	if took := time.Since(up); took > programtest.ExitTimeout {
 		t.Errorf("the run has ended %s after the restart", took)
 	}
 	if s := c.readState(ctx, long); s.State != "sleeping" || !s.Wakes.Equal(longEnd) {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A program that serves as one of photons does, as far as the loop can tell.
@@ -49,7 +50,7 @@ func TestLoop(t *testing.T) {
 	}
 	write("go.mod", "module example\n\ngo 1.24\n")
 	write("main.go", fmt.Sprintf(program, "the first"))
-	addr := freeAddress(t)
+	addr := programtest.FreeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	l := Loop{Folder: folder, Addr: addr, Args: []string{"--addr", addr}, Stdout: t.Output(), Stderr: t.Output(), Say: t.Logf}
 	ended := make(chan error, 1)
@@ -82,7 +83,7 @@ func TestLoop(t *testing.T) {
 
 // Pages of other sites whose name leads to this machine can't read a failure.
 func TestFailureNeedsLocalHost(t *testing.T) {
-	addr := freeAddress(t)
+	addr := programtest.FreeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- failure{"Title", "secret"}.serve(ctx, addr) }()
@@ -107,36 +108,17 @@ func TestLoopRefuses(t *testing.T) {
 	}
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
 // waitFor waits until a response has all texts.
 func waitFor(t *testing.T, addr, accept string, texts ...string) {
 	t.Helper()
 	var last string
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+	hasAll := func() bool {
 		last = get(t, addr, accept)
-		missing := false
-		for _, text := range texts {
-			missing = missing || !strings.Contains(last, text)
-		}
-		if !missing {
-			return
-		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal("the test has ended")
-		case <-time.After(50 * time.Millisecond):
-		}
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(last, text) })
 	}
-	t.Fatalf("no %q in: %s", texts, last)
+	if !programtest.Poll(hasAll) {
+		t.Fatalf("no %q in: %s", texts, last)
+	}
 }
 
 func get(t *testing.T, addr, accept string) string {

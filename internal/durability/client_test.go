@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A client is an MCP client that runs beam stdio and acts as the operator.
@@ -56,7 +58,7 @@ func (c *client) request(t testing.TB, method, params string) string {
 	t.Helper()
 	c.last++
 	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`+"\n", c.last, method, params)
-	for late := time.After(waitTimeout); ; {
+	for late := time.After(programtest.WaitTimeout); ; {
 		select {
 		case line := <-c.lines:
 			var m struct {

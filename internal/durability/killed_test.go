@@ -14,7 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // unfinishedFiles returns the files below a folder that were not completely
@@ -38,10 +39,8 @@ func unfinishedFiles(t *testing.T, dir string) (all []string) {
 // written.
 func waitForUnfinishedFile(t *testing.T, dir string) {
 	t.Helper()
-	for began := time.Now(); len(unfinishedFiles(t, dir)) == 0; {
-		if time.Since(began) > waitTimeout {
-			t.Fatal("nothing is being written")
-		}
+	if !programtest.Poll(func() bool { return len(unfinishedFiles(t, dir)) > 0 }) {
+		t.Fatal("nothing is being written")
 	}
 }
 
@@ -54,7 +53,7 @@ func TestKilledBeforeRename(t *testing.T) {
 	bin := buildPhotons(t)
 	for _, name := range []string{"session-keys.json", "log/format", "log/jetstream/$G/streams/runs/meta.inf"} {
 		data := filepath.Join(t.TempDir(), "data")
-		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=renameat", "-P", filepath.Join(data, name),
 			"-e", "inject=renameat:signal=KILL", bin, "serve", "--addr", "127.0.0.1:0", "--data", data)
@@ -131,10 +130,8 @@ func TestKilledDuringBackup(t *testing.T) {
 		if err := b.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for began := time.Now(); !hasNewFile(before, unfinishedFiles(t, dir)); {
-			if time.Since(began) > waitTimeout {
-				t.Fatal("no backup is begun")
-			}
+		if !programtest.Poll(func() bool { return hasNewFile(before, unfinishedFiles(t, dir)) }) {
+			t.Fatal("no backup is begun")
 		}
 		return b
 	}

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A power failure is simulated: strace records every call with which the real
@@ -233,23 +234,24 @@ func checkAfterLoss(t *testing.T, bin, data string, told []acknowledgment) {
 // finishRun answers the questions that were not answered before, and reports
 // whether the run ended without another question.
 func (s *server) finishRun(r *workloadRun, keys map[string]bool) bool {
-	for began := time.Now(); ; {
-		now := s.getRun(r.id)
-		if now.State != "running" && now.State != "waiting" {
-			return true
-		}
+	var now state
+	asksAgain := false
+	hasEnded := func() bool {
+		now = s.getRun(r.id)
 		for _, a := range now.Asks {
-			if keys[a.Key] {
+			if asksAgain = keys[a.Key]; asksAgain {
 				s.t.Errorf("the run of %s asks for %s again, whose answer was acknowledged", r.photon, a.Key)
-				return false
+				break
 			}
 			n := slices.IndexFunc(r.answers, func(r reply) bool { return r.Key == a.Key })
 			s.answerAsk(r.id, r.answers[n])
 			keys[a.Key] = true
 		}
-		if time.Since(began) > waitTimeout {
-			s.t.Errorf("the run of %s is %+v; %s", r.photon, now, s.err)
-			return false
-		}
+		return asksAgain || now.State != "running" && now.State != "waiting"
 	}
+	if !programtest.Poll(hasEnded) {
+		s.t.Errorf("the run of %s is %+v; %s", r.photon, now, s.err)
+		return false
+	}
+	return !asksAgain
 }

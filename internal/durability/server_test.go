@@ -17,13 +17,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/internal/programtest"
 )
-
-// waitTimeout bounds every wait for an event that must happen.
-const waitTimeout = 60 * time.Second
 
 // runCommand runs a command until it exits.
 func runCommand(t testing.TB, bin string, args ...string) {
@@ -72,7 +68,7 @@ func startCommand(t testing.TB, cmd *exec.Cmd, token string) *server {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	go func() {
 		_ = s.cmd.Wait()
@@ -139,7 +135,7 @@ func (s *server) mustDo(method, path, mediaType string, body io.Reader, header .
 }
 
 func (s *server) try(method, path, mediaType string, body io.Reader, header ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(s.t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, s.origin+path, body)
 	if err != nil {
@@ -198,20 +194,20 @@ func (s *server) getRun(id string) (r state) {
 // the key is empty.
 func (s *server) waitForAsk(id, key string) state {
 	s.t.Helper()
-	for began := time.Now(); ; {
-		r := s.getRun(id)
+	var r state
+	asksOrHasEnded := func() bool {
+		r = s.getRun(id)
 		for _, a := range r.Asks {
 			if a.Key == key {
-				return r
+				return true
 			}
 		}
-		switch {
-		case key == "" && r.State != "running" && r.State != "waiting":
-			return r
-		case time.Since(began) > waitTimeout:
-			s.t.Fatalf("the run is %+v, want the question %q; the server says\n%s", r, key, s.err)
-		}
+		return key == "" && r.State != "running" && r.State != "waiting"
 	}
+	if !programtest.Poll(asksOrHasEnded) {
+		s.t.Fatalf("the run is %+v, want the question %q; the server says\n%s", r, key, s.err)
+	}
+	return r
 }
 
 // answerAsk answers a run's question once it is asked.

@@ -15,7 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 var writeCommit = flag.String("write", "", "commit whose program is to write testdata/COMMIT")
@@ -148,10 +149,11 @@ func (s *server) artifactDigests(id string) map[string]string {
 // waitForEviction waits until no run is resident.
 func (s *server) waitForEviction() {
 	s.t.Helper()
-	for began := time.Now(); !strings.Contains(string(s.mustDo("GET", "/metrics", "", nil)), "\nbeam_runs_resident 0\n"); {
-		if time.Since(began) > waitTimeout {
-			s.t.Fatal("runs are not evicted")
-		}
+	allEvicted := func() bool {
+		return strings.Contains(string(s.mustDo("GET", "/metrics", "", nil)), "\nbeam_runs_resident 0\n")
+	}
+	if !programtest.Poll(allEvicted) {
+		s.t.Fatal("runs are not evicted")
 	}
 }
 

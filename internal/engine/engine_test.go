@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -90,7 +90,7 @@ func (b *testEngine) startRun(photon, args string) string {
 // fails the test if there is none.
 func (b *testEngine) waitForEntry(id string, after uint64, kind runlog.Kind) runlog.Entry {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	batches, err := b.Follow(ctx, me, id, after)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -30,7 +30,7 @@ var answerByKey = map[string]string{
 // answerUntilEnd answers a run's questions until it ends.
 func (b *testEngine) answerUntilEnd(id string) runlog.Finished {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	batches, err := b.Follow(ctx, me, id, 0)
 	if err != nil {

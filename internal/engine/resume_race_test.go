@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -57,7 +58,7 @@ func resumeWhile(t *testing.T, meanwhile func(b *testEngine, ctx context.Context
 	b.acceptAsk(first, `{"first":"one"}`)
 	select {
 	case <-<-finished:
-	case <-time.After(10 * time.Second):
+	case <-time.After(programtest.WaitTimeout):
 		t.Fatal("the function doesn't return")
 	}
 	return kindsOf(b.entries(id))

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A comparison measures the same round trip with the test server directly and through
@@ -22,14 +24,14 @@ func newComparison(b *testing.B) *comparison {
 // awaitTool waits until a tool can be called.
 func (l *lineClient) awaitTool(tool string) {
 	l.tb.Helper()
-	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); {
+	isListed := func() bool {
 		l.lastID++
 		l.write(`{"jsonrpc":"2.0","id":"list","method":"tools/list","params":{}}`)
-		if containsText(l.next(), `"`+tool+`"`) {
-			return
-		}
+		return containsText(l.next(), `"`+tool+`"`)
 	}
-	l.tb.Fatalf("%s is not listed", tool)
+	if !programtest.Poll(isListed) {
+		l.tb.Fatalf("%s is not listed", tool)
+	}
 }
 
 // warmUp is the number of round trips before the first that counts.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A person answers questions.
@@ -50,7 +52,7 @@ func connect(t testing.TB, to mcp.Transport, version string, p person) *mcp.Clie
 		},
 	})
 	client.AddRoots(&mcp.Root{URI: "file:///srv/data", Name: "data"})
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	session, err := client.Connect(ctx, to, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
@@ -86,26 +88,25 @@ func call(t testing.TB, session *mcp.ClientSession, within time.Duration, tool s
 // awaitTools waits until all the named tools are listed.
 func awaitTools(t testing.TB, session *mcp.ClientSession, names ...string) map[string]*mcp.Tool {
 	t.Helper()
-	for deadline := time.Now().Add(waitTimeout); ; {
-		found := map[string]*mcp.Tool{}
+	var found map[string]*mcp.Tool
+	var missing []string
+	areListed := func() bool {
+		found, missing = map[string]*mcp.Tool{}, nil
 		for tool, err := range session.Tools(t.Context(), nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			found[tool.Name] = tool
 		}
-		var missing []string
 		for _, name := range names {
 			if found[name] == nil {
 				missing = append(missing, name)
 			}
 		}
-		if missing == nil {
-			return found
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s are not listed", strings.Join(missing, ", "))
-		}
-		time.Sleep(20 * time.Millisecond) // a program's state is polled
+		return missing == nil
 	}
+	if !programtest.Poll(areListed) {
+		t.Fatalf("%s are not listed", strings.Join(missing, ", "))
+	}
+	return found
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 	upstreams "github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -95,7 +96,7 @@ func ping(t *testing.T, session *mcp.ClientSession, tool string) *pinger {
 			case <-time.After(10 * time.Millisecond):
 			}
 			start := time.Now()
-			if got, failed := call(t, session, waitTimeout, tool, nil); failed || !strings.Contains(got, "A text.") {
+			if got, failed := call(t, session, programtest.WaitTimeout, tool, nil); failed || !strings.Contains(got, "A text.") {
 				p.failure = got
 			}
 			p.calls++
@@ -139,15 +140,15 @@ func TestFaultsAreContained(t *testing.T) {
 func (f fault) check(t *testing.T, session *mcp.ClientSession) {
 	t.Helper()
 	tool := "hostile__fault_" + f.tool
-	within := waitTimeout
+	within := programtest.WaitTimeout
 	if f.never {
 		within = 300 * time.Millisecond
 	}
 	start := time.Now()
 	got, _ := call(t, session, within, tool, f.arguments)
 	t.Logf("%s %v after %v: %.300s", tool, f.arguments, time.Since(start).Round(time.Millisecond), got)
-	if took := time.Since(start); !f.never && took >= waitTimeout {
-		t.Errorf("%s did not end within %v", tool, waitTimeout)
+	if took := time.Since(start); !f.never && took >= programtest.WaitTimeout {
+		t.Errorf("%s did not end within %v", tool, programtest.WaitTimeout)
 	}
 	if !strings.Contains(got, f.want) && !strings.Contains(got, "a server sends no requests") {
 		t.Errorf("%s returned %.500s, want %q", tool, got, f.want)
@@ -159,13 +160,14 @@ func (f fault) check(t *testing.T, session *mcp.ClientSession) {
 func (f fault) checkRecovery(t *testing.T, session *mcp.ClientSession) {
 	t.Helper()
 	var got string
-	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // a program's state is polled
+	works := func() bool {
 		var failed bool
-		if got, failed = call(t, session, waitTimeout, "hostile__content_text", nil); !failed && strings.Contains(got, "A text.") {
-			return
-		}
+		got, failed = call(t, session, programtest.WaitTimeout, "hostile__content_text", nil)
+		return !failed && strings.Contains(got, "A text.")
 	}
-	t.Errorf("after %s the upstream doesn't work any more: %s", f.tool, got)
+	if !programtest.Poll(works) {
+		t.Errorf("after %s the upstream doesn't work any more: %s", f.tool, got)
+	}
 }
 
 // startFaults are the faults of a whole upstream, and what its status says: its error,
@@ -186,7 +188,7 @@ func TestFaultyUpstreamsAtStart(t *testing.T) {
 	g := startGateway(t, servers)
 	session := g.connect("2025-11-25", accept(nil))
 	tools := awaitTools(t, session, "healthy__content_text", "cyclic-ref__cyclic", "schema-bomb__bomb")
-	if got, failed := call(t, session, waitTimeout, "healthy__content_text", nil); failed || !strings.Contains(got, "A text.") {
+	if got, failed := call(t, session, programtest.WaitTimeout, "healthy__content_text", nil); failed || !strings.Contains(got, "A text.") {
 		t.Errorf("the upstream that works returned %s", got)
 	}
 	for name := range tools {
@@ -196,8 +198,8 @@ func TestFaultyUpstreamsAtStart(t *testing.T) {
 	}
 	for _, tool := range []string{"cyclic-ref__cyclic", "schema-bomb__bomb", "slow-pattern__pattern"} {
 		start := time.Now()
-		got, _ := call(t, session, waitTimeout, tool, map[string]any{"x": strings.Repeat("a", 40) + "!"})
-		if took := time.Since(start); took > 5*time.Second {
+		got, _ := call(t, session, programtest.WaitTimeout, tool, map[string]any{"x": strings.Repeat("a", 40) + "!"})
+		if took := time.Since(start); took > programtest.ExitTimeout {
 			t.Errorf("validating the arguments of %s took %v: %s", tool, took, got)
 		}
 	}
@@ -227,11 +229,12 @@ func TestStatusNamesFaults(t *testing.T) {
 	}
 	for _, u := range m.Upstreams() {
 		want := startFaults[u.Name()]
-		deadline := time.Now().Add(time.Minute) // on a busy machine
 		state, said := describeStatus(u)
-		for u.Name() != "silent" && (state == upstreams.Connecting || !strings.Contains(said, want)) && time.Now().Before(deadline) {
-			time.Sleep(20 * time.Millisecond) // the status of a real process is polled
-			state, said = describeStatus(u)
+		if u.Name() != "silent" {
+			programtest.Poll(func() bool {
+				state, said = describeStatus(u)
+				return state != upstreams.Connecting && strings.Contains(said, want)
+			})
 		}
 		switch {
 		case !strings.Contains(said, want):

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A lineClient speaks MCP 2025-11-25 over stdio with a process, at the least cost that
@@ -47,7 +49,7 @@ func startLines(tb testing.TB, c upstream) *lineClient {
 	}
 	tb.Cleanup(func() {
 		l.in.Close()
-		stop := time.AfterFunc(waitTimeout, func() { _ = l.cmd.Process.Kill() })
+		stop := time.AfterFunc(programtest.WaitTimeout, func() { _ = l.cmd.Process.Kill() })
 		defer stop.Stop()
 		go io.Copy(io.Discard, out)
 		_ = l.cmd.Wait()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 func containsText(message []byte, text string) bool { return bytes.Contains(message, []byte(text)) }
@@ -36,7 +38,7 @@ func TestThousandQuestionsAtOnce(t *testing.T) {
 		for j := range calls {
 			all.Go(func() {
 				message := fmt.Sprintf("This is call %d of session %d.", j, i)
-				got, failed := call(t, session, 2*waitTimeout, "test__ask_anything", map[string]any{"params": map[string]any{
+				got, failed := call(t, session, 2*programtest.WaitTimeout, "test__ask_anything", map[string]any{"params": map[string]any{
 					"message": message, "requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}},
 				}})
 				if failed || !strings.Contains(got, message) {

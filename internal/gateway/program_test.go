@@ -37,9 +37,6 @@ func TestMain(m *testing.M) {
 // greet is the photon of a Beam that is another Beam's upstream.
 var greet = generators.New("greet", askAndGreet, nil)
 
-// waitTimeout bounds every wait for something that must happen.
-const waitTimeout = 30 * time.Second
-
 // An upstream is one in a configuration file.
 type upstream struct {
 	Command string            `json:"command,omitempty"`
@@ -117,7 +114,7 @@ func startGateway(t testing.TB, servers map[string]upstream, flags ...string) *g
 			t.Logf("beam serve printed:\n%.20000s", g.console)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	var err error
 	if g.url, err = g.console.WaitForBaseURL(ctx); err != nil {

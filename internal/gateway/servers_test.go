@@ -14,6 +14,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 const nameSchema = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`
@@ -93,12 +94,12 @@ func TestQuestionsOfOtherLibraries(t *testing.T) {
 			asking := []string{"chain__inner__ask_user_preferences", "old__ask_user_preferences", "modern__ask_user_preferences"}
 			awaitTools(t, session, append(tools, asking...)...)
 			for _, tool := range tools {
-				if got, failed := call(t, session, waitTimeout, tool, nil); failed || !strings.Contains(got, "Hello, Ada!") {
+				if got, failed := call(t, session, programtest.WaitTimeout, tool, nil); failed || !strings.Contains(got, "Hello, Ada!") {
 					t.Errorf("%s returned %s", tool, got)
 				}
 			}
 			for _, tool := range asking {
-				if got, failed := call(t, session, waitTimeout, tool, nil); failed || !strings.Contains(got, `\"outputFormat\": \"json\"`) {
+				if got, failed := call(t, session, programtest.WaitTimeout, tool, nil); failed || !strings.Contains(got, `\"outputFormat\": \"json\"`) {
 					t.Errorf("%s returned %s", tool, got)
 				}
 			}

@@ -35,14 +35,10 @@ func addSeedMessages(add func(string)) {
 // expectNoNewGoroutines fails the test if more goroutines are left than before.
 func expectNoNewGoroutines(t *testing.T, before int) {
 	t.Helper()
-	for range 500 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(2 * time.Millisecond) // they end on their own; there is no event to wait for
+	if !programtest.Poll(func() bool { return runtime.NumGoroutine() <= before }) {
+		stacks := make([]byte, 1<<20)
+		t.Errorf("%d goroutines were left of %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 	}
-	stacks := make([]byte, 1<<20)
-	t.Errorf("%d goroutines were left of %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
 // FuzzStdio checks that, whatever a client sends, every line of output is a JSON-RPC

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web/appview"
@@ -150,8 +151,8 @@ func (w *stdioClient) nextLine() string {
 			w.t.Fatal("the server closed its output")
 		}
 		return line
-	case <-time.After(time.Minute):
-		w.t.Fatal("the server sent nothing for a minute")
+	case <-time.After(programtest.WaitTimeout):
+		w.t.Fatal("the server sends nothing")
 	}
 	return ""
 }
@@ -173,8 +174,8 @@ func (w *stdioClient) closeAndWait() {
 		if err != nil {
 			w.t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
-		w.t.Fatal("the server was still running 5 s after the end of its input")
+	case <-time.After(programtest.ExitTimeout):
+		w.t.Fatal("the server goes on though its input has ended")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 func TestInfiniteProgressEndsNothing(t *testing.T) {
@@ -76,7 +77,7 @@ func TestClientThatReadsNothingCanEnd(t *testing.T) {
 	inW.Close()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(programtest.ExitTimeout):
 		t.Error("the server goes on though its input has ended")
 	}
 	outW.Close()

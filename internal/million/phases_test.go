@@ -3,7 +3,6 @@ package million
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -16,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
@@ -123,21 +123,8 @@ func (p *phase) countWaiting() (n int) {
 
 // waitForAll returns an error unless all runs wait within a minute.
 func (p *phase) waitForAll() error {
-	err := waitUntil(func() bool { return p.countWaiting() == p.runs })
-	if err != nil {
+	if !programtest.Poll(func() bool { return p.countWaiting() == p.runs }) {
 		return fmt.Errorf("%d of %d runs wait", p.countWaiting(), p.runs)
-	}
-	return nil
-}
-
-// waitUntil polls until a condition is true: the engine has no event for it. It
-// returns an error after a minute.
-func waitUntil(condition func() bool) error {
-	for end := time.Now().Add(time.Minute); !condition(); {
-		if time.Now().After(end) {
-			return errors.New("timed out after a minute")
-		}
-		time.Sleep(time.Millisecond) // there is no event to wait for
 	}
 	return nil
 }
@@ -169,7 +156,10 @@ func (p *phase) startRuns() error {
 		return err
 	}
 	p.figures["runs/s"] = float64(p.runs) / time.Since(began).Seconds()
-	return waitUntil(func() bool { return p.engine.Counts().Resident <= p.maxResident }) // the excess runs are evicted
+	if !programtest.Poll(func() bool { return p.engine.Counts().Resident <= p.maxResident }) {
+		return fmt.Errorf("%d runs are resident, and not evicted", p.engine.Counts().Resident)
+	}
+	return nil
 }
 
 // asksFile is the path of a file with the asks that are open when the process

@@ -1,5 +1,5 @@
-// Package programtest helps tests that start programs: it waits for their
-// output and signs in as the operator.
+// Package programtest helps tests that start programs: it waits for their output and
+// signs in as the operator. It also polls what announces no change.
 package programtest
 
 import (
@@ -16,7 +16,7 @@ import (
 // ExitTimeout is how long a program may take to end in a test. Beam's grace periods
 // add up to less than 2 seconds, after which MCP clients kill their servers; the rest
 // is for a busy machine.
-const ExitTimeout = 10 * time.Second
+const ExitTimeout = 20 * time.Second
 
 // A Console collects what a program prints. It may be used from several
 // goroutines.

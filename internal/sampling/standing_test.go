@@ -3,14 +3,13 @@ package sampling_test
 import (
 	"errors"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
 )
@@ -122,9 +121,7 @@ func TestAttacksOnStandingApprovals(t *testing.T) {
 	for range 5 { // 1,007 tokens each
 		approved = append(approved, waits(prompt{Text: "x", Hint: "sonnet"}))
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(s.Requests()) < 3 && time.Now().Before(deadline); {
-		runtime.Gosched()
-	}
+	programtest.Poll(func() bool { return len(s.Requests()) >= 3 })
 	sent := 0
 	for _, id := range approved {
 		if s := b.state(id); s.Phase != sampling.Waiting {

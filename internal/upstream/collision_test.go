@@ -7,11 +7,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -43,7 +43,7 @@ func TestCollidingNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(m.Close)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 		defer cancel()
 		return m, m.Start(ctx)
 	}
@@ -54,13 +54,14 @@ func TestCollidingNames(t *testing.T) {
 	add("read_file")
 	u, _ := m.Lookup("names")
 	var reason string
-	for deadline := time.Now().Add(20 * time.Second); reason == "" && time.Now().Before(deadline); time.Sleep(time.Millisecond) { // nothing else tells of the new list
+	programtest.Poll(func() bool {
 		for _, tool := range u.Status().Tools {
 			if tool.Decision == upstream.Skipped {
 				reason = tool.Reason
 			}
 		}
-	}
+		return reason != ""
+	})
 	if !strings.Contains(reason, `"read.file" and "read_file"`) {
 		t.Errorf("the tool that collides later: %q", reason)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -85,7 +86,7 @@ func TestCloseWithStubbornChildren(t *testing.T) {
 	g.awaitAsk(ada, g.start(ada, "stubborn__ask", "{}"))
 	began := time.Now()
 	g.Manager.Close()
-	if took := time.Since(began); took > 4*time.Second {
+	if took := time.Since(began); took > programtest.ExitTimeout {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/client/clienttest"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -76,7 +77,7 @@ func newGatewayIn(t testing.TB, dir string, servers ...config.Server) *gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	if err := m.Start(ctx); err != nil {
 		t.Fatal(err)
@@ -118,7 +119,7 @@ func (g *gateway) Start2(who generators.Caller, photon, args string) (string, er
 // await follows a run to its first entry of a kind.
 func (g *gateway) await(who generators.Caller, id string, kind runlog.Kind) runlog.Entry {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(g.t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	batches, err := g.Follow(ctx, who, id, 0)
 	if err != nil {

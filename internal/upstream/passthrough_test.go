@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/testserver"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -25,10 +26,8 @@ func (g *gateway) run(who generators.Caller, photon, args string) string {
 // eventually waits until f is true.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !f(); time.Sleep(2 * time.Millisecond) { // of other processes
-		if time.Now().After(deadline) {
-			t.Fatalf("%s doesn't happen", what)
-		}
+	if !programtest.Poll(f) {
+		t.Fatalf("%s doesn't happen", what)
 	}
 }
 
@@ -199,15 +198,16 @@ func TestCallThatRequiresAURL(t *testing.T) {
 }
 
 func TestCallTimeoutStandsStillWhileAQuestionIsOpen(t *testing.T) {
+	t.Parallel()
 	server := child(t, "peer", "")
-	server.Limits.CallTimeout = 100 * time.Millisecond
+	server.Limits.CallTimeout = 2 * time.Second // much longer than it takes to ask
 	g := newGateway(t, server)
-	if got := g.run(ada, "peer__hang", `{}`); !strings.Contains(got, "the call took too long") {
-		t.Errorf("the call ended with %s", got)
-	}
 	id := g.start(ada, "peer__ask", `{}`)
 	askID, _ := g.awaitAsk(ada, id)
-	<-time.After(150 * time.Millisecond) // more than the limit
+	// What begins now and takes too long, ends when the other has had more than its limit.
+	if got := g.run(grace, "peer__hang", `{}`); !strings.Contains(got, "the call took too long") {
+		t.Errorf("the call ended with %s", got)
+	}
 	g.answer(ada, askID, accept(`{"name":"late"}`))
 	if end := g.awaitEnd(ada, id); !strings.Contains(string(end.Result), "late") {
 		t.Errorf("the call ended with %+v", end)

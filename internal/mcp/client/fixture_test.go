@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
-	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	mcpgoserver "github.com/mark3labs/mcp-go/server"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/client/clienttest"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -146,7 +146,7 @@ func connect(t testing.TB, server config.Server, change func(*client.Options)) *
 	if change != nil {
 		change(&options)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), programtest.WaitTimeout)
 	defer cancel()
 	s, err := client.Connect(ctx, server, options)
 	if err != nil {

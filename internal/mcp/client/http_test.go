@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -294,7 +295,7 @@ func TestSessionEndsWhenNobodyListens(t *testing.T) {
 	}
 	select {
 	case <-s.Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(programtest.WaitTimeout):
 	}
 	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "can't be reached") {
 		t.Errorf("the session's error is %v", err)

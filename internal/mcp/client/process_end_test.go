@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -23,7 +24,7 @@ func connectTold(t *testing.T, options string) (pid int, connected func() (*clie
 		err error
 	}
 	done := make(chan outcome, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	t.Cleanup(cancel)
 	go func() {
 		s, err := client.Connect(ctx, serveRaw(t, options+",tell pid"), client.Options{HandleStderr: func(line string) {
@@ -113,7 +114,7 @@ func TestKilledProcess(t *testing.T) {
 // A server that writes without end, and no message, is refused soon.
 func TestEndlessOutput(t *testing.T) {
 	for _, options := range []string{"endless x", "endless newlines"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 		_, err := client.Connect(ctx, serveRaw(t, options), client.Options{ProbeTimeout: time.Minute})
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), "to stdout without a message") {
@@ -132,7 +133,7 @@ func TestStubbornProcess(t *testing.T) {
 	}
 	began := time.Now()
 	s.CloseQuickly()
-	if took := time.Since(began); took > 4*time.Second {
+	if took := time.Since(began); took > programtest.ExitTimeout {
 		t.Errorf("it took %v to end it", took)
 	}
 	awaitGone(t, pid)

@@ -15,10 +15,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // start calls a tool of a server without waiting.
@@ -43,12 +43,9 @@ func nextRequest(t *testing.T, c *client.Call) *client.ServerRequest {
 
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) { // the system tells nobody
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) {
-			return
-		}
+	if !programtest.Poll(func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) }) {
+		t.Errorf("the process %d is still there", pid)
 	}
-	t.Errorf("the process %d is still there", pid)
 }
 
 // isZombie reports whether a process has ended and only waits for its parent.
@@ -218,7 +215,7 @@ func TestStderrIsBounded(t *testing.T) {
 	tellDone := sync.OnceFunc(func() { close(done) })
 	server := serveRaw(t, "")
 	server.Command, server.Args = "/bin/sh", []string{"-c", `yes "$(printf '\033[2Jflood')" | head -c 20000000 >&2; echo end >&2; exit 1`}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	_, err := client.Connect(ctx, server, client.Options{HandleStderr: func(line string) {
 		if lines++; strings.Contains(line, "\x1b") {

@@ -65,7 +65,7 @@ func runWithEveryClient(t *testing.T, persona func() *person, test func(t *testi
 							c.server = h
 						}
 						c.libraryClient = l.connect(t, c.server, c.console, version, c.person)
-						ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+						ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 						defer cancel()
 						test(t, ctx, c)
 					})
@@ -138,7 +138,7 @@ func TestClients(t *testing.T) {
 			{"calls are given up", checkCancelledCalls}, {"calls at once", checkConcurrentCalls}, {"progress", checkProgressOrder}, {"results", checkResults},
 		} {
 			t.Run(k.name, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+				ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 				defer cancel()
 				c.person.takeQuestions()
 				c.person.elicit = fillForm

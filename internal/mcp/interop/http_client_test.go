@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // An httpClient sends single HTTP requests to the endpoint.
@@ -21,7 +23,7 @@ type httpClient struct {
 
 func newHTTPClient(t *testing.T, h *programServer, version string) *httpClient {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	t.Cleanup(cancel)
 	v := &httpClient{t: t, ctx: ctx, url: h.url, version: version}
 	if version == version20260728 {

@@ -15,9 +15,6 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
-// waitTimeout bounds every wait for an event that must happen.
-const waitTimeout = 15 * time.Second
-
 // programPath is the path of the binary built from ./photons.
 var programPath string
 
@@ -84,7 +81,7 @@ func startServer(t *testing.T) *programServer {
 		}
 		expectNoRace(t, h.console)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	var err error
 	if h.origin, err = h.console.WaitForBaseURL(ctx); err != nil {
@@ -102,7 +99,7 @@ func endProcess(cmd *exec.Cmd, s os.Signal) error {
 	if err := cmd.Process.Signal(s); err != nil {
 		return err
 	}
-	timer := time.AfterFunc(waitTimeout, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(programtest.WaitTimeout, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	return cmd.Wait()
 }
@@ -118,7 +115,7 @@ func expectNoRace(t *testing.T, c *programtest.Console) {
 func signIn(ctx context.Context, c *programtest.Console) (*http.Client, error) {
 	browser, err := c.SignIn(ctx)
 	if err == nil {
-		browser.Timeout = waitTimeout
+		browser.Timeout = programtest.WaitTimeout
 	}
 	return browser, err
 }

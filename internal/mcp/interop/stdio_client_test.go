@@ -100,7 +100,7 @@ func (w *stdioClient) nextMessage() serverMessage {
 			w.t.Fatalf("this is no message: %s", line)
 		}
 		return m
-	case <-time.After(waitTimeout):
+	case <-time.After(programtest.WaitTimeout):
 		w.t.Fatalf("nothing came\n%s", w.console)
 	}
 	return serverMessage{}
@@ -145,7 +145,7 @@ func (w *stdioClient) closeAndWait() {
 func (w *stdioClient) waitForExit() {
 	w.t.Helper()
 	begun := time.Now()
-	timer := time.AfterFunc(waitTimeout, func() { w.cmd.Process.Kill() })
+	timer := time.AfterFunc(programtest.WaitTimeout, func() { w.cmd.Process.Kill() })
 	defer timer.Stop()
 	err := w.cmd.Wait()
 	if took := time.Since(begun); err != nil || took > programtest.ExitTimeout {

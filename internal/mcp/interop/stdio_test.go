@@ -206,7 +206,7 @@ func TestWireClosedStdout(t *testing.T) {
 	w.expectQuestion()
 	w.out.Close()
 	w.sendLines(callLine("2", "string", `{}`))
-	timer := time.AfterFunc(waitTimeout, func() { w.cmd.Process.Kill() })
+	timer := time.AfterFunc(programtest.WaitTimeout, func() { w.cmd.Process.Kill() })
 	defer timer.Stop()
 	begun := time.Now()
 	if err := w.cmd.Wait(); err != nil && w.cmd.ProcessState.ExitCode() < 0 || time.Since(begun) > programtest.ExitTimeout {

@@ -20,14 +20,12 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
 )
-
-// waitTimeout bounds every wait for something that has to happen.
-const waitTimeout = 20 * time.Second
 
 var operator = callers.Operator()
 
@@ -108,7 +106,7 @@ func (b *testBeam) nextOutcome() string {
 	var first string
 	select {
 	case first = <-b.outcomes:
-	case <-time.After(waitTimeout):
+	case <-time.After(programtest.WaitTimeout):
 		b.t.Fatal("the tool got no answer")
 	}
 	b.expectNoOutcome()
@@ -135,7 +133,7 @@ type browser struct {
 func (b *testBeam) newStranger() *browser {
 	jar, err := cookiejar.New(nil)
 	must(b.t, err)
-	return &browser{b, &http.Client{Jar: jar, Timeout: waitTimeout}}
+	return &browser{b, &http.Client{Jar: jar, Timeout: programtest.WaitTimeout}}
 }
 
 // newOperatorBrowser returns a browser that is signed in as the operator.
@@ -150,21 +148,19 @@ func (b *testBeam) newOperatorBrowser() *browser {
 // awaitOpenAsk waits until the inbox has one question and returns its id.
 func (p *browser) awaitOpenAsk() string {
 	p.beam.t.Helper()
-	for deadline := time.Now().Add(waitTimeout); ; {
-		var list struct {
-			Asks []struct {
-				ID string `json:"id"`
-			} `json:"asks"`
-		}
-		must(p.beam.t, json.Unmarshal([]byte(p.getPage("/asks", "application/json")), &list))
-		if len(list.Asks) == 1 {
-			return list.Asks[0].ID
-		}
-		if time.Now().After(deadline) {
-			p.beam.t.Fatalf("the inbox has %d questions, want 1", len(list.Asks))
-		}
-		time.Sleep(time.Millisecond) // scripts get no notification of changes
+	var list struct {
+		Asks []struct {
+			ID string `json:"id"`
+		} `json:"asks"`
 	}
+	hasOne := func() bool {
+		must(p.beam.t, json.Unmarshal([]byte(p.getPage("/asks", "application/json")), &list))
+		return len(list.Asks) == 1
+	}
+	if !programtest.Poll(hasOne) {
+		p.beam.t.Fatalf("the inbox has %d questions, want 1", len(list.Asks))
+	}
+	return list.Asks[0].ID
 }
 
 func (p *browser) getPage(path, accept string) string {

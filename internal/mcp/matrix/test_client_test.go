@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A serverMessage is a JSON-RPC message from the server.
@@ -76,7 +78,7 @@ func (w *testClient) nextMessage() serverMessage {
 			w.t.Fatalf("%v in %s", err, line)
 		}
 		return m
-	case <-time.After(waitTimeout):
+	case <-time.After(programtest.WaitTimeout):
 		w.t.Fatal("the server sent nothing")
 	}
 	return serverMessage{}

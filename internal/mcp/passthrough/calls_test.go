@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // Progress and logs of an upstream come in order and before the result, progress under
@@ -58,17 +58,16 @@ func TestProgressAndLogsComeInOrder(t *testing.T) {
 // awaitEvents takes the events once there are so many: the official client handles
 // notifications on goroutines of their own.
 func (p *person) awaitEvents(n int) []string {
-	for deadline := time.Now().Add(timeout); ; {
+	programtest.Poll(func() bool {
 		p.mu.Lock()
-		events := p.events
-		if len(events) >= n || time.Now().After(deadline) {
-			p.events = nil
-			p.mu.Unlock()
-			return events
-		}
-		p.mu.Unlock()
-		time.Sleep(time.Millisecond) // the client gives no other sign
-	}
+		defer p.mu.Unlock()
+		return len(p.events) >= n
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	events := p.events
+	p.events = nil
+	return events
 }
 
 // A client that cancels its call cancels the upstream's, which stops at once.
@@ -76,29 +75,33 @@ func TestCancellationReachesTheUpstream(t *testing.T) {
 	for _, up := range []string{v20251125, v20260728} {
 		g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
 		operator := signIn(t, g.SignInURL())
-		for _, down := range []string{v20251125, v20260728} {
+		for n, down := range []string{v20251125, v20260728} {
 			s := g.connect(t, clientOptions{version: down}, &person{})
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			if _, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "test__slow", Arguments: map[string]any{"ms": 600_000}}); err == nil {
+			ctx, cancel := context.WithCancel(t.Context())
+			called := make(chan error, 1)
+			go func() {
+				_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "test__slow", Arguments: map[string]any{"ms": 600_000}})
+				called <- err
+			}()
+			awaitState(t, operator, g.url, n+1, "running")
+			cancel()
+			if err := <-called; err == nil {
 				t.Errorf("%s to %s: the call succeeded", up, down)
 			}
-			awaitState(t, operator, g.url, "stopped")
+			awaitState(t, operator, g.url, n+1, "stopped")
 		}
 	}
 }
 
-// awaitState waits until the latest run is in a state.
-func awaitState(t testing.TB, browser *http.Client, beamURL, state string) {
+// awaitState waits until there are n runs, and the latest is in a state.
+func awaitState(t testing.TB, browser *http.Client, beamURL string, n int, state string) {
 	t.Helper()
-	var last string
-	// Scripts get no notification of changes, so this looks again and again.
-	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		var list struct {
-			Runs []struct {
-				State string `json:"state"`
-			} `json:"runs"`
-		}
+	var list struct {
+		Runs []struct {
+			State string `json:"state"`
+		} `json:"runs"`
+	}
+	isThere := func() bool {
 		r, err := http.NewRequest(http.MethodGet, beamURL+"/runs", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -113,13 +116,11 @@ func awaitState(t testing.TB, browser *http.Client, beamURL, state string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(list.Runs) > 0 {
-			if last = list.Runs[0].State; last == state {
-				return
-			}
-		}
+		return len(list.Runs) == n && list.Runs[0].State == state
 	}
-	t.Errorf("the run is %s, want %s", last, state)
+	if !programtest.Poll(isThere) {
+		t.Errorf("the runs are %+v, want %d, the first of them %s", list.Runs, n, state)
+	}
 }
 
 // token is that of gateways that need one.

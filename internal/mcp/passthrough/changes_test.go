@@ -3,11 +3,11 @@ package passthrough_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // Clients are told when the tools of an upstream change, and the resources that they have
@@ -49,15 +49,12 @@ func TestChangesReachClients(t *testing.T) {
 // awaitEvent waits for an event.
 func (p *person) awaitEvent(t *testing.T, event string) {
 	t.Helper()
-	for deadline := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) { // the client gives no other sign
+	hasCome := func() bool {
 		p.mu.Lock()
-		there := slices.Contains(p.events, event)
-		p.mu.Unlock()
-		if there {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%q doesn't come", event)
-		}
+		defer p.mu.Unlock()
+		return slices.Contains(p.events, event)
+	}
+	if !programtest.Poll(hasCome) {
+		t.Fatalf("%q doesn't come", event)
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/testserver"
 )
 
@@ -27,9 +27,6 @@ const (
 	v20251125 = "2025-11-25"
 	v20260728 = "2026-07-28"
 )
-
-// timeout bounds every wait for something that has to happen.
-const timeout = 10 * time.Second
 
 // configFile writes a file that names servers, as MCP clients have it.
 func configFile(t testing.TB, servers map[string]any) string {
@@ -91,7 +88,7 @@ func signIn(t testing.TB, address string) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, Timeout: timeout}
+	browser := &http.Client{Jar: jar, Timeout: programtest.WaitTimeout}
 	r, err := browser.Get(address)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +222,7 @@ func (g gateway) connect(t testing.TB, o clientOptions, p *person) *mcp.ClientSe
 // call calls a tool and returns the texts of its result.
 func call(t testing.TB, s *mcp.ClientSession, tool string, args map[string]any) (*mcp.CallToolResult, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 	defer cancel()
 	r, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {

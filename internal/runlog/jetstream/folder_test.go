@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/jetstream"
 )
@@ -371,16 +371,16 @@ func fillDisk(t *testing.T, l *jetstream.Log) (last int) {
 // appendAfterFreeing ends the run as soon as possible, and returns its length.
 func appendAfterFreeing(t *testing.T, l *jetstream.Log) int {
 	t.Helper()
-	for range 100 {
-		after := countAllEntries(t, l)
+	var after int
+	appends := func() bool {
+		after = countAllEntries(t, l)
 		_, err := l.Append(t.Context(), "full", uint64(after), largeEntry, runlog.NewEntry(runlog.KindFinished, runlog.Finished{}))
-		if err == nil {
-			return after + 2
-		}
-		time.Sleep(50 * time.Millisecond) // room is looked at so often
+		return err == nil
 	}
-	t.Fatal("appends still fail")
-	return 0
+	if !programtest.Poll(appends) {
+		t.Fatal("appends still fail")
+	}
+	return after + 2
 }
 
 func countAllEntries(t *testing.T, l runlog.Log) (n int) {

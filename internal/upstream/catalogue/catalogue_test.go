@@ -192,7 +192,7 @@ func TestUnusableSchemasAreLeftToTheUpstream(t *testing.T) {
 			t.Errorf("%s: the arguments become %s, %v", name, got, err)
 		}
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 }
