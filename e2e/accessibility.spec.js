@@ -1,16 +1,9 @@
-// Every page is accessible, in light, dark and forced colors: see playwright.config.js.
-// So is every kind of question: see asks.spec.js.
+// Runs are accessible, in light, dark and forced colors: see playwright.config.js. So is
+// every kind of question, see asks.spec.js, and every other page, see pages.spec.js.
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { dataset } from "./support/datasets.js";
 import { askKitchenSink, dialog, expectEnd, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
-
-for (const path of ["/", "/photons/kitchen_sink", "/photons/book_dinner", "/photons/explore_csv", "/runs", "/runs?state=failed", "/asks", "/?q=csv", "/?q=nothing+like+it"]) {
-  test(`${path} is accessible`, async ({ page }) => {
-    await page.goto(path);
-    await expectAccessible(page);
-  });
-}
 
 test("a run that asks several questions is accessible", async ({ page }) => {
   await askKitchenSink(page, "all");
@@ -38,18 +31,6 @@ test("a finished run is accessible", async ({ page }) => {
   await askKitchenSink(page, "confirm");
   await pressButton(dialog(page), "Yes");
   await expectEnd(page, "completed");
-  await expectAccessible(page);
-});
-
-test("the shortcuts and the confirmation of a stop are accessible", async ({ page }) => {
-  await askKitchenSink(page, "text");
-  await pressButton(dialog(page), "Later");
-  await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
-  await expectAccessible(page);
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("s");
-  await expect(page.getByRole("dialog", { name: "Stop this run?" })).toBeVisible();
   await expectAccessible(page);
 });
 

@@ -53,6 +53,44 @@ test("Stop works without script", async ({ page }) => {
   await until(page, page.getByText(/stopped/i).first());
 });
 
+test("the inbox, the history, another run with other input, and the settings work without script", async ({ page }) => {
+  const main = page.getByRole("main");
+  const press = (name) => main.getByRole("button", { name, exact: true }).click();
+  await startRun(page, "kitchen_sink", { ask: "text" });
+  const run = page.url();
+  await until(page, page.locator('[name="text"]'));
+  await page.goto("/asks");
+  await main.getByRole("link", { name: /^Answer here/ }).click();
+  await fillField(main, "text", "A");
+  await press("Submit");
+  await expect(main.locator('[name="text"]')).toHaveAttribute("aria-invalid", "true");
+  await fillField(main, "text", "Ada");
+  await press("Submit");
+  await page.goto(run);
+  await until(page, result(page));
+  await expect(result(page)).toContainText("Ada");
+
+  await page.goto("/runs");
+  await main.getByRole("searchbox", { name: "Search runs" }).fill("kitchen");
+  await page.getByText("More filters").click();
+  await main.getByLabel("Photon", { exact: true }).fill("kitchen_sink");
+  await press("Search");
+  await expect(page).toHaveURL(/q=kitchen/);
+  await main.locator(`a[href="${new URL(run).pathname}"]`).click();
+  await page.getByRole("link", { name: "Edit and run again" }).click();
+  await fillField(main, "ask", "confirm");
+  await press("Run");
+  await until(page, page.getByRole("button", { name: "Yes", exact: true }));
+  expect(page.url()).not.toBe(run);
+
+  await page.goto("/settings");
+  await page.getByLabel("Dark").check();
+  await press("Save");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.goto("/");
+  await expect(page.locator("html")).toHaveCSS("color-scheme", "dark");
+});
+
 // until reloads the page until a locator is visible.
 async function until(page, locator) {
   await expect(async () => {

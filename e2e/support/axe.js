@@ -24,9 +24,15 @@ export async function expectAccessible(page) {
     await page.emulateMedia(colorSchemes[name]);
     const options = { resultTypes: ["violations"], ...(name === "light" ? ofAll : ofColors) };
     const { violations } = await page.evaluate((options) => window.axe.run(options), options);
-    expect(violations.map(summary), `axe violations, ${name} colors`).toEqual([]);
+    expect.soft(violations.map(summary), `axe violations, ${name} colors`).toEqual([]);
   }
   await page.emulateMedia({ colorScheme: null, forcedColors: null });
+}
+
+/** expectTargets expects what there is to press to be large enough, and apart. */
+export async function expectTargets(page) {
+  const { violations } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations"], runOnly: ["target-size"] }));
+  expect.soft(violations.map(summary), "axe violations on a narrow screen").toEqual([]);
 }
 
 const summary = ({ id, help, nodes }) => ({

@@ -30,3 +30,15 @@ export async function measurePage(page) {
   const metric = (name) => metrics.find((m) => m.name === name).value;
   return { nodes: metric("Nodes"), heap: metric("JSHeapUsedSize") };
 }
+
+/** loadedBytes opens a page as on a first visit, and returns how many bytes the browser loaded for it. */
+export async function loadedBytes(page, path) {
+  const cdp = await page.context().newCDPSession(page);
+  let loaded = 0;
+  cdp.on("Network.loadingFinished", (event) => (loaded += event.encodedDataLength));
+  await cdp.send("Network.enable");
+  await cdp.send("Network.setCacheDisabled", { cacheDisabled: true });
+  await page.goto(path);
+  await cdp.detach();
+  return loaded;
+}

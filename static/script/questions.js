@@ -46,7 +46,8 @@ function focusDialog(dialog) {
 function focusNewQuestion(dialog) {
   const now = document.activeElement;
   if (isTextInput(now) || now?.closest("dialog") && now !== dialog || find("dialog.modal[open]")) return;
-  if (now && now !== document.body && now !== dialog) previousFocus.set(dialog.id, now);
+  const isPlace = now && now !== dialog && now !== document.body && now !== find("#main"); // main only has it for want of a place
+  if (isPlace) previousFocus.set(dialog.id, now);
   focusDialog(dialog);
 }
 
