@@ -32,6 +32,7 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -93,7 +94,7 @@ func New(c Config) (*Beam, error) {
 		SyncAlways: c.SyncAlways, AcceptLoss: c.AcceptLoss,
 		Root: c.Root, Limits: c.Limits.engineLimits(), Streams: budget.Limit(c.Limits.Streams), TracerProvider: c.TracerProvider,
 		Models: c.Models, UpstreamFiles: c.Upstreams, Elicitation: upstream.DefaultElicitation(),
-		AskPolicy: policy, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
+		AskPolicy: policy, Chat: apps.Policy{Destructive: c.Asks.AppsDestructive}, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
 		AllowedHosts: c.hosts(), AllowedOrigins: c.origins(), OAuth: c.oauthConfig(), Identify: c.Identify, Token: c.Token, Logger: logger,
 	})
 	if err != nil {

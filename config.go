@@ -194,6 +194,10 @@ type AskPolicy struct {
 	// KeepAlive is how often a call that waits reports progress, for clients that would
 	// time out otherwise. The default is 15 seconds; if it is negative, it reports none.
 	KeepAlive time.Duration
+	// AppsDestructive lets questions that confirm what can't be undone (ask.Destructive)
+	// be answered in the chat of a client that shows MCP Apps, where nobody proves who
+	// answers. Otherwise they are answered on Beam's page.
+	AppsDestructive bool
 }
 
 // minToken is the length of the shortest token, in bytes.
