@@ -18,7 +18,7 @@ type devCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*devCommand) Help() string {
-	return `Builds and serves the program, and does so again whenever a Go file, go.mod or go.sum in the folder changes. Open pages reconnect, and durable runs that wait continue with the new code, or say which call changed. What can't be built is shown here and on the pages. Ctrl-C ends the program and this command.
+	return `Builds and serves the program, and does so again whenever something changes that it is made of: Go files, embedded files, go.mod, go.sum and go.work, also of other modules that go.mod replaces by folders. Open pages reconnect, and durable runs that wait continue with the new code, or say which call changed. What can't be built is shown here and on the pages. Ctrl-C ends the program and this command.
 
     ${program} new greet
     ${program} dev greet
@@ -40,6 +40,6 @@ func (c *devCommand) Run(ctx context.Context, p *program) error {
 	if c.Data != "" {
 		args = append(args, "--data", c.Data)
 	}
-	loop := dev.Loop{Folder: c.Dir, Addr: c.Addr, Args: args, Stdout: p.stdout, Stderr: p.stderr, Say: p.messagef}
+	loop := dev.Loop{Folder: c.Dir, Addr: c.Addr, Args: args, Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Say: p.messagef}
 	return loop.Run(ctx)
 }

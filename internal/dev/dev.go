@@ -22,6 +22,7 @@ type Loop struct {
 	Folder         string   // of the program's package main
 	Addr           string   // where the program serves, and failures are shown
 	Args           []string // of the program
+	Stdin          *os.File // of the program; nil for none
 	Stdout, Stderr io.Writer
 	Say            func(format string, args ...any) // tells the user what happens
 }
@@ -46,10 +47,11 @@ func (l *Loop) Run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(bin)
+	w := &watcher{folder: l.Folder}
 	var p *process
 	defer func() { p.stop(ctx) }()
 	for ctx.Err() == nil {
-		seen := snapshot(l.Folder)
+		seen := w.look()
 		next, why := l.rebuild(ctx, bin)
 		p.stop(ctx) // it has served until now
 		if p = nil; ctx.Err() != nil {
@@ -59,13 +61,13 @@ func (l *Loop) Run(ctx context.Context) error {
 			if p, err = l.start(next); err != nil {
 				return err
 			}
-			if waitForChange(ctx, l.Folder, seen, p.ended); ctx.Err() != nil || !p.hasEnded() {
+			if w.waitForChange(ctx, seen, false, p.ended); ctx.Err() != nil || !p.hasEnded() {
 				continue
 			}
 			why = &failure{"The program ended", p.log.String() + "\n" + p.status()}
 		}
 		l.Say("%s", why.Title)
-		if err := l.showUntilChange(ctx, why, seen); err != nil {
+		if err := l.showUntilChange(ctx, why, w, seen); err != nil {
 			return err
 		}
 	}
@@ -87,6 +89,7 @@ func (l *Loop) rebuild(ctx context.Context, bin string) (file string, why *failu
 	// keeps the file that is replaced.
 	c := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", file+".new", ".")
 	c.Dir, c.WaitDelay = l.Folder, time.Second
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it removes its files
 	out, err := c.CombinedOutput()
 	if err == nil {
 		err = os.Rename(file+".new", file)
@@ -102,7 +105,7 @@ func (l *Loop) rebuild(ctx context.Context, bin string) (file string, why *failu
 }
 
 // showUntilChange serves a failure until the source changes.
-func (l *Loop) showUntilChange(ctx context.Context, why *failure, seen map[string]version) error {
+func (l *Loop) showUntilChange(ctx context.Context, why *failure, w *watcher, seen state) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := make(chan error, 1)
@@ -114,7 +117,7 @@ func (l *Loop) showUntilChange(ctx context.Context, why *failure, seen map[strin
 			close(failed)
 		}
 	}()
-	waitForChange(ctx, l.Folder, seen, failed)
+	w.waitForChange(ctx, seen, true, failed)
 	cancel()
 	if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -132,7 +135,10 @@ type process struct {
 // start starts the program.
 func (l *Loop) start(file string) (*process, error) {
 	p := &process{exec.Command(file, l.Args...), new(tail), make(chan struct{})}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = nil, l.Stdout, io.MultiWriter(l.Stderr, p.log)
+	p.cmd.Stdout, p.cmd.Stderr = l.Stdout, io.MultiWriter(l.Stderr, p.log)
+	if l.Stdin != nil {
+		p.cmd.Stdin = l.Stdin
+	}
 	p.cmd.WaitDelay = time.Second
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
